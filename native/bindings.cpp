@@ -1,0 +1,188 @@
+// The one file that knows both the geometry library and Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <cstring>
+#include <optional>
+
+#include "geometry/unfold.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace polyfold;
+
+namespace {
+
+using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+std::vector<double> copy(const Vector& values) {
+    return {values.data(), values.data() + values.size()};
+}
+
+Block make_block(int source, const Matrix& weight) {
+    Block block;
+    block.source = source;
+    const std::size_t rows = weight.shape(0), columns = weight.shape(1);
+    block.columns = static_cast<int>(columns);
+    block.by_column.resize(rows * columns);
+    block.row_magnitude.assign(rows, 0.0);
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < columns; ++j) {
+            block.by_column[j * rows + i] = weight(i, j);
+            block.row_magnitude[i] += std::abs(weight(i, j));
+        }
+    // The sums above are themselves rounded.
+    for (double& magnitude : block.row_magnitude) magnitude *= 1 + 0x1p-40;
+    return block;
+}
+
+void count_terms(Stage& stage, int dim) {
+    stage.terms = dim + 6;
+    for (const Block& block : stage.blocks) stage.terms += block.columns;
+}
+
+Problem make_problem(const Matrix& frame, const Matrix& input_rows, const Vector& input_offsets,
+                     const Matrix& parameter_rows, const Vector& parameter_offsets) {
+    Problem problem;
+    problem.input_dim = static_cast<int>(frame.shape(0));
+    problem.dim = static_cast<int>(frame.shape(1)) - 1;
+    problem.frame.assign(frame.data(), frame.data() + frame.size());
+    problem.frame_is_identity = problem.input_dim == problem.dim;
+    for (std::size_t i = 0; i < frame.shape(0); ++i)
+        for (std::size_t k = 0; k < frame.shape(1); ++k)
+            problem.frame_is_identity = problem.frame_is_identity && frame(i, k) == (i == k ? 1.0 : 0.0);
+
+    // A row a . x <= b is the form b - a . x >= 0. Behind the user's rows comes infinity: t >= 0.
+    const std::size_t over_inputs = input_rows.shape(0), over_parameters = parameter_rows.shape(0);
+    const std::size_t size = static_cast<std::size_t>(problem.dim) + 1;
+    Stage domain;
+    domain.width = static_cast<int>(over_inputs + over_parameters + 1);
+    domain.bias.assign(domain.width, 0.0);
+    domain.parameter_rows.assign(domain.width * size, 0.0);
+    std::vector<double> negated(domain.width * input_rows.shape(1), 0.0);
+    for (std::size_t r = 0; r < over_inputs; ++r) {
+        for (std::size_t j = 0; j < input_rows.shape(1); ++j) negated[r * input_rows.shape(1) + j] = -input_rows(r, j);
+        domain.bias[r] = input_offsets(r);
+    }
+    for (std::size_t r = 0; r < over_parameters; ++r) {
+        for (std::size_t k = 0; k + 1 < size; ++k)
+            domain.parameter_rows[(over_inputs + r) * size + k] = -parameter_rows(r, k);
+        domain.parameter_rows[(over_inputs + r) * size + size - 1] = parameter_offsets(r);
+    }
+    domain.parameter_rows[(over_inputs + over_parameters) * size + size - 1] = 1.0;
+    const std::size_t shape[2] = {static_cast<std::size_t>(domain.width), input_rows.shape(1)};
+    domain.blocks.push_back(make_block(0, Matrix(negated.data(), 2, shape)));
+    count_terms(domain, problem.dim);
+    problem.stages.push_back(std::move(domain));
+    return problem;
+}
+
+void add_stage(Problem& problem, const std::vector<int>& sources, const std::vector<Matrix>& weights, const Vector& bias,
+               const Vector& slope_on, const Vector& slope_off) {
+    Stage stage;
+    stage.width = static_cast<int>(bias.size());
+    stage.first_wall = problem.gates;
+    stage.bias = copy(bias);
+    stage.slope_on = copy(slope_on);
+    stage.slope_off = copy(slope_off);
+    for (std::size_t b = 0; b < sources.size(); ++b) stage.blocks.push_back(make_block(sources[b], weights[b]));
+    count_terms(stage, problem.dim);
+    problem.stages.push_back(std::move(stage));
+    problem.gates += problem.stages.back().width;
+    problem.stages[0].first_wall = problem.gates;
+}
+
+// Hand a vector over to NumPy without copying it.
+template <class T>
+nb::ndarray<nb::numpy, T> give(std::vector<T>&& values, std::vector<std::size_t> shape = {}) {
+    auto* kept = new std::vector<T>(std::move(values));
+    if (shape.empty()) shape = {kept->size()};
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T>(kept->data(), shape.size(), shape.data(), owner);
+}
+
+nb::dict to_python(Unfolded&& result, const Problem& problem) {
+    CellBlock& cells = result.cells;
+    const auto count = static_cast<std::size_t>(cells.cells);
+    std::vector<std::int64_t> start(1, 0), shared_facet, exact_cell;
+    start.insert(start.end(), cells.facet_stop.begin(), cells.facet_stop.end());
+    std::vector<std::int32_t> shared_wall;
+    for (const SharedWall& item : cells.shared) {
+        shared_facet.push_back(item.facet);
+        shared_wall.push_back(item.wall);
+    }
+    nb::list exact;
+    for (const ExactWitness& item : cells.exact_witnesses) exact.append(nb::make_tuple(item.cell, item.coordinates));
+    nb::dict out;
+    out["patterns"] = give(std::move(cells.patterns), {count, static_cast<std::size_t>((problem.gates + 7) / 8)});
+    out["witnesses"] = give(std::move(cells.witnesses), {count, static_cast<std::size_t>(problem.dim)});
+    out["exact_witnesses"] = exact;
+    out["bounded"] = give(std::move(cells.bounded));
+    out["facet_start"] = give(std::move(start));
+    out["facet_wall"] = give(std::move(cells.facet_wall));
+    out["neighbour"] = give(std::move(result.neighbour));
+    out["shared_facet"] = give(std::move(shared_facet));
+    out["shared_wall"] = give(std::move(shared_wall));
+    out["complete"] = result.complete;
+    out["unpaired"] = result.unpaired;
+    return out;
+}
+
+nb::dict unfold_to_python(const Problem& problem, int threads, std::int64_t max_cells, const nb::callable& keep_going) {
+    UnfoldOptions options;
+    options.threads = threads;
+    options.max_cells = max_cells;
+    options.keep_going = [&](std::int64_t cells) {
+        const nb::gil_scoped_acquire gil;
+        return nb::cast<bool>(keep_going(cells));
+    };
+    Unfolded result;
+    {
+        const nb::gil_scoped_release release;
+        result = unfold(problem, options);
+    }
+    return to_python(std::move(result), problem);
+}
+
+nb::dict trace_to_python(const Problem& problem, const Bytes& patterns) {
+    const Selection selection{patterns.data(), static_cast<std::int64_t>(patterns.shape(0)),
+                              static_cast<int>(patterns.shape(1))};
+    GeneratorBlock block;
+    {
+        const nb::gil_scoped_release release;
+        block = trace(problem, selection);
+    }
+    std::vector<std::int64_t> start(1, 0), facet_start(1, 0);
+    start.insert(start.end(), block.stop.begin(), block.stop.end());
+    facet_start.insert(facet_start.end(), block.facet_stop.begin(), block.facet_stop.end());
+    const std::size_t count = block.kind.size();
+    nb::dict out;
+    out["start"] = give(std::move(start));
+    out["coordinates"] = give(std::move(block.coordinates), {count, static_cast<std::size_t>(problem.dim) + 1});
+    out["kind"] = give(std::move(block.kind));
+    out["facet_start"] = give(std::move(facet_start));
+    out["facet"] = give(std::move(block.facet));
+    return out;
+}
+
+}  // namespace
+
+NB_MODULE(_native, m) {
+    m.doc() = "The compiled core of polyfold; use it through polyfold.core.";
+    nb::exception<FlatDomain>(m, "FlatDomain");
+    nb::class_<Problem>(m, "Problem", "A program of gates and a domain, as the engine takes them.")
+        .def_static("over", &make_problem, "frame"_a, "input_rows"_a, "input_offsets"_a, "parameter_rows"_a,
+                    "parameter_offsets"_a, "A problem without gates on the domain x = frame (u, 1).")
+        .def("add_stage", &add_stage, "sources"_a, "weights"_a, "bias"_a, "slope_on"_a, "slope_off"_a);
+    m.def("unfold", &unfold_to_python, "problem"_a, "threads"_a, "max_cells"_a, "keep_going"_a,
+          "All cells; `keep_going(cells)` is called now and then and stops the run by returning False.");
+    m.def("trace", &trace_to_python, "problem"_a, "patterns"_a,
+          "Generators of the cells with these packed patterns, which must be sorted by gate.");
+}

@@ -1,0 +1,61 @@
+// Finished cells in the order in which they were found: what the walk hands to the outside.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace polyfold {
+
+// 128 bits that name a face of the complex: which gates vanish on it and which of the others are on.
+struct FaceKey {
+    std::uint64_t high = 0, low = 0;
+
+    FaceKey& operator^=(const FaceKey& other) {
+        high ^= other.high;
+        low ^= other.low;
+        return *this;
+    }
+    friend bool operator==(const FaceKey&, const FaceKey&) = default;
+};
+
+FaceKey key_of_gate_on(int gate);
+FaceKey key_of_gate_vanishing(int gate);
+
+// A witness that needs more than 53 bits: homogeneous integer coordinates in hexadecimal, the last one positive.
+struct ExactWitness {
+    std::int64_t cell;
+    std::vector<std::string> coordinates;
+};
+
+// A further wall that a facet lies on, beside its first one.
+struct SharedWall {
+    std::int64_t facet;
+    std::int32_t wall;
+};
+
+struct CellBlock {
+    std::int64_t cells = 0;
+    std::vector<std::uint8_t> patterns;    // packed, (gates + 7) / 8 bytes a cell, lowest bit first
+    std::vector<double> witnesses;         // dim a cell
+    std::vector<std::uint8_t> bounded;     // one a cell
+    std::vector<std::int64_t> facet_stop;  // one a cell
+    std::vector<std::int32_t> facet_wall;  // one a facet
+    std::vector<FaceKey> facet_key;        // one a facet
+    std::vector<SharedWall> shared;        // by facet
+    std::vector<ExactWitness> exact_witnesses;
+
+    void append(CellBlock&& other);
+    void truncate(std::int64_t count, int dim);
+};
+
+// The generators of cells, for those that are asked for: ragged lists, (stop) a cell.
+struct GeneratorBlock {
+    std::vector<std::int64_t> stop;
+    std::vector<double> coordinates;         // dim + 1 a generator: (x, 1) for a vertex, (direction, 0) for a ray
+    std::vector<std::uint8_t> kind;          // 0 vertex, 1 ray, 2 line
+    std::vector<std::int64_t> facet_stop;    // one a generator
+    std::vector<std::int32_t> facet;         // local facet numbers of the cell that the generator lies on
+};
+
+}  // namespace polyfold

@@ -1,0 +1,21 @@
+// The one place in the core that knows how far floating point can be trusted.
+#pragma once
+
+namespace polyfold::rounding {
+
+// Half a unit in the last place of 1.0.
+inline constexpr double unit = 0x1p-53;
+
+// Bounds the relative error of n roundings in a row (with room for the rounding of the bound itself).
+constexpr double bound(int n) {
+    return static_cast<double>(n) * unit * (1 + 0x1p-20);
+}
+
+// Where a generator is known less well than this (its largest coordinate lies between a half and one), it is worth its
+// exact coordinates: it is nearly degenerate, and most sign tests on it would need them anyway.
+inline constexpr double poor = 0x1p-32;
+
+// Products of tiny numbers may round to nothing; no bound that is meant to be positive may be smaller than this.
+inline constexpr double tiny = 0x1p-960;
+
+}  // namespace polyfold::rounding

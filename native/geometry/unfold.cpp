@@ -1,0 +1,201 @@
+#include "geometry/unfold.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+
+#include "geometry/pairing.hpp"
+
+namespace polyfold {
+
+namespace {
+
+constexpr auto look_up_every = std::chrono::milliseconds(40);
+constexpr int subtrees_per_thread = 48;
+
+// Cut the tree near its root into subtrees, in order.
+template <int Words>
+std::vector<std::unique_ptr<Cell<Words>>> subtrees(CellWalk<Words>& walk, std::size_t wanted) {
+    std::vector<std::unique_ptr<Cell<Words>>> front;
+    front.push_back(walk.root());
+    bool grown = true;
+    while (grown && front.size() < wanted) {
+        grown = false;
+        std::vector<std::unique_ptr<Cell<Words>>> next;
+        for (auto& cell : front) {
+            auto on = walk.advance(*cell);
+            next.push_back(std::move(cell));
+            if (on) {
+                next.push_back(std::move(on));
+                grown = true;
+            }
+        }
+        front = std::move(next);
+    }
+    return front;
+}
+
+template <int Words>
+class Run {
+public:
+    Run(const Problem& problem, const UnfoldOptions& options) : problem_(problem), options_(options) {}
+
+    Unfolded operator()() {
+        CellWalk<Words> walk(problem_);
+        const int threads = std::max(1, options_.threads);
+        roots_ = subtrees(walk, threads > 1 ? static_cast<std::size_t>(threads * subtrees_per_thread) : 1);
+        blocks_.resize(roots_.size());
+        ended_.assign(roots_.size(), Ended{});
+
+        std::vector<std::thread> workers;
+        running_ = threads;
+        for (int t = 0; t < threads; ++t) workers.emplace_back([this] { work(); });
+        watch();
+        for (auto& worker : workers) worker.join();
+        if (error_) std::rethrow_exception(error_);
+        return collect();
+    }
+
+private:
+    const Problem& problem_;
+    const UnfoldOptions& options_;
+    std::vector<std::unique_ptr<Cell<Words>>> roots_;
+    std::vector<CellBlock> blocks_;
+    struct Ended {
+        std::int64_t cells = -1;  // negative: not ended yet
+        bool complete = false;
+    };
+    std::vector<Ended> ended_;
+    std::atomic<std::size_t> next_{0};
+    std::atomic<std::int64_t> found_{0};
+    std::atomic<bool> stop_{false};
+    std::mutex mutex_;
+    std::condition_variable finished_;
+    int running_ = 0;
+    std::exception_ptr error_;
+
+    void work() {
+        try {
+            CellWalk<Words> walk(problem_);
+            for (std::size_t task; !stop_ && (task = next_++) < roots_.size();) {
+                const bool complete = walk_subtree(walk, std::move(roots_[task]), blocks_[task]);
+                const std::lock_guard lock(mutex_);
+                ended_[task] = {blocks_[task].cells, complete};
+                if (options_.max_cells >= 0) stop_at_limit();
+            }
+        } catch (...) {
+            const std::lock_guard lock(mutex_);
+            error_ = std::current_exception();
+            stop_ = true;
+        }
+        const std::lock_guard lock(mutex_);
+        --running_;
+        finished_.notify_all();
+    }
+
+    // True if the subtree was walked to its end.
+    bool walk_subtree(CellWalk<Words>& walk, std::unique_ptr<Cell<Words>> root, CellBlock& block) {
+        std::vector<std::unique_ptr<Cell<Words>>> stack;
+        stack.push_back(std::move(root));
+        while (!stack.empty()) {
+            if (stop_.load(std::memory_order_relaxed) || block.cells == options_.max_cells) return false;
+            auto cell = std::move(stack.back());
+            stack.pop_back();
+            while (auto on = walk.advance(*cell)) stack.push_back(std::move(on));
+            if (!CellWalk<Words>::finished(problem_, *cell)) throw std::logic_error("polyfold: unfinished cell");
+            walk.emit(*cell, block);
+            found_.fetch_add(1, std::memory_order_relaxed);
+            walk.recycle(std::move(cell));
+        }
+        return true;
+    }
+
+    // The limit keeps the first cells in tree order, whichever thread was faster: stop only once the finished subtrees at
+    // the front hold enough of them.
+    void stop_at_limit() {
+        std::int64_t front = 0;
+        for (const Ended& subtree : ended_) {
+            if (subtree.cells < 0) break;
+            front += subtree.cells;
+        }
+        if (front >= options_.max_cells) stop_ = true;
+    }
+
+    void watch() {
+        std::unique_lock lock(mutex_);
+        while (running_ > 0) {
+            finished_.wait_for(lock, look_up_every);
+            if (!options_.keep_going || stop_) continue;
+            lock.unlock();
+            if (!options_.keep_going(found_)) stop_ = true;
+            lock.lock();
+        }
+    }
+
+    Unfolded collect() {
+        Unfolded result;
+        result.complete = std::all_of(ended_.begin(), ended_.end(), [](const Ended& e) { return e.complete; });
+        for (auto& block : blocks_) result.cells.append(std::move(block));
+        if (options_.max_cells >= 0 && result.cells.cells > options_.max_cells) {
+            result.complete = false;
+            result.cells.truncate(options_.max_cells, problem_.dim);
+        }
+        pair_facets(result, problem_.gates);
+        return result;
+    }
+};
+
+// Bit masks of facets are as short as they can be; a cell with more facets than that is rare and starts the run again.
+template <class Attempt>
+auto with_enough_facets(Attempt attempt) {
+    try {
+        return attempt.template operator()<1>();
+    } catch (const TooManyFacets&) {
+    }
+    try {
+        return attempt.template operator()<4>();
+    } catch (const TooManyFacets&) {
+    }
+    try {
+        return attempt.template operator()<16>();
+    } catch (const TooManyFacets&) {
+    }
+    try {
+        return attempt.template operator()<64>();
+    } catch (const TooManyFacets&) {
+        throw std::length_error("a cell has more than 4,096 facets: choose a smaller domain");
+    }
+}
+
+}  // namespace
+
+Unfolded unfold(const Problem& problem, const UnfoldOptions& options) {
+    return with_enough_facets([&]<int Words>() { return Run<Words>(problem, options)(); });
+}
+
+GeneratorBlock trace(const Problem& problem, const Selection& selection) {
+    return with_enough_facets([&]<int Words>() {
+        GeneratorBlock block;
+        if (selection.count == 0) return block;
+        CellWalk<Words> walk(problem, &selection);
+        std::vector<std::unique_ptr<Cell<Words>>> stack;
+        stack.push_back(walk.root());
+        while (!stack.empty()) {
+            auto cell = std::move(stack.back());
+            stack.pop_back();
+            while (auto on = walk.advance(*cell)) stack.push_back(std::move(on));
+            for (int gate = 0; gate < problem.gates; ++gate)
+                if (selection.on(cell->wanted_first, gate) != (cell->pattern[gate] != 0))
+                    throw std::out_of_range("a pattern that was asked for is no cell of this network");
+            walk.emit_generators(*cell, block);
+            walk.recycle(std::move(cell));
+        }
+        return block;
+    });
+}
+
+}  // namespace polyfold

@@ -1,0 +1,213 @@
+"""Domains: where we look. All of R^n, a box, a polytope, or a slice x = x0 + B u of any of them.
+
+A resolved Domain is always the image of parameters u in R^d under u -> origin + basis @ u (the identity unless it is a slice),
+cut by rows over the inputs x and rows over the parameters u. Rows stay where the user wrote them: carrying rows over x to
+rows over u would round, and the engine does that exactly.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.errors import DomainError
+from polyfold.exact.rank import column_rank
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Domain:
+    """{origin + basis u : input_rows x <= input_offsets, parameter_rows u <= parameter_offsets}.
+
+    `origin` is (n,), `basis` (n, d), the rows (k, n) and (l, d). Cells live in the d parameters; without a slice n = d and
+    u = x. Domain row r of the atlas is row r of the input rows and then of the parameter rows.
+    """
+
+    origin: Array
+    basis: Array
+    input_rows: Array
+    input_offsets: Array
+    parameter_rows: Array
+    parameter_offsets: Array
+
+    def __post_init__(self) -> None:
+        for name in self.__dataclass_fields__:
+            array = np.array(getattr(self, name), dtype=np.float64)
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    @property
+    def input_dim(self) -> int:
+        """n: the network's input dimension."""
+        return int(self.basis.shape[0])
+
+    @property
+    def dim(self) -> int:
+        """d: the dimension in which cells are full-dimensional."""
+        return int(self.basis.shape[1])
+
+    @property
+    def rows(self) -> int:
+        """How many domain rows there are."""
+        return len(self.input_rows) + len(self.parameter_rows)
+
+    @property
+    def is_slice(self) -> bool:
+        """Whether parameters differ from inputs."""
+        return not (
+            self.input_dim == self.dim
+            and not self.origin.any()
+            and bool(np.array_equal(self.basis, np.eye(self.dim)))
+        )
+
+    def lift(self, parameters: Any) -> Array:
+        """Input points (n_points, n) of parameter points (n_points, d)."""
+        points = np.asarray(parameters, dtype=np.float64)
+        return self.origin + points @ self.basis.T if self.is_slice else points
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 over all numbers of the domain."""
+        hasher = hashlib.sha256()
+        for name in self.__dataclass_fields__:
+            array: Array = getattr(self, name)
+            hasher.update(str(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+        return hasher.hexdigest()
+
+    def describe(self) -> str:
+        """A few words for summaries."""
+        place = f"a {self.dim}-dimensional slice of R^{self.input_dim}" if self.is_slice else f"R^{self.dim}"
+        return f"{place} cut by {self.rows} rows" if self.rows else place
+
+
+@dataclass(frozen=True, eq=False)
+class Box:
+    """lo <= x <= hi; scalars hold for every dimension, infinite bounds are no bounds."""
+
+    lo: Any
+    hi: Any
+
+    def resolve(self, dim: int) -> Domain:
+        lo, hi = (_bounds(value, dim, name) for value, name in ((self.lo, "lo"), (self.hi, "hi")))
+        for k in range(dim):
+            if not lo[k] < hi[k]:
+                raise DomainError(
+                    f"the box is empty in dimension {k}: it goes from {lo[k]} to {hi[k]}; lo must be less than hi"
+                )
+        eye = np.eye(dim)
+        below, above = np.isfinite(lo), np.isfinite(hi)
+        return _unsliced(np.concatenate([-eye[below], eye[above]]), np.concatenate([-lo[below], hi[above]]), dim)
+
+
+@dataclass(frozen=True, eq=False)
+class Polytope:
+    """{x : A x <= b}, bounded or not."""
+
+    A: Any
+    b: Any
+
+    def resolve(self, dim: int) -> Domain:
+        A, b = np.atleast_2d(np.asarray(self.A, dtype=np.float64)), np.atleast_1d(np.asarray(self.b, dtype=np.float64))
+        if A.ndim != 2 or A.shape[1] != dim or b.shape != (A.shape[0],):
+            raise DomainError(
+                f"a polytope A x <= b in R^{dim} needs A of shape (rows, {dim}) and b of shape (rows,); "
+                f"these are {A.shape} and {b.shape}"
+            )
+        if not (np.isfinite(A).all() and np.isfinite(b).all()):
+            raise DomainError("a polytope's A and b must be finite numbers; leave out rows that do not bind")
+        return _unsliced(A, b, dim)
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """x = origin + basis u for u in R^d, within another domain, and optionally with bounds on u."""
+
+    origin: Any
+    basis: Any
+    within: Box | Polytope | None = None
+    bounds: Box | Polytope | None = None
+
+    def resolve(self, dim: int) -> Domain:
+        origin, basis = np.asarray(self.origin, dtype=np.float64), np.asarray(self.basis, dtype=np.float64)
+        if basis.ndim == 1:
+            basis = basis[:, None]
+        if origin.shape != (dim,) or basis.ndim != 2 or basis.shape[0] != dim or basis.shape[1] == 0:
+            raise DomainError(
+                f"a slice of R^{dim} needs an origin of shape ({dim},) and a basis of shape ({dim}, k); "
+                f"these are {origin.shape} and {basis.shape}"
+            )
+        if not (np.isfinite(origin).all() and np.isfinite(basis).all()):
+            raise DomainError("a slice's origin and basis must be finite numbers")
+        rank = column_rank(basis)
+        if rank < basis.shape[1]:
+            raise DomainError(f"the slice's {basis.shape[1]} directions span only {rank} dimensions")
+        outer = (self.within or Polytope(np.zeros((0, dim)), np.zeros(0))).resolve(dim)
+        inner = (self.bounds or Polytope(np.zeros((0, rank)), np.zeros(0))).resolve(rank)
+        return Domain(origin, basis, outer.input_rows, outer.input_offsets, inner.input_rows, inner.input_offsets)
+
+
+DomainLike = Domain | Box | Polytope | Slice | None
+
+
+def box(lo: Any, hi: Any) -> Box:
+    """The box lo <= x <= hi.
+
+    >>> box(-1, 1).resolve(3).rows
+    6
+    """
+    return Box(lo, hi)
+
+
+def polytope(A: Any, b: Any) -> Polytope:
+    """The set A x <= b; it may be unbounded, but must have an interior.
+
+    >>> polytope([[1.0, 1.0]], [1.0]).resolve(2).dim
+    2
+    """
+    return Polytope(A, b)
+
+
+def slice_of(
+    origin: Any, basis: Any, *, within: Box | Polytope | None = None, bounds: Box | Polytope | None = None
+) -> Slice:
+    """The affine subspace x = origin + basis u, inside `within` (over x) and `bounds` (over u).
+
+    >>> slice_of([0, 0, 1], [[1, 0], [0, 1], [0, 0]], within=box(-1, 1)).resolve(3).dim
+    2
+    """
+    return Slice(origin, basis, within, bounds)
+
+
+def resolve_domain(domain: DomainLike, dim: int) -> Domain:
+    """The domain for a network with `dim` inputs; None is all of R^dim."""
+    if domain is None:
+        return _unsliced(np.zeros((0, dim)), np.zeros(0), dim)
+    if isinstance(domain, Domain):
+        if domain.input_dim != dim:
+            raise DomainError(f"the domain lies in R^{domain.input_dim}, the network takes {dim} inputs")
+        return domain
+    if isinstance(domain, Box | Polytope | Slice):
+        return domain.resolve(dim)
+    raise DomainError(
+        f"{domain!r} is no domain: use None for all of R^d, pf.box(lo, hi), pf.polytope(A, b) or pf.slice_of(x0, B)"
+    )
+
+
+def _unsliced(rows: Array, offsets: Array, dim: int) -> Domain:
+    return Domain(np.zeros(dim), np.eye(dim), rows, offsets, np.zeros((0, dim)), np.zeros(0))
+
+
+def _bounds(value: Any, dim: int, name: str) -> Array:
+    array = np.asarray(value, dtype=np.float64)
+    if array.ndim == 0:
+        array = np.full(dim, float(array))
+    if array.shape != (dim,):
+        raise DomainError(f"the box's {name} has shape {array.shape}; a network with {dim} inputs needs ({dim},)")
+    if np.isnan(array).any():
+        raise DomainError(f"the box's {name} contains NaN: {array.tolist()}")
+    return array

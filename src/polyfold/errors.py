@@ -1,0 +1,35 @@
+"""Everything that can go wrong because of what the user gave us.
+
+Each error quotes the input, names the place and says what to do. The command line turns any of them into one
+line on standard error and exit code 2; anything else that escapes is a bug of ours.
+"""
+
+from __future__ import annotations
+
+
+class PolyfoldError(Exception):
+    """Base class of every error that polyfold raises on purpose."""
+
+
+class NetworkError(PolyfoldError):
+    """What was given is no usable network: an unreadable file, NaN weights, layers that do not fit."""
+
+
+class UnsupportedOpError(NetworkError):
+    """A node of the network is not continuous piecewise linear, or is not supported yet."""
+
+
+class ShapeError(PolyfoldError):
+    """An array has the wrong shape or contains NaN where numbers are needed."""
+
+
+class DomainError(PolyfoldError):
+    """The domain is empty, inverted, flat, or of another dimension than the network's input."""
+
+
+class LimitError(PolyfoldError):
+    """The job is larger than a limit that was set, and no partial answer makes sense."""
+
+
+class StorageError(PolyfoldError):
+    """A saved atlas cannot be read or written."""

@@ -1,0 +1,29 @@
+"""Between floats and rationals. A float is a rational with a power of two below; nothing is lost on the way in."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq, fmpq_mat
+
+
+def rational(value: float) -> fmpq:
+    """The rational number that a float is.
+
+    >>> rational(0.75)
+    3/4
+    """
+    return fmpq(*float(value).as_integer_ratio())
+
+
+def rational_matrix(matrix: npt.NDArray[np.float64]) -> fmpq_mat:
+    """A float matrix as an exact one."""
+    rows, columns = matrix.shape
+    return fmpq_mat(rows, columns, [rational(value) for value in matrix.ravel().tolist()])
+
+
+def fraction(value: fmpq) -> Fraction:
+    """The same number in the standard library's type."""
+    return Fraction(int(value.p), int(value.q))

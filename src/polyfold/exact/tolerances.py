@@ -1,0 +1,16 @@
+"""Every tolerance of polyfold, by name. A number that decides "equal enough" lives here and nowhere else.
+
+None of these decides a gate's sign: that is done exactly. They only say when an import counts as faithful.
+"""
+
+from __future__ import annotations
+
+# Two float64 evaluations of one network add the same numbers in another order. Relative to the largest value met on
+# the way, that costs a few hundred roundings of 1e-16 each; a wrong weight or a forgotten op costs far more.
+IMPORT_FLOAT64 = 1e-9
+
+# The same, where the original computes in float32 (roundings of 6e-8) and may use fused or blocked kernels.
+IMPORT_FLOAT32 = 1e-4
+
+# Float16 originals round every value to about 5e-4 of itself.
+IMPORT_FLOAT16 = 3e-2
