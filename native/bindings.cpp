@@ -32,14 +32,8 @@ Block make_block(int source, const Matrix& weight) {
     const std::size_t rows = weight.shape(0), columns = weight.shape(1);
     block.columns = static_cast<int>(columns);
     block.by_column.resize(rows * columns);
-    block.row_magnitude.assign(rows, 0.0);
     for (std::size_t i = 0; i < rows; ++i)
-        for (std::size_t j = 0; j < columns; ++j) {
-            block.by_column[j * rows + i] = weight(i, j);
-            block.row_magnitude[i] += std::abs(weight(i, j));
-        }
-    // The sums above are themselves rounded.
-    for (double& magnitude : block.row_magnitude) magnitude *= 1 + 0x1p-40;
+        for (std::size_t j = 0; j < columns; ++j) block.by_column[j * rows + i] = weight(i, j);
     return block;
 }
 
@@ -58,6 +52,10 @@ Problem make_problem(const Matrix& frame, const Matrix& input_rows, const Vector
     for (std::size_t i = 0; i < frame.shape(0); ++i)
         for (std::size_t k = 0; k < frame.shape(1); ++k)
             problem.frame_is_identity = problem.frame_is_identity && frame(i, k) == (i == k ? 1.0 : 0.0);
+
+    problem.without_constants = true;
+    for (std::size_t i = 0; i < frame.shape(0); ++i)
+        problem.without_constants = problem.without_constants && frame(i, frame.shape(1) - 1) == 0.0;
 
     // A row a . x <= b is the form b - a . x >= 0. Behind the user's rows comes infinity: t >= 0.
     const std::size_t over_inputs = input_rows.shape(0), over_parameters = parameter_rows.shape(0);
@@ -84,8 +82,8 @@ Problem make_problem(const Matrix& frame, const Matrix& input_rows, const Vector
     return problem;
 }
 
-void add_stage(Problem& problem, const std::vector<int>& sources, const std::vector<Matrix>& weights, const Vector& bias,
-               const Vector& slope_on, const Vector& slope_off) {
+void add_stage(Problem& problem, const std::vector<int>& sources, const std::vector<Matrix>& weights,
+               const Vector& bias, const Vector& slope_on, const Vector& slope_off) {
     Stage stage;
     stage.width = static_cast<int>(bias.size());
     stage.first_wall = problem.gates;
@@ -94,6 +92,7 @@ void add_stage(Problem& problem, const std::vector<int>& sources, const std::vec
     stage.slope_off = copy(slope_off);
     for (std::size_t b = 0; b < sources.size(); ++b) stage.blocks.push_back(make_block(sources[b], weights[b]));
     count_terms(stage, problem.dim);
+    for (const double value : stage.bias) problem.without_constants = problem.without_constants && value == 0.0;
     problem.stages.push_back(std::move(stage));
     problem.gates += problem.stages.back().width;
     problem.stages[0].first_wall = problem.gates;
@@ -151,6 +150,24 @@ nb::dict unfold_to_python(const Problem& problem, int threads, std::int64_t max_
     return to_python(std::move(result), problem);
 }
 
+nb::tuple measure_to_python(const Problem& problem, const Bytes& patterns) {
+    const Selection selection{patterns.data(), static_cast<std::int64_t>(patterns.shape(0)),
+                              static_cast<int>(patterns.shape(1))};
+    std::vector<Measure> measures;
+    {
+        const nb::gil_scoped_release release;
+        measures = measure_selected(problem, selection);
+    }
+    std::vector<double> volumes, centroids;
+    for (const Measure& cell : measures) {
+        volumes.push_back(cell.volume);
+        for (int k = 0; k < problem.dim; ++k)
+            centroids.push_back(cell.centroid.empty() ? std::nan("") : cell.centroid[k]);
+    }
+    return nb::make_tuple(give(std::move(volumes)),
+                          give(std::move(centroids), {measures.size(), static_cast<std::size_t>(problem.dim)}));
+}
+
 nb::dict trace_to_python(const Problem& problem, const Bytes& patterns) {
     const Selection selection{patterns.data(), static_cast<std::int64_t>(patterns.shape(0)),
                               static_cast<int>(patterns.shape(1))};
@@ -181,8 +198,17 @@ NB_MODULE(_native, m) {
         .def_static("over", &make_problem, "frame"_a, "input_rows"_a, "input_offsets"_a, "parameter_rows"_a,
                     "parameter_offsets"_a, "A problem without gates on the domain x = frame (u, 1).")
         .def("add_stage", &add_stage, "sources"_a, "weights"_a, "bias"_a, "slope_on"_a, "slope_off"_a);
+    // The stub generator cannot know what is in a dictionary; these signatures say so.
     m.def("unfold", &unfold_to_python, "problem"_a, "threads"_a, "max_cells"_a, "keep_going"_a,
+          nb::sig("def unfold(problem: Problem, threads: int, max_cells: int, "
+                  "keep_going: collections.abc.Callable[[int], bool]) -> dict[str, typing.Any]"),
           "All cells; `keep_going(cells)` is called now and then and stops the run by returning False.");
     m.def("trace", &trace_to_python, "problem"_a, "patterns"_a,
+          nb::sig("def trace(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8]) -> dict[str, "
+                  "typing.Any]"),
           "Generators of the cells with these packed patterns, which must be sorted by gate.");
+    m.def("measure", &measure_to_python, "problem"_a, "patterns"_a,
+          nb::sig("def measure(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8]) -> "
+                  "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]"),
+          "(volumes, centroids) of the cells with these packed patterns, which must be sorted by gate.");
 }

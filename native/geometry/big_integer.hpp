@@ -1,6 +1,7 @@
 // Integers of any size: what decides a sign when floating point cannot.
 //
-// Only what exact sign decisions need: ring operations, shifts, and division that is known to leave no remainder.
+// Only what exact sign decisions need: ring operations, shifts, and division that is known to leave no
+// remainder.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +12,19 @@
 namespace polyfold {
 
 class BigInteger {
-public:
+  public:
     BigInteger() = default;
     BigInteger(std::int64_t value);
 
-    int sign() const {
-        return limbs_.empty() ? 0 : (negative_ ? -1 : 1);
-    }
-    bool is_zero() const {
-        return limbs_.empty();
-    }
-    void negate() {
-        negative_ = !negative_ && !limbs_.empty();
-    }
+    int sign() const { return limbs_.empty() ? 0 : (negative_ ? -1 : 1); }
+    bool is_zero() const { return limbs_.empty(); }
+    void negate() { negative_ = !negative_ && !limbs_.empty(); }
 
     BigInteger operator-() const;
     BigInteger& operator+=(const BigInteger& other);
     BigInteger& operator-=(const BigInteger& other);
-    friend BigInteger operator+(BigInteger a, const BigInteger& b) {
-        return a += b;
-    }
-    friend BigInteger operator-(BigInteger a, const BigInteger& b) {
-        return a -= b;
-    }
+    friend BigInteger operator+(BigInteger a, const BigInteger& b) { return a += b; }
+    friend BigInteger operator-(BigInteger a, const BigInteger& b) { return a -= b; }
     friend BigInteger operator*(const BigInteger& a, const BigInteger& b);
     friend bool operator==(const BigInteger& a, const BigInteger& b) = default;
 
@@ -50,7 +41,7 @@ public:
 
     std::string to_hex() const;
 
-private:
+  private:
     std::vector<std::uint64_t> limbs_;  // least significant first, no leading zeros
     bool negative_ = false;
 

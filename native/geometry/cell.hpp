@@ -12,16 +12,18 @@
 
 namespace polyfold {
 
-// A facet of the cell: the wall that first cut it out, as row `row` of `map`. Slots of dead facets are used again.
+// A facet of the cell: the wall that first cut it out, as row `row` of `map`. Slots of dead facets are used
+// again.
 struct FacetSlot {
     const StageMap* map = nullptr;  // kept alive by the cell's chain of maps
     std::int32_t row = 0;
     std::int32_t wall = 0;
 };
 
-// The cone {(u, t) : all walls >= 0, t >= 0} over a cell: homogeneous coordinates treat vertices (t > 0) and rays (t = 0)
-// alike. Directions along which nothing has happened yet are kept apart as lines; every line has a pivot coordinate, all other
-// lines and all generators are zero there, so that each of them is the only solution of a system of equations.
+// The cone {(u, t) : all walls >= 0, t >= 0} over a cell: homogeneous coordinates treat vertices (t > 0) and
+// rays (t = 0) alike. Directions along which nothing has happened yet are kept apart as lines; every line has
+// a pivot coordinate, all other lines and all generators are zero there, so that each of them is the only
+// solution of a system of equations.
 template <int Words>
 struct Cell {
     // Generators, as parallel arrays.
@@ -53,9 +55,7 @@ struct Cell {
     // The cells that are wanted below this one, as a range of the sorted selection (see CellWalk).
     std::int64_t wanted_first = 0, wanted_last = 0;
 
-    int size() const {
-        return static_cast<int>(error.size());
-    }
+    int size() const { return static_cast<int>(error.size()); }
 
     // Take over everything that does not depend on the side of the cut.
     void inherit(const Cell& parent) {

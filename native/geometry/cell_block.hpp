@@ -22,7 +22,8 @@ struct FaceKey {
 FaceKey key_of_gate_on(int gate);
 FaceKey key_of_gate_vanishing(int gate);
 
-// A witness that needs more than 53 bits: homogeneous integer coordinates in hexadecimal, the last one positive.
+// A witness that needs more than 53 bits: homogeneous integer coordinates in hexadecimal, the last one
+// positive.
 struct ExactWitness {
     std::int64_t cell;
     std::vector<std::string> coordinates;
@@ -52,10 +53,10 @@ struct CellBlock {
 // The generators of cells, for those that are asked for: ragged lists, (stop) a cell.
 struct GeneratorBlock {
     std::vector<std::int64_t> stop;
-    std::vector<double> coordinates;         // dim + 1 a generator: (x, 1) for a vertex, (direction, 0) for a ray
-    std::vector<std::uint8_t> kind;          // 0 vertex, 1 ray, 2 line
-    std::vector<std::int64_t> facet_stop;    // one a generator
-    std::vector<std::int32_t> facet;         // local facet numbers of the cell that the generator lies on
+    std::vector<double> coordinates;       // dim + 1 a generator: (x, 1) for a vertex, (direction, 0) for a ray
+    std::vector<std::uint8_t> kind;        // 0 vertex, 1 ray, 2 line
+    std::vector<std::int64_t> facet_stop;  // one a generator
+    std::vector<std::int32_t> facet;       // local facet numbers of the cell that the generator lies on
 };
 
 }  // namespace polyfold

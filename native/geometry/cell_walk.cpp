@@ -99,7 +99,8 @@ void CellWalk<Words>::enter_next_stage(Cell<Words>& cell) {
         cell.map = std::make_shared<const StageMap>(problem_, cell.stage, std::move(cell.map), std::move(on));
 }
 
-// Insert the next wall. Returns the on side if the cell was cut and both sides are wanted; `cell` is then the off side.
+// Insert the next wall. Returns the on side if the cell was cut and both sides are wanted; `cell` is then the
+// off side.
 template <int Words>
 auto CellWalk<Words>::insert(Cell<Words>& cell) -> CellPointer {
     const bool is_gate = cell.stage > 0;
@@ -184,8 +185,7 @@ void CellWalk<Words>::evaluate(Cell<Words>& cell) {
     }
     for (int k = 0; k < dimensions_; ++k) a[k] = map.entry(row, k);
     const double norm = map.norm(row);
-    const double fixed = norm * rounding::bound(dimensions_ + 2) + map.linear_error(row) * (problem_.dim * (1 + 0x1p-20)) +
-                         map.constant_error(row) + rounding::tiny;
+    const double fixed = norm * rounding::bound(dimensions_ + 2) + map.error(row) * dimensions_ + rounding::tiny;
     for (int v = 0; v < count; ++v) {
         const double* point = cell.coordinates.data() + v * dimensions_;
         double value = 0;
@@ -212,7 +212,7 @@ int CellWalk<Words>::refined_sign(const double* point, double error, const Stage
     for (int k = 0; k < dimensions_; ++k) magnitude += std::abs(map.entry(row, k) * point[k]);
     for (int k = 0; k < problem_.dim; ++k) linear += std::abs(point[k]);
     const double doubt = (magnitude * rounding::bound(dimensions_ + 2) + map.norm(row) * error +
-                          map.linear_error(row) * linear + map.constant_error(row) * std::abs(point[problem_.dim])) *
+                          map.error(row) * linear + map.constant_error(row) * std::abs(point[problem_.dim])) *
                          (1 + 0x1p-20);
     if (std::abs(value) > doubt + rounding::tiny) return value > 0 ? 1 : -1;
     return doubt == 0.0 && magnitude == 0.0 ? 0 : 2;
@@ -254,7 +254,8 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
     for (int v = 0; v < cell.size(); ++v) {
         const double* point = cell.coordinates.data() + v * dimensions_;
         const auto copy_to = [&](Cell<Words>& side, const Mask<Words>& mask) {
-            side.add_generator(point, dimensions_, cell.error[v], cell.at_infinity[v], mask & side.facets, cell.exact[v]);
+            side.add_generator(point, dimensions_, cell.error[v], cell.at_infinity[v], mask & side.facets,
+                               cell.exact[v]);
         };
         if (sign_[v] <= 0) copy_to(*low, sign_[v] ? cell.on[v] : cell.on[v] | cutting);
         if (sign_[v] >= 0) copy_to(*high, sign_[v] ? cell.on[v] : cell.on[v] | cutting);
@@ -281,7 +282,8 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
     return choose_sides(cell, std::move(low), std::move(high));
 }
 
-// The wall crosses a line: slide every generator along the line onto the wall; the line itself becomes a ray of either side.
+// The wall crosses a line: slide every generator along the line onto the wall; the line itself becomes a ray
+// of either side.
 template <int Words>
 auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int sign) -> CellPointer {
     evaluate(cell);
@@ -397,7 +399,8 @@ void CellWalk<Words>::add_combination(Cell<Words>& parent, int positive, int neg
         side->add_generator(point_.data(), dimensions_, error, infinite, mask & side->facets, exact);
 }
 
-// Normalise a fresh point and bound its error; where that is poor, find its exact coordinates and round those.
+// Normalise a fresh point and bound its error; where that is poor, find its exact coordinates and round
+// those.
 template <int Words>
 std::shared_ptr<const ExactVector> CellWalk<Words>::settle(const Cell<Words>& cell, const Mask<Words>& mask,
                                                            int without_pivot, bool infinite, bool rough, double* point,
@@ -417,15 +420,16 @@ std::shared_ptr<const ExactVector> CellWalk<Words>::settle(const Cell<Words>& ce
 
 // A generator is the solution of its walls' equations, with zeros at the pivots of the lines.
 template <int Words>
-double CellWalk<Words>::error_of(const Cell<Words>& cell, const Mask<Words>& mask, int without_pivot, const double* point) {
+double CellWalk<Words>::error_of(const Cell<Words>& cell, const Mask<Words>& mask, int without_pivot,
+                                 const double* point) {
     bound_.clear();
     mask.for_each([&](int s) {
         const FacetSlot& slot = cell.slots[s];
-        double* row = bound_.add_row(slot.map->linear_error(slot.row), slot.map->constant_error(slot.row));
+        double* row = bound_.add_row(slot.map->error(slot.row));
         for (int k = 0; k < dimensions_; ++k) row[k] = slot.map->entry(slot.row, k);
     });
     for (const auto& line : cell.lines)
-        if (line.pivot != without_pivot) bound_.add_row(0, 0)[line.pivot] = 1.0;
+        if (line.pivot != without_pivot) bound_.add_row(0)[line.pivot] = 1.0;
     return bound_.error(point);
 }
 
@@ -451,7 +455,8 @@ std::shared_ptr<const ExactVector> CellWalk<Words>::exact_point(const Cell<Words
     } else {
         cell.facets.for_each([&](int s) {
             if (sign == 0 && !mask.has(s))
-                sign = side(cell, cell.slots[s]) * sign_of_product(cell.slots[s].map->exact_row(cell.slots[s].row), *point);
+                sign = side(cell, cell.slots[s]) *
+                       sign_of_product(cell.slots[s].map->exact_row(cell.slots[s].row), *point);
         });
     }
     if (sign == 0) throw std::logic_error("polyfold: a generator has no direction");
@@ -473,6 +478,12 @@ int CellWalk<Words>::side(const Cell<Words>& cell, const FacetSlot& slot) const 
 }
 
 // ---- finished cells
+
+template <int Words>
+bool CellWalk<Words>::bounded(const Cell<Words>& cell) {
+    return cell.lines.empty() &&
+           std::none_of(cell.at_infinity.begin(), cell.at_infinity.end(), [](auto x) { return x; });
+}
 
 template <int Words>
 void CellWalk<Words>::emit(Cell<Words>& cell, CellBlock& block) {
@@ -503,8 +514,7 @@ void CellWalk<Words>::emit(Cell<Words>& cell, CellBlock& block) {
     });
     block.facet_stop.push_back(static_cast<std::int64_t>(block.facet_wall.size()));
 
-    const bool unbounded = std::any_of(cell.at_infinity.begin(), cell.at_infinity.end(), [](auto x) { return x; });
-    block.bounded.push_back(cell.lines.empty() && !unbounded);
+    block.bounded.push_back(bounded(cell));
     write_witness(cell, block);
     ++block.cells;
 }
@@ -555,10 +565,9 @@ bool CellWalk<Words>::proved_inside(const Cell<Words>& cell, const double* witne
             magnitude += std::abs(term);
             linear += std::abs(witness[k]);
         }
-        const double doubt = (magnitude * rounding::bound(dimensions_ + 2) + slot.map->linear_error(slot.row) * linear +
-                              slot.map->constant_error(slot.row)) *
-                                 (1 + 0x1p-20) +
-                             rounding::tiny;
+        const double doubt =
+            (magnitude * rounding::bound(dimensions_ + 2) + slot.map->error(slot.row) * (linear + 1)) * (1 + 0x1p-20) +
+            rounding::tiny;
         inside = inside && side(cell, slot) * value > doubt;
     });
     return inside;

@@ -19,25 +19,22 @@ struct TooManyFacets : std::exception {};
 struct FlatDomain : std::exception {
     bool empty;
     explicit FlatDomain(bool is_empty) : empty(is_empty) {}
-    const char* what() const noexcept override {
-        return empty ? "empty" : "flat";
-    }
+    const char* what() const noexcept override { return empty ? "empty" : "flat"; }
 };
 
-// The cells that are wanted, for a walk that visits only those: packed patterns in lexicographic order of their gates.
+// The cells that are wanted, for a walk that visits only those: packed patterns in lexicographic order of
+// their gates.
 struct Selection {
     const std::uint8_t* patterns = nullptr;
     std::int64_t count = 0;
     int stride = 0;
 
-    bool on(std::int64_t cell, int gate) const {
-        return (patterns[cell * stride + gate / 8] >> (gate % 8)) & 1;
-    }
+    bool on(std::int64_t cell, int gate) const { return (patterns[cell * stride + gate / 8] >> (gate % 8)) & 1; }
 };
 
 template <int Words>
 class CellWalk {
-public:
+  public:
     using CellPointer = std::unique_ptr<Cell<Words>>;
 
     explicit CellWalk(const Problem& problem, const Selection* selection = nullptr);
@@ -45,23 +42,23 @@ public:
     // The whole domain as a cell with no gate inserted; throws FlatDomain.
     CellPointer root();
 
-    // Insert walls until the cell is cut: `cell` becomes the off side, and the on side is returned. If it is never cut
-    // the cell is finished, and nothing is returned.
+    // Insert walls until the cell is cut: `cell` becomes the off side, and the on side is returned. If it is
+    // never cut the cell is finished, and nothing is returned.
     CellPointer advance(Cell<Words>& cell);
 
     static bool finished(const Problem& problem, const Cell<Words>& cell) {
         return cell.stage == static_cast<int>(problem.stages.size());
     }
 
+    static bool bounded(const Cell<Words>& cell);
+
     // Write a finished cell behind the others.
     void emit(Cell<Words>& cell, CellBlock& block);
     void emit_generators(Cell<Words>& cell, GeneratorBlock& block);
 
-    void recycle(CellPointer cell) {
-        spare_.push_back(std::move(cell));
-    }
+    void recycle(CellPointer cell) { spare_.push_back(std::move(cell)); }
 
-private:
+  private:
     const Problem& problem_;
     const Selection* selection_;
     const int dimensions_;  // dim + 1
@@ -89,7 +86,8 @@ private:
     int line_sign(Cell<Words>& cell, std::size_t line);
     int refined_sign(const double* point, double error, const StageMap& map, int row, double value) const;
 
-    void add_combination(Cell<Words>& parent, int positive, int negative, int slot, Cell<Words>& low, Cell<Words>& high);
+    void add_combination(Cell<Words>& parent, int positive, int negative, int slot, Cell<Words>& low,
+                         Cell<Words>& high);
     std::shared_ptr<const ExactVector> settle(const Cell<Words>& cell, const Mask<Words>& mask, int without_pivot,
                                               bool infinite, bool rough, double* point, double& error);
     double error_of(const Cell<Words>& cell, const Mask<Words>& mask, int without_pivot, const double* point);

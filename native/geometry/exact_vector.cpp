@@ -129,8 +129,8 @@ ExactVector null_vector(std::vector<ExactVector> rows, int size) {
         pivot_row.push_back(best_row);
         pivot_column.push_back(best_column);
     }
-    const auto free = static_cast<std::size_t>(
-        std::find(column_used.begin(), column_used.end(), false) - column_used.begin());
+    const auto free =
+        static_cast<std::size_t>(std::find(column_used.begin(), column_used.end(), false) - column_used.begin());
     ExactVector result;
     result.numerators.resize(columns);
     result.numerators[free] = previous;

@@ -7,8 +7,8 @@
 
 namespace polyfold {
 
-// Entry k is numerators[k] * 2^exponent. An affine form or a homogeneous point means the same under any positive
-// factor, so geometry may drop the exponent; maps may not.
+// Entry k is numerators[k] * 2^exponent. An affine form or a homogeneous point means the same under any
+// positive factor, so geometry may drop the exponent; maps may not.
 struct ExactVector {
     std::vector<BigInteger> numerators;
     std::int64_t exponent = 0;
@@ -19,20 +19,21 @@ struct ExactVector {
 
 // Sums float * vector terms without rounding.
 class ExactSum {
-public:
+  public:
     explicit ExactSum(int size) : size_(size) {}
     void add(double factor, const ExactVector& vector);
     void add_entry(int k, double value);
     ExactVector total() const;
 
-private:
+  private:
     int size_;
     ExactVector sum_;
 };
 
 int sign_of_product(const ExactVector& a, const ExactVector& b);
 
-// The vector v, up to sign and scale, with row . v = 0 for all rows; the rows must leave exactly one dimension free.
+// The vector v, up to sign and scale, with row . v = 0 for all rows; the rows must leave exactly one
+// dimension free.
 ExactVector null_vector(std::vector<ExactVector> rows, int size);
 
 }  // namespace polyfold

@@ -12,14 +12,14 @@ namespace {
 constexpr double unknown = std::numeric_limits<double>::infinity();
 }
 
-double* LinearBound::add_row(double linear_error, double constant_error) {
+double* LinearBound::add_row(double error) {
     rows_.resize(rows_.size() + static_cast<std::size_t>(size_), 0.0);
-    slack_.push_back({linear_error, constant_error});
+    slack_.push_back(error);
     return rows_.data() + rows_.size() - static_cast<std::size_t>(size_);
 }
 
-// Newton-Kantorovich: with an approximate inverse B of the equations' matrix M and the residual r of the point,
-// the solution lies within |B| |r| / (1 - |I - B M|).
+// Newton-Kantorovich: with an approximate inverse B of the equations' matrix M and the residual r of the
+// point, the solution lies within |B| |r| / (1 - |I - B M|).
 double LinearBound::error(const double* point) {
     const int n = size_ - 1;
     if (static_cast<int>(slack_.size()) < n) return unknown;
@@ -35,7 +35,6 @@ double LinearBound::error(const double* point) {
     for (int i = 0; i < n; ++i) {
         const int r = chosen_[i];
         const double* row = rows_.data() + static_cast<std::size_t>(r * size_);
-        const Slack& slack = slack_[r];
         double largest = 0;
         for (int k = 0; k < size_; ++k) largest = std::max(largest, std::abs(row[k]));
         if (!(largest > 0) || !std::isfinite(largest)) return unknown;
@@ -45,17 +44,16 @@ double LinearBound::error(const double* point) {
             const double coefficient = row[k] * scale;
             value += coefficient * point[k];
             magnitude += std::abs(coefficient * point[k]);
-            if (k + 1 < size_) point_norm += std::abs(point[k]);
+            point_norm += std::abs(point[k]);
             if (k != fixed) {
                 matrix_[i * n + column++] = coefficient;
                 norm += std::abs(coefficient);
             }
         }
         row_norm = std::max(row_norm, norm);
-        const double linear = slack.linear * scale * (1 + 0x1p-20), constant = slack.constant * scale * (1 + 0x1p-20);
-        residual_[i] = std::abs(value) + rounding::bound(size_ + 4) * magnitude +
-                                                 linear * point_norm + constant * std::abs(point[n]) + rounding::tiny;
-        coefficient_error_[i] = linear * n + constant + rounding::bound(2) * norm;
+        const double slack = slack_[r] * scale * (1 + 0x1p-20);
+        residual_[i] = std::abs(value) + rounding::bound(size_ + 4) * magnitude + slack * point_norm + rounding::tiny;
+        coefficient_error_[i] = slack * n + rounding::bound(2) * norm;
     }
     if (!invert(n)) return unknown;
 
@@ -92,12 +90,9 @@ bool LinearBound::choose_independent_rows(int fixed) {
     std::vector<double> work(static_cast<std::size_t>(count * n));
     for (int i = 0; i < count; ++i) {
         double largest = 0;
-        for (int k = 0; k < size_; ++k)
-            largest = std::max(largest, std::abs(rows_[i * size_ + k]));
+        for (int k = 0; k < size_; ++k) largest = std::max(largest, std::abs(rows_[i * size_ + k]));
         for (int k = 0, column = 0; k < size_; ++k)
-            if (k != fixed)
-                work[i * n + column++] =
-                    largest > 0 ? rows_[i * size_ + k] / largest : 0.0;
+            if (k != fixed) work[i * n + column++] = largest > 0 ? rows_[i * size_ + k] / largest : 0.0;
     }
     std::vector<bool> row_used(static_cast<std::size_t>(count), false), column_used(static_cast<std::size_t>(n), false);
     for (int step = 0; step < n; ++step) {
@@ -119,10 +114,8 @@ bool LinearBound::choose_independent_rows(int fixed) {
         chosen_.push_back(pivot_row);
         for (int i = 0; i < count; ++i) {
             if (row_used[i]) continue;
-            const double factor = work[i * n + pivot_column] /
-                                  work[pivot_row * n + pivot_column];
-            for (int k = 0; k < n; ++k)
-                work[i * n + k] -= factor * work[pivot_row * n + k];
+            const double factor = work[i * n + pivot_column] / work[pivot_row * n + pivot_column];
+            for (int k = 0; k < n; ++k) work[i * n + k] -= factor * work[pivot_row * n + k];
         }
     }
     return true;
@@ -137,8 +130,7 @@ bool LinearBound::invert(int n) {
     for (int step = 0; step < n; ++step) {
         int pivot = step;
         for (int i = step + 1; i < n; ++i)
-            if (std::abs(a[i * n + step]) > std::abs(a[pivot * n + step]))
-                pivot = i;
+            if (std::abs(a[i * n + step]) > std::abs(a[pivot * n + step])) pivot = i;
         const double value = a[pivot * n + step];
         if (value == 0.0 || !std::isfinite(value)) return false;
         if (pivot != step)

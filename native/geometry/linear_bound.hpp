@@ -7,29 +7,24 @@ namespace polyfold {
 
 // Equations row . v = 0 whose coefficients are themselves known up to an error.
 class LinearBound {
-public:
+  public:
     explicit LinearBound(int size) : size_(size) {}
 
     void clear() {
         rows_.clear();
         slack_.clear();
     }
-    // `linear_error` bounds the errors of the first size - 1 coefficients, `constant_error` that of the last.
-    // Returns where to write the coefficients.
-    double* add_row(double linear_error, double constant_error);
+    // `error` bounds the errors of the coefficients. Returns where to write these.
+    double* add_row(double error);
 
-    // A bound on |v_k - point_k| over all k, where v is the solution with v = point in the point's largest coordinate;
-    // infinity where none can be given.
+    // A bound on |v_k - point_k| over all k, where v is the solution with v = point in the point's largest
+    // coordinate; infinity where none can be given.
     double error(const double* point);
 
-private:
-    struct Slack {
-        double linear, constant;
-    };
-
+  private:
     int size_;
     std::vector<double> rows_;
-    std::vector<Slack> slack_;
+    std::vector<double> slack_;
     std::vector<double> matrix_, inverse_, work_, residual_, coefficient_error_;
     std::vector<int> chosen_;
 

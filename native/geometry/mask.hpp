@@ -13,12 +13,8 @@ struct Mask {
 
     static constexpr int capacity = 64 * Words;
 
-    bool has(int bit) const {
-        return (words[bit / 64] >> (bit % 64)) & 1;
-    }
-    void set(int bit) {
-        words[bit / 64] |= std::uint64_t{1} << (bit % 64);
-    }
+    bool has(int bit) const { return (words[bit / 64] >> (bit % 64)) & 1; }
+    void set(int bit) { words[bit / 64] |= std::uint64_t{1} << (bit % 64); }
     int size() const {
         int total = 0;
         for (const auto word : words) total += std::popcount(word);

@@ -9,7 +9,7 @@ namespace {
 
 // Facet numbers by key; open addressing, at most half full.
 class FacetTable {
-public:
+  public:
     FacetTable(const std::vector<FaceKey>& keys, std::size_t expected)
         : keys_(keys), slots_(std::bit_ceil(2 * expected + 16), -1), mask_(slots_.size() - 1) {}
 
@@ -24,7 +24,7 @@ public:
         }
     }
 
-private:
+  private:
     const std::vector<FaceKey>& keys_;
     std::vector<std::int64_t> slots_;
     std::size_t mask_;
@@ -58,7 +58,8 @@ void pair_facets(Unfolded& result, int gates) {
     }
     result.unpaired = std::count(result.neighbour.begin(), result.neighbour.end(), not_explored);
 
-    // A gate may vanish on one side of a facet altogether: only the other side lists it as a wall. Both get the union.
+    // A gate may vanish on one side of a facet altogether: only the other side lists it as a wall. Both get
+    // the union.
     bool differ = !cells.shared.empty();
     for (facet = 0; facet < facets && !differ; ++facet)
         differ = partner[facet] >= 0 && cells.facet_wall[facet] != cells.facet_wall[partner[facet]];

@@ -10,8 +10,7 @@ namespace polyfold {
 struct Block {
     int source = 0;
     int columns = 0;
-    std::vector<double> by_column;      // entry (i, j) at [j * width + i]: the engine walks columns
-    std::vector<double> row_magnitude;  // sum_j |entry (i, j)|
+    std::vector<double> by_column;  // entry (i, j) at [j * width + i]: the engine walks columns
 };
 
 // Gates that are decided together. Stage 0 is the domain: its "gates" are the rows that must be >= 0.
@@ -32,13 +31,13 @@ struct Problem {
     bool frame_is_identity = false;
     std::vector<Stage> stages;  // [0] is the domain, its last row is infinity: t >= 0
     int gates = 0;
+    bool without_constants =
+        false;  // all biases are zero and the frame is linear: every wall passes through the origin
 
     int rows() const {  // domain rows that the user knows of
         return stages[0].width - 1;
     }
-    int infinity_wall() const {
-        return gates + rows();
-    }
+    int infinity_wall() const { return gates + rows(); }
 };
 
 }  // namespace polyfold

@@ -11,11 +11,12 @@ constexpr double bound(int n) {
     return static_cast<double>(n) * unit * (1 + 0x1p-20);
 }
 
-// Where a generator is known less well than this (its largest coordinate lies between a half and one), it is worth its
-// exact coordinates: it is nearly degenerate, and most sign tests on it would need them anyway.
-inline constexpr double poor = 0x1p-32;
+// Where a generator is known less well than this (its largest coordinate lies between a half and one), it is
+// worth its exact coordinates: it is nearly degenerate, and most sign tests on it would need them anyway.
+inline constexpr double poor = 0x1p-20;
 
-// Products of tiny numbers may round to nothing; no bound that is meant to be positive may be smaller than this.
+// Products of tiny numbers may round to nothing; no bound that is meant to be positive may be smaller than
+// this.
 inline constexpr double tiny = 0x1p-960;
 
 }  // namespace polyfold::rounding

@@ -16,8 +16,7 @@ StageMap::StageMap(const Problem& problem, int stage, std::shared_ptr<const Stag
       on_below_(std::move(on_below)),
       forms_(static_cast<std::size_t>(width_) * static_cast<std::size_t>(problem.dim + 1), 0.0),
       norm_(static_cast<std::size_t>(width_), 0.0),
-      linear_error_(static_cast<std::size_t>(width_), 0.0),
-      constant_error_(static_cast<std::size_t>(width_), 0.0),
+      error_(static_cast<std::size_t>(width_), 0.0),
       exact_rows_(static_cast<std::size_t>(width_)) {
     const Stage& here = problem_.stages[stage_];
     const int size = problem_.dim + 1;
@@ -27,7 +26,7 @@ StageMap::StageMap(const Problem& problem, int stage, std::shared_ptr<const Stag
     for (int i = 0; i < width_; ++i) {
         const double bias = here.bias[i];
         forms_[(size - 1) * width_ + i] += bias;
-        if (!copied) constant_error_[i] += rounding::bound(here.terms) * std::abs(bias);
+        if (!copied) error_[i] = (error_[i] + rounding::bound(here.terms) * std::abs(bias)) * (1 + 0x1p-20);
     }
     if (!here.parameter_rows.empty())
         for (int i = 0; i < width_; ++i)
@@ -36,8 +35,7 @@ StageMap::StageMap(const Problem& problem, int stage, std::shared_ptr<const Stag
                 forms_[k * width_ + i] += value;  // exact: the other term is zero
             }
     for (int k = 0; k < size; ++k)
-        for (int i = 0; i < width_; ++i)
-            norm_[i] += std::abs(forms_[k * width_ + i]);
+        for (int i = 0; i < width_; ++i) norm_[i] += std::abs(forms_[k * width_ + i]);
     for (double& norm : norm_) norm *= 1.0 + rounding::bound(size + 1);
 }
 
@@ -67,31 +65,21 @@ void StageMap::add_block(const Block& block) {
         return;
     }
     const StageMap* source = input ? nullptr : &at(block.source);
-    double largest_linear = 0, largest_constant = 0, linear_error = 0, constant_error = 0;
+    const double relative = rounding::bound(here.terms);
     for (int j = 0; j < block.columns; ++j) {
         const double factor = input ? 1.0 : slope(block.source, j);
         if (factor == 0.0) continue;
         const double* column = block.by_column.data() + static_cast<std::size_t>(j) * width;
+        double largest = 0;
         for (int k = 0; k < size; ++k) {
-            const double value =
-                factor * (input ? problem_.frame[j * size + k] : source->entry(j, k));
-            double& largest = k + 1 < size ? largest_linear : largest_constant;
+            const double value = factor * (input ? problem_.frame[j * size + k] : source->entry(j, k));
             largest = std::max(largest, std::abs(value));
             if (value == 0.0) continue;
             double* out = forms_.data() + static_cast<std::size_t>(k) * width;
             for (std::size_t i = 0; i < width; ++i) out[i] += column[i] * value;
         }
-        if (source) {
-            linear_error = std::max(linear_error, std::abs(factor) * source->linear_error(j));
-            constant_error = std::max(constant_error, std::abs(factor) * source->constant_error(j));
-        }
-    }
-    const double relative = rounding::bound(here.terms);
-    linear_error = linear_error * (1 + relative) + relative * largest_linear;
-    constant_error = constant_error * (1 + relative) + relative * largest_constant;
-    for (std::size_t i = 0; i < width; ++i) {
-        linear_error_[i] += block.row_magnitude[i] * linear_error;
-        constant_error_[i] += block.row_magnitude[i] * constant_error;
+        const double doubt = (source ? std::abs(factor) * source->error(j) : 0.0) * (1 + relative) + relative * largest;
+        for (std::size_t i = 0; i < width; ++i) error_[i] += std::abs(column[i]) * doubt;
     }
 }
 
@@ -111,7 +99,8 @@ ExactVector StageMap::compute_exact_row(int row) const {
             const double weight = block.by_column[j * width_ + row];
             if (weight == 0.0) continue;
             if (block.source == 0) {
-                sum.add(weight, ExactVector::from_floats(problem_.frame.data() + static_cast<std::size_t>(j * size), size));
+                sum.add(weight,
+                        ExactVector::from_floats(problem_.frame.data() + static_cast<std::size_t>(j * size), size));
                 continue;
             }
             const double factor = slope(block.source, j);
@@ -128,8 +117,7 @@ ExactVector StageMap::compute_exact_row(int row) const {
     }
     sum.add_entry(size - 1, here.bias[row]);
     if (!here.parameter_rows.empty())
-        for (int k = 0; k < size; ++k)
-            sum.add_entry(k, here.parameter_rows[row * size + k]);
+        for (int k = 0; k < size; ++k) sum.add_entry(k, here.parameter_rows[row * size + k]);
     return sum.total();
 }
 

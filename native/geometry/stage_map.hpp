@@ -10,42 +10,36 @@
 
 namespace polyfold {
 
-// Forms are rows (a, b) over homogeneous parameters (u, t): value a . u + b t. They hold where all earlier stages
-// have the pattern that this map was made for; a chain of maps down to stage 0 is that pattern.
+// Forms are rows (a, b) over homogeneous parameters (u, t): value a . u + b t. They hold where all earlier
+// stages have the pattern that this map was made for; a chain of maps down to stage 0 is that pattern.
 class StageMap {
-public:
+  public:
     // `on_below` are the gates of the stage below, one byte each.
-    StageMap(const Problem& problem, int stage, std::shared_ptr<const StageMap> below, std::vector<std::uint8_t> on_below);
+    StageMap(const Problem& problem, int stage, std::shared_ptr<const StageMap> below,
+             std::vector<std::uint8_t> on_below);
 
-    int stage() const {
-        return stage_;
-    }
-    double entry(int row, int k) const {
-        return forms_[k * width_ + row];
-    }
+    int stage() const { return stage_; }
+    double entry(int row, int k) const { return forms_[k * width_ + row]; }
     double norm(int row) const {  // bounds sum_k |entry(row, k)|
         return norm_[row];
     }
-    double linear_error(int row) const {  // bounds the error of every entry but the last
-        return linear_error_[row];
+    double error(int row) const {  // bounds the error of every entry
+        return error_[row];
     }
-    double constant_error(int row) const {
-        return constant_error_[row];
-    }
+    // Bounds the error of the last entry: with no bias anywhere it is an exact zero.
+    double constant_error(int row) const { return problem_.without_constants ? 0.0 : error_[row]; }
     const ExactVector& exact_row(int row) const;
-    const std::shared_ptr<const StageMap>& below() const {
-        return below_;
-    }
+    const std::shared_ptr<const StageMap>& below() const { return below_; }
     const StageMap& at(int stage) const;
 
-private:
+  private:
     const Problem& problem_;
     const int stage_;
     const int width_;
     const std::shared_ptr<const StageMap> below_;
     const std::vector<std::uint8_t> on_below_;
     std::vector<double> forms_;  // [k * width + row]
-    std::vector<double> norm_, linear_error_, constant_error_;
+    std::vector<double> norm_, error_;
 
     mutable std::mutex exact_mutex_;
     mutable std::vector<std::unique_ptr<ExactVector>> exact_rows_;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <limits>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -41,7 +42,7 @@ std::vector<std::unique_ptr<Cell<Words>>> subtrees(CellWalk<Words>& walk, std::s
 
 template <int Words>
 class Run {
-public:
+  public:
     Run(const Problem& problem, const UnfoldOptions& options) : problem_(problem), options_(options) {}
 
     Unfolded operator()() {
@@ -60,7 +61,7 @@ public:
         return collect();
     }
 
-private:
+  private:
     const Problem& problem_;
     const UnfoldOptions& options_;
     std::vector<std::unique_ptr<Cell<Words>>> roots_;
@@ -114,8 +115,8 @@ private:
         return true;
     }
 
-    // The limit keeps the first cells in tree order, whichever thread was faster: stop only once the finished subtrees at
-    // the front hold enough of them.
+    // The limit keeps the first cells in tree order, whichever thread was faster: stop only once the finished
+    // subtrees at the front hold enough of them.
     void stop_at_limit() {
         std::int64_t front = 0;
         for (const Ended& subtree : ended_) {
@@ -149,7 +150,8 @@ private:
     }
 };
 
-// Bit masks of facets are as short as they can be; a cell with more facets than that is rare and starts the run again.
+// Bit masks of facets are as short as they can be; a cell with more facets than that is rare and starts the
+// run again.
 template <class Attempt>
 auto with_enough_facets(Attempt attempt) {
     try {
@@ -177,24 +179,56 @@ Unfolded unfold(const Problem& problem, const UnfoldOptions& options) {
     return with_enough_facets([&]<int Words>() { return Run<Words>(problem, options)(); });
 }
 
+namespace {
+
+template <int Words>
+std::vector<double> vertices_of(const Cell<Words>& cell, int dim) {
+    std::vector<double> points;
+    for (int v = 0; v < cell.size(); ++v)
+        for (int k = 0; k < dim; ++k)
+            points.push_back(cell.coordinates[v * (dim + 1) + k] / cell.coordinates[v * (dim + 1) + dim]);
+    return points;
+}
+
+// Walk to the selected cells only and visit them in the selection's order.
+template <int Words, class Visit>
+void visit_selected(const Problem& problem, const Selection& selection, Visit visit) {
+    if (selection.count == 0) return;
+    CellWalk<Words> walk(problem, &selection);
+    std::vector<std::unique_ptr<Cell<Words>>> stack;
+    stack.push_back(walk.root());
+    while (!stack.empty()) {
+        auto cell = std::move(stack.back());
+        stack.pop_back();
+        while (auto on = walk.advance(*cell)) stack.push_back(std::move(on));
+        for (int gate = 0; gate < problem.gates; ++gate)
+            if (selection.on(cell->wanted_first, gate) != (cell->pattern[gate] != 0))
+                throw std::out_of_range("a pattern that was asked for is no cell of this network");
+        visit(walk, *cell);
+        walk.recycle(std::move(cell));
+    }
+}
+
+}  // namespace
+
 GeneratorBlock trace(const Problem& problem, const Selection& selection) {
     return with_enough_facets([&]<int Words>() {
         GeneratorBlock block;
-        if (selection.count == 0) return block;
-        CellWalk<Words> walk(problem, &selection);
-        std::vector<std::unique_ptr<Cell<Words>>> stack;
-        stack.push_back(walk.root());
-        while (!stack.empty()) {
-            auto cell = std::move(stack.back());
-            stack.pop_back();
-            while (auto on = walk.advance(*cell)) stack.push_back(std::move(on));
-            for (int gate = 0; gate < problem.gates; ++gate)
-                if (selection.on(cell->wanted_first, gate) != (cell->pattern[gate] != 0))
-                    throw std::out_of_range("a pattern that was asked for is no cell of this network");
-            walk.emit_generators(*cell, block);
-            walk.recycle(std::move(cell));
-        }
+        visit_selected<Words>(problem, selection,
+                              [&](CellWalk<Words>& walk, Cell<Words>& cell) { walk.emit_generators(cell, block); });
         return block;
+    });
+}
+
+std::vector<Measure> measure_selected(const Problem& problem, const Selection& selection) {
+    return with_enough_facets([&]<int Words>() {
+        std::vector<Measure> measures;
+        visit_selected<Words>(problem, selection, [&](CellWalk<Words>&, Cell<Words>& cell) {
+            measures.push_back(CellWalk<Words>::bounded(cell)
+                                   ? measure<Words>(vertices_of(cell, problem.dim), cell.on, problem.dim)
+                                   : Measure{std::numeric_limits<double>::infinity(), {}});
+        });
+        return measures;
     });
 }
 

@@ -7,6 +7,7 @@
 
 #include "geometry/cell_block.hpp"
 #include "geometry/cell_walk.hpp"
+#include "geometry/measure.hpp"
 #include "geometry/problem.hpp"
 
 namespace polyfold {
@@ -30,7 +31,11 @@ struct Unfolded {
 
 Unfolded unfold(const Problem& problem, const UnfoldOptions& options);
 
-// Generators of the selected cells, in the selection's order. Throws std::out_of_range where a pattern is no cell.
+// Generators of the selected cells, in the selection's order. Throws std::out_of_range where a pattern is no
+// cell.
 GeneratorBlock trace(const Problem& problem, const Selection& selection);
+
+// Volumes and centroids of the selected cells; an unbounded one has an infinite volume and no centroid.
+std::vector<Measure> measure_selected(const Problem& problem, const Selection& selection);
 
 }  // namespace polyfold

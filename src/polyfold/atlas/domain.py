@@ -1,8 +1,8 @@
 """Domains: where we look. All of R^n, a box, a polytope, or a slice x = x0 + B u of any of them.
 
-A resolved Domain is always the image of parameters u in R^d under u -> origin + basis @ u (the identity unless it is a slice),
-cut by rows over the inputs x and rows over the parameters u. Rows stay where the user wrote them: carrying rows over x to
-rows over u would round, and the engine does that exactly.
+A resolved Domain is always the image of parameters u in R^d under u -> origin + basis @ u (the identity unless it is
+a slice), cut by rows over the inputs x and rows over the parameters u. Rows stay where the user wrote them: carrying
+rows over x to rows over u would round, and the engine does that exactly.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ Array = npt.NDArray[np.float64]
 class Domain:
     """{origin + basis u : input_rows x <= input_offsets, parameter_rows u <= parameter_offsets}.
 
-    `origin` is (n,), `basis` (n, d), the rows (k, n) and (l, d). Cells live in the d parameters; without a slice n = d and
-    u = x. Domain row r of the atlas is row r of the input rows and then of the parameter rows.
+    `origin` is (n,), `basis` (n, d), the rows (k, n) and (l, d). Cells live in the d parameters; without a slice n =
+    d and u = x. Domain row r of the atlas is row r of the input rows and then of the parameter rows.
     """
 
     origin: Array
@@ -60,9 +60,7 @@ class Domain:
     def is_slice(self) -> bool:
         """Whether parameters differ from inputs."""
         return not (
-            self.input_dim == self.dim
-            and not self.origin.any()
-            and bool(np.array_equal(self.basis, np.eye(self.dim)))
+            self.input_dim == self.dim and not self.origin.any() and bool(np.array_equal(self.basis, np.eye(self.dim)))
         )
 
     def lift(self, parameters: Any) -> Array:
@@ -112,7 +110,10 @@ class Polytope:
     b: Any
 
     def resolve(self, dim: int) -> Domain:
-        A, b = np.atleast_2d(np.asarray(self.A, dtype=np.float64)), np.atleast_1d(np.asarray(self.b, dtype=np.float64))
+        A, b = (
+            np.atleast_2d(np.asarray(self.A, dtype=np.float64)),
+            np.atleast_1d(np.asarray(self.b, dtype=np.float64)),
+        )
         if A.ndim != 2 or A.shape[1] != dim or b.shape != (A.shape[0],):
             raise DomainError(
                 f"a polytope A x <= b in R^{dim} needs A of shape (rows, {dim}) and b of shape (rows,); "

@@ -1,9 +1,10 @@
 """A network's forward pass in rational arithmetic.
 
-What flows through the stages is a matrix of jets: one line per entry of a source, column 0 for its value and the other
-columns for its rates of change. One column evaluates at a point. A second one gives the signs just next to the point in
-that direction. With d more columns that stand for the coordinates, the lines are affine functions on a cell. Biases
-only ever enter column 0, and a gate is on where the first non-zero entry of its line is positive.
+What flows through the stages is a matrix of jets: one line per entry of a source, column 0 for its value
+and the other columns for its rates of change. One column evaluates at a point. A second one gives the signs
+just next to the point in that direction. With d more columns that stand for the coordinates, the lines are
+affine functions on a cell. Biases only ever enter column 0, and a gate is on where the first non-zero entry
+of its line is positive.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class StageLike(Protocol):
 
 
 class ProgramLike(Protocol):
-    """The shape of a `polyfold.program.Program`, which lies above this package and cannot be imported here."""
+    """The shape of a `polyfold.program.Program`, which lies above this package: no import."""
 
     @property
     def stages(self) -> Sequence[StageLike]: ...
@@ -143,7 +144,7 @@ def evaluate_exactly(program: ProgramLike, point: Sequence[fmpq]) -> PointEvalua
 
 
 def is_positive(line: Sequence[fmpq]) -> bool:
-    """Whether a jet is positive just next to its point: the first non-zero entry decides, and zero is not positive.
+    """Whether a jet is positive just next to its point: its first non-zero entry decides; all zeros are not.
 
     >>> is_positive([fmpq(0), fmpq(2)]), is_positive([fmpq(0), fmpq(0)])
     (True, False)

@@ -1,12 +1,12 @@
 """Exact linear programs: the largest c.x over A x <= b, in rational arithmetic.
 
-The variables are free, and there are few of them. A climb starts at a known feasible point, not at a vertex: seen
-from there the point is the origin, every row reads a.v <= slack with slack >= 0, and the simplex method can begin with
-the free variables themselves outside the basis. Without a known point, a first climb finds one. Bland's rule
-(always the smallest index) keeps degenerate programs from cycling.
+The variables are free, and there are few of them. A climb starts at a known feasible point, not at a
+vertex: seen from there the point is the origin, every row reads a.v <= slack with slack >= 0, and the
+simplex method can begin with the free variables themselves outside the basis. Without a known point, a
+first climb finds one. Bland's rule (always the smallest index) keeps degenerate programs from cycling.
 
-The tableau holds integers over one common denominator: each division in a pivot then comes out even, and no greatest
-common divisors have to be taken (Edmonds, 1967).
+The tableau holds integers over one common denominator: each division in a pivot then comes out even, and no
+greatest common divisors have to be taken (Edmonds, 1967).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Point = tuple[fmpq, ...]
 class Optimum:
     """The answer of a linear program.
 
-    "optimal" has the largest value and a point that reaches it; "unbounded" a feasible point and a ray along which the
-    objective grows for ever; "infeasible" none of them.
+    "optimal" has the largest value and a point that reaches it; "unbounded" a feasible point and a ray along
+    which the objective grows for ever; "infeasible" none of them.
     """
 
     status: Literal["optimal", "infeasible", "unbounded"]
@@ -44,7 +44,9 @@ def maximise(
     equalities: tuple[Sequence[Vector], Vector] = ((), ()),
     start: Vector | None = None,
 ) -> Optimum:
-    """The largest c.x with A x <= b and, for equalities (E, f), E x = f. A feasible `start` saves the search for one.
+    """The largest c.x with A x <= b and, for equalities (E, f), E x = f.
+
+    A feasible `start` saves the search for one.
 
     >>> maximise([fmpq(1)], [[fmpq(2)]], [fmpq(3)])
     Optimum(status='optimal', value=3/2, point=(3/2,), ray=None)
@@ -83,7 +85,7 @@ def feasible_point(A: Sequence[Vector], b: Vector, dim: int) -> Point | None:
     excess = max((-entry for entry in b), default=fmpq(0))
     if excess <= 0:
         return (fmpq(0),) * dim
-    # One more variable t loosens every row to a.x - t <= b; the origin with t = excess is feasible, and we lower t to 0.
+    # One more variable t loosens the rows to a.x - t <= b. The origin with t = excess is feasible; lower t.
     loosened = [[*row, fmpq(-1)] for row in A] + [[fmpq(0)] * dim + [fmpq(-1)]]
     lower = [fmpq(0)] * dim + [fmpq(-1)]
     best = maximise(lower, loosened, [*b, fmpq(0)], start=[fmpq(0)] * dim + [excess])
@@ -119,10 +121,10 @@ def _sum(a: Vector, b: Vector) -> Point:
 class _Climb:
     """The simplex method for c.v over A v <= slack, from the feasible point v = 0.
 
-    Variables 0..n-1 are the free v, variable n+i is the slack of row i. Line i of the tableau says, with everything over
-    `denominator` > 0:  basic[i] = line[-1] - sum_j line[j] * outside[j].  The last line says the same of the objective.
-    Rows are scaled to integers; that rescales slacks and the objective, but no point. The climb ends early once
-    the objective exceeds `enough`.
+    Variables 0..n-1 are the free v, variable n+i is the slack of row i. Line i of the tableau says, with
+    everything over `denominator` > 0:  basic[i] = line[-1] - sum_j line[j] * outside[j].  The last line says
+    the same of the objective. Rows are scaled to integers; that rescales slacks and the objective, but no
+    point. The climb ends early once the objective exceeds `enough`.
     """
 
     def __init__(self, c: Vector, A: Sequence[Vector], slacks: Vector, enough: fmpq | None = None) -> None:
@@ -154,7 +156,7 @@ class _Climb:
         return self._free_part([line[-1] for line in self.lines])
 
     def _entering(self) -> int | None:
-        """The column of the first variable that improves the objective: a slack by growing, a free one either way."""
+        """The column of the first variable that improves: a slack by growing, a free one either way."""
         objective = self.lines[-1]
         improving = (
             (variable, column)

@@ -5,8 +5,8 @@ None of these decides a gate's sign: that is done exactly. They only say when an
 
 from __future__ import annotations
 
-# Two float64 evaluations of one network add the same numbers in another order. Relative to the largest value met on
-# the way, that costs a few hundred roundings of 1e-16 each; a wrong weight or a forgotten op costs far more.
+# Two float64 evaluations of one network add the same numbers in another order. Relative to the largest value
+# met on the way, that costs a few hundred roundings of 1e-16 each; a wrong weight costs far more.
 IMPORT_FLOAT64 = 1e-9
 
 # The same, where the original computes in float32 (roundings of 6e-8) and may use fused or blocked kernels.
@@ -14,3 +14,10 @@ IMPORT_FLOAT32 = 1e-4
 
 # Float16 originals round every value to about 5e-4 of itself.
 IMPORT_FLOAT16 = 3e-2
+
+# Maps of neighbouring cells are two float products that differ in one term; their values on the facet agree up to
+# the roundings of both, relative to the sizes of the terms that are added.
+CONTINUITY = 1e-8
+
+# Volumes are sums of determinants of float vertices, each right to a few roundings times the cell's condition.
+VOLUME_SUM = 1e-6

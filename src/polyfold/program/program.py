@@ -5,8 +5,8 @@ A stage computes its pre-activations from any earlier sources,
 
     z = sum_k W_k source_k + bias,
 
-and gate i of the stage then outputs slope_on[i] * z[i] if z[i] > 0 and slope_off[i] * z[i] otherwise. The network's output is
-one more affine function of the sources. A plain ReLU network has one block per stage and slopes (1, 0).
+and gate i of the stage then outputs slope_on[i] * z[i] if z[i] > 0 and slope_off[i] * z[i] otherwise. The network's
+output is one more affine function of the sources. A plain ReLU network has one block per stage and slopes (1, 0).
 Gates are numbered stage by stage, in order.
 """
 

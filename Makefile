@@ -1,0 +1,117 @@
+# Every target sets itself up: a virtual environment in .venv, pip always with constraints.txt, the compiled
+# core built in place. Stamps in .venv remember what is done, so that a second call is quick.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+
+VENV := .venv
+PY := $(VENV)/bin/python
+BENCH_VENV := .venv-bench-relucent
+PIP_INSTALL := -m pip --disable-pip-version-check -qq install -c constraints.txt
+
+# The first interpreter that is new enough; `make PYTHON=... setup` overrules.
+NEW_ENOUGH := import sys, venv; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
+
+# A virtual environment whose Python is gone, or that was moved here from another place, is made again.
+healthy = $(shell $(1)/bin/python -c 'import sys' >/dev/null 2>&1 && \
+	{ ! grep -q '^command' $(1)/pyvenv.cfg || grep -qF -- '$(CURDIR)/$(1)' $(1)/pyvenv.cfg; } && echo yes)
+# Prerequisite that forces a rule exactly when the environment named is not healthy.
+unless_healthy = $(if $(call healthy,$(1)),,FORCE)
+
+SOURCES := $(wildcard src tests benchmarks tools examples)
+# Folders are listed too: their time changes when a file is added or removed.
+NATIVE := $(shell find native -not -name '.*' 2>/dev/null) CMakeLists.txt
+NATIVE_CODE := $(filter %.hpp %.cpp,$(NATIVE))
+
+WORKERS ?= auto
+PYTEST := $(PY) -m pytest -n $(WORKERS)
+
+.PHONY: help setup run test test-all check bench docs clean FORCE
+
+help:
+	@echo 'make setup     everything for development, into .venv'
+	@echo 'make run       unfold the bundled Iris network, write the atlas to out/iris'
+	@echo 'make test      the checks and all quick tests'
+	@echo 'make test-all  the checks and all tests'
+	@echo 'make check     ruff, mypy --strict, clang-format, import layers'
+	@echo 'make bench     compare with relucent, write docs/benchmarks.md'
+	@echo 'make docs      renew generated parts, run every example, render to out/docs'
+	@echo 'make clean     remove everything that was made here'
+
+setup: $(VENV)/.dev $(VENV)/.native
+
+run: $(VENV)/.core $(VENV)/.native
+	@$(VENV)/bin/polyfold unfold iris --box 0 8 --out out/iris
+
+test: check
+	@$(PYTEST) -m 'not slow'
+
+test-all: check
+	@$(PYTEST)
+
+check: setup
+	@$(PY) -m ruff check $(SOURCES)
+	@$(PY) -m ruff format --check --quiet $(SOURCES) || \
+		{ echo "run: $(PY) -m ruff format $(SOURCES)"; exit 1; }
+	@$(PY) -m mypy --strict
+	@$(if $(NATIVE_CODE),$(VENV)/bin/clang-format --dry-run --Werror $(NATIVE_CODE))
+	@$(PY) tools/check_layers.py
+
+bench: setup $(BENCH_VENV)/.ready
+	@$(PY) benchmarks/compare.py --relucent $(BENCH_VENV)/bin/python --write docs/benchmarks.md
+
+docs: setup
+	@$(PY) tools/draw_atlas.py
+	@$(PY) -m pytest -q tests/docs
+	@$(PY) tools/build_docs.py --out out/docs
+
+clean:
+	rm -rf $(VENV) $(BENCH_VENV) build dist out src/polyfold/core/_native.pyi
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# -- how it is set up ------------------------------------------------------------------------------------------
+
+$(VENV)/.made: $(call unless_healthy,$(VENV))
+	@test -n '$(PYTHON)' || { echo 'polyfold needs Python 3.11 or newer with its venv module' >&2; exit 1; }
+	@if [ -z '$(call healthy,$(VENV))' ]; then echo 'making $(VENV)'; rm -rf $(VENV); $(PYTHON) -m venv $(VENV); fi
+	@touch $@
+
+# What a run needs: the build tools, the dependencies, and Parquet storage.
+$(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt tools/requirements.py
+	@echo 'installing dependencies'
+	@$(PY) $(PIP_INSTALL) 'scikit-build-core>=0.10' 'nanobind>=2.4' 'ninja>=1.11'
+	@command -v cmake >/dev/null || $(PY) $(PIP_INSTALL) cmake
+	@$(PY) tools/requirements.py store > $(VENV)/requirements.txt
+	@$(PY) $(PIP_INSTALL) -r $(VENV)/requirements.txt
+	@touch $@
+
+# What development needs on top.
+$(VENV)/.dev: $(VENV)/.core
+	@echo 'installing development dependencies'
+	@$(PY) tools/requirements.py dev > $(VENV)/requirements.txt
+	@$(PY) $(PIP_INSTALL) -r $(VENV)/requirements.txt
+	@touch $@
+
+# The compiled core, built in build/ and so again only as far as it changed. The stub is copied next to the
+# sources because mypy reads those.
+$(VENV)/.native: $(VENV)/.core $(NATIVE)
+	@echo 'building the compiled core'
+	@$(PY) $(PIP_INSTALL) --no-build-isolation --no-deps --editable .
+	@stub=$$(find $(VENV)/lib -path '*/polyfold/core/_native.pyi' | head -n 1); \
+		if [ -n "$$stub" ]; then cp "$$stub" src/polyfold/core/_native.pyi; fi
+	@touch $@
+
+# relucent is under a copyleft licence: it lives in an environment of its own and is only ever run as a program.
+$(BENCH_VENV)/.ready: constraints.txt $(call unless_healthy,$(BENCH_VENV)) | $(VENV)/.made
+	@echo 'making $(BENCH_VENV)'
+	@rm -rf $(BENCH_VENV)
+	@$(PYTHON) -m venv $(BENCH_VENV)
+	@$(BENCH_VENV)/bin/python $(PIP_INSTALL) relucent==1.0.0
+	@$(BENCH_VENV)/bin/python -c 'import relucent, gurobipy'
+	@touch $@

@@ -1,0 +1,121 @@
+#include "geometry/measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace polyfold {
+
+namespace {
+
+template <int Words>
+class Simplices {
+  public:
+    Simplices(const std::vector<double>& vertices, const std::vector<Mask<Words>>& on, int dim)
+        : vertices_(vertices), on_(on), dim_(dim), edges_(dim * dim) {
+        total_.centroid.assign(dim, 0.0);
+        double factorial = 1;
+        for (int k = 2; k <= dim; ++k) factorial *= k;
+        scale_ = 1 / factorial;
+    }
+
+    Measure operator()() {
+        std::vector<int> all(on_.size());
+        for (std::size_t v = 0; v < all.size(); ++v) all[v] = static_cast<int>(v);
+        split(all);
+        if (total_.volume > 0)
+            for (double& x : total_.centroid) x /= total_.volume;
+        else  // too thin for floats: any of its points will do
+            std::copy_n(vertices_.begin(), dim_, total_.centroid.begin());
+        return total_;
+    }
+
+  private:
+    const std::vector<double>& vertices_;
+    const std::vector<Mask<Words>>& on_;
+    const int dim_;
+    double scale_;
+    std::vector<int> apexes_;
+    std::vector<double> edges_;
+    Measure total_;
+
+    // A face is the set of its vertices. Its own facets are the largest of its meets with the cell's facets;
+    // those that miss the first vertex are the bases of pyramids over it.
+    void split(const std::vector<int>& face) {
+        if (static_cast<int>(apexes_.size() + face.size()) == dim_ + 1) {
+            add_simplex(face);
+            return;
+        }
+        Mask<Words> everywhere = on_[face[0]], somewhere;
+        for (const int v : face) {
+            everywhere = everywhere & on_[v];
+            somewhere = somewhere | on_[v];
+        }
+        std::vector<std::vector<int>> parts;
+        somewhere.for_each([&](int facet) {
+            if (everywhere.has(facet)) return;
+            std::vector<int> part;
+            for (const int v : face)
+                if (on_[v].has(facet)) part.push_back(v);
+            parts.push_back(std::move(part));
+        });
+        std::sort(parts.begin(), parts.end(),
+                  [](const auto& a, const auto& b) { return a.size() != b.size() ? a.size() > b.size() : a < b; });
+        parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+        apexes_.push_back(face[0]);
+        for (std::size_t p = 0; p < parts.size(); ++p) {
+            const bool largest = std::none_of(
+                parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(p),
+                [&](const auto& q) { return std::includes(q.begin(), q.end(), parts[p].begin(), parts[p].end()); });
+            if (largest && parts[p].front() != face[0]) split(parts[p]);
+        }
+        apexes_.pop_back();
+    }
+
+    void add_simplex(const std::vector<int>& rest) {
+        std::vector<int> corners = apexes_;
+        corners.insert(corners.end(), rest.begin(), rest.end());
+        const double* origin = vertices_.data() + corners[0] * dim_;
+        for (int i = 0; i < dim_; ++i)
+            for (int k = 0; k < dim_; ++k) edges_[i * dim_ + k] = vertices_[corners[i + 1] * dim_ + k] - origin[k];
+        const double volume = std::abs(determinant()) * scale_;
+        total_.volume += volume;
+        for (int k = 0; k < dim_; ++k) {
+            double sum = 0;
+            for (const int v : corners) sum += vertices_[v * dim_ + k];
+            total_.centroid[k] += volume * sum / (dim_ + 1);
+        }
+    }
+
+    double determinant() {
+        double result = 1;
+        for (int step = 0; step < dim_; ++step) {
+            int pivot = step;
+            for (int i = step + 1; i < dim_; ++i)
+                if (std::abs(edges_[i * dim_ + step]) > std::abs(edges_[pivot * dim_ + step])) pivot = i;
+            const double value = edges_[pivot * dim_ + step];
+            if (value == 0.0) return 0.0;
+            if (pivot != step)
+                for (int k = 0; k < dim_; ++k) std::swap(edges_[pivot * dim_ + k], edges_[step * dim_ + k]);
+            result *= value;
+            for (int i = step + 1; i < dim_; ++i) {
+                const double factor = edges_[i * dim_ + step] / value;
+                for (int k = step; k < dim_; ++k) edges_[i * dim_ + k] -= factor * edges_[step * dim_ + k];
+            }
+        }
+        return result;
+    }
+};
+
+}  // namespace
+
+template <int Words>
+Measure measure(const std::vector<double>& vertices, const std::vector<Mask<Words>>& on, int dim) {
+    return Simplices<Words>(vertices, on, dim)();
+}
+
+template Measure measure<1>(const std::vector<double>&, const std::vector<Mask<1>>&, int);
+template Measure measure<4>(const std::vector<double>&, const std::vector<Mask<4>>&, int);
+template Measure measure<16>(const std::vector<double>&, const std::vector<Mask<16>>&, int);
+template Measure measure<64>(const std::vector<double>&, const std::vector<Mask<64>>&, int);
+
+}  // namespace polyfold

@@ -1,0 +1,275 @@
+"""Atlas: everything known about the cells of one network on one domain.
+
+The index contract. An atlas has `len(atlas)` cells, numbered from 0 in an order that depends on the network and the
+domain only. Parallel arrays, all read-only:
+
+    patterns     (cells, bytes) uint8    gate g is bit g % 8 (lowest first) of byte g // 8: 1 where it is on witnesses
+    (cells, d) float64      a point inside each cell, in the domain's parameters bounded      (cells,) bool
+    facet_start  (cells + 1,) int64      the facets of cell i are facet_start[i] .. facet_start[i + 1] - 1 facet_wall
+    (facets,) int32         the wall a facet lies on: gate g is wall g, domain row r is wall gates + r neighbour
+    (facets,) int32         the cell across; -1 at the domain's boundary, -2 where the engine did not get to
+    shared_facet (shared,) int64         where a facet lies on more walls than one: the facet, ascending ...
+    shared_wall  (shared,) int32         ... and a further wall
+
+An inner facet is listed twice, once by each of its cells, with the same walls. A gate is a wall of a facet if it
+vanishes on the facet but not on both cells: it may switch there, or only touch zero and come back. A witness for
+which no float64 point inside was proved is kept as rationals in `exact_witnesses`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from polyfold.atlas import chebyshev, location
+from polyfold.atlas.cell import Cell
+from polyfold.atlas.certificate import Certificate
+from polyfold.atlas.domain import Domain
+from polyfold.atlas.generators import Generators, find_generators, find_measures
+from polyfold.atlas.halfspaces import Halfspaces, halfspaces
+from polyfold.atlas.maps import in_chunks, output_forms
+from polyfold.atlas.patterns import PatternIndex, unpack
+from polyfold.errors import ShapeError
+from polyfold.exact.rational import rational
+from polyfold.program.program import Program
+
+if TYPE_CHECKING:
+    import pandas
+
+Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+
+DOMAIN_BOUNDARY = -1
+NOT_EXPLORED = -2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Atlas:
+    """The cells of `program` on `domain`. See the module's text for what the arrays mean."""
+
+    program: Program
+    domain: Domain
+    patterns: npt.NDArray[np.uint8]
+    witnesses: Array
+    bounded: npt.NDArray[np.bool_]
+    facet_start: Ids
+    facet_wall: npt.NDArray[np.int32]
+    neighbour: npt.NDArray[np.int32]
+    shared_facet: Ids
+    shared_wall: npt.NDArray[np.int32]
+    certificate: Certificate
+    exact_witnesses: Mapping[int, tuple[Fraction, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        cells, facets = len(self.patterns), len(self.facet_wall)
+        expected = {
+            "patterns": (cells, (self.program.gates + 7) // 8),
+            "witnesses": (cells, self.domain.dim),
+            "bounded": (cells,),
+            "facet_start": (cells + 1,),
+            "neighbour": (facets,),
+            "shared_wall": self.shared_facet.shape,
+        }
+        for name, shape in expected.items():
+            if getattr(self, name).shape != shape:
+                raise ShapeError(f"an atlas's {name} must have shape {shape}, not {getattr(self, name).shape}")
+        for name in (*expected, "facet_wall", "shared_facet"):
+            getattr(self, name).setflags(write=False)
+
+    # -- what it is
+
+    def __len__(self) -> int:
+        return len(self.patterns)
+
+    def __getitem__(self, cell: int) -> Cell:
+        if not -len(self) <= cell < len(self):
+            raise IndexError(f"there is no cell {cell}: the atlas has {len(self)}")
+        return Cell(self, int(cell) % len(self))
+
+    def __iter__(self) -> Iterator[Cell]:
+        return (Cell(self, i) for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return (
+            f"Atlas: {len(self):,} cells of a network with {self.gates} gates "
+            f"on {self.domain.describe()}; {self.certificate}"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in self.facts().items())
+        return f"<table>{rows}</table>"
+
+    @property
+    def dim(self) -> int:
+        """d: the dimension of the domain."""
+        return self.domain.dim
+
+    @property
+    def gates(self) -> int:
+        return self.program.gates
+
+    @property
+    def outputs(self) -> int:
+        return self.program.output_dim
+
+    @property
+    def complete(self) -> bool:
+        """Whether the engine reached its end: no cell is missing."""
+        return self.certificate.complete
+
+    @property
+    def inner_facets(self) -> int:
+        """How many facets lie between two cells, each counted once."""
+        return int((self.neighbour >= 0).sum()) // 2
+
+    @property
+    def boundary_facets(self) -> int:
+        """How many facets lie on the domain's boundary."""
+        return int((self.neighbour == DOMAIN_BOUNDARY).sum())
+
+    def facts(self) -> dict[str, str]:
+        """The atlas in a few words, for people."""
+        return {
+            "cells": f"{len(self):,} ({int(self.bounded.sum()):,} bounded)",
+            "facets": f"{self.inner_facets:,} between cells, {self.boundary_facets:,} on the domain's boundary",
+            "gates": f"{self.gates:,} in {len(self.program.stages)} stages",
+            "inputs, outputs": f"{self.program.input_dim}, {self.outputs}",
+            "domain": self.domain.describe(),
+            "certificate": str(self.certificate),
+        }
+
+    # -- patterns and facets
+
+    def ids(self, cells: Any = None) -> Ids:
+        """Cell ids as an array: None is all of them."""
+        if cells is None:
+            return np.arange(len(self))
+        ids = np.atleast_1d(np.asarray(cells))
+        if ids.dtype == bool and ids.shape == (len(self),):
+            return np.flatnonzero(ids)
+        if ids.size == 0:
+            return np.zeros(0, dtype=np.int64)
+        if ids.ndim != 1 or not np.issubdtype(ids.dtype, np.integer):
+            raise ShapeError(f"cell ids are a list of integers; this is an array of {ids.dtype} of shape {ids.shape}")
+        if ids.min() < 0 or ids.max() >= len(self):
+            bad = int(ids[(ids < 0) | (ids >= len(self))][0])
+            raise IndexError(f"there is no cell {bad}: the atlas has {len(self)}")
+        return ids.astype(np.int64)
+
+    def signs(self, cells: Any = None) -> npt.NDArray[np.bool_]:
+        """Patterns as a boolean matrix (cells, gates)."""
+        return unpack(self.patterns[self.ids(cells)], self.gates)
+
+    def facets(self, cell: int) -> range:
+        """The facet numbers of a cell."""
+        return range(int(self.facet_start[cell]), int(self.facet_start[cell + 1]))
+
+    def walls(self, facet: int) -> tuple[int, ...]:
+        """Every wall that a facet lies on, its first one in front."""
+        first, last = np.searchsorted(self.shared_facet, [facet, facet + 1])
+        return (int(self.facet_wall[facet]), *self.shared_wall[first:last].tolist())
+
+    @cached_property
+    def index(self) -> PatternIndex:
+        """From patterns to cells."""
+        return PatternIndex(self.patterns)
+
+    # -- geometry, on demand
+
+    def maps(self, cells: Any = None, *, over: Literal["inputs", "parameters"] = "inputs") -> tuple[Array, Array]:
+        """The affine maps of cells: A (n, m, inputs) and c (n, m) with f(x) = A x + c there.
+
+        With over="parameters" they are functions of the domain's parameters u instead, which differ from x on a slice.
+        """
+        ids = self.ids(cells)
+        A, c = np.empty((len(ids), self.outputs, self.program.input_dim)), np.empty((len(ids), self.outputs))
+
+        def fill(part: slice) -> None:
+            A[part], c[part] = output_forms(self.program, self.signs(ids[part]))
+
+        width = max([self.program.input_dim, *(stage.width for stage in self.program.stages)])
+        in_chunks(len(ids), 4 * self.outputs * width + self.gates, fill)
+        if over == "parameters" and self.domain.is_slice:
+            return A @ self.domain.basis, c + A @ self.domain.origin
+        return A, c
+
+    def locate(self, points: Any, *, outside: Literal["error", "ignore"] = "error") -> Ids:
+        """The cell of every row of `points` (in the domain's parameters), decided exactly.
+
+        A point on a wall gets one of the cells that touch it. A point outside the domain raises DomainError, or gets
+        -1 with outside="ignore"; so does a point in a part that an incomplete atlas does not cover.
+        """
+        return location.locate(self, points, outside)
+
+    def generators(self, cells: Any = None) -> Generators:
+        """Vertices, rays and lines of cells, with the facets that they lie on."""
+        distinct, items = np.unique(self.ids(cells), return_inverse=True)
+        return find_generators(self.program, self.domain, self.patterns[distinct]).take(items)
+
+    def vertices(self, cells: Any = None) -> list[Array]:
+        """The vertices of cells, one array (vertices, d) each; an unbounded cell has fewer than it has corners."""
+        found = self.generators(cells)
+        return [found.vertices(item) for item in range(len(found))]
+
+    def volumes(self, cells: Any = None) -> Array:
+        """Volumes of cells in the domain's parameters; infinite where unbounded."""
+        return self._measures(cells)[0]
+
+    def centroids(self, cells: Any = None) -> Array:
+        """Centres of mass of cells; NaN where unbounded."""
+        return self._measures(cells)[1]
+
+    def bounding_boxes(self, cells: Any = None) -> tuple[Array, Array]:
+        """Smallest boxes lo <= u <= hi around cells; infinite where unbounded."""
+        return self.generators(cells).bounding_boxes()
+
+    def chebyshev(self, cells: Any = None) -> tuple[Array, Array]:
+        """Centres and radii of the largest balls in cells; radius infinity and centre NaN where there is no largest."""
+        rows = self.halfspaces(cells)
+        return chebyshev.chebyshev_balls(rows.start, rows.A, rows.b)
+
+    def halfspaces(self, cells: Any = None, *, minimal: bool = True) -> Halfspaces:
+        """Cells as A u <= b: one row a facet, or with minimal=False one row for every gate and domain row."""
+        return halfspaces(self, self.ids(cells), minimal)
+
+    def rational_witness(self, cell: int) -> tuple[fmpq, ...]:
+        """A cell's witness as exact numbers."""
+        exact = self.exact_witnesses.get(cell)
+        if exact is not None:
+            return tuple(fmpq(x.numerator, x.denominator) for x in exact)
+        return tuple(rational(x) for x in self.witnesses[cell].tolist())
+
+    def f_vector(self) -> tuple[int, ...] | None:
+        """Numbers of faces of dimension 0, 1, ..., d, or None where they were not counted."""
+        return None
+
+    def _measures(self, cells: Any) -> tuple[Array, Array]:
+        distinct, items = np.unique(self.ids(cells), return_inverse=True)
+        volumes, centroids = find_measures(self.program, self.domain, self.patterns[distinct])
+        return volumes[items], centroids[items]
+
+    # -- elsewhere
+
+    def with_certificate(self, certificate: Certificate) -> Atlas:
+        """The same atlas with more known about it."""
+        return replace(self, certificate=certificate)
+
+    def to_pandas(self, cells: Any = None) -> pandas.DataFrame:
+        """A data frame with a row a cell: pattern, witness, facets, boundedness and, with few coefficients, the map."""
+        from polyfold.atlas.table import data_frame
+
+        return data_frame(self, self.ids(cells))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the atlas to one Parquet file, all or nothing. `pf.open(path)` reads it back."""
+        from polyfold.atlas.storage import save
+
+        save(self, path)

@@ -1,0 +1,84 @@
+"""Cells as inequalities A u <= b over the domain's parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.atlas.maps import gate_forms, in_chunks
+
+if TYPE_CHECKING:
+    from polyfold.atlas.atlas import Atlas
+    from polyfold.atlas.domain import Domain
+
+Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Halfspaces:
+    """Cell i of the list is {u : A[s:e] u <= b[s:e]} with s, e = start[i], start[i + 1]; wall[r] is where row r comes from.
+
+    Walls are numbered as in the atlas: gates first, then domain rows.
+    """
+
+    start: Ids
+    A: Array
+    b: Array
+    wall: Ids
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def __getitem__(self, item: int) -> tuple[Array, Array]:
+        rows = slice(self.start[item], self.start[item + 1])
+        return self.A[rows], self.b[rows]
+
+
+def halfspaces(atlas: Atlas, ids: Ids, minimal: bool) -> Halfspaces:
+    """See `Atlas.halfspaces`."""
+    if minimal:
+        starts, stops = atlas.facet_start[ids], atlas.facet_start[ids + 1]
+        counts = stops - starts
+        offset = np.concatenate([[0], np.cumsum(counts)])
+        facets = np.repeat(starts - offset[:-1], counts) + np.arange(offset[-1])
+        cells, walls = np.repeat(ids, counts), atlas.facet_wall[facets].astype(np.int64)
+    else:
+        count = atlas.gates + atlas.domain.rows
+        offset = np.arange(len(ids) + 1) * count
+        cells, walls = np.repeat(ids, count), np.tile(np.arange(count), len(ids))
+    A, b = wall_rows(atlas, cells, walls)
+    return Halfspaces(offset, A, b, walls)
+
+
+def wall_rows(atlas: Atlas, cells: Ids, walls: Ids) -> tuple[Array, Array]:
+    """The inequality a . u <= b that wall walls[i] puts on cell cells[i]."""
+    A, b = np.zeros((len(cells), atlas.dim)), np.zeros(len(cells))
+    program, domain = atlas.program, atlas.domain
+
+    def gates(part: slice) -> None:
+        at = on_gates[part]
+        signs = atlas.signs(cells[at])
+        linear, constant = gate_forms(program, signs, walls[at])
+        side = np.where(signs[np.arange(len(at)), walls[at]], -1.0, 1.0)
+        A[at], b[at] = _over_parameters(domain, linear * side[:, None], -constant * side)
+
+    on_gates = np.flatnonzero(walls < program.gates)
+    in_chunks(len(on_gates), program.gates + program.input_dim, gates)
+    at = np.flatnonzero(walls >= program.gates)
+    rows_A, rows_b = domain_rows(domain)
+    A[at], b[at] = rows_A[walls[at] - program.gates], rows_b[walls[at] - program.gates]
+    return A, b
+
+
+def domain_rows(domain: Domain) -> tuple[Array, Array]:
+    """All domain rows as A u <= b over the parameters."""
+    A, b = _over_parameters(domain, domain.input_rows, domain.input_offsets)
+    return np.concatenate([A, domain.parameter_rows]), np.concatenate([b, domain.parameter_offsets])
+
+
+def _over_parameters(domain: Domain, A: Array, b: Array) -> tuple[Array, Array]:
+    return (A @ domain.basis, b - A @ domain.origin) if domain.is_slice else (A, b)

@@ -1,0 +1,121 @@
+"""Which cell a point lies in, proved: floats with error bounds first, rational arithmetic where they cannot tell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq, fmpq_mat
+
+from polyfold.atlas.patterns import pack
+from polyfold.errors import DomainError, PolyfoldError, ShapeError
+from polyfold.exact.bounded import BoundedValues, bounded_forward
+from polyfold.exact.evaluate import RationalProgram
+from polyfold.exact.rational import rational, rational_matrix
+from polyfold.exact.rounding import relative
+
+if TYPE_CHECKING:
+    from polyfold.atlas.atlas import Atlas
+    from polyfold.atlas.domain import Domain
+
+Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+
+
+def locate(atlas: Atlas, points: Any, outside: Literal["error", "ignore"] = "error") -> Ids:
+    """See `Atlas.locate`."""
+    if outside not in ("error", "ignore"):
+        raise PolyfoldError(f"outside={outside!r} is no option: use 'error' or 'ignore'")
+    U = parameter_rows(atlas.domain, points)
+    inside = contains(atlas.domain, U)
+    if outside == "error" and not inside.all():
+        first = int(np.flatnonzero(~inside)[0])
+        raise DomainError(
+            f"point {first}, {U[first].tolist()}, lies outside the domain; pass outside='ignore' to get -1"
+        )
+    ids = np.full(len(U), -1, dtype=np.int64)
+    passed = bounded_forward(atlas.program, bounded_lift(atlas.domain, U))
+    proved = passed.certain.all(axis=1)
+    at = np.flatnonzero(inside & proved)
+    ids[at] = atlas.index.find(pack(passed.pattern[at]))
+    unsure = np.flatnonzero(inside & ((ids < 0) | ~proved))
+    if len(unsure) and len(atlas):
+        exact = RationalProgram(atlas.program)
+        for i in unsure:
+            ids[i] = _locate_exactly(atlas, exact, U[i])
+    return ids
+
+
+def parameter_rows(domain: Domain, points: Any) -> Array:
+    """Points of the domain's parameters as a float matrix, or an error that quotes the shape."""
+    U = np.asarray(points, dtype=np.float64)
+    if U.ndim != 2 or U.shape[1] != domain.dim:
+        raise ShapeError(f"points are rows of {domain.dim} numbers; this array has shape {U.shape}")
+    if not np.isfinite(U).all():
+        raise ShapeError(f"point {int(np.flatnonzero(~np.isfinite(U).all(axis=1))[0])} is not finite")
+    return U
+
+
+def contains(domain: Domain, U: Array) -> npt.NDArray[np.bool_]:
+    """Whether each parameter point lies in the (closed) domain, exactly."""
+    inside = np.ones(len(U), dtype=bool)
+    for rows, offsets, values in (
+        (domain.input_rows, domain.input_offsets, bounded_lift(domain, U)),
+        (domain.parameter_rows, domain.parameter_offsets, BoundedValues(U, np.zeros_like(U))),
+    ):
+        if not len(rows):
+            continue
+        slack = offsets - values.values @ rows.T
+        size = np.abs(offsets) + np.abs(values.values) @ np.abs(rows).T
+        doubt = relative(rows.shape[1] + 4) * size + (values.errors @ np.abs(rows).T) * (
+            1 + relative(rows.shape[1] + 4)
+        )
+        inside &= ~(slack < -doubt).any(axis=1)
+        for i in np.flatnonzero((np.abs(slack) <= doubt).any(axis=1) & inside):
+            inside[i] = _contains_exactly(domain, U[i])
+    return inside
+
+
+def bounded_lift(domain: Domain, U: Array) -> BoundedValues:
+    """Input points of parameter points, with their rounding errors."""
+    X = domain.lift(U)
+    if not domain.is_slice:
+        return BoundedValues(X, np.zeros_like(X))
+    size = np.abs(domain.origin) + np.abs(U) @ np.abs(domain.basis).T
+    return BoundedValues(X, relative(domain.dim + 4) * size)
+
+
+def exact_lift(domain: Domain, columns: fmpq_mat) -> fmpq_mat:
+    """Input jets of parameter jets: column 0 is a point, the others are directions."""
+    lifted = rational_matrix(domain.basis) * columns
+    for i, value in enumerate(domain.origin.tolist()):
+        lifted[i, 0] += rational(value)
+    return lifted
+
+
+def _contains_exactly(domain: Domain, u: Array) -> bool:
+    column = rational_matrix(u[:, None])
+    x = exact_lift(domain, column)
+    return all(
+        (rational_matrix(rows) * values)[r, 0] <= rational(offset)
+        for rows, offsets, values in (
+            (domain.input_rows, domain.input_offsets, x),
+            (domain.parameter_rows, domain.parameter_offsets, column),
+        )
+        if len(rows)
+        for r, offset in enumerate(offsets.tolist())
+    )
+
+
+def _locate_exactly(atlas: Atlas, exact: RationalProgram, u: Array) -> int:
+    """The cell that an infinitely short step leads into: towards the inside of the domain, then along every axis."""
+    d = atlas.dim
+    inward = [w - rational(x) for w, x in zip(atlas.rational_witness(0), u.tolist(), strict=True)]
+    jets = fmpq_mat(d, d + 2)
+    for k in range(d):
+        jets[k, 0] = rational(u[k])
+        jets[k, 1] = inward[k]
+        jets[k, k + 2] = fmpq(1)
+    pattern = exact.forward(exact_lift(atlas.domain, jets)).pattern
+    return int(atlas.index.find(pack(np.array([pattern], dtype=bool)))[0])

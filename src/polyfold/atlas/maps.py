@@ -1,0 +1,95 @@
+"""Affine forms of a program under given patterns: the cells' maps and the gates' walls, in batches.
+
+Both run backwards from what is asked for to the input, so the cost does not grow with the input's dimension times the
+widths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.program.program import Affine, Block, Program, Stage
+
+Array = npt.NDArray[np.float64]
+Signs = npt.NDArray[np.bool_]
+
+
+def output_forms(
+    program: Program, signs: Signs, visit: Callable[[int, Array], None] | None = None
+) -> tuple[Array, Array]:
+    """(A, c) with outputs A x + c for each pattern: (n, m, inputs) and (n, m).
+
+    On the way, `visit(s, rows)` is called with the coefficients (n, m, width) of the outputs on what stage s puts out.
+    """
+    rows = [np.broadcast_to(block.weight, (len(signs), *block.weight.shape)) for block in program.output.blocks]
+    constant = np.broadcast_to(program.output.bias, (len(signs), program.output_dim))
+    return _pull_back(program, signs, program.output, rows, constant, len(program.stages), visit)
+
+
+def majorant(program: Program) -> Program:
+    """The program with all coefficients made positive: its forms bound the terms that the program's forms add up."""
+
+    def positive(affine: Affine) -> Affine:
+        return Affine(tuple(Block(b.source, np.abs(b.weight)) for b in affine.blocks), np.abs(affine.bias))
+
+    stages = tuple(Stage(positive(s.affine), np.abs(s.slope_on), np.abs(s.slope_off)) for s in program.stages)
+    return Program(program.input_dim, stages, positive(program.output), program.origins)
+
+
+def roundings(program: Program) -> int:
+    """Bounds how many roundings lie behind one coefficient of a form."""
+    return 8 + program.input_dim + sum(2 * stage.width + 4 for stage in program.stages)
+
+
+def gate_forms(program: Program, signs: Signs, gates: npt.NDArray[np.int64]) -> tuple[Array, Array]:
+    """(a, b) with pre-activation a . x + b of one gate for each pattern: (n, inputs) and (n,)."""
+    linear = np.zeros((len(gates), program.input_dim))
+    constant = np.zeros(len(gates))
+    first = np.asarray(program.first_gate)
+    stage_of = np.searchsorted(first, gates, side="right") - 1
+    for s in np.unique(stage_of):
+        at = np.flatnonzero(stage_of == s)
+        affine, local = program.stages[s].affine, gates[at] - first[s]
+        rows = [block.weight[local][:, None, :] for block in affine.blocks]
+        a, b = _pull_back(program, signs[at], affine, rows, affine.bias[local][:, None], int(s))
+        linear[at], constant[at] = a[:, 0], b[:, 0]
+    return linear, constant
+
+
+def in_chunks(count: int, floats_each: int, work: Callable[[slice], None], budget: int = 1 << 24) -> None:
+    """Run `work` on slices of range(count), each needing at most about `budget` floats."""
+    step = max(1, budget // max(1, floats_each))
+    for start in range(0, count, step):
+        work(slice(start, min(start + step, count)))
+
+
+def _pull_back(
+    program: Program,
+    signs: Signs,
+    affine: Affine,
+    rows: list[Array],
+    constant: Array,
+    stages: int,
+    visit: Callable[[int, Array], None] | None = None,
+) -> tuple[Array, Array]:
+    # pending[s]: coefficients (n, k, width of source s) that still wait to be carried through stage s.
+    pending: dict[int, Array] = {}
+    for block, row in zip(affine.blocks, rows, strict=True):
+        pending[block.source] = pending[block.source] + row if block.source in pending else row
+    for s in range(stages, 0, -1):
+        if s not in pending:
+            continue
+        if visit:
+            visit(s, pending[s])
+        stage, first = program.stages[s - 1], program.first_gate[s - 1]
+        on = signs[:, first : first + stage.width]
+        row = pending.pop(s) * np.where(on, stage.slope_on, stage.slope_off)[:, None, :]
+        constant = constant + row @ stage.affine.bias
+        for block in stage.affine.blocks:
+            carried = row @ block.weight
+            pending[block.source] = pending[block.source] + carried if block.source in pending else carried
+    shape = (*constant.shape, program.input_dim)
+    return np.ascontiguousarray(np.broadcast_to(pending.get(0, np.zeros(1)), shape)), np.ascontiguousarray(constant)

@@ -1,0 +1,61 @@
+"""Patterns as bytes: packing, looking up, ordering.
+
+Gate g is bit g % 8 (lowest first) of byte g // 8.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Packed = npt.NDArray[np.uint8]
+
+
+def pack(signs: npt.NDArray[np.bool_]) -> Packed:
+    """Bit-packed rows of a boolean matrix (cells, gates).
+
+    >>> pack(np.array([[True, False, True]])).tolist()
+    [[5]]
+    """
+    return np.packbits(signs, axis=1, bitorder="little")
+
+
+def unpack(patterns: Packed, gates: int) -> npt.NDArray[np.bool_]:
+    """The boolean matrix behind packed rows.
+
+    >>> unpack(np.array([[5]], dtype=np.uint8), 3).tolist()
+    [[True, False, True]]
+    """
+    return np.unpackbits(patterns, axis=1, count=gates, bitorder="little").astype(bool)
+
+
+def order_by_gate(patterns: Packed) -> npt.NDArray[np.int64]:
+    """The order that sorts patterns by gate 0, then gate 1, and so on; off comes before on."""
+    mirrored = np.packbits(np.unpackbits(patterns, axis=1, bitorder="little"), axis=1)
+    return np.argsort(_as_keys(mirrored), kind="stable")
+
+
+class PatternIndex:
+    """From patterns to cell ids, by binary search."""
+
+    def __init__(self, patterns: Packed) -> None:
+        keys = _as_keys(patterns)
+        self._order = np.argsort(keys, kind="stable")
+        self._keys = keys[self._order]
+
+    def find(self, patterns: Packed) -> npt.NDArray[np.int64]:
+        """The cell of each pattern, or -1."""
+        if len(self._keys) == 0:
+            return np.full(len(patterns), -1, dtype=np.int64)
+        keys = _as_keys(patterns)
+        at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        return np.where(self._keys[at] == keys, self._order[at], -1)
+
+
+def _as_keys(patterns: Packed) -> npt.NDArray[Any]:
+    # Fixed-width byte strings compare like the rows they stand for; a leading 1 keeps NumPy from dropping trailing
+    # zeros.
+    rows = np.concatenate([patterns, np.ones((len(patterns), 1), dtype=np.uint8)], axis=1)
+    return np.ascontiguousarray(rows).view(f"S{rows.shape[1]}").ravel()

@@ -1,0 +1,220 @@
+"""Atlases on disk: one Parquet file, a row a cell, with the program, the domain and the certificate in its metadata.
+
+No pickle anywhere: numbers are numbers, arrays of the header are base64 text of their float64 bytes.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.certificate import Certificate, Check
+from polyfold.atlas.domain import Domain
+from polyfold.errors import PolyfoldError, StorageError
+from polyfold.program.program import Affine, Block, GateOrigin, Program, Stage
+
+SCHEMA_VERSION = 1
+_KEY = b"polyfold"
+
+
+def save(atlas: Atlas, path: str | PathLike[str]) -> None:
+    """Write to a temporary file beside the target and move it there at the end."""
+    pa = _pyarrow()
+    import pyarrow.parquet as pq
+
+    table = pa.table(_columns(pa, atlas)).replace_schema_metadata({_KEY: json.dumps(_header(atlas)).encode()})
+    with _atomically(Path(path)) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
+
+
+def open_atlas(path: str | PathLike[str]) -> Atlas:
+    """Read an atlas that `Atlas.save` wrote (public as `pf.open`)."""
+    pa = _pyarrow()
+    import pyarrow.parquet as pq
+
+    try:
+        table = pq.read_table(path, use_threads=False)
+    except (OSError, pa.ArrowException) as error:
+        raise StorageError(f"{os.fspath(path)!r} cannot be read as a saved atlas: {_first_line(error)}") from None
+    header = _read_header(table.schema.metadata or {}, path)
+    try:
+        return _atlas(header, table)
+    except (KeyError, ValueError, TypeError, pa.ArrowException, PolyfoldError) as error:
+        raise StorageError(f"{os.fspath(path)!r} is damaged: {type(error).__name__}: {_first_line(error)}") from None
+
+
+@contextmanager
+def _atomically(path: Path) -> Iterator[str]:
+    try:
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        os.close(handle)
+    except OSError as error:
+        raise StorageError(f"cannot write to {str(path)!r}: {error.strerror}") from None
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    except OSError as error:
+        raise StorageError(f"cannot write to {str(path)!r}: {_first_line(error)}") from None
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+def _pyarrow() -> ModuleType:
+    try:
+        import pyarrow
+    except ModuleNotFoundError:
+        raise StorageError("saved atlases need pyarrow: pip install 'polyfold[store]'") from None
+    module: ModuleType = pyarrow
+    return module
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0] if str(error).strip() else "no reason given"
+
+
+# -- to a file
+
+
+def _columns(pa: ModuleType, atlas: Atlas) -> dict[str, Any]:
+    start = pa.array(atlas.facet_start)
+    shared = np.searchsorted(atlas.shared_facet, atlas.facet_start)
+    # Within a cell's row, a further wall names its facet by its number within the cell.
+    owner = np.searchsorted(atlas.facet_start, atlas.shared_facet, side="right") - 1
+    local = (atlas.shared_facet - atlas.facet_start[owner]).astype(np.int32)
+
+    def ragged(offsets: Any, values: Any) -> Any:
+        return pa.LargeListArray.from_arrays(offsets, pa.array(values))
+
+    def fixed(matrix: npt.NDArray[Any]) -> Any:
+        return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(matrix).ravel()), matrix.shape[1])
+
+    width = atlas.patterns.shape[1]
+    exact = (
+        [
+            json.dumps([str(x) for x in atlas.exact_witnesses[i]]) if i in atlas.exact_witnesses else None
+            for i in range(len(atlas))
+        ]
+        if atlas.exact_witnesses
+        else [None] * len(atlas)
+    )
+    return {
+        "pattern": pa.array([row.tobytes() for row in atlas.patterns], type=pa.binary(width)),
+        "witness": fixed(atlas.witnesses),
+        "exact_witness": pa.array(exact, type=pa.string()),
+        "bounded": pa.array(atlas.bounded),
+        "facet_wall": ragged(start, atlas.facet_wall),
+        "neighbour": ragged(start, atlas.neighbour),
+        "shared_facet": ragged(pa.array(shared), local),
+        "shared_wall": ragged(pa.array(shared), atlas.shared_wall),
+    }
+
+
+def _header(atlas: Atlas) -> dict[str, Any]:
+    program, domain = atlas.program, atlas.domain
+    return {
+        "version": SCHEMA_VERSION,
+        "cells": len(atlas),
+        "program": {
+            "input_dim": program.input_dim,
+            "stages": [
+                {"affine": _affine(s.affine), "slope_on": _text(s.slope_on), "slope_off": _text(s.slope_off)}
+                for s in program.stages
+            ],
+            "output": _affine(program.output),
+            "origins": [[o.node, list(o.index), o.role] for o in program.origins],
+        },
+        "domain": {name: _text(getattr(domain, name)) for name in domain.__dataclass_fields__},
+        "certificate": asdict(atlas.certificate),
+    }
+
+
+def _affine(affine: Affine) -> dict[str, Any]:
+    return {"blocks": [[b.source, _text(b.weight)] for b in affine.blocks], "bias": _text(affine.bias)}
+
+
+def _text(array: npt.NDArray[np.float64]) -> dict[str, Any]:
+    little = np.ascontiguousarray(array, dtype="<f8")
+    return {"shape": list(array.shape), "float64": base64.b64encode(little.tobytes()).decode()}
+
+
+# -- from a file
+
+
+def _read_header(metadata: dict[bytes, bytes], path: str | PathLike[str]) -> dict[str, Any]:
+    if _KEY not in metadata:
+        raise StorageError(f"{os.fspath(path)!r} is a Parquet file, but not one that polyfold wrote")
+    try:
+        header: dict[str, Any] = json.loads(metadata[_KEY])
+        version = header["version"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise StorageError(f"{os.fspath(path)!r} has a damaged header: {_first_line(error)}") from None
+    if version != SCHEMA_VERSION:
+        raise StorageError(
+            f"{os.fspath(path)!r} has schema version {version}; this polyfold reads version {SCHEMA_VERSION}: "
+            "read it with the version that wrote it, or save it anew"
+        )
+    return header
+
+
+def _atlas(header: dict[str, Any], table: Any) -> Atlas:
+    program = header["program"]
+    cells = table.num_rows
+    if cells != header["cells"]:
+        raise ValueError(f"it should hold {header['cells']} cells and holds {cells}")
+    domain = Domain(**{name: _array(value) for name, value in header["domain"].items()})
+    column = {name: table.column(name).combine_chunks() for name in table.column_names}
+    start = np.array(column["facet_wall"].offsets, dtype=np.int64)
+    shared_start = np.array(column["shared_wall"].offsets, dtype=np.int64)
+    shared_local = np.array(column["shared_facet"].values, dtype=np.int64)
+    certificate = header["certificate"]
+    checks = tuple(Check(**check) for check in certificate.pop("checks"))
+    exact = column["exact_witness"].to_pylist()
+    width = (len(program["origins"]) + 7) // 8
+    return Atlas(
+        program=Program(
+            input_dim=int(program["input_dim"]),
+            stages=tuple(
+                Stage(_affine_from(s["affine"]), _array(s["slope_on"]), _array(s["slope_off"]))
+                for s in program["stages"]
+            ),
+            output=_affine_from(program["output"]),
+            origins=tuple(GateOrigin(node, tuple(index), role) for node, index, role in program["origins"]),
+        ),
+        domain=domain,
+        patterns=np.frombuffer(b"".join(column["pattern"].to_pylist()), dtype=np.uint8).reshape(cells, width).copy(),
+        witnesses=np.array(column["witness"].values, dtype=np.float64).reshape(cells, domain.dim),
+        bounded=np.array(column["bounded"], dtype=bool),
+        facet_start=start,
+        facet_wall=np.array(column["facet_wall"].values, dtype=np.int32),
+        neighbour=np.array(column["neighbour"].values, dtype=np.int32),
+        shared_facet=shared_local + np.repeat(start[:-1], np.diff(shared_start)),
+        shared_wall=np.array(column["shared_wall"].values, dtype=np.int32),
+        certificate=Certificate(checks=checks, **certificate),
+        exact_witnesses={
+            i: tuple(Fraction(x) for x in json.loads(text)) for i, text in enumerate(exact) if text is not None
+        },
+    )
+
+
+def _affine_from(value: dict[str, Any]) -> Affine:
+    return Affine(tuple(Block(int(source), _array(w)) for source, w in value["blocks"]), _array(value["bias"]))
+
+
+def _array(value: dict[str, Any]) -> npt.NDArray[np.float64]:
+    array = np.frombuffer(base64.b64decode(value["float64"]), dtype="<f8").reshape(value["shape"]).astype(np.float64)
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,41 @@
+"""An atlas as a data frame."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.atlas.patterns import unpack
+from polyfold.errors import PolyfoldError
+
+if TYPE_CHECKING:
+    import pandas
+
+    from polyfold.atlas.atlas import Atlas
+
+_MOST_MAP_COLUMNS = 64
+
+
+def data_frame(atlas: Atlas, ids: npt.NDArray[np.int64]) -> pandas.DataFrame:
+    """See `Atlas.to_pandas`."""
+    try:
+        import pandas
+    except ModuleNotFoundError:
+        raise PolyfoldError("to_pandas() needs pandas: pip install 'polyfold[store]'") from None
+    signs = unpack(atlas.patterns[ids], atlas.gates)
+    columns: dict[str, object] = {
+        "cell": ids,
+        "pattern": ["".join("01"[on] for on in row) for row in signs.astype(int).tolist()],
+        "bounded": atlas.bounded[ids],
+        "facets": np.diff(atlas.facet_start)[ids],
+    }
+    columns |= {f"witness_{k}": atlas.witnesses[ids, k] for k in range(atlas.dim)}
+    inputs = atlas.program.input_dim
+    if atlas.outputs * (inputs + 1) <= _MOST_MAP_COLUMNS:
+        A, c = atlas.maps(ids)
+        for j in range(atlas.outputs):
+            columns |= {f"A_{j}_{k}": A[:, j, k] for k in range(inputs)}
+            columns[f"c_{j}"] = c[:, j]
+    return pandas.DataFrame(columns).set_index("cell")

@@ -1,0 +1,7 @@
+"""The compiled core. This is the one module that imports the extension."""
+
+from __future__ import annotations
+
+from polyfold.core._native import FlatDomain, Problem, measure, trace, unfold
+
+__all__ = ["FlatDomain", "Problem", "measure", "trace", "unfold"]

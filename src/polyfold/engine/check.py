@@ -1,0 +1,178 @@
+"""Looking an atlas over again, by other means than those that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq_mat
+
+from polyfold.atlas.atlas import DOMAIN_BOUNDARY, NOT_EXPLORED, Atlas
+from polyfold.atlas.certificate import Certificate, Check
+from polyfold.atlas.location import bounded_lift, exact_lift
+from polyfold.atlas.patterns import pack
+from polyfold.engine.measure_domain import domain_volume
+from polyfold.exact.bounded import bounded_forward
+from polyfold.exact.evaluate import RationalProgram
+from polyfold.exact.tolerances import CONTINUITY, VOLUME_SUM
+
+_CHUNK = 1 << 14
+
+
+def quick_checks(atlas: Atlas) -> Atlas:
+    """What every run looks at: do the facets pair up, and do the witnesses have their patterns?"""
+    checks = (check_pairing(atlas), check_distinct(atlas), check_witnesses(atlas))
+    return atlas.with_certificate(_graded(atlas.certificate, checks))
+
+
+def check(atlas: Atlas) -> Certificate:
+    """Look an atlas over: the quick checks of every run, volumes that add up, and maps that agree across facets.
+
+    Returns the certificate with the outcome of every check; its level is "checked" if all of them passed, and
+    "counted" if one did not.
+
+    >>> import numpy as np, polyfold as pf
+    >>> atlas = pf.unfold([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))], pf.box(-1, 1))
+    >>> pf.check(atlas).level
+    'checked'
+    """
+    checks = [check_pairing(atlas), check_distinct(atlas), check_witnesses(atlas), check_continuity(atlas)]
+    if atlas.complete and atlas.bounded.all():
+        checks.append(check_volumes(atlas))
+    return _graded(atlas.certificate, tuple(checks))
+
+
+def _graded(certificate: Certificate, checks: tuple[Check, ...]) -> Certificate:
+    passed = all(item.passed for item in checks)
+    return replace(certificate, level="checked" if passed and certificate.complete else "counted", checks=checks)
+
+
+# -- the checks
+
+
+def check_pairing(atlas: Atlas) -> Check:
+    """Every inner facet leads to a cell that leads back, and exactly the facet's gates may differ between the two."""
+    neighbour, owner = atlas.neighbour, np.repeat(np.arange(len(atlas)), np.diff(atlas.facet_start))
+    open_facets = int((neighbour == NOT_EXPLORED).sum())
+    inner = np.flatnonzero(neighbour >= 0)
+    pairs = np.column_stack([owner[inner], neighbour[inner], atlas.facet_wall[inner]])
+    there = pairs[np.lexsort(pairs.T[::-1])]
+    back = pairs[:, [1, 0, 2]][np.lexsort(pairs[:, [1, 0, 2]].T[::-1])]
+    one_way = int((there != back).any(axis=1).sum())
+    on_boundary = np.isin(neighbour, (DOMAIN_BOUNDARY,)) != (atlas.facet_wall >= atlas.gates)
+    wrong = int(on_boundary[neighbour != NOT_EXPLORED].sum()) + _wrong_differences(atlas, inner, owner)
+    passed = one_way == 0 and wrong == 0 and (open_facets == 0 or not atlas.complete)
+    return Check(
+        "facets pair up",
+        passed,
+        f"{len(inner) // 2:,} inner, {open_facets:,} open, {one_way:,} one-way, {wrong:,} between wrong patterns",
+    )
+
+
+def _wrong_differences(atlas: Atlas, inner: npt.NDArray[np.int64], owner: npt.NDArray[np.int64]) -> int:
+    """How many inner facets lie between cells that are equal, or differ in a gate that is not the facet's."""
+    wrong = 0
+    shared_owner = np.isin(inner, atlas.shared_facet)
+    for part in _chunks(len(inner)):
+        facets = inner[part]
+        difference = atlas.patterns[owner[facets]] ^ atlas.patterns[atlas.neighbour[facets]]
+        some = difference.any(axis=1)
+        wall = atlas.facet_wall[facets].astype(np.int64)
+        rows = np.arange(len(facets))
+        difference[rows, wall // 8] &= ~(np.uint8(1) << (wall % 8).astype(np.uint8))
+        left: npt.NDArray[np.bool_] = np.asarray(difference.any(axis=1))
+        for i in np.flatnonzero(left & shared_owner[part]):
+            walls = np.array(atlas.walls(int(facets[i])), dtype=np.int64)
+            allowed = np.zeros(atlas.gates, dtype=bool)
+            allowed[walls[walls < atlas.gates]] = True
+            left[i] = bool((difference[i] & ~pack(allowed[None])[0]).any())
+        wrong += int((left | ~some).sum())
+    return wrong
+
+
+def check_distinct(atlas: Atlas) -> Check:
+    """No pattern is listed twice."""
+    repeated = len(atlas) - len(np.unique(atlas.index.find(atlas.patterns)))
+    return Check("patterns differ", repeated == 0, f"{repeated:,} repeated")
+
+
+def check_witnesses(atlas: Atlas) -> Check:
+    """Every witness has its cell's pattern with no gate at zero that vanishes nowhere else, proved."""
+    by_floats, unsure = 0, []
+    for part in _chunks(len(atlas)):
+        passed = bounded_forward(atlas.program, bounded_lift(atlas.domain, atlas.witnesses[part]))
+        right = (pack(passed.pattern) == atlas.patterns[part]).all(axis=1) & passed.certain.all(axis=1)
+        by_floats += int(right.sum())
+        unsure += (np.flatnonzero(~right) + part.start).tolist()
+    wrong = 0
+    if unsure:
+        exact = RationalProgram(atlas.program)
+        for cell in unsure:
+            point = fmpq_mat(atlas.dim, 1, list(atlas.rational_witness(cell)))
+            pattern = exact.forward(exact_lift(atlas.domain, point)).pattern
+            wrong += bool((pack(np.array([pattern], dtype=bool))[0] != atlas.patterns[cell]).any())
+    return Check(
+        "witnesses have their patterns",
+        wrong == 0,
+        f"{by_floats:,} proved in floats, {len(unsure) - wrong:,} in rationals, {wrong:,} wrong",
+    )
+
+
+def check_continuity(atlas: Atlas) -> Check:
+    """The maps of two neighbours agree on the facet between them (in floats, at a point of the facet)."""
+    worst, facets = 0.0, 0
+    owner = np.repeat(np.arange(len(atlas)), np.diff(atlas.facet_start))
+    for part in _chunks(len(atlas)):
+        ids = np.arange(part.start, part.stop)
+        points = _facet_points(atlas, ids)
+        numbers = np.arange(atlas.facet_start[part.start], atlas.facet_start[part.stop])
+        inner = numbers[(atlas.neighbour[numbers] > owner[numbers]) & np.isfinite(points).all(axis=1)]
+        if not len(inner):
+            continue
+        X = atlas.domain.lift(points[inner - numbers[0]])
+        values = []
+        for cells in (owner[inner], atlas.neighbour[inner]):
+            A, c = atlas.maps(cells)
+            values.append(
+                (np.einsum("nij,nj->ni", A, X) + c, np.einsum("nij,nj->ni", np.abs(A), np.abs(X)) + np.abs(c))
+            )
+        (here, size), (there, other_size) = values
+        scale = np.maximum(np.maximum(size, other_size), 1.0)
+        worst = max(worst, float((np.abs(here - there) / scale).max(initial=0.0)))
+        facets += len(inner)
+    return Check(
+        "maps agree across facets",
+        worst <= CONTINUITY,
+        f"{facets:,} facets, largest jump {worst:.2g} relative",
+    )
+
+
+def check_volumes(atlas: Atlas) -> Check:
+    """The cells' volumes add up to the domain's."""
+    whole, total = domain_volume(atlas.domain), float(atlas.volumes().sum())
+    gap = abs(total - whole) / whole
+    return Check("volumes add up", gap <= VOLUME_SUM, f"{total:.12g} of {whole:.12g}, {gap:.2g} relative")
+
+
+def _facet_points(atlas: Atlas, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """The mean of each facet's vertices; NaN where a facet has none."""
+    found = atlas.generators(ids)
+    first = atlas.facet_start[ids] - atlas.facet_start[ids[0]]
+    generator = np.repeat(np.arange(len(found.kind)), np.diff(found.facet_start))
+    facet = found.facet + first[found.owner[generator]]
+    vertex = found.kind[generator] == 0
+    facets = int(atlas.facet_start[ids[-1] + 1] - atlas.facet_start[ids[0]])
+    counts = np.bincount(facet[vertex], minlength=facets)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.column_stack(
+            [
+                np.bincount(facet[vertex], weights=found.points[generator[vertex], k], minlength=facets) / counts
+                for k in range(atlas.dim)
+            ]
+        )
+
+
+def _chunks(count: int) -> Iterator[slice]:
+    return (slice(start, min(start + _CHUNK, count)) for start in range(0, count, _CHUNK))

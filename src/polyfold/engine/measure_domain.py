@@ -1,0 +1,20 @@
+"""The volume of a domain: that of its only cell when there are no gates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from polyfold.atlas.domain import Domain
+from polyfold.atlas.generators import find_measures
+from polyfold.program.program import Affine, Program
+
+
+def domain_volume(domain: Domain) -> float:
+    """Volume in the domain's parameters.
+
+    >>> from polyfold.atlas.domain import box
+    >>> domain_volume(box(-1, 2).resolve(3))
+    27.0
+    """
+    nothing = Program(domain.input_dim, (), Affine((), np.zeros(0)), ())
+    return float(find_measures(nothing, domain, np.zeros((1, 0), dtype=np.uint8))[0][0])

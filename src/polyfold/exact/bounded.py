@@ -1,0 +1,84 @@
+"""A network's forward pass in floats that knows what it knows: every value comes with a bound on its error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.exact.evaluate import AffineLike, ProgramLike
+from polyfold.exact.rounding import TINY, relative
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class BoundedValues:
+    """Rows of values and, for each, how far the true value can lie from it."""
+
+    values: Array
+    errors: Array
+
+    @property
+    def certain(self) -> npt.NDArray[np.bool_]:
+        """Where the sign is proved: the value is farther from zero than its error, or is exactly zero."""
+        sure: npt.NDArray[np.bool_] = (np.abs(self.values) > self.errors) | (self.errors == 0)
+        return sure
+
+
+@dataclass(frozen=True, eq=False)
+class BoundedPass:
+    """A forward pass: the pattern, which of its entries are proved, and the outputs."""
+
+    pattern: npt.NDArray[np.bool_]
+    certain: npt.NDArray[np.bool_]
+    outputs: BoundedValues
+
+
+def exact_values(values: Array) -> BoundedValues:
+    """Floats that are meant as they stand."""
+    return BoundedValues(values, np.zeros_like(values))
+
+
+def affine(form: AffineLike, sources: list[BoundedValues]) -> BoundedValues:
+    """An affine function of bounded sources."""
+    rows = len(sources[0].values)
+    bias = np.asarray(form.bias)
+    total = np.broadcast_to(bias, (rows, len(bias)))
+    errors = np.zeros((rows, len(bias)))
+    magnitudes = np.broadcast_to(np.abs(bias), (rows, len(bias)))
+    terms = 4 + sum(block.weight.shape[1] for block in form.blocks)
+    for block in form.blocks:
+        source = sources[block.source]
+        weight = np.abs(block.weight).T
+        total = total + source.values @ block.weight.T
+        magnitudes = magnitudes + np.abs(source.values) @ weight
+        if source.errors.any():
+            errors = errors + source.errors @ weight
+    slack = 1 + relative(2 * terms)
+    bound = (errors + relative(terms) * magnitudes) * slack
+    return BoundedValues(np.asarray(total), np.where(bound > 0, bound + TINY, 0.0))
+
+
+def bounded_forward(program: ProgramLike, inputs: BoundedValues) -> BoundedPass:
+    """The network at rows of inputs. Behind an unproved gate the bounds still hold: they cover both of its sides."""
+    sources = [inputs]
+    patterns = [np.zeros((len(inputs.values), 0), dtype=bool)]
+    certain = [np.zeros((len(inputs.values), 0), dtype=bool)]
+    for stage in program.stages:
+        z = affine(stage.affine, sources)
+        on = z.values > 0
+        patterns.append(on)
+        certain.append(z.certain)
+        slope = np.where(on, stage.slope_on, stage.slope_off)
+        other = np.where(on, stage.slope_off, stage.slope_on)
+        values = z.values * slope
+        steepest = np.maximum(np.abs(slope), np.where(z.certain, 0.0, np.abs(other)))
+        crossing = np.where(z.certain, 0.0, np.abs(z.values) * np.abs(slope - other))
+        errors = (z.errors * steepest + crossing + relative(2) * np.abs(values)) * (1 + relative(8))
+        exact = (z.errors == 0) & np.isin(slope, (0.0, 1.0, -1.0))
+        sources.append(BoundedValues(values, np.where(exact, 0.0, errors)))
+    return BoundedPass(
+        np.concatenate(patterns, axis=1), np.concatenate(certain, axis=1), affine(program.output, sources)
+    )

@@ -1,0 +1,14 @@
+"""How far float64 can be trusted: a-priori bounds on rounding errors."""
+
+from __future__ import annotations
+
+# Half a unit in the last place of 1.0.
+UNIT = 2.0**-53
+
+# Bounds below this could themselves have lost their relative accuracy to underflow.
+TINY = 2.0**-960
+
+
+def relative(roundings: int) -> float:
+    """A bound on the relative error of that many roundings in a row, with room for rounding the bound itself."""
+    return roundings * UNIT * (1 + 2.0**-20)

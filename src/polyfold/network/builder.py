@@ -1,0 +1,133 @@
+"""How importers write a Network: one value after another, under unique names, without what nothing reads.
+
+A Value stands for a tensor of the user's model. If it is `batched`, the model's tensor has a batch axis in
+front that our shapes leave out; otherwise the whole tensor is one sample's value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NoReturn, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.errors import NetworkError, ShapeError, UnsupportedOpError
+from polyfold.network.graph import Network, Node, Port
+from polyfold.network.ops import Op, Reshape, Shape
+
+WHERE_TO_LOOK = "see docs/networks.md for what can be read and how to rewrite the rest"
+
+
+@dataclass(frozen=True)
+class Ending:
+    """A softmax-like op taken off the end: its node, its name, and the original value in front of it."""
+
+    node: str
+    op: str
+    tap: str
+
+    def __str__(self) -> str:
+        return f"{self.op} at the end (node {self.node!r}) was left out: the outputs are the values before it"
+
+
+@dataclass(frozen=True)
+class Value:
+    """A computed tensor: its name in the Network, its shape there, and how the original holds it."""
+
+    name: str
+    shape: Shape
+    batched: bool = True
+    endings: tuple[Ending, ...] = ()
+
+    @property
+    def rank(self) -> int:
+        """The number of axes of the original tensor, its batch axis included."""
+        return len(self.shape) + self.batched
+
+
+Constant: TypeAlias = npt.NDArray[np.float64]
+Operand: TypeAlias = Value | Constant
+
+
+class Builder:
+    """Collects inputs and nodes; `finish` gives the checked Network."""
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self._ports: list[Port] = []
+        self._nodes: list[Node] = []
+        self._names: set[str] = set()
+
+    def port(self, name: str, shape: Shape, *, batched: bool = True) -> Value:
+        """A new input of the network."""
+        name = self._unique(name)
+        self._ports.append(Port(name, shape))
+        return Value(name, shape, batched)
+
+    def emit(self, name: str, op: Op, *inputs: Value) -> Value:
+        """A new node; a name that is taken gets `#2`, `#3`, ..."""
+        name = self._unique(name)
+        try:
+            shape = op.infer(*(value.shape for value in inputs))
+        except ShapeError as error:
+            raise NetworkError(f"node {name!r} ({type(op).__name__}): {error}") from None
+        self._nodes.append(Node(name, op, tuple(value.name for value in inputs)))
+        return Value(name, shape, inputs[0].batched)
+
+    def finish(self, outputs: Sequence[Value]) -> Network:
+        """The network that computes these values, without the nodes that none of them needs."""
+        needed = {value.name for value in outputs}
+        kept: list[Node] = []
+        for node in reversed(self._nodes):
+            if node.name in needed:
+                kept.append(node)
+                needed.update(node.inputs)
+        endings = dict.fromkeys(str(ending) for value in outputs for ending in value.endings)
+        return Network(
+            inputs=tuple(self._ports),
+            nodes=tuple(reversed(kept)),
+            outputs=tuple(value.name for value in outputs),
+            source=self.source,
+            stripped=tuple(endings),
+        )
+
+    def _unique(self, name: str) -> str:
+        unique, count = name, 1
+        while unique in self._names:
+            count += 1
+            unique = f"{name}#{count}"
+        self._names.add(unique)
+        return unique
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a translation is happening: the user's node, its operator, and the builder to write to."""
+
+    builder: Builder
+    name: str
+    op: str
+    batch: int = field(default=1, kw_only=True)
+    """The size that the batch axis has in the original's constants and reshapes."""
+    single: bool = field(default=False, kw_only=True)
+    """Whether the batch axis is fixed to one sample, so that it may be treated like any other axis."""
+
+    def emit(self, op: Op, *inputs: Value, part: str = "") -> Value:
+        """A node under the user's name, or a helper node in front of or behind it."""
+        return self.builder.emit(f"{self.name}.{part}" if part else self.name, op, *inputs)
+
+    def unbatch(self, value: Value) -> Value:
+        """The value with its batch axis of length one as an ordinary axis; refused if it may be longer."""
+        if not value.batched:
+            return value
+        if not self.single:
+            self.refuse("it mixes the batch axis (the first one) with others, so rows would depend on each other")
+        shape = (1, *value.shape)
+        reshaped = self.builder.emit(f"{self.name}.sample", Reshape(shape), value)
+        return Value(reshaped.name, shape, batched=False)
+
+    def refuse(self, reason: str) -> NoReturn:
+        """Stop with an error that names the node and its operator."""
+        raise UnsupportedOpError(f"node {self.name!r} ({self.op}) is not supported: {reason}; {WHERE_TO_LOOK}")

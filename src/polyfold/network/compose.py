@@ -1,0 +1,306 @@
+"""What torch's and ONNX's operators have in common, written in our few ops.
+
+Shapes and axes here leave the batch axis out. Each function emits the nodes for one operator at a Site; the
+node that switches (if any) carries the user's name, helper nodes carry that name and a part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.network.builder import Constant, Operand, Site, Value
+from polyfold.network.ops import (
+    Add,
+    Clamp,
+    Concat,
+    Linear,
+    Maximum,
+    Minimum,
+    Rectify,
+    Reshape,
+    Scale,
+    Shape,
+    Shift,
+    Subtract,
+    Take,
+    constant,
+    size,
+)
+
+
+def linear(site: Site, x: Value, weight: Constant, bias: Constant | None = None, part: str = "") -> Value:
+    """W x + b along the last axis, W being (outputs, inputs)."""
+    offset = np.zeros(len(weight)) if bias is None else bias
+    return site.emit(Linear(constant(weight), constant(offset)), x, part=part)
+
+
+def scale(site: Site, x: Value, factor: Constant, part: str = "") -> Value:
+    """factor * x."""
+    x, factor = fit_constant(site, x, factor)
+    return site.emit(Scale(constant(factor)), x, part=part)
+
+
+def shift(site: Site, x: Value, offset: Constant, part: str = "") -> Value:
+    """x + offset."""
+    x, offset = fit_constant(site, x, offset)
+    return site.emit(Shift(constant(offset)), x, part=part)
+
+
+def negate(site: Site, x: Value, part: str = "") -> Value:
+    """-x."""
+    return scale(site, x, np.array(-1.0), part)
+
+
+def reshape(site: Site, x: Value, shape: Shape, part: str = "") -> Value:
+    """The same numbers under another shape; nothing happens if that is the shape already."""
+    return x if x.shape == shape else site.emit(Reshape(shape), x, part=part)
+
+
+def rearrange(site: Site, x: Value, index: npt.NDArray[np.int64], part: str = "") -> Value:
+    """Entries of the flattened x by index, as a reshape where their order does not change."""
+    if np.array_equal(index.ravel(), np.arange(size(x.shape))):
+        return reshape(site, x, index.shape, part)
+    index = np.array(index)
+    index.setflags(write=False)
+    return site.emit(Take(index), x, part=part)
+
+
+def positions(shape: Shape) -> npt.NDArray[np.int64]:
+    """The flat index of every entry of a value: what data-moving operators are applied to.
+
+    >>> positions((2, 2)).T.tolist()
+    [[0, 2], [1, 3]]
+    """
+    return np.arange(size(shape), dtype=np.int64).reshape(shape)
+
+
+def rectify(site: Site, x: Value, slope_on: Constant, slope_off: Constant) -> Value:
+    """slope_on * x for positive x, slope_off * x for the rest."""
+    return site.emit(Rectify(constant(slope_on), constant(slope_off)), x)
+
+
+def relu(site: Site, x: Value) -> Value:
+    """max(x, 0)."""
+    return rectify(site, x, np.array(1.0), np.array(0.0))
+
+
+def clamp(site: Site, x: Value, low: Operand | None, high: Operand | None) -> Value:
+    """min(max(x, low), high) with bounds that may be absent, numbers, arrays or computed."""
+    if (low is None or _is_number(low, x)) and (high is None or _is_number(high, x)):
+        return site.emit(Clamp(_bound(low, -np.inf), _bound(high, np.inf)), x)
+    bounded = x if low is None else larger(site, x, low)
+    return bounded if high is None else smaller(site, bounded, high)
+
+
+def _is_number(bound: Operand, x: Value) -> bool:
+    """Whether a bound is one constant that broadcasts to x without changing its shape."""
+    return not isinstance(bound, Value) and bound.size == 1 and bound.ndim <= x.rank
+
+
+def _bound(bound: Operand | None, default: float) -> float:
+    return float(bound.reshape(())) if isinstance(bound, np.ndarray) else default
+
+
+def larger(site: Site, x: Operand, y: Operand) -> Value:
+    """The maximum of two operands, at least one of them computed."""
+    if isinstance(x, Value) and isinstance(y, Value):
+        return site.emit(Maximum(), *fit_values(site, [x, y]))
+    value, bound = _value_first(x, y)
+    if _is_number(bound, value):
+        return site.emit(Clamp(_bound(bound, -np.inf), np.inf), value)
+    rest = shift(site, value, -bound, part="minus-bound")
+    return shift(site, relu(site, rest), bound, part="plus-bound")
+
+
+def smaller(site: Site, x: Operand, y: Operand) -> Value:
+    """The minimum of two operands, at least one of them computed."""
+    if isinstance(x, Value) and isinstance(y, Value):
+        return site.emit(Minimum(), *fit_values(site, [x, y]))
+    value, bound = _value_first(x, y)
+    if _is_number(bound, value):
+        return site.emit(Clamp(-np.inf, _bound(bound, np.inf)), value)
+    rest = shift(site, negate(site, value, part="negative"), bound, part="plus-bound")
+    return shift(site, negate(site, relu(site, rest), part="negative"), bound, part="plus-bound")
+
+
+def add(site: Site, x: Operand, y: Operand) -> Value:
+    """x + y."""
+    if isinstance(x, Value) and isinstance(y, Value):
+        return site.emit(Add(), *fit_values(site, [x, y]))
+    value, offset = _value_first(x, y)
+    return shift(site, value, offset)
+
+
+def subtract(site: Site, x: Operand, y: Operand) -> Value:
+    """x - y."""
+    if isinstance(x, Value):
+        if isinstance(y, Value):
+            return site.emit(Subtract(), *fit_values(site, [x, y]))
+        return shift(site, x, -y)
+    assert isinstance(y, Value)
+    return shift(site, negate(site, y, part="negative"), x)
+
+
+def multiply(site: Site, x: Operand, y: Operand) -> Value:
+    """x * y where one of them is constant."""
+    if isinstance(x, Value) and isinstance(y, Value):
+        site.refuse("the product of two computed values is not piecewise linear")
+    value, factor = _value_first(x, y)
+    return scale(site, value, factor)
+
+
+def divide(site: Site, x: Operand, y: Operand) -> Value:
+    """x / y where y is constant."""
+    if isinstance(y, Value):
+        site.refuse("a quotient with a computed denominator is not piecewise linear")
+    if not y.all():
+        site.refuse("it divides by zero")
+    assert isinstance(x, Value)
+    return scale(site, x, 1.0 / y)
+
+
+def batch_norm(
+    site: Site,
+    x: Value,
+    gamma: Constant | None,
+    beta: Constant | None,
+    mean: Constant,
+    variance: Constant,
+    epsilon: float,
+) -> Value:
+    """Batch normalisation in evaluation mode, folded in float64; channels are the first axis."""
+    factor = 1.0 / np.sqrt(variance + epsilon)
+    if gamma is not None:
+        factor = gamma * factor
+    offset = -mean * factor if beta is None else beta - mean * factor
+    channels = (-1, *([1] * (len(x.shape) - 1)))
+    scaled = site.emit(Scale(constant(factor.reshape(channels))), x, part="scale")
+    return site.emit(Shift(constant(offset.reshape(channels))), scaled)
+
+
+def matmul(site: Site, x: Operand, y: Operand) -> Value:
+    """x @ y where one of them is constant."""
+    if isinstance(x, Value):
+        if isinstance(y, Value):
+            site.refuse("the matrix product of two computed values is not piecewise linear")
+        return _value_times_matrix(site, x, y)
+    assert isinstance(y, Value)
+    return _matrix_times_value(site, x, y)
+
+
+def _value_times_matrix(site: Site, x: Value, matrix: Constant) -> Value:
+    if not x.shape:
+        x = site.unbatch(x)
+    matrix = _single_matrix(site, matrix, x)
+    if matrix.ndim == 2:
+        return linear(site, x, matrix.T)
+    product = linear(site, x, matrix[None], part="product")
+    return reshape(site, product, product.shape[:-1])
+
+
+def _matrix_times_value(site: Site, matrix: Constant, x: Value) -> Value:
+    if x.rank <= 2:
+        x = site.unbatch(x)
+    matrix = _single_matrix(site, matrix, x)
+    rows = np.atleast_2d(matrix)
+    if x.rank == 1:
+        product = linear(site, x, rows, part="product" if matrix.ndim == 1 else "")
+        return product if matrix.ndim == 2 else reshape(site, product, ())
+    turned = rearrange(site, x, np.swapaxes(positions(x.shape), -1, -2), part="turned")
+    product = linear(site, turned, rows, part="product")
+    result = np.swapaxes(positions(product.shape), -1, -2)
+    return rearrange(site, product, result if matrix.ndim == 2 else result[..., 0, :])
+
+
+def _single_matrix(site: Site, matrix: Constant, x: Value) -> Constant:
+    """A constant factor without leading axes of length one."""
+    if matrix.ndim == 0:
+        site.refuse("a matrix product with a single number")
+    if matrix.ndim > 2:
+        if matrix.ndim > x.rank or size(matrix.shape[:-2]) != 1:
+            site.refuse(f"a product with a stack of matrices of shape {matrix.shape}")
+        return matrix.reshape(matrix.shape[-2:])
+    return matrix
+
+
+def total(site: Site, x: Value, axes: Sequence[int], *, keepdims: bool, mean: bool) -> Value:
+    """The sum or mean over some axes."""
+    kept = [axis for axis in range(len(x.shape)) if axis not in axes]
+    count = size(tuple(x.shape[axis] for axis in axes))
+    index = np.moveaxis(positions(x.shape), kept, range(len(kept)))
+    last = rearrange(site, x, index.reshape(*(x.shape[axis] for axis in kept), count), part="terms")
+    summed = linear(site, last, np.full((1, count), 1.0 / count if mean else 1.0), part="total")
+    shape = tuple(1 if axis in axes else n for axis, n in enumerate(x.shape) if keepdims or axis not in axes)
+    return reshape(site, summed, shape)
+
+
+def concat(site: Site, operands: Sequence[Operand], axis: int) -> Value:
+    """Operands side by side; `axis` counts the batch axis and may be negative."""
+    like = next(operand for operand in operands if isinstance(operand, Value))
+    if len(operands) == 1:
+        return like
+    batched = all(operand.batched for operand in operands if isinstance(operand, Value))
+    axis %= like.rank
+    if not batched or axis == 0:
+        operands = [site.unbatch(x) if isinstance(x, Value) else x for x in operands]
+        batched = False
+    values = [
+        operand if isinstance(operand, Value) else _constant_value(site, like, operand, batched) for operand in operands
+    ]
+    return site.emit(Concat(axis - batched), *values)
+
+
+def _constant_value(site: Site, like: Value, numbers: Constant, batched: bool) -> Value:
+    """A constant as a value: a linear map of another value with all weights zero."""
+    if batched:
+        if not _same_for_all_samples(site, numbers):
+            site.refuse(f"a constant of shape {numbers.shape} differs from sample to sample")
+        numbers = numbers[0]
+    flat = reshape(site, like, (size(like.shape),), part="flat")
+    fixed = linear(site, flat, np.zeros((numbers.size, size(like.shape))), numbers.ravel(), part="constant")
+    shaped = reshape(site, fixed, numbers.shape, part="constant")
+    return Value(shaped.name, shaped.shape, batched)
+
+
+def fold(site: Site, operands: Sequence[Operand], combine: str) -> Value:
+    """An n-ary sum, maximum or minimum as a chain of binary ones, all constants first."""
+    binary = {"sum": add, "max": larger, "min": smaller}[combine]
+    join = {"sum": np.add, "max": np.maximum, "min": np.minimum}[combine]
+    constants = [operand for operand in operands if not isinstance(operand, Value)]
+    values = [operand for operand in operands if isinstance(operand, Value)]
+    result = reduce(lambda x, y: binary(site, x, y), values)
+    return binary(site, result, reduce(join, constants)) if constants else result
+
+
+def fit_constant(site: Site, x: Value, numbers: Constant) -> tuple[Value, Constant]:
+    """A constant as it broadcasts against x without its batch axis."""
+    if not x.batched or numbers.ndim < x.rank:
+        return x, numbers
+    if numbers.ndim == x.rank and _same_for_all_samples(site, numbers):
+        return x, numbers[0]
+    return site.unbatch(x), numbers
+
+
+def _same_for_all_samples(site: Site, numbers: Constant) -> bool:
+    """Whether a constant with a batch axis repeats one sample along it."""
+    return len(numbers) == 1 or (len(numbers) == site.batch and bool((numbers == numbers[:1]).all()))
+
+
+def fit_values(site: Site, values: Sequence[Value]) -> list[Value]:
+    """Values that broadcast against each other without their batch axes."""
+    if len({(value.batched, value.rank if value.batched else 0) for value in values}) == 1:
+        return list(values)
+    return [site.unbatch(value) for value in values]
+
+
+def _value_first(x: Operand, y: Operand) -> tuple[Value, Constant]:
+    """The two operands of a commutative op, the computed one in front."""
+    if isinstance(x, Value):
+        assert not isinstance(y, Value)
+        return x, y
+    assert isinstance(y, Value)
+    return y, x

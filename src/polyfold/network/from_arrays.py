@@ -1,0 +1,76 @@
+"""From a list of (W, b) pairs to a Network: a ReLU between the layers, none after the last."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from polyfold.errors import NetworkError
+from polyfold.network.builder import Builder
+from polyfold.network.graph import Network
+from polyfold.network.ops import Array, Linear, Rectify, constant
+
+
+def from_arrays(layers: Sequence[Any]) -> Network:
+    """The ReLU network with these layers; W is (outputs, inputs), b is (outputs,).
+
+    >>> network = from_arrays([([[1, -1]], [0]), ([[2]], [1])])
+    >>> network([[3, 1]]).tolist()
+    [[5.0]]
+    """
+    if len(layers) == 0:
+        raise NetworkError("an empty list is no network: give at least one pair (W, b)")
+    pairs = [_pair(layer, k) for k, layer in enumerate(layers, start=1)]
+    for k, ((before, _), (after, _)) in enumerate(pairwise(pairs), start=2):
+        if after.shape[1] != before.shape[0]:
+            raise NetworkError(
+                f"layer {k}: W has shape {after.shape}, so it takes {after.shape[1]} numbers, but "
+                f"layer {k - 1} gives {before.shape[0]}; W must be (outputs, inputs), "
+                "so pass W.T if yours is the other way round"
+            )
+    return chain(pairs, source="arrays", rectified=True)
+
+
+def chain(pairs: Sequence[tuple[Array, Array]], *, source: str, rectified: bool) -> Network:
+    """Linear layers one after the other, with ReLUs between them or without."""
+    builder = Builder(source)
+    value = builder.port("input", (pairs[0][0].shape[1],))
+    for k, (weight, bias) in enumerate(pairs, start=1):
+        value = builder.emit(f"linear{k}", Linear(weight, bias), value)
+        if rectified and k < len(pairs):
+            value = builder.emit(f"relu{k}", Rectify(constant(1.0), constant(0.0)), value)
+    return builder.finish([value])
+
+
+def _pair(layer: Any, k: int) -> tuple[Array, Array]:
+    """A checked (W, b)."""
+    if not isinstance(layer, Sequence) or isinstance(layer, str) or len(layer) != 2:
+        raise NetworkError(f"layer {k} must be a pair (W, b), not {_shown(layer)}")
+    weight, bias = (_numbers(part, f"layer {k}: {name}") for part, name in zip(layer, "Wb", strict=True))
+    if weight.ndim != 2:
+        raise NetworkError(f"layer {k}: W must be a matrix (outputs, inputs), but its shape is {weight.shape}")
+    if 0 in weight.shape:
+        raise NetworkError(f"layer {k}: W of shape {weight.shape} is empty")
+    if bias.shape != (len(weight),):
+        raise NetworkError(
+            f"layer {k}: b has shape {bias.shape}, but W of shape {weight.shape} needs one of shape ({len(weight)},)"
+        )
+    return weight, bias
+
+
+def _numbers(part: Any, place: str) -> Array:
+    try:
+        array = np.asarray(part)
+        if np.iscomplexobj(array):
+            raise TypeError("complex numbers")
+        return constant(array)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise NetworkError(f"{place} is not an array of real numbers ({error}): {_shown(part)}") from error
+
+
+def _shown(thing: Any) -> str:
+    text = repr(thing)
+    return text if len(text) <= 80 else f"{text[:77]}..."

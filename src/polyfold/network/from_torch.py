@@ -1,0 +1,338 @@
+"""From a torch module to a Network, by torch.export: we read what it computes, not what it is made of.
+
+The module is copied, put in evaluation mode and traced in float64 with a batch of a few samples. The traced
+graph is made functional (no op writes into another one's value), so in-place, nested and reused activations
+need no special care.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import operator
+import os
+import warnings
+import zipfile
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from polyfold.errors import NetworkError, UnsupportedOpError
+from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, IMPORT_FLOAT64
+from polyfold.network.builder import WHERE_TO_LOOK, Builder, Value
+from polyfold.network.endings import leave_out, refuse_reading_an_ending
+from polyfold.network.graph import Network
+from polyfold.network.ops import Array, Shape, size
+from polyfold.network.torch_ops import ENDINGS, KEEPS_THE_ORDER, TORCH_OPS, TorchSite, values_in
+from polyfold.network.verify import POINTS, sample_points, verify
+
+# Samples in the traced batch: a prime that is unlikely to be the length of another axis.
+BATCH = 7
+# Samples in a second run of the module, which must not notice the difference.
+OTHER_BATCH = 3
+
+# What a user's forward() and torch.export raise for an input of the wrong shape or an untraceable program.
+FORWARD_ERRORS = (RuntimeError, TypeError, ValueError, LookupError, AttributeError, AssertionError)
+
+TOLERANCES = {torch.float64: IMPORT_FLOAT64, torch.float32: IMPORT_FLOAT32}
+
+
+def from_torch(module: Any, input_shapes: Sequence[Shape] | None) -> Network:
+    """The Network that a torch.nn.Module computes in evaluation mode; the module itself is not touched."""
+    if isinstance(module, torch.jit.ScriptModule):
+        raise NetworkError(
+            f"{type(module).__name__} is a TorchScript module, which torch.export cannot read: "
+            "pass the nn.Module that it was made from"
+        )
+    original = _evaluation_copy(module).double()
+    shapes = list(input_shapes) if input_shapes is not None else [_infer_input_shape(module)]
+    try:
+        program = _trace(original, shapes, torch.float64)
+    except NetworkError:
+        # A forward pass that casts to float32 by itself does not run in float64.
+        if all(p.dtype == torch.float64 for p in module.parameters()):
+            raise
+        original = _evaluation_copy(module)
+        program = _trace(original, shapes, torch.float32)
+    network = from_exported(program)
+    _check_other_batch(original, program)
+    return network
+
+
+def from_pt2(path: str | os.PathLike[str]) -> Network:
+    """The Network in a torch.export archive."""
+    try:
+        program = torch.export.load(os.fspath(path))
+    except (RuntimeError, ValueError, OSError, KeyError, AssertionError, zipfile.BadZipFile) as error:
+        raise NetworkError(f"{os.fspath(path)!r} is not a readable torch.export archive: {error}") from error
+    return from_exported(program)
+
+
+def from_exported(program: Any) -> Network:
+    """The Network that an exported program computes, compared with the program at random points."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        program = program.run_decompositions({})
+    reader = _Reader(program)
+    network = reader.read()
+    # The program may run with whole batches only.
+    points = sample_points(network.input_dim, math.ceil(POINTS / reader.batch) * reader.batch)
+    verify(network, reader.original, tolerance=reader.tolerance, points=points)
+    return network
+
+
+def _infer_input_shape(module: Any) -> Shape:
+    """The input's shape if the first layer with weights says it."""
+    for part in module.modules():
+        if isinstance(part, torch.nn.Linear):
+            return (part.in_features,)
+        if isinstance(part, torch.nn.BatchNorm1d):
+            return (part.num_features,)
+        has_weights = any(True for _ in part.parameters(recurse=False))
+        if has_weights and not any(True for _ in part.children()):
+            break
+    raise NetworkError(
+        f"the input shape of {type(module).__name__} cannot be told from its first layer: "
+        "pass input_shape=(...), without the batch axis"
+    )
+
+
+def _evaluation_copy(module: Any) -> Any:
+    name = type(module).__name__
+    if any(isinstance(p, torch.nn.parameter.UninitializedParameter) for p in module.parameters()):
+        raise NetworkError(f"{name} has lazy layers without weights: run it once on an example, then load it")
+    try:
+        return copy.deepcopy(module).cpu().eval().requires_grad_(False)
+    except (RuntimeError, TypeError, NotImplementedError) as error:
+        raise NetworkError(f"{name} cannot be copied for reading: {error}") from error
+
+
+def _trace(module: Any, shapes: Sequence[Shape], dtype: Any) -> Any:
+    examples = tuple(torch.zeros(BATCH, *shape, dtype=dtype) for shape in shapes)
+    try:
+        with warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("ignore")
+            module(*examples)
+            return torch.export.export(module, examples)
+    except FORWARD_ERRORS as error:
+        given = ", ".join(str((BATCH, *shape)) for shape in shapes)
+        reason = str(error).strip().split("\n")[0] or type(error).__name__
+        raise NetworkError(
+            f"{type(module).__name__} cannot be traced with an input of shape {given} ({BATCH} samples): "
+            f"{reason}; "
+            "if that is not its input's shape, pass input_shape=(...), without the batch axis"
+        ) from error
+
+
+def _check_other_batch(module: Any, program: Any) -> None:
+    """The module itself, at another number of samples, against the trace."""
+    examples = [
+        torch.as_tensor(sample_points(size(shape), BATCH).reshape(BATCH, *shape), dtype=dtype)
+        for shape, dtype in _input_types(program)
+    ]
+    with torch.no_grad():
+        traced = program.module()(*examples)
+        try:
+            direct = module(*(example[:OTHER_BATCH] for example in examples))
+        except FORWARD_ERRORS as error:
+            raise NetworkError(
+                f"{type(module).__name__} runs with {BATCH} samples but not with {OTHER_BATCH}: {error}; "
+                "the first axis must be a batch of independent samples"
+            ) from error
+    leaves = zip(_tensors(traced), _tensors(direct), strict=True)
+    pairs = [(a[:OTHER_BATCH], b) for a, b in leaves if a.is_floating_point()]
+    for a, b in pairs:
+        tolerance = TOLERANCES.get(b.dtype, IMPORT_FLOAT16) * (1.0 + float(b.abs().max()))
+        if a.shape != b.shape or not torch.allclose(a, b, rtol=0.0, atol=tolerance):
+            raise NetworkError(
+                f"{type(module).__name__} gives other outputs for {OTHER_BATCH} samples than for the same "
+                f"samples in a batch of {BATCH}: each row must be computed on its own (and without chance)"
+            )
+
+
+def _tensors(outputs: Any) -> list[Any]:
+    return [leaf for leaf in torch.utils._pytree.tree_leaves(outputs) if isinstance(leaf, torch.Tensor)]
+
+
+def _input_types(program: Any) -> list[tuple[Shape, Any]]:
+    """Shape without the batch axis and type of every input tensor."""
+    placeholders = {node.name: node.meta["val"] for node in program.graph.nodes if node.op == "placeholder"}
+    types = []
+    for name in program.graph_signature.user_inputs:
+        example = placeholders.get(name)
+        if not isinstance(example, torch.Tensor) or example.dim() == 0 or not example.is_floating_point():
+            raise NetworkError(f"input {name!r} is not a tensor of real numbers with a batch axis in front")
+        if not all(isinstance(n, int) for n in example.shape[1:]):
+            raise NetworkError(f"input {name!r} has the open shape {tuple(example.shape)}: only the batch may be")
+        types.append((tuple(example.shape[1:]), example.dtype))
+    return types
+
+
+class _Reader:
+    """One walk over a functional graph: constants are computed, the rest is translated node by node."""
+
+    def __init__(self, program: Any) -> None:
+        self.program = program
+        self.types = _input_types(program)
+        self.batch = self._batch_size()
+        self.constants = _named_constants(program)
+        self.builder = Builder("torch")
+        self.taps: list[str] = []
+        self.lowest_type = torch.float64
+
+    @property
+    def tolerance(self) -> float:
+        return TOLERANCES.get(self.lowest_type, IMPORT_FLOAT16)
+
+    def _batch_size(self) -> int:
+        names = set(self.program.graph_signature.user_inputs)
+        sizes = [
+            node.meta["val"].shape[0]
+            for node in self.program.graph.nodes
+            if node.op == "placeholder" and node.name in names
+        ]
+        if len(set(map(str, sizes))) != 1:
+            raise NetworkError(f"the inputs must share one batch size in front, but have {sizes}")
+        # An exported program may leave the batch size open: then any will do.
+        return sizes[0] if isinstance(sizes[0], int) else BATCH
+
+    def read(self) -> Network:
+        """Translate the whole graph."""
+        known: dict[Any, Any] = {}
+        shapes = dict(zip(self.program.graph_signature.user_inputs, self.types, strict=True))
+        for node in self._needed():
+            if node.op == "placeholder":
+                if node.name in shapes:
+                    known[node] = self.builder.port(node.name, shapes[node.name][0])
+                else:
+                    known[node] = self.constants[node.name]
+            elif node.op == "call_function":
+                self._note_type(node)
+                known[node] = self._call(node, known)
+            else:
+                raise UnsupportedOpError(f"node {node.name!r} ({node.op}) is not supported; {WHERE_TO_LOOK}")
+        outputs = []
+        for node in self._outputs():
+            value = known[node]
+            if not isinstance(value, Value):
+                raise NetworkError(f"output {node.name!r} does not depend on the input")
+            outputs.append(value)
+            self.taps.append(value.endings[0].tap if value.endings else node.name)
+        return self.builder.finish(outputs)
+
+    def original(self, points: Array) -> Array:
+        """The outputs by torch itself, in front of whatever was left out at the end."""
+        batches = [self._run(points[start : start + self.batch]) for start in range(0, len(points), self.batch)]
+        return np.concatenate(batches)
+
+    def _run(self, points: Array) -> Array:
+        inputs, start = {}, 0
+        for name, (shape, dtype) in zip(self.program.graph_signature.user_inputs, self.types, strict=True):
+            rows = points[:, start : start + size(shape)].reshape(len(points), *shape)
+            inputs[name] = torch.as_tensor(rows, dtype=dtype)
+            start += size(shape)
+        known: dict[Any, Any] = {}
+        found: dict[str, Any] = {}
+        with torch.no_grad():
+            for node in self._needed():
+                if node.op == "placeholder":
+                    known[node] = inputs[node.name] if node.name in inputs else self.constants[node.name]
+                else:
+                    args, kwargs = _resolve(node, known)
+                    known[node] = node.target(*args, **kwargs)
+                found[node.name] = known[node]
+        columns = [found[tap].double().reshape(len(points), -1).numpy() for tap in self.taps]
+        return np.concatenate(columns, axis=1)
+
+    def _outputs(self) -> list[Any]:
+        by_name = {node.name: node for node in self.program.graph.nodes}
+        return [by_name[name] for name in self.program.graph_signature.user_outputs if name in by_name]
+
+    def _needed(self) -> list[Any]:
+        """The inputs, and the nodes that an output depends on, in order."""
+        inputs = set(self.program.graph_signature.user_inputs)
+        needed = set(self._outputs())
+        kept = []
+        for node in reversed(list(self.program.graph.nodes)):
+            if node in needed or (node.op == "placeholder" and node.name in inputs):
+                kept.append(node)
+                needed.update(node.all_input_nodes)
+        return kept[::-1]
+
+    def _note_type(self, node: Any) -> None:
+        """Remember the coarsest arithmetic on the way: comparisons cannot be finer."""
+        dtype = getattr(node.meta.get("val"), "dtype", None)
+        if dtype is not None and dtype.is_floating_point and dtype.itemsize < self.lowest_type.itemsize:
+            self.lowest_type = dtype
+
+    def _call(self, node: Any, known: Mapping[Any, Any]) -> Any:
+        args, kwargs = _resolve(node, known)
+        values = list(values_in((args, kwargs)))
+        random = torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
+        if node.target is operator.getitem or not (values or random):
+            return node.target(*args, **kwargs)
+        op, overload = _op_name(node.target)
+        site = TorchSite(
+            self.builder,
+            _user_name(node),
+            op,
+            node.target,
+            getattr(node.meta.get("val"), "dtype", None),
+            batch=self.batch,
+        )
+        if random and op not in TORCH_OPS:
+            site.refuse("its result is random")
+        if op == "sym_size":
+            return (self.batch, *args[0].shape)[args[1]]
+        if op in ENDINGS:
+            return leave_out(site, args[0], node.all_input_nodes[0].name)
+        if values[0].endings and op in KEEPS_THE_ORDER:
+            return values[0]
+        refuse_reading_an_ending(site, values)
+        handler = TORCH_OPS.get(f"{op}.{overload}") or TORCH_OPS.get(op)
+        if handler is None:
+            site.refuse("it is not piecewise linear, or not supported yet (supported: " + _supported() + ")")
+        return handler(site, *args, **kwargs)
+
+
+def _supported() -> str:
+    return ", ".join(sorted({name.partition(".")[0] for name in TORCH_OPS if not name.startswith("_")}))
+
+
+def _named_constants(program: Any) -> dict[str, Any]:
+    """Parameters, buffers and lifted constants by the name of their placeholder."""
+    signature = program.graph_signature
+    constants = {name: program.state_dict[key] for name, key in signature.inputs_to_parameters.items()}
+    for name, key in signature.inputs_to_buffers.items():
+        constants[name] = program.state_dict[key] if key in program.state_dict else program.constants[key]
+    for name, key in signature.inputs_to_lifted_tensor_constants.items():
+        constants[name] = program.constants[key]
+    return {name: tensor.detach() for name, tensor in constants.items()}
+
+
+def _resolve(node: Any, known: Mapping[Any, Any]) -> tuple[Any, Any]:
+    """A node's arguments with every reference to another node replaced by what is known of that."""
+    arguments = torch.fx.node.map_arg((node.args, node.kwargs), known.__getitem__)
+    return tuple(arguments[0]), dict(arguments[1])
+
+
+def _op_name(target: Any) -> tuple[str, str]:
+    """("relu", "default") for aten.relu.default; other libraries' operators keep their prefix."""
+    schema = getattr(target, "_schema", None)
+    if schema is None:
+        return getattr(target, "__name__", str(target)), ""
+    name = schema.name.removeprefix("aten::")
+    return (name if name == "_to_copy" else name.removesuffix("_")), schema.overload_name or "default"
+
+
+def _user_name(node: Any) -> str:
+    """The path of the torch.nn module that the op stands for, or the graph's name for a functional op."""
+    stack = list((node.meta.get("nn_module_stack") or {}).values())
+    if stack:
+        path, kind = stack[-1]
+        kind = kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__qualname__}"
+        if path and kind.startswith("torch.nn."):
+            return str(path)
+    return str(node.name)

@@ -1,0 +1,118 @@
+"""Network: what the user has, as a checked graph of piecewise-linear operations with the user's own names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from polyfold.errors import NetworkError, ShapeError
+from polyfold.network.ops import Array, Op, Shape, size
+
+
+@dataclass(frozen=True, eq=False)
+class Port:
+    """A named input of the network and its shape without the batch axis."""
+
+    name: str
+    shape: Shape
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """One operation under the name that the user knows it by, fed by ports or earlier nodes."""
+
+    name: str
+    op: Op
+    inputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A continuous piecewise-linear function R^d -> R^m.
+
+    The input vector is the concatenation of all inputs, flattened in row-major order; the output vector
+    likewise.
+
+    Attributes
+    ----------
+    inputs: the named inputs, in order.
+    nodes: operations in topological order; names are unique among nodes and inputs.
+    outputs: names of the nodes (or inputs) whose values are the result, in order.
+    source: where the network came from ("arrays", "torch", "onnx", "sklearn", "keras").
+    stripped: operations removed from the end (softmax, sigmoid, argmax), as sentences for the user.
+    """
+
+    inputs: tuple[Port, ...]
+    nodes: tuple[Node, ...]
+    outputs: tuple[str, ...]
+    source: str = "arrays"
+    stripped: tuple[str, ...] = ()
+    shapes: dict[str, Shape] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        shapes: dict[str, Shape] = {}
+        for port in self.inputs:
+            if port.name in shapes:
+                raise NetworkError(f"two inputs are named {port.name!r}")
+            shapes[port.name] = port.shape
+        for node in self.nodes:
+            if node.name in shapes:
+                raise NetworkError(f"two nodes are named {node.name!r}")
+            missing = [name for name in node.inputs if name not in shapes]
+            if missing:
+                raise NetworkError(f"node {node.name!r} reads {missing[0]!r}, which no earlier node computes")
+            for values in node.op.constants:
+                if not np.isfinite(values).all():
+                    bad = values[~np.isfinite(values)].flat[0]
+                    raise NetworkError(
+                        f"node {node.name!r} ({type(node.op).__name__}) contains {bad}: "
+                        "every weight must be a finite number; retrain or repair the model"
+                    )
+            try:
+                shapes[node.name] = node.op.infer(*(shapes[name] for name in node.inputs))
+            except ShapeError as error:
+                raise NetworkError(f"node {node.name!r} ({type(node.op).__name__}): {error}") from None
+        for name in self.outputs:
+            if name not in shapes:
+                raise NetworkError(f"output {name!r} is computed by no node")
+        if self.input_dim == 0:
+            raise NetworkError("the network has no inputs")
+        object.__setattr__(self, "shapes", shapes)
+
+    @property
+    def input_dim(self) -> int:
+        """d: how many numbers go in."""
+        return sum(size(port.shape) for port in self.inputs)
+
+    @property
+    def output_dim(self) -> int:
+        """m: how many numbers come out."""
+        return sum(size(self.shapes[name]) for name in self.outputs)
+
+    def __call__(self, X: Any) -> Array:
+        """The outputs (n, m) at the rows of X, which is (n, d) or (n, *input shape) for a single input."""
+        values = self.evaluate(self.rows(X))
+        return np.concatenate([values[name].reshape(len(values[name]), -1) for name in self.outputs], axis=1)
+
+    def evaluate(self, rows: Array) -> dict[str, Array]:
+        """Every named value for input rows (n, d), as (n, *shape) arrays."""
+        values: dict[str, Array] = {}
+        start = 0
+        for port in self.inputs:
+            stop = start + size(port.shape)
+            values[port.name] = rows[:, start:stop].reshape(len(rows), *port.shape)
+            start = stop
+        for node in self.nodes:
+            values[node.name] = node.op.evaluate(*(values[name] for name in node.inputs))
+        return values
+
+    def rows(self, X: Any) -> Array:
+        """X as a float64 matrix of input rows, or an error that quotes its shape."""
+        array = np.asarray(X, dtype=np.float64)
+        if array.ndim == 1 and array.shape[0] == self.input_dim and self.input_dim != 1:
+            raise ShapeError(f"inputs are rows of a matrix: pass X[None] for a single point, not shape {array.shape}")
+        if array.ndim == 0 or (array.size // max(len(array), 1)) != self.input_dim:
+            raise ShapeError(f"the network takes {self.input_dim} numbers a row; X has shape {array.shape}")
+        return array.reshape(len(array), self.input_dim)

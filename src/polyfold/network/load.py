@@ -1,0 +1,127 @@
+"""load: any model that we can read, as a Network. No framework is imported unless the model needs it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from polyfold.errors import NetworkError
+from polyfold.network.extras import require
+from polyfold.network.from_arrays import from_arrays
+from polyfold.network.graph import Network
+from polyfold.network.ops import Shape
+
+READABLE = (
+    "a torch.nn.Module, the path of an .onnx or .pt2 file, an onnx.ModelProto, a fitted scikit-learn "
+    "MLPClassifier or MLPRegressor, a Keras model, or a list of (W, b) pairs"
+)
+
+
+def load(model: Any, *, input_shape: Any = None) -> Network:
+    """Read a model as a Network, and check that it computes what the model computes.
+
+    Parameters
+    ----------
+    model: a torch.nn.Module, the path of an .onnx or .pt2 file, an onnx.ModelProto, a fitted scikit-learn
+        MLP, a Keras model, a list of (W, b) pairs with W of shape (outputs, inputs), or a Network, which is
+        returned as it is.
+    input_shape: the input's shape without the batch axis, for torch and ONNX models that do not tell it
+        themselves; a list of shapes if there are several inputs.
+
+    >>> load([([[1.0, 1.0]], [0.5])]).input_dim
+    2
+    """
+    shapes = _shapes(input_shape)
+    if isinstance(model, (str, os.PathLike)):
+        return _load_file(model, shapes)
+    modules = [kind.__module__ for kind in type(model).__mro__]
+    name = type(model).__name__
+    # A Keras model may be a torch module too; Keras knows how to export both.
+    if not _any_from(modules, "keras"):
+        if _any_from(modules, "torch.nn", "torch.jit"):
+            require("torch", extra="torch", purpose=f"reading {name}")
+            from polyfold.network.from_torch import from_torch
+
+            return from_torch(model, shapes)
+        if name == "ExportedProgram" and _any_from(modules, "torch"):
+            from polyfold.network.from_torch import from_exported
+
+            return from_exported(_without_shape(model, shapes))
+        if name == "ModelProto" and _any_from(modules, "onnx"):
+            require("onnx", extra="onnx", purpose="reading an ONNX model")
+            from polyfold.network.from_onnx import from_onnx
+
+            return from_onnx(model, shapes)
+    _without_shape(model, shapes)
+    if isinstance(model, Network):
+        return model
+    if _any_from(modules, "keras"):
+        from polyfold.network.from_keras import from_keras
+
+        return from_keras(model)
+    if _any_from(modules, "sklearn.neural_network"):
+        from polyfold.network.from_sklearn import from_sklearn
+
+        return from_sklearn(model)
+    if _any_from(modules, "sklearn"):
+        raise NetworkError(
+            f"scikit-learn's {name} is not a network: pass its fitted MLPClassifier or MLPRegressor by itself"
+        )
+    if isinstance(model, Sequence):
+        return from_arrays(model)
+    raise NetworkError(f"a {type(model).__qualname__} cannot be read as a network; give {READABLE}")
+
+
+def _load_file(path: str | os.PathLike[str], shapes: list[Shape] | None) -> Network:
+    name = os.fspath(path)
+    ending = os.path.splitext(name)[1].lower()
+    if ending in (".pt", ".pth"):
+        raise NetworkError(
+            f"{name!r} holds weights (and maybe pickled code), which is no network by itself: "
+            "build the module, call load_state_dict(torch.load(...)) and pass the module, "
+            "or save it with torch.export.save as .pt2"
+        )
+    if ending in (".keras", ".h5"):
+        raise NetworkError(f"{name!r} is a Keras file: pass keras.models.load_model({name!r})")
+    if ending not in (".onnx", ".pt2"):
+        raise NetworkError(f"{name!r} is neither an .onnx nor a .pt2 file; give {READABLE}")
+    if not os.path.isfile(name):
+        raise NetworkError(f"there is no file {name!r}")
+    if ending == ".pt2":
+        require("torch", extra="torch", purpose=f"reading {name!r}")
+        from polyfold.network.from_torch import from_pt2
+
+        return from_pt2(_without_shape(path, shapes))
+    require("onnx", extra="onnx", purpose=f"reading {name!r}")
+    from polyfold.network.from_onnx import from_onnx_file
+
+    return from_onnx_file(path, shapes)
+
+
+def _without_shape(model: Any, shapes: list[Shape] | None) -> Any:
+    """The model, if the user did not say an input shape that it already knows."""
+    if shapes is not None:
+        shown = repr(model) if isinstance(model, (str, os.PathLike)) else f"a {type(model).__name__}"
+        raise NetworkError(f"input_shape= is only for torch modules and ONNX; {shown} tells its own")
+    return model
+
+
+def _any_from(modules: list[str], *packages: str) -> bool:
+    """Whether one of the modules is, or lies in, one of the packages."""
+    return any(module == package or module.startswith(f"{package}.") for module in modules for package in packages)
+
+
+def _shapes(input_shape: Any) -> list[Shape] | None:
+    """The user's input_shape as a list with one shape for each input."""
+    if input_shape is None:
+        return None
+    several = isinstance(input_shape, Sequence) and bool(input_shape) and isinstance(input_shape[0], Sequence)
+    return [_shape(item) for item in (input_shape if several else [input_shape])]
+
+
+def _shape(lengths: Any) -> Shape:
+    items = lengths if isinstance(lengths, Sequence) and not isinstance(lengths, str) else [lengths]
+    if not all(isinstance(n, int) and n > 0 for n in items):
+        raise NetworkError(f"input_shape must consist of positive whole numbers, not {lengths!r}")
+    return tuple(items)

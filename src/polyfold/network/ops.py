@@ -1,0 +1,266 @@
+"""The piecewise-linear operations that a Network is made of.
+
+There are few of them on purpose: importers translate the many operators of torch and ONNX into these, and
+everything behind them (evaluation, lowering, export) handles just these. Arrays carry a batch axis in front;
+the shapes that operations speak of do not. Every op is a frozen value that can evaluate itself and tell its
+output's shape.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.errors import ShapeError
+
+Array = npt.NDArray[np.float64]
+Shape = tuple[int, ...]
+
+
+def constant(values: Any) -> Array:
+    """A read-only float64 copy: constants of a network never change after import."""
+    array = np.array(values, dtype=np.float64)
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class Op:
+    """Base of all operations."""
+
+    def infer(self, *shapes: Shape) -> Shape:
+        """The output's shape for inputs of these shapes; raises ShapeError where they do not fit."""
+        raise AssertionError(f"{type(self).__name__} does not say its output shape")
+
+    def evaluate(self, *values: Array) -> Array:
+        """The output for a batch; every array is (batch, *shape)."""
+        raise AssertionError(f"{type(self).__name__} cannot be evaluated")
+
+    @property
+    def constants(self) -> tuple[Array, ...]:
+        """The trained numbers in this op, to be checked for NaN and infinity."""
+        return ()
+
+
+@dataclass(frozen=True, eq=False)
+class Linear(Op):
+    """y = W x + b along the last axis; W is (outputs, inputs)."""
+
+    weight: Array
+    bias: Array
+
+    def infer(self, *shapes: Shape) -> Shape:
+        (shape,) = shapes
+        if not shape or shape[-1] != self.weight.shape[1]:
+            raise ShapeError(f"a linear layer with {self.weight.shape[1]} inputs was given a value of shape {shape}")
+        return (*shape[:-1], self.weight.shape[0])
+
+    def evaluate(self, *values: Array) -> Array:
+        (x,) = values
+        return np.asarray(x @ self.weight.T + self.bias)
+
+    @property
+    def constants(self) -> tuple[Array, ...]:
+        return (self.weight, self.bias)
+
+
+@dataclass(frozen=True, eq=False)
+class Scale(Op):
+    """y = factor * x, the factor broadcast against the value's shape."""
+
+    factor: Array
+
+    def infer(self, *shapes: Shape) -> Shape:
+        return broadcast(shapes[0], self.factor.shape)
+
+    def evaluate(self, *values: Array) -> Array:
+        return np.asarray(align(values[0], self.factor.ndim) * self.factor)
+
+    @property
+    def constants(self) -> tuple[Array, ...]:
+        return (self.factor,)
+
+
+@dataclass(frozen=True, eq=False)
+class Shift(Op):
+    """y = x + offset, the offset broadcast against the value's shape."""
+
+    offset: Array
+
+    def infer(self, *shapes: Shape) -> Shape:
+        return broadcast(shapes[0], self.offset.shape)
+
+    def evaluate(self, *values: Array) -> Array:
+        return np.asarray(align(values[0], self.offset.ndim) + self.offset)
+
+    @property
+    def constants(self) -> tuple[Array, ...]:
+        return (self.offset,)
+
+
+@dataclass(frozen=True, eq=False)
+class Reshape(Op):
+    """The same numbers in the same order under another shape (flatten, squeeze and unsqueeze too)."""
+
+    shape: Shape
+
+    def infer(self, *shapes: Shape) -> Shape:
+        if size(shapes[0]) != size(self.shape):
+            raise ShapeError(f"a value of shape {shapes[0]} cannot be reshaped to {self.shape}")
+        return self.shape
+
+    def evaluate(self, *values: Array) -> Array:
+        return values[0].reshape(len(values[0]), *self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Take(Op):
+    """Entries of the flattened input by index: slicing, selecting, permuting, splitting, repeating."""
+
+    index: npt.NDArray[np.int64]
+
+    def infer(self, *shapes: Shape) -> Shape:
+        if self.index.size and int(self.index.max()) >= size(shapes[0]):
+            raise ShapeError(f"index {int(self.index.max())} lies outside a value of shape {shapes[0]}")
+        return self.index.shape
+
+    def evaluate(self, *values: Array) -> Array:
+        return values[0].reshape(len(values[0]), -1)[:, self.index]
+
+
+@dataclass(frozen=True, eq=False)
+class Concat(Op):
+    """The inputs side by side along one axis (not counting the batch axis)."""
+
+    axis: int
+
+    def infer(self, *shapes: Shape) -> Shape:
+        first = shapes[0]
+        if not 0 <= self.axis < len(first):
+            raise ShapeError(f"there is no axis {self.axis} to concatenate values of shape {first} along")
+        for other in shapes[1:]:
+            same = len(other) == len(first) and all(
+                a == b for k, (a, b) in enumerate(zip(first, other, strict=True)) if k != self.axis
+            )
+            if not same:
+                raise ShapeError(f"values of shapes {first} and {other} cannot be concatenated along axis {self.axis}")
+        return (*first[: self.axis], sum(s[self.axis] for s in shapes), *first[self.axis + 1 :])
+
+    def evaluate(self, *values: Array) -> Array:
+        return np.concatenate(values, axis=self.axis + 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Add(Op):
+    """The sum of two values, broadcast against each other."""
+
+    def infer(self, *shapes: Shape) -> Shape:
+        return broadcast(*shapes)
+
+    def evaluate(self, *values: Array) -> Array:
+        a, b = aligned(values)
+        return np.asarray(a + b)
+
+
+@dataclass(frozen=True, eq=False)
+class Subtract(Op):
+    """The difference of two values, broadcast against each other."""
+
+    def infer(self, *shapes: Shape) -> Shape:
+        return broadcast(*shapes)
+
+    def evaluate(self, *values: Array) -> Array:
+        a, b = aligned(values)
+        return np.asarray(a - b)
+
+
+@dataclass(frozen=True, eq=False)
+class Rectify(Op):
+    """slope_on * x where x > 0, slope_off * x elsewhere: ReLU (1, 0), LeakyReLU (1, a), abs (1, -1)."""
+
+    slope_on: Array
+    slope_off: Array
+
+    def infer(self, *shapes: Shape) -> Shape:
+        shape = broadcast(shapes[0], np.broadcast_shapes(self.slope_on.shape, self.slope_off.shape))
+        if shape != shapes[0]:
+            raise ShapeError(f"slopes of shape {self.slope_off.shape} do not fit a value of shape {shapes[0]}")
+        return shape
+
+    def evaluate(self, *values: Array) -> Array:
+        (x,) = values
+        return np.asarray(x * np.where(x > 0, self.slope_on, self.slope_off))
+
+    @property
+    def constants(self) -> tuple[Array, ...]:
+        return (self.slope_on, self.slope_off)
+
+
+@dataclass(frozen=True, eq=False)
+class Clamp(Op):
+    """min(max(x, low), high) with scalar bounds (Hardtanh, ReLU6, clip); an absent bound is infinite."""
+
+    low: float
+    high: float
+
+    def infer(self, *shapes: Shape) -> Shape:
+        return shapes[0]
+
+    def evaluate(self, *values: Array) -> Array:
+        return np.clip(values[0], self.low, self.high)
+
+    @property
+    def constants(self) -> tuple[Array, ...]:
+        low = [] if self.low == -np.inf else [self.low]
+        high = [] if self.high == np.inf else [self.high]
+        return (constant(low + high),)
+
+
+@dataclass(frozen=True, eq=False)
+class Maximum(Op):
+    """The larger of two values, entry by entry."""
+
+    def infer(self, *shapes: Shape) -> Shape:
+        return broadcast(*shapes)
+
+    def evaluate(self, *values: Array) -> Array:
+        return np.asarray(np.maximum(*aligned(values)))
+
+
+@dataclass(frozen=True, eq=False)
+class Minimum(Op):
+    """The smaller of two values, entry by entry."""
+
+    def infer(self, *shapes: Shape) -> Shape:
+        return broadcast(*shapes)
+
+    def evaluate(self, *values: Array) -> Array:
+        return np.asarray(np.minimum(*aligned(values)))
+
+
+def size(shape: Shape) -> int:
+    """How many numbers a value of this shape holds."""
+    return int(np.prod(shape, dtype=np.int64))
+
+
+def broadcast(*shapes: Shape) -> Shape:
+    """NumPy's broadcasting rule, with an error of ours."""
+    try:
+        return tuple(int(n) for n in np.broadcast_shapes(*shapes))
+    except ValueError:
+        raise ShapeError(f"values of shapes {' and '.join(map(str, shapes))} cannot be combined") from None
+
+
+def align(value: Array, ndim: int) -> Array:
+    """Insert axes behind the batch axis: a shorter shape broadcasts from the right, not into the batch."""
+    missing = ndim - (value.ndim - 1)
+    return value.reshape(len(value), *([1] * missing), *value.shape[1:]) if missing > 0 else value
+
+
+def aligned(values: tuple[Array, ...]) -> tuple[Array, ...]:
+    """Give all batched values the same number of axes."""
+    ndim = max(v.ndim - 1 for v in values)
+    return tuple(align(v, ndim) for v in values)

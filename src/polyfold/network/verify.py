@@ -1,0 +1,57 @@
+"""Is the imported network the original? Both are evaluated at random points; a difference is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from polyfold.errors import NetworkError
+from polyfold.network.graph import Network
+from polyfold.network.ops import Array
+
+POINTS = 140
+
+
+def sample_points(dimension: int, count: int = POINTS, *, seed: int = 0) -> Array:
+    """Input rows near and far: normal directions, lengths spread over two decades."""
+    rng = np.random.default_rng(seed)
+    return np.asarray(rng.normal(size=(count, dimension)) * 10.0 ** rng.uniform(-1, 1, size=(count, 1)))
+
+
+def verify(
+    network: Network,
+    original: Callable[[Array], Array],
+    *,
+    tolerance: float,
+    points: Array | None = None,
+    finish: Callable[[Array], Array] | None = None,
+) -> None:
+    """Raise a NetworkError unless `original` gives the network's outputs at all rows of `points`.
+
+    `finish` is applied to the network's outputs first: the output function that the original still has.
+    The tolerance is relative to the largest number that the network computes on the way, because that is what
+    rounding errors are relative to.
+    """
+    if points is None:
+        points = sample_points(network.input_dim)
+    values = network.evaluate(points)
+    scale = max(float(np.abs(value).max(initial=0.0)) for value in values.values())
+    outputs, expected = network(points), original(points)
+    actual = outputs if finish is None else finish(outputs)
+    if actual.shape != expected.shape:
+        raise NetworkError(
+            f"the network read from {network.source} gives {actual.shape[1]} outputs, "
+            f"the original gives an array of shape {expected.shape} for {len(points)} rows: "
+            "please report this model"
+        )
+    difference = np.abs(actual - expected)
+    worst = float(difference.max(initial=0.0))
+    if not worst <= tolerance * scale:
+        row, column = np.unravel_index(int(np.argmax(difference)), difference.shape)
+        raise NetworkError(
+            f"the network read from {network.source} is not the original: "
+            f"output {column} differs by {worst:.3g} "
+            f"({actual[row, column]:.9g} instead of {expected[row, column]:.9g}) at a random point; "
+            "please report this model"
+        )

@@ -1,0 +1,65 @@
+"""Reproducible test cases: a small network on a domain for every seed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from polyfold.atlas.domain import Domain, resolve_domain
+from polyfold.program.program import Program
+from polyfold.testing import domains, edits
+from polyfold.testing.networks import random_draft
+
+# The widest stages for each input dimension: together they keep a case at some tens of cells.
+_WIDEST = {1: (8, 6, 4), 2: (8, 5, 3), 3: (6, 4, 3), 4: (5, 3, 1), 5: (5, 2, 1)}
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network, where to look, and how both came about."""
+
+    program: Program
+    domain: Domain
+    description: str
+
+    def __repr__(self) -> str:
+        return f"Case({self.description})"
+
+
+def generated_case(seed: int, *, size: int = 8) -> Case:
+    """The network and the domain of a seed; odd seeds are degenerate.
+
+    `size` caps the input dimension, the depth and every width: smaller sizes make simpler cases.
+
+    >>> generated_case(4)
+    Case(seed 4, size 8: ...)
+    """
+    rng = np.random.default_rng([seed, size])
+    degenerate = seed % 2 == 1
+    input_dim = min(size, int(rng.choice([1, 2, 3, 4, 5], p=[0.15, 0.35, 0.25, 0.15, 0.1])))
+    depth = min(size, int(rng.integers(1, 4)))
+    widths = [min(size, int(rng.integers(1, widest + 1, size=2).max())) for widest in _WIDEST[input_dim][:depth]]
+    draft = random_draft(rng, [input_dim, *widths, int(rng.integers(1, 3))])
+    changes = _some(rng, edits.STRUCTURE, at_most=1)
+    if degenerate:
+        changes += _some(rng, edits.DEGENERACIES, at_least=1, at_most=3)
+    make_domain = _some(rng, domains.DEGENERATE if degenerate else domains.GENERIC, at_least=1, at_most=1)[0]
+    if degenerate and make_domain is domains.unit_box:
+        changes.append(edits.along_the_unit_box)
+    for change in changes:
+        change(rng, draft)
+    names = [change.__name__ for change in changes] or ["generic"]
+    shape = "-".join(map(str, [input_dim, *widths]))
+    return Case(
+        draft.freeze(),
+        resolve_domain(make_domain(rng, input_dim), input_dim),
+        f"seed {seed}, size {size}: {shape}, {' + '.join(names)}, on {make_domain.__name__}",
+    )
+
+
+def _some(rng: np.random.Generator, choices: tuple[_T, ...], *, at_least: int = 0, at_most: int) -> list[_T]:
+    count = int(rng.integers(at_least, at_most + 1))
+    return [choices[i] for i in rng.permutation(len(choices))[:count].tolist()]

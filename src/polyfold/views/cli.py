@@ -1,0 +1,151 @@
+"""The command line: polyfold info, polyfold unfold.
+
+Exit codes: 0 done, 2 bad input (one line on standard error), 3 a limit was reached and the result is incomplete.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from polyfold.analyses.regions import regions
+from polyfold.atlas.domain import Box
+from polyfold.data import bundled, read
+from polyfold.engine.unfold import unfold as unfold_network
+from polyfold.errors import DomainError, PolyfoldError, StorageError
+from polyfold.network.from_arrays import from_arrays
+from polyfold.network.graph import Network
+from polyfold.network.load import load
+from polyfold.program.lower import lower
+from polyfold.views.summary import atlas_facts, atlas_panel, network_facts, network_panel
+
+BAD_INPUT, LIMIT_REACHED = 2, 3
+
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="Unfold a ReLU network into its linear pieces, exactly."
+)
+Model = Annotated[str, typer.Argument(help="An .onnx or .pt2 file, or the name of a bundled network (iris).")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
+
+
+@app.command()
+def info(model: Model, as_json: AsJson = False) -> None:
+    """Say what a network is: inputs, outputs, operations, gates."""
+    network = _network(model)
+    program = lower(network)
+    if as_json:
+        print(json.dumps(network_facts(network, program)))
+    else:
+        Console().print(network_panel(network, program))
+
+
+@app.command()
+def unfold(
+    model: Model,
+    box: Annotated[
+        tuple[float, float] | None, typer.Option(metavar="LO HI", help="Bounds that hold for every input.")
+    ] = None,
+    box_file: Annotated[Path | None, typer.Option(help="A CSV file with a row lo,hi for every input.")] = None,
+    max_cells: Annotated[int | None, typer.Option(help="Stop after so many cells.")] = None,
+    max_seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
+    threads: Annotated[int | None, typer.Option(help="Threads to use; one a processor unless given.")] = None,
+    out: Annotated[Path | None, typer.Option(help="A folder for the atlas (atlas.parquet) and its summary.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Find every cell of a network, on all of its input space or in a box."""
+    domain = _domain(box, box_file)
+    network = _network(model)
+    if out is not None:
+        _prepare(out)
+    atlas = unfold_network(
+        network,
+        domain,
+        progress=sys.stderr.isatty(),
+        max_cells=max_cells,
+        max_seconds=max_seconds,
+        threads=threads,
+    )
+    merged = regions(atlas)
+    facts = {"model": model, **atlas_facts(atlas, merged)}
+    written = None
+    if out is not None:
+        written = out / "atlas.parquet"
+        atlas.save(written)
+        (out / "summary.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+        facts["atlas"] = str(written)
+    if as_json:
+        print(json.dumps(facts))
+    else:
+        console = Console()
+        console.print(atlas_panel(atlas, merged))
+        if written:
+            console.print(
+                f"atlas written to [bold]{written}[/]; read it with polyfold.open({str(written)!r})",
+                soft_wrap=True,
+            )
+    if not atlas.complete:
+        raise typer.Exit(LIMIT_REACHED)
+
+
+def main() -> None:
+    """Entry point: turns our errors into one line and exit code 2."""
+    try:
+        app()
+    except PolyfoldError as error:
+        Console(stderr=True).print(f"[bold red]error:[/] {_plain(error)}", soft_wrap=True, highlight=False)
+        sys.exit(BAD_INPUT)
+
+
+def _plain(error: Exception) -> str:
+    from rich.markup import escape
+
+    return escape(" ".join(str(error).split()))
+
+
+def _network(model: str) -> Network:
+    if model in bundled() and not Path(model).exists():
+        return from_arrays(list(read(model).layers))
+    return load(model)
+
+
+def _domain(box: tuple[float, float] | None, box_file: Path | None) -> Box | None:
+    if box is not None and box_file is not None:
+        raise DomainError("--box and --box-file exclude each other: give one of them")
+    if box is not None:
+        return Box(*box)
+    return None if box_file is None else _read_box(box_file)
+
+
+def _read_box(path: Path) -> Box:
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = [row for row in csv.reader(file) if row]
+    except (OSError, UnicodeDecodeError) as error:
+        raise DomainError(f"the box file {str(path)!r} cannot be read: {error}") from None
+    try:
+        bounds = np.array([[float(lo), float(hi)] for lo, hi in rows])
+    except ValueError:
+        raise DomainError(
+            f"the box file {str(path)!r} must hold one row 'lo,hi' of two numbers for every input"
+        ) from None
+    if not len(bounds):
+        raise DomainError(f"the box file {str(path)!r} is empty: it needs one row 'lo,hi' for every input")
+    return Box(bounds[:, 0], bounds[:, 1])
+
+
+def _prepare(folder: Path) -> None:
+    """Fail before the work, not after it, where nothing can be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"cannot write to {str(folder)!r}: {error.strerror}") from None
+    if not os.access(folder, os.W_OK):
+        raise StorageError(f"cannot write to {str(folder)!r}: permission denied")

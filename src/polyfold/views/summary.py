@@ -1,0 +1,92 @@
+"""An atlas in numbers: the fields of the command line's JSON, and the same for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from polyfold.analyses.regions import Regions
+from polyfold.atlas.atlas import Atlas
+from polyfold.network.graph import Network
+from polyfold.program.program import Program
+
+
+def atlas_facts(atlas: Atlas, regions: Regions) -> dict[str, Any]:
+    """What `polyfold unfold --json` prints."""
+    counts = atlas.f_vector()
+    return {
+        "cells": len(atlas),
+        "regions": len(regions),
+        "gates": atlas.gates,
+        "dim": atlas.dim,
+        "inputs": atlas.program.input_dim,
+        "outputs": atlas.outputs,
+        "bounded_cells": int(atlas.bounded.sum()),
+        "facets": atlas.inner_facets,
+        "boundary_facets": atlas.boundary_facets,
+        "f_vector": None if counts is None else list(counts),
+        "complete": atlas.complete,
+        "stopped_by": atlas.certificate.stopped_by,
+        "certificate": atlas.certificate.level,
+        "checks": [{"name": c.name, "passed": c.passed, "detail": c.detail} for c in atlas.certificate.checks],
+        "seconds": atlas.certificate.seconds,
+        "threads": atlas.certificate.threads,
+        "network_digest": atlas.certificate.network_digest,
+        "domain_digest": atlas.certificate.domain_digest,
+    }
+
+
+def network_facts(network: Network, program: Program) -> dict[str, Any]:
+    """What `polyfold info --json` prints."""
+    return {
+        "source": network.source,
+        "inputs": [{"name": port.name, "shape": list(port.shape)} for port in network.inputs],
+        "outputs": [{"name": name, "shape": list(network.shapes[name])} for name in network.outputs],
+        "input_dim": network.input_dim,
+        "output_dim": network.output_dim,
+        "gates": program.gates,
+        "stages": [stage.width for stage in program.stages],
+        "stripped": list(network.stripped),
+        "nodes": [
+            {"name": node.name, "op": type(node.op).__name__, "shape": list(network.shapes[node.name])}
+            for node in network.nodes
+        ],
+        "digest": program.digest,
+    }
+
+
+def atlas_panel(atlas: Atlas, regions: Regions) -> RenderableType:
+    """The atlas for a terminal."""
+    grid = _grid()
+    for name, value in atlas.facts().items():
+        grid.add_row(name, value)
+    grid.add_row("linear regions", f"{len(regions):,}")
+    for item in atlas.certificate.checks:
+        grid.add_row(Text("ok", "green") if item.passed else Text("FAILED", "bold red"), f"{item.name}: {item.detail}")
+    return grid
+
+
+def network_panel(network: Network, program: Program) -> RenderableType:
+    """The network for a terminal."""
+    grid = _grid()
+    facts = network_facts(network, program)
+    grid.add_row("read from", network.source)
+    for side in ("inputs", "outputs"):
+        grid.add_row(side, ", ".join(f"{p['name']} {tuple(p['shape'])}" for p in facts[side]))
+    grid.add_row("gates", f"{program.gates:,} in {len(program.stages)} stages of {facts['stages']}")
+    for sentence in network.stripped:
+        grid.add_row("note", sentence)
+    table = Table("node", "operation", "shape", box=None, pad_edge=False)
+    for node in facts["nodes"]:
+        table.add_row(node["name"], node["op"], str(tuple(node["shape"])))
+    return Group(grid, Text(), table)
+
+
+def _grid() -> Table:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column()
+    return grid

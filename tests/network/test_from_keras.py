@@ -1,0 +1,56 @@
+"""Networks from Keras, by way of its ONNX export."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import pytest
+
+os.environ.setdefault("KERAS_BACKEND", "torch")
+keras: Any = pytest.importorskip("keras")
+pytest.importorskip("onnxscript")
+
+from polyfold.errors import NetworkError, UnsupportedOpError  # noqa: E402
+from polyfold.network import load  # noqa: E402
+
+layers = keras.layers
+
+
+def test_classifier_with_normalisation_and_dropout() -> None:
+    model = keras.Sequential(
+        [
+            keras.Input((4,)),
+            layers.Dense(5, activation="relu"),
+            layers.BatchNormalization(),
+            layers.LeakyReLU(0.2),
+            layers.Dropout(0.3),
+            layers.Dense(3, activation="softmax"),
+        ]
+    )
+    network = load(model)
+    points = np.random.default_rng(0).normal(size=(50, 4)).astype(np.float32)
+    powers = np.exp(network(points))
+    expected = model.predict_on_batch(points)
+    np.testing.assert_allclose(powers / powers.sum(axis=1, keepdims=True), expected, atol=1e-5)
+    assert network.source == "keras" and "Softmax" in network.stripped[0]
+
+
+def test_two_inputs_and_two_outputs() -> None:
+    a, b = keras.Input((2,)), keras.Input((3, 2))
+    hidden = layers.Concatenate()([layers.Dense(4, activation="relu")(a), layers.Flatten()(layers.PReLU()(b))])
+    network = load(keras.Model([a, b], [layers.Dense(2)(hidden), layers.ReLU(max_value=1)(hidden)]))
+    assert [port.shape for port in network.inputs] == [(2,), (3, 2)]
+    assert network.output_dim == 12
+
+
+def test_tanh_is_refused_with_the_models_name() -> None:
+    model = keras.Sequential([keras.Input((4,)), layers.Dense(5, activation="tanh")], name="mine")
+    with pytest.raises(UnsupportedOpError, match=r"'mine'.*Tanh"):
+        load(model)
+
+
+def test_an_unbuilt_model_says_what_to_do() -> None:
+    with pytest.raises(NetworkError, match=r"'unbuilt' has no known input shape.*keras\.Input"):
+        load(keras.Sequential([layers.Dense(5)], name="unbuilt"))

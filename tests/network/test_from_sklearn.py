@@ -1,0 +1,85 @@
+"""Networks from scikit-learn."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+sklearn_network = pytest.importorskip("sklearn.neural_network")
+
+from sklearn.linear_model import LinearRegression  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+
+from polyfold.errors import NetworkError, UnsupportedOpError  # noqa: E402
+from polyfold.network import load  # noqa: E402
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3))
+
+
+def fitted(kind: str, y: Any, **options: Any) -> Any:
+    model = getattr(sklearn_network, kind)(hidden_layer_sizes=(5, 4), max_iter=20, random_state=0, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(X, y)
+
+
+def test_regressor() -> None:
+    model = fitted("MLPRegressor", X[:, 0])
+    network = load(model)
+    np.testing.assert_allclose(network(X)[:, 0], model.predict(X), rtol=1e-12)
+    assert network.source == "sklearn" and network.stripped == ()
+
+
+def test_regressor_with_several_outputs_and_no_activation() -> None:
+    model = fitted("MLPRegressor", X[:, :2], activation="identity")
+    network = load(model)
+    np.testing.assert_allclose(network(X), model.predict(X), rtol=1e-12, atol=1e-12)
+    assert [node.name for node in network.nodes] == ["linear1", "linear2", "linear3"]
+
+
+def test_binary_classifier() -> None:
+    model = fitted("MLPClassifier", X[:, 0] > 0)
+    network = load(model)
+    assert network.output_dim == 1
+    np.testing.assert_array_equal(network(X)[:, 0] > 0, model.predict(X))
+    assert "logistic" in network.stripped[0] and "out_activation_" in network.stripped[0]
+
+
+def test_classifier_with_three_classes() -> None:
+    model = fitted("MLPClassifier", np.digitize(X[:, 0], [-0.5, 0.5]))
+    network = load(model)
+    np.testing.assert_array_equal(network(X).argmax(axis=1), model.predict(X))
+    assert "softmax" in network.stripped[0]
+
+
+def test_multilabel_classifier() -> None:
+    model = fitted("MLPClassifier", (X[:, :2] > 0).astype(int))
+    assert load(model).output_dim == 2
+
+
+def test_float32_weights() -> None:
+    model = sklearn_network.MLPRegressor(hidden_layer_sizes=(3,), max_iter=5, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X.astype(np.float32), X[:, 0].astype(np.float32))
+    assert load(model).input_dim == 3
+
+
+def test_an_unfitted_model_says_so() -> None:
+    with pytest.raises(NetworkError, match=r"MLPRegressor has no weights yet: call fit"):
+        load(sklearn_network.MLPRegressor())
+
+
+def test_tanh_is_refused() -> None:
+    with pytest.raises(UnsupportedOpError, match=r"activation='tanh'.*docs/networks.md"):
+        load(fitted("MLPRegressor", X[:, 0], activation="tanh"))
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), make_pipeline(sklearn_network.MLPRegressor())])
+def test_other_estimators_are_refused_by_name(model: Any) -> None:
+    with pytest.raises(NetworkError, match=f"{type(model).__name__} is not a network"):
+        load(model)

@@ -1,0 +1,67 @@
+"""What load accepts, and how it refuses the rest."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from polyfold.errors import NetworkError
+from polyfold.network import load
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("weights.pt", ["weights.pt", "load_state_dict", ".pt2"]),
+        ("weights.pth", ["weights.pth", "load_state_dict"]),
+        ("model.keras", ["model.keras", "keras.models.load_model"]),
+        ("notes.txt", ["notes.txt", ".onnx"]),
+        ("absent.onnx", ["no file", "absent.onnx"]),
+        ("absent.pt2", ["no file", "absent.pt2"]),
+    ],
+)
+def test_paths_that_are_no_network(name: str, words: list[str], tmp_path: Path) -> None:
+    with pytest.raises(NetworkError) as caught:
+        load(tmp_path / name)
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("thing", [5, None, {"W": 1}, np.ones((2, 2)), object()])
+def test_things_that_are_no_model(thing: Any) -> None:
+    with pytest.raises(NetworkError, match=f"a {type(thing).__qualname__} cannot be read"):
+        load(thing)
+
+
+@pytest.mark.parametrize("shape", ["abc", (0,), (-1, 2), (1.5,), (None, 3)])
+def test_bad_input_shapes_are_quoted(shape: Any) -> None:
+    with pytest.raises(NetworkError, match="positive whole numbers"):
+        load([([[1.0]], [0.0])], input_shape=shape)
+
+
+def test_input_shape_is_refused_where_the_model_tells_it() -> None:
+    with pytest.raises(NetworkError, match="a list tells its own"):
+        load([([[1.0]], [0.0])], input_shape=(1,))
+
+
+def test_a_missing_extra_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(b"something")
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(NetworkError, match=r"model\.onnx.*pip install polyfold\[onnx\]"):
+        load(str(path))
+
+
+def test_importing_loads_no_framework() -> None:
+    code = (
+        "import sys, polyfold.network, polyfold.program\n"
+        "polyfold.network.load([([[1.0]], [0.0])])\n"
+        "print(sorted({'torch', 'onnx', 'onnxruntime', 'sklearn', 'keras'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

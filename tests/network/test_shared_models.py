@@ -1,0 +1,80 @@
+"""Trained networks from public verification benchmarks, where ../shared is present."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from polyfold.errors import UnsupportedOpError
+from polyfold.network import load
+from polyfold.network.verify import sample_points
+from polyfold.program import lower
+
+onnx: Any = pytest.importorskip("onnx")
+onnxruntime: Any = pytest.importorskip("onnxruntime")
+
+MODELS = Path(__file__).parents[3] / "shared" / "data" / "models"
+pytestmark = [
+    pytest.mark.shared,
+    pytest.mark.skipif(not MODELS.is_dir(), reason=f"THE SHARED MODELS ARE ABSENT: there is no {MODELS}"),
+]
+
+READABLE = [
+    "acasxu_1_1",
+    "iso_ACASXU_run2a_1_1_batch_2000_perturbed_0",
+    "cersyve_double_integrator_finetune_inv",
+    "cersyve_double_integrator_pretrain_con",
+    "marabou_fc_2-2-3",
+    "marabou_linear2-3_bn1-linear3-1",
+    "marabou_mnist2x10",
+    "marabou_multiInput_add",
+    "marabou_oneInput_twoBranches",
+    "rsplit_orig",
+    "rsplit_split25",
+    "safenlp_medical",
+    "vnn_test_nano",
+    "vnn_test_tiny",
+]
+
+
+def by_onnxruntime(path: Path, points: Any) -> Any:
+    """All outputs at each row, one run for each row, without any code of ours."""
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    inputs = [(item.name, [n if isinstance(n, int) else 1 for n in item.shape]) for item in session.get_inputs()]
+    stops = np.cumsum([int(np.prod(shape)) for _, shape in inputs])[:-1]
+    rows = []
+    for point in points.astype(np.float32):
+        parts = zip(inputs, np.split(point, stops), strict=True)
+        results = session.run(None, {name: part.reshape(shape) for (name, shape), part in parts})
+        rows.append(np.concatenate([np.ravel(result) for result in results]))
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_readable_models_match_onnxruntime_and_their_programs(name: str) -> None:
+    path = MODELS / f"{name}.onnx"
+    network = load(path)
+    points = sample_points(network.input_dim, 1000, seed=1).astype(np.float32).astype(np.float64)
+    outputs, values = network(points), network.evaluate(points)
+    scale = max(float(np.abs(value).max()) for value in values.values())
+    np.testing.assert_allclose(outputs, by_onnxruntime(path, points), rtol=0, atol=1e-5 * scale)
+    program = lower(network)
+    np.testing.assert_allclose(program.evaluate(points)[0], outputs, rtol=0, atol=1e-12 * scale)
+
+
+@pytest.mark.parametrize(
+    ("name", "node", "op"),
+    [
+        ("collins_rul_small", "conv_1", "Conv"),
+        ("marabou_KJ_TinyTaxiNet", "conv2d/Conv2D", "Conv"),
+        ("marabou_cnn_max_mninst2", "conv2d_14", "Conv"),
+        ("lsnc_quadrotor2d", "/lyapunov/Mul", "Mul"),
+    ],
+)
+def test_other_models_are_refused_by_node(name: str, node: str, op: str) -> None:
+    with pytest.raises(UnsupportedOpError) as caught:
+        load(MODELS / f"{name}.onnx")
+    assert name in str(caught.value) and f"node {node!r} ({op})" in str(caught.value)

@@ -1,0 +1,106 @@
+"""tools/check_layers.py: the tree passes, and each rule fails on a tree that breaks it."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def load_tool(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+layers = load_tool("check_layers")
+
+
+def violations(tmp_path: Path, files: dict[str, str]) -> list[str]:
+    for name, text in files.items():
+        path = tmp_path / "polyfold" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return [found.message for found in layers.check(tmp_path)]
+
+
+def test_this_tree_is_clean() -> None:
+    assert [str(found) for found in layers.check(ROOT / "src")] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("network/a.py", "from polyfold.atlas import Atlas", "network imports atlas"),
+        ("network/a.py", "import polyfold.engine.unfold", "network imports engine"),
+        ("program/a.py", "from polyfold import engine", "program imports engine"),
+        ("exact/a.py", "from polyfold.core import run", "exact imports core"),
+        ("errors.py", "from polyfold.exact import rank", "errors imports exact"),
+        ("atlas/a.py", "def f():\n    from polyfold.views import cli", "atlas imports views"),
+        ("atlas/a.py", "if TYPE_CHECKING:\n    from polyfold.engine import x", "atlas imports engine"),
+        ("atlas/a.py", "from ..engine import x", "atlas imports engine"),
+        ("atlas/__init__.py", "from ..engine import x", "atlas imports engine"),
+        ("atlas/a.py", "from .. import engine", "atlas imports engine"),
+        ("atlas/a.py", "importlib.import_module('polyfold.engine')", "atlas imports engine"),
+        ("engine/a.py", "from polyfold.core._native import walk", "only polyfold.core does"),
+        ("engine/a.py", "from polyfold.core import _native", "only polyfold.core does"),
+        ("__init__.py", "from polyfold.core import _native", "only polyfold.core does"),
+        ("engine/a.py", "import polyfold as pf", "package's own front"),
+        ("engine/a.py", "from polyfold import unfold", "package's own front"),
+        ("engine/a.py", "from polyfold.testing import cases", "which is for tests"),
+        ("data/__init__.py", "from polyfold.exact import rank", "may import only errors, network"),
+        ("plots/a.py", "x = 1", "no known layer"),
+        ("engine/a.py", "import relucent", "copyleft"),
+        ("exact/a.py", "def f():\n    from cdd import matrix", "copyleft"),
+        ("testing/a.py", "import igraph.drawing", "copyleft"),
+        ("engine/a.py", "eps = 1e-9", "the float 1e-09"),
+        ("network/a.py", "def f(x, tol=-1e-6): return x", "the float 1e-06"),
+        ("atlas/a.py", "eps = 2.0**-40", "tiny power"),
+        ("atlas/a.py", "eps = np.finfo(float).eps", "the epsilon of np.finfo"),
+        ("atlas/a.py", "from math import isclose\nisclose(1, 2)", "hidden tolerance of isclose"),
+        ("atlas/a.py", "np.allclose(a, b, rtol=t)", "hidden tolerance of np.allclose"),
+        ("atlas/a.py", "np.allclose(a, b, rtol=0, atol=0.1)", "the tolerance atol=0.1"),
+    ],
+)
+def test_a_broken_rule_is_found(tmp_path: Path, name: str, text: str, said: str) -> None:
+    found = violations(tmp_path, {name: text})
+    assert len(found) == 1
+    assert said in found[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("views/cli.py", "from polyfold.engine import unfold\nfrom polyfold.errors import PolyfoldError"),
+        ("engine/a.py", "from polyfold.core import run\nfrom polyfold.exact import rank\nfrom .b import x"),
+        ("core/a.py", "from polyfold.core import _native\nfrom . import _native"),
+        ("data/__init__.py", "from polyfold.network import load\nfrom polyfold.errors import NetworkError"),
+        ("testing/a.py", "import polyfold\nfrom polyfold.views import cli"),
+        ("__init__.py", "from polyfold.views import cli"),
+        ("__main__.py", "from polyfold.views.cli import main"),
+        ("network/a.py", "torch.allclose(a, b, rtol=IMPORTED, atol=0)"),
+        ("testing/b.py", "tilt = 1e-12"),
+        ("exact/a.py", "eps = 1e-9\nsmall = 2.0**-53"),
+        ("engine/a.py", "half = 0.5\nzero = 0.0\nmany = 1e9\nsquare = 2**3"),
+        ("engine/a.py", "import numpy as np\nfrom scipy import optimize"),
+    ],
+)
+def test_what_is_allowed_passes(tmp_path: Path, name: str, text: str) -> None:
+    assert violations(tmp_path, {name: text}) == []
+
+
+def test_exit_code_and_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    violations(tmp_path, {"network/a.py": "x = 1\nimport polyfold.views\n"})
+    monkeypatch.setattr(sys, "argv", ["check_layers.py", str(tmp_path)])
+    assert layers.main() == 1
+    assert "a.py:2: network imports views" in capsys.readouterr().out

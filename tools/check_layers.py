@@ -1,0 +1,171 @@
+"""Check the rules of the source tree that no linter knows.
+
+    python tools/check_layers.py [SOURCE]
+
+- Imports go downward only:
+  views > studies > analyses > engine > atlas > program > network > core, exact > errors.
+  An import inside a function or under TYPE_CHECKING counts as any other. Packages on one level do not import
+  each other. `polyfold` itself may import anything, and nothing inside imports it.
+- `core` alone imports the compiled extension.
+- `data` imports `network` and `errors` only. `testing` may import anything; nothing imports it.
+- Packages under a copyleft licence are never imported.
+- Tolerances live in `exact`: elsewhere there are no tiny float literals, no machine epsilon, and "close to"
+  only with tolerances given by name. (`testing` may use small numbers: it makes nearly degenerate networks.)
+
+Prints one line for each violation and exits with 1 if there are any.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PACKAGE = "polyfold"
+LEVELS = {
+    "errors": 0,
+    "exact": 1,
+    "core": 1,
+    "network": 2,
+    "data": 3,
+    "program": 4,
+    "atlas": 5,
+    "engine": 6,
+    "analyses": 7,
+    "studies": 8,
+    "views": 9,
+    "testing": 10,
+}
+ONLY = {"data": {"network", "errors"}}
+ROOT_MODULES = {"__init__", "__main__"}
+COPYLEFT = {"relucent", "cdd", "ppl", "pplpy", "igraph"}
+TINY = 1e-3
+EPSILON = {"finfo", "float_info"}
+CLOSENESS = {"isclose", "allclose", "assert_allclose"}
+CLOSENESS_OPTIONS = {"atol", "rtol", "abs_tol", "rel_tol"}
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One broken rule at one place."""
+
+    path: Path
+    line: int
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.message}"
+
+
+def check(source: Path) -> list[Violation]:
+    """All violations in the package below `source` (the folder that contains the package folder)."""
+    return [found for path in sorted((source / PACKAGE).rglob("*.py")) for found in check_file(path, source)]
+
+
+def check_file(path: Path, source: Path) -> Iterator[Violation]:
+    """All violations in one file."""
+    module = path.relative_to(source).with_suffix("").parts
+    place = module[1]
+    if len(module) == 2 and place in ROOT_MODULES:
+        place = PACKAGE
+    elif place not in LEVELS:
+        yield Violation(path, 1, f"{place!r} is no known layer: give it a level in tools/check_layers.py")
+        return
+    tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    for node in ast.walk(tree):
+        line = getattr(node, "lineno", 1)
+        for target in imported(node, module):
+            message = judge_import(place, target)
+            if message:
+                yield Violation(path, line, message)
+        if place not in ("exact", "testing"):
+            message = judge_tolerance(node)
+            if message:
+                yield Violation(path, line, f"{message}: tolerances belong in {PACKAGE}.exact")
+
+
+def imported(node: ast.AST, module: tuple[str, ...]) -> Iterator[str]:
+    """Dotted names that a node imports; `from a import b` gives a.b."""
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield alias.name
+    elif isinstance(node, ast.ImportFrom):
+        base = node.module or ""
+        if node.level:
+            # Dropping `level` parts from a module's own path is right for __init__ files as well,
+            # because their path still ends in "__init__" here.
+            base = ".".join([*module[: len(module) - node.level], *([node.module] if node.module else [])])
+        for alias in node.names:
+            yield f"{base}.{alias.name}"
+    elif isinstance(node, ast.Call) and node.args:
+        first = node.args[0]
+        dynamic = name_of(node.func) in {"import_module", "__import__"}
+        if dynamic and isinstance(first, ast.Constant) and isinstance(first.value, str):
+            yield first.value
+
+
+def judge_import(place: str, target: str) -> str | None:
+    """Why a module in layer `place` may not import `target`, or None."""
+    parts = target.split(".")
+    if parts[0] in COPYLEFT:
+        return f"imports {parts[0]}, which is under a copyleft licence"
+    if parts[0] != PACKAGE:
+        return None
+    layer = parts[1] if len(parts) > 1 else PACKAGE
+    if "_native" in parts and place != "core":
+        return f"imports the compiled extension {target}: only {PACKAGE}.core does"
+    if place in (PACKAGE, "testing") or layer == place:
+        return None
+    if layer not in LEVELS:
+        return f"imports {target} from the package's own front: import the module that defines it"
+    if layer == "testing":
+        return f"imports {PACKAGE}.testing, which is for tests"
+    if place in ONLY and layer not in ONLY[place]:
+        return f"{place} imports {layer}: it may import only {', '.join(sorted(ONLY[place]))}"
+    if LEVELS[layer] >= LEVELS[place]:
+        return f"{place} imports {layer}: imports go downward only"
+    return None
+
+
+def judge_tolerance(node: ast.AST) -> str | None:
+    """Why a node looks like a tolerance, or None."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, float) and 0 < abs(node.value) < TINY:
+        return f"the float {node.value!r}"
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and isinstance(node.left, ast.Constant):
+        power = node.right
+        negative = isinstance(power, ast.UnaryOp) and isinstance(power.op, ast.USub)
+        if negative and isinstance(node.left.value, int | float) and abs(node.left.value) > 1:
+            return f"the tiny power {ast.unparse(node)}"
+    if name_of(node) in EPSILON:
+        return f"the epsilon of {ast.unparse(node)}"
+    if isinstance(node, ast.Call) and name_of(node.func) in CLOSENESS:
+        given = {option.arg for option in node.keywords}
+        if not ({"rtol", "atol"} <= given or "rel_tol" in given):
+            return f"the hidden tolerance of {ast.unparse(node.func)}"
+    if isinstance(node, ast.keyword) and node.arg in CLOSENESS_OPTIONS:
+        value = node.value
+        if isinstance(value, ast.Constant) and value.value:
+            return f"the tolerance {node.arg}={value.value!r}"
+    return None
+
+
+def name_of(node: ast.AST) -> str:
+    """The last part of a dotted name, or nothing."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def main() -> int:
+    """Print violations; 1 if there are any."""
+    source = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "src"
+    violations = check(source)
+    for violation in violations:
+        print(violation)
+    return 1 if violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
