@@ -3,13 +3,14 @@
 The index contract. An atlas has `len(atlas)` cells, numbered from 0 in an order that depends on the network and the
 domain only. Parallel arrays, all read-only:
 
-    patterns     (cells, bytes) uint8    gate g is bit g % 8 (lowest first) of byte g // 8: 1 where it is on witnesses
-    (cells, d) float64      a point inside each cell, in the domain's parameters bounded      (cells,) bool
-    facet_start  (cells + 1,) int64      the facets of cell i are facet_start[i] .. facet_start[i + 1] - 1 facet_wall
-    (facets,) int32         the wall a facet lies on: gate g is wall g, domain row r is wall gates + r neighbour
-    (facets,) int32         the cell across; -1 at the domain's boundary, -2 where the engine did not get to
-    shared_facet (shared,) int64         where a facet lies on more walls than one: the facet, ascending ...
-    shared_wall  (shared,) int32         ... and a further wall
+    patterns     (cells, bytes) uint8  gate g is bit g % 8 (lowest first) of byte g // 8: 1 where it is on
+    witnesses    (cells, d) float64    a point inside each cell, in the domain's parameters
+    bounded      (cells,) bool
+    facet_start  (cells + 1,) int64    the facets of cell i are facet_start[i] .. facet_start[i + 1] - 1
+    facet_wall   (facets,) int32       the wall a facet lies on: gate g is wall g, domain row r is wall gates + r
+    neighbour    (facets,) int32       the cell across; -1 at the domain's boundary, -2 where the engine did not get to
+    shared_facet (shared,) int64       where a facet lies on more walls than one: the facet, ascending ...
+    shared_wall  (shared,) int32       ... and a further wall
 
 An inner facet is listed twice, once by each of its cells, with the same walls. A gate is a wall of a facet if it
 vanishes on the facet but not on both cells: it may switch there, or only touch zero and come back. A witness for

@@ -20,9 +20,9 @@ Ids = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Halfspaces:
-    """Cell i of the list is {u : A[s:e] u <= b[s:e]} with s, e = start[i], start[i + 1]; wall[r] is where row r comes from.
+    """Cell i of the list is {u : A[s:e] u <= b[s:e]} with s, e = start[i], start[i + 1].
 
-    Walls are numbered as in the atlas: gates first, then domain rows.
+    Row r comes from wall[r]; walls are numbered as in the atlas: gates first, then domain rows.
     """
 
     start: Ids

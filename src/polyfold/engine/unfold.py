@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from polyfold.atlas.problem import core_problem
 from polyfold.core import FlatDomain
 from polyfold.core import unfold as core_unfold
 from polyfold.engine.check import quick_checks
+from polyfold.engine.interrupts import interrupts_noted
 from polyfold.engine.progress import Progress, reporter
 from polyfold.errors import DomainError, LimitError
 from polyfold.network.load import load
@@ -24,6 +26,7 @@ from polyfold.program.lower import lower
 from polyfold.program.program import Program
 
 METHOD = "cells cut depth first by double description"
+MOST_THREADS = 1024
 
 
 def unfold(
@@ -68,24 +71,30 @@ def _run(
 ) -> Atlas:
     started = time.perf_counter()
     stopped_by: list[str] = []
+    raised: list[BaseException] = []
 
     def keep_going(cells: int) -> bool:
-        # Called from the engine now and then, in this thread: the one place where an interrupt can arrive.
+        # Called from the engine now and then, in this thread. Nothing may be raised into the engine.
         try:
             report(cells)
             if max_seconds is not None and time.perf_counter() - started > max_seconds:
                 stopped_by.append("max_seconds")
         except KeyboardInterrupt:
             stopped_by.append("interrupt")
-        return not stopped_by
+        except BaseException as error:
+            raised.append(error)
+        return not stopped_by and not raised
 
     try:
-        found = core_unfold(core_problem(program, domain), threads, max_cells, keep_going)
+        with interrupts_noted(lambda: stopped_by.append("interrupt")):
+            found = core_unfold(core_problem(program, domain), threads, max_cells, keep_going)
     except FlatDomain as error:
         reason = "is empty" if str(error) == "empty" else "has no interior: its cells would all be flat"
         raise DomainError(f"the domain, {domain.describe()}, {reason}") from None
     except ValueError as error:
         raise LimitError(str(error)) from None
+    if raised:
+        raise raised[0]
     complete = bool(found["complete"])
     atlas = Atlas(
         program=program,
@@ -119,18 +128,20 @@ def _witness(homogeneous: list[str]) -> tuple[Fraction, ...]:
 
 
 def _limit(max_cells: int | None, max_seconds: float | None) -> int:
-    if max_seconds is not None and not max_seconds > 0:
-        raise LimitError(f"max_seconds={max_seconds} leaves no time: give a positive number or None")
+    if max_seconds is not None and not (isinstance(max_seconds, Real) and max_seconds > 0):
+        raise LimitError(f"max_seconds={max_seconds!r} leaves no time: give a positive number or None")
     if max_cells is None:
         return -1
-    if max_cells < 1 or max_cells > np.iinfo(np.int32).max:
-        raise LimitError(f"max_cells={max_cells} must lie between 1 and {np.iinfo(np.int32).max}")
-    return max_cells
+    return _whole_number("max_cells", max_cells, np.iinfo(np.int32).max)
 
 
 def _threads(threads: int | None) -> int:
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if threads < 1:
-        raise LimitError(f"threads={threads}: at least one is needed")
-    return threads
+    return _whole_number("threads", threads, MOST_THREADS)
+
+
+def _whole_number(name: str, value: Any, most: int) -> int:
+    if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= value <= most:
+        raise LimitError(f"{name}={value!r} must be a whole number between 1 and {most:,}, or None")
+    return int(value)

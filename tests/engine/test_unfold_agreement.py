@@ -1,0 +1,21 @@
+"""The compiled engine against the reference engine on generated networks, half of them degenerate."""
+
+from __future__ import annotations
+
+import pytest
+from engine.agreement import assert_same
+
+import polyfold as pf
+from polyfold.engine.reference import reference_unfold
+from polyfold.testing.cases import generated_case
+
+BATCH = 25
+
+
+@pytest.mark.parametrize("batch", range(20))
+def test_generated_networks(batch: int) -> None:
+    for seed in range(batch * BATCH, (batch + 1) * BATCH):
+        case = generated_case(seed)
+        atlas = pf.unfold(case.program, case.domain, threads=1 + seed % 3)
+        assert atlas.certificate.level == "checked", case
+        assert_same(atlas, reference_unfold(case.program, case.domain))
