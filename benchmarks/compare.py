@@ -88,9 +88,7 @@ def machine() -> str:
     model = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        names = [
-            line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if "model name" in line
-        ]
+        names = [line.split(":", 1)[1].strip() for line in info.read_text().splitlines() if "model name" in line]
         model = names[0] if names else model
     return f"{model}, {os.cpu_count()} cores, Python {platform.python_version()}"
 
@@ -145,9 +143,7 @@ def main() -> None:
             with console.status(f"{name}: relucent, about {options.seconds:g} s"):
                 peer = run(options.relucent, "worker_relucent.py", path, options.seconds)
             if peer["complete"] and peer["cells"] != single["cells"]:
-                console.print(
-                    f"[red]{name}: relucent counts {peer['cells']:,}, polyfold {single['cells']:,}[/]"
-                )
+                console.print(f"[red]{name}: relucent counts {peer['cells']:,}, polyfold {single['cells']:,}[/]")
             rows.append(Row(name, peer, single, threaded))
 
     table = Table(title=f"cells found, {machine()}")

@@ -134,8 +134,10 @@ nb::dict to_python(Unfolded&& result, const Problem& problem) {
     return out;
 }
 
-nb::dict unfold_to_python(const Problem& problem, int threads, std::int64_t max_cells, const nb::callable& keep_going) {
+nb::dict unfold_to_python(const Problem& problem, bool by_programs, int threads, std::int64_t max_cells,
+                          const nb::callable& keep_going) {
     UnfoldOptions options;
+    options.method = by_programs ? Method::programs : Method::generators;
     options.threads = threads;
     options.max_cells = max_cells;
     options.keep_going = [&](std::int64_t cells) {
@@ -194,13 +196,14 @@ nb::dict trace_to_python(const Problem& problem, const Bytes& patterns) {
 NB_MODULE(_native, m) {
     m.doc() = "The compiled core of polyfold; use it through polyfold.core.";
     nb::exception<FlatDomain>(m, "FlatDomain");
+    nb::exception<OpenDomain>(m, "OpenDomain");
     nb::class_<Problem>(m, "Problem", "A program of gates and a domain, as the engine takes them.")
         .def_static("over", &make_problem, "frame"_a, "input_rows"_a, "input_offsets"_a, "parameter_rows"_a,
                     "parameter_offsets"_a, "A problem without gates on the domain x = frame (u, 1).")
         .def("add_stage", &add_stage, "sources"_a, "weights"_a, "bias"_a, "slope_on"_a, "slope_off"_a);
     // The stub generator cannot know what is in a dictionary; these signatures say so.
-    m.def("unfold", &unfold_to_python, "problem"_a, "threads"_a, "max_cells"_a, "keep_going"_a,
-          nb::sig("def unfold(problem: Problem, threads: int, max_cells: int, "
+    m.def("unfold", &unfold_to_python, "problem"_a, "by_programs"_a, "threads"_a, "max_cells"_a, "keep_going"_a,
+          nb::sig("def unfold(problem: Problem, by_programs: bool, threads: int, max_cells: int, "
                   "keep_going: collections.abc.Callable[[int], bool]) -> dict[str, typing.Any]"),
           "All cells; `keep_going(cells)` is called now and then and stops the run by returning False.");
     m.def("trace", &trace_to_python, "problem"_a, "patterns"_a,

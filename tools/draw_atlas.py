@@ -63,9 +63,7 @@ def draw() -> str:
     lines.append("</g>")
     for k, name in enumerate(network.outputs):
         x = MARGIN + 12 + 130 * k
-        lines.append(
-            f'<rect x="{x:g}" y="{bottom + 26:g}" width="12" height="12" fill="{shade(HUES[k], 1)}"/>'
-        )
+        lines.append(f'<rect x="{x:g}" y="{bottom + 26:g}" width="12" height="12" fill="{shade(HUES[k], 1)}"/>')
         lines.append(f'<text x="{x + 18:g}" y="{bottom + 37:g}">{name}</text>')
     lines.append(f'<text x="{right:g}" y="{bottom + 18:g}" text-anchor="end">{network.inputs[0]}</text>')
     lines.append(f'<text transform="translate(28 {bottom:g}) rotate(-90)">{network.inputs[1]}</text>')

@@ -35,9 +35,7 @@ def requirements(pyproject: Path, extras: list[str]) -> list[str]:
     def follow(names: list[str]) -> None:
         for name in names:
             if name not in table:
-                raise SystemExit(
-                    f"there is no extra {name!r} in {pyproject.name}; there are: {', '.join(table)}"
-                )
+                raise SystemExit(f"there is no extra {name!r} in {pyproject.name}; there are: {', '.join(table)}")
             if name not in seen:
                 seen.add(name)
                 add(table[name])

@@ -103,9 +103,7 @@ def train(seed: int) -> tuple[nn.Sequential, dict[str, Any]]:
 
 def main() -> None:
     """Train, report, write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=SETTINGS["seed"])
     parser.add_argument("--scan", type=int, metavar="N", help="train seeds 0 to N-1, write nothing")
     parser.add_argument("--out", type=Path, default=TARGET)

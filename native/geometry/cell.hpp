@@ -6,9 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "geometry/cell_block.hpp"
 #include "geometry/mask.hpp"
-#include "geometry/stage_map.hpp"
+#include "geometry/path.hpp"
 
 namespace polyfold {
 
@@ -25,7 +24,7 @@ struct FacetSlot {
 // a pivot coordinate, all other lines and all generators are zero there, so that each of them is the only
 // solution of a system of equations.
 template <int Words>
-struct Cell {
+struct Cell : Path {
     // Generators, as parallel arrays.
     std::vector<double> coordinates;  // dim + 1 each, the largest between a half and one
     std::vector<double> error;        // bounds the error of every coordinate
@@ -45,13 +44,6 @@ struct Cell {
     std::vector<FacetSlot> slots;
     std::vector<std::pair<std::int32_t, std::int32_t>> shared;  // (slot, further wall that the facet lies on)
 
-    std::vector<std::uint8_t> pattern;  // a byte a gate, up to the next one
-    FaceKey on_key, vanishing_key;      // of the gates that are on, and of those that vanish on the whole cell
-
-    std::shared_ptr<const StageMap> map;  // of the stage whose gates are being inserted
-    int stage = 0;
-    int next = 0;  // row of that stage to be inserted next
-
     // The cells that are wanted below this one, as a range of the sorted selection (see CellWalk).
     std::int64_t wanted_first = 0, wanted_last = 0;
 
@@ -68,12 +60,7 @@ struct Cell {
         facets = parent.facets;
         slots = parent.slots;
         shared = parent.shared;
-        pattern = parent.pattern;
-        on_key = parent.on_key;
-        vanishing_key = parent.vanishing_key;
-        map = parent.map;
-        stage = parent.stage;
-        next = parent.next;
+        static_cast<Path&>(*this) = parent;
         wanted_first = parent.wanted_first;
         wanted_last = parent.wanted_last;
     }

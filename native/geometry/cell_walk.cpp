@@ -9,6 +9,8 @@ namespace polyfold {
 
 namespace {
 
+constexpr int most_generators = 1 << 16;
+
 // Scale by a power of two, which rounds nothing, so that the largest coordinate lies between a half and one.
 void normalise(double* point, int size) {
     double largest = 0;
@@ -61,42 +63,28 @@ auto CellWalk<Words>::root() -> CellPointer {
         line.coordinates[k] = 1.0;
         line.pivot = k;
     }
-    cell->map = std::make_shared<const StageMap>(problem_, 0, nullptr, std::vector<std::uint8_t>());
+    cell->start(problem_);
     cell->slots.resize(1);
     cell->slots[0] = {cell->map.get(), problem_.rows(), problem_.infinity_wall()};
     cell->facets.set(0);
-    cell->pattern.assign(problem_.gates, 0);
     if (selection_) cell->wanted_last = selection_->count;
 
     for (; cell->next < problem_.rows(); ++cell->next) insert(*cell);
-    enter_next_stage(*cell);
+    cell->enter_next_stage(problem_);
     return cell;
 }
 
 template <int Words>
 auto CellWalk<Words>::advance(Cell<Words>& cell) -> CellPointer {
-    while (!finished(problem_, cell)) {
+    while (!cell.finished(problem_)) {
         if (cell.next == problem_.stages[cell.stage].width) {
-            enter_next_stage(cell);
+            cell.enter_next_stage(problem_);
             continue;
         }
         CellPointer on = insert(cell);
         if (on) return on;
     }
     return nullptr;
-}
-
-template <int Words>
-void CellWalk<Words>::enter_next_stage(Cell<Words>& cell) {
-    const Stage& done = problem_.stages[cell.stage];
-    std::vector<std::uint8_t> on;
-    if (cell.stage > 0) {
-        const auto first = cell.pattern.begin() + done.first_wall;
-        on.assign(first, first + done.width);
-    }
-    cell.next = 0;
-    if (++cell.stage < static_cast<int>(problem_.stages.size()))
-        cell.map = std::make_shared<const StageMap>(problem_, cell.stage, std::move(cell.map), std::move(on));
 }
 
 // Insert the next wall. Returns the on side if the cell was cut and both sides are wanted; `cell` is then the
@@ -121,11 +109,11 @@ auto CellWalk<Words>::insert(Cell<Words>& cell) -> CellPointer {
         return nullptr;
     }
     if (zeros == cell.size()) {
-        cell.vanishing_key ^= key_of_gate_vanishing(problem_.stages[cell.stage].first_wall + cell.next);
+        cell.vanishing_key ^= key_of_gate_vanishing(cell.wall(problem_));
     } else if (zeros) {
         record_touching(cell, zeros);
     }
-    set_gate(cell, positives > 0);
+    cell.set_gate(problem_, positives > 0);
     ++cell.next;
     return nullptr;
 }
@@ -135,13 +123,6 @@ bool CellWalk<Words>::touches_finitely(const Cell<Words>& cell) const {
     for (int v = 0; v < cell.size(); ++v)
         if (sign_[v] == 0 && !cell.at_infinity[v]) return true;
     return false;
-}
-
-template <int Words>
-void CellWalk<Words>::set_gate(Cell<Words>& cell, bool on) {
-    const int gate = problem_.stages[cell.stage].first_wall + cell.next;
-    cell.pattern[gate] = on;
-    if (on) cell.on_key ^= key_of_gate_on(gate);
 }
 
 template <int Words>
@@ -159,7 +140,7 @@ void CellWalk<Words>::record_touching(Cell<Words>& cell, int zeros) {
     Mask<Words> common = cell.facets;
     for (int v = 0; v < cell.size(); ++v)
         if (sign_[v] == 0) common = common & cell.on[v];
-    const int wall = problem_.stages[cell.stage].first_wall + cell.next;
+    const int wall = cell.wall(problem_);
     common.for_each([&](int slot) {
         int members = 0;
         for (const auto& mask : cell.on) members += mask.has(slot);
@@ -248,7 +229,7 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
     for (Cell<Words>* side : {low.get(), high.get()}) {
         const Mask<Words> kept = side == low.get() ? low_facets : high_facets;
         side->facets = kept | cutting;
-        side->slots[slot] = {cell.map.get(), cell.next, problem_.stages[cell.stage].first_wall + cell.next};
+        side->slots[slot] = {cell.map.get(), cell.next, cell.wall(problem_)};
         std::erase_if(side->shared, [&](const auto& item) { return !kept.has(item.first); });
     }
     for (int v = 0; v < cell.size(); ++v) {
@@ -279,6 +260,8 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
             if (adjacent) add_combination(cell, p, n, slot, *low, *high);
         }
     }
+    if (std::max(low->size(), high->size()) > most_generators)
+        throw std::length_error("a cell has more than 65,536 vertices and rays: choose a smaller domain or a box");
     return choose_sides(cell, std::move(low), std::move(high));
 }
 
@@ -301,7 +284,7 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
 
     // The low side gets everything first; the high side differs in one ray.
     Cell<Words>& side = *low;
-    side.slots[slot] = {cell.map.get(), cell.next, problem_.stages[cell.stage].first_wall + cell.next};
+    side.slots[slot] = {cell.map.get(), cell.next, cell.wall(problem_)};
     side.facets.set(slot);
     side.lines.erase(side.lines.begin() + static_cast<std::ptrdiff_t>(l));
     for (auto& other : side.lines) {
@@ -342,13 +325,13 @@ auto CellWalk<Words>::choose_sides(Cell<Words>& cell, CellPointer off, CellPoint
     const bool is_gate = cell.stage > 0;
     bool keep_off = is_gate, keep_on = true;
     if (is_gate) {
-        set_gate(*on, true);
-        set_gate(*off, false);
+        on->set_gate(problem_, true);
+        off->set_gate(problem_, false);
         ++on->next;
         ++off->next;
     }
     if (is_gate && selection_) {
-        const int gate = problem_.stages[cell.stage].first_wall + cell.next;
+        const int gate = cell.wall(problem_);
         std::int64_t first = cell.wanted_first, last = cell.wanted_last;
         while (first < last) {
             const std::int64_t middle = first + (last - first) / 2;
@@ -487,30 +470,14 @@ bool CellWalk<Words>::bounded(const Cell<Words>& cell) {
 
 template <int Words>
 void CellWalk<Words>::emit(Cell<Words>& cell, CellBlock& block) {
-    const int bytes = (problem_.gates + 7) / 8;
-    const std::size_t start = block.patterns.size();
-    block.patterns.resize(start + bytes, 0);
-    for (int g = 0; g < problem_.gates; ++g)
-        block.patterns[start + g / 8] |= static_cast<std::uint8_t>(cell.pattern[g] << (g % 8));
-
+    cell.emit_pattern(block);
+    std::vector<std::int32_t> walls;
     cell.facets.for_each([&](int s) {
-        const int wall = cell.slots[s].wall;
-        if (wall == problem_.infinity_wall()) return;
-        FaceKey key = cell.on_key;
-        key ^= cell.vanishing_key;
-        const auto vanish = [&](int w) {
-            if (w >= problem_.gates) return;
-            key ^= key_of_gate_vanishing(w);
-            if (cell.pattern[w]) key ^= key_of_gate_on(w);
-        };
-        vanish(wall);
-        for (const auto& [slot, other] : cell.shared) {
-            if (slot != s) continue;
-            vanish(other);
-            block.shared.push_back({static_cast<std::int64_t>(block.facet_wall.size()), other});
-        }
-        block.facet_wall.push_back(wall);
-        block.facet_key.push_back(key);
+        if (cell.slots[s].wall == problem_.infinity_wall()) return;
+        walls.assign(1, cell.slots[s].wall);
+        for (const auto& [slot, other] : cell.shared)
+            if (slot == s) walls.push_back(other);
+        cell.emit_facet(problem_, walls, block);
     });
     block.facet_stop.push_back(static_cast<std::int64_t>(block.facet_wall.size()));
 

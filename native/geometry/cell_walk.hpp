@@ -46,10 +46,6 @@ class CellWalk {
     // never cut the cell is finished, and nothing is returned.
     CellPointer advance(Cell<Words>& cell);
 
-    static bool finished(const Problem& problem, const Cell<Words>& cell) {
-        return cell.stage == static_cast<int>(problem.stages.size());
-    }
-
     static bool bounded(const Cell<Words>& cell);
 
     // Write a finished cell behind the others.
@@ -72,13 +68,11 @@ class CellWalk {
     std::vector<double> point_;
 
     CellPointer fresh();
-    void enter_next_stage(Cell<Words>& cell);
     CellPointer insert(Cell<Words>& cell);
     CellPointer cut(Cell<Words>& cell, int slot);
     CellPointer cut_line(Cell<Words>& cell, int slot, std::size_t line, int line_sign);
     CellPointer choose_sides(Cell<Words>& cell, CellPointer off, CellPointer on);
     void record_touching(Cell<Words>& cell, int zeros);
-    void set_gate(Cell<Words>& cell, bool on);
     int new_slot(Cell<Words>& cell);
     bool touches_finitely(const Cell<Words>& cell) const;
 

@@ -19,4 +19,7 @@ inline constexpr double poor = 0x1p-20;
 // this.
 inline constexpr double tiny = 0x1p-960;
 
+// What float linear programs take for zero. Their answers are proved or thrown away, so this decides speed only.
+inline constexpr double lp_tolerance = 0x1p-34;
+
 }  // namespace polyfold::rounding

@@ -19,14 +19,14 @@ constexpr auto look_up_every = std::chrono::milliseconds(40);
 constexpr int subtrees_per_thread = 48;
 
 // Cut the tree near its root into subtrees, in order.
-template <int Words>
-std::vector<std::unique_ptr<Cell<Words>>> subtrees(CellWalk<Words>& walk, std::size_t wanted) {
-    std::vector<std::unique_ptr<Cell<Words>>> front;
+template <class Walk>
+std::vector<typename Walk::CellPointer> subtrees(Walk& walk, std::size_t wanted) {
+    std::vector<typename Walk::CellPointer> front;
     front.push_back(walk.root());
     bool grown = true;
     while (grown && front.size() < wanted) {
         grown = false;
-        std::vector<std::unique_ptr<Cell<Words>>> next;
+        std::vector<typename Walk::CellPointer> next;
         for (auto& cell : front) {
             auto on = walk.advance(*cell);
             next.push_back(std::move(cell));
@@ -40,13 +40,13 @@ std::vector<std::unique_ptr<Cell<Words>>> subtrees(CellWalk<Words>& walk, std::s
     return front;
 }
 
-template <int Words>
+template <class Walk>
 class Run {
   public:
     Run(const Problem& problem, const UnfoldOptions& options) : problem_(problem), options_(options) {}
 
     Unfolded operator()() {
-        CellWalk<Words> walk(problem_);
+        Walk walk(problem_);
         const int threads = std::max(1, options_.threads);
         roots_ = subtrees(walk, threads > 1 ? static_cast<std::size_t>(threads * subtrees_per_thread) : 1);
         blocks_.resize(roots_.size());
@@ -62,9 +62,11 @@ class Run {
     }
 
   private:
+    using CellPointer = typename Walk::CellPointer;
+
     const Problem& problem_;
     const UnfoldOptions& options_;
-    std::vector<std::unique_ptr<Cell<Words>>> roots_;
+    std::vector<CellPointer> roots_;
     std::vector<CellBlock> blocks_;
     struct Ended {
         std::int64_t cells = -1;  // negative: not ended yet
@@ -81,7 +83,7 @@ class Run {
 
     void work() {
         try {
-            CellWalk<Words> walk(problem_);
+            Walk walk(problem_);
             for (std::size_t task; !stop_ && (task = next_++) < roots_.size();) {
                 const bool complete = walk_subtree(walk, std::move(roots_[task]), blocks_[task]);
                 const std::lock_guard lock(mutex_);
@@ -99,15 +101,15 @@ class Run {
     }
 
     // True if the subtree was walked to its end.
-    bool walk_subtree(CellWalk<Words>& walk, std::unique_ptr<Cell<Words>> root, CellBlock& block) {
-        std::vector<std::unique_ptr<Cell<Words>>> stack;
+    bool walk_subtree(Walk& walk, CellPointer root, CellBlock& block) {
+        std::vector<CellPointer> stack;
         stack.push_back(std::move(root));
         while (!stack.empty()) {
             if (stop_.load(std::memory_order_relaxed) || block.cells == options_.max_cells) return false;
             auto cell = std::move(stack.back());
             stack.pop_back();
             while (auto on = walk.advance(*cell)) stack.push_back(std::move(on));
-            if (!CellWalk<Words>::finished(problem_, *cell)) throw std::logic_error("polyfold: unfinished cell");
+            if (!cell->finished(problem_)) throw std::logic_error("polyfold: unfinished cell");
             walk.emit(*cell, block);
             found_.fetch_add(1, std::memory_order_relaxed);
             walk.recycle(std::move(cell));
@@ -176,7 +178,8 @@ auto with_enough_facets(Attempt attempt) {
 }  // namespace
 
 Unfolded unfold(const Problem& problem, const UnfoldOptions& options) {
-    return with_enough_facets([&]<int Words>() { return Run<Words>(problem, options)(); });
+    if (options.method == Method::programs) return Run<LpWalk>(problem, options)();
+    return with_enough_facets([&]<int Words>() { return Run<CellWalk<Words>>(problem, options)(); });
 }
 
 namespace {

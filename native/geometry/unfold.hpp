@@ -7,12 +7,19 @@
 
 #include "geometry/cell_block.hpp"
 #include "geometry/cell_walk.hpp"
+#include "geometry/lp_walk.hpp"
 #include "geometry/measure.hpp"
 #include "geometry/problem.hpp"
 
 namespace polyfold {
 
+enum class Method {
+    generators,  // cells with all their vertices and rays: any domain
+    programs,    // cells by linear programs: domains that LpWalk accepts, for high dimension
+};
+
 struct UnfoldOptions {
+    Method method = Method::generators;
     int threads = 1;
     std::int64_t max_cells = -1;  // negative: no limit
     // Called now and then from the calling thread with the number of cells so far; false stops the run.

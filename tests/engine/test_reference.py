@@ -22,10 +22,7 @@ from polyfold.testing import generated_case, program_from_layers, random_program
 def as_sets(atlas):
     """Facets as {(walls, pattern across or None)} for each pattern: what can be written down by hand."""
     return {
-        pattern: {
-            (tuple(sorted(f.walls)), atlas.patterns[f.neighbour] if f.neighbour >= 0 else None)
-            for f in facets
-        }
+        pattern: {(tuple(sorted(f.walls)), atlas.patterns[f.neighbour] if f.neighbour >= 0 else None) for f in facets}
         for pattern, facets in zip(atlas.patterns, atlas.facets, strict=True)
     }
 
@@ -33,9 +30,7 @@ def as_sets(atlas):
 def check_consistency(case, atlas):
     """What must hold for every atlas."""
     assert atlas.patterns == sorted(set(atlas.patterns))
-    for i, (pattern, witness, (A, c)) in enumerate(
-        zip(atlas.patterns, atlas.witnesses, atlas.maps, strict=True)
-    ):
+    for i, (pattern, witness, (A, c)) in enumerate(zip(atlas.patterns, atlas.witnesses, atlas.maps, strict=True)):
         at_witness = exact_at(case.program, case.domain, witness)
         assert at_witness.pattern == pattern
         assert at_witness.outputs == [
@@ -77,9 +72,7 @@ def test_one_generic_layer_has_as_many_cells_as_zaslavsky_says(dim, walls):
 @pytest.mark.parametrize(("dim", "walls"), [(2, 4), (3, 4), (3, 5)])
 def test_walls_through_the_origin(dim, walls):
     rng = np.random.default_rng(walls)
-    program = program_from_layers(
-        [(rng.normal(size=(walls, dim)), np.zeros(walls)), (np.ones((1, walls)), [0.0])]
-    )
+    program = program_from_layers([(rng.normal(size=(walls, dim)), np.zeros(walls)), (np.ones((1, walls)), [0.0])])
     atlas = reference_unfold(program)
     assert len(atlas) == 2 * sum(comb(walls - 1, k) for k in range(dim))
     assert not any(atlas.bounded)
@@ -152,14 +145,12 @@ def ends_of(domain):
     rows = [
         (
             sum((rational(a) * rational(v) for a, v in zip(row, domain.basis[:, 0], strict=True)), fmpq(0)),
-            rational(b)
-            - sum((rational(a) * rational(o) for a, o in zip(row, domain.origin, strict=True)), fmpq(0)),
+            rational(b) - sum((rational(a) * rational(o) for a, o in zip(row, domain.origin, strict=True)), fmpq(0)),
         )
         for row, b in zip(domain.input_rows, domain.input_offsets, strict=True)
     ]
     rows += [
-        (rational(a), rational(b))
-        for (a,), b in zip(domain.parameter_rows, domain.parameter_offsets, strict=True)
+        (rational(a), rational(b)) for (a,), b in zip(domain.parameter_rows, domain.parameter_offsets, strict=True)
     ]
     for a, b in rows:
         if a != 0:
@@ -175,9 +166,7 @@ def patterns_from_left_to_right(program, domain):
         for left, right in intervals:
             one, two = two_points(left, right)
             at_one, at_two = (exact_at(program, domain, [u]).preactivations[first:last] for u in (one, two))
-            zeros = {
-                one - z1 * (two - one) / (z2 - z1) for z1, z2 in zip(at_one, at_two, strict=True) if z1 != z2
-            }
+            zeros = {one - z1 * (two - one) / (z2 - z1) for z1, z2 in zip(at_one, at_two, strict=True) if z1 != z2}
             cuts = sorted(u for u in zeros if (left is None or left < u) and (right is None or u < right))
             finer += pairwise([left, *cuts, right])
         intervals = finer
@@ -206,10 +195,7 @@ def closed_rows(program, domain, pattern):
     for r in range(len(domain.input_rows)):
         line = [Fraction(domain.input_offsets[r])] + [Fraction(0)] * d
         for i in range(n):
-            line = [
-                value - Fraction(domain.input_rows[r, i]) * x
-                for value, x in zip(line, inputs[i], strict=True)
-            ]
+            line = [value - Fraction(domain.input_rows[r, i]) * x for value, x in zip(line, inputs[i], strict=True)]
         rows.append((program.gates + r, line))
     for r in range(len(domain.parameter_rows)):
         line = [Fraction(domain.parameter_offsets[r]), *(-Fraction(a) for a in domain.parameter_rows[r])]
@@ -226,9 +212,7 @@ def closed_rows(program, domain, pattern):
             if not any(line[1:]) and (line[0] > 0) != on:
                 return None
             rows.append((gate, line if on else [-value for value in line]))
-            outputs.append(
-                [Fraction((stage.slope_on if on else stage.slope_off)[i]) * value for value in line]
-            )
+            outputs.append([Fraction((stage.slope_on if on else stage.slope_off)[i]) * value for value in line])
             gate += 1
         sources.append(outputs)
     return [(wall, line) for wall, line in rows if any(line[1:])]
@@ -237,9 +221,7 @@ def closed_rows(program, domain, pattern):
 def small_cases(*, gates, seeds):
     for seed in range(seeds):
         case = generated_case(seed)
-        if case.program.gates <= gates and not any(
-            word in case.description for word in ("tilted", "parallel")
-        ):
+        if case.program.gates <= gates and not any(word in case.description for word in ("tilted", "parallel")):
             yield case
 
 
@@ -285,9 +267,7 @@ def test_two_cells_are_neighbours_iff_their_closures_share_a_facet():
             shared = shared_walls(case, cells[i] + cells[j])
             assert walls == shared, (case, i, j)
         for i, rows in enumerate(cells):
-            ends = {
-                shared_walls(case, [*rows, opposite(row)]) for row in rows if row[0] >= case.program.gates
-            }
+            ends = {shared_walls(case, [*rows, opposite(row)]) for row in rows if row[0] >= case.program.gates}
             assert ends - {None} == {facet.walls for facet in atlas.facets[i] if facet.neighbour == -1}, (
                 case,
                 i,
@@ -399,9 +379,7 @@ def test_no_gates_at_all():
 
 def test_walls_on_the_faces_and_corners_of_the_domain():
     # x = 1 on a face of the box, x + y = 2 at a corner, and x + y = 0 through two corners.
-    program = program_from_layers(
-        [([[1.0, 0.0], [1.0, 1.0], [1.0, 1.0]], [-1.0, -2.0, 0.0]), (np.ones((1, 3)), [0.0])]
-    )
+    program = program_from_layers([([[1.0, 0.0], [1.0, 1.0], [1.0, 1.0]], [-1.0, -2.0, 0.0]), (np.ones((1, 3)), [0.0])])
     atlas = reference_unfold(program, box(-1.0, 1.0))
     below, above = (False, False, False), (False, False, True)
     # Rows of the box: -x, -y, x, y <= 1, numbered from 3 on.
@@ -447,9 +425,7 @@ def test_empty_and_flat_domains_are_refused():
 
 
 def test_bounded_cells_of_an_unbounded_domain():
-    program = program_from_layers(
-        [([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0.0, 0.0, -1.0]), (np.ones((1, 3)), [0.0])]
-    )
+    program = program_from_layers([([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0.0, 0.0, -1.0]), (np.ones((1, 3)), [0.0])])
     atlas = reference_unfold(program, polytope([[-1.0, 0.0]], [0.0]))
     bounded = dict(zip(atlas.patterns, atlas.bounded, strict=True))
     assert bounded == {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from engine.agreement import assert_same
 
 import polyfold as pf
+from engine.agreement import assert_same
 from polyfold.engine.reference import reference_unfold
 from polyfold.testing.cases import generated_case
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import comb
 from pathlib import Path
 
@@ -34,7 +35,7 @@ def torch_default(*widths: int) -> object:
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)
     layers: list[object] = []
-    for a, b in zip(widths, widths[1:], strict=False):
+    for a, b in pairwise(widths):
         layers += [torch.nn.Linear(a, b), torch.nn.ReLU()]
     return torch.nn.Sequential(*layers[:-1]).double()
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engine.agreement import assert_same
 
 import polyfold as pf
+from engine.agreement import assert_same
 from polyfold.atlas.domain import DomainLike
 from polyfold.engine.reference import reference_unfold
 from polyfold.program.lower import lower
@@ -46,9 +46,7 @@ RNG = np.random.default_rng(7)
         pytest.param(3, hidden(([[1, 2], [-1, -2]], [3, 4])), id="opposite parallel walls"),
         pytest.param(6, hidden(([[1, 0], [0, 1], [1, 1]], [0, 0, 0])), id="three walls through a point"),
         pytest.param(12, hidden(([[1, 0], [1, 0], [0, 1], [0, 1], [0, 1]], [0, 1, 0, 1, 2])), id="a grid"),
-        pytest.param(
-            3, hidden(([[1, 1], [1, 1]], [1, 0])), id="XOR network of two parallel neurons"
-        ),
+        pytest.param(3, hidden(([[1, 1], [1, 1]], [1, 0])), id="XOR network of two parallel neurons"),
         # The second layer sees -|x| - 0: zero on the wall, negative elsewhere. It touches and comes back.
         pytest.param(2, hidden(([[1, 0], [-1, 0]], [0, 0]), ([[-1, -1]], [0])), id="a deep gate that touches zero"),
         # relu(x) - relu(x) vanishes identically everywhere.

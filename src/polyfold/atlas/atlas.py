@@ -23,6 +23,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from operator import index
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -38,7 +39,7 @@ from polyfold.atlas.generators import Generators, find_generators, find_measures
 from polyfold.atlas.halfspaces import Halfspaces, halfspaces
 from polyfold.atlas.maps import in_chunks, output_forms
 from polyfold.atlas.patterns import PatternIndex, unpack
-from polyfold.errors import ShapeError
+from polyfold.errors import PolyfoldError, ShapeError
 from polyfold.exact.rational import rational
 from polyfold.program.program import Program
 
@@ -82,6 +83,11 @@ class Atlas:
         for name, shape in expected.items():
             if getattr(self, name).shape != shape:
                 raise ShapeError(f"an atlas's {name} must have shape {shape}, not {getattr(self, name).shape}")
+        start, shared = self.facet_start, self.shared_facet
+        if start[0] != 0 or start[-1] != facets or (np.diff(start) < 0).any():
+            raise ShapeError(f"an atlas's facet_start must grow from 0 to the {facets} facets")
+        if len(shared) and (shared[0] < 0 or shared[-1] >= facets or (np.diff(shared) < 0).any()):
+            raise ShapeError(f"an atlas's shared_facet must be ascending numbers of the {facets} facets")
         for name in (*expected, "facet_wall", "shared_facet"):
             getattr(self, name).setflags(write=False)
 
@@ -91,9 +97,10 @@ class Atlas:
         return len(self.patterns)
 
     def __getitem__(self, cell: int) -> Cell:
-        if not -len(self) <= cell < len(self):
+        number = index(cell)
+        if not -len(self) <= number < len(self):
             raise IndexError(f"there is no cell {cell}: the atlas has {len(self)}")
-        return Cell(self, int(cell) % len(self))
+        return Cell(self, number % len(self))
 
     def __iter__(self) -> Iterator[Cell]:
         return (Cell(self, i) for i in range(len(self)))
@@ -190,6 +197,8 @@ class Atlas:
 
         With over="parameters" they are functions of the domain's parameters u instead, which differ from x on a slice.
         """
+        if over not in ("inputs", "parameters"):
+            raise PolyfoldError(f"over={over!r} is no option: use 'inputs' or 'parameters'")
         ids = self.ids(cells)
         A, c = np.empty((len(ids), self.outputs, self.program.input_dim)), np.empty((len(ids), self.outputs))
 
@@ -234,8 +243,9 @@ class Atlas:
 
     def chebyshev(self, cells: Any = None) -> tuple[Array, Array]:
         """Centres and radii of the largest balls in cells; radius infinity and centre NaN where there is no largest."""
-        rows = self.halfspaces(cells)
-        return chebyshev.chebyshev_balls(rows.start, rows.A, rows.b)
+        ids = self.ids(cells)
+        rows = self.halfspaces(ids)
+        return chebyshev.chebyshev_balls(rows.start, rows.A, rows.b, self.witnesses[ids])
 
     def halfspaces(self, cells: Any = None, *, minimal: bool = True) -> Halfspaces:
         """Cells as A u <= b: one row a facet, or with minimal=False one row for every gate and domain row."""

@@ -10,47 +10,53 @@ from scipy.sparse import block_diag
 from polyfold.errors import PolyfoldError
 
 Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
 
 _CELLS_A_CALL = 256
+_OPTIMAL, _UNBOUNDED = 0, (3, 4)
 
 
-def chebyshev_balls(start: npt.NDArray[np.int64], A: Array, b: Array) -> tuple[Array, Array]:
+def chebyshev_balls(start: Ids, A: Array, b: Array, inside: Array) -> tuple[Array, Array]:
     """Centres (n, d) and radii (n,) of the largest balls in {u : A u <= b}, cell i having rows start[i]:start[i + 1].
 
-    A cell that holds balls of any size has radius infinity and a centre of NaN.
+    `inside` has a point of every cell. A cell that holds balls of any size has radius infinity and a centre of NaN.
     """
-    count, d = len(start) - 1, A.shape[1]
-    centres, radii = np.full((count, d), np.nan), np.full(count, np.inf)
+    count = len(start) - 1
+    owner = np.repeat(np.arange(count), np.diff(start))
+    # The solver's tolerances are absolute: move every cell's point inside to zero, and its next wall to distance one.
     norms = np.linalg.norm(A, axis=1)
+    A = A / norms[:, None]
+    slack = np.maximum(b / norms - np.einsum("rd,rd->r", A, inside[owner]), 0.0)
+    sizes = np.full(count, np.inf)
+    np.minimum.at(sizes, owner[slack > 0], slack[slack > 0])
+    sizes[np.isinf(sizes)] = 1.0
+    slack = slack / sizes[owner]
+
+    balls = np.full((count, A.shape[1] + 1), np.nan)
+    balls[:, -1] = np.inf
     for first in range(0, count, _CELLS_A_CALL):
         items = np.arange(first, min(first + _CELLS_A_CALL, count))
-        solved = _solve(items, start, A, b, norms, d)
-        if solved is not None:
-            centres[items], radii[items] = solved
-            continue
-        # One unbounded cell makes the joint program unbounded: take them one by one.
-        for item in items:
-            alone = _solve(np.array([item]), start, A, b, norms, d)
-            if alone is not None:
-                centres[item], radii[item] = alone[0][0], alone[1][0]
-    return centres, radii
+        if _solve(items, start, A, slack, balls) != _OPTIMAL:
+            # One unbounded cell makes the joint program unbounded: take them one by one.
+            for item in items:
+                if _solve(np.array([item]), start, A, slack, balls) not in (_OPTIMAL, *_UNBOUNDED):
+                    raise PolyfoldError(f"the linear program for the largest ball in item {item} failed")
+    return inside + balls[:, :-1] * sizes[:, None], balls[:, -1] * sizes
 
 
-def _solve(
-    items: npt.NDArray[np.int64], start: npt.NDArray[np.int64], A: Array, b: Array, norms: Array, d: int
-) -> tuple[Array, Array] | None:
-    blocks = [np.column_stack([A[s:e], norms[s:e]]) for s, e in zip(start[items], start[items + 1], strict=True)]
-    if any(len(block) == 0 for block in blocks):
-        return None
-    offsets = np.concatenate([b[s:e] for s, e in zip(start[items], start[items + 1], strict=True)])
-    cost = np.tile([0.0] * d + [-1.0], len(items))
-    bounds = ([(None, None)] * d + [(0, None)]) * len(items)
-    found = linprog(cost, A_ub=block_diag(blocks, format="csr"), b_ub=offsets, bounds=bounds, method="highs")
-    if found.status == 3 or (found.status == 4 and len(items) == 1):
-        return None
-    if found.status not in (0, 4):
-        raise PolyfoldError(f"the linear program for cells {items[0]} to {items[-1]} failed: {found.message}")
-    if found.status == 4:
-        return None
-    solution = found.x.reshape(len(items), d + 1)
-    return solution[:, :d], solution[:, d]
+def _solve(items: Ids, start: Ids, A: Array, b: Array, balls: Array) -> int:
+    """The solver's status for some cells, whose rows all have length one; where it is optimal, fills their balls."""
+    rows = [slice(start[item], start[item + 1]) for item in items]
+    if any(part.start == part.stop for part in rows):
+        return _UNBOUNDED[0]
+    d = A.shape[1]
+    found = linprog(
+        np.tile([0.0] * d + [-1.0], len(items)),
+        A_ub=block_diag([np.column_stack([A[part], np.ones(len(A[part]))]) for part in rows], format="csr"),
+        b_ub=np.concatenate([b[part] for part in rows]),
+        bounds=([(None, None)] * d + [(0, None)]) * len(items),
+        method="highs",
+    )
+    if found.status == _OPTIMAL:
+        balls[items] = found.x.reshape(len(items), d + 1)
+    return int(found.status)

@@ -110,10 +110,8 @@ class Polytope:
     b: Any
 
     def resolve(self, dim: int) -> Domain:
-        A, b = (
-            np.atleast_2d(np.asarray(self.A, dtype=np.float64)),
-            np.atleast_1d(np.asarray(self.b, dtype=np.float64)),
-        )
+        A = np.atleast_2d(_numbers(self.A, "the polytope's A"))
+        b = np.atleast_1d(_numbers(self.b, "the polytope's b"))
         if A.ndim != 2 or A.shape[1] != dim or b.shape != (A.shape[0],):
             raise DomainError(
                 f"a polytope A x <= b in R^{dim} needs A of shape (rows, {dim}) and b of shape (rows,); "
@@ -134,7 +132,10 @@ class Slice:
     bounds: Box | Polytope | None = None
 
     def resolve(self, dim: int) -> Domain:
-        origin, basis = np.asarray(self.origin, dtype=np.float64), np.asarray(self.basis, dtype=np.float64)
+        origin, basis = _numbers(self.origin, "the slice's origin"), _numbers(self.basis, "the slice's basis")
+        for name, limit in (("within", self.within), ("bounds", self.bounds)):
+            if not isinstance(limit, Box | Polytope | None):
+                raise DomainError(f"a slice's {name} must be pf.box(lo, hi), pf.polytope(A, b) or None, not {limit!r}")
         if basis.ndim == 1:
             basis = basis[:, None]
         if origin.shape != (dim,) or basis.ndim != 2 or basis.shape[0] != dim or basis.shape[1] == 0:
@@ -204,7 +205,7 @@ def _unsliced(rows: Array, offsets: Array, dim: int) -> Domain:
 
 
 def _bounds(value: Any, dim: int, name: str) -> Array:
-    array = np.asarray(value, dtype=np.float64)
+    array = _numbers(value, f"the box's {name}")
     if array.ndim == 0:
         array = np.full(dim, float(array))
     if array.shape != (dim,):
@@ -212,3 +213,10 @@ def _bounds(value: Any, dim: int, name: str) -> Array:
     if np.isnan(array).any():
         raise DomainError(f"the box's {name} contains NaN: {array.tolist()}")
     return array
+
+
+def _numbers(value: Any, name: str) -> Array:
+    try:
+        return np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DomainError(f"{name} is no array of numbers: {error}") from None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +14,7 @@ from polyfold.atlas.domain import Domain
 from polyfold.atlas.patterns import Packed, order_by_gate
 from polyfold.atlas.problem import core_problem
 from polyfold.core import measure, trace
+from polyfold.errors import LimitError
 from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
@@ -69,7 +72,8 @@ class Generators:
 def find_generators(program: Program, domain: Domain, patterns: Packed) -> Generators:
     """The generators of the cells with these patterns, in their order. Patterns must be distinct."""
     order = order_by_gate(patterns)
-    found = trace(core_problem(program, domain), np.ascontiguousarray(patterns[order]))
+    with _limits_named():
+        found = trace(core_problem(program, domain), np.ascontiguousarray(patterns[order]))
     in_core_order = Generators(
         found["start"],
         found["coordinates"][:, : domain.dim],
@@ -83,9 +87,19 @@ def find_generators(program: Program, domain: Domain, patterns: Packed) -> Gener
 def find_measures(program: Program, domain: Domain, patterns: Packed) -> tuple[Array, Array]:
     """Volumes and centroids of the cells with these patterns, in their order. Patterns must be distinct."""
     order = order_by_gate(patterns)
-    volumes, centroids = measure(core_problem(program, domain), np.ascontiguousarray(patterns[order]))
+    with _limits_named():
+        volumes, centroids = measure(core_problem(program, domain), np.ascontiguousarray(patterns[order]))
     back = np.argsort(order, kind="stable")
     return volumes[back], centroids[back]
+
+
+@contextmanager
+def _limits_named() -> Iterator[None]:
+    """The core refuses cells with very many vertices; say so in our words."""
+    try:
+        yield
+    except ValueError as error:
+        raise LimitError(str(error)) from None
 
 
 def _ragged_take(start: Ids, order: Ids) -> tuple[Ids, Ids]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from operator import le, lt
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,7 +16,7 @@ from polyfold.errors import DomainError, PolyfoldError, ShapeError
 from polyfold.exact.bounded import BoundedValues, bounded_forward
 from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.rational import rational, rational_matrix
-from polyfold.exact.rounding import relative
+from polyfold.exact.rounding import TINY, relative
 
 if TYPE_CHECKING:
     from polyfold.atlas.atlas import Atlas
@@ -28,14 +31,16 @@ def locate(atlas: Atlas, points: Any, outside: Literal["error", "ignore"] = "err
     if outside not in ("error", "ignore"):
         raise PolyfoldError(f"outside={outside!r} is no option: use 'error' or 'ignore'")
     U = parameter_rows(atlas.domain, points)
-    inside = contains(atlas.domain, U)
+    # Far away points may overflow; what floats then cannot tell goes to rational arithmetic.
+    with np.errstate(over="ignore", invalid="ignore"):
+        inside = contains(atlas.domain, U)
+        passed = bounded_forward(atlas.program, bounded_lift(atlas.domain, U))
     if outside == "error" and not inside.all():
         first = int(np.flatnonzero(~inside)[0])
         raise DomainError(
             f"point {first}, {U[first].tolist()}, lies outside the domain; pass outside='ignore' to get -1"
         )
     ids = np.full(len(U), -1, dtype=np.int64)
-    passed = bounded_forward(atlas.program, bounded_lift(atlas.domain, U))
     proved = passed.certain.all(axis=1)
     at = np.flatnonzero(inside & proved)
     ids[at] = atlas.index.find(pack(passed.pattern[at]))
@@ -44,12 +49,21 @@ def locate(atlas: Atlas, points: Any, outside: Literal["error", "ignore"] = "err
         exact = RationalProgram(atlas.program)
         for i in unsure:
             ids[i] = _locate_exactly(atlas, exact, U[i])
+    if outside == "error" and (ids < 0).any():
+        first = int(np.flatnonzero(ids < 0)[0])
+        raise DomainError(
+            f"point {first}, {U[first].tolist()}, lies in a part that this incomplete atlas does not cover; "
+            "pass outside='ignore' to get -1"
+        )
     return ids
 
 
 def parameter_rows(domain: Domain, points: Any) -> Array:
     """Points of the domain's parameters as a float matrix, or an error that quotes the shape."""
-    U = np.asarray(points, dtype=np.float64)
+    try:
+        U = np.asarray(points, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"points are rows of {domain.dim} numbers: {error}") from None
     if U.ndim != 2 or U.shape[1] != domain.dim:
         raise ShapeError(f"points are rows of {domain.dim} numbers; this array has shape {U.shape}")
     if not np.isfinite(U).all():
@@ -57,8 +71,10 @@ def parameter_rows(domain: Domain, points: Any) -> Array:
     return U
 
 
-def contains(domain: Domain, U: Array) -> npt.NDArray[np.bool_]:
-    """Whether each parameter point lies in the (closed) domain, exactly."""
+def contains(domain: Domain, U: Array, *, strictly: bool = False) -> npt.NDArray[np.bool_]:
+    """Whether each parameter point lies in the (closed) domain, or strictly in its interior, exactly."""
+    if strictly:
+        domain = _without_constant_rows(domain)
     inside = np.ones(len(U), dtype=bool)
     for rows, offsets, values in (
         (domain.input_rows, domain.input_offsets, bounded_lift(domain, U)),
@@ -68,13 +84,18 @@ def contains(domain: Domain, U: Array) -> npt.NDArray[np.bool_]:
             continue
         slack = offsets - values.values @ rows.T
         size = np.abs(offsets) + np.abs(values.values) @ np.abs(rows).T
-        doubt = relative(rows.shape[1] + 4) * size + (values.errors @ np.abs(rows).T) * (
-            1 + relative(rows.shape[1] + 4)
-        )
+        spread = values.errors @ np.abs(rows).T
+        doubt = relative(rows.shape[1] + 4) * (size + spread) + spread + TINY
         inside &= ~(slack < -doubt).any(axis=1)
-        for i in np.flatnonzero((np.abs(slack) <= doubt).any(axis=1) & inside):
-            inside[i] = _contains_exactly(domain, U[i])
+        for i in np.flatnonzero(~(np.abs(slack) > doubt).all(axis=1) & inside):
+            inside[i] = _contains_exactly(domain, rational_matrix(U[i][:, None]), strictly)
     return inside
+
+
+def contains_exactly(domain: Domain, point: Sequence[fmpq], *, strictly: bool = False) -> bool:
+    """The same for one rational point."""
+    column = fmpq_mat(domain.dim, 1, list(point))
+    return _contains_exactly(_without_constant_rows(domain) if strictly else domain, column, strictly)
 
 
 def bounded_lift(domain: Domain, U: Array) -> BoundedValues:
@@ -83,7 +104,7 @@ def bounded_lift(domain: Domain, U: Array) -> BoundedValues:
     if not domain.is_slice:
         return BoundedValues(X, np.zeros_like(X))
     size = np.abs(domain.origin) + np.abs(U) @ np.abs(domain.basis).T
-    return BoundedValues(X, relative(domain.dim + 4) * size)
+    return BoundedValues(X, relative(domain.dim + 4) * size + TINY)
 
 
 def exact_lift(domain: Domain, columns: fmpq_mat) -> fmpq_mat:
@@ -94,11 +115,24 @@ def exact_lift(domain: Domain, columns: fmpq_mat) -> fmpq_mat:
     return lifted
 
 
-def _contains_exactly(domain: Domain, u: Array) -> bool:
-    column = rational_matrix(u[:, None])
+def _without_constant_rows(domain: Domain) -> Domain:
+    """Without the rows that do not depend on the parameters: those hold all over a domain that is not empty."""
+    over = rational_matrix(domain.input_rows) * rational_matrix(domain.basis)
+    varies = [any(row) for row in over.tolist()] if len(domain.input_rows) else []
+    return replace(
+        domain,
+        input_rows=domain.input_rows[varies],
+        input_offsets=domain.input_offsets[varies],
+        parameter_rows=domain.parameter_rows[domain.parameter_rows.any(axis=1)],
+        parameter_offsets=domain.parameter_offsets[domain.parameter_rows.any(axis=1)],
+    )
+
+
+def _contains_exactly(domain: Domain, column: fmpq_mat, strictly: bool) -> bool:
     x = exact_lift(domain, column)
+    holds = lt if strictly else le
     return all(
-        (rational_matrix(rows) * values)[r, 0] <= rational(offset)
+        holds((rational_matrix(rows) * values)[r, 0], rational(offset))
         for rows, offsets, values in (
             (domain.input_rows, domain.input_offsets, x),
             (domain.parameter_rows, domain.parameter_offsets, column),

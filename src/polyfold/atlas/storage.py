@@ -1,14 +1,16 @@
 """Atlases on disk: one Parquet file, a row a cell, with the program, the domain and the certificate in its metadata.
 
-No pickle anywhere: numbers are numbers, arrays of the header are base64 text of their float64 bytes.
+No pickle anywhere: numbers are numbers, arrays of the header are base64 text of their float64 bytes. A checksum over
+everything tells a file that was changed or damaged.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -29,6 +31,10 @@ from polyfold.program.program import Affine, Block, GateOrigin, Program, Stage
 
 SCHEMA_VERSION = 1
 _KEY = b"polyfold"
+_COLUMNS = ("patterns", "witnesses", "bounded", "facet_start", "facet_wall", "neighbour", "shared_facet", "shared_wall")
+
+# What reading numbers out of a file of any content can raise.
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
 
 def save(atlas: Atlas, path: str | PathLike[str]) -> None:
@@ -36,9 +42,14 @@ def save(atlas: Atlas, path: str | PathLike[str]) -> None:
     pa = _pyarrow()
     import pyarrow.parquet as pq
 
-    table = pa.table(_columns(pa, atlas)).replace_schema_metadata({_KEY: json.dumps(_header(atlas)).encode()})
-    with _atomically(Path(path)) as temporary:
-        pq.write_table(table, temporary, compression="zstd")
+    header = _header(atlas)
+    header["sha256"] = _checksum(header, atlas)
+    table = pa.table(_columns(pa, atlas)).replace_schema_metadata({_KEY: json.dumps(header).encode()})
+    with atomically(path) as temporary:
+        try:
+            pq.write_table(table, temporary, compression="zstd")
+        except pa.ArrowException as error:
+            raise StorageError(f"cannot write to {os.fspath(path)!r}: {_first_line(error)}") from None
 
 
 def open_atlas(path: str | PathLike[str]) -> Atlas:
@@ -47,30 +58,32 @@ def open_atlas(path: str | PathLike[str]) -> Atlas:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(path, use_threads=False)
+        # Given a path, pyarrow would also take folders and web addresses, and read columns out of folders' names.
+        with open(path, "rb") as file:
+            table = pq.read_table(file, use_threads=False)
     except (OSError, pa.ArrowException) as error:
         raise StorageError(f"{os.fspath(path)!r} cannot be read as a saved atlas: {_first_line(error)}") from None
     header = _read_header(table.schema.metadata or {}, path)
     try:
         return _atlas(header, table)
-    except (KeyError, ValueError, TypeError, pa.ArrowException, PolyfoldError) as error:
+    except (*_DAMAGE, pa.ArrowException, PolyfoldError) as error:
         raise StorageError(f"{os.fspath(path)!r} is damaged: {type(error).__name__}: {_first_line(error)}") from None
 
 
 @contextmanager
-def _atomically(path: Path) -> Iterator[str]:
+def atomically(path: str | PathLike[str]) -> Iterator[Path]:
+    """A temporary file beside the target that takes its place if the block succeeds and vanishes if it does not."""
+    target = Path(path)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        os.close(handle)
+        temporary.touch(exist_ok=False)
+        try:
+            yield temporary
+            os.replace(temporary, target)
+        finally:
+            temporary.unlink(missing_ok=True)
     except OSError as error:
-        raise StorageError(f"cannot write to {str(path)!r}: {error.strerror}") from None
-    try:
-        yield temporary
-        os.replace(temporary, path)
-    except OSError as error:
-        raise StorageError(f"cannot write to {str(path)!r}: {_first_line(error)}") from None
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+        raise StorageError(f"cannot write to {str(target)!r}: {error.strerror or _first_line(error)}") from None
 
 
 def _pyarrow() -> ModuleType:
@@ -112,7 +125,7 @@ def _columns(pa: ModuleType, atlas: Atlas) -> dict[str, Any]:
         else [None] * len(atlas)
     )
     return {
-        "pattern": pa.array([row.tobytes() for row in atlas.patterns], type=pa.binary(width)),
+        "pattern": pa.array([row.tobytes() for row in atlas.patterns], type=pa.binary(width or -1)),
         "witness": fixed(atlas.witnesses),
         "exact_witness": pa.array(exact, type=pa.string()),
         "bounded": pa.array(atlas.bounded),
@@ -142,6 +155,16 @@ def _header(atlas: Atlas) -> dict[str, Any]:
     }
 
 
+def _checksum(header: dict[str, Any], atlas: Atlas) -> str:
+    hasher = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name in _COLUMNS:
+        array = np.ascontiguousarray(getattr(atlas, name))
+        hasher.update(f"{name} {array.shape}".encode() + array.astype(array.dtype.newbyteorder("<")).tobytes())
+    for cell, numbers in sorted(atlas.exact_witnesses.items()):
+        hasher.update(f"{cell}: {', '.join(map(str, numbers))}".encode())
+    return hasher.hexdigest()
+
+
 def _affine(affine: Affine) -> dict[str, Any]:
     return {"blocks": [[b.source, _text(b.weight)] for b in affine.blocks], "bias": _text(affine.bias)}
 
@@ -160,7 +183,7 @@ def _read_header(metadata: dict[bytes, bytes], path: str | PathLike[str]) -> dic
     try:
         header: dict[str, Any] = json.loads(metadata[_KEY])
         version = header["version"]
-    except (ValueError, KeyError, TypeError) as error:
+    except _DAMAGE as error:
         raise StorageError(f"{os.fspath(path)!r} has a damaged header: {_first_line(error)}") from None
     if version != SCHEMA_VERSION:
         raise StorageError(
@@ -171,6 +194,14 @@ def _read_header(metadata: dict[bytes, bytes], path: str | PathLike[str]) -> dic
 
 
 def _atlas(header: dict[str, Any], table: Any) -> Atlas:
+    checksum = header.pop("sha256")
+    atlas = _unchecked(header, table)
+    if _checksum(header, atlas) != checksum:
+        raise ValueError("its contents do not fit their checksum")
+    return atlas
+
+
+def _unchecked(header: dict[str, Any], table: Any) -> Atlas:
     program = header["program"]
     cells = table.num_rows
     if cells != header["cells"]:
@@ -180,7 +211,7 @@ def _atlas(header: dict[str, Any], table: Any) -> Atlas:
     start = np.array(column["facet_wall"].offsets, dtype=np.int64)
     shared_start = np.array(column["shared_wall"].offsets, dtype=np.int64)
     shared_local = np.array(column["shared_facet"].values, dtype=np.int64)
-    certificate = header["certificate"]
+    certificate = dict(header["certificate"])
     checks = tuple(Check(**check) for check in certificate.pop("checks"))
     exact = column["exact_witness"].to_pylist()
     width = (len(program["origins"]) + 7) // 8

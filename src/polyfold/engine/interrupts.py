@@ -13,13 +13,10 @@ def interrupts_noted(note: Callable[[], object]) -> Iterator[None]:
     """Within the block SIGINT calls `note` instead of raising KeyboardInterrupt.
 
     Python could raise it at the first instruction of a function that compiled code calls, before any `try` there.
-    Only the main thread gets signals; in other threads, and where the process ignores SIGINT, nothing changes.
+    Only the main thread gets signals; in other threads, and where SIGINT has no handler of Python's, nothing changes.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     before = signal.getsignal(signal.SIGINT)
-    if before is None or before == signal.SIG_IGN:
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield
         return
     signal.signal(signal.SIGINT, lambda number, frame: note())

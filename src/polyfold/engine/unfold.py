@@ -16,8 +16,8 @@ from polyfold.atlas.certificate import Certificate
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
 from polyfold.atlas.problem import core_problem
 from polyfold.core import FlatDomain
-from polyfold.core import unfold as core_unfold
 from polyfold.engine.check import quick_checks
+from polyfold.engine.method import find_cells
 from polyfold.engine.interrupts import interrupts_noted
 from polyfold.engine.progress import Progress, reporter
 from polyfold.errors import DomainError, LimitError
@@ -87,7 +87,7 @@ def _run(
 
     try:
         with interrupts_noted(lambda: stopped_by.append("interrupt")):
-            found = core_unfold(core_problem(program, domain), threads, max_cells, keep_going)
+            found, method = find_cells(core_problem(program, domain), domain, threads, max_cells, keep_going)
     except FlatDomain as error:
         reason = "is empty" if str(error) == "empty" else "has no interior: its cells would all be flat"
         raise DomainError(f"the domain, {domain.describe()}, {reason}") from None
@@ -111,7 +111,7 @@ def _run(
         certificate=Certificate(
             level="counted",
             complete=complete,
-            method=METHOD,
+            method=method,
             seconds=time.perf_counter() - started,
             threads=threads,
             network_digest=program.digest,

@@ -29,10 +29,11 @@ class BoundedValues:
 
 @dataclass(frozen=True, eq=False)
 class BoundedPass:
-    """A forward pass: the pattern, which of its entries are proved, and the outputs."""
+    """A forward pass: the pattern, which of its entries are proved, which gates are zero (proved), and the outputs."""
 
     pattern: npt.NDArray[np.bool_]
     certain: npt.NDArray[np.bool_]
+    zero: npt.NDArray[np.bool_]
     outputs: BoundedValues
 
 
@@ -48,6 +49,7 @@ def affine(form: AffineLike, sources: list[BoundedValues]) -> BoundedValues:
     total = np.broadcast_to(bias, (rows, len(bias)))
     errors = np.zeros((rows, len(bias)))
     magnitudes = np.broadcast_to(np.abs(bias), (rows, len(bias)))
+    vanished = np.zeros((rows, len(bias)), dtype=bool)
     terms = 4 + sum(block.weight.shape[1] for block in form.blocks)
     for block in form.blocks:
         source = sources[block.source]
@@ -56,9 +58,17 @@ def affine(form: AffineLike, sources: list[BoundedValues]) -> BoundedValues:
         magnitudes = magnitudes + np.abs(source.values) @ weight
         if source.errors.any():
             errors = errors + source.errors @ weight
+        if _smallest(source.values) * _smallest(weight) < TINY:
+            vanished |= (source.values != 0).astype(float) @ (weight != 0).astype(float) > 0
     slack = 1 + relative(2 * terms)
     bound = (errors + relative(terms) * magnitudes) * slack
-    return BoundedValues(np.asarray(total), np.where(bound > 0, bound + TINY, 0.0))
+    return BoundedValues(np.asarray(total), np.where((bound > 0) | vanished, bound + TINY, 0.0))
+
+
+def _smallest(values: Array) -> float:
+    """The smallest absolute value but zero: products of larger ones than its own do not underflow."""
+    sizes = np.abs(values)
+    return float(np.min(sizes, initial=1.0, where=sizes > 0))
 
 
 def bounded_forward(program: ProgramLike, inputs: BoundedValues) -> BoundedPass:
@@ -66,19 +76,20 @@ def bounded_forward(program: ProgramLike, inputs: BoundedValues) -> BoundedPass:
     sources = [inputs]
     patterns = [np.zeros((len(inputs.values), 0), dtype=bool)]
     certain = [np.zeros((len(inputs.values), 0), dtype=bool)]
+    zero = [np.zeros((len(inputs.values), 0), dtype=bool)]
     for stage in program.stages:
         z = affine(stage.affine, sources)
         on = z.values > 0
         patterns.append(on)
         certain.append(z.certain)
+        zero.append((z.values == 0) & (z.errors == 0))
         slope = np.where(on, stage.slope_on, stage.slope_off)
         other = np.where(on, stage.slope_off, stage.slope_on)
         values = z.values * slope
         steepest = np.maximum(np.abs(slope), np.where(z.certain, 0.0, np.abs(other)))
         crossing = np.where(z.certain, 0.0, np.abs(z.values) * np.abs(slope - other))
         errors = (z.errors * steepest + crossing + relative(2) * np.abs(values)) * (1 + relative(8))
-        exact = (z.errors == 0) & np.isin(slope, (0.0, 1.0, -1.0))
-        sources.append(BoundedValues(values, np.where(exact, 0.0, errors)))
-    return BoundedPass(
-        np.concatenate(patterns, axis=1), np.concatenate(certain, axis=1), affine(program.output, sources)
-    )
+        exact = (z.errors == 0) & (np.isin(slope, (0.0, 1.0, -1.0)) | (z.values == 0))
+        sources.append(BoundedValues(values, np.where(exact, 0.0, errors + TINY)))
+    signs, proved, zeros = (np.concatenate(parts, axis=1) for parts in (patterns, certain, zero))
+    return BoundedPass(signs, proved, zeros, affine(program.output, sources))

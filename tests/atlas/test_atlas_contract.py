@@ -1,0 +1,206 @@
+"""The index contract of an atlas, its ids, its cells as views, and how it shows itself."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, replace
+
+import numpy as np
+import pytest
+from atlas.oracles import CORNER, by_hand, unfolded
+
+import polyfold as pf
+from polyfold.errors import PolyfoldError, ShapeError
+
+SEEDS = range(60)
+DTYPES = {
+    "patterns": np.uint8,
+    "witnesses": np.float64,
+    "bounded": np.bool_,
+    "facet_start": np.int64,
+    "facet_wall": np.int32,
+    "neighbour": np.int32,
+    "shared_facet": np.int64,
+    "shared_wall": np.int32,
+}
+
+
+def every_atlas():
+    yield from by_hand()
+    yield from (unfolded(seed)[1] for seed in SEEDS)
+
+
+def test_arrays_have_the_written_shapes_and_cannot_be_written():
+    for atlas in every_atlas():
+        cells, facets = len(atlas), len(atlas.facet_wall)
+        shapes = {
+            "patterns": (cells, -(-atlas.gates // 8)),
+            "witnesses": (cells, atlas.dim),
+            "bounded": (cells,),
+            "facet_start": (cells + 1,),
+            "facet_wall": (facets,),
+            "neighbour": (facets,),
+            "shared_facet": atlas.shared_facet.shape,
+            "shared_wall": atlas.shared_facet.shape,
+        }
+        for name, shape in shapes.items():
+            array = getattr(atlas, name)
+            assert (array.shape, array.dtype) == (shape, DTYPES[name]), name
+            assert not array.flags.writeable
+            if array.size:
+                with pytest.raises(ValueError, match="read-only"):
+                    array[(0,) * array.ndim] = 1
+        assert cells >= 1
+        assert atlas.facet_start[0] == 0
+        assert atlas.facet_start[-1] == facets
+
+
+def test_facets_name_walls_and_neighbours_that_name_them_back():
+    for atlas in every_atlas():
+        signs = atlas.signs()
+        listed = {}
+        for cell in range(len(atlas)):
+            for facet in atlas.facets(cell):
+                walls, across = atlas.walls(facet), int(atlas.neighbour[facet])
+                assert len(set(walls)) == len(walls)
+                assert all(0 <= wall < atlas.gates + atlas.domain.rows for wall in walls)
+                assert across >= -1
+                assert (across == -1) == any(wall >= atlas.gates for wall in walls)
+                assert (walls[0] >= atlas.gates) == (across == -1)
+                if across >= 0:
+                    assert across != cell
+                    assert set(np.flatnonzero(signs[cell] != signs[across]).tolist()) <= set(walls)
+                    assert (signs[cell] != signs[across]).any()
+                    assert (cell, across) not in listed
+                    listed[cell, across] = frozenset(walls)
+        assert all(listed[b, a] == walls for (a, b), walls in listed.items())
+        assert atlas.inner_facets == len(listed) // 2
+        assert atlas.boundary_facets == len(atlas.neighbour) - len(listed)
+
+
+def test_patterns_are_packed_lowest_bit_first():
+    for atlas in every_atlas():
+        signs = atlas.signs()
+        assert signs.shape == (len(atlas), atlas.gates)
+        by_hand_signs = [[atlas.patterns[i, g // 8] >> (g % 8) & 1 for g in range(atlas.gates)] for i in range(len(atlas))]
+        assert np.array_equal(signs, np.array(by_hand_signs, dtype=bool).reshape(signs.shape))
+        if atlas.gates % 8:
+            assert not (atlas.patterns[:, -1] >> (atlas.gates % 8)).any()
+        assert np.array_equal(atlas.index.find(atlas.patterns), np.arange(len(atlas)))
+        assert len(np.unique(atlas.patterns, axis=0)) == len(atlas)
+
+
+def test_witnesses_evaluate_to_their_patterns():
+    for seed in SEEDS[::2]:
+        case, atlas = unfolded(seed)
+        _, signs = case.program.evaluate(case.domain.lift(atlas.witnesses))
+        assert np.array_equal(signs, atlas.signs()), case
+
+
+def test_an_index_finds_nothing_that_is_not_there():
+    part = pf.unfold(CORNER, max_cells=2)
+    assert part.index.find(pf.unfold(CORNER).patterns).tolist() == [0, 1, -1, -1]
+
+
+@pytest.mark.parametrize("wrong", [[-1], [4], [0, 7], np.int64(4)])
+def test_ids_that_do_not_exist(wrong):
+    with pytest.raises(IndexError, match="there is no cell"):
+        pf.unfold(CORNER).maps(wrong)
+
+
+@pytest.mark.parametrize("wrong", [[1.0], ["a"], [[0, 1]], np.zeros(3, dtype=bool), [None]])
+def test_ids_that_are_no_ids(wrong):
+    with pytest.raises(ShapeError, match="cell ids are a list of integers"):
+        pf.unfold(CORNER).volumes(wrong)
+
+
+def test_a_bad_option_is_named():
+    with pytest.raises(PolyfoldError, match=r"over='outputs' is no option: use 'inputs' or 'parameters'"):
+        pf.unfold(CORNER).maps(over="outputs")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda a: {"bounded": a.bounded[1:]},
+        lambda a: {"patterns": a.patterns[:, :0]},
+        lambda a: {"witnesses": a.witnesses[:, :1]},
+        lambda a: {"facet_start": a.facet_start[:-1]},
+        lambda a: {"facet_start": a.facet_start[::-1].copy()},
+        lambda a: {"neighbour": a.neighbour[1:]},
+        lambda a: {"shared_facet": np.array([2, 1]), "shared_wall": np.array([0, 0])},
+        lambda a: {"shared_facet": np.array([10_000]), "shared_wall": np.array([0])},
+    ],
+)
+def test_arrays_that_do_not_fit_together_are_refused(change):
+    atlas = pf.unfold(CORNER)
+    with pytest.raises(ShapeError, match="an atlas's"):
+        replace(atlas, **change(atlas))
+
+
+def test_an_atlas_is_a_sequence_of_cells():
+    atlas = pf.unfold(CORNER, pf.box(-1, 1))
+    assert [cell.id for cell in atlas] == [0, 1, 2, 3]
+    assert atlas[-1].id == 3
+    assert atlas[np.int64(2)].id == 2
+    for wrong in (4, -5):
+        with pytest.raises(IndexError, match="the atlas has 4"):
+            atlas[wrong]
+    with pytest.raises(TypeError):
+        atlas[1.5]
+
+
+def test_a_cell_is_a_view():
+    case, atlas = unfolded(8)
+    rng = np.random.default_rng(0)
+    A, c = atlas.maps()
+    for cell in atlas:
+        i = cell.id
+        assert np.array_equal(cell.witness, atlas.witnesses[i])
+        assert np.array_equal(cell.signs, atlas.signs([i])[0])
+        assert cell.pattern.replace(" ", "") == "".join("01"[on] for on in cell.signs.astype(int))
+        assert [len(part) for part in cell.pattern.split(" ")] == [stage.width for stage in case.program.stages]
+        assert cell.bounded == atlas.bounded[i]
+        assert np.allclose(cell.map[0], A[i]) and np.allclose(cell.map[1], c[i])
+        assert np.array_equal(cell.vertices, atlas.vertices([i])[0])
+        assert cell.volume == atlas.volumes([i])[0]
+        assert len(cell.halfspaces[0]) == len(cell.facets) == atlas.facet_start[i + 1] - atlas.facet_start[i]
+        assert (cell.halfspaces[0] @ cell.witness < cell.halfspaces[1]).all()
+        assert all(i in [back.id for back in other.neighbours] for other in cell.neighbours)
+    with pytest.raises(FrozenInstanceError):
+        atlas[int(rng.integers(len(atlas)))].id = 3
+
+
+def test_how_it_shows_itself():
+    for atlas in by_hand():
+        assert f"{len(atlas):,} cells" in repr(atlas)
+        assert "checked, complete" in repr(atlas)
+        table = atlas._repr_html_()
+        assert table.startswith("<table>") and table.endswith("</table>")
+        assert all(f"<th>{name}</th>" in table for name in atlas.facts())
+        cell = atlas[0]
+        assert repr(cell).startswith("Cell 0: " + ("bounded" if cell.bounded else "unbounded"))
+        assert "A = " in cell._repr_html_()
+    incomplete = pf.unfold(CORNER, max_cells=2)
+    assert "incomplete (stopped by max_cells)" in repr(incomplete)
+
+
+def test_a_data_frame_has_a_row_a_cell():
+    for atlas in (*by_hand(), unfolded(1)[1], unfolded(2)[1]):
+        frame = atlas.to_pandas()
+        assert frame.index.name == "cell"
+        assert frame.index.tolist() == list(range(len(atlas)))
+        assert frame["bounded"].tolist() == atlas.bounded.tolist()
+        assert frame["facets"].tolist() == np.diff(atlas.facet_start).tolist()
+        assert frame["pattern"].tolist() == ["".join("01"[on] for on in row) for row in atlas.signs().astype(int)]
+        assert np.array_equal(frame[[f"witness_{k}" for k in range(atlas.dim)]], atlas.witnesses)
+        A, c = atlas.maps()
+        for j in range(atlas.outputs):
+            assert np.allclose(frame[[f"A_{j}_{k}" for k in range(atlas.program.input_dim)]], A[:, j])
+            assert np.allclose(frame[f"c_{j}"], c[:, j])
+    some = pf.unfold(CORNER).to_pandas([2, 0])
+    assert some.index.tolist() == [2, 0]
+
+
+def test_a_wide_map_is_left_out_of_the_data_frame():
+    wide = pf.unfold([(np.ones((20, 5)), np.ones(20))], pf.box(0, 1))
+    assert not [name for name in wide.to_pandas().columns if name.startswith(("A_", "c_"))]
