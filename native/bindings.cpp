@@ -214,4 +214,12 @@ NB_MODULE(_native, m) {
           nb::sig("def measure(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8]) -> "
                   "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]"),
           "(volumes, centroids) of the cells with these packed patterns, which must be sorted by gate.");
+    m.def(
+        "count_faces",
+        [](const Problem& problem) {
+            const nb::gil_scoped_release release;
+            return count_faces(problem);
+        },
+        "problem"_a, nb::sig("def count_faces(problem: Problem) -> list[int]"),
+        "Numbers of faces of dimension 0, 1, ..., d; faces at infinity do not count.");
 }

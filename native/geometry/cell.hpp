@@ -23,6 +23,9 @@ struct FacetSlot {
 // rays (t = 0) alike. Directions along which nothing has happened yet are kept apart as lines; every line has
 // a pivot coordinate, all other lines and all generators are zero there, so that each of them is the only
 // solution of a system of equations.
+// A short sorted list, shared by all generators that have it; nothing is the empty list.
+using Walls = std::shared_ptr<const std::vector<std::int32_t>>;
+
 template <int Words>
 struct Cell : Path {
     // Generators, as parallel arrays.
@@ -31,6 +34,7 @@ struct Cell : Path {
     std::vector<std::uint8_t> at_infinity;
     std::vector<Mask<Words>> on;  // facets that it lies on
     std::vector<std::shared_ptr<const ExactVector>> exact;
+    std::vector<Walls> touched;  // walls through it that hold none of its facets; only kept where faces are counted
 
     struct Line {
         std::vector<double> coordinates;
@@ -56,6 +60,7 @@ struct Cell : Path {
         at_infinity.clear();
         on.clear();
         exact.clear();
+        touched.clear();
         lines = parent.lines;
         facets = parent.facets;
         slots = parent.slots;
@@ -66,12 +71,13 @@ struct Cell : Path {
     }
 
     void add_generator(const double* point, int dimensions, double point_error, bool infinite, const Mask<Words>& mask,
-                       std::shared_ptr<const ExactVector> exact_point) {
+                       std::shared_ptr<const ExactVector> exact_point, Walls touched_walls = nullptr) {
         coordinates.insert(coordinates.end(), point, point + dimensions);
         error.push_back(point_error);
         at_infinity.push_back(infinite);
         on.push_back(mask);
         exact.push_back(std::move(exact_point));
+        touched.push_back(std::move(touched_walls));
     }
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "geometry/rounding.hpp"
 
@@ -10,6 +11,20 @@ namespace polyfold {
 namespace {
 
 constexpr int most_generators = 1 << 16;
+
+Walls with_wall(const Walls& walls, std::int32_t wall) {
+    auto more =
+        walls ? std::make_shared<std::vector<std::int32_t>>(*walls) : std::make_shared<std::vector<std::int32_t>>();
+    more->insert(std::lower_bound(more->begin(), more->end(), wall), wall);
+    return more;
+}
+
+Walls common_walls(const Walls& a, const Walls& b) {
+    if (!a || !b) return nullptr;
+    auto both = std::make_shared<std::vector<std::int32_t>>();
+    std::set_intersection(a->begin(), a->end(), b->begin(), b->end(), std::back_inserter(*both));
+    return both;
+}
 
 // Scale by a power of two, which rounds nothing, so that the largest coordinate lies between a half and one.
 void normalise(double* point, int size) {
@@ -38,8 +53,12 @@ void round_to(const ExactVector& exact, double* point) {
 }  // namespace
 
 template <int Words>
-CellWalk<Words>::CellWalk(const Problem& problem, const Selection* selection)
-    : problem_(problem), selection_(selection), dimensions_(problem.dim + 1), bound_(problem.dim + 1) {}
+CellWalk<Words>::CellWalk(const Problem& problem, const Selection* selection, bool keep_touched)
+    : problem_(problem),
+      selection_(selection),
+      keep_touched_(keep_touched),
+      dimensions_(problem.dim + 1),
+      bound_(problem.dim + 1) {}
 
 template <int Words>
 auto CellWalk<Words>::fresh() -> CellPointer {
@@ -136,6 +155,9 @@ int CellWalk<Words>::new_slot(Cell<Words>& cell) {
 // The wall does not cut the cell but meets it in a face: if that is a facet, the facet lies on this wall too.
 template <int Words>
 void CellWalk<Words>::record_touching(Cell<Words>& cell, int zeros) {
+    if (keep_touched_)
+        for (int v = 0; v < cell.size(); ++v)
+            if (sign_[v] == 0) cell.touched[v] = with_wall(cell.touched[v], cell.wall(problem_));
     if (zeros + static_cast<int>(cell.lines.size()) < problem_.dim) return;
     Mask<Words> common = cell.facets;
     for (int v = 0; v < cell.size(); ++v)
@@ -146,6 +168,19 @@ void CellWalk<Words>::record_touching(Cell<Words>& cell, int zeros) {
         for (const auto& mask : cell.on) members += mask.has(slot);
         if (members == zeros) cell.shared.emplace_back(slot, wall);
     });
+}
+
+// What a generator touches once only `facets` are left: the facets that it loses are still walls through it.
+template <int Words>
+Walls CellWalk<Words>::walls_lost(const Cell<Words>& cell, int v, const Mask<Words>& facets) const {
+    Walls walls = cell.touched[v];
+    cell.on[v].for_each([&](int s) {
+        if (facets.has(s) || cell.slots[s].wall == problem_.infinity_wall()) return;
+        walls = with_wall(walls, cell.slots[s].wall);
+        for (const auto& [slot, wall] : cell.shared)
+            if (slot == s) walls = with_wall(walls, wall);
+    });
+    return walls;
 }
 
 // ---- signs
@@ -236,7 +271,7 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
         const double* point = cell.coordinates.data() + v * dimensions_;
         const auto copy_to = [&](Cell<Words>& side, const Mask<Words>& mask) {
             side.add_generator(point, dimensions_, cell.error[v], cell.at_infinity[v], mask & side.facets,
-                               cell.exact[v]);
+                               cell.exact[v], keep_touched_ ? walls_lost(cell, v, side.facets) : nullptr);
         };
         if (sign_[v] <= 0) copy_to(*low, sign_[v] ? cell.on[v] : cell.on[v] | cutting);
         if (sign_[v] >= 0) copy_to(*high, sign_[v] ? cell.on[v] : cell.on[v] | cutting);
@@ -300,8 +335,15 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
         for (int k = 0; k < dimensions_; ++k) point_[k] -= factor * line.coordinates[k];
         double error = 0;
         auto exact = settle(side, mask, -1, cell.at_infinity[v], rough, point_.data(), error);
-        side.add_generator(point_.data(), dimensions_, error, cell.at_infinity[v], mask, std::move(exact));
+        side.add_generator(point_.data(), dimensions_, error, cell.at_infinity[v], mask, std::move(exact),
+                           cell.touched[v]);
     }
+    // Every wall so far contains the line.
+    auto so_far = std::make_shared<std::vector<std::int32_t>>();
+    const int gates = cell.stage > 0 ? cell.wall(problem_) : 0, rows = cell.stage > 0 ? problem_.rows() : cell.next;
+    for (int wall = 0; wall < gates; ++wall) so_far->push_back(wall);
+    for (int row = 0; row < rows; ++row) so_far->push_back(problem_.gates + row);
+    const Walls everything = keep_touched_ ? so_far : nullptr;
     *high = side;
     for (Cell<Words>* target : {low.get(), high.get()}) {
         const int wanted = target == high.get() ? sign : -sign;
@@ -314,7 +356,7 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
         std::vector<double> ray = line.coordinates;
         if (wanted < 0)
             for (double& x : ray) x = -x;
-        target->add_generator(ray.data(), dimensions_, line.error, true, cell.facets, std::move(exact));
+        target->add_generator(ray.data(), dimensions_, line.error, true, cell.facets, std::move(exact), everything);
     }
     return choose_sides(cell, std::move(low), std::move(high));
 }
@@ -379,7 +421,8 @@ void CellWalk<Words>::add_combination(Cell<Words>& parent, int positive, int neg
     double error = 0;
     auto exact = settle(low, mask, -1, infinite, rough, point_.data(), error);
     for (Cell<Words>* side : {&low, &high})
-        side->add_generator(point_.data(), dimensions_, error, infinite, mask & side->facets, exact);
+        side->add_generator(point_.data(), dimensions_, error, infinite, mask & side->facets, exact,
+                            common_walls(parent.touched[positive], parent.touched[negative]));
 }
 
 // Normalise a fresh point and bound its error; where that is poor, find its exact coordinates and round

@@ -37,7 +37,8 @@ class CellWalk {
   public:
     using CellPointer = std::unique_ptr<Cell<Words>>;
 
-    explicit CellWalk(const Problem& problem, const Selection* selection = nullptr);
+    // With `keep_touched` every generator knows all walls that pass through it, as counting faces needs.
+    explicit CellWalk(const Problem& problem, const Selection* selection = nullptr, bool keep_touched = false);
 
     // The whole domain as a cell with no gate inserted; throws FlatDomain.
     CellPointer root();
@@ -57,6 +58,7 @@ class CellWalk {
   private:
     const Problem& problem_;
     const Selection* selection_;
+    const bool keep_touched_;
     const int dimensions_;  // dim + 1
     std::vector<CellPointer> spare_;
     LinearBound bound_;
@@ -73,6 +75,7 @@ class CellWalk {
     CellPointer cut_line(Cell<Words>& cell, int slot, std::size_t line, int line_sign);
     CellPointer choose_sides(Cell<Words>& cell, CellPointer off, CellPointer on);
     void record_touching(Cell<Words>& cell, int zeros);
+    Walls walls_lost(const Cell<Words>& cell, int generator, const Mask<Words>& facets) const;
     int new_slot(Cell<Words>& cell);
     bool touches_finitely(const Cell<Words>& cell) const;
 

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "geometry/face_count.hpp"
 #include "geometry/pairing.hpp"
 
 namespace polyfold {
@@ -193,23 +194,31 @@ std::vector<double> vertices_of(const Cell<Words>& cell, int dim) {
     return points;
 }
 
-// Walk to the selected cells only and visit them in the selection's order.
+// Visit every finished cell below the root, in tree order.
 template <int Words, class Visit>
-void visit_selected(const Problem& problem, const Selection& selection, Visit visit) {
-    if (selection.count == 0) return;
-    CellWalk<Words> walk(problem, &selection);
+void visit_all(CellWalk<Words>& walk, Visit visit) {
     std::vector<std::unique_ptr<Cell<Words>>> stack;
     stack.push_back(walk.root());
     while (!stack.empty()) {
         auto cell = std::move(stack.back());
         stack.pop_back();
         while (auto on = walk.advance(*cell)) stack.push_back(std::move(on));
-        for (int gate = 0; gate < problem.gates; ++gate)
-            if (selection.on(cell->wanted_first, gate) != (cell->pattern[gate] != 0))
-                throw std::out_of_range("a pattern that was asked for is no cell of this network");
-        visit(walk, *cell);
+        visit(*cell);
         walk.recycle(std::move(cell));
     }
+}
+
+// Walk to the selected cells only and visit them in the selection's order.
+template <int Words, class Visit>
+void visit_selected(const Problem& problem, const Selection& selection, Visit visit) {
+    if (selection.count == 0) return;
+    CellWalk<Words> walk(problem, &selection);
+    visit_all(walk, [&](Cell<Words>& cell) {
+        for (int gate = 0; gate < problem.gates; ++gate)
+            if (selection.on(cell.wanted_first, gate) != (cell.pattern[gate] != 0))
+                throw std::out_of_range("a pattern that was asked for is no cell of this network");
+        visit(walk, cell);
+    });
 }
 
 }  // namespace
@@ -232,6 +241,15 @@ std::vector<Measure> measure_selected(const Problem& problem, const Selection& s
                                    : Measure{std::numeric_limits<double>::infinity(), {}});
         });
         return measures;
+    });
+}
+
+std::vector<std::int64_t> count_faces(const Problem& problem) {
+    return with_enough_facets([&]<int Words>() {
+        FaceCount count(problem);
+        CellWalk<Words> walk(problem, nullptr, true);
+        visit_all(walk, [&](Cell<Words>& cell) { count.add(cell); });
+        return count.f_vector();
     });
 }
 

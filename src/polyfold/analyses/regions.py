@@ -13,9 +13,9 @@ from scipy.sparse.csgraph import connected_components
 
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.location import exact_lift
-from polyfold.atlas.maps import in_chunks, majorant, output_forms, roundings
+from polyfold.atlas.maps import in_chunks, majorant, output_forms, roundings, support
 from polyfold.exact.evaluate import RationalProgram
-from polyfold.exact.rounding import relative
+from polyfold.exact.rounding import TINY, relative
 
 Ids = npt.NDArray[np.int64]
 
@@ -83,11 +83,12 @@ def _same_map(atlas: Atlas, here: Ids, there: Ids) -> npt.NDArray[np.bool_]:
             size_A, size_c = output_forms(bounds, atlas.signs(cells))
             values.append(np.concatenate([A, c[..., None]], axis=2))
             doubts.append(np.concatenate([size_A @ basis, (size_c + size_A @ origin)[..., None]], axis=2) * error)
-        same[part] = (np.abs(values[0] - values[1]) <= doubts[0] + doubts[1]).all(axis=(1, 2))
+        same[part] = ~(np.abs(values[0] - values[1]) > doubts[0] + doubts[1] + TINY).any(axis=(1, 2))
 
     # Maps that floats can tell apart are different; only the others need a closer look.
     widest = max([atlas.program.input_dim, *(stage.width for stage in atlas.program.stages)])
-    in_chunks(len(here), 12 * atlas.outputs * (widest + 1) + atlas.gates, discard)
+    with np.errstate(over="ignore", invalid="ignore"):
+        in_chunks(len(here), 12 * atlas.outputs * (widest + 1) + atlas.gates, discard)
     close = np.flatnonzero(same)
     unheard = np.zeros(len(close), dtype=bool)
 
@@ -112,7 +113,7 @@ def _flips_unheard(atlas: Atlas, here: Ids, there: Ids) -> npt.NDArray[np.bool_]
         heard[:] |= ((rows != 0).any(axis=1) & flipped).any(axis=1)
 
     for cells in (here, there):
-        output_forms(majorant(atlas.program), atlas.signs(cells), listen)
+        output_forms(support(atlas.program), atlas.signs(cells), listen)
     return ~heard
 
 

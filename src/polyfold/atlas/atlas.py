@@ -35,7 +35,7 @@ from polyfold.atlas import chebyshev, location
 from polyfold.atlas.cell import Cell
 from polyfold.atlas.certificate import Certificate
 from polyfold.atlas.domain import Domain
-from polyfold.atlas.generators import Generators, find_generators, find_measures
+from polyfold.atlas.generators import Generators, count_faces, find_generators, find_measures
 from polyfold.atlas.halfspaces import Halfspaces, halfspaces
 from polyfold.atlas.maps import in_chunks, output_forms
 from polyfold.atlas.patterns import PatternIndex, unpack
@@ -258,9 +258,22 @@ class Atlas:
             return tuple(fmpq(x.numerator, x.denominator) for x in exact)
         return tuple(rational(x) for x in self.witnesses[cell].tolist())
 
-    def f_vector(self) -> tuple[int, ...] | None:
-        """Numbers of faces of dimension 0, 1, ..., d, or None where they were not counted."""
-        return None
+    def f_vector(self) -> tuple[int, ...]:
+        """Numbers of faces of dimension 0, 1, ..., d of the whole complex, each counted once.
+
+        Unbounded faces count, faces at infinity do not. Each cell's faces are listed: about 3^d a cell.
+        """
+        return self._f_vector
+
+    def euler_characteristic(self) -> int:
+        """The alternating sum of the f-vector: 1 on a bounded domain, (-1)^d on all of R^d."""
+        return sum((-1) ** k * count for k, count in enumerate(self._f_vector))
+
+    @cached_property
+    def _f_vector(self) -> tuple[int, ...]:
+        if not self.complete:
+            raise PolyfoldError("the faces of an incomplete atlas cannot be counted: unfold without limits first")
+        return count_faces(self.program, self.domain)
 
     def _measures(self, cells: Any) -> tuple[Array, Array]:
         distinct, items = np.unique(self.ids(cells), return_inverse=True)

@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from polyfold import core
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.patterns import Packed, order_by_gate
 from polyfold.atlas.problem import core_problem
-from polyfold.core import measure, trace
 from polyfold.errors import LimitError
 from polyfold.program.program import Program
 
@@ -73,7 +73,7 @@ def find_generators(program: Program, domain: Domain, patterns: Packed) -> Gener
     """The generators of the cells with these patterns, in their order. Patterns must be distinct."""
     order = order_by_gate(patterns)
     with _limits_named():
-        found = trace(core_problem(program, domain), np.ascontiguousarray(patterns[order]))
+        found = core.trace(core_problem(program, domain), np.ascontiguousarray(patterns[order]))
     in_core_order = Generators(
         found["start"],
         found["coordinates"][:, : domain.dim],
@@ -88,9 +88,15 @@ def find_measures(program: Program, domain: Domain, patterns: Packed) -> tuple[A
     """Volumes and centroids of the cells with these patterns, in their order. Patterns must be distinct."""
     order = order_by_gate(patterns)
     with _limits_named():
-        volumes, centroids = measure(core_problem(program, domain), np.ascontiguousarray(patterns[order]))
+        volumes, centroids = core.measure(core_problem(program, domain), np.ascontiguousarray(patterns[order]))
     back = np.argsort(order, kind="stable")
     return volumes[back], centroids[back]
+
+
+def count_faces(program: Program, domain: Domain) -> tuple[int, ...]:
+    """Numbers of faces of dimension 0, 1, ..., d of the whole complex."""
+    with _limits_named():
+        return tuple(core.count_faces(core_problem(program, domain)))
 
 
 @contextmanager

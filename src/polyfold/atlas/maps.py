@@ -31,12 +31,20 @@ def output_forms(
 
 def majorant(program: Program) -> Program:
     """The program with all coefficients made positive: its forms bound the terms that the program's forms add up."""
+    return _each_coefficient(program, np.abs)
 
-    def positive(affine: Affine) -> Affine:
-        return Affine(tuple(Block(b.source, np.abs(b.weight)) for b in affine.blocks), np.abs(affine.bias))
 
-    stages = tuple(Stage(positive(s.affine), np.abs(s.slope_on), np.abs(s.slope_off)) for s in program.stages)
-    return Program(program.input_dim, stages, positive(program.output), program.origins)
+def support(program: Program) -> Program:
+    """The program with all coefficients but zero made one: its forms are zero only where every term has a factor zero."""
+    return _each_coefficient(program, lambda array: (array != 0).astype(np.float64))
+
+
+def _each_coefficient(program: Program, change: Callable[[Array], Array]) -> Program:
+    def changed(affine: Affine) -> Affine:
+        return Affine(tuple(Block(b.source, change(b.weight)) for b in affine.blocks), change(affine.bias))
+
+    stages = tuple(Stage(changed(s.affine), change(s.slope_on), change(s.slope_off)) for s in program.stages)
+    return Program(program.input_dim, stages, changed(program.output), program.origins)
 
 
 def roundings(program: Program) -> int:

@@ -13,7 +13,7 @@ from polyfold.atlas.atlas import DOMAIN_BOUNDARY, NOT_EXPLORED, Atlas
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.generators import Generators
 from polyfold.atlas.location import bounded_lift, contains, contains_exactly, exact_lift
-from polyfold.atlas.maps import gate_forms, majorant
+from polyfold.atlas.maps import gate_forms, support
 from polyfold.atlas.patterns import pack
 from polyfold.engine.measure_domain import domain_volume
 from polyfold.exact.bounded import bounded_forward
@@ -30,7 +30,8 @@ def quick_checks(atlas: Atlas) -> Atlas:
 
 
 def check(atlas: Atlas) -> Certificate:
-    """Look an atlas over: the quick checks of every run, volumes that add up, and maps that agree across facets.
+    """Look an atlas over: the quick checks of every run, maps that agree across facets, volumes that add up, and the Euler
+    characteristic.
 
     Returns the certificate with the outcome of every check; its level is "checked" if all of them passed, and
     "counted" if one did not.
@@ -46,6 +47,8 @@ def check(atlas: Atlas) -> Certificate:
         checks.append(check_continuity(atlas))
         if atlas.complete and atlas.bounded.all():
             checks.append(check_volumes(atlas))
+        if atlas.complete and (atlas.bounded.all() or not atlas.domain.rows):
+            checks.append(check_euler(atlas))
     return _graded(atlas.certificate, tuple(checks))
 
 
@@ -133,7 +136,7 @@ def _zeros_everywhere(atlas: Atlas, cells: npt.NDArray[np.int64], zero: npt.NDAr
     fine = np.ones(len(cells), dtype=bool)
     rows, gates = np.nonzero(zero)
     if len(rows):
-        linear, constant = gate_forms(majorant(atlas.program), atlas.signs(cells[rows]), gates)
+        linear, constant = gate_forms(support(atlas.program), atlas.signs(cells[rows]), gates)
         fine[rows[linear.any(axis=1) | (constant != 0)]] = False
     return fine
 
@@ -177,6 +180,12 @@ def check_continuity(atlas: Atlas) -> Check:
         worst = float(np.maximum(worst, (np.abs(here - there) / scale).max(initial=0.0)))
         facets += len(inner)
     return Check(name, worst <= CONTINUITY, f"{facets:,} facets, largest jump {worst:.2g} relative")
+
+
+def check_euler(atlas: Atlas) -> Check:
+    """The faces' alternating sum is that of a ball, or of R^d without its points at infinity."""
+    found, expected = atlas.euler_characteristic(), 1 if atlas.bounded.all() else (-1) ** atlas.dim
+    return Check("Euler characteristic", found == expected, f"{found} from {atlas.f_vector()}, {expected} expected")
 
 
 def check_volumes(atlas: Atlas) -> Check:

@@ -71,6 +71,7 @@ def _smallest(values: Array) -> float:
     return float(np.min(sizes, initial=1.0, where=sizes > 0))
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def bounded_forward(program: ProgramLike, inputs: BoundedValues) -> BoundedPass:
     """The network at rows of inputs. Behind an unproved gate the bounds still hold: they cover both of its sides."""
     sources = [inputs]

@@ -10,14 +10,16 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 from rich.console import Console
 
 from polyfold.analyses.regions import regions
+from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import Box
+from polyfold.atlas.storage import atomically
 from polyfold.data import bundled, read
 from polyfold.engine.unfold import unfold as unfold_network
 from polyfold.errors import DomainError, PolyfoldError, StorageError
@@ -64,7 +66,7 @@ def unfold(
     domain = _domain(box, box_file)
     network = _network(model)
     if out is not None:
-        _prepare(out)
+        _check_writable(out)
     atlas = unfold_network(
         network,
         domain,
@@ -75,11 +77,8 @@ def unfold(
     )
     merged = regions(atlas)
     facts = {"model": model, **atlas_facts(atlas, merged)}
-    written = None
-    if out is not None:
-        written = out / "atlas.parquet"
-        atlas.save(written)
-        (out / "summary.json").write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+    written = None if out is None else _write(atlas, facts, out)
+    if written is not None:
         facts["atlas"] = str(written)
     if as_json:
         print(json.dumps(facts))
@@ -126,9 +125,9 @@ def _domain(box: tuple[float, float] | None, box_file: Path | None) -> Box | Non
 
 def _read_box(path: Path) -> Box:
     try:
-        with path.open(newline="", encoding="utf-8") as file:
+        with path.open(newline="", encoding="utf-8-sig") as file:
             rows = [row for row in csv.reader(file) if row]
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DomainError(f"the box file {str(path)!r} cannot be read: {error}") from None
     try:
         bounds = np.array([[float(lo), float(hi)] for lo, hi in rows])
@@ -141,11 +140,22 @@ def _read_box(path: Path) -> Box:
     return Box(bounds[:, 0], bounds[:, 1])
 
 
-def _prepare(folder: Path) -> None:
-    """Fail before the work, not after it, where nothing can be written."""
+def _check_writable(folder: Path) -> None:
+    """Fail before the work, not after it, where nothing can be written. Makes no folder yet."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise StorageError(f"cannot write to {str(folder)!r}: {str(there)!r} is no folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise StorageError(f"cannot write to {str(folder)!r}: permission denied")
+
+
+def _write(atlas: Atlas, facts: dict[str, Any], folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StorageError(f"cannot write to {str(folder)!r}: {error.strerror}") from None
-    if not os.access(folder, os.W_OK):
-        raise StorageError(f"cannot write to {str(folder)!r}: permission denied")
+    path = folder / "atlas.parquet"
+    with atomically(folder / "summary.json") as summary:
+        summary.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+        atlas.save(path)
+    return path

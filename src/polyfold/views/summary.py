@@ -14,9 +14,13 @@ from polyfold.network.graph import Network
 from polyfold.program.program import Program
 
 
+# Counting faces costs far more than finding cells; a summary does it only where nobody notices.
+_FACES_AT_ONCE = 1_000_000
+
+
 def atlas_facts(atlas: Atlas, regions: Regions) -> dict[str, Any]:
     """What `polyfold unfold --json` prints."""
-    counts = atlas.f_vector()
+    counts = atlas.f_vector() if atlas.complete and len(atlas) * 3**atlas.dim <= _FACES_AT_ONCE else None
     return {
         "cells": len(atlas),
         "regions": len(regions),
