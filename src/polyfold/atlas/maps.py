@@ -35,7 +35,7 @@ def majorant(program: Program) -> Program:
 
 
 def support(program: Program) -> Program:
-    """The program with all coefficients but zero made one: its forms are zero only where every term has a factor zero."""
+    """The program with ones for all coefficients but zeros: a form is zero there only if all its terms are."""
     return _each_coefficient(program, lambda array: (array != 0).astype(np.float64))
 
 

@@ -30,8 +30,7 @@ def quick_checks(atlas: Atlas) -> Atlas:
 
 
 def check(atlas: Atlas) -> Certificate:
-    """Look an atlas over: the quick checks of every run, maps that agree across facets, volumes that add up, and the Euler
-    characteristic.
+    """Look an atlas over: what every run looks at, maps across facets, volumes, and the Euler characteristic.
 
     Returns the certificate with the outcome of every check; its level is "checked" if all of them passed, and
     "counted" if one did not.

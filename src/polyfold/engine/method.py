@@ -19,8 +19,7 @@ _MANY_CORNERS = 7
 def find_cells(
     problem: Problem, domain: Domain, threads: int, max_cells: int, keep_going: Callable[[int], bool]
 ) -> tuple[dict[str, Any], str]:
-    """What the core finds, and by which method: linear programs for bounded domains of high dimension, vertices and rays
-    for all others.
+    """What the core finds, and by which method: linear programs on bounded domains of high dimension, else generators.
 
     On all of R^d cells have few vertices in any dimension, and only generators tell what is unbounded.
     """

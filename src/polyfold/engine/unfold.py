@@ -17,8 +17,8 @@ from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
 from polyfold.atlas.problem import core_problem
 from polyfold.core import FlatDomain
 from polyfold.engine.check import quick_checks
-from polyfold.engine.method import find_cells
 from polyfold.engine.interrupts import interrupts_noted
+from polyfold.engine.method import find_cells
 from polyfold.engine.progress import Progress, reporter
 from polyfold.errors import DomainError, LimitError
 from polyfold.network.load import load

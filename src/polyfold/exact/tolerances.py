@@ -21,3 +21,6 @@ CONTINUITY = 1e-8
 
 # Volumes are sums of determinants of float vertices, each right to a few roundings times the cell's condition.
 VOLUME_SUM = 1e-6
+
+# What an ONNX BatchNormalization adds to the variance where the file does not say: the operator's own default.
+ONNX_BATCH_NORM_EPSILON = 1e-5

@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import onnx
 
+from polyfold.exact.tolerances import ONNX_BATCH_NORM_EPSILON
 from polyfold.network import compose
 from polyfold.network.builder import Operand, Site, Value
 from polyfold.network.ops import Shape
@@ -149,7 +150,7 @@ def _batch_norm(
     mean: Any,
     variance: Any,
     *,
-    epsilon: float = 1e-5,
+    epsilon: float = ONNX_BATCH_NORM_EPSILON,
     training_mode: int = 0,
     **options: Any,
 ) -> Value:

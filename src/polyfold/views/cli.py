@@ -91,6 +91,8 @@ def unfold(
                 soft_wrap=True,
             )
     if not atlas.complete:
+        message = f"stopped by {atlas.certificate.stopped_by} after {len(atlas):,} cells; there are more"
+        Console(stderr=True).print(f"[bold yellow]incomplete:[/] {message}", soft_wrap=True, highlight=False)
         raise typer.Exit(LIMIT_REACHED)
 
 

@@ -13,7 +13,6 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.network.graph import Network
 from polyfold.program.program import Program
 
-
 # Counting faces costs far more than finding cells; a summary does it only where nobody notices.
 _FACES_AT_ONCE = 1_000_000
 

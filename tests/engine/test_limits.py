@@ -1,0 +1,200 @@
+"""Limits, interrupts and progress: what stops early says so, and says the same whatever the number of threads."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from atlas.oracles import CORNER, unfolded
+
+import polyfold as pf
+from polyfold.errors import LimitError
+
+ARRAYS = ("patterns", "witnesses", "bounded", "facet_start", "facet_wall", "neighbour", "shared_facet", "shared_wall")
+
+
+def network(widths, seed=0):
+    rng = np.random.default_rng(seed)
+    return [(rng.normal(size=(b, a)), rng.normal(size=b)) for a, b in zip(widths, widths[1:], strict=False)]
+
+
+MEDIUM = network([3, 12, 8, 1])
+# Millions of cells: minutes of work.
+ENDLESS = network([6, 40, 40, 40, 1])
+
+
+def assert_same(a: pf.Atlas, b: pf.Atlas) -> None:
+    for name in ARRAYS:
+        assert np.array_equal(getattr(a, name), getattr(b, name)), name
+    assert a.exact_witnesses == b.exact_witnesses
+    assert (a.certificate.complete, a.certificate.stopped_by) == (b.certificate.complete, b.certificate.stopped_by)
+
+
+def assert_sound(part: pf.Atlas, stopped_by: str) -> None:
+    """An incomplete atlas: only counted, no check failed, and its open facets are marked."""
+    assert not part.complete
+    assert part.certificate.level == "counted"
+    assert part.certificate.stopped_by == stopped_by
+    assert stopped_by in str(part.certificate)
+    assert all(check.passed for check in part.certificate.checks)
+    assert (part.neighbour == -2).any()
+    assert (part.neighbour >= -2).all() and (part.neighbour < len(part)).all()
+
+
+@pytest.mark.parametrize("domain", [None, pf.box(-1, 1)])
+def test_the_result_does_not_depend_on_threads(domain):
+    one = pf.unfold(MEDIUM, domain, threads=1)
+    assert one.complete and one.certificate.stopped_by is None
+    for threads in (2, 3, 7):
+        assert_same(one, pf.unfold(MEDIUM, domain, threads=threads))
+    assert pf.unfold(MEDIUM, domain).certificate.threads == len(os.sched_getaffinity(0))
+
+
+def test_generated_cases_do_not_depend_on_threads():
+    for seed in range(60):
+        case, atlas = unfolded(seed)
+        assert_same(atlas, pf.unfold(case.program, case.domain, threads=3))
+
+
+def first_cells(whole: pf.Atlas, count: int) -> dict[str, np.ndarray]:
+    """What is left of an atlas if only its first cells are kept."""
+    facets = whole.facet_start[count]
+    neighbour = whole.neighbour[:facets]
+    shared = whole.shared_facet < facets
+    return {
+        "patterns": whole.patterns[:count],
+        "witnesses": whole.witnesses[:count],
+        "bounded": whole.bounded[:count],
+        "facet_start": whole.facet_start[: count + 1],
+        "facet_wall": whole.facet_wall[:facets],
+        "neighbour": np.where(neighbour >= count, -2, neighbour),
+        "shared_facet": whole.shared_facet[shared],
+        "shared_wall": whole.shared_wall[shared],
+    }
+
+
+@pytest.mark.parametrize("domain", [None, pf.box(-1, 1)])
+def test_max_cells_keeps_exactly_the_first_cells(domain):
+    whole = pf.unfold(MEDIUM, domain)
+    for count in (1, 2, 7, 100, len(whole) - 1):
+        parts = [pf.unfold(MEDIUM, domain, max_cells=count, threads=threads) for threads in (1, 2, 3)]
+        for name, expected in first_cells(whole, count).items():
+            assert np.array_equal(getattr(parts[0], name), expected), (count, name)
+        for part in parts:
+            assert len(part) == count
+            assert_same(part, parts[0])
+            assert_sound(part, "max_cells")
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_a_limit_that_is_not_reached_changes_nothing(threads):
+    whole = pf.unfold(MEDIUM)
+    for count in (len(whole), len(whole) + 1, 2**31 - 1):
+        assert_same(whole, pf.unfold(MEDIUM, max_cells=count, max_seconds=600, threads=threads))
+
+
+def test_max_cells_on_degenerate_cases():
+    for seed in range(1, 60, 2):
+        case, whole = unfolded(seed)
+        count = (len(whole) + 1) // 2
+        part = pf.unfold(case.program, case.domain, max_cells=count, threads=2)
+        for name, expected in first_cells(whole, count).items():
+            assert np.array_equal(getattr(part, name), expected), (case, name)
+        assert part.complete == (count == len(whole)), case
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_max_seconds_stops_a_long_run(threads):
+    started = time.monotonic()
+    part = pf.unfold(ENDLESS, pf.box(-1, 1), max_seconds=0.3, threads=threads)
+    assert time.monotonic() - started < 30
+    assert_sound(part, "max_seconds")
+    assert part.certificate.seconds >= 0.3
+    assert len(part) > 0
+    assert np.array_equal(part.locate(part.witnesses), np.arange(len(part)))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("round_", range(3))
+def test_ctrl_c_returns_what_there_is(threads, round_):
+    """A signal may arrive at any instruction, so more than once."""
+    before = signal.getsignal(signal.SIGINT)
+    seen, sent = [], []
+
+    def interrupt(cells):
+        seen.append(cells)
+        if len(seen) == 3:
+            timer = threading.Timer(0.01 * (round_ + 1), lambda: (sent.append(time.monotonic()), os.kill(os.getpid(), 2)))
+            timer.start()
+
+    part = pf.unfold(ENDLESS, pf.box(-1, 1), progress=interrupt, threads=threads)
+    assert time.monotonic() - sent[0] < 30
+    assert_sound(part, "interrupt")
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_an_interrupt_raised_by_the_callback():
+    def report(cells):
+        raise KeyboardInterrupt
+
+    assert_sound(pf.unfold(ENDLESS, pf.box(-1, 1), progress=report), "interrupt")
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_of_the_callback_comes_out(threads):
+    class MineError(Exception):
+        pass
+
+    def report(cells):
+        raise MineError("mine")
+
+    with pytest.raises(MineError, match="mine"):
+        pf.unfold(ENDLESS, pf.box(-1, 1), progress=report, threads=threads)
+    assert len(pf.unfold(CORNER)) == 4
+
+
+def test_unfolding_outside_the_main_thread():
+    found = []
+    worker = threading.Thread(target=lambda: found.append(len(pf.unfold(MEDIUM))))
+    worker.start()
+    worker.join(60)
+    assert found == [len(pf.unfold(MEDIUM))]
+
+
+@pytest.mark.parametrize("name", ["max_cells", "threads"])
+@pytest.mark.parametrize("value", [0, -1, 2**40, 1.5, 2.0, "3", True, [1], float("nan")])
+def test_numbers_that_are_no_counts(name, value):
+    with pytest.raises(LimitError, match=f"^{name}=.* whole number between 1 and"):
+        pf.unfold(CORNER, **{name: value})
+
+
+@pytest.mark.parametrize("value", [0, -1, -0.5, float("nan"), "1", [1.0], 1j])
+def test_seconds_that_are_none(value):
+    with pytest.raises(LimitError, match="^max_seconds=.* leaves no time"):
+        pf.unfold(CORNER, max_seconds=value)
+
+
+def test_numpy_numbers_are_numbers():
+    part = pf.unfold(CORNER, max_cells=np.int64(3), max_seconds=np.float32(60), threads=np.int32(2))
+    assert len(part) == 3
+
+
+def test_progress_counts_up():
+    seen = []
+    part = pf.unfold(ENDLESS, pf.box(-1, 1), progress=seen.append, max_seconds=0.3)
+    assert len(seen) > 2
+    assert seen == sorted(seen)
+    assert 0 < seen[-1] <= len(part)
+
+
+def test_a_progress_line_goes_to_standard_error_only(capfd):
+    pf.unfold(ENDLESS, pf.box(-1, 1), progress=True, max_seconds=0.3)
+    said = capfd.readouterr()
+    assert said.out == ""
+    assert "cells" in said.err or "unfolding" in said.err
+    pf.unfold(MEDIUM)
+    assert capfd.readouterr() == ("", "")

@@ -1,0 +1,402 @@
+"""The command line: what it prints and writes, its exit codes, and one line for whatever is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import polyfold as pf
+from polyfold.views import cli
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("pyarrow")
+
+SHARED = Path(__file__).parents[3] / "shared" / "data" / "models"
+FIELDS = {
+    "cells": int,
+    "regions": int,
+    "gates": int,
+    "dim": int,
+    "outputs": int,
+    "bounded_cells": int,
+    "facets": int,
+    "f_vector": (list, type(None)),
+    "complete": bool,
+    "certificate": str,
+    "seconds": float,
+}
+WEIGHTS = {"W": np.eye(2), "b": [0.0, 0.0], "V": [[1.0], [1.0]], "c": [0.0]}
+BODY = "h = Gemm(x, W, b) r = Relu(h) y = Gemm(r, V, c)"
+
+
+def write_model(path: Path, body: str = BODY, **changed: object) -> Path:
+    text = f'<ir_version: 8, opset_import: ["": 17]> net (float[1,2] x) => (float[1,1] y) {{ {body} }}'
+    model = onnx.parser.parse_model(text)
+    for name, numbers in {**WEIGHTS, **changed}.items():
+        model.graph.initializer.append(onnx.numpy_helper.from_array(np.asarray(numbers, dtype=np.float32), name))
+    path.write_bytes(model.SerializeToString())
+    return path
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Runs `polyfold ARGUMENTS` in this process: the exit code, standard output and standard error."""
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["polyfold", *map(str, arguments)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        said = capsys.readouterr()
+        return int(ended.value.code or 0), said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def refused(run, tmp_path):
+    """Runs what must be refused: exit code 2, one line, no traceback, nothing written; returns the line."""
+
+    def call(*arguments: object, command: str = "unfold") -> str:
+        before = sorted(str(path) for path in tmp_path.rglob("*"))
+        code, out, err = run(command, *arguments)
+        assert code == 2, err
+        assert out == ""
+        assert err.count("\n") == 1 and err.startswith("error: ")
+        assert "Traceback" not in err
+        assert sorted(str(path) for path in tmp_path.rglob("*")) == before
+        return err
+
+    return call
+
+
+@pytest.fixture
+def model(tmp_path) -> Path:
+    return write_model(tmp_path / "corner.onnx")
+
+
+# -- what it prints and writes
+
+
+def test_json_is_one_object_with_the_promised_fields(run, model):
+    code, out, err = run("unfold", model, "--box", -1, 1, "--json")
+    assert (code, err) == (0, "")
+    facts = json.loads(out)
+    assert out.count("\n") == 1
+    assert all(isinstance(facts[name], kind) for name, kind in FIELDS.items())
+    assert (facts["cells"], facts["regions"], facts["gates"], facts["dim"], facts["outputs"]) == (4, 4, 2, 2, 1)
+    assert (facts["bounded_cells"], facts["facets"], facts["complete"]) == (4, 4, True)
+    assert facts["certificate"] == "checked"
+    assert facts["f_vector"] is None
+    assert facts["seconds"] >= 0
+
+
+def test_on_the_whole_space_and_on_a_bundled_network(run):
+    code, out, _ = run("unfold", "iris", "--json")
+    facts, atlas = json.loads(out), pf.unfold(list(_iris()))
+    assert code == 0
+    assert (facts["cells"], facts["facets"]) == (len(atlas), atlas.inner_facets)
+    assert facts["regions"] == len(pf.regions(atlas))
+    assert facts["bounded_cells"] == int(atlas.bounded.sum()) < facts["cells"]
+
+
+def _iris():
+    from polyfold.data import iris
+
+    return iris()
+
+
+def test_for_people(run, model):
+    code, out, err = run("unfold", model, "--box", -1, 1)
+    assert (code, err) == (0, "")
+    assert "4 (4 bounded)" in out
+    assert "linear regions" in out
+    assert "checked, complete" in out
+    assert "facets pair up" in out
+
+
+def test_info(run, model):
+    code, out, err = run("info", model)
+    assert (code, err) == (0, "")
+    assert "2 in 1 stages" in out and "Rectify" in out
+    code, out, err = run("info", model, "--json")
+    facts = json.loads(out)
+    assert (code, err) == (0, "")
+    assert (facts["gates"], facts["input_dim"], facts["output_dim"]) == (2, 2, 1)
+    assert [node["op"] for node in facts["nodes"]] == ["Linear", "Rectify", "Linear"]
+
+
+def test_an_output_folder_is_made_and_filled(run, model, tmp_path):
+    out_folder = tmp_path / "new" / "folder"
+    code, out, _ = run("unfold", model, "--box", -1, 1, "--out", out_folder, "--json")
+    assert code == 0
+    assert sorted(os.listdir(out_folder)) == ["atlas.parquet", "summary.json"]
+    facts, summary = json.loads(out), json.loads((out_folder / "summary.json").read_text())
+    assert facts.pop("atlas") == str(out_folder / "atlas.parquet")
+    assert facts == summary
+    assert len(pf.open(out_folder / "atlas.parquet")) == 4
+    code, out, _ = run("unfold", model, "--out", out_folder)
+    assert code == 0
+    assert str(out_folder / "atlas.parquet") in out
+    assert not pf.open(out_folder / "atlas.parquet").bounded.any()
+    assert sorted(os.listdir(out_folder)) == ["atlas.parquet", "summary.json"]
+
+
+@pytest.mark.parametrize(
+    "text", ["-1,1\n0,2\n", "-1, 1\r\n0, 2\r\n", "\ufeff-1,1\n0,2", "\n-1.0,1e0\n\n0,2\n\n", '"-1","1"\n"0","2"\n']
+)
+def test_a_box_file_is_a_row_for_every_input(run, model, tmp_path, text):
+    path = tmp_path / "box.csv"
+    path.write_text(text, encoding="utf-8")
+    code, out, _ = run("unfold", model, "--box-file", path, "--json")
+    assert code == 0
+    assert json.loads(out)["cells"] == 2
+    expected = pf.unfold([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))], pf.box([-1, 0], [1, 2]))
+    assert json.loads(out)["domain_digest"] == expected.certificate.domain_digest
+
+
+def test_a_limit_has_its_own_exit_code(run, model, tmp_path):
+    code, out, err = run("unfold", model, "--max-cells", 3, "--json", "--out", tmp_path / "out")
+    facts = json.loads(out)
+    assert code == 3
+    assert (facts["cells"], facts["complete"], facts["certificate"]) == (3, False, "counted")
+    assert err == "incomplete: stopped by max_cells after 3 cells; there are more\n"
+    assert not pf.open(tmp_path / "out" / "atlas.parquet").complete
+    code, out, _ = run("unfold", model, "--max-cells", 4, "--max-seconds", 60, "--threads", 2, "--json")
+    assert code == 0
+    assert json.loads(out)["complete"]
+
+
+# -- what it refuses
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("notes.txt", b"hello", "neither an .onnx nor a .pt2 file"),
+        ("text.onnx", b"this is no network", "not a readable ONNX file"),
+        ("empty.onnx", b"", "is empty"),
+        ("random.onnx", np.random.default_rng(0).bytes(4000), "not a readable ONNX file"),
+        ("zeros.onnx", bytes(4000), "not a readable ONNX file"),
+        ("weights.pt", b"PK", "weights"),
+        ("model.h5", b"\x89HDF", "Keras"),
+    ],
+)
+def test_files_that_are_no_network(refused, tmp_path, name, content, words):
+    path = tmp_path / name
+    path.write_bytes(content)
+    for command in ("unfold", "info"):
+        line = refused(path, command=command)
+        assert name in line and words in line
+
+
+def test_a_network_cut_short_anywhere(run, model, tmp_path):
+    """Some beginnings of a file are still a network of their own; none of them may end in a traceback."""
+    content = model.read_bytes()
+    path = tmp_path / "short.onnx"
+    codes = []
+    for length in range(1, len(content), 7):
+        path.write_bytes(content[:length])
+        code, _, err = run("info", path)
+        assert "Traceback" not in err
+        assert code == 0 or (code == 2 and err.startswith("error: ") and err.count("\n") == 1)
+        codes.append(code)
+    assert codes.count(2) > len(codes) * 0.8
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"b": [0.0, np.nan]}, "contains nan"),
+        ({"W": [[np.inf, 0.0], [0.0, 1.0]]}, "contains inf"),
+        ({"c": [-np.inf]}, "contains -inf"),
+        ({"body": BODY.replace("Relu", "Sin")}, "(Sin) is not supported"),
+        ({"body": BODY.replace("Relu", "Tanh")}, "(Tanh) is not supported"),
+        ({"body": BODY.replace("Relu", "NoSuchOp")}, "NoSuchOp"),
+        ({"W": np.eye(3), "b": np.zeros(3)}, "h"),
+        ({"V": [[1.0], [1.0], [1.0]]}, "y"),
+    ],
+)
+def test_networks_that_cannot_be_unfolded(refused, tmp_path, changed, words):
+    path = write_model(tmp_path / "bad.onnx", **changed)
+    line = refused(path, "--box", -1, 1, "--json", "--out", tmp_path / "out")
+    assert "bad.onnx" in line and words in line
+
+
+@pytest.mark.parametrize(
+    ("box", "words"),
+    [
+        (("1", "-1"), "from 1.0 to -1.0"),
+        (("1", "1"), "lo must be less than hi"),
+        (("nan", "1"), "NaN"),
+        (("inf", "inf"), "empty"),
+    ],
+)
+def test_empty_and_inverted_boxes(refused, model, tmp_path, box, words):
+    assert words in refused(model, "--box", *box, "--out", tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "is empty"),
+        (b"\n\n", "is empty"),
+        (b"-1,1\n", "a network with 2 inputs"),
+        (b"-1,1\n-1,1\n-1,1\n", "a network with 2 inputs"),
+        (b"lo,hi\n-1,1\n", "two numbers"),
+        (b"-1;1\n-1;1\n", "two numbers"),
+        (b"-1,1,0\n-1,1,0\n", "two numbers"),
+        (b"-1,1\n-1,nan\n", "NaN"),
+        (b"-1,1\n1,-1\n", "empty in dimension 1"),
+        (b"\xff\xfe\x00", "cannot be read"),
+        (b'"' + b"1" * 200_000, "cannot be read"),
+    ],
+)
+def test_bad_box_files(refused, model, tmp_path, content, words):
+    path = tmp_path / "box.csv"
+    path.write_bytes(content)
+    assert words in refused(model, "--box-file", path, "--out", tmp_path / "out")
+
+
+def test_box_files_that_are_not_there(refused, model, tmp_path):
+    assert "absent.csv" in refused(model, "--box-file", tmp_path / "absent.csv")
+    assert "cannot be read" in refused(model, "--box-file", tmp_path)
+    assert "exclude each other" in refused(model, "--box-file", tmp_path / "a", "--box", 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--max-cells", 0),
+        ("--max-cells", -5),
+        ("--max-cells", 10**12),
+        ("--max-seconds", 0),
+        ("--max-seconds", -1),
+        ("--max-seconds", "nan"),
+        ("--threads", 0),
+        ("--threads", 10**9),
+    ],
+)
+def test_limits_that_are_none(refused, model, tmp_path, option, value):
+    assert option.strip("-").replace("-", "_") in refused(model, option, value, "--out", tmp_path / "out")
+
+
+def test_folders_that_cannot_be_written(refused, model, tmp_path):
+    """Below a regular file not even root can write."""
+    for place in (model, model / "out", model / "deep" / "out"):
+        assert "is no folder" in refused(model, "--out", place)
+
+
+def test_targets_that_cannot_be_replaced(run, model, tmp_path):
+    for name in ("atlas.parquet", "summary.json"):
+        folder = tmp_path / name[:3]
+        (folder / name).mkdir(parents=True)
+        code, out, err = run("unfold", model, "--out", folder)
+        assert (code, out) == (2, "")
+        assert err.startswith("error: cannot write to") and err.count("\n") == 1
+        assert not [path for path in folder.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.shared
+@pytest.mark.skipif(not SHARED.is_dir(), reason=f"THE SHARED MODELS ARE ABSENT: there is no {SHARED}")
+def test_a_lyapunov_network_with_a_product(refused, tmp_path):
+    line = refused(SHARED / "lsnc_quadrotor2d.onnx", "--json", "--out", tmp_path / "out")
+    assert "lsnc_quadrotor2d.onnx" in line
+    assert "Mul" in line
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["unfold"],
+        ["fold", "iris"],
+        ["unfold", "iris", "--boks", "1", "2"],
+        ["unfold", "iris", "--box", "1"],
+        ["unfold", "iris", "--box", "a", "b"],
+        ["unfold", "iris", "--max-cells", "many"],
+        ["unfold", "iris", "--max-cells", "1.5"],
+        ["info", "iris", "more"],
+    ],
+)
+def test_usage_errors_are_clean(run, arguments):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["unfold", "--help"], ["info", "--help"]])
+def test_help(run, arguments):
+    code, out, err = run(*arguments)
+    assert (code, err) == (0, "")
+    assert "Usage" in out
+
+
+# -- as a program of its own
+
+
+def program(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "polyfold", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        **options,
+    )
+
+
+def test_python_dash_m(tmp_path):
+    done = program("unfold", "iris", "--box", "0", "8", "--json", "--out", "here", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["complete"]
+    assert sorted(os.listdir(tmp_path / "here")) == ["atlas.parquet", "summary.json"]
+    done = program("unfold", "iris", "--box", "8", "0")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: the box is empty") and done.stderr.count("\n") == 1
+
+
+def test_ctrl_c_gives_what_there_is(tmp_path):
+    """The process says when it unfolds; then it is interrupted, and ends with code 3 and an incomplete atlas."""
+    wide = tmp_path / "wide.npz"
+    rng = np.random.default_rng(0)
+    shapes = [(40, 6), (40, 40), (40, 40), (1, 40)]
+    np.savez(wide, *[part for rows, columns in shapes for part in (rng.normal(size=(rows, columns)), rng.normal(size=rows))])
+    script = f"""
+import sys
+import numpy as np
+from polyfold.views import cli
+
+parts = list(np.load({str(wide)!r}).values())
+cli._network = lambda model: cli.from_arrays(list(zip(parts[::2], parts[1::2])))
+unfold = cli.unfold_network
+
+def watched(*arguments, **options):
+    def report(cells):
+        print("working", file=sys.stderr, flush=True)
+
+    return unfold(*arguments, **{{**options, "progress": report}})
+
+cli.unfold_network = watched
+sys.argv = ["polyfold", "unfold", "wide", "--box", "-1", "1", "--json", "--out", {str(tmp_path / "out")!r}]
+cli.main()
+"""
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        assert process.stderr.readline() == "working\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 3, err
+    facts = json.loads(out)
+    assert (facts["complete"], facts["stopped_by"]) == (False, "interrupt")
+    assert err.endswith(f"stopped by interrupt after {facts['cells']:,} cells; there are more\n")
+    assert len(pf.open(tmp_path / "out" / "atlas.parquet")) == facts["cells"]
