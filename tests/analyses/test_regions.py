@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from atlas.oracles import unfolded
 
 import polyfold as pf
+from atlas.oracles import unfolded
 from polyfold.engine.reference import reference_unfold
 
 

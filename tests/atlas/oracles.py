@@ -1,9 +1,9 @@
-"""What the tests hold an atlas against: cells as inequalities by a forward pass of their own, Qhull, HiGHS, sampling."""
+"""What the tests hold an atlas against: inequalities by a forward pass of their own, Qhull, HiGHS, sampling."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 from scipy.optimize import linprog
@@ -18,7 +18,7 @@ from polyfold.testing import Case, generated_case, program_from_layers
 CORNER = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
 
 
-@lru_cache(maxsize=None)
+@cache
 def unfolded(seed: int) -> tuple[Case, Atlas]:
     """A generated case and its atlas; odd seeds are degenerate."""
     case = generated_case(seed)
@@ -28,7 +28,9 @@ def unfolded(seed: int) -> tuple[Case, Atlas]:
 def by_hand() -> Iterator[Atlas]:
     """Small atlases whose shape is special: no gates, one dimension, whole spaces, strips, slices."""
     rng = np.random.default_rng(7)
-    line = program_from_layers([(np.array([[1.0], [1.0], [-2.0]]), np.array([0.0, -1.0, 1.0])), (np.ones((2, 3)), [1, 2])])
+    line = program_from_layers(
+        [(np.array([[1.0], [1.0], [-2.0]]), np.array([0.0, -1.0, 1.0])), (np.ones((2, 3)), [1, 2])]
+    )
     yield pf.unfold([(np.ones((2, 3)), np.ones(2))])
     yield pf.unfold([(np.ones((2, 3)), np.ones(2))], pf.box(-1, 2))
     yield pf.unfold([(np.ones((1, 1)), np.ones(1))], pf.box(-np.inf, 3))

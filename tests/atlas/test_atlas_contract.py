@@ -6,9 +6,9 @@ from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pytest
-from atlas.oracles import CORNER, by_hand, unfolded
 
 import polyfold as pf
+from atlas.oracles import CORNER, by_hand, unfolded
 from polyfold.errors import PolyfoldError, ShapeError
 
 SEEDS = range(60)
@@ -81,7 +81,9 @@ def test_patterns_are_packed_lowest_bit_first():
     for atlas in every_atlas():
         signs = atlas.signs()
         assert signs.shape == (len(atlas), atlas.gates)
-        by_hand_signs = [[atlas.patterns[i, g // 8] >> (g % 8) & 1 for g in range(atlas.gates)] for i in range(len(atlas))]
+        by_hand_signs = [
+            [atlas.patterns[i, g // 8] >> (g % 8) & 1 for g in range(atlas.gates)] for i in range(len(atlas))
+        ]
         assert np.array_equal(signs, np.array(by_hand_signs, dtype=bool).reshape(signs.shape))
         if atlas.gates % 8:
             assert not (atlas.patterns[:, -1] >> (atlas.gates % 8)).any()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from atlas.oracles import CORNER
 
 import polyfold as pf
+from atlas.oracles import CORNER
 from polyfold.atlas.domain import resolve_domain
 from polyfold.errors import DomainError
 
@@ -20,7 +20,9 @@ def test_a_box_takes_scalars_vectors_and_missing_bounds():
 
 
 def test_a_slice_keeps_rows_where_they_were_written():
-    domain = resolve_domain(pf.slice_of([0, 0, 1], [[1, 0], [0, 1], [1, 1]], within=pf.box(-1, 1), bounds=pf.box(0, 2)), 3)
+    domain = resolve_domain(
+        pf.slice_of([0, 0, 1], [[1, 0], [0, 1], [1, 1]], within=pf.box(-1, 1), bounds=pf.box(0, 2)), 3
+    )
     assert (domain.input_dim, domain.dim, domain.rows) == (3, 2, 10)
     assert domain.is_slice
     assert domain.lift([[1.0, 2.0]]).tolist() == [[1.0, 2.0, 4.0]]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
+import polyfold as pf
 from atlas.oracles import (
     by_hand,
     extent,
@@ -16,8 +18,6 @@ from atlas.oracles import (
     unfolded,
     volume_and_centroid,
 )
-
-import polyfold as pf
 from polyfold.atlas.generators import LINE, RAY, VERTEX
 from polyfold.testing import generated_case
 
@@ -128,9 +128,10 @@ def test_minimal_halfspaces_are_the_same_set_and_none_can_be_left_out(batch):
         assert (np.diff(everything.start) == atlas.gates + atlas.domain.rows).all()
         for i, cell in enumerate(cells):
             facets = atlas.facets(cell)
-            assert minimal.wall[minimal.start[i] : minimal.start[i + 1]].tolist() == atlas.facet_wall[
-                facets.start : facets.stop
-            ].tolist()
+            assert (
+                minimal.wall[minimal.start[i] : minimal.start[i + 1]].tolist()
+                == atlas.facet_wall[facets.start : facets.stop].tolist()
+            )
             A, b = normalised(*minimal[i])
             full_A, full_b = normalised(*everything[i])
             oracle_A, oracle_b = rows_of(atlas, cell)
@@ -179,9 +180,7 @@ def test_cells_of_special_shapes():
 
 
 def test_a_strip_has_a_ball_but_no_volume():
-    strip = pf.unfold(
-        [(np.array([[1.0, 1.0], [1.0, 1.0]]), np.array([0.0, -2.0])), (np.ones((1, 2)), np.zeros(1))]
-    )
+    strip = pf.unfold([(np.array([[1.0, 1.0], [1.0, 1.0]]), np.array([0.0, -2.0])), (np.ones((1, 2)), np.zeros(1))])
     middle = int(strip.locate([[0.5, 0.5]])[0])
     assert strip.volumes([middle])[0] == np.inf
     assert np.isnan(strip.centroids([middle])).all()

@@ -6,11 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from atlas.oracles import CORNER, by_hand, points_inside, rows_of, unfolded
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import polyfold as pf
+from atlas.oracles import CORNER, by_hand, points_inside, rows_of, unfolded
 from polyfold.engine.reference import exact_at
 from polyfold.errors import DomainError, PolyfoldError, ShapeError
 from polyfold.exact.rational import rational
@@ -78,7 +78,7 @@ def test_random_points_get_a_cell_that_touches_them_or_lie_outside(batch):
 def test_vertices_and_facets_belong_to_cells_that_touch_them(seed):
     """Vertices are rounded, so they may fall outside the domain; those that do not must be found."""
     case, atlas = unfolded(seed)
-    U = np.vstack([points for points in atlas.vertices()])[:80]
+    U = np.vstack(atlas.vertices())[:80]
     for u, cell in zip(U, atlas.locate(U, outside="ignore"), strict=True):
         assert cell < 0 or touches(atlas, cell, u), (case, u)
 
@@ -117,13 +117,18 @@ def test_just_outside_is_outside():
 
 
 def test_a_slanted_boundary_is_decided_exactly():
-    """0.1 + 0.2 > 0.3 in floats, but the sum of these three floats is what counts, not its rounding."""
-    atlas = pf.unfold(CORNER, pf.polytope([[1.0, 1.0]], [0.3]))
-    exact = Fraction(0.1) + Fraction(0.2) <= Fraction(0.3)
-    assert (atlas.locate([[0.1, 0.2]], outside="ignore")[0] >= 0) == exact
-    tilted = pf.unfold(CORNER, pf.polytope([[0.1, 0.7]], [0.1 * 3 + 0.7 * 5]))
-    exact = Fraction(0.1) * 3 + Fraction(0.7) * 5 <= Fraction(0.1 * 3 + 0.7 * 5)
-    assert (tilted.locate([[3.0, 5.0]], outside="ignore")[0] >= 0) == exact
+    """The bound is the rounded value at the point itself: only exact arithmetic knows on which side the point is."""
+    rng = np.random.default_rng(0)
+    sides = []
+    for _ in range(40):
+        row, point = rng.normal(size=2), rng.normal(size=2)
+        exact = sum((Fraction(a) * Fraction(u) for a, u in zip(row.tolist(), point.tolist(), strict=True)), Fraction(0))
+        for bound in (float(exact), float(row @ point)):
+            atlas = pf.unfold(CORNER, pf.polytope([row], [bound]), threads=1)
+            inside = bool(atlas.locate([point], outside="ignore")[0] >= 0)
+            assert inside == (exact <= Fraction(bound))
+            sides.append(inside)
+    assert 10 < sum(sides) < 70
 
 
 def test_far_away_points_do_not_overflow():

@@ -9,9 +9,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from atlas.oracles import CORNER, by_hand, unfolded
 
 import polyfold as pf
+from atlas.oracles import CORNER, by_hand, unfolded
 from polyfold.atlas.domain import Domain
 from polyfold.errors import StorageError
 from polyfold.program.program import Affine
@@ -112,7 +112,9 @@ def refuse(path) -> str:
     return message
 
 
-@pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1PAR1", bytes(range(256)) * 20, b"PAR1" + b"\0" * 400 + b"PAR1"])
+@pytest.mark.parametrize(
+    "content", [b"", b"PAR1", b"PAR1PAR1", bytes(range(256)) * 20, b"PAR1" + b"\0" * 400 + b"PAR1"]
+)
 def test_files_of_anything(content, tmp_path):
     path = tmp_path / "some.parquet"
     path.write_bytes(content)
@@ -178,7 +180,7 @@ def rewrite(path, change_table=None, change_header=None):
 
 
 def test_a_rewritten_file_is_still_read(tmp_path):
-    """The same table from another writer, in small pieces: the tampering below is what is refused, not the rewriting."""
+    """The same table in other pieces: what is refused below is the tampering, not the rewriting."""
     path = saved(tmp_path)
     rewrite(path)
     table = pq.read_table(path)

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from atlas.oracles import CORNER, by_hand, unfolded
 
 import polyfold as pf
+from atlas.oracles import CORNER, by_hand, unfolded
 
 PAIRING, DISTINCT, WITNESSES = "facets pair up", "patterns differ", "witnesses have their patterns"
 CONTINUITY, VOLUMES = "maps agree across facets", "volumes add up"
@@ -137,21 +137,25 @@ def test_walls_that_share_a_facet_are_needed():
     assert failed(replace(double, shared_facet=none, shared_wall=none.astype(np.int32))) == [PAIRING]
 
 
-def test_a_facet_that_is_left_out(atlas):
-    """A facet on the boundary has no partner that could miss it; walking the cell again finds it."""
-    facet = int(np.flatnonzero(atlas.neighbour == -1)[0])
+def without_facet(atlas: pf.Atlas, facet: int) -> pf.Atlas:
     kept = np.arange(len(atlas.neighbour)) != facet
     owner = int(np.searchsorted(atlas.facet_start, facet, side="right")) - 1
-    start = atlas.facet_start - (np.arange(len(atlas) + 1) > owner)
-    shared = atlas.shared_facet - (atlas.shared_facet > facet)
-    tampered = replace(
+    noted = atlas.shared_facet != facet
+    return replace(
         atlas,
-        facet_start=start,
+        facet_start=atlas.facet_start - (np.arange(len(atlas) + 1) > owner),
         facet_wall=atlas.facet_wall[kept],
         neighbour=atlas.neighbour[kept],
-        shared_facet=shared,
+        shared_facet=(atlas.shared_facet - (atlas.shared_facet > facet))[noted],
+        shared_wall=atlas.shared_wall[noted],
     )
-    assert failed(tampered) == [CONTINUITY]
+
+
+def test_a_facet_that_is_left_out(atlas):
+    """A facet on the boundary has no partner that could miss it; walking the cell again finds it."""
+    for facet in range(0, len(atlas.neighbour), 3):
+        inner = atlas.neighbour[facet] >= 0
+        assert failed(without_facet(atlas, facet)) == [PAIRING if inner else CONTINUITY]
 
 
 def test_a_moved_witness(atlas):
@@ -167,6 +171,14 @@ def test_a_witness_on_a_wall_on_the_boundary_or_beyond_it(where):
     corner = pf.unfold(CORNER, pf.box(-2, 2))
     cell = int(corner.locate([[-1.0, -1.0]])[0])
     assert failed(replace(corner, witnesses=changed(corner.witnesses, cell, [-1.5, -0.25]))) == []
+    assert failed(replace(corner, witnesses=changed(corner.witnesses, cell, where))) == [WITNESSES]
+
+
+@pytest.mark.parametrize("where", [[0.5, 0.0], [0.0, 0.5], [0.0, 0.0]])
+def test_a_witness_on_a_wall_seen_from_the_other_side(where):
+    """Here the gates fall along the axes, and are off just next to the wall as well."""
+    corner = pf.unfold([(-np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))], pf.box(-2, 2))
+    cell = int(corner.locate([[1.0, 1.0]])[0])
     assert failed(replace(corner, witnesses=changed(corner.witnesses, cell, where))) == [WITNESSES]
 
 

@@ -93,7 +93,7 @@ def test_json_is_one_object_with_the_promised_fields(run, model):
     assert (facts["cells"], facts["regions"], facts["gates"], facts["dim"], facts["outputs"]) == (4, 4, 2, 2, 1)
     assert (facts["bounded_cells"], facts["facets"], facts["complete"]) == (4, 4, True)
     assert facts["certificate"] == "checked"
-    assert facts["f_vector"] is None
+    assert facts["f_vector"] == [9, 12, 4]
     assert facts["seconds"] >= 0
 
 
@@ -341,6 +341,10 @@ def test_help(run, arguments):
 # -- as a program of its own
 
 
+# The package under test, also where the working directory is another one.
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(pf.__file__).parents[1])}
+
+
 def program(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "polyfold", *map(str, arguments)],
@@ -348,6 +352,7 @@ def program(*arguments: object, **options) -> subprocess.CompletedProcess[str]:
         text=True,
         timeout=120,
         check=False,
+        env=ENVIRONMENT,
         **options,
     )
 
@@ -367,7 +372,9 @@ def test_ctrl_c_gives_what_there_is(tmp_path):
     wide = tmp_path / "wide.npz"
     rng = np.random.default_rng(0)
     shapes = [(40, 6), (40, 40), (40, 40), (1, 40)]
-    np.savez(wide, *[part for rows, columns in shapes for part in (rng.normal(size=(rows, columns)), rng.normal(size=rows))])
+    np.savez(
+        wide, *[part for rows, columns in shapes for part in (rng.normal(size=(rows, columns)), rng.normal(size=rows))]
+    )
     script = f"""
 import sys
 import numpy as np
@@ -387,7 +394,9 @@ cli.unfold_network = watched
 sys.argv = ["polyfold", "unfold", "wide", "--box", "-1", "1", "--json", "--out", {str(tmp_path / "out")!r}]
 cli.main()
 """
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
+    )
     try:
         assert process.stderr is not None
         assert process.stderr.readline() == "working\n"

@@ -142,6 +142,6 @@ def _threads(threads: int | None) -> int:
 
 
 def _whole_number(name: str, value: Any, most: int) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= value <= most:
+    if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= int(value) <= most:
         raise LimitError(f"{name}={value!r} must be a whole number between 1 and {most:,}, or None")
     return int(value)
