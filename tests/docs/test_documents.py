@@ -31,9 +31,7 @@ def test_every_page_is_in_the_index() -> None:
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     for path in sorted((ROOT / "docs").rglob("*.md")):
         relative = path.relative_to(ROOT / "docs").as_posix()
-        assert relative == "index.md" or f"]({relative})" in index, (
-            f"docs/index.md does not link to {relative}"
-        )
+        assert relative == "index.md" or f"]({relative})" in index, f"docs/index.md does not link to {relative}"
 
 
 def test_ops_table_is_complete() -> None:

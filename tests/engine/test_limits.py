@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -209,3 +212,34 @@ def test_a_progress_line_goes_to_standard_error_only(capfd, monkeypatch):
     assert "cells" in said.err and "a second" in said.err
     pf.unfold(MEDIUM)
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.xfail(
+    strict=True, reason="the compiled core ends the process if its callback raises: its threads still run"
+)
+def test_another_signal_whose_handler_raises():
+    """The handler runs at the first instruction of our callback, before any try: the engine has to survive that."""
+    script = """
+import signal
+import subprocess
+import sys
+import numpy as np
+import polyfold as pf
+
+def handler(number, frame):
+    raise TimeoutError("mine")
+
+rng = np.random.default_rng(0)
+layers = [(rng.normal(size=(b, a)), rng.normal(size=b)) for a, b in [(6, 40), (40, 40), (40, 40), (40, 1)]]
+signal.signal(signal.SIGALRM, handler)
+signal.setitimer(signal.ITIMER_REAL, 0.3)
+try:
+    pf.unfold(layers, pf.box(-1, 1), max_seconds=20)
+except TimeoutError:
+    print("clean")
+"""
+    environment = {**os.environ, "PYTHONPATH": str(Path(pf.__file__).parents[1])}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False, env=environment
+    )
+    assert (done.returncode, done.stdout) == (0, "clean\n")

@@ -13,9 +13,7 @@ from polyfold.exact.linear_program import dot, feasible_point, integer_row, maxi
 
 
 def rationals(array):
-    return [
-        rationals(row) if isinstance(row, list) else fmpq(*float(row).as_integer_ratio()) for row in array
-    ]
+    return [rationals(row) if isinstance(row, list) else fmpq(*float(row).as_integer_ratio()) for row in array]
 
 
 def random_problem(rng):
@@ -135,9 +133,7 @@ def test_a_point_above_a_level_is_found_iff_there_is_one():
         if start is None:
             continue
         optimum = maximise(c, A, b)
-        levels = (
-            [fmpq(0), fmpq(100)] if optimum.value is None else [optimum.value, optimum.value - fmpq(1, 1000)]
-        )
+        levels = [fmpq(0), fmpq(100)] if optimum.value is None else [optimum.value, optimum.value - fmpq(1, 1000)]
         for level in levels:
             point = point_above(c, level, A, b, start)
             assert (point is not None) == (optimum.value is None or level < optimum.value)
