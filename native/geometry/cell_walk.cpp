@@ -511,17 +511,27 @@ bool CellWalk<Words>::bounded(const Cell<Words>& cell) {
            std::none_of(cell.at_infinity.begin(), cell.at_infinity.end(), [](auto x) { return x; });
 }
 
+// The slots of a cell's facets by their walls, without infinity.
+template <int Words>
+std::vector<int> CellWalk<Words>::facets_in_order(const Cell<Words>& cell) const {
+    std::vector<int> order;
+    cell.facets.for_each([&](int s) {
+        if (cell.slots[s].wall != problem_.infinity_wall()) order.push_back(s);
+    });
+    std::sort(order.begin(), order.end(), [&](int a, int b) { return cell.slots[a].wall < cell.slots[b].wall; });
+    return order;
+}
+
 template <int Words>
 void CellWalk<Words>::emit(Cell<Words>& cell, CellBlock& block) {
     cell.emit_pattern(block);
     std::vector<std::int32_t> walls;
-    cell.facets.for_each([&](int s) {
-        if (cell.slots[s].wall == problem_.infinity_wall()) return;
+    for (const int s : facets_in_order(cell)) {
         walls.assign(1, cell.slots[s].wall);
         for (const auto& [slot, other] : cell.shared)
             if (slot == s) walls.push_back(other);
         cell.emit_facet(problem_, walls, block);
-    });
+    }
     block.facet_stop.push_back(static_cast<std::int64_t>(block.facet_wall.size()));
 
     block.bounded.push_back(bounded(cell));
@@ -587,9 +597,7 @@ template <int Words>
 void CellWalk<Words>::emit_generators(Cell<Words>& cell, GeneratorBlock& block) {
     std::vector<std::int32_t> local(cell.slots.size(), -1);
     std::int32_t facets = 0;
-    cell.facets.for_each([&](int s) {
-        if (cell.slots[s].wall != problem_.infinity_wall()) local[s] = facets++;
-    });
+    for (const int s : facets_in_order(cell)) local[s] = facets++;
     const auto write = [&](const double* point, int kind, const Mask<Words>& mask) {
         const double scale = kind == 0 ? 1 / point[problem_.dim] : 1.0;
         for (int k = 0; k < problem_.dim; ++k) block.coordinates.push_back(point[k] * scale);

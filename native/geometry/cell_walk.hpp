@@ -93,6 +93,7 @@ class CellWalk {
     const ExactVector& exact_generator(Cell<Words>& cell, int generator) const;
     int side(const Cell<Words>& cell, const FacetSlot& slot) const;
 
+    std::vector<int> facets_in_order(const Cell<Words>& cell) const;
     void write_witness(Cell<Words>& cell, CellBlock& block);
     bool proved_inside(const Cell<Words>& cell, const double* witness) const;
 };

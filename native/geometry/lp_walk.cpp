@@ -374,7 +374,10 @@ void LpWalk::emit(LpCell& cell, CellBlock& block) {
     if (!proved_inside(cell, middle.data())) middle = cell.points[0].coordinates;
     const std::vector<char> seen = facets_in_sight(cell, middle);
     std::vector<std::int32_t> walls;
-    for (int row = 0; row < static_cast<int>(cell.rows.size()); ++row) {
+    std::vector<int> order(cell.rows.size());
+    for (std::size_t row = 0; row < order.size(); ++row) order[row] = static_cast<int>(row);
+    std::sort(order.begin(), order.end(), [&](int a, int b) { return cell.rows[a].wall < cell.rows[b].wall; });
+    for (const int row : order) {
         if (!seen[row] && !is_facet(cell, row, middle)) continue;
         walls.assign(1, cell.rows[row].wall);
         for (const auto& [other, wall] : cell.shared)

@@ -56,7 +56,13 @@ class Run {
         std::vector<std::thread> workers;
         running_ = threads;
         for (int t = 0; t < threads; ++t) workers.emplace_back([this] { work(); });
-        watch();
+        try {
+            watch();
+        } catch (...) {  // the callback threw: end the threads before anybody hears of it
+            const std::lock_guard lock(mutex_);
+            error_ = std::current_exception();
+            stop_ = true;
+        }
         for (auto& worker : workers) worker.join();
         if (error_) std::rethrow_exception(error_);
         return collect();

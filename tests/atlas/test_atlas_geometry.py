@@ -250,7 +250,6 @@ def test_ids_of_ragged_results():
         assert len(atlas.to_pandas(nothing)) == 0
 
 
-@pytest.mark.xfail(strict=True, reason="the walk by linear programs lists a cell's facets in another order than trace")
 def test_generators_name_the_facets_of_the_atlas_in_high_dimension():
     """Boxes of seven dimensions are unfolded by another method; generators must still lie on the facets they name."""
     rng = np.random.default_rng(0)

@@ -214,9 +214,6 @@ def test_a_progress_line_goes_to_standard_error_only(capfd, monkeypatch):
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.xfail(
-    strict=True, reason="the compiled core ends the process if its callback raises: its threads still run"
-)
 def test_another_signal_whose_handler_raises():
     """The handler runs at the first instruction of our callback, before any try: the engine has to survive that."""
     script = """

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
-from random_networks import networks
 
 from polyfold.network import Network, load
 from polyfold.network.builder import Builder
@@ -27,6 +26,7 @@ from polyfold.network.ops import (
     constant,
 )
 from polyfold.program import Program, lower
+from program.random_networks import networks
 
 RELU = Rectify(constant(1.0), constant(0.0))
 

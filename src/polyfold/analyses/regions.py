@@ -8,8 +8,6 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq, fmpq_mat
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.location import exact_lift
@@ -58,6 +56,10 @@ def regions(atlas: Atlas) -> Regions:
     >>> len(atlas), len(pf.regions(atlas))
     (4, 2)
     """
+    # Imported here because SciPy takes longer to import than all of polyfold.
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
     owner = np.repeat(np.arange(len(atlas)), np.diff(atlas.facet_start))
     inner = np.flatnonzero(atlas.neighbour > owner)
     same = inner[_same_map(atlas, owner[inner], atlas.neighbour[inner].astype(np.int64))]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import linprog
-from scipy.sparse import block_diag
 
 from polyfold.errors import PolyfoldError
 
@@ -46,6 +44,10 @@ def chebyshev_balls(start: Ids, A: Array, b: Array, inside: Array) -> tuple[Arra
 
 def _solve(items: Ids, start: Ids, A: Array, b: Array, balls: Array) -> int:
     """The solver's status for some cells, whose rows all have length one; where it is optimal, fills their balls."""
+    # Imported here because SciPy takes longer to import than all of polyfold.
+    from scipy.optimize import linprog
+    from scipy.sparse import block_diag
+
     rows = [slice(start[item], start[item + 1]) for item in items]
     if any(part.start == part.stop for part in rows):
         return _UNBOUNDED[0]
