@@ -12,6 +12,7 @@ from flint import fmpq_mat
 from polyfold.atlas.atlas import DOMAIN_BOUNDARY, NOT_EXPLORED, Atlas
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.generators import Generators
+from polyfold.atlas.halfspaces import wall_rows
 from polyfold.atlas.location import bounded_lift, contains, contains_exactly, exact_lift
 from polyfold.atlas.maps import gate_forms, support
 from polyfold.atlas.patterns import pack
@@ -21,6 +22,9 @@ from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.tolerances import CONTINUITY, VOLUME_SUM
 
 _CHUNK = 1 << 14
+
+# Up to here the vertices of all cells, and their faces, can be listed in a time comparable to the engine's.
+_FEW_VERTICES = 6
 
 
 def quick_checks(atlas: Atlas) -> Atlas:
@@ -32,8 +36,9 @@ def quick_checks(atlas: Atlas) -> Atlas:
 def check(atlas: Atlas) -> Certificate:
     """Look an atlas over: what every run looks at, maps across facets, volumes, and the Euler characteristic.
 
-    Returns the certificate with the outcome of every check; its level is "checked" if all of them passed, and
-    "counted" if one did not.
+    What needs the vertices of all cells (facets, volumes, Euler) is looked at up to six dimensions. Returns the
+    certificate with the outcome of every check; its level is "checked" if all of them passed, and "counted" if one did
+    not.
 
     >>> import numpy as np, polyfold as pf
     >>> atlas = pf.unfold([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))], pf.box(-1, 1))
@@ -44,11 +49,19 @@ def check(atlas: Atlas) -> Certificate:
     # The others walk to the cells by their patterns, which makes sense only if these are right.
     if all(item.passed for item in checks):
         checks.append(check_continuity(atlas))
-        if atlas.complete and atlas.bounded.all():
-            checks.append(check_volumes(atlas))
-        if atlas.complete and (atlas.bounded.all() or not atlas.domain.rows):
-            checks.append(check_euler(atlas))
+        if atlas.dim <= _FEW_VERTICES:
+            checks += _vertex_checks(atlas)
     return _graded(atlas.certificate, tuple(checks))
+
+
+def _vertex_checks(atlas: Atlas) -> list[Check]:
+    """What needs all vertices of all cells."""
+    checks = [check_facets(atlas)]
+    if atlas.complete and atlas.bounded.all():
+        checks.append(check_volumes(atlas))
+    if atlas.complete and (atlas.bounded.all() or not atlas.domain.rows):
+        checks.append(check_euler(atlas))
+    return checks
 
 
 def _graded(certificate: Certificate, checks: tuple[Check, ...]) -> Certificate:
@@ -152,33 +165,37 @@ def _inside_exactly(atlas: Atlas, exact: RationalProgram, cell: int) -> bool:
 
 
 def check_continuity(atlas: Atlas) -> Check:
-    """The maps of two neighbours agree on the facet between them (in floats, at a point of the facet)."""
-    name = "maps agree across facets"
-    worst, facets = 0.0, 0
+    """The maps of two neighbours differ by a multiple of the wall between them, so they agree on it (in floats)."""
+    worst = 0.0
     owner = np.repeat(np.arange(len(atlas)), np.diff(atlas.facet_start))
+    inner = np.flatnonzero(atlas.neighbour > owner)
+    for part in _chunks(len(inner)):
+        facets = inner[part]
+        a, b = wall_rows(atlas, owner[facets], atlas.facet_wall[facets].astype(np.int64))
+        size = np.linalg.norm(a, axis=1)
+        normal, offset = a / size[:, None], b / size
+        A, c = atlas.maps(owner[facets], over="parameters")
+        other_A, other_c = atlas.maps(atlas.neighbour[facets], over="parameters")
+        scale_A = np.maximum(np.abs(A), np.abs(other_A)).max(axis=(1, 2), initial=1.0)[:, None]
+        scale_c = np.maximum(np.abs(c), np.abs(other_c)) + scale_A * np.abs(offset)[:, None] + 1.0
+        # On the wall {u : normal . u = offset}: along it the difference is flat, and at its foot point it is zero.
+        difference = A - other_A
+        across = np.einsum("nij,nj->ni", difference, normal)
+        along = np.abs(difference - across[:, :, None] * normal[:, None, :]).max(axis=2, initial=0.0)
+        foot = np.abs(across * offset[:, None] + c - other_c)
+        worst = float(np.maximum(worst, np.maximum(along / scale_A, foot / scale_c).max(initial=0.0)))
+    return Check(
+        "maps agree across facets", worst <= CONTINUITY, f"{len(inner):,} facets, largest jump {worst:.2g} relative"
+    )
+
+
+def check_facets(atlas: Atlas) -> Check:
+    """The facets listed are as many as the cells' vertices and rays lie on."""
+    others = 0
     for part in _chunks(len(atlas)):
         ids = np.arange(part.start, part.stop)
-        found = atlas.generators(ids)
-        other = int((_facet_counts(found) != np.diff(atlas.facet_start)[ids]).sum())
-        if other:
-            return Check(name, False, f"{other:,} cells have other facets than those listed")
-        points = _facet_points(atlas, ids, found)
-        numbers = np.arange(atlas.facet_start[part.start], atlas.facet_start[part.stop])
-        inner = numbers[(atlas.neighbour[numbers] > owner[numbers]) & np.isfinite(points).all(axis=1)]
-        if not len(inner):
-            continue
-        X = atlas.domain.lift(points[inner - numbers[0]])
-        values = []
-        for cells in (owner[inner], atlas.neighbour[inner]):
-            A, c = atlas.maps(cells)
-            values.append(
-                (np.einsum("nij,nj->ni", A, X) + c, np.einsum("nij,nj->ni", np.abs(A), np.abs(X)) + np.abs(c))
-            )
-        (here, size), (there, other_size) = values
-        scale = np.maximum(np.maximum(size, other_size), 1.0)
-        worst = float(np.maximum(worst, (np.abs(here - there) / scale).max(initial=0.0)))
-        facets += len(inner)
-    return Check(name, worst <= CONTINUITY, f"{facets:,} facets, largest jump {worst:.2g} relative")
+        others += int((_facet_counts(atlas.generators(ids)) != np.diff(atlas.facet_start)[ids]).sum())
+    return Check("facets are those of the vertices", others == 0, f"{others:,} cells have others than those listed")
 
 
 def check_euler(atlas: Atlas) -> Check:
@@ -199,23 +216,6 @@ def _facet_counts(found: Generators) -> npt.NDArray[np.int64]:
     counts = np.zeros(len(found), dtype=np.int64)
     np.maximum.at(counts, np.repeat(found.owner, np.diff(found.facet_start)), found.facet + 1)
     return counts
-
-
-def _facet_points(atlas: Atlas, ids: npt.NDArray[np.int64], found: Generators) -> npt.NDArray[np.float64]:
-    """The mean of each facet's vertices; NaN where a facet has none."""
-    first = atlas.facet_start[ids] - atlas.facet_start[ids[0]]
-    generator = np.repeat(np.arange(len(found.kind)), np.diff(found.facet_start))
-    facet = found.facet + first[found.owner[generator]]
-    vertex = found.kind[generator] == 0
-    facets = int(atlas.facet_start[ids[-1] + 1] - atlas.facet_start[ids[0]])
-    counts = np.bincount(facet[vertex], minlength=facets)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.column_stack(
-            [
-                np.bincount(facet[vertex], weights=found.points[generator[vertex], k], minlength=facets) / counts
-                for k in range(atlas.dim)
-            ]
-        )
 
 
 def _chunks(count: int) -> Iterator[slice]:
