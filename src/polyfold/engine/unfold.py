@@ -25,7 +25,6 @@ from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
 
-METHOD = "cells cut depth first by double description"
 MOST_THREADS = 1024
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq, fmpq_mat
@@ -22,8 +20,3 @@ def rational_matrix(matrix: npt.NDArray[np.float64]) -> fmpq_mat:
     """A float matrix as an exact one."""
     rows, columns = matrix.shape
     return fmpq_mat(rows, columns, [rational(value) for value in matrix.ravel().tolist()])
-
-
-def fraction(value: fmpq) -> Fraction:
-    """The same number in the standard library's type."""
-    return Fraction(int(value.p), int(value.q))
