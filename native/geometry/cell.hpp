@@ -6,35 +6,30 @@
 #include <utility>
 #include <vector>
 
+#include "geometry/frame.hpp"
 #include "geometry/mask.hpp"
 #include "geometry/path.hpp"
 
 namespace polyfold {
 
-// A facet of the cell: the wall that first cut it out, as row `row` of `map`. Slots of dead facets are used
-// again.
+// A facet of the cell: the wall that first cut it out, as row `row` of `map`. Slots of dead facets are used again.
 struct FacetSlot {
     const StageMap* map = nullptr;  // kept alive by the cell's chain of maps
     std::int32_t row = 0;
     std::int32_t wall = 0;
 };
 
-// The cone {(u, t) : all walls >= 0, t >= 0} over a cell: homogeneous coordinates treat vertices (t > 0) and
-// rays (t = 0) alike. Directions along which nothing has happened yet are kept apart as lines; every line has
-// a pivot coordinate, all other lines and all generators are zero there, so that each of them is the only
-// solution of a system of equations.
-// A short sorted list, shared by all generators that have it; nothing is the empty list.
-using Walls = std::shared_ptr<const std::vector<std::int32_t>>;
-
+// The cone {(u, t) : all walls >= 0, t >= 0} over a cell: homogeneous coordinates treat vertices (t > 0) and rays (t =
+// 0) alike. Directions along which nothing has happened yet are kept apart as lines; every line has a pivot coordinate,
+// all other lines and all generators are zero there, so that each of them is the only solution of a system of
+// equations.
 template <int Words>
 struct Cell : Path {
-    // Generators, as parallel arrays.
-    std::vector<double> coordinates;  // dim + 1 each, the largest between a half and one
-    std::vector<double> error;        // bounds the error of every coordinate
-    std::vector<std::uint8_t> at_infinity;
-    std::vector<Mask<Words>> on;  // facets that it lies on
-    std::vector<std::shared_ptr<const ExactVector>> exact;
-    std::vector<Walls> touched;  // walls through it that hold none of its facets; only kept where faces are counted
+    std::shared_ptr<Frame> frame;
+    int row = 0;                           // the frame's row to be inserted next
+    int made = 0;                          // the frame's generators when this cell was made: later ones are not its own
+    std::vector<std::int32_t> generators;  // numbers in the frame
+    std::vector<Mask<Words>> facets_of;    // the facets that each of them lies on
 
     struct Line {
         std::vector<double> coordinates;
@@ -51,33 +46,34 @@ struct Cell : Path {
     // The cells that are wanted below this one, as a range of the sorted selection (see CellWalk).
     std::int64_t wanted_first = 0, wanted_last = 0;
 
-    int size() const { return static_cast<int>(error.size()); }
+    int size() const { return static_cast<int>(generators.size()); }
+    const double* point(int i) const { return frame->generators.point(generators[i]); }
+    bool at_infinity(int i) const { return frame->generators.at_infinity[generators[i]]; }
+    void add(int generator, const Mask<Words>& mask) {
+        generators.push_back(generator);
+        facets_of.push_back(mask);
+    }
 
     // Take over everything that does not depend on the side of the cut.
     void inherit(const Cell& parent) {
-        coordinates.clear();
-        error.clear();
-        at_infinity.clear();
-        on.clear();
-        exact.clear();
-        touched.clear();
+        static_cast<Path&>(*this) = parent;
+        frame = parent.frame;
+        row = parent.row;
+        generators.clear();
+        facets_of.clear();
         lines = parent.lines;
         facets = parent.facets;
         slots = parent.slots;
         shared = parent.shared;
-        static_cast<Path&>(*this) = parent;
         wanted_first = parent.wanted_first;
         wanted_last = parent.wanted_last;
     }
 
-    void add_generator(const double* point, int dimensions, double point_error, bool infinite, const Mask<Words>& mask,
-                       std::shared_ptr<const ExactVector> exact_point, Walls touched_walls = nullptr) {
-        coordinates.insert(coordinates.end(), point, point + dimensions);
-        error.push_back(point_error);
-        at_infinity.push_back(infinite);
-        on.push_back(mask);
-        exact.push_back(std::move(exact_point));
-        touched.push_back(std::move(touched_walls));
+    // Make the frame this cell's own: another thread will go on with it.
+    void detach() {
+        auto own = std::make_shared<Frame>(*frame);
+        own->truncate(made);
+        frame = std::move(own);
     }
 };
 

@@ -6,18 +6,6 @@ namespace polyfold {
 
 namespace {
 
-std::uint64_t scramble(std::uint64_t x) {  // a bijection with good avalanche: distinct inputs stay distinct
-    x += 0x9e3779b97f4a7c15;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-    return x ^ (x >> 31);
-}
-
-FaceKey key(std::uint64_t seed) {
-    const std::uint64_t high = scramble(seed);
-    return {high, scramble(high ^ 0x6a09e667f3bcc908)};
-}
-
 template <class T>
 void move_to_end(std::vector<T>& to, std::vector<T>& from) {
     if (to.empty()) {
@@ -29,14 +17,6 @@ void move_to_end(std::vector<T>& to, std::vector<T>& from) {
 }
 
 }  // namespace
-
-FaceKey key_of_gate_on(int gate) {
-    return key(2 * static_cast<std::uint64_t>(gate));
-}
-
-FaceKey key_of_gate_vanishing(int gate) {
-    return key(2 * static_cast<std::uint64_t>(gate) + 1);
-}
 
 void CellBlock::append(CellBlock&& other) {
     const auto facets = static_cast<std::int64_t>(facet_wall.size());

@@ -5,22 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "geometry/face_key.hpp"
+
 namespace polyfold {
-
-// 128 bits that name a face of the complex: which gates vanish on it and which of the others are on.
-struct FaceKey {
-    std::uint64_t high = 0, low = 0;
-
-    FaceKey& operator^=(const FaceKey& other) {
-        high ^= other.high;
-        low ^= other.low;
-        return *this;
-    }
-    friend bool operator==(const FaceKey&, const FaceKey&) = default;
-};
-
-FaceKey key_of_gate_on(int gate);
-FaceKey key_of_gate_vanishing(int gate);
 
 // A witness that needs more than 53 bits: homogeneous integer coordinates in hexadecimal, the last one
 // positive.

@@ -15,7 +15,8 @@ constexpr int most_generators = 1 << 16;
 Walls with_wall(const Walls& walls, std::int32_t wall) {
     auto more =
         walls ? std::make_shared<std::vector<std::int32_t>>(*walls) : std::make_shared<std::vector<std::int32_t>>();
-    more->insert(std::lower_bound(more->begin(), more->end(), wall), wall);
+    const auto at = std::lower_bound(more->begin(), more->end(), wall);
+    if (at == more->end() || *at != wall) more->insert(at, wall);
     return more;
 }
 
@@ -26,30 +27,6 @@ Walls common_walls(const Walls& a, const Walls& b) {
     return both;
 }
 
-// Scale by a power of two, which rounds nothing, so that the largest coordinate lies between a half and one.
-void normalise(double* point, int size) {
-    double largest = 0;
-    for (int k = 0; k < size; ++k) largest = std::max(largest, std::abs(point[k]));
-    if (!(largest > 0) || !std::isfinite(largest)) return;
-    int exponent = 0;
-    std::frexp(largest, &exponent);
-    if (exponent == 0) return;
-    for (int k = 0; k < size; ++k) point[k] = std::ldexp(point[k], -exponent);
-}
-
-// Round an exact point to floats, the largest coordinate between a half and one.
-void round_to(const ExactVector& exact, double* point) {
-    std::int64_t top = INT64_MIN;
-    for (const auto& n : exact.numerators)
-        if (!n.is_zero()) top = std::max(top, n.to_float().second);
-    for (std::size_t k = 0; k < exact.numerators.size(); ++k) {
-        const auto [mantissa, exponent] = exact.numerators[k].to_float();
-        point[k] = exact.numerators[k].is_zero() || exponent - top < -1070
-                       ? 0.0
-                       : std::ldexp(mantissa, static_cast<int>(exponent - top));
-    }
-}
-
 }  // namespace
 
 template <int Words>
@@ -58,7 +35,8 @@ CellWalk<Words>::CellWalk(const Problem& problem, const Selection* selection, bo
       selection_(selection),
       keep_touched_(keep_touched),
       dimensions_(problem.dim + 1),
-      bound_(problem.dim + 1) {}
+      equations_(problem),
+      writer_(problem) {}
 
 template <int Words>
 auto CellWalk<Words>::fresh() -> CellPointer {
@@ -73,9 +51,6 @@ template <int Words>
 auto CellWalk<Words>::root() -> CellPointer {
     auto cell = std::make_unique<Cell<Words>>();
     const int d = problem_.dim;
-    std::vector<double> unit(dimensions_, 0.0);
-    unit[d] = 1.0;
-    cell->add_generator(unit.data(), dimensions_, 0.0, false, {}, nullptr);
     for (int k = 0; k < d; ++k) {
         auto& line = cell->lines.emplace_back();
         line.coordinates.assign(dimensions_, 0.0);
@@ -88,60 +63,178 @@ auto CellWalk<Words>::root() -> CellPointer {
     cell->facets.set(0);
     if (selection_) cell->wanted_last = selection_->count;
 
-    for (; cell->next < problem_.rows(); ++cell->next) insert(*cell);
-    cell->enter_next_stage(problem_);
+    Frame start;
+    start.generators.dimensions = dimensions_;
+    std::vector<double> origin(dimensions_, 0.0);
+    origin[d] = 1.0;
+    start.generators.add(origin.data(), 0.0, false, nullptr, nullptr);
+    cell->add(0, {});
+    open_frame(*cell, &start);
+    while (cell->row < cell->frame->count()) insert(*cell);
+    enter_next_stage(*cell);
     return cell;
 }
 
 template <int Words>
 auto CellWalk<Words>::advance(Cell<Words>& cell) -> CellPointer {
+    if (!cell.finished(problem_)) cell.frame->truncate(cell.made);
     while (!cell.finished(problem_)) {
-        if (cell.next == problem_.stages[cell.stage].width) {
-            cell.enter_next_stage(problem_);
+        if (cell.row == cell.frame->count()) {
+            enter_next_stage(cell);
             continue;
         }
-        CellPointer on = insert(cell);
-        if (on) return on;
+        if (CellPointer on = insert(cell)) return on;
     }
     return nullptr;
 }
 
-// Insert the next wall. Returns the on side if the cell was cut and both sides are wanted; `cell` is then the
-// off side.
+// ---- stages
+
+template <int Words>
+void CellWalk<Words>::enter_next_stage(Cell<Words>& cell) {
+    const std::shared_ptr<Frame> before = cell.frame;
+    cell.next = 0;
+    if (++cell.stage == static_cast<int>(problem_.stages.size())) return;
+    if (!before->above_known) {
+        before->above = cell.map->forms_above_without(before->rows, cell.pattern);
+        before->above_known = true;
+    }
+    Forms forms = before->above;
+    const int first = problem_.stages[cell.stage - 1].first_wall;
+    if (cell.stage > 1)
+        for (const int row : before->rows) cell.map->add_gate_to(forms, row, cell.on(first + row));
+    cell.map =
+        std::make_shared<const StageMap>(problem_, cell.stage, std::move(cell.map), cell.pattern, std::move(forms));
+    open_frame(cell, before.get());
+}
+
+// Look at all rows of the stage at once. Those that do not cut the cell cut none of its parts either, and are decided
+// here.
+template <int Words>
+void CellWalk<Words>::open_frame(Cell<Words>& cell, const Frame* before) {
+    auto frame = std::make_shared<Frame>();
+    frame->generators.dimensions = dimensions_;
+    for (int& g : cell.generators) g = frame->generators.copy(before->generators, g);
+    cell.frame = frame;
+    cell.row = 0;
+
+    const StageMap& map = *cell.map;
+    const bool is_domain = cell.stage == 0;
+    const int count = cell.size(), width = is_domain ? problem_.rows() : map.width(), stride = map.width();
+    values_.assign(static_cast<std::size_t>(count) * width, 0.0);
+    signs_.resize(static_cast<std::size_t>(count) * width);
+    for (int v = 0; v < count; ++v) {
+        double* value = values_.data() + v * width;
+        const double* point = cell.point(v);
+        for (int k = 0; k < dimensions_; ++k) {
+            const double* entries = map.entries() + k * stride;
+            const double x = point[k];
+            if (x != 0.0)
+                for (int i = 0; i < width; ++i) value[i] += entries[i] * x;
+        }
+        const double error = frame->generators.error[cell.generators[v]];
+        for (int i = 0; i < width; ++i) {
+            const double doubt =
+                (map.norms()[i] * (rounding::bound(dimensions_ + 2) + error) + map.errors()[i] * dimensions_) *
+                    (1 + 0x1p-20) +
+                rounding::tiny;
+            signs_[v * width + i] = std::abs(value[i]) > doubt ? (value[i] > 0 ? positive : negative) : zero;
+        }
+        for (int i = 0; i < width; ++i) {
+            if (signs_[v * width + i] != zero) continue;
+            int sign = sign_of(map, i, point, error, value[i]);
+            if (sign > 1) sign = exact_sign(cell, *frame, cell.generators[v], cell.facets_of[v], i);
+            signs_[v * width + i] = static_cast<signed char>(sign);
+        }
+    }
+    std::vector<int> zeros;
+    for (int i = 0; i < width; ++i) {
+        bool cuts = is_domain;  // few, and all to be looked at one by one
+        for (auto& line : cell.lines) cuts = cuts || line_sign(cell, line, i) != 0;
+        int positives = 0, negatives = 0;
+        zeros.clear();
+        for (int v = 0; v < count; ++v) {
+            const int sign = signs_[v * width + i];
+            positives += sign > 0;
+            negatives += sign < 0;
+            if (sign == 0) zeros.push_back(v);
+        }
+        if (cuts || (positives && negatives)) {
+            frame->rows.push_back(i);
+        } else {
+            settle_gate(cell, i, positives, negatives, zeros);
+        }
+    }
+    frame->list_rows(map, dimensions_);
+    const int n = frame->count();
+    frame->value.resize(count * n);
+    frame->sign.resize(count * n);
+    for (int v = 0; v < count; ++v)
+        for (int c = 0; c < n; ++c) {
+            const int g = cell.generators[v];
+            frame->value[g * n + c] = values_[v * width + frame->rows[c]];
+            frame->sign[g * n + c] = signs_[v * width + frame->rows[c]];
+        }
+    cell.made = frame->generators.size();
+}
+
+// A row that has one sign on the cell, or none.
+template <int Words>
+void CellWalk<Words>::settle_gate(Cell<Words>& cell, int row, int positives, int negatives,
+                                  const std::vector<int>& zeros) {
+    const int wall = problem_.stages[cell.stage].first_wall + row;
+    if (positives + negatives > 0 && !zeros.empty()) record_touching(cell, wall, zeros);
+    if (cell.stage == 0) return;
+    if (positives + negatives == 0) cell.vanishing_key ^= key_of_gate_vanishing(wall);
+    cell.set_gate(wall, positives > 0);
+}
+
+// The wall does not cut the cell but meets it in a face: if that is a facet, the facet lies on this wall too.
+template <int Words>
+void CellWalk<Words>::record_touching(Cell<Words>& cell, int wall, const std::vector<int>& zeros) {
+    if (keep_touched_)
+        for (const int v : zeros) {
+            Walls& touched = cell.frame->generators.touched[cell.generators[v]];
+            touched = with_wall(touched, wall);
+        }
+    if (static_cast<int>(zeros.size() + cell.lines.size()) < problem_.dim) return;
+    Mask<Words> common = cell.facets;
+    for (const int v : zeros) common = common & cell.facets_of[v];
+    common.for_each([&](int slot) {
+        std::size_t members = 0;
+        for (const auto& mask : cell.facets_of) members += mask.has(slot);
+        if (members == zeros.size()) cell.shared.emplace_back(slot, wall);
+    });
+}
+
+// ---- inserting a wall
+
+// Insert the next row. Returns the on side if the cell was cut and both sides are wanted; `cell` is then the off side.
 template <int Words>
 auto CellWalk<Words>::insert(Cell<Words>& cell) -> CellPointer {
-    const bool is_gate = cell.stage > 0;
+    const Frame& frame = *cell.frame;
+    cell.next = frame.rows[cell.row];
     for (std::size_t l = 0; l < cell.lines.size(); ++l)
-        if (const int sign = line_sign(cell, l)) return cut_line(cell, new_slot(cell), l, sign);
+        if (const int sign = line_sign(cell, cell.lines[l], cell.next)) return cut_line(cell, new_slot(cell), l, sign);
 
-    evaluate(cell);
-    int positives = 0, negatives = 0;
-    for (const auto sign : sign_) {
-        positives += sign > 0;
-        negatives += sign < 0;
+    positives_.clear();
+    negatives_.clear();
+    for (int v = 0; v < cell.size(); ++v) {
+        const int sign = frame.sign_at(cell.generators[v], cell.row);
+        if (sign > 0) positives_.push_back(v);
+        if (sign < 0) negatives_.push_back(v);
     }
-    const int zeros = cell.size() - positives - negatives;
-    if (positives && negatives) return cut(cell, new_slot(cell));
-    if (!is_gate) {
-        if (negatives) throw FlatDomain(!touches_finitely(cell));
-        if (positives && zeros) record_touching(cell, zeros);
-        return nullptr;
-    }
-    if (zeros == cell.size()) {
-        cell.vanishing_key ^= key_of_gate_vanishing(cell.wall(problem_));
-    } else if (zeros) {
-        record_touching(cell, zeros);
-    }
-    cell.set_gate(problem_, positives > 0);
-    ++cell.next;
+    if (!positives_.empty() && !negatives_.empty()) return cut(cell, new_slot(cell));
+
+    std::vector<int> zeros;
+    if (positives_.size() + negatives_.size() < static_cast<std::size_t>(cell.size()))
+        for (int v = 0; v < cell.size(); ++v)
+            if (frame.sign_at(cell.generators[v], cell.row) == zero) zeros.push_back(v);
+    if (cell.stage == 0 && !negatives_.empty())
+        throw FlatDomain(std::all_of(zeros.begin(), zeros.end(), [&](int v) { return cell.at_infinity(v); }));
+    settle_gate(cell, cell.next, static_cast<int>(positives_.size()), static_cast<int>(negatives_.size()), zeros);
+    ++cell.row;
     return nullptr;
-}
-
-template <int Words>
-bool CellWalk<Words>::touches_finitely(const Cell<Words>& cell) const {
-    for (int v = 0; v < cell.size(); ++v)
-        if (sign_[v] == 0 && !cell.at_infinity[v]) return true;
-    return false;
 }
 
 template <int Words>
@@ -152,98 +245,63 @@ int CellWalk<Words>::new_slot(Cell<Words>& cell) {
     return slot;
 }
 
-// The wall does not cut the cell but meets it in a face: if that is a facet, the facet lies on this wall too.
-template <int Words>
-void CellWalk<Words>::record_touching(Cell<Words>& cell, int zeros) {
-    if (keep_touched_)
-        for (int v = 0; v < cell.size(); ++v)
-            if (sign_[v] == 0) cell.touched[v] = with_wall(cell.touched[v], cell.wall(problem_));
-    if (zeros + static_cast<int>(cell.lines.size()) < problem_.dim) return;
-    Mask<Words> common = cell.facets;
-    for (int v = 0; v < cell.size(); ++v)
-        if (sign_[v] == 0) common = common & cell.on[v];
-    const int wall = cell.wall(problem_);
-    common.for_each([&](int slot) {
-        int members = 0;
-        for (const auto& mask : cell.on) members += mask.has(slot);
-        if (members == zeros) cell.shared.emplace_back(slot, wall);
-    });
-}
-
-// What a generator touches once only `facets` are left: the facets that it loses are still walls through it.
-template <int Words>
-Walls CellWalk<Words>::walls_lost(const Cell<Words>& cell, int v, const Mask<Words>& facets) const {
-    Walls walls = cell.touched[v];
-    cell.on[v].for_each([&](int s) {
-        if (facets.has(s) || cell.slots[s].wall == problem_.infinity_wall()) return;
-        walls = with_wall(walls, cell.slots[s].wall);
-        for (const auto& [slot, wall] : cell.shared)
-            if (slot == s) walls = with_wall(walls, wall);
-    });
-    return walls;
-}
-
 // ---- signs
 
+// Values and signs of all later rows at a new generator.
 template <int Words>
-void CellWalk<Words>::evaluate(Cell<Words>& cell) {
-    const int count = cell.size(), row = cell.next;
-    const StageMap& map = *cell.map;
-    value_.resize(count);
-    sign_.resize(count);
-    value_is_rough_.assign(count, 0);
-    double form[64];
-    std::vector<double> long_form;
-    double* a = form;
-    if (dimensions_ > 64) {
-        long_form.resize(dimensions_);
-        a = long_form.data();
+void CellWalk<Words>::evaluate(Frame& frame, const Cell<Words>& cell, int generator, const Mask<Words>& mask,
+                               int first_row) {
+    const int n = frame.count();
+    frame.value.resize(frame.value.size() + n, 0.0);
+    frame.sign.resize(frame.sign.size() + n, 0);
+    double* value = frame.value.data() + generator * n;
+    std::int8_t* sign = frame.sign.data() + generator * n;
+    const double* point = frame.generators.point(generator);
+    for (int k = 0; k < dimensions_; ++k) {
+        const double* entries = frame.forms.data() + k * n;
+        const double x = point[k];
+        for (int c = first_row; c < n; ++c) value[c] += entries[c] * x;
     }
-    for (int k = 0; k < dimensions_; ++k) a[k] = map.entry(row, k);
-    const double norm = map.norm(row);
-    const double fixed = norm * rounding::bound(dimensions_ + 2) + map.error(row) * dimensions_ + rounding::tiny;
-    for (int v = 0; v < count; ++v) {
-        const double* point = cell.coordinates.data() + v * dimensions_;
-        double value = 0;
-        for (int k = 0; k < dimensions_; ++k) value += a[k] * point[k];
-        value_[v] = value;
-        if (std::abs(value) > (fixed + norm * cell.error[v]) * (1 + 0x1p-20)) {
-            sign_[v] = value > 0 ? 1 : -1;
+    const double error = frame.generators.error[generator];
+    for (int c = first_row; c < n; ++c) {
+        if (std::abs(value[c]) > frame.doubt[c] + frame.norm[c] * error) {
+            sign[c] = value[c] > 0 ? positive : negative;
             continue;
         }
-        const int sign = refined_sign(point, cell.error[v], map, row, value);
-        if (sign != 2) {
-            sign_[v] = static_cast<signed char>(sign);
-        } else {
-            sign_[v] = static_cast<signed char>(sign_of_product(map.exact_row(row), exact_generator(cell, v)));
-            value_is_rough_[v] = 1;
-        }
+        int decided = sign_of(*cell.map, frame.rows[c], point, error, value[c]);
+        if (decided > 1) decided = exact_sign(cell, frame, generator, mask, frame.rows[c]);
+        sign[c] = static_cast<std::int8_t>(decided);
     }
 }
 
 // A second look with the actual magnitudes: 2 if that does not decide either.
 template <int Words>
-int CellWalk<Words>::refined_sign(const double* point, double error, const StageMap& map, int row, double value) const {
+int CellWalk<Words>::sign_of(const StageMap& map, int row, const double* point, double error, double value) const {
     double magnitude = 0, linear = 0;
     for (int k = 0; k < dimensions_; ++k) magnitude += std::abs(map.entry(row, k) * point[k]);
     for (int k = 0; k < problem_.dim; ++k) linear += std::abs(point[k]);
     const double doubt = (magnitude * rounding::bound(dimensions_ + 2) + map.norm(row) * error +
                           map.error(row) * linear + map.constant_error(row) * std::abs(point[problem_.dim])) *
                          (1 + 0x1p-20);
-    if (std::abs(value) > doubt + rounding::tiny) return value > 0 ? 1 : -1;
-    return doubt == 0.0 && magnitude == 0.0 ? 0 : 2;
+    if (std::abs(value) > doubt + rounding::tiny) return value > 0 ? positive : negative;
+    return doubt == 0.0 && magnitude == 0.0 ? zero : 2;
 }
 
 template <int Words>
-int CellWalk<Words>::line_sign(Cell<Words>& cell, std::size_t l) {
-    auto& line = cell.lines[l];
+int CellWalk<Words>::exact_sign(const Cell<Words>& cell, Frame& frame, int generator, const Mask<Words>& mask,
+                                int row) const {
+    return 2 * sign_of_product(cell.map->exact_row(row), equations_.exact(cell, frame, generator, mask));
+}
+
+template <int Words>
+int CellWalk<Words>::line_sign(Cell<Words>& cell, typename Cell<Words>::Line& line, int row) const {
     const StageMap& map = *cell.map;
     double value = 0;
-    for (int k = 0; k < dimensions_; ++k) value += map.entry(cell.next, k) * line.coordinates[k];
-    const int sign = refined_sign(line.coordinates.data(), line.error, map, cell.next, value);
-    if (sign != 2) return sign;
-    if (!line.exact) line.exact = exact_point(cell, cell.facets, line.pivot, true);
-    return sign_of_product(map.exact_row(cell.next), *line.exact);
+    for (int k = 0; k < dimensions_; ++k) value += map.entry(row, k) * line.coordinates[k];
+    const int sign = sign_of(map, row, line.coordinates.data(), line.error, value);
+    if (sign <= 1) return sign;
+    if (!line.exact) line.exact = equations_.solve(cell, cell.facets, line.pivot, true);
+    return sign_of_product(map.exact_row(row), *line.exact);
 }
 
 // ---- cutting
@@ -253,44 +311,46 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
     CellPointer low = fresh(), high = fresh();
     low->inherit(cell);
     high->inherit(cell);
+    if (cell.stage > 0) high->set_gate(cell.wall(problem_), true);
 
     // A facet goes on in the side where it has a generator that is not on the cut.
     Mask<Words> low_facets, high_facets, cutting;
     cutting.set(slot);
-    for (int v = 0; v < cell.size(); ++v) {
-        if (sign_[v] < 0) low_facets = low_facets | cell.on[v];
-        if (sign_[v] > 0) high_facets = high_facets | cell.on[v];
-    }
+    for (const int v : negatives_) low_facets = low_facets | cell.facets_of[v];
+    for (const int v : positives_) high_facets = high_facets | cell.facets_of[v];
     for (Cell<Words>* side : {low.get(), high.get()}) {
         const Mask<Words> kept = side == low.get() ? low_facets : high_facets;
         side->facets = kept | cutting;
         side->slots[slot] = {cell.map.get(), cell.next, cell.wall(problem_)};
         std::erase_if(side->shared, [&](const auto& item) { return !kept.has(item.first); });
     }
+    Frame& frame = *cell.frame;
     for (int v = 0; v < cell.size(); ++v) {
-        const double* point = cell.coordinates.data() + v * dimensions_;
-        const auto copy_to = [&](Cell<Words>& side, const Mask<Words>& mask) {
-            side.add_generator(point, dimensions_, cell.error[v], cell.at_infinity[v], mask & side.facets,
-                               cell.exact[v], keep_touched_ ? walls_lost(cell, v, side.facets) : nullptr);
-        };
-        if (sign_[v] <= 0) copy_to(*low, sign_[v] ? cell.on[v] : cell.on[v] | cutting);
-        if (sign_[v] >= 0) copy_to(*high, sign_[v] ? cell.on[v] : cell.on[v] | cutting);
+        const int g = cell.generators[v], sign = frame.sign_at(g, cell.row);
+        if (sign < 0) low->add(g, cell.facets_of[v]);
+        if (sign > 0) high->add(g, cell.facets_of[v]);
+        if (sign != 0) continue;
+        for (Cell<Words>* side : {low.get(), high.get()}) {
+            if (keep_touched_) {
+                Walls& touched = frame.generators.touched[g];
+                touched = walls_lost(cell, v, side->facets);
+            }
+            side->add(g, (cell.facets_of[v] | cutting) & side->facets);
+        }
     }
 
     // The double-description rule: a generator on either side and an edge between them give one on the cut.
     const int edge = problem_.dim - 1 - static_cast<int>(cell.lines.size());
-    for (int p = 0; p < cell.size(); ++p) {
-        if (sign_[p] <= 0) continue;
-        const bool simple = cell.on[p].size() == edge + 1;
-        for (int n = 0; n < cell.size(); ++n) {
-            if (sign_[n] >= 0) continue;
-            const Mask<Words> common = cell.on[p] & cell.on[n];
+    for (const int p : positives_) {
+        const bool simple = cell.facets_of[p].size() == edge + 1;
+        for (const int n : negatives_) {
+            const Mask<Words> common = cell.facets_of[p] & cell.facets_of[n];
             if (common.size() < edge) continue;
-            bool adjacent = simple || cell.on[n].size() == edge + 1;
+            bool adjacent = simple || cell.facets_of[n].size() == edge + 1;
             if (!adjacent) {
                 adjacent = true;
                 for (int other = 0; other < cell.size() && adjacent; ++other)
-                    adjacent = other == p || other == n || !cell.on[other].contains(common);
+                    adjacent = other == p || other == n || !cell.facets_of[other].contains(common);
             }
             if (adjacent) add_combination(cell, p, n, slot, *low, *high);
         }
@@ -300,21 +360,60 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
     return choose_sides(cell, std::move(low), std::move(high));
 }
 
-// The wall crosses a line: slide every generator along the line onto the wall; the line itself becomes a ray
-// of either side.
+// What a generator touches once only `facets` are left: the facets that it loses are still walls through it.
+template <int Words>
+Walls CellWalk<Words>::walls_lost(const Cell<Words>& cell, int v, const Mask<Words>& facets) const {
+    Walls walls = cell.frame->generators.touched[cell.generators[v]];
+    cell.facets_of[v].for_each([&](int s) {
+        if (facets.has(s) || cell.slots[s].wall == problem_.infinity_wall()) return;
+        walls = with_wall(walls, cell.slots[s].wall);
+        for (const auto& [slot, wall] : cell.shared)
+            if (slot == s) walls = with_wall(walls, wall);
+    });
+    return walls;
+}
+
+template <int Words>
+void CellWalk<Words>::add_combination(Cell<Words>& parent, int p, int n, int slot, Cell<Words>& low,
+                                      Cell<Words>& high) {
+    Frame& frame = *parent.frame;
+    const int above = parent.generators[p], below = parent.generators[n];
+    const double* from = frame.generators.point(above);
+    const double* to = frame.generators.point(below);
+    const double up = frame.value_at(above, parent.row), down = frame.value_at(below, parent.row);
+    const bool rough =
+        frame.sign_at(above, parent.row) == exactly_positive || frame.sign_at(below, parent.row) == exactly_negative;
+    const double share = up / (up - down);
+    point_.resize(dimensions_);
+    for (int k = 0; k < dimensions_; ++k) point_[k] = from[k] + share * (to[k] - from[k]);
+    const bool infinite = parent.at_infinity(p) && parent.at_infinity(n);
+    if (infinite) point_[problem_.dim] = 0.0;
+
+    // The facets of the new generator are those of the edge and the cut; `low` knows the cut's slot already.
+    Mask<Words> mask = parent.facets_of[p] & parent.facets_of[n];
+    mask.set(slot);
+    auto settled = equations_.settle(low, mask, Equations<Words>::no_line, infinite, rough, point_.data());
+    const int g = frame.generators.add(point_.data(), settled.error, infinite, std::move(settled.exact),
+                                       common_walls(frame.generators.touched[above], frame.generators.touched[below]));
+    evaluate(frame, low, g, mask, parent.row + 1);
+    low.add(g, mask);
+    high.add(g, mask);
+}
+
+// The wall crosses a line: slide every generator along the line onto the wall; the line itself becomes a ray of either
+// side.
 template <int Words>
 auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int sign) -> CellPointer {
-    evaluate(cell);
     CellPointer low = fresh(), high = fresh();
     low->inherit(cell);
     const auto line = cell.lines[l];
     const StageMap& map = *cell.map;
-    const auto value_on = [&](const std::vector<double>& point) {
+    const auto value_on = [&](const double* point) {
         double value = 0;
         for (int k = 0; k < dimensions_; ++k) value += map.entry(cell.next, k) * point[k];
         return value;
     };
-    const double along = value_on(line.coordinates);
+    const double along = value_on(line.coordinates.data());
     const bool rough = !(std::abs(along) > 0) || (along > 0) != (sign > 0);
 
     // The low side gets everything first; the high side differs in one ray.
@@ -323,41 +422,52 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
     side.facets.set(slot);
     side.lines.erase(side.lines.begin() + static_cast<std::ptrdiff_t>(l));
     for (auto& other : side.lines) {
-        const double factor = value_on(other.coordinates) / along;
+        const double factor = value_on(other.coordinates.data()) / along;
         for (int k = 0; k < dimensions_; ++k) other.coordinates[k] -= factor * line.coordinates[k];
-        other.exact = settle(side, side.facets, other.pivot, true, rough, other.coordinates.data(), other.error);
+        auto settled = equations_.settle(side, side.facets, other.pivot, true, rough, other.coordinates.data());
+        other.error = settled.error;
+        other.exact = std::move(settled.exact);
     }
+    Frame& frame = *cell.frame;
     for (int v = 0; v < cell.size(); ++v) {
-        Mask<Words> mask = cell.on[v];
+        Mask<Words> mask = cell.facets_of[v];
         mask.set(slot);
-        point_.assign(cell.coordinates.begin() + v * dimensions_, cell.coordinates.begin() + (v + 1) * dimensions_);
-        const double factor = value_[v] / along;
+        point_.assign(cell.point(v), cell.point(v) + dimensions_);
+        const double factor = value_on(point_.data()) / along;
         for (int k = 0; k < dimensions_; ++k) point_[k] -= factor * line.coordinates[k];
-        double error = 0;
-        auto exact = settle(side, mask, -1, cell.at_infinity[v], rough, point_.data(), error);
-        side.add_generator(point_.data(), dimensions_, error, cell.at_infinity[v], mask, std::move(exact),
-                           cell.touched[v]);
+        auto settled =
+            equations_.settle(side, mask, Equations<Words>::no_line, cell.at_infinity(v), rough, point_.data());
+        const int g = frame.generators.add(point_.data(), settled.error, cell.at_infinity(v), std::move(settled.exact),
+                                           frame.generators.touched[cell.generators[v]]);
+        evaluate(frame, side, g, mask, cell.row + 1);
+        side.add(g, mask);
     }
     // Every wall so far contains the line.
     auto so_far = std::make_shared<std::vector<std::int32_t>>();
-    const int gates = cell.stage > 0 ? cell.wall(problem_) : 0, rows = cell.stage > 0 ? problem_.rows() : cell.next;
-    for (int wall = 0; wall < gates; ++wall) so_far->push_back(wall);
-    for (int row = 0; row < rows; ++row) so_far->push_back(problem_.gates + row);
-    const Walls everything = keep_touched_ ? so_far : nullptr;
+    if (keep_touched_) {
+        const int gates = cell.stage > 0 ? cell.wall(problem_) : 0, rows = cell.stage > 0 ? problem_.rows() : cell.next;
+        for (int wall = 0; wall < gates; ++wall) so_far->push_back(wall);
+        for (int row = 0; row < rows; ++row) so_far->push_back(problem_.gates + row);
+    }
     *high = side;
+    if (cell.stage > 0) high->set_gate(cell.wall(problem_), true);
     for (Cell<Words>* target : {low.get(), high.get()}) {
         const int wanted = target == high.get() ? sign : -sign;
         std::shared_ptr<const ExactVector> exact = line.exact;
-        if (wanted < 0 && exact) {
-            auto flipped = std::make_shared<ExactVector>(*exact);
-            for (auto& n : flipped->numerators) n.negate();
-            exact = flipped;
-        }
         std::vector<double> ray = line.coordinates;
-        if (wanted < 0)
+        if (wanted < 0) {
             for (double& x : ray) x = -x;
-        target->add_generator(ray.data(), dimensions_, line.error, true, cell.facets, std::move(exact), everything);
+            if (exact) {
+                auto flipped = std::make_shared<ExactVector>(*exact);
+                for (auto& n : flipped->numerators) n.negate();
+                exact = flipped;
+            }
+        }
+        const int g = frame.generators.add(ray.data(), line.error, true, std::move(exact), so_far);
+        target->add(g, cell.facets);
     }
+    for (Cell<Words>* target : {low.get(), high.get()})
+        evaluate(frame, *target, target->generators.back(), cell.facets, cell.row + 1);
     return choose_sides(cell, std::move(low), std::move(high));
 }
 
@@ -365,19 +475,17 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
 template <int Words>
 auto CellWalk<Words>::choose_sides(Cell<Words>& cell, CellPointer off, CellPointer on) -> CellPointer {
     const bool is_gate = cell.stage > 0;
+    const int wall = cell.wall(problem_);
     bool keep_off = is_gate, keep_on = true;
-    if (is_gate) {
-        on->set_gate(problem_, true);
-        off->set_gate(problem_, false);
-        ++on->next;
-        ++off->next;
+    for (Cell<Words>* side : {off.get(), on.get()}) {
+        ++side->row;
+        side->made = cell.frame->generators.size();
     }
     if (is_gate && selection_) {
-        const int gate = cell.wall(problem_);
         std::int64_t first = cell.wanted_first, last = cell.wanted_last;
         while (first < last) {
             const std::int64_t middle = first + (last - first) / 2;
-            if (selection_->on(middle, gate)) {
+            if (selection_->on(middle, wall)) {
                 last = middle;
             } else {
                 first = middle + 1;
@@ -398,220 +506,6 @@ auto CellWalk<Words>::choose_sides(Cell<Words>& cell, CellPointer off, CellPoint
     if (keep_on) return on;
     recycle(std::move(on));
     return nullptr;
-}
-
-// ---- new generators
-
-template <int Words>
-void CellWalk<Words>::add_combination(Cell<Words>& parent, int positive, int negative, int slot, Cell<Words>& low,
-                                      Cell<Words>& high) {
-    const double* above = parent.coordinates.data() + positive * dimensions_;
-    const double* below = parent.coordinates.data() + negative * dimensions_;
-    const bool rough = value_is_rough_[positive] || value_is_rough_[negative];
-    const double share = value_[positive] / (value_[positive] - value_[negative]);
-    point_.resize(dimensions_);
-    for (int k = 0; k < dimensions_; ++k) point_[k] = above[k] + share * (below[k] - above[k]);
-    const bool infinite = parent.at_infinity[positive] && parent.at_infinity[negative];
-    if (infinite) point_[problem_.dim] = 0.0;
-
-    // The facets of the new generator are those of the edge and the cut; `low` knows the cut's slot already.
-    const Mask<Words> edge = parent.on[positive] & parent.on[negative];
-    Mask<Words> mask = edge;
-    mask.set(slot);
-    double error = 0;
-    auto exact = settle(low, mask, -1, infinite, rough, point_.data(), error);
-    for (Cell<Words>* side : {&low, &high})
-        side->add_generator(point_.data(), dimensions_, error, infinite, mask & side->facets, exact,
-                            common_walls(parent.touched[positive], parent.touched[negative]));
-}
-
-// Normalise a fresh point and bound its error; where that is poor, find its exact coordinates and round
-// those.
-template <int Words>
-std::shared_ptr<const ExactVector> CellWalk<Words>::settle(const Cell<Words>& cell, const Mask<Words>& mask,
-                                                           int without_pivot, bool infinite, bool rough, double* point,
-                                                           double& error) {
-    if (!rough) {
-        normalise(point, dimensions_);
-        error = error_of(cell, mask, without_pivot, point);
-        // A vertex far out needs its last coordinate to some relative accuracy as well.
-        const bool far = !infinite && without_pivot < 0 && !(point[problem_.dim] * rounding::poor > error);
-        if (error < rounding::poor && !far) return nullptr;
-    }
-    auto exact = exact_point(cell, mask, without_pivot, infinite);
-    round_to(*exact, point);
-    error = rounding::unit;
-    return exact;
-}
-
-// A generator is the solution of its walls' equations, with zeros at the pivots of the lines.
-template <int Words>
-double CellWalk<Words>::error_of(const Cell<Words>& cell, const Mask<Words>& mask, int without_pivot,
-                                 const double* point) {
-    bound_.clear();
-    mask.for_each([&](int s) {
-        const FacetSlot& slot = cell.slots[s];
-        double* row = bound_.add_row(slot.map->error(slot.row));
-        for (int k = 0; k < dimensions_; ++k) row[k] = slot.map->entry(slot.row, k);
-    });
-    for (const auto& line : cell.lines)
-        if (line.pivot != without_pivot) bound_.add_row(0)[line.pivot] = 1.0;
-    return bound_.error(point);
-}
-
-template <int Words>
-std::shared_ptr<const ExactVector> CellWalk<Words>::exact_point(const Cell<Words>& cell, const Mask<Words>& mask,
-                                                                int without_pivot, bool infinite) const {
-    std::vector<ExactVector> rows;
-    mask.for_each([&](int s) { rows.push_back(cell.slots[s].map->exact_row(cell.slots[s].row)); });
-    for (const auto& line : cell.lines) {
-        if (line.pivot == without_pivot) continue;
-        std::vector<double> unit(dimensions_, 0.0);
-        unit[line.pivot] = 1.0;
-        rows.push_back(ExactVector::from_floats(unit.data(), dimensions_));
-    }
-    auto point = std::make_shared<ExactVector>(null_vector(std::move(rows), dimensions_));
-
-    // The equations leave the sign open.
-    int sign = 0;
-    if (without_pivot >= 0) {
-        sign = point->numerators[without_pivot].sign();
-    } else if (!infinite) {
-        sign = point->numerators[problem_.dim].sign();
-    } else {
-        cell.facets.for_each([&](int s) {
-            if (sign == 0 && !mask.has(s))
-                sign = side(cell, cell.slots[s]) *
-                       sign_of_product(cell.slots[s].map->exact_row(cell.slots[s].row), *point);
-        });
-    }
-    if (sign == 0) throw std::logic_error("polyfold: a generator has no direction");
-    if (sign < 0)
-        for (auto& n : point->numerators) n.negate();
-    return point;
-}
-
-template <int Words>
-const ExactVector& CellWalk<Words>::exact_generator(Cell<Words>& cell, int v) const {
-    if (!cell.exact[v]) cell.exact[v] = exact_point(cell, cell.on[v], -1, cell.at_infinity[v]);
-    return *cell.exact[v];
-}
-
-// On which side of a facet's wall the cell lies.
-template <int Words>
-int CellWalk<Words>::side(const Cell<Words>& cell, const FacetSlot& slot) const {
-    return slot.wall >= problem_.gates || cell.pattern[slot.wall] ? 1 : -1;
-}
-
-// ---- finished cells
-
-template <int Words>
-bool CellWalk<Words>::bounded(const Cell<Words>& cell) {
-    return cell.lines.empty() &&
-           std::none_of(cell.at_infinity.begin(), cell.at_infinity.end(), [](auto x) { return x; });
-}
-
-// The slots of a cell's facets by their walls, without infinity.
-template <int Words>
-std::vector<int> CellWalk<Words>::facets_in_order(const Cell<Words>& cell) const {
-    std::vector<int> order;
-    cell.facets.for_each([&](int s) {
-        if (cell.slots[s].wall != problem_.infinity_wall()) order.push_back(s);
-    });
-    std::sort(order.begin(), order.end(), [&](int a, int b) { return cell.slots[a].wall < cell.slots[b].wall; });
-    return order;
-}
-
-template <int Words>
-void CellWalk<Words>::emit(Cell<Words>& cell, CellBlock& block) {
-    cell.emit_pattern(block);
-    std::vector<std::int32_t> walls;
-    for (const int s : facets_in_order(cell)) {
-        walls.assign(1, cell.slots[s].wall);
-        for (const auto& [slot, other] : cell.shared)
-            if (slot == s) walls.push_back(other);
-        cell.emit_facet(problem_, walls, block);
-    }
-    block.facet_stop.push_back(static_cast<std::int64_t>(block.facet_wall.size()));
-
-    block.bounded.push_back(bounded(cell));
-    write_witness(cell, block);
-    ++block.cells;
-}
-
-// The mean of the vertices, moved along the sum of the rays.
-template <int Words>
-void CellWalk<Words>::write_witness(Cell<Words>& cell, CellBlock& block) {
-    const int d = problem_.dim;
-    std::vector<double> mean(d, 0.0), drift(d, 0.0);
-    int vertices = 0;
-    for (int v = 0; v < cell.size(); ++v) {
-        const double* point = cell.coordinates.data() + v * dimensions_;
-        if (cell.at_infinity[v]) {
-            for (int k = 0; k < d; ++k) drift[k] += point[k];
-        } else {
-            ++vertices;
-            for (int k = 0; k < d; ++k) mean[k] += point[k] / point[d];
-        }
-    }
-    double length = 1;
-    for (int k = 0; k < d; ++k) {
-        mean[k] /= vertices;
-        length = std::max(length, std::abs(mean[k]));
-    }
-    for (int k = 0; k < d; ++k) mean[k] += length * drift[k];
-    block.witnesses.insert(block.witnesses.end(), mean.begin(), mean.end());
-    if (proved_inside(cell, mean.data())) return;
-
-    // A sliver, or a cell too far out for floats: the sum of its exact generators lies inside.
-    ExactWitness witness{block.cells, {}};
-    std::vector<BigInteger> sum(dimensions_);
-    for (int v = 0; v < cell.size(); ++v)
-        for (int k = 0; k < dimensions_; ++k) sum[k] += exact_generator(cell, v).numerators[k];
-    for (const auto& n : sum) witness.coordinates.push_back(n.to_hex());
-    block.exact_witnesses.push_back(std::move(witness));
-}
-
-template <int Words>
-bool CellWalk<Words>::proved_inside(const Cell<Words>& cell, const double* witness) const {
-    bool inside = true;
-    cell.facets.for_each([&](int s) {
-        const FacetSlot& slot = cell.slots[s];
-        const int d = problem_.dim;
-        double value = slot.map->entry(slot.row, d), magnitude = std::abs(value), linear = 0;
-        for (int k = 0; k < d; ++k) {
-            const double term = slot.map->entry(slot.row, k) * witness[k];
-            value += term;
-            magnitude += std::abs(term);
-            linear += std::abs(witness[k]);
-        }
-        const double doubt =
-            (magnitude * rounding::bound(dimensions_ + 2) + slot.map->error(slot.row) * (linear + 1)) * (1 + 0x1p-20) +
-            rounding::tiny;
-        inside = inside && side(cell, slot) * value > doubt;
-    });
-    return inside;
-}
-
-template <int Words>
-void CellWalk<Words>::emit_generators(Cell<Words>& cell, GeneratorBlock& block) {
-    std::vector<std::int32_t> local(cell.slots.size(), -1);
-    std::int32_t facets = 0;
-    for (const int s : facets_in_order(cell)) local[s] = facets++;
-    const auto write = [&](const double* point, int kind, const Mask<Words>& mask) {
-        const double scale = kind == 0 ? 1 / point[problem_.dim] : 1.0;
-        for (int k = 0; k < problem_.dim; ++k) block.coordinates.push_back(point[k] * scale);
-        block.coordinates.push_back(kind == 0 ? 1.0 : 0.0);
-        block.kind.push_back(static_cast<std::uint8_t>(kind));
-        mask.for_each([&](int s) {
-            if (local[s] >= 0) block.facet.push_back(local[s]);
-        });
-        block.facet_stop.push_back(static_cast<std::int64_t>(block.facet.size()));
-    };
-    for (int v = 0; v < cell.size(); ++v)
-        write(cell.coordinates.data() + v * dimensions_, cell.at_infinity[v] ? 1 : 0, cell.on[v]);
-    for (const auto& line : cell.lines) write(line.coordinates.data(), 2, cell.facets);
-    block.stop.push_back(static_cast<std::int64_t>(block.kind.size()));
 }
 
 template class CellWalk<1>;

@@ -7,7 +7,8 @@
 
 #include "geometry/cell.hpp"
 #include "geometry/cell_block.hpp"
-#include "geometry/linear_bound.hpp"
+#include "geometry/cell_writer.hpp"
+#include "geometry/equations.hpp"
 #include "geometry/problem.hpp"
 
 namespace polyfold {
@@ -22,8 +23,7 @@ struct FlatDomain : std::exception {
     const char* what() const noexcept override { return empty ? "empty" : "flat"; }
 };
 
-// The cells that are wanted, for a walk that visits only those: packed patterns in lexicographic order of
-// their gates.
+// The cells that are wanted, for a walk that visits only those: packed patterns in lexicographic order of their gates.
 struct Selection {
     const std::uint8_t* patterns = nullptr;
     std::int64_t count = 0;
@@ -43,15 +43,12 @@ class CellWalk {
     // The whole domain as a cell with no gate inserted; throws FlatDomain.
     CellPointer root();
 
-    // Insert walls until the cell is cut: `cell` becomes the off side, and the on side is returned. If it is
-    // never cut the cell is finished, and nothing is returned.
+    // Insert walls until the cell is cut: `cell` becomes the off side, and the on side is returned. If it is never cut
+    // the cell is finished, and nothing is returned. Cells of one frame must be advanced in the order of a stack.
     CellPointer advance(Cell<Words>& cell);
 
-    static bool bounded(const Cell<Words>& cell);
-
     // Write a finished cell behind the others.
-    void emit(Cell<Words>& cell, CellBlock& block);
-    void emit_generators(Cell<Words>& cell, GeneratorBlock& block);
+    void emit(Cell<Words>& cell, CellBlock& block) { writer_.emit(cell, block); }
 
     void recycle(CellPointer cell) { spare_.push_back(std::move(cell)); }
 
@@ -60,42 +57,33 @@ class CellWalk {
     const Selection* selection_;
     const bool keep_touched_;
     const int dimensions_;  // dim + 1
+    Equations<Words> equations_;
+    CellWriter<Words> writer_;
     std::vector<CellPointer> spare_;
-    LinearBound bound_;
 
-    // The wall that is being inserted: its value and sign at every generator.
-    std::vector<double> value_;
-    std::vector<signed char> sign_;
-    std::vector<std::uint8_t> value_is_rough_;  // the float value does not even show the sign
-    std::vector<double> point_;
+    // Scratch.
+    std::vector<double> point_, values_;
+    std::vector<int> positives_, negatives_;
+    std::vector<signed char> signs_;
 
     CellPointer fresh();
+    void open_frame(Cell<Words>& cell, const Frame* before);
+    void enter_next_stage(Cell<Words>& cell);
     CellPointer insert(Cell<Words>& cell);
     CellPointer cut(Cell<Words>& cell, int slot);
     CellPointer cut_line(Cell<Words>& cell, int slot, std::size_t line, int line_sign);
     CellPointer choose_sides(Cell<Words>& cell, CellPointer off, CellPointer on);
-    void record_touching(Cell<Words>& cell, int zeros);
-    Walls walls_lost(const Cell<Words>& cell, int generator, const Mask<Words>& facets) const;
+    void settle_gate(Cell<Words>& cell, int row, int positives, int negatives, const std::vector<int>& zeros);
+    void record_touching(Cell<Words>& cell, int wall, const std::vector<int>& zeros);
+    Walls walls_lost(const Cell<Words>& cell, int i, const Mask<Words>& facets) const;
     int new_slot(Cell<Words>& cell);
-    bool touches_finitely(const Cell<Words>& cell) const;
 
-    void evaluate(Cell<Words>& cell);
-    int line_sign(Cell<Words>& cell, std::size_t line);
-    int refined_sign(const double* point, double error, const StageMap& map, int row, double value) const;
-
+    void evaluate(Frame& frame, const Cell<Words>& cell, int generator, const Mask<Words>& mask, int first_row);
+    int sign_of(const StageMap& map, int row, const double* point, double error, double value) const;
+    int exact_sign(const Cell<Words>& cell, Frame& frame, int generator, const Mask<Words>& mask, int row) const;
+    int line_sign(Cell<Words>& cell, typename Cell<Words>::Line& line, int row) const;
     void add_combination(Cell<Words>& parent, int positive, int negative, int slot, Cell<Words>& low,
                          Cell<Words>& high);
-    std::shared_ptr<const ExactVector> settle(const Cell<Words>& cell, const Mask<Words>& mask, int without_pivot,
-                                              bool infinite, bool rough, double* point, double& error);
-    double error_of(const Cell<Words>& cell, const Mask<Words>& mask, int without_pivot, const double* point);
-    std::shared_ptr<const ExactVector> exact_point(const Cell<Words>& cell, const Mask<Words>& mask, int without_pivot,
-                                                   bool infinite) const;
-    const ExactVector& exact_generator(Cell<Words>& cell, int generator) const;
-    int side(const Cell<Words>& cell, const FacetSlot& slot) const;
-
-    std::vector<int> facets_in_order(const Cell<Words>& cell) const;
-    void write_witness(Cell<Words>& cell, CellBlock& block);
-    bool proved_inside(const Cell<Words>& cell, const double* witness) const;
 };
 
 extern template class CellWalk<1>;

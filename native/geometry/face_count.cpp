@@ -17,7 +17,7 @@ std::vector<Face> facets_of(const Face& face, const Cell<Words>& cell) {
     cell.facets.for_each([&](int slot) {
         Face part;
         for (const int v : face)
-            if (cell.on[v].has(slot)) part.push_back(v);
+            if (cell.facets_of[v].has(slot)) part.push_back(v);
         if (!part.empty() && part.size() < face.size()) parts.push_back(std::move(part));
     });
     std::sort(parts.begin(), parts.end(), [](const Face& a, const Face& b) { return a.size() > b.size(); });
@@ -37,10 +37,10 @@ template <int Words>
 void FaceCount::add(const Cell<Words>& cell) {
     std::vector<std::vector<std::int32_t>> walls(cell.size());
     for (int v = 0; v < cell.size(); ++v) {
-        if (cell.touched[v]) walls[v] = *cell.touched[v];
-        cell.on[v].for_each([&](int s) { walls[v].push_back(cell.slots[s].wall); });
+        if (const Walls& touched = cell.frame->generators.touched[cell.generators[v]]) walls[v] = *touched;
+        cell.facets_of[v].for_each([&](int s) { walls[v].push_back(cell.slots[s].wall); });
         for (const auto& [slot, wall] : cell.shared)
-            if (cell.on[v].has(slot)) walls[v].push_back(wall);
+            if (cell.facets_of[v].has(slot)) walls[v].push_back(wall);
         std::sort(walls[v].begin(), walls[v].end());
         walls[v].erase(std::unique(walls[v].begin(), walls[v].end()), walls[v].end());
     }
@@ -51,7 +51,7 @@ void FaceCount::add(const Cell<Words>& cell) {
         std::set<Face> below;
         for (const Face& face : level) {
             // Nothing but rays: a face at infinity, which is none of ours.
-            if (std::all_of(face.begin(), face.end(), [&](int v) { return cell.at_infinity[v]; })) continue;
+            if (std::all_of(face.begin(), face.end(), [&](int v) { return cell.at_infinity(v); })) continue;
             std::vector<std::int32_t> common = walls[face[0]];
             for (const int v : face) {
                 std::vector<std::int32_t> both;
@@ -63,7 +63,7 @@ void FaceCount::add(const Cell<Words>& cell) {
             key ^= cell.vanishing_key;
             for (const std::int32_t wall : common) {
                 key ^= key_of_gate_vanishing(wall);
-                if (wall < problem_.gates && cell.pattern[wall]) key ^= key_of_gate_on(wall);
+                if (wall < problem_.gates && cell.Path::on(wall)) key ^= key_of_gate_on(wall);
             }
             seen_[dim].insert(key);
             for (Face& part : facets_of(face, cell)) below.insert(std::move(part));

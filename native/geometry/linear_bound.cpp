@@ -1,6 +1,7 @@
 #include "geometry/linear_bound.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -9,17 +10,86 @@
 namespace polyfold {
 
 namespace {
+
 constexpr double unknown = std::numeric_limits<double>::infinity();
+
+// A bound on the row-sum norm of the inverse of a matrix whose entries may each be off, in sum over a row, by
+// `matrix_error`. The matrix is factorised in place. |U^-1| and |L^-1| are bounded by the inverses of their comparison
+// matrices (absolute values, off-diagonal ones negated), which take a substitution each; the factorisation's own
+// rounding is a further error of the matrix. N is the size where it is known when compiling, and 0 where it is not.
+template <int N>
+double inverse_bound(double* a, double matrix_error, int size) {
+    const int n = N ? N : size;
+    double upper_norm = 0;
+    for (int step = 0; step < n; ++step) {
+        int pivot = step;
+        for (int i = step + 1; i < n; ++i)
+            if (std::abs(a[i * n + step]) > std::abs(a[pivot * n + step])) pivot = i;
+        if (pivot != step)
+            for (int k = 0; k < n; ++k) std::swap(a[pivot * n + k], a[step * n + k]);
+        const double value = a[step * n + step];
+        if (value == 0.0 || !std::isfinite(value)) return unknown;
+        const double scale = 1 / value;
+        for (int i = step + 1; i < n; ++i) {
+            const double factor = a[i * n + step] *= scale;
+            for (int k = step + 1; k < n; ++k) a[i * n + k] -= factor * a[step * n + k];
+        }
+        double norm = 0;
+        for (int k = step; k < n; ++k) norm += std::abs(a[step * n + k]);
+        upper_norm = std::max(upper_norm, norm);
+    }
+    double lower = 1, upper = 0;
+    std::array<double, N> fixed_column;
+    std::vector<double> long_column(N ? 0 : n);
+    double* column = N ? fixed_column.data() : long_column.data();
+    for (int i = 0; i < n; ++i) {
+        column[i] = 1;
+        for (int k = 0; k < i; ++k) column[i] += std::abs(a[i * n + k]) * column[k];
+        lower = std::max(lower, column[i]);
+    }
+    for (int i = n - 1; i >= 0; --i) {
+        double sum = 1;
+        for (int k = i + 1; k < n; ++k) sum += std::abs(a[i * n + k]) * column[k];
+        column[i] = sum / std::abs(a[i * n + i]);
+        upper = std::max(upper, column[i]);
+    }
+    const double inverse = lower * upper * (1 + 0x1p-20);
+    const double defect = inverse * (rounding::bound(2 * n + 4) * n * upper_norm + matrix_error) * (1 + 0x1p-20);
+    return defect < 0.5 ? inverse / (1 - defect) * (1 + 0x1p-20) : unknown;
 }
 
-double* LinearBound::add_row(double error) {
-    rows_.resize(rows_.size() + static_cast<std::size_t>(size_), 0.0);
-    slack_.push_back(error);
-    return rows_.data() + rows_.size() - static_cast<std::size_t>(size_);
+// The solution v of the equations M v' = -m (with v = point in coordinate `fixed`, which makes the system square) lies
+// within |M^-1| |r| of the point, r being what the equations are off there. `work` has room for dim * dim numbers.
+template <int N>
+double distance_bound(const double* rows, const double* slack, const int* chosen, const double* point, int fixed,
+                      int dim, double* work) {
+    const int n = N ? N : dim, size = n + 1;
+    double point_norm = 0, residual = 0, matrix_error = 0;
+    for (int k = 0; k < size; ++k) point_norm += std::abs(point[k]);
+    for (int i = 0; i < n; ++i) {
+        const double* row = rows + chosen[i] * size;
+        double largest = 0;
+        for (int k = 0; k < size; ++k) largest = std::max(largest, std::abs(row[k]));
+        if (!(largest > 0) || !std::isfinite(largest)) return unknown;
+        const double scale = 1 / largest;
+        double value = 0, magnitude = 0, norm = 0;
+        for (int k = 0, column = 0; k < size; ++k) {
+            const double coefficient = row[k] * scale;
+            value += coefficient * point[k];
+            magnitude += std::abs(coefficient * point[k]);
+            if (k == fixed) continue;
+            work[i * n + column++] = coefficient;
+            norm += std::abs(coefficient);
+        }
+        const double error = slack[chosen[i]] * scale * (1 + 0x1p-20);
+        residual = std::max(residual, std::abs(value) + rounding::bound(size + 4) * magnitude + error * point_norm);
+        matrix_error = std::max(matrix_error, error * n + rounding::bound(2) * norm);
+    }
+    return inverse_bound<N>(work, matrix_error, n) * (residual + rounding::tiny) * (1 + 0x1p-20);
 }
 
-// Newton-Kantorovich: with an approximate inverse B of the equations' matrix M and the residual r of the
-// point, the solution lies within |B| |r| / (1 - |I - B M|).
+}  // namespace
+
 double LinearBound::error(const double* point) {
     const int n = size_ - 1;
     if (static_cast<int>(slack_.size()) < n) return unknown;
@@ -27,56 +97,26 @@ double LinearBound::error(const double* point) {
     for (int k = 1; k < size_; ++k)
         if (std::abs(point[k]) > std::abs(point[fixed])) fixed = k;
     if (!choose_independent_rows(fixed)) return unknown;
-
-    residual_.assign(static_cast<std::size_t>(n), 0.0);
-    coefficient_error_.assign(static_cast<std::size_t>(n), 0.0);
-    matrix_.resize(static_cast<std::size_t>(n * n));
-    double row_norm = 0;
-    for (int i = 0; i < n; ++i) {
-        const int r = chosen_[i];
-        const double* row = rows_.data() + static_cast<std::size_t>(r * size_);
-        double largest = 0;
-        for (int k = 0; k < size_; ++k) largest = std::max(largest, std::abs(row[k]));
-        if (!(largest > 0) || !std::isfinite(largest)) return unknown;
-        const double scale = 1 / largest;
-        double value = 0, magnitude = 0, point_norm = 0, norm = 0;
-        for (int k = 0, column = 0; k < size_; ++k) {
-            const double coefficient = row[k] * scale;
-            value += coefficient * point[k];
-            magnitude += std::abs(coefficient * point[k]);
-            point_norm += std::abs(point[k]);
-            if (k != fixed) {
-                matrix_[i * n + column++] = coefficient;
-                norm += std::abs(coefficient);
-            }
-        }
-        row_norm = std::max(row_norm, norm);
-        const double slack = slack_[r] * scale * (1 + 0x1p-20);
-        residual_[i] = std::abs(value) + rounding::bound(size_ + 4) * magnitude + slack * point_norm + rounding::tiny;
-        coefficient_error_[i] = slack * n + rounding::bound(2) * norm;
+    const auto run = [&]<int N>() {
+        work_.resize(static_cast<std::size_t>(n * n));
+        return distance_bound<N>(rows_.data(), slack_.data(), chosen_.data(), point, fixed, n, work_.data());
+    };
+    switch (n) {
+        case 1:
+            return run.template operator()<1>();
+        case 2:
+            return run.template operator()<2>();
+        case 3:
+            return run.template operator()<3>();
+        case 4:
+            return run.template operator()<4>();
+        case 5:
+            return run.template operator()<5>();
+        case 6:
+            return run.template operator()<6>();
+        default:
+            return run.template operator()<0>();
     }
-    if (!invert(n)) return unknown;
-
-    double worst = 0, defect = 0;
-    for (int j = 0; j < n; ++j) {
-        const double* b = inverse_.data() + static_cast<std::size_t>(j * n);
-        double sum = 0, row_defect = 0, magnitude = 0;
-        for (int i = 0; i < n; ++i) {
-            sum += std::abs(b[i]) * residual_[i];
-            row_defect += std::abs(b[i]) * coefficient_error_[i];
-            magnitude += std::abs(b[i]);
-        }
-        for (int k = 0; k < n; ++k) {
-            double entry = j == k ? -1.0 : 0.0;
-            for (int i = 0; i < n; ++i) entry += b[i] * matrix_[i * n + k];
-            row_defect += std::abs(entry);
-        }
-        row_defect += rounding::bound(2 * n + 4) * (1 + magnitude * row_norm);
-        worst = std::max(worst, sum);
-        defect = std::max(defect, row_defect);
-    }
-    if (!(defect < 0.5)) return unknown;
-    return worst / (1 - defect) * (1 + 0x1p-20);
 }
 
 // Gaussian elimination with complete pivoting picks n rows that are far from dependent.
@@ -116,41 +156,6 @@ bool LinearBound::choose_independent_rows(int fixed) {
             if (row_used[i]) continue;
             const double factor = work[i * n + pivot_column] / work[pivot_row * n + pivot_column];
             for (int k = 0; k < n; ++k) work[i * n + k] -= factor * work[pivot_row * n + k];
-        }
-    }
-    return true;
-}
-
-// Gauss-Jordan with partial pivoting; the quality of the result is checked by the caller.
-bool LinearBound::invert(int n) {
-    std::vector<double>& a = work_;
-    a = matrix_;
-    inverse_.assign(static_cast<std::size_t>(n * n), 0.0);
-    for (int i = 0; i < n; ++i) inverse_[i * n + i] = 1.0;
-    for (int step = 0; step < n; ++step) {
-        int pivot = step;
-        for (int i = step + 1; i < n; ++i)
-            if (std::abs(a[i * n + step]) > std::abs(a[pivot * n + step])) pivot = i;
-        const double value = a[pivot * n + step];
-        if (value == 0.0 || !std::isfinite(value)) return false;
-        if (pivot != step)
-            for (int k = 0; k < n; ++k) {
-                std::swap(a[pivot * n + k], a[step * n + k]);
-                std::swap(inverse_[pivot * n + k], inverse_[step * n + k]);
-            }
-        const double scale = 1 / value;
-        for (int k = 0; k < n; ++k) {
-            a[step * n + k] *= scale;
-            inverse_[step * n + k] *= scale;
-        }
-        for (int i = 0; i < n; ++i) {
-            if (i == step) continue;
-            const double factor = a[i * n + step];
-            if (factor == 0.0) continue;
-            for (int k = 0; k < n; ++k) {
-                a[i * n + k] -= factor * a[step * n + k];
-                inverse_[i * n + k] -= factor * inverse_[step * n + k];
-            }
         }
     }
     return true;

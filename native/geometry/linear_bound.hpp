@@ -15,7 +15,11 @@ class LinearBound {
         slack_.clear();
     }
     // `error` bounds the errors of the coefficients. Returns where to write these.
-    double* add_row(double error);
+    double* add_row(double error) {
+        rows_.resize(rows_.size() + static_cast<std::size_t>(size_), 0.0);
+        slack_.push_back(error);
+        return rows_.data() + rows_.size() - static_cast<std::size_t>(size_);
+    }
 
     // A bound on |v_k - point_k| over all k, where v is the solution with v = point in the point's largest
     // coordinate; infinity where none can be given.
@@ -23,13 +27,10 @@ class LinearBound {
 
   private:
     int size_;
-    std::vector<double> rows_;
-    std::vector<double> slack_;
-    std::vector<double> matrix_, inverse_, work_, residual_, coefficient_error_;
+    std::vector<double> rows_, slack_, work_;
     std::vector<int> chosen_;
 
     bool choose_independent_rows(int fixed);
-    bool invert(int n);
 };
 
 }  // namespace polyfold

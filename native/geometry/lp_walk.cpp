@@ -123,7 +123,7 @@ auto LpWalk::insert(LpCell& cell) -> CellPointer {
     if (vanishes && is_gate) cell.vanishing_key ^= key_of_gate_vanishing(cell.wall(problem_));
     if (!vanishes && (above.side == Side::touching || below.side == Side::touching)) record_touching(cell);
     if (is_gate) {
-        cell.set_gate(problem_, has_positive);
+        cell.set_gate(cell.wall(problem_), has_positive);
         ++cell.next;
     }
     return nullptr;
@@ -316,7 +316,7 @@ auto LpWalk::cut(LpCell& cell, const std::vector<int>& signs, Found* above, Foun
         target.corner = std::move(corner);
         add_row(target, side);
         if (is_gate) {
-            target.set_gate(problem_, side > 0);
+            target.set_gate(target.wall(problem_), side > 0);
             ++target.next;
         }
     };

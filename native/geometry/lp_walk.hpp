@@ -35,6 +35,8 @@ struct LpCell : Path {
 
     Corner corner;  // a vertex to start linear programs from; without rows where floats could not find one
 
+    void detach() {}  // cells share nothing that changes
+
     // |u_k| is less than reach[k] in the domain, even a little beyond any one of its rows.
     std::shared_ptr<const std::vector<double>> reach;
 };

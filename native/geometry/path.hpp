@@ -11,46 +11,39 @@
 namespace polyfold {
 
 struct Path {
-    std::vector<std::uint8_t> pattern;    // a byte a gate, right up to the next one
+    std::vector<std::uint8_t> pattern;    // a bit a gate, lowest first; right for the gates that are decided
     FaceKey on_key, vanishing_key;        // of the gates that are on, and of those that vanish on the whole cell
     std::shared_ptr<const StageMap> map;  // of the stage whose rows are being inserted; stage 0 is the domain
     int stage = 0;
     int next = 0;  // row of that stage to be inserted next
 
     void start(const Problem& problem) {
-        pattern.assign(problem.gates, 0);
+        pattern.assign((problem.gates + 7) / 8, 0);
         map = std::make_shared<const StageMap>(problem, 0, nullptr, std::vector<std::uint8_t>());
     }
 
     bool finished(const Problem& problem) const { return stage == static_cast<int>(problem.stages.size()); }
 
+    bool on(int gate) const { return (pattern[gate / 8] >> (gate % 8)) & 1; }
+
     // The wall that comes next: a gate, or a domain row while the stage is 0.
     int wall(const Problem& problem) const { return problem.stages[stage].first_wall + next; }
 
-    void set_gate(const Problem& problem, bool on) {
-        const int gate = wall(problem);
-        pattern[gate] = on;
-        if (on) on_key ^= key_of_gate_on(gate);
+    void set_gate(int gate, bool on) {
+        if (!on) return;  // gates that are not decided yet are off
+        pattern[gate / 8] |= static_cast<std::uint8_t>(1 << (gate % 8));
+        on_key ^= key_of_gate_on(gate);
     }
 
     void enter_next_stage(const Problem& problem) {
-        const Stage& done = problem.stages[stage];
-        std::vector<std::uint8_t> on;
-        if (stage > 0) {
-            const auto first = pattern.begin() + done.first_wall;
-            on.assign(first, first + done.width);
-        }
         next = 0;
         if (++stage < static_cast<int>(problem.stages.size()))
-            map = std::make_shared<const StageMap>(problem, stage, std::move(map), std::move(on));
+            map = std::make_shared<const StageMap>(problem, stage, std::move(map), pattern);
     }
 
     // Write the pattern of a finished cell, packed.
     void emit_pattern(CellBlock& block) const {
-        const std::size_t start = block.patterns.size(), gates = pattern.size();
-        block.patterns.resize(start + (gates + 7) / 8, 0);
-        for (std::size_t g = 0; g < gates; ++g)
-            block.patterns[start + g / 8] |= static_cast<std::uint8_t>(pattern[g] << (g % 8));
+        block.patterns.insert(block.patterns.end(), pattern.begin(), pattern.end());
     }
 
     // Write a facet on these walls (gates, or domain rows behind them), the first one in front.
@@ -60,7 +53,7 @@ struct Path {
         for (const std::int32_t wall : walls) {
             if (wall >= problem.gates) continue;
             key ^= key_of_gate_vanishing(wall);
-            if (pattern[wall]) key ^= key_of_gate_on(wall);
+            if (on(wall)) key ^= key_of_gate_on(wall);
         }
         for (std::size_t i = 1; i < walls.size(); ++i)
             block.shared.push_back({static_cast<std::int64_t>(block.facet_wall.size()), walls[i]});

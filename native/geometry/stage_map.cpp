@@ -7,40 +7,113 @@
 
 namespace polyfold {
 
+namespace {
+
+// A single block on unsliced inputs: its weights are the forms, without any rounding.
+bool reads_input_as_it_is(const Problem& problem, const Stage& stage) {
+    return stage.blocks.size() == 1 && stage.blocks[0].source == 0 && problem.frame_is_identity;
+}
+
+// Add factor * row to all forms that have it as their j-th source, and what that may be off.
+void add_source(Forms& forms, const Stage& stage, const Block& block, int j, double factor, const double* row,
+                int stride, double row_error, int size) {
+    const auto width = static_cast<std::size_t>(stage.width);
+    const double* column = block.by_column.data() + static_cast<std::size_t>(j) * width;
+    double largest = 0;
+    for (int k = 0; k < size; ++k) {
+        const double value = factor * row[k * stride];
+        largest = std::max(largest, std::abs(value));
+        if (value == 0.0) continue;
+        double* out = forms.entries.data() + static_cast<std::size_t>(k) * width;
+        for (std::size_t i = 0; i < width; ++i) out[i] += column[i] * value;
+    }
+    const double relative = rounding::bound(stage.terms);
+    const double doubt = std::abs(factor) * row_error * (1 + relative) + relative * largest;
+    for (std::size_t i = 0; i < width; ++i) forms.error[i] += std::abs(column[i]) * doubt;
+}
+
+// The forms of a stage as far as they do not depend on any gate.
+Forms forms_of_inputs(const Problem& problem, const Stage& stage) {
+    const int size = problem.dim + 1, width = stage.width;
+    Forms forms{std::vector<double>(static_cast<std::size_t>(width * size), 0.0),
+                std::vector<double>(static_cast<std::size_t>(width), 0.0)};
+    const bool copied = stage.blocks.empty() || reads_input_as_it_is(problem, stage);
+    for (const Block& block : stage.blocks) {
+        if (block.source != 0) continue;
+        if (copied) {
+            std::copy(block.by_column.begin(), block.by_column.end(), forms.entries.begin());
+            continue;
+        }
+        for (int j = 0; j < block.columns; ++j)
+            add_source(forms, stage, block, j, 1.0, problem.frame.data() + j * size, 1, 0.0, size);
+    }
+    for (int i = 0; i < width; ++i) {
+        const double bias = stage.bias[i];
+        forms.entries[(size - 1) * width + i] += bias;
+        if (!copied) forms.error[i] += rounding::bound(stage.terms) * std::abs(bias);
+    }
+    if (!stage.parameter_rows.empty())  // added to zeros: no rounding
+        for (int i = 0; i < width; ++i)
+            for (int k = 0; k < size; ++k) forms.entries[k * width + i] += stage.parameter_rows[i * size + k];
+    return forms;
+}
+
+}  // namespace
+
 StageMap::StageMap(const Problem& problem, int stage, std::shared_ptr<const StageMap> below,
-                   std::vector<std::uint8_t> on_below)
+                   std::vector<std::uint8_t> pattern)
+    : StageMap(problem, stage, below, pattern,
+               below ? below->forms_above_without({}, pattern) : forms_of_inputs(problem, problem.stages[stage])) {}
+
+StageMap::StageMap(const Problem& problem, int stage, std::shared_ptr<const StageMap> below,
+                   std::vector<std::uint8_t> pattern, Forms forms)
     : problem_(problem),
       stage_(stage),
       width_(problem.stages[stage].width),
       below_(std::move(below)),
-      on_below_(std::move(on_below)),
-      forms_(static_cast<std::size_t>(width_) * static_cast<std::size_t>(problem.dim + 1), 0.0),
+      pattern_(std::move(pattern)),
+      forms_(std::move(forms)),
       norm_(static_cast<std::size_t>(width_), 0.0),
-      error_(static_cast<std::size_t>(width_), 0.0),
       exact_rows_(static_cast<std::size_t>(width_)) {
-    const Stage& here = problem_.stages[stage_];
     const int size = problem_.dim + 1;
-    for (const Block& block : here.blocks) add_block(block);
-
-    const bool copied = here.blocks.empty() || reads_input_as_it_is(here);
-    for (int i = 0; i < width_; ++i) {
-        const double bias = here.bias[i];
-        forms_[(size - 1) * width_ + i] += bias;
-        if (!copied) error_[i] = (error_[i] + rounding::bound(here.terms) * std::abs(bias)) * (1 + 0x1p-20);
-    }
-    if (!here.parameter_rows.empty())
-        for (int i = 0; i < width_; ++i)
-            for (int k = 0; k < size; ++k) {
-                const double value = here.parameter_rows[i * size + k];
-                forms_[k * width_ + i] += value;  // exact: the other term is zero
-            }
     for (int k = 0; k < size; ++k)
-        for (int i = 0; i < width_; ++i) norm_[i] += std::abs(forms_[k * width_ + i]);
+        for (int i = 0; i < width_; ++i) norm_[i] += std::abs(forms_.entries[k * width_ + i]);
     for (double& norm : norm_) norm *= 1.0 + rounding::bound(size + 1);
+    // The bounds were themselves summed up in floats.
+    for (double& error : forms_.error) error *= 1.0 + 0x1p-20;
 }
 
-bool StageMap::reads_input_as_it_is(const Stage& here) const {
-    return here.blocks.size() == 1 && here.blocks[0].source == 0 && problem_.frame_is_identity;
+Forms StageMap::forms_above_without(const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern) const {
+    const Stage& above = problem_.stages[stage_ + 1];
+    Forms forms = forms_of_inputs(problem_, above);
+    for (const Block& block : above.blocks) {
+        if (block.source == 0) continue;
+        const StageMap& source = at(block.source);
+        const Stage& from = problem_.stages[block.source];
+        auto left_out = gates.begin();
+        for (int j = 0; j < block.columns; ++j) {
+            if (block.source == stage_ && left_out != gates.end() && *left_out == j) {
+                ++left_out;
+                continue;
+            }
+            const int gate = from.first_wall + j;
+            const double factor = (pattern[gate / 8] >> (gate % 8)) & 1 ? from.slope_on[j] : from.slope_off[j];
+            if (factor != 0.0)
+                add_source(forms, above, block, j, factor, source.entries() + j, source.width_, source.error(j),
+                           problem_.dim + 1);
+        }
+    }
+    return forms;
+}
+
+void StageMap::add_gate_to(Forms& forms, int gate, bool on) const {
+    const Stage& above = problem_.stages[stage_ + 1];
+    const Stage& here = problem_.stages[stage_];
+    const double factor = on ? here.slope_on[gate] : here.slope_off[gate];
+    if (factor == 0.0) return;
+    for (const Block& block : above.blocks)
+        if (block.source == stage_)
+            add_source(forms, above, block, gate, factor, entries() + gate, width_, error(gate), problem_.dim + 1);
 }
 
 const StageMap& StageMap::at(int stage) const {
@@ -51,36 +124,7 @@ const StageMap& StageMap::at(int stage) const {
 
 double StageMap::slope(int source, int gate) const {
     const Stage& from = problem_.stages[source];
-    const auto g = static_cast<std::size_t>(gate);
-    return at(source + 1).on_below_[g] ? from.slope_on[g] : from.slope_off[g];
-}
-
-void StageMap::add_block(const Block& block) {
-    const int size = problem_.dim + 1;
-    const auto width = static_cast<std::size_t>(width_);
-    const Stage& here = problem_.stages[stage_];
-    const bool input = block.source == 0;
-    if (reads_input_as_it_is(here)) {
-        std::copy(block.by_column.begin(), block.by_column.end(), forms_.begin());
-        return;
-    }
-    const StageMap* source = input ? nullptr : &at(block.source);
-    const double relative = rounding::bound(here.terms);
-    for (int j = 0; j < block.columns; ++j) {
-        const double factor = input ? 1.0 : slope(block.source, j);
-        if (factor == 0.0) continue;
-        const double* column = block.by_column.data() + static_cast<std::size_t>(j) * width;
-        double largest = 0;
-        for (int k = 0; k < size; ++k) {
-            const double value = factor * (input ? problem_.frame[j * size + k] : source->entry(j, k));
-            largest = std::max(largest, std::abs(value));
-            if (value == 0.0) continue;
-            double* out = forms_.data() + static_cast<std::size_t>(k) * width;
-            for (std::size_t i = 0; i < width; ++i) out[i] += column[i] * value;
-        }
-        const double doubt = (source ? std::abs(factor) * source->error(j) : 0.0) * (1 + relative) + relative * largest;
-        for (std::size_t i = 0; i < width; ++i) error_[i] += std::abs(column[i]) * doubt;
-    }
+    return on(from.first_wall + gate) ? from.slope_on[gate] : from.slope_off[gate];
 }
 
 const ExactVector& StageMap::exact_row(int row) const {

@@ -10,44 +10,57 @@
 
 namespace polyfold {
 
-// Forms are rows (a, b) over homogeneous parameters (u, t): value a . u + b t. They hold where all earlier
-// stages have the pattern that this map was made for; a chain of maps down to stage 0 is that pattern.
+// Forms are rows (a, b) over homogeneous parameters (u, t): value a . u + b t, for all rows of a stage at once.
+struct Forms {
+    std::vector<double> entries;  // [k * width + row]
+    std::vector<double> error;    // bounds the error of every entry of a row
+};
+
+// Forms hold where all earlier stages have the pattern that this map was made for; a chain of maps down to stage 0
+// is that pattern.
 class StageMap {
   public:
-    // `on_below` are the gates of the stage below, one byte each.
+    // `pattern` has a bit a gate, of which those of all earlier stages matter.
     StageMap(const Problem& problem, int stage, std::shared_ptr<const StageMap> below,
-             std::vector<std::uint8_t> on_below);
+             std::vector<std::uint8_t> pattern);
+
+    // The same with forms that are known already.
+    StageMap(const Problem& problem, int stage, std::shared_ptr<const StageMap> below,
+             std::vector<std::uint8_t> pattern, Forms forms);
+
+    // The next stage's forms, in two parts. First everything but the gates of this stage that are listed (ascending);
+    // the pattern must be right for all others.
+    Forms forms_above_without(const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern) const;
+    // Then one of those, on or off.
+    void add_gate_to(Forms& above, int gate, bool on) const;
 
     int stage() const { return stage_; }
-    double entry(int row, int k) const { return forms_[k * width_ + row]; }
-    double norm(int row) const {  // bounds sum_k |entry(row, k)|
-        return norm_[row];
-    }
-    double error(int row) const {  // bounds the error of every entry
-        return error_[row];
-    }
+    int width() const { return width_; }
+    double entry(int row, int k) const { return forms_.entries[k * width_ + row]; }
+    const double* entries() const { return forms_.entries.data(); }
+    const double* norms() const { return norm_.data(); }
+    const double* errors() const { return forms_.error.data(); }
+    double norm(int row) const { return norm_[row]; }          // bounds sum_k |entry(row, k)|
+    double error(int row) const { return forms_.error[row]; }  // bounds the error of every entry
     // Bounds the error of the last entry: with no bias anywhere it is an exact zero.
-    double constant_error(int row) const { return problem_.without_constants ? 0.0 : error_[row]; }
+    double constant_error(int row) const { return problem_.without_constants ? 0.0 : error(row); }
     const ExactVector& exact_row(int row) const;
-    const std::shared_ptr<const StageMap>& below() const { return below_; }
-    const StageMap& at(int stage) const;
 
   private:
     const Problem& problem_;
     const int stage_;
     const int width_;
     const std::shared_ptr<const StageMap> below_;
-    const std::vector<std::uint8_t> on_below_;
-    std::vector<double> forms_;  // [k * width + row]
-    std::vector<double> norm_, error_;
+    const std::vector<std::uint8_t> pattern_;
+    Forms forms_;
+    std::vector<double> norm_;
 
     mutable std::mutex exact_mutex_;
     mutable std::vector<std::unique_ptr<ExactVector>> exact_rows_;
 
-    // A single block on unsliced inputs: its weights are the forms, without any rounding.
-    bool reads_input_as_it_is(const Stage& here) const;
+    const StageMap& at(int stage) const;
+    bool on(int gate) const { return (pattern_[gate / 8] >> (gate % 8)) & 1; }
     double slope(int source, int gate) const;
-    void add_block(const Block& block);
     ExactVector compute_exact_row(int row) const;
 };
 

@@ -30,11 +30,13 @@ std::vector<typename Walk::CellPointer> subtrees(Walk& walk, std::size_t wanted)
         std::vector<typename Walk::CellPointer> next;
         for (auto& cell : front) {
             auto on = walk.advance(*cell);
-            next.push_back(std::move(cell));
             if (on) {
-                next.push_back(std::move(on));
+                cell->detach();
+                on->detach();
                 grown = true;
             }
+            next.push_back(std::move(cell));
+            if (on) next.push_back(std::move(on));
         }
         front = std::move(next);
     }
@@ -195,8 +197,7 @@ template <int Words>
 std::vector<double> vertices_of(const Cell<Words>& cell, int dim) {
     std::vector<double> points;
     for (int v = 0; v < cell.size(); ++v)
-        for (int k = 0; k < dim; ++k)
-            points.push_back(cell.coordinates[v * (dim + 1) + k] / cell.coordinates[v * (dim + 1) + dim]);
+        for (int k = 0; k < dim; ++k) points.push_back(cell.point(v)[k] / cell.point(v)[dim]);
     return points;
 }
 
@@ -221,9 +222,9 @@ void visit_selected(const Problem& problem, const Selection& selection, Visit vi
     CellWalk<Words> walk(problem, &selection);
     visit_all(walk, [&](Cell<Words>& cell) {
         for (int gate = 0; gate < problem.gates; ++gate)
-            if (selection.on(cell.wanted_first, gate) != (cell.pattern[gate] != 0))
+            if (selection.on(cell.wanted_first, gate) != cell.Path::on(gate))
                 throw std::out_of_range("a pattern that was asked for is no cell of this network");
-        visit(walk, cell);
+        visit(cell);
     });
 }
 
@@ -232,8 +233,8 @@ void visit_selected(const Problem& problem, const Selection& selection, Visit vi
 GeneratorBlock trace(const Problem& problem, const Selection& selection) {
     return with_enough_facets([&]<int Words>() {
         GeneratorBlock block;
-        visit_selected<Words>(problem, selection,
-                              [&](CellWalk<Words>& walk, Cell<Words>& cell) { walk.emit_generators(cell, block); });
+        CellWriter<Words> writer(problem);
+        visit_selected<Words>(problem, selection, [&](Cell<Words>& cell) { writer.emit_generators(cell, block); });
         return block;
     });
 }
@@ -241,9 +242,9 @@ GeneratorBlock trace(const Problem& problem, const Selection& selection) {
 std::vector<Measure> measure_selected(const Problem& problem, const Selection& selection) {
     return with_enough_facets([&]<int Words>() {
         std::vector<Measure> measures;
-        visit_selected<Words>(problem, selection, [&](CellWalk<Words>&, Cell<Words>& cell) {
-            measures.push_back(CellWalk<Words>::bounded(cell)
-                                   ? measure<Words>(vertices_of(cell, problem.dim), cell.on, problem.dim)
+        visit_selected<Words>(problem, selection, [&](Cell<Words>& cell) {
+            measures.push_back(is_bounded(cell)
+                                   ? measure<Words>(vertices_of(cell, problem.dim), cell.facets_of, problem.dim)
                                    : Measure{std::numeric_limits<double>::infinity(), {}});
         });
         return measures;

@@ -1,0 +1,109 @@
+#include "geometry/equations.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "geometry/rounding.hpp"
+
+namespace polyfold {
+
+namespace {
+
+// Scale by a power of two, which rounds nothing, so that the largest coordinate lies between a half and one.
+void normalise(double* point, int size) {
+    double largest = 0;
+    for (int k = 0; k < size; ++k) largest = std::max(largest, std::abs(point[k]));
+    if (!(largest > 0) || !std::isfinite(largest)) return;
+    int exponent = 0;
+    std::frexp(largest, &exponent);
+    if (exponent == 0) return;
+    if (std::abs(exponent) < 1000) {
+        const double scale = std::ldexp(1.0, -exponent);
+        for (int k = 0; k < size; ++k) point[k] *= scale;
+    } else {
+        for (int k = 0; k < size; ++k) point[k] = std::ldexp(point[k], -exponent);
+    }
+}
+
+// Round an exact point to floats, the largest coordinate between a half and one.
+void round_to(const ExactVector& exact, double* point) {
+    std::int64_t top = INT64_MIN;
+    for (const auto& n : exact.numerators)
+        if (!n.is_zero()) top = std::max(top, n.to_float().second);
+    for (std::size_t k = 0; k < exact.numerators.size(); ++k) {
+        const auto [mantissa, exponent] = exact.numerators[k].to_float();
+        point[k] = exact.numerators[k].is_zero() || exponent - top < -1070
+                       ? 0.0
+                       : std::ldexp(mantissa, static_cast<int>(exponent - top));
+    }
+}
+
+}  // namespace
+
+template <int Words>
+auto Equations<Words>::settle(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, bool infinite, bool rough,
+                              double* point) -> Settled {
+    if (!rough) {
+        normalise(point, problem_.dim + 1);
+        const double error = error_of(cell, facets, pivot, point);
+        // A vertex far out needs its last coordinate to some relative accuracy as well.
+        const bool far = !infinite && pivot == no_line && !(point[problem_.dim] * rounding::poor > error);
+        if (error < rounding::poor && !far) return {error, nullptr};
+    }
+    auto exact = solve(cell, facets, pivot, infinite);
+    round_to(*exact, point);
+    return {rounding::unit, std::move(exact)};
+}
+
+template <int Words>
+double Equations<Words>::error_of(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, const double* point) {
+    bound_.clear();
+    facets.for_each([&](int s) {
+        const FacetSlot& slot = cell.slots[s];
+        double* row = bound_.add_row(slot.map->error(slot.row));
+        for (int k = 0; k <= problem_.dim; ++k) row[k] = slot.map->entry(slot.row, k);
+    });
+    for (const auto& line : cell.lines)
+        if (line.pivot != pivot) bound_.add_row(0)[line.pivot] = 1.0;
+    return bound_.error(point);
+}
+
+template <int Words>
+std::shared_ptr<const ExactVector> Equations<Words>::solve(const Cell<Words>& cell, const Mask<Words>& facets,
+                                                           int pivot, bool infinite) const {
+    std::vector<ExactVector> rows;
+    facets.for_each([&](int s) { rows.push_back(cell.slots[s].map->exact_row(cell.slots[s].row)); });
+    for (const auto& line : cell.lines) {
+        if (line.pivot == pivot) continue;
+        std::vector<double> unit(problem_.dim + 1, 0.0);
+        unit[line.pivot] = 1.0;
+        rows.push_back(ExactVector::from_floats(unit.data(), problem_.dim + 1));
+    }
+    auto point = std::make_shared<ExactVector>(null_vector(std::move(rows), problem_.dim + 1));
+
+    // The equations leave the sign open.
+    int sign = 0;
+    if (pivot != no_line) {
+        sign = point->numerators[pivot].sign();
+    } else if (!infinite) {
+        sign = point->numerators[problem_.dim].sign();
+    } else {
+        cell.facets.for_each([&](int s) {
+            const FacetSlot& slot = cell.slots[s];
+            if (sign == 0 && !facets.has(s))
+                sign = side(cell, slot) * sign_of_product(slot.map->exact_row(slot.row), *point);
+        });
+    }
+    if (sign == 0) throw std::logic_error("polyfold: a generator has no direction");
+    if (sign < 0)
+        for (auto& n : point->numerators) n.negate();
+    return point;
+}
+
+template class Equations<1>;
+template class Equations<4>;
+template class Equations<16>;
+template class Equations<64>;
+
+}  // namespace polyfold

@@ -1,0 +1,57 @@
+// A generator as the solution of equations: how well its floats are known, and what it is exactly.
+#pragma once
+
+#include <memory>
+
+#include "geometry/cell.hpp"
+#include "geometry/linear_bound.hpp"
+
+namespace polyfold {
+
+// The walls through a generator vanish there, and it is zero at the pivots of the cell's lines. (A line itself is the
+// solution with its own pivot left free, and all of the cell's facets contain it.)
+template <int Words>
+class Equations {
+  public:
+    explicit Equations(const Problem& problem) : problem_(problem), bound_(problem.dim + 1) {}
+
+    static constexpr int no_line = -1;
+
+    struct Settled {
+        double error;
+        std::shared_ptr<const ExactVector> exact;  // only where it had to be found
+    };
+
+    // Normalise a fresh point and bound its error. Where floats know it badly, or not at all (`rough`), find the exact
+    // solution and round that.
+    Settled settle(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, bool infinite, bool rough,
+                   double* point);
+
+    std::shared_ptr<const ExactVector> solve(const Cell<Words>& cell, const Mask<Words>& facets, int pivot,
+                                             bool infinite) const;
+
+    // The exact coordinates of a generator of the frame, found once.
+    const ExactVector& exact(const Cell<Words>& cell, Frame& frame, int generator, const Mask<Words>& facets) const {
+        auto& known = frame.generators.exact[generator];
+        if (!known) known = solve(cell, facets, no_line, frame.generators.at_infinity[generator]);
+        return *known;
+    }
+
+    // On which side of a facet's wall the cell lies.
+    int side(const Cell<Words>& cell, const FacetSlot& slot) const {
+        return slot.wall >= problem_.gates || cell.on(slot.wall) ? 1 : -1;
+    }
+
+  private:
+    const Problem& problem_;
+    LinearBound bound_;
+
+    double error_of(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, const double* point);
+};
+
+extern template class Equations<1>;
+extern template class Equations<4>;
+extern template class Equations<16>;
+extern template class Equations<64>;
+
+}  // namespace polyfold
