@@ -13,7 +13,7 @@ from flint import fmpq, fmpq_mat
 
 from polyfold.atlas.patterns import pack
 from polyfold.errors import DomainError, PolyfoldError, ShapeError
-from polyfold.exact.bounded import BoundedValues, bounded_forward
+from polyfold.exact.bounded import BoundedValues, bounded_forward, exact_values
 from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.rational import rational, rational_matrix
 from polyfold.exact.rounding import TINY, relative
@@ -78,7 +78,7 @@ def contains(domain: Domain, U: Array, *, strictly: bool = False) -> npt.NDArray
     inside = np.ones(len(U), dtype=bool)
     for rows, offsets, values in (
         (domain.input_rows, domain.input_offsets, bounded_lift(domain, U)),
-        (domain.parameter_rows, domain.parameter_offsets, BoundedValues(U, np.zeros_like(U))),
+        (domain.parameter_rows, domain.parameter_offsets, exact_values(U)),
     ):
         if not len(rows):
             continue
@@ -102,7 +102,7 @@ def bounded_lift(domain: Domain, U: Array) -> BoundedValues:
     """Input points of parameter points, with their rounding errors."""
     X = domain.lift(U)
     if not domain.is_slice:
-        return BoundedValues(X, np.zeros_like(X))
+        return exact_values(X)
     size = np.abs(domain.origin) + np.abs(U) @ np.abs(domain.basis).T
     return BoundedValues(X, relative(domain.dim + 4) * size + TINY)
 
@@ -132,13 +132,13 @@ def _contains_exactly(domain: Domain, column: fmpq_mat, strictly: bool) -> bool:
     x = exact_lift(domain, column)
     holds = lt if strictly else le
     return all(
-        holds((rational_matrix(rows) * values)[r, 0], rational(offset))
+        holds(value, rational(offset))
         for rows, offsets, values in (
             (domain.input_rows, domain.input_offsets, x),
             (domain.parameter_rows, domain.parameter_offsets, column),
         )
         if len(rows)
-        for r, offset in enumerate(offsets.tolist())
+        for (value,), offset in zip((rational_matrix(rows) * values).tolist(), offsets.tolist(), strict=True)
     )
 
 

@@ -8,12 +8,14 @@ need no special care.
 from __future__ import annotations
 
 import copy
+import logging
 import math
 import operator
 import os
 import warnings
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -64,10 +66,25 @@ def from_torch(module: Any, input_shapes: Sequence[Shape] | None) -> Network:
 def from_pt2(path: str | os.PathLike[str]) -> Network:
     """The Network in a torch.export archive."""
     try:
-        program = torch.export.load(os.fspath(path))
+        with _torch_log_silenced():
+            program = torch.export.load(os.fspath(path))
     except (RuntimeError, ValueError, OSError, KeyError, AssertionError, zipfile.BadZipFile) as error:
-        raise NetworkError(f"{os.fspath(path)!r} is not a readable torch.export archive: {error}") from error
+        raise NetworkError(
+            f"{os.fspath(path)!r} is not a readable torch.export archive: "
+            "it is damaged, or torch.export.save did not write it"
+        ) from error
     return from_exported(program)
+
+
+@contextmanager
+def _torch_log_silenced() -> Iterator[None]:
+    """Torch logs whole tracebacks and graphs before it raises; our error says what matters in one line."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)
 
 
 def from_exported(program: Any) -> Network:
@@ -112,7 +129,7 @@ def _evaluation_copy(module: Any) -> Any:
 def _trace(module: Any, shapes: Sequence[Shape], dtype: Any) -> Any:
     examples = tuple(torch.zeros(BATCH, *shape, dtype=dtype) for shape in shapes)
     try:
-        with warnings.catch_warnings(), torch.no_grad():
+        with warnings.catch_warnings(), torch.no_grad(), _torch_log_silenced():
             warnings.simplefilter("ignore")
             module(*examples)
             return torch.export.export(module, examples)
