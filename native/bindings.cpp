@@ -197,6 +197,7 @@ NB_MODULE(_native, m) {
     m.doc() = "The compiled core of polyfold; use it through polyfold.core.";
     nb::exception<FlatDomain>(m, "FlatDomain");
     nb::exception<OpenDomain>(m, "OpenDomain");
+    nb::exception<TooLarge>(m, "TooLarge");
     nb::class_<Problem>(m, "Problem", "A program of gates and a domain, as the engine takes them.")
         .def_static("over", &make_problem, "frame"_a, "input_rows"_a, "input_offsets"_a, "parameter_rows"_a,
                     "parameter_offsets"_a, "A problem without gates on the domain x = frame (u, 1).")

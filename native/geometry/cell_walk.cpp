@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "geometry/rounding.hpp"
 
@@ -12,39 +11,17 @@ namespace {
 
 constexpr int most_generators = 1 << 16;
 
-Walls with_wall(const Walls& walls, std::int32_t wall) {
-    auto more =
-        walls ? std::make_shared<std::vector<std::int32_t>>(*walls) : std::make_shared<std::vector<std::int32_t>>();
-    const auto at = std::lower_bound(more->begin(), more->end(), wall);
-    if (at == more->end() || *at != wall) more->insert(at, wall);
-    return more;
-}
-
-Walls common_walls(const Walls& a, const Walls& b) {
-    if (!a || !b) return nullptr;
-    auto both = std::make_shared<std::vector<std::int32_t>>();
-    std::set_intersection(a->begin(), a->end(), b->begin(), b->end(), std::back_inserter(*both));
-    return both;
-}
-
 }  // namespace
 
 template <int Words>
-CellWalk<Words>::CellWalk(const Problem& problem, const Selection* selection, bool keep_touched)
+CellWalk<Words>::CellWalk(const Problem& problem, const StopSignal& stop, const Selection* selection, bool keep_touched)
     : problem_(problem),
+      stop_(stop),
       selection_(selection),
       keep_touched_(keep_touched),
       dimensions_(problem.dim + 1),
       equations_(problem),
       writer_(problem) {}
-
-template <int Words>
-auto CellWalk<Words>::fresh() -> CellPointer {
-    if (spare_.empty()) return std::make_unique<Cell<Words>>();
-    CellPointer cell = std::move(spare_.back());
-    spare_.pop_back();
-    return cell;
-}
 
 // Before any wall: the point (0, 1), a line along every axis, and infinity (t >= 0) as the only facet.
 template <int Words>
@@ -124,6 +101,7 @@ void CellWalk<Words>::open_frame(Cell<Words>& cell, const Frame* before) {
     values_.assign(static_cast<std::size_t>(count) * width, 0.0);
     signs_.resize(static_cast<std::size_t>(count) * width);
     for (int v = 0; v < count; ++v) {
+        stop_.check();
         double* value = values_.data() + v * width;
         const double* point = cell.point(v);
         for (int k = 0; k < dimensions_; ++k) {
@@ -149,6 +127,7 @@ void CellWalk<Words>::open_frame(Cell<Words>& cell, const Frame* before) {
     }
     std::vector<int> zeros;
     for (int i = 0; i < width; ++i) {
+        stop_.check();
         bool cuts = is_domain;  // few, and all to be looked at one by one
         for (auto& line : cell.lines) cuts = cuts || line_sign(cell, line, i) != 0;
         int positives = 0, negatives = 0;
@@ -284,7 +263,12 @@ int CellWalk<Words>::sign_of(const StageMap& map, int row, const double* point, 
                           map.error(row) * linear + map.constant_error(row) * std::abs(point[problem_.dim])) *
                          (1 + 0x1p-20);
     if (std::abs(value) > doubt + rounding::tiny) return value > 0 ? positive : negative;
-    return doubt == 0.0 && magnitude == 0.0 ? zero : 2;
+    // Zero is certain only where every product has a factor that is; a computed zero may be an underflow.
+    for (int k = 0; k < dimensions_; ++k) {
+        const double entry_error = k < problem_.dim ? map.error(row) : map.constant_error(row);
+        if ((point[k] != 0.0 || error > 0) && (map.entry(row, k) != 0.0 || entry_error > 0)) return 2;
+    }
+    return zero;
 }
 
 template <int Words>
@@ -342,6 +326,7 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
     // The double-description rule: a generator on either side and an edge between them give one on the cut.
     const int edge = problem_.dim - 1 - static_cast<int>(cell.lines.size());
     for (const int p : positives_) {
+        stop_.check();
         const bool simple = cell.facets_of[p].size() == edge + 1;
         for (const int n : negatives_) {
             const Mask<Words> common = cell.facets_of[p] & cell.facets_of[n];
@@ -356,7 +341,7 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
         }
     }
     if (std::max(low->size(), high->size()) > most_generators)
-        throw std::length_error("a cell has more than 65,536 vertices and rays: choose a smaller domain or a box");
+        throw TooLarge("a cell has more than 65,536 vertices and rays: choose a smaller domain or a box");
     return choose_sides(cell, std::move(low), std::move(high));
 }
 
@@ -422,6 +407,7 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
     side.facets.set(slot);
     side.lines.erase(side.lines.begin() + static_cast<std::ptrdiff_t>(l));
     for (auto& other : side.lines) {
+        stop_.check();
         const double factor = value_on(other.coordinates.data()) / along;
         for (int k = 0; k < dimensions_; ++k) other.coordinates[k] -= factor * line.coordinates[k];
         auto settled = equations_.settle(side, side.facets, other.pivot, true, rough, other.coordinates.data());
@@ -430,6 +416,7 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
     }
     Frame& frame = *cell.frame;
     for (int v = 0; v < cell.size(); ++v) {
+        stop_.check();
         Mask<Words> mask = cell.facets_of[v];
         mask.set(slot);
         point_.assign(cell.point(v), cell.point(v) + dimensions_);
@@ -482,16 +469,7 @@ auto CellWalk<Words>::choose_sides(Cell<Words>& cell, CellPointer off, CellPoint
         side->made = cell.frame->generators.size();
     }
     if (is_gate && selection_) {
-        std::int64_t first = cell.wanted_first, last = cell.wanted_last;
-        while (first < last) {
-            const std::int64_t middle = first + (last - first) / 2;
-            if (selection_->on(middle, wall)) {
-                last = middle;
-            } else {
-                first = middle + 1;
-            }
-        }
-        off->wanted_last = on->wanted_first = first;
+        off->wanted_last = on->wanted_first = selection_->first_on(cell.wanted_first, cell.wanted_last, wall);
         keep_off = off->wanted_first < off->wanted_last;
         keep_on = on->wanted_first < on->wanted_last;
     }

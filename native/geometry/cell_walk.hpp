@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <stdexcept>
 #include <vector>
 
 #include "geometry/cell.hpp"
@@ -30,6 +29,19 @@ struct Selection {
     int stride = 0;
 
     bool on(std::int64_t cell, int gate) const { return (patterns[cell * stride + gate / 8] >> (gate % 8)) & 1; }
+
+    // Where the gate goes on among cells first .. last - 1, which agree in all earlier gates.
+    std::int64_t first_on(std::int64_t first, std::int64_t last, int gate) const {
+        while (first < last) {
+            const std::int64_t middle = first + (last - first) / 2;
+            if (on(middle, gate)) {
+                last = middle;
+            } else {
+                first = middle + 1;
+            }
+        }
+        return first;
+    }
 };
 
 template <int Words>
@@ -38,7 +50,8 @@ class CellWalk {
     using CellPointer = std::unique_ptr<Cell<Words>>;
 
     // With `keep_touched` every generator knows all walls that pass through it, as counting faces needs.
-    explicit CellWalk(const Problem& problem, const Selection* selection = nullptr, bool keep_touched = false);
+    CellWalk(const Problem& problem, const StopSignal& stop, const Selection* selection = nullptr,
+             bool keep_touched = false);
 
     // The whole domain as a cell with no gate inserted; throws FlatDomain.
     CellPointer root();
@@ -54,6 +67,7 @@ class CellWalk {
 
   private:
     const Problem& problem_;
+    const StopSignal& stop_;
     const Selection* selection_;
     const bool keep_touched_;
     const int dimensions_;  // dim + 1
@@ -66,7 +80,12 @@ class CellWalk {
     std::vector<int> positives_, negatives_;
     std::vector<signed char> signs_;
 
-    CellPointer fresh();
+    CellPointer fresh() {
+        if (spare_.empty()) return std::make_unique<Cell<Words>>();
+        CellPointer cell = std::move(spare_.back());
+        spare_.pop_back();
+        return cell;
+    }
     void open_frame(Cell<Words>& cell, const Frame* before);
     void enter_next_stage(Cell<Words>& cell);
     CellPointer insert(Cell<Words>& cell);

@@ -47,24 +47,27 @@ template <int Words>
 void CellWriter<Words>::write_witness(Cell<Words>& cell, CellBlock& block) {
     const int d = problem_.dim;
     std::vector<double> mean(d, 0.0), drift(d, 0.0);
-    int vertices = 0;
+    const auto& infinite = cell.frame->generators.at_infinity;
+    const auto vertices =
+        std::count_if(cell.generators.begin(), cell.generators.end(), [&](int g) { return !infinite[g]; });
     for (int v = 0; v < cell.size(); ++v) {
         const double* point = cell.point(v);
         if (cell.at_infinity(v)) {
             for (int k = 0; k < d; ++k) drift[k] += point[k];
-        } else {
-            ++vertices;
-            for (int k = 0; k < d; ++k) mean[k] += point[k] / point[d];
+        } else {  // divided first: the sum of vertices far out may overflow
+            const double weight = 1 / (point[d] * static_cast<double>(vertices));
+            for (int k = 0; k < d; ++k) mean[k] += point[k] * weight;
         }
     }
     double length = 1;
-    for (int k = 0; k < d; ++k) {
-        mean[k] /= vertices;
-        length = std::max(length, std::abs(mean[k]));
-    }
+    for (int k = 0; k < d; ++k) length = std::max(length, std::abs(mean[k]));
     for (int k = 0; k < d; ++k) mean[k] += length * drift[k];
-    block.witnesses.insert(block.witnesses.end(), mean.begin(), mean.end());
-    if (proved_inside(cell, mean.data())) return;
+    if (std::all_of(mean.begin(), mean.end(), [](double x) { return std::isfinite(x); }) &&
+        proved_inside(cell, mean.data())) {
+        block.witnesses.insert(block.witnesses.end(), mean.begin(), mean.end());
+        return;
+    }
+    for (const double x : mean) block.witnesses.push_back(std::isfinite(x) ? x : 0.0);
 
     // A sliver, or a cell too far out for floats: the sum of its exact generators lies inside.
     ExactWitness witness{block.cells, {}};

@@ -18,8 +18,9 @@ class Dictionary {
     }
 
     // Bland's rule from a feasible dictionary; the objective is the last line. Stops where it becomes positive.
-    int solve() {
+    int solve(const StopSignal& stop) {
         for (;;) {
+            stop.check();
             if (objective()[0].sign() > 0) return 1;
             int entering = -1;
             for (int k = 0; k < dim_; ++k) {
@@ -39,7 +40,7 @@ class Dictionary {
                 unbounded_direction_ = direction;
                 return 1;
             }
-            pivot(leaving, entering);
+            pivot(leaving, entering, stop);
         }
     }
 
@@ -82,7 +83,7 @@ class Dictionary {
         return order < 0 || (order == 0 && basic_[i] < basic_[j]);
     }
 
-    void pivot(int leaving, int entering) {
+    void pivot(int leaving, int entering, const StopSignal& stop) {
         // basic = (constant + a x + rest) / D  becomes  x = (D basic - constant - rest) / a; the denominator becomes
         // |a|.
         const BigInteger a = table_[leaving][entering + 1];
@@ -90,6 +91,7 @@ class Dictionary {
         const std::vector<BigInteger> row = table_[leaving];
         for (std::size_t i = 0; i < table_.size(); ++i) {
             if (static_cast<int>(i) == leaving) continue;
+            stop.check();
             const BigInteger factor = table_[i][entering + 1];
             for (int k = 0; k <= dim_; ++k) {
                 if (k == entering + 1) continue;
@@ -112,7 +114,7 @@ class Dictionary {
 }  // namespace
 
 ExactMaximum exact_maximum(const std::vector<const ExactVector*>& rows, const std::vector<int>& sides,
-                           const ExactVector& objective, const ExactVector& inside) {
+                           const ExactVector& objective, const ExactVector& inside, const StopSignal& stop) {
     // With the inner point as origin every slack is positive, and the dictionary of slacks is feasible. The new
     // coordinates are y = w u - p for inside = (p, w), so a form a . u + b becomes (a . y + a . p + b w) / w.
     const int dim = static_cast<int>(inside.numerators.size()) - 1;
@@ -129,7 +131,7 @@ ExactMaximum exact_maximum(const std::vector<const ExactVector*>& rows, const st
     add(objective, 1);
     Dictionary dictionary(std::move(table), dim);
     ExactMaximum result;
-    result.sign = dictionary.solve();
+    result.sign = dictionary.solve(stop);
     if (result.sign <= 0) return result;
     // Back to u = (y + p) / w, homogeneously: y = Y / D gives (Y + D p, D w).
     result.point = dictionary.corner();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "geometry/exact_vector.hpp"
+#include "geometry/problem.hpp"
 
 namespace polyfold {
 
@@ -15,6 +16,6 @@ struct ExactMaximum {
 // The sign of the maximum of objective . (u, 1) over {u : row . (u, 1) >= 0 for all rows}, for which `inside` is a
 // homogeneous point with positive last coordinate where all rows are positive.
 ExactMaximum exact_maximum(const std::vector<const ExactVector*>& rows, const std::vector<int>& sides,
-                           const ExactVector& objective, const ExactVector& inside);
+                           const ExactVector& objective, const ExactVector& inside, const StopSignal& stop);
 
 }  // namespace polyfold

@@ -1,8 +1,26 @@
 #include "geometry/frame.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 #include "geometry/rounding.hpp"
 
 namespace polyfold {
+
+Walls with_wall(const Walls& walls, std::int32_t wall) {
+    auto more =
+        walls ? std::make_shared<std::vector<std::int32_t>>(*walls) : std::make_shared<std::vector<std::int32_t>>();
+    const auto at = std::lower_bound(more->begin(), more->end(), wall);
+    if (at == more->end() || *at != wall) more->insert(at, wall);
+    return more;
+}
+
+Walls common_walls(const Walls& a, const Walls& b) {
+    if (!a || !b) return nullptr;
+    auto both = std::make_shared<std::vector<std::int32_t>>();
+    std::set_intersection(a->begin(), a->end(), b->begin(), b->end(), std::back_inserter(*both));
+    return both;
+}
 
 int GeneratorStore::add(const double* at, double point_error, bool infinite,
                         std::shared_ptr<const ExactVector> exact_point, Walls walls) {

@@ -13,6 +13,8 @@ namespace polyfold {
 
 // A short sorted list, shared by all generators that have it; nothing is the empty list.
 using Walls = std::shared_ptr<const std::vector<std::int32_t>>;
+Walls with_wall(const Walls& walls, std::int32_t wall);
+Walls common_walls(const Walls& a, const Walls& b);
 
 // The sign of a gate at a generator. Where floats could not decide, the float value says nothing.
 enum Sign : std::int8_t { exactly_negative = -2, negative = -1, zero = 0, positive = 1, exactly_positive = 2 };

@@ -70,7 +70,7 @@ double distance_bound(const double* rows, const double* slack, const int* chosen
         const double* row = rows + chosen[i] * size;
         double largest = 0;
         for (int k = 0; k < size; ++k) largest = std::max(largest, std::abs(row[k]));
-        if (!(largest > 0) || !std::isfinite(largest)) return unknown;
+        if (!rounding::is_ordinary(largest)) return unknown;
         const double scale = 1 / largest;
         double value = 0, magnitude = 0, norm = 0;
         for (int k = 0, column = 0; k < size; ++k) {

@@ -38,7 +38,8 @@ double power_of_two_below(double value) {
 
 }  // namespace
 
-LpWalk::LpWalk(const Problem& problem) : problem_(problem), dim_(problem.dim) {}
+LpWalk::LpWalk(const Problem& problem, const StopSignal& stop)
+    : problem_(problem), stop_(stop), dim_(problem.dim), simplex_(stop) {}
 
 // The domain's rows cut a box around the origin; if nothing of the box's own faces is left, it held the whole domain.
 auto LpWalk::root() -> CellPointer {
@@ -134,7 +135,7 @@ void LpWalk::load_form(const StageMap& map, int row) {
     double largest = 0;
     for (int k = 0; k <= dim_; ++k) form_[k] = map.entry(row, k);
     for (int k = 0; k < dim_; ++k) largest = std::max(largest, std::abs(form_[k]));
-    const double scale = largest > 0 && std::isfinite(largest) ? power_of_two_below(largest) : 1.0;
+    const double scale = rounding::is_ordinary(largest) ? power_of_two_below(largest) : 1.0;
     for (double& entry : form_) entry *= scale;
     form_error_ = map.error(row) * scale;
 }
@@ -198,7 +199,7 @@ auto LpWalk::look_for(LpCell& cell, int side) -> Found {
         sides.push_back(row.side);
     }
     const ExactVector inside = exact_point(cell.points[0]), wall = exact_form(*cell.map, cell.next, side);
-    const ExactMaximum best = exact_maximum(rows, sides, wall, inside);
+    const ExactMaximum best = exact_maximum(rows, sides, wall, inside, stop_);
     found.corner = {};
     if (best.sign <= 0) {
         found.side = best.sign == 0 ? Side::touching : Side::none;
@@ -369,16 +370,18 @@ void LpWalk::record_touching(LpCell& cell) const {
 // ---- finished cells
 
 void LpWalk::emit(LpCell& cell, CellBlock& block) {
-    cell.emit_pattern(block);
     std::vector<double> middle = centre(cell);
     if (!proved_inside(cell, middle.data())) middle = cell.points[0].coordinates;
     const std::vector<char> seen = facets_in_sight(cell, middle);
+    std::vector<int> facets;
+    for (int row = 0; row < static_cast<int>(cell.rows.size()); ++row)
+        if (seen[row] || is_facet(cell, row, middle)) facets.push_back(row);
+    std::sort(facets.begin(), facets.end(), [&](int a, int b) { return cell.rows[a].wall < cell.rows[b].wall; });
+
+    // From here on nothing can be stopped: a cell is written whole or not at all.
+    cell.emit_pattern(block);
     std::vector<std::int32_t> walls;
-    std::vector<int> order(cell.rows.size());
-    for (std::size_t row = 0; row < order.size(); ++row) order[row] = static_cast<int>(row);
-    std::sort(order.begin(), order.end(), [&](int a, int b) { return cell.rows[a].wall < cell.rows[b].wall; });
-    for (const int row : order) {
-        if (!seen[row] && !is_facet(cell, row, middle)) continue;
+    for (const int row : facets) {
         walls.assign(1, cell.rows[row].wall);
         for (const auto& [other, wall] : cell.shared)
             if (other == row) walls.push_back(wall);
@@ -403,6 +406,7 @@ std::vector<char> LpWalk::facets_in_sight(const LpCell& cell, const std::vector<
     const Polyhedron shape = polyhedron(cell);
     for (int row = 0; row < rows; ++row) slack[row] = shape.value(row, middle.data());
     for (int towards = 0; towards < rows; ++towards) {
+        stop_.check();
         const double* normal = shape.form(towards);
         int first = -1;
         double nearest = 0, second = 0;
@@ -464,7 +468,7 @@ bool LpWalk::is_facet(LpCell& cell, int row, const std::vector<double>& middle) 
         sides.push_back(cell.rows[i].side);
     }
     const ExactVector beyond = exact_form(*cell.rows[row].map, cell.rows[row].row, -cell.rows[row].side);
-    return exact_maximum(rows, sides, beyond, exact_point(cell.points[0])).sign > 0;
+    return exact_maximum(rows, sides, beyond, exact_point(cell.points[0]), stop_).sign > 0;
 }
 
 }  // namespace polyfold

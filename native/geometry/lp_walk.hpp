@@ -48,7 +48,7 @@ class LpWalk {
   public:
     using CellPointer = std::unique_ptr<LpCell>;
 
-    explicit LpWalk(const Problem& problem);
+    LpWalk(const Problem& problem, const StopSignal& stop);
 
     // The whole domain as a cell with no gate inserted; throws OpenDomain.
     CellPointer root();
@@ -58,6 +58,7 @@ class LpWalk {
 
   private:
     const Problem& problem_;
+    const StopSignal& stop_;
     const int dim_;
     Simplex simplex_;
 

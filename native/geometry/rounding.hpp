@@ -19,6 +19,14 @@ inline constexpr double poor = 0x1p-20;
 // this.
 inline constexpr double tiny = 0x1p-960;
 
+// More than any sum of products in the engine can lose by underflow.
+inline constexpr double underflow = 0x1p-1000;
+
+// Between these bounds a number and its reciprocal are far from overflow and underflow.
+inline constexpr bool is_ordinary(double size) {
+    return size > 0x1p-900 && size < 0x1p900;
+}
+
 // What float linear programs take for zero. Their answers are proved or thrown away, so this decides speed only.
 inline constexpr double lp_tolerance = 0x1p-34;
 

@@ -22,6 +22,7 @@ bool Simplex::factorise(const Polyhedron& cell, const Corner& corner) {
         inverse_[i * n + i] = 1.0;
     }
     for (int step = 0; step < n; ++step) {
+        stop_.check();
         int pivot = step;
         for (int i = step + 1; i < n; ++i)
             if (std::abs(work_[i * n + step]) > std::abs(work_[pivot * n + step])) pivot = i;
@@ -86,6 +87,7 @@ Simplex::Result Simplex::maximise(const Polyhedron& cell, Corner& corner, const 
     multipliers_.resize(n);
     direction_.resize(n);
     for (int pivots = 0; pivots < most_pivots; ++pivots) {
+        stop_.check();
         if (pivots % factorise_every == factorise_every - 1) {
             if (!factorise(cell, corner)) return Result::failed;
             place(cell, corner);

@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "geometry/problem.hpp"
+
 namespace polyfold {
 
 // {u : form_i . (u, 1) >= 0 for all i}; forms are stored one behind the other, dim + 1 numbers each, the largest linear
@@ -30,6 +32,8 @@ struct Corner {
 
 class Simplex {
   public:
+    explicit Simplex(const StopSignal& stop) : stop_(stop) {}
+
     enum class Result { optimal, stopped, unbounded, failed };
 
     // Walk from corner to corner uphill along `objective` (dim coefficients). Stops early at the first corner where
@@ -43,6 +47,7 @@ class Simplex {
     const std::vector<double>& direction() const { return direction_; }
 
   private:
+    const StopSignal& stop_;
     std::vector<double> inverse_;  // column k: the edge that leaves row k of the corner
     std::vector<double> work_, multipliers_, direction_, rates_;
     std::vector<char> tight_;

@@ -49,23 +49,13 @@ class Run {
     Run(const Problem& problem, const UnfoldOptions& options) : problem_(problem), options_(options) {}
 
     Unfolded operator()() {
-        Walk walk(problem_);
-        const int threads = std::max(1, options_.threads);
-        roots_ = subtrees(walk, threads > 1 ? static_cast<std::size_t>(threads * subtrees_per_thread) : 1);
-        blocks_.resize(roots_.size());
-        ended_.assign(roots_.size(), Ended{});
-
-        std::vector<std::thread> workers;
-        running_ = threads;
-        for (int t = 0; t < threads; ++t) workers.emplace_back([this] { work(); });
+        std::thread driver([this] { drive(); });
         try {
             watch();
         } catch (...) {  // the callback threw: end the threads before anybody hears of it
-            const std::lock_guard lock(mutex_);
-            error_ = std::current_exception();
-            stop_ = true;
+            fail(std::current_exception());
         }
-        for (auto& worker : workers) worker.join();
+        driver.join();
         if (error_) std::rethrow_exception(error_);
         return collect();
     }
@@ -84,44 +74,69 @@ class Run {
     std::vector<Ended> ended_;
     std::atomic<std::size_t> next_{0};
     std::atomic<std::int64_t> found_{0};
-    std::atomic<bool> stop_{false};
+    StopSignal stop_;
     std::mutex mutex_;
     std::condition_variable finished_;
-    int running_ = 0;
+    bool done_ = false;
     std::exception_ptr error_;
+
+    void fail(std::exception_ptr error) {
+        const std::lock_guard lock(mutex_);
+        if (!error_) error_ = std::move(error);
+        stop_.raise();
+    }
+
+    // Find subtrees and let all threads, this one among them, walk them.
+    void drive() {
+        try {
+            Walk walk(problem_, stop_);
+            const int threads = std::max(1, options_.threads);
+            roots_ = subtrees(walk, threads > 1 ? static_cast<std::size_t>(threads * subtrees_per_thread) : 1);
+            blocks_.resize(roots_.size());
+            ended_.assign(roots_.size(), Ended{});
+            std::vector<std::thread> others;
+            for (int t = 1; t < threads; ++t) others.emplace_back([this] { work(); });
+            work();
+            for (auto& other : others) other.join();
+        } catch (const Stopped&) {  // before there were any subtrees: nothing was found
+        } catch (...) {
+            fail(std::current_exception());
+        }
+        const std::lock_guard lock(mutex_);
+        done_ = true;
+        finished_.notify_all();
+    }
 
     void work() {
         try {
-            Walk walk(problem_);
-            for (std::size_t task; !stop_ && (task = next_++) < roots_.size();) {
+            Walk walk(problem_, stop_);
+            for (std::size_t task; !stop_.raised() && (task = next_++) < roots_.size();) {
                 const bool complete = walk_subtree(walk, std::move(roots_[task]), blocks_[task]);
                 const std::lock_guard lock(mutex_);
                 ended_[task] = {blocks_[task].cells, complete};
                 if (options_.max_cells >= 0) stop_at_limit();
             }
         } catch (...) {
-            const std::lock_guard lock(mutex_);
-            error_ = std::current_exception();
-            stop_ = true;
+            fail(std::current_exception());
         }
-        const std::lock_guard lock(mutex_);
-        --running_;
-        finished_.notify_all();
     }
 
     // True if the subtree was walked to its end.
     bool walk_subtree(Walk& walk, CellPointer root, CellBlock& block) {
         std::vector<CellPointer> stack;
         stack.push_back(std::move(root));
-        while (!stack.empty()) {
-            if (stop_.load(std::memory_order_relaxed) || block.cells == options_.max_cells) return false;
-            auto cell = std::move(stack.back());
-            stack.pop_back();
-            while (auto on = walk.advance(*cell)) stack.push_back(std::move(on));
-            if (!cell->finished(problem_)) throw std::logic_error("polyfold: unfinished cell");
-            walk.emit(*cell, block);
-            found_.fetch_add(1, std::memory_order_relaxed);
-            walk.recycle(std::move(cell));
+        try {
+            while (!stack.empty()) {
+                if (stop_.raised() || block.cells == options_.max_cells) return false;
+                auto cell = std::move(stack.back());
+                stack.pop_back();
+                while (auto on = walk.advance(*cell)) stack.push_back(std::move(on));
+                walk.emit(*cell, block);
+                found_.fetch_add(1, std::memory_order_relaxed);
+                walk.recycle(std::move(cell));
+            }
+        } catch (const Stopped&) {
+            return false;
         }
         return true;
     }
@@ -134,23 +149,24 @@ class Run {
             if (subtree.cells < 0) break;
             front += subtree.cells;
         }
-        if (front >= options_.max_cells) stop_ = true;
+        if (front >= options_.max_cells) stop_.raise();
     }
 
     void watch() {
         std::unique_lock lock(mutex_);
-        while (running_ > 0) {
+        while (!done_) {
             finished_.wait_for(lock, look_up_every);
-            if (!options_.keep_going || stop_) continue;
+            if (done_ || !options_.keep_going || stop_.raised()) continue;
             lock.unlock();
-            if (!options_.keep_going(found_)) stop_ = true;
+            if (!options_.keep_going(found_)) stop_.raise();
             lock.lock();
         }
     }
 
     Unfolded collect() {
         Unfolded result;
-        result.complete = std::all_of(ended_.begin(), ended_.end(), [](const Ended& e) { return e.complete; });
+        result.complete =
+            !ended_.empty() && std::all_of(ended_.begin(), ended_.end(), [](const Ended& e) { return e.complete; });
         for (auto& block : blocks_) result.cells.append(std::move(block));
         if (options_.max_cells >= 0 && result.cells.cells > options_.max_cells) {
             result.complete = false;
@@ -180,7 +196,7 @@ auto with_enough_facets(Attempt attempt) {
     try {
         return attempt.template operator()<64>();
     } catch (const TooManyFacets&) {
-        throw std::length_error("a cell has more than 4,096 facets: choose a smaller domain");
+        throw TooLarge("a cell has more than 4,096 facets: choose a smaller domain");
     }
 }
 
@@ -219,7 +235,8 @@ void visit_all(CellWalk<Words>& walk, Visit visit) {
 template <int Words, class Visit>
 void visit_selected(const Problem& problem, const Selection& selection, Visit visit) {
     if (selection.count == 0) return;
-    CellWalk<Words> walk(problem, &selection);
+    const StopSignal never;
+    CellWalk<Words> walk(problem, never, &selection);
     visit_all(walk, [&](Cell<Words>& cell) {
         for (int gate = 0; gate < problem.gates; ++gate)
             if (selection.on(cell.wanted_first, gate) != cell.Path::on(gate))
@@ -254,7 +271,8 @@ std::vector<Measure> measure_selected(const Problem& problem, const Selection& s
 std::vector<std::int64_t> count_faces(const Problem& problem) {
     return with_enough_facets([&]<int Words>() {
         FaceCount count(problem);
-        CellWalk<Words> walk(problem, nullptr, true);
+        const StopSignal never;
+        CellWalk<Words> walk(problem, never, nullptr, true);
         visit_all(walk, [&](Cell<Words>& cell) { count.add(cell); });
         return count.f_vector();
     });

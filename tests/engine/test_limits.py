@@ -240,3 +240,14 @@ except TimeoutError:
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False, env=environment
     )
     assert (done.returncode, done.stdout) == (0, "clean\n")
+
+
+@pytest.mark.parametrize("domain", [None, pf.box(-1, 1)], ids=["whole space", "box"])
+def test_a_time_limit_holds_where_a_single_cell_takes_longer(domain):
+    """In 400 dimensions the engine is still at its first cell when the time is over."""
+    rng = np.random.default_rng(0)
+    layers = [(rng.normal(size=(60, 400)), rng.normal(size=60)), (rng.normal(size=(1, 60)), np.zeros(1))]
+    started = time.perf_counter()
+    atlas = pf.unfold(layers, domain, max_seconds=0.5)
+    assert time.perf_counter() - started < 20
+    assert not atlas.complete and atlas.certificate.stopped_by == "max_seconds"

@@ -121,3 +121,32 @@ def test_order_does_not_depend_on_threads(threads: int) -> None:
     one, many = pf.unfold(hidden(*layers), threads=1), pf.unfold(hidden(*layers), threads=threads)
     for name in ("patterns", "witnesses", "facet_start", "facet_wall", "neighbour", "shared_facet", "shared_wall"):
         assert np.array_equal(getattr(one, name), getattr(many, name)), name
+
+
+@pytest.mark.parametrize(
+    ("weight", "half_width", "bias", "cells"),
+    [
+        (1e-200, 1e-150, 0.0, 6),
+        (1e-160, 1e-170, 0.0, 6),
+        (2.0**-1074, None, 2.0**-1074, 7),
+        (1e200, 1e150, 0.0, 6),
+    ],
+)
+def test_products_that_underflow_or_overflow(weight: float, half_width: float | None, bias: float, cells: int) -> None:
+    """Three lines in general position, or through one point; a product that rounds to zero is not zero."""
+    W = weight * np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+    b = np.array([0.0, 0.0, bias])
+    domain = None if half_width is None else pf.box(-half_width, half_width)
+    assert len(unfolded(hidden((W, b)), domain)) == cells
+
+
+def test_a_second_layer_that_underflows() -> None:
+    rng = np.random.default_rng(4)
+    first = (rng.normal(size=(4, 2)), rng.normal(size=4))
+    unfolded(hidden(first, (2.0**-1074 * rng.integers(-3, 4, size=(3, 4)), np.zeros(3))))
+    unfolded(hidden(first, (2.0**-1060 * rng.normal(size=(3, 4)), 2.0**-1062 * rng.normal(size=3))))
+
+
+def test_a_box_as_large_as_floats_go() -> None:
+    atlas = unfolded(hidden(([[1, 1], [1, -1]], [0, 1])), pf.box(-1e308, 1e308))
+    assert len(atlas) == 4 and np.isfinite(atlas.witnesses).all()

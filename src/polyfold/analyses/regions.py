@@ -60,7 +60,7 @@ def regions(atlas: Atlas) -> Regions:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    owner = np.repeat(np.arange(len(atlas)), np.diff(atlas.facet_start))
+    owner = atlas.facet_owner
     inner = np.flatnonzero(atlas.neighbour > owner)
     same = inner[_same_map(atlas, owner[inner], atlas.neighbour[inner].astype(np.int64))]
     links = coo_matrix((np.ones(len(same)), (owner[same], atlas.neighbour[same])), shape=(len(atlas), len(atlas)))

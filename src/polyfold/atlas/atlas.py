@@ -186,6 +186,11 @@ class Atlas:
         return (int(self.facet_wall[facet]), *self.shared_wall[first:last].tolist())
 
     @cached_property
+    def facet_owner(self) -> Ids:
+        """The cell that lists each facet."""
+        return np.repeat(np.arange(len(self)), np.diff(self.facet_start))
+
+    @cached_property
     def index(self) -> PatternIndex:
         """From patterns to cells."""
         return PatternIndex(self.patterns)

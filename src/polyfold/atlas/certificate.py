@@ -24,10 +24,10 @@ class Check:
 class Certificate:
     """What is known about an atlas.
 
-    `level` is "counted" (the engine finished or was stopped), "checked" (and every check below passed: the facets
-    pair up, the witnesses have their patterns) or "certified" (soundness and completeness proved). It speaks of the
-    network and the domain with these digests and of no others. `complete` is False where a limit or an interrupt
-    stopped the engine; `stopped_by` then says which.
+    `level` is "counted" (the engine finished or was stopped, and nothing more is known), "checked" (and every check
+    below passed: the facets pair up, the witnesses have their patterns) or "certified" (soundness and completeness
+    proved). It speaks of the network and the domain with these digests and of no others. `complete` is False where a
+    limit or an interrupt stopped the engine; `stopped_by` then says which.
     """
 
     level: Level
@@ -42,4 +42,10 @@ class Certificate:
 
     def __str__(self) -> str:
         whole = "complete" if self.complete else f"incomplete (stopped by {self.stopped_by})"
-        return f"{self.level}, {whole}, {self.method}, {self.seconds:.3g} s"
+        failed = "".join(f", CHECK FAILED: {check.name}" for check in self.failed_checks)
+        return f"{self.level}, {whole}{failed}, {self.method}, {self.seconds:.3g} s"
+
+    @property
+    def failed_checks(self) -> tuple[Check, ...]:
+        """The checks that did not pass. There should be none: one means a fault of polyfold's, or changed arrays."""
+        return tuple(check for check in self.checks if not check.passed)

@@ -104,7 +104,7 @@ def _limits_named() -> Iterator[None]:
     """The core refuses cells with very many vertices; say so in our words."""
     try:
         yield
-    except ValueError as error:
+    except core.TooLarge as error:
         raise LimitError(str(error)) from None
 
 

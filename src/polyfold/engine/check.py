@@ -75,7 +75,7 @@ def _graded(certificate: Certificate, checks: tuple[Check, ...]) -> Certificate:
 
 def check_pairing(atlas: Atlas) -> Check:
     """Every inner facet leads to a cell that leads back, and exactly the facet's gates may differ between the two."""
-    neighbour, owner = atlas.neighbour, np.repeat(np.arange(len(atlas)), np.diff(atlas.facet_start))
+    neighbour, owner = atlas.neighbour, atlas.facet_owner
     open_facets = int((neighbour == NOT_EXPLORED).sum())
     unknown = (neighbour < NOT_EXPLORED) | (neighbour >= len(atlas))
     unknown |= (atlas.facet_wall < 0) | (atlas.facet_wall >= atlas.gates + atlas.domain.rows)
@@ -168,7 +168,7 @@ def _inside_exactly(atlas: Atlas, exact: RationalProgram, cell: int) -> bool:
 def check_continuity(atlas: Atlas) -> Check:
     """The maps of two neighbours differ by a multiple of the wall between them, so they agree on it (in floats)."""
     worst = 0.0
-    owner = np.repeat(np.arange(len(atlas)), np.diff(atlas.facet_start))
+    owner = atlas.facet_owner
     inner = np.flatnonzero(atlas.neighbour > owner)
     for part in _chunks(len(inner)):
         facets = inner[part]

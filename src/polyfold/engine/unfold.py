@@ -15,7 +15,7 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Certificate
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
 from polyfold.atlas.problem import core_problem
-from polyfold.core import FlatDomain
+from polyfold.core import FlatDomain, TooLarge
 from polyfold.engine.check import quick_checks
 from polyfold.engine.interrupts import interrupts_noted
 from polyfold.engine.method import find_cells
@@ -90,7 +90,7 @@ def _run(
     except FlatDomain as error:
         reason = "is empty" if str(error) == "empty" else "has no interior: its cells would all be flat"
         raise DomainError(f"the domain, {domain.describe()}, {reason}") from None
-    except ValueError as error:
+    except TooLarge as error:
         raise LimitError(str(error)) from None
     if raised:
         raise raised[0]
@@ -118,7 +118,7 @@ def _run(
             stopped_by=None if complete else (stopped_by[0] if stopped_by else "max_cells"),
         ),
     )
-    return quick_checks(atlas)
+    return quick_checks(atlas) if complete else atlas
 
 
 def _witness(homogeneous: list[str]) -> tuple[Fraction, ...]:

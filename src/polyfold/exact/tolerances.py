@@ -1,6 +1,7 @@
 """Every tolerance of polyfold, by name. A number that decides "equal enough" lives here and nowhere else.
 
-None of these decides a gate's sign: that is done exactly. They only say when an import counts as faithful.
+None of these decides a gate's sign: that is done exactly. They say when an import counts as faithful, and when a
+check in floats passes.
 """
 
 from __future__ import annotations

@@ -141,8 +141,7 @@ class _Reader:
         refuse_reading_an_ending(site, values)
         handler = ONNX_OPS.get(node.op_type) if standard and values else None
         if handler is None:
-            supported = ", ".join(sorted(ONNX_OPS))
-            site.refuse(f"it is not piecewise linear, or not supported yet (supported: {supported})")
+            site.refuse("it is not piecewise linear, or not supported yet")
         result = handler(site, *inputs, **_attributes(node))
         return result if isinstance(result, list) else [result]
 

@@ -310,12 +310,8 @@ class _Reader:
         refuse_reading_an_ending(site, values)
         handler = TORCH_OPS.get(f"{op}.{overload}") or TORCH_OPS.get(op)
         if handler is None:
-            site.refuse("it is not piecewise linear, or not supported yet (supported: " + _supported() + ")")
+            site.refuse("it is not piecewise linear, or not supported yet")
         return handler(site, *args, **kwargs)
-
-
-def _supported() -> str:
-    return ", ".join(sorted({name.partition(".")[0] for name in TORCH_OPS if not name.startswith("_")}))
 
 
 def _named_constants(program: Any) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The command line: polyfold info, polyfold unfold.
 
-Exit codes: 0 done, 2 bad input (one line on standard error), 3 a limit was reached and the result is incomplete.
+Exit codes: 0 done, 1 a check failed (a fault of ours), 2 bad input (one line on standard error), 3 a limit was reached
+and the result is incomplete.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.views.summary import atlas_facts, atlas_panel, network_facts, network_panel
 
-BAD_INPUT, LIMIT_REACHED = 2, 3
+CHECK_FAILED, BAD_INPUT, LIMIT_REACHED = 1, 2, 3
+
+# Somebody who set a limit does not want to wait for the regions of what was found.
+_REGIONS_AT_ONCE = 50_000
 
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Unfold a ReLU network into its linear pieces, exactly."
@@ -75,7 +79,7 @@ def unfold(
         max_seconds=max_seconds,
         threads=threads,
     )
-    merged = regions(atlas)
+    merged = regions(atlas) if atlas.complete or len(atlas) <= _REGIONS_AT_ONCE else None
     facts = {"model": model, **atlas_facts(atlas, merged)}
     written = None if out is None else _write(atlas, facts, out)
     if written is not None:
@@ -90,6 +94,10 @@ def unfold(
                 f"atlas written to [bold]{written}[/]; read it with polyfold.open({str(written)!r})",
                 soft_wrap=True,
             )
+    if atlas.certificate.failed_checks:
+        names = ", ".join(item.name for item in atlas.certificate.failed_checks)
+        Console(stderr=True).print(f"[bold red]a check failed:[/] {names}; please report this", soft_wrap=True)
+        raise typer.Exit(CHECK_FAILED)
     if not atlas.complete:
         message = f"stopped by {atlas.certificate.stopped_by} after {len(atlas):,} cells; there are more"
         Console(stderr=True).print(f"[bold yellow]incomplete:[/] {message}", soft_wrap=True, highlight=False)

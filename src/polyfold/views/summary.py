@@ -17,12 +17,12 @@ from polyfold.program.program import Program
 _FACES_AT_ONCE = 1_000_000
 
 
-def atlas_facts(atlas: Atlas, regions: Regions) -> dict[str, Any]:
+def atlas_facts(atlas: Atlas, regions: Regions | None) -> dict[str, Any]:
     """What `polyfold unfold --json` prints."""
     counts = atlas.f_vector() if atlas.complete and len(atlas) * 3**atlas.dim <= _FACES_AT_ONCE else None
     return {
         "cells": len(atlas),
-        "regions": len(regions),
+        "regions": None if regions is None else len(regions),
         "gates": atlas.gates,
         "dim": atlas.dim,
         "inputs": atlas.program.input_dim,
@@ -61,12 +61,13 @@ def network_facts(network: Network, program: Program) -> dict[str, Any]:
     }
 
 
-def atlas_panel(atlas: Atlas, regions: Regions) -> RenderableType:
+def atlas_panel(atlas: Atlas, regions: Regions | None) -> RenderableType:
     """The atlas for a terminal."""
     grid = _grid()
     for name, value in atlas.facts().items():
         grid.add_row(name, value)
-    grid.add_row("linear regions", f"{len(regions):,}")
+    if regions is not None:
+        grid.add_row("linear regions", f"{len(regions):,}")
     for item in atlas.certificate.checks:
         grid.add_row(Text("ok", "green") if item.passed else Text("FAILED", "bold red"), f"{item.name}: {item.detail}")
     return grid
