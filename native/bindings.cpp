@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "geometry/unfold.hpp"
+#include "geometry/verify.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -191,6 +192,43 @@ nb::dict trace_to_python(const Problem& problem, const Bytes& patterns) {
     return out;
 }
 
+template <class T>
+using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+nb::tuple count_pairing_to_python(const Bytes& patterns, int gates, int rows, const Array<std::int64_t>& facet_start,
+                                  const Array<std::int32_t>& facet_wall, const Array<std::int32_t>& neighbour,
+                                  const Array<std::int64_t>& shared_facet, const Array<std::int32_t>& shared_wall) {
+    FacetArrays atlas;
+    atlas.cells = static_cast<std::int64_t>(patterns.shape(0));
+    atlas.stride = static_cast<int>(patterns.shape(1));
+    atlas.gates = gates;
+    atlas.rows = rows;
+    atlas.patterns = patterns.data();
+    atlas.facet_start = facet_start.data();
+    atlas.facet_wall = facet_wall.data();
+    atlas.neighbour = neighbour.data();
+    atlas.shared = static_cast<std::int64_t>(shared_facet.size());
+    atlas.shared_facet = shared_facet.data();
+    atlas.shared_wall = shared_wall.data();
+    PairingCount count;
+    {
+        const nb::gil_scoped_release release;
+        count = count_pairing(atlas);
+    }
+    return nb::make_tuple(count.inner, count.open, count.one_way, count.wrong);
+}
+
+nb::ndarray<nb::numpy, std::uint8_t> prove_witnesses_to_python(const Problem& problem, const Bytes& patterns,
+                                                               const Matrix& witnesses) {
+    std::vector<std::uint8_t> proved;
+    {
+        const nb::gil_scoped_release release;
+        proved =
+            prove_witnesses(problem, static_cast<std::int64_t>(patterns.shape(0)), patterns.data(), witnesses.data());
+    }
+    return give(std::move(proved));
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
@@ -223,4 +261,15 @@ NB_MODULE(_native, m) {
         },
         "problem"_a, nb::sig("def count_faces(problem: Problem) -> list[int]"),
         "Numbers of faces of dimension 0, 1, ..., d; faces at infinity do not count.");
+    m.def("count_pairing", &count_pairing_to_python, "patterns"_a, "gates"_a, "rows"_a, "facet_start"_a, "facet_wall"_a,
+          "neighbour"_a, "shared_facet"_a, "shared_wall"_a,
+          nb::sig("def count_pairing(patterns: numpy.typing.NDArray[numpy.uint8], gates: int, rows: int, "
+                  "facet_start: numpy.typing.NDArray[numpy.int64], facet_wall: numpy.typing.NDArray[numpy.int32], "
+                  "neighbour: numpy.typing.NDArray[numpy.int32], shared_facet: numpy.typing.NDArray[numpy.int64], "
+                  "shared_wall: numpy.typing.NDArray[numpy.int32]) -> tuple[int, int, int, int]"),
+          "How many facets are inner, open, one-way and wrong.");
+    m.def("prove_witnesses", &prove_witnesses_to_python, "problem"_a, "patterns"_a, "witnesses"_a,
+          nb::sig("def prove_witnesses(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8], "
+                  "witnesses: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.uint8]"),
+          "Which witnesses floats prove to lie strictly inside their cells and the domain.");
 }

@@ -45,6 +45,11 @@ class PatternIndex:
         self._order = np.argsort(keys, kind="stable")
         self._keys = keys[self._order]
 
+    @property
+    def repeated(self) -> int:
+        """How many patterns have been listed before."""
+        return int((self._keys[1:] == self._keys[:-1]).sum())
+
     def find(self, patterns: Packed) -> npt.NDArray[np.int64]:
         """The cell of each pattern, or -1."""
         if len(self._keys) == 0:

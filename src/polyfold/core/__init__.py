@@ -2,6 +2,28 @@
 
 from __future__ import annotations
 
-from polyfold.core._native import FlatDomain, OpenDomain, Problem, TooLarge, count_faces, measure, trace, unfold
+from polyfold.core._native import (
+    FlatDomain,
+    OpenDomain,
+    Problem,
+    TooLarge,
+    count_faces,
+    count_pairing,
+    measure,
+    prove_witnesses,
+    trace,
+    unfold,
+)
 
-__all__ = ["FlatDomain", "OpenDomain", "Problem", "TooLarge", "count_faces", "measure", "trace", "unfold"]
+__all__ = [
+    "FlatDomain",
+    "OpenDomain",
+    "Problem",
+    "TooLarge",
+    "count_faces",
+    "count_pairing",
+    "measure",
+    "prove_witnesses",
+    "trace",
+    "unfold",
+]

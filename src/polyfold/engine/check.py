@@ -9,13 +9,15 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq_mat
 
-from polyfold.atlas.atlas import DOMAIN_BOUNDARY, NOT_EXPLORED, Atlas
+from polyfold import core
+from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.generators import Generators
 from polyfold.atlas.halfspaces import wall_rows
 from polyfold.atlas.location import bounded_lift, contains, contains_exactly, exact_lift
 from polyfold.atlas.maps import gate_forms, support
 from polyfold.atlas.patterns import pack
+from polyfold.atlas.problem import core_problem
 from polyfold.engine.measure_domain import domain_volume
 from polyfold.exact.bounded import bounded_forward
 from polyfold.exact.evaluate import RationalProgram
@@ -75,64 +77,44 @@ def _graded(certificate: Certificate, checks: tuple[Check, ...]) -> Certificate:
 
 def check_pairing(atlas: Atlas) -> Check:
     """Every inner facet leads to a cell that leads back, and exactly the facet's gates may differ between the two."""
-    neighbour, owner = atlas.neighbour, atlas.facet_owner
-    open_facets = int((neighbour == NOT_EXPLORED).sum())
-    unknown = (neighbour < NOT_EXPLORED) | (neighbour >= len(atlas))
-    unknown |= (atlas.facet_wall < 0) | (atlas.facet_wall >= atlas.gates + atlas.domain.rows)
-    inner = np.flatnonzero((neighbour >= 0) & ~unknown)
-    pairs = np.column_stack([owner[inner], neighbour[inner], atlas.facet_wall[inner]])
-    there = pairs[np.lexsort(pairs.T[::-1])]
-    back = pairs[:, [1, 0, 2]][np.lexsort(pairs[:, [1, 0, 2]].T[::-1])]
-    one_way = int((there != back).any(axis=1).sum())
-    on_boundary = (neighbour == DOMAIN_BOUNDARY) != (atlas.facet_wall >= atlas.gates)
-    wrong = int((unknown | (on_boundary & (neighbour != NOT_EXPLORED))).sum())
-    wrong += _wrong_differences(atlas, inner[atlas.facet_wall[inner] < atlas.gates], owner)
-    passed = one_way == 0 and wrong == 0 and (open_facets == 0 or not atlas.complete)
+    inner, unexplored, one_way, wrong = core.count_pairing(
+        np.ascontiguousarray(atlas.patterns),
+        atlas.gates,
+        atlas.domain.rows,
+        atlas.facet_start,
+        atlas.facet_wall,
+        atlas.neighbour,
+        atlas.shared_facet,
+        atlas.shared_wall,
+    )
     return Check(
         "facets pair up",
-        passed,
-        f"{len(inner) // 2:,} inner, {open_facets:,} open, {one_way:,} one-way, {wrong:,} between wrong patterns",
+        one_way == 0 and wrong == 0 and (unexplored == 0 or not atlas.complete),
+        f"{inner // 2:,} inner, {unexplored:,} open, {one_way:,} one-way, {wrong:,} between wrong patterns",
     )
-
-
-def _wrong_differences(atlas: Atlas, inner: npt.NDArray[np.int64], owner: npt.NDArray[np.int64]) -> int:
-    """How many inner facets lie between cells that are equal, or differ in a gate that is not the facet's."""
-    wrong = 0
-    shared_owner = np.isin(inner, atlas.shared_facet)
-    for part in _chunks(len(inner)):
-        facets = inner[part]
-        difference = atlas.patterns[owner[facets]] ^ atlas.patterns[atlas.neighbour[facets]]
-        some = difference.any(axis=1)
-        wall = atlas.facet_wall[facets].astype(np.int64)
-        rows = np.arange(len(facets))
-        difference[rows, wall // 8] &= ~(np.uint8(1) << (wall % 8).astype(np.uint8))
-        left: npt.NDArray[np.bool_] = np.asarray(difference.any(axis=1))
-        for i in np.flatnonzero(left & shared_owner[part]):
-            walls = np.array(atlas.walls(int(facets[i])), dtype=np.int64)
-            allowed = np.zeros(atlas.gates, dtype=bool)
-            allowed[walls[walls < atlas.gates]] = True
-            left[i] = bool((difference[i] & ~pack(allowed[None])[0]).any())
-        wrong += int((left | ~some).sum())
-    return wrong
 
 
 def check_distinct(atlas: Atlas) -> Check:
     """No pattern is listed twice."""
-    repeated = len(atlas) - len(np.unique(atlas.index.find(atlas.patterns)))
-    return Check("patterns differ", repeated == 0, f"{repeated:,} repeated")
+    return Check("patterns differ", atlas.index.repeated == 0, f"{atlas.index.repeated:,} repeated")
 
 
 def check_witnesses(atlas: Atlas) -> Check:
     """Every witness lies strictly inside the domain and inside its cell: a gate is zero there only if it vanishes
     on the whole cell. Proved."""
-    by_floats, unsure = 0, []
-    for part in _chunks(len(atlas)):
-        passed = bounded_forward(atlas.program, bounded_lift(atlas.domain, atlas.witnesses[part]))
-        right = (pack(passed.pattern) == atlas.patterns[part]).all(axis=1) & passed.certain.all(axis=1)
-        right &= contains(atlas.domain, atlas.witnesses[part], strictly=True)
-        right[right] = _zeros_everywhere(atlas, np.flatnonzero(right) + part.start, passed.zero[right])
+    problem = core_problem(atlas.program, atlas.domain)
+    proved = core.prove_witnesses(problem, np.ascontiguousarray(atlas.patterns), np.ascontiguousarray(atlas.witnesses))
+    # What is left may have gates that vanish on the whole cell, or need tighter bounds, or rationals.
+    left = np.flatnonzero(proved == 0)
+    by_floats, unsure = len(atlas) - len(left), []
+    for part in _chunks(len(left)):
+        cells = left[part]
+        passed = bounded_forward(atlas.program, bounded_lift(atlas.domain, atlas.witnesses[cells]))
+        right = (pack(passed.pattern) == atlas.patterns[cells]).all(axis=1) & passed.certain.all(axis=1)
+        right &= contains(atlas.domain, atlas.witnesses[cells], strictly=True)
+        right[right] = _zeros_everywhere(atlas, cells[right], passed.zero[right])
         by_floats += int(right.sum())
-        unsure += (np.flatnonzero(~right) + part.start).tolist()
+        unsure += cells[~right].tolist()
     wrong = 0
     if unsure:
         exact = RationalProgram(atlas.program)
