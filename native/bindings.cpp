@@ -131,7 +131,6 @@ nb::dict to_python(Unfolded&& result, const Problem& problem) {
     out["shared_facet"] = give(std::move(shared_facet));
     out["shared_wall"] = give(std::move(shared_wall));
     out["complete"] = result.complete;
-    out["unpaired"] = result.unpaired;
     return out;
 }
 

@@ -56,7 +56,6 @@ void pair_facets(Unfolded& result, int gates) {
         result.neighbour[facet] = owner[other];
         result.neighbour[other] = owner[facet];
     }
-    result.unpaired = std::count(result.neighbour.begin(), result.neighbour.end(), not_explored);
 
     // A gate may vanish on one side of a facet altogether: only the other side lists it as a wall. Both get
     // the union.

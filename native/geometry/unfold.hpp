@@ -33,7 +33,6 @@ struct Unfolded {
     CellBlock cells;
     std::vector<std::int32_t> neighbour;  // one a facet: a cell, domain_boundary or not_explored
     bool complete = false;
-    std::int64_t unpaired = 0;  // inner facets without a partner
 };
 
 Unfolded unfold(const Problem& problem, const UnfoldOptions& options);

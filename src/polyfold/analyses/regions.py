@@ -7,10 +7,10 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.location import exact_lift
+from polyfold.atlas.location import jets_around
 from polyfold.atlas.maps import in_chunks, majorant, output_forms, roundings, support
 from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.rounding import TINY, relative
@@ -129,12 +129,9 @@ class _ExactMaps:
 
     def __getitem__(self, cell: int) -> tuple[fmpq, ...]:
         if cell not in self._known:
-            d, witness = self._atlas.dim, self._atlas.rational_witness(int(cell))
-            jets = fmpq_mat(d, d + 1)
-            for k in range(d):
-                jets[k, 0], jets[k, k + 1] = witness[k], fmpq(1)
+            witness = self._atlas.rational_witness(int(cell))
             numbers: list[fmpq] = []
-            for value, *slopes in self._program.forward(exact_lift(self._atlas.domain, jets)).outputs:
+            for value, *slopes in self._program.forward(jets_around(self._atlas.domain, witness)).outputs:
                 constant = value - sum((a * w for a, w in zip(slopes, witness, strict=True)), fmpq(0))
                 numbers += [*slopes, constant]
             self._known[cell] = tuple(numbers)

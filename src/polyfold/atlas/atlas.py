@@ -50,7 +50,6 @@ Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
 DOMAIN_BOUNDARY = -1
-NOT_EXPLORED = -2
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -92,6 +92,16 @@ def contains(domain: Domain, U: Array, *, strictly: bool = False) -> npt.NDArray
     return inside
 
 
+def jets_around(domain: Domain, point: Sequence[fmpq], *directions: Sequence[fmpq]) -> fmpq_mat:
+    """Input jets at a parameter point: first along the directions given, then along every axis of the parameters."""
+    columns = fmpq_mat(domain.dim, 1 + len(directions) + domain.dim)
+    for k in range(domain.dim):
+        for j, column in enumerate((point, *directions)):
+            columns[k, j] = column[k]
+        columns[k, 1 + len(directions) + k] = fmpq(1)
+    return exact_lift(domain, columns)
+
+
 def contains_exactly(domain: Domain, point: Sequence[fmpq], *, strictly: bool = False) -> bool:
     """The same for one rational point."""
     column = fmpq_mat(domain.dim, 1, list(point))
@@ -144,12 +154,7 @@ def _contains_exactly(domain: Domain, column: fmpq_mat, strictly: bool) -> bool:
 
 def _locate_exactly(atlas: Atlas, exact: RationalProgram, u: Array) -> int:
     """The cell that an infinitely short step leads into: towards the inside of the domain, then along every axis."""
-    d = atlas.dim
-    inward = [w - rational(x) for w, x in zip(atlas.rational_witness(0), u.tolist(), strict=True)]
-    jets = fmpq_mat(d, d + 2)
-    for k in range(d):
-        jets[k, 0] = rational(u[k])
-        jets[k, 1] = inward[k]
-        jets[k, k + 2] = fmpq(1)
-    pattern = exact.forward(exact_lift(atlas.domain, jets)).pattern
+    point = [rational(x) for x in u.tolist()]
+    inward = [w - x for w, x in zip(atlas.rational_witness(0), point, strict=True)]
+    pattern = exact.forward(jets_around(atlas.domain, point, inward)).pattern
     return int(atlas.index.find(pack(np.array([pattern], dtype=bool)))[0])

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
-from flint import fmpq_mat
 
 from polyfold import core
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.generators import Generators
 from polyfold.atlas.halfspaces import wall_rows
-from polyfold.atlas.location import bounded_lift, contains, contains_exactly, exact_lift
+from polyfold.atlas.location import bounded_lift, contains, contains_exactly, jets_around
 from polyfold.atlas.maps import gate_forms, support
 from polyfold.atlas.patterns import pack
 from polyfold.atlas.problem import core_problem
@@ -138,10 +137,7 @@ def _zeros_everywhere(atlas: Atlas, cells: npt.NDArray[np.int64], zero: npt.NDAr
 
 def _inside_exactly(atlas: Atlas, exact: RationalProgram, cell: int) -> bool:
     witness = atlas.rational_witness(cell)
-    jets = fmpq_mat(atlas.dim, atlas.dim + 1)
-    for k, value in enumerate(witness):
-        jets[k, 0], jets[k, k + 1] = value, 1
-    passed = exact.forward(exact_lift(atlas.domain, jets))
+    passed = exact.forward(jets_around(atlas.domain, witness))
     strictly = all(value != 0 or not any(slopes) for value, *slopes in passed.preactivations)
     same = bool((pack(np.array([passed.pattern], dtype=bool))[0] == atlas.patterns[cell]).all())
     return strictly and same and contains_exactly(atlas.domain, witness, strictly=True)
