@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "geometry/rounding.hpp"
 
@@ -10,6 +11,7 @@ namespace polyfold {
 namespace {
 
 constexpr int most_generators = 1 << 16;
+constexpr double unknown = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -241,10 +243,17 @@ void CellWalk<Words>::evaluate(Frame& frame, const Cell<Words>& cell, int genera
         const double x = point[k];
         for (int c = first_row; c < n; ++c) value[c] += entries[c] * x;
     }
-    const double error = frame.generators.error[generator];
+    double& error = frame.generators.error[generator];
+    bool looked_closely = false;
     for (int c = first_row; c < n; ++c) {
         if (std::abs(value[c]) > frame.doubt[c] + frame.norm[c] * error) {
             sign[c] = value[c] > 0 ? positive : negative;
+            continue;
+        }
+        if (!looked_closely) {
+            looked_closely = true;
+            error = std::min(error, equations_.error_at(cell, frame, generator, mask));
+            --c;
             continue;
         }
         int decided = sign_of(*cell.map, frame.rows[c], point, error, value[c]);
@@ -370,19 +379,44 @@ void CellWalk<Words>::add_combination(Cell<Words>& parent, int p, int n, int slo
         frame.sign_at(above, parent.row) == exactly_positive || frame.sign_at(below, parent.row) == exactly_negative;
     const double share = up / (up - down);
     point_.resize(dimensions_);
-    for (int k = 0; k < dimensions_; ++k) point_[k] = from[k] + share * (to[k] - from[k]);
+    double distance = 0;
+    for (int k = 0; k < dimensions_; ++k) {
+        const double step = to[k] - from[k];
+        point_[k] = from[k] + share * step;
+        distance = std::max(distance, std::abs(step));
+    }
     const bool infinite = parent.at_infinity(p) && parent.at_infinity(n);
     if (infinite) point_[problem_.dim] = 0.0;
 
     // The facets of the new generator are those of the edge and the cut; `low` knows the cut's slot already.
     Mask<Words> mask = parent.facets_of[p] & parent.facets_of[n];
     mask.set(slot);
-    auto settled = equations_.settle(low, mask, Equations<Words>::no_line, infinite, rough, point_.data());
+    auto settled =
+        equations_.settle(low, mask, Equations<Words>::no_line, infinite,
+                          {error_between(frame, above, below, parent.row, share, distance), rough}, point_.data());
     const int g = frame.generators.add(point_.data(), settled.error, infinite, std::move(settled.exact),
                                        common_walls(frame.generators.touched[above], frame.generators.touched[below]));
     evaluate(frame, low, g, mask, parent.row + 1);
     low.add(g, mask);
     high.add(g, mask);
+}
+
+// What a point may be off that lies between two generators at this distance (in the largest coordinate), a share of the
+// way from the first to the second, where a row should vanish: what these are off themselves, and what the share is off
+// because the row's values are.
+template <int Words>
+double CellWalk<Words>::error_between(const Frame& frame, int from, int to, int row, double share,
+                                      double distance) const {
+    const double from_error = frame.generators.error[from], to_error = frame.generators.error[to];
+    const double from_doubt = frame.doubt[row] + frame.norm[row] * from_error;
+    const double to_doubt = frame.doubt[row] + frame.norm[row] * to_error;
+    const double height = frame.value_at(from, row) - frame.value_at(to, row);
+    const double sure = height * (1 - 0x1p-20) - from_doubt - to_doubt;
+    if (!(sure > 0)) return unknown;
+    const double share_error = ((1 - share) * from_doubt + share * to_doubt) / sure + rounding::bound(4);
+    return ((1 - share) * from_error + share * to_error + share_error * (distance + from_error + to_error)) *
+               (1 + 0x1p-20) +
+           rounding::bound(8);  // coordinates are at most one
 }
 
 // The wall crosses a line: slide every generator along the line onto the wall; the line itself becomes a ray of either
@@ -410,7 +444,8 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
         stop_.check();
         const double factor = value_on(other.coordinates.data()) / along;
         for (int k = 0; k < dimensions_; ++k) other.coordinates[k] -= factor * line.coordinates[k];
-        auto settled = equations_.settle(side, side.facets, other.pivot, true, rough, other.coordinates.data());
+        auto settled =
+            equations_.settle(side, side.facets, other.pivot, true, {unknown, rough}, other.coordinates.data());
         other.error = settled.error;
         other.exact = std::move(settled.exact);
     }
@@ -422,8 +457,8 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
         point_.assign(cell.point(v), cell.point(v) + dimensions_);
         const double factor = value_on(point_.data()) / along;
         for (int k = 0; k < dimensions_; ++k) point_[k] -= factor * line.coordinates[k];
-        auto settled =
-            equations_.settle(side, mask, Equations<Words>::no_line, cell.at_infinity(v), rough, point_.data());
+        auto settled = equations_.settle(side, mask, Equations<Words>::no_line, cell.at_infinity(v), {unknown, rough},
+                                         point_.data());
         const int g = frame.generators.add(point_.data(), settled.error, cell.at_infinity(v), std::move(settled.exact),
                                            frame.generators.touched[cell.generators[v]]);
         evaluate(frame, side, g, mask, cell.row + 1);

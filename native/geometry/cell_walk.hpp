@@ -101,6 +101,7 @@ class CellWalk {
     int sign_of(const StageMap& map, int row, const double* point, double error, double value) const;
     int exact_sign(const Cell<Words>& cell, Frame& frame, int generator, const Mask<Words>& mask, int row) const;
     int line_sign(Cell<Words>& cell, typename Cell<Words>::Line& line, int row) const;
+    double error_between(const Frame& frame, int from, int to, int row, double share, double distance) const;
     void add_combination(Cell<Words>& parent, int positive, int negative, int slot, Cell<Words>& low,
                          Cell<Words>& high);
 };

@@ -58,18 +58,27 @@ double inverse_bound(double* a, double matrix_error, int size) {
     return defect < 0.5 ? inverse / (1 - defect) * (1 + 0x1p-20) : unknown;
 }
 
+// A power of two by which the last coordinate is measured: where everything happens far from the origin it is small at
+// all points, and equations that look nearly dependent in the same unit for all coordinates are not.
+double unit_of_last(const double* point, int dim) {
+    const double last = std::abs(point[dim]);
+    return rounding::is_ordinary(last) && last < 1 ? std::ldexp(1.0, std::ilogb(last)) : 1.0;
+}
+
 // The solution v of the equations M v' = -m (with v = point in coordinate `fixed`, which makes the system square) lies
 // within |M^-1| |r| of the point, r being what the equations are off there. `work` has room for dim * dim numbers.
 template <int N>
 double distance_bound(const double* rows, const double* slack, const int* chosen, const double* point, int fixed,
                       int dim, double* work) {
     const int n = N ? N : dim, size = n + 1;
+    const double unit = unit_of_last(point, n);
     double point_norm = 0, residual = 0, matrix_error = 0;
     for (int k = 0; k < size; ++k) point_norm += std::abs(point[k]);
     for (int i = 0; i < n; ++i) {
         const double* row = rows + chosen[i] * size;
         double largest = 0;
-        for (int k = 0; k < size; ++k) largest = std::max(largest, std::abs(row[k]));
+        for (int k = 0; k < n; ++k) largest = std::max(largest, std::abs(row[k]));
+        largest = std::max(largest, std::abs(row[n] * unit));
         if (!rounding::is_ordinary(largest)) return unknown;
         const double scale = 1 / largest;
         double value = 0, magnitude = 0, norm = 0;
@@ -78,12 +87,13 @@ double distance_bound(const double* rows, const double* slack, const int* chosen
             value += coefficient * point[k];
             magnitude += std::abs(coefficient * point[k]);
             if (k == fixed) continue;
-            work[i * n + column++] = coefficient;
-            norm += std::abs(coefficient);
+            const double in_units = k == n ? coefficient * unit : coefficient;
+            work[i * n + column++] = in_units;
+            norm += std::abs(in_units);
         }
         const double error = slack[chosen[i]] * scale * (1 + 0x1p-20);
         residual = std::max(residual, std::abs(value) + rounding::bound(size + 4) * magnitude + error * point_norm);
-        matrix_error = std::max(matrix_error, error * n + rounding::bound(2) * norm);
+        matrix_error = std::max(matrix_error, error * n + rounding::bound(2) * norm + rounding::underflow);
     }
     return inverse_bound<N>(work, matrix_error, n) * (residual + rounding::tiny) * (1 + 0x1p-20);
 }

@@ -15,6 +15,9 @@ constexpr double bound(int n) {
 // worth its exact coordinates: it is nearly degenerate, and most sign tests on it would need them anyway.
 inline constexpr double poor = 0x1p-20;
 
+// A generator that is known better than this needs no closer look at first: few gates come so near to zero at one.
+inline constexpr double good = 0x1p-27;
+
 // Products of tiny numbers may round to nothing; no bound that is meant to be positive may be smaller than
 // this.
 inline constexpr double tiny = 0x1p-960;
