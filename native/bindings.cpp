@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 
@@ -108,11 +109,19 @@ nb::ndarray<nb::numpy, T> give(std::vector<T>&& values, std::vector<std::size_t>
     return nb::ndarray<nb::numpy, T>(kept->data(), shape.size(), shape.data(), owner);
 }
 
+template <class T>
+nb::ndarray<nb::numpy, T> give(GrowingArray<T>&& values, std::vector<std::size_t> shape = {}) {
+    if (shape.empty()) shape = {values.size()};
+    values.reserve(values.size());  // give back what is not needed
+    T* data = values.release();
+    nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+    return nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), owner);
+}
+
 nb::dict to_python(Unfolded&& result, const Problem& problem) {
     CellBlock& cells = result.cells;
     const auto count = static_cast<std::size_t>(cells.cells);
-    std::vector<std::int64_t> start(1, 0), shared_facet, exact_cell;
-    start.insert(start.end(), cells.facet_stop.begin(), cells.facet_stop.end());
+    std::vector<std::int64_t> shared_facet;
     std::vector<std::int32_t> shared_wall;
     for (const SharedWall& item : cells.shared) {
         shared_facet.push_back(item.facet);
@@ -125,7 +134,7 @@ nb::dict to_python(Unfolded&& result, const Problem& problem) {
     out["witnesses"] = give(std::move(cells.witnesses), {count, static_cast<std::size_t>(problem.dim)});
     out["exact_witnesses"] = exact;
     out["bounded"] = give(std::move(cells.bounded));
-    out["facet_start"] = give(std::move(start));
+    out["facet_start"] = give(std::move(cells.facet_start));
     out["facet_wall"] = give(std::move(cells.facet_wall));
     out["neighbour"] = give(std::move(result.neighbour));
     out["shared_facet"] = give(std::move(shared_facet));
@@ -134,22 +143,36 @@ nb::dict to_python(Unfolded&& result, const Problem& problem) {
     return out;
 }
 
-nb::dict unfold_to_python(const Problem& problem, bool by_programs, int threads, std::int64_t max_cells,
-                          const nb::callable& keep_going) {
-    UnfoldOptions options;
-    options.method = by_programs ? Method::programs : Method::generators;
+RunOptions run_options(int threads, std::int64_t max_cells, const nb::callable& keep_going) {
+    RunOptions options;
     options.threads = threads;
     options.max_cells = max_cells;
-    options.keep_going = [&](std::int64_t cells) {
+    options.keep_going = [&keep_going](std::int64_t cells) {
         const nb::gil_scoped_acquire gil;
         return nb::cast<bool>(keep_going(cells));
     };
+    return options;
+}
+
+nb::dict unfold_to_python(const Problem& problem, bool by_programs, int threads, std::int64_t max_cells,
+                          const nb::callable& keep_going) {
+    const RunOptions options = run_options(threads, max_cells, keep_going);
     Unfolded result;
     {
         const nb::gil_scoped_release release;
-        result = unfold(problem, options);
+        result = unfold(problem, by_programs ? Method::programs : Method::generators, options);
     }
     return to_python(std::move(result), problem);
+}
+
+nb::tuple count_to_python(const Problem& problem, bool by_programs, int threads, const nb::callable& keep_going) {
+    const RunOptions options = run_options(threads, -1, keep_going);
+    Counted result;
+    {
+        const nb::gil_scoped_release release;
+        result = count_cells(problem, by_programs ? Method::programs : Method::generators, options);
+    }
+    return nb::make_tuple(result.cells, result.complete);
 }
 
 nb::tuple measure_to_python(const Problem& problem, const Bytes& patterns) {
@@ -244,6 +267,10 @@ NB_MODULE(_native, m) {
           nb::sig("def unfold(problem: Problem, by_programs: bool, threads: int, max_cells: int, "
                   "keep_going: collections.abc.Callable[[int], bool]) -> dict[str, typing.Any]"),
           "All cells; `keep_going(cells)` is called now and then and stops the run by returning False.");
+    m.def("count", &count_to_python, "problem"_a, "by_programs"_a, "threads"_a, "keep_going"_a,
+          nb::sig("def count(problem: Problem, by_programs: bool, threads: int, "
+                  "keep_going: collections.abc.Callable[[int], bool]) -> tuple[int, bool]"),
+          "How many cells there are, and whether these are all.");
     m.def("trace", &trace_to_python, "problem"_a, "patterns"_a,
           nb::sig("def trace(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8]) -> dict[str, "
                   "typing.Any]"),

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "geometry/rounding.hpp"
 
@@ -11,18 +10,18 @@ namespace polyfold {
 namespace {
 
 constexpr int most_generators = 1 << 16;
-constexpr double unknown = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
 template <int Words>
-CellWalk<Words>::CellWalk(const Problem& problem, const StopSignal& stop, const Selection* selection, bool keep_touched)
+CellWalk<Words>::CellWalk(const Problem& problem, const StopSignal& stop, const WalkOptions& options)
     : problem_(problem),
       stop_(stop),
-      selection_(selection),
-      keep_touched_(keep_touched),
+      selection_(options.selection),
+      keep_touched_(options.keep_touched),
+      end_(options.stages < 0 ? static_cast<int>(problem.stages.size()) : options.stages),
       dimensions_(problem.dim + 1),
-      equations_(problem),
+      crossing_(problem),
       writer_(problem) {}
 
 // Before any wall: the point (0, 1), a line along every axis, and infinity (t >= 0) as the only facet.
@@ -56,8 +55,8 @@ auto CellWalk<Words>::root() -> CellPointer {
 
 template <int Words>
 auto CellWalk<Words>::advance(Cell<Words>& cell) -> CellPointer {
-    if (!cell.finished(problem_)) cell.frame->truncate(cell.made);
-    while (!cell.finished(problem_)) {
+    if (cell.stage < end_) cell.frame->truncate(cell.made);
+    while (cell.stage < end_) {
         if (cell.row == cell.frame->count()) {
             enter_next_stage(cell);
             continue;
@@ -122,9 +121,8 @@ void CellWalk<Words>::open_frame(Cell<Words>& cell, const Frame* before) {
         }
         for (int i = 0; i < width; ++i) {
             if (signs_[v * width + i] != zero) continue;
-            int sign = sign_of(map, i, point, error, value[i]);
-            if (sign > 1) sign = exact_sign(cell, *frame, cell.generators[v], cell.facets_of[v], i);
-            signs_[v * width + i] = static_cast<signed char>(sign);
+            signs_[v * width + i] = static_cast<signed char>(
+                crossing_.doubtful_sign(*frame, cell, cell.generators[v], cell.facets_of[v], i, value[i]));
         }
     }
     std::vector<int> zeros;
@@ -226,74 +224,14 @@ int CellWalk<Words>::new_slot(Cell<Words>& cell) {
     return slot;
 }
 
-// ---- signs
-
-// Values and signs of all later rows at a new generator.
 template <int Words>
-void CellWalk<Words>::evaluate(Frame& frame, const Cell<Words>& cell, int generator, const Mask<Words>& mask,
-                               int first_row) {
-    const int n = frame.count();
-    frame.value.resize(frame.value.size() + n, 0.0);
-    frame.sign.resize(frame.sign.size() + n, 0);
-    double* value = frame.value.data() + generator * n;
-    std::int8_t* sign = frame.sign.data() + generator * n;
-    const double* point = frame.generators.point(generator);
-    for (int k = 0; k < dimensions_; ++k) {
-        const double* entries = frame.forms.data() + k * n;
-        const double x = point[k];
-        for (int c = first_row; c < n; ++c) value[c] += entries[c] * x;
-    }
-    double& error = frame.generators.error[generator];
-    bool looked_closely = false;
-    for (int c = first_row; c < n; ++c) {
-        if (std::abs(value[c]) > frame.doubt[c] + frame.norm[c] * error) {
-            sign[c] = value[c] > 0 ? positive : negative;
-            continue;
-        }
-        if (!looked_closely) {
-            looked_closely = true;
-            error = std::min(error, equations_.error_at(cell, frame, generator, mask));
-            --c;
-            continue;
-        }
-        int decided = sign_of(*cell.map, frame.rows[c], point, error, value[c]);
-        if (decided > 1) decided = exact_sign(cell, frame, generator, mask, frame.rows[c]);
-        sign[c] = static_cast<std::int8_t>(decided);
-    }
-}
-
-// A second look with the actual magnitudes: 2 if that does not decide either.
-template <int Words>
-int CellWalk<Words>::sign_of(const StageMap& map, int row, const double* point, double error, double value) const {
-    double magnitude = 0, linear = 0;
-    for (int k = 0; k < dimensions_; ++k) magnitude += std::abs(map.entry(row, k) * point[k]);
-    for (int k = 0; k < problem_.dim; ++k) linear += std::abs(point[k]);
-    const double doubt = (magnitude * rounding::bound(dimensions_ + 2) + map.norm(row) * error +
-                          map.error(row) * linear + map.constant_error(row) * std::abs(point[problem_.dim])) *
-                         (1 + 0x1p-20);
-    if (std::abs(value) > doubt + rounding::tiny) return value > 0 ? positive : negative;
-    // Zero is certain only where every product has a factor that is; a computed zero may be an underflow.
-    for (int k = 0; k < dimensions_; ++k) {
-        const double entry_error = k < problem_.dim ? map.error(row) : map.constant_error(row);
-        if ((point[k] != 0.0 || error > 0) && (map.entry(row, k) != 0.0 || entry_error > 0)) return 2;
-    }
-    return zero;
-}
-
-template <int Words>
-int CellWalk<Words>::exact_sign(const Cell<Words>& cell, Frame& frame, int generator, const Mask<Words>& mask,
-                                int row) const {
-    return 2 * sign_of_product(cell.map->exact_row(row), equations_.exact(cell, frame, generator, mask));
-}
-
-template <int Words>
-int CellWalk<Words>::line_sign(Cell<Words>& cell, typename Cell<Words>::Line& line, int row) const {
+int CellWalk<Words>::line_sign(Cell<Words>& cell, typename Cell<Words>::Line& line, int row) {
     const StageMap& map = *cell.map;
     double value = 0;
     for (int k = 0; k < dimensions_; ++k) value += map.entry(row, k) * line.coordinates[k];
-    const int sign = sign_of(map, row, line.coordinates.data(), line.error, value);
+    const int sign = crossing_.sign_of(map, row, line.coordinates.data(), line.error, value);
     if (sign <= 1) return sign;
-    if (!line.exact) line.exact = equations_.solve(cell, cell.facets, line.pivot, true);
+    if (!line.exact) line.exact = crossing_.equations().solve(cell, cell.facets, line.pivot, true);
     return sign_of_product(map.exact_row(row), *line.exact);
 }
 
@@ -346,7 +284,14 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
                 for (int other = 0; other < cell.size() && adjacent; ++other)
                     adjacent = other == p || other == n || !cell.facets_of[other].contains(common);
             }
-            if (adjacent) add_combination(cell, p, n, slot, *low, *high);
+            if (adjacent) {
+                // The facets of the new generator are those of the edge and the cut.
+                Mask<Words> mask = common;
+                mask.set(slot);
+                const int g = crossing_.between(frame, *low, cell.generators[p], cell.generators[n], cell.row, mask);
+                low->add(g, mask);
+                high->add(g, mask);
+            }
         }
     }
     if (std::max(low->size(), high->size()) > most_generators)
@@ -365,58 +310,6 @@ Walls CellWalk<Words>::walls_lost(const Cell<Words>& cell, int v, const Mask<Wor
             if (slot == s) walls = with_wall(walls, wall);
     });
     return walls;
-}
-
-template <int Words>
-void CellWalk<Words>::add_combination(Cell<Words>& parent, int p, int n, int slot, Cell<Words>& low,
-                                      Cell<Words>& high) {
-    Frame& frame = *parent.frame;
-    const int above = parent.generators[p], below = parent.generators[n];
-    const double* from = frame.generators.point(above);
-    const double* to = frame.generators.point(below);
-    const double up = frame.value_at(above, parent.row), down = frame.value_at(below, parent.row);
-    const bool rough =
-        frame.sign_at(above, parent.row) == exactly_positive || frame.sign_at(below, parent.row) == exactly_negative;
-    const double share = up / (up - down);
-    point_.resize(dimensions_);
-    double distance = 0;
-    for (int k = 0; k < dimensions_; ++k) {
-        const double step = to[k] - from[k];
-        point_[k] = from[k] + share * step;
-        distance = std::max(distance, std::abs(step));
-    }
-    const bool infinite = parent.at_infinity(p) && parent.at_infinity(n);
-    if (infinite) point_[problem_.dim] = 0.0;
-
-    // The facets of the new generator are those of the edge and the cut; `low` knows the cut's slot already.
-    Mask<Words> mask = parent.facets_of[p] & parent.facets_of[n];
-    mask.set(slot);
-    auto settled =
-        equations_.settle(low, mask, Equations<Words>::no_line, infinite,
-                          {error_between(frame, above, below, parent.row, share, distance), rough}, point_.data());
-    const int g = frame.generators.add(point_.data(), settled.error, infinite, std::move(settled.exact),
-                                       common_walls(frame.generators.touched[above], frame.generators.touched[below]));
-    evaluate(frame, low, g, mask, parent.row + 1);
-    low.add(g, mask);
-    high.add(g, mask);
-}
-
-// What a point may be off that lies between two generators at this distance (in the largest coordinate), a share of the
-// way from the first to the second, where a row should vanish: what these are off themselves, and what the share is off
-// because the row's values are.
-template <int Words>
-double CellWalk<Words>::error_between(const Frame& frame, int from, int to, int row, double share,
-                                      double distance) const {
-    const double from_error = frame.generators.error[from], to_error = frame.generators.error[to];
-    const double from_doubt = frame.doubt[row] + frame.norm[row] * from_error;
-    const double to_doubt = frame.doubt[row] + frame.norm[row] * to_error;
-    const double height = frame.value_at(from, row) - frame.value_at(to, row);
-    const double sure = height * (1 - 0x1p-20) - from_doubt - to_doubt;
-    if (!(sure > 0)) return unknown;
-    const double share_error = ((1 - share) * from_doubt + share * to_doubt) / sure + rounding::bound(4);
-    return ((1 - share) * from_error + share * to_error + share_error * (distance + from_error + to_error)) *
-               (1 + 0x1p-20) +
-           rounding::bound(8);  // coordinates are at most one
 }
 
 // The wall crosses a line: slide every generator along the line onto the wall; the line itself becomes a ray of either
@@ -444,8 +337,8 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
         stop_.check();
         const double factor = value_on(other.coordinates.data()) / along;
         for (int k = 0; k < dimensions_; ++k) other.coordinates[k] -= factor * line.coordinates[k];
-        auto settled =
-            equations_.settle(side, side.facets, other.pivot, true, {unknown, rough}, other.coordinates.data());
+        auto settled = crossing_.equations().settle(side, side.facets, other.pivot, true, {rounding::unknown, rough},
+                                                    other.coordinates.data());
         other.error = settled.error;
         other.exact = std::move(settled.exact);
     }
@@ -457,11 +350,11 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
         point_.assign(cell.point(v), cell.point(v) + dimensions_);
         const double factor = value_on(point_.data()) / along;
         for (int k = 0; k < dimensions_; ++k) point_[k] -= factor * line.coordinates[k];
-        auto settled = equations_.settle(side, mask, Equations<Words>::no_line, cell.at_infinity(v), {unknown, rough},
-                                         point_.data());
+        auto settled = crossing_.equations().settle(side, mask, Equations<Words>::no_line, cell.at_infinity(v),
+                                                    {rounding::unknown, rough}, point_.data());
         const int g = frame.generators.add(point_.data(), settled.error, cell.at_infinity(v), std::move(settled.exact),
                                            frame.generators.touched[cell.generators[v]]);
-        evaluate(frame, side, g, mask, cell.row + 1);
+        crossing_.evaluate(frame, side, g, mask, cell.row + 1);
         side.add(g, mask);
     }
     // Every wall so far contains the line.
@@ -489,7 +382,7 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
         target->add(g, cell.facets);
     }
     for (Cell<Words>* target : {low.get(), high.get()})
-        evaluate(frame, *target, target->generators.back(), cell.facets, cell.row + 1);
+        crossing_.evaluate(frame, *target, target->generators.back(), cell.facets, cell.row + 1);
     return choose_sides(cell, std::move(low), std::move(high));
 }
 

@@ -7,13 +7,10 @@
 #include "geometry/cell.hpp"
 #include "geometry/cell_block.hpp"
 #include "geometry/cell_writer.hpp"
-#include "geometry/equations.hpp"
+#include "geometry/crossing.hpp"
 #include "geometry/problem.hpp"
 
 namespace polyfold {
-
-// A cell has more facets than the mask has room for: start again with a larger one.
-struct TooManyFacets : std::exception {};
 
 // The domain has no interior.
 struct FlatDomain : std::exception {
@@ -44,14 +41,19 @@ struct Selection {
     }
 };
 
+struct WalkOptions {
+    const Selection* selection = nullptr;  // visit these cells only
+    bool keep_touched = false;             // every generator knows all walls through it, as counting faces needs
+    int stages = -1;                       // hand cells out when they enter this stage; negative: when all are done
+};
+
 template <int Words>
 class CellWalk {
   public:
     using CellPointer = std::unique_ptr<Cell<Words>>;
+    using Block = CellBlock;
 
-    // With `keep_touched` every generator knows all walls that pass through it, as counting faces needs.
-    CellWalk(const Problem& problem, const StopSignal& stop, const Selection* selection = nullptr,
-             bool keep_touched = false);
+    CellWalk(const Problem& problem, const StopSignal& stop, const WalkOptions& options = {});
 
     // The whole domain as a cell with no gate inserted; throws FlatDomain.
     CellPointer root();
@@ -68,10 +70,11 @@ class CellWalk {
   private:
     const Problem& problem_;
     const StopSignal& stop_;
-    const Selection* selection_;
+    const Selection* const selection_;
     const bool keep_touched_;
+    const int end_;         // the stage at which cells are handed out
     const int dimensions_;  // dim + 1
-    Equations<Words> equations_;
+    Crossing<Words> crossing_;
     CellWriter<Words> writer_;
     std::vector<CellPointer> spare_;
 
@@ -97,13 +100,7 @@ class CellWalk {
     Walls walls_lost(const Cell<Words>& cell, int i, const Mask<Words>& facets) const;
     int new_slot(Cell<Words>& cell);
 
-    void evaluate(Frame& frame, const Cell<Words>& cell, int generator, const Mask<Words>& mask, int first_row);
-    int sign_of(const StageMap& map, int row, const double* point, double error, double value) const;
-    int exact_sign(const Cell<Words>& cell, Frame& frame, int generator, const Mask<Words>& mask, int row) const;
-    int line_sign(Cell<Words>& cell, typename Cell<Words>::Line& line, int row) const;
-    double error_between(const Frame& frame, int from, int to, int row, double share, double distance) const;
-    void add_combination(Cell<Words>& parent, int positive, int negative, int slot, Cell<Words>& low,
-                         Cell<Words>& high);
+    int line_sign(Cell<Words>& cell, typename Cell<Words>::Line& line, int row);
 };
 
 extern template class CellWalk<1>;

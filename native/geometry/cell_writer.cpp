@@ -33,9 +33,9 @@ void CellWriter<Words>::emit(Cell<Words>& cell, CellBlock& block) {
         walls.assign(1, cell.slots[s].wall);
         for (const auto& [slot, other] : cell.shared)
             if (slot == s) walls.push_back(other);
-        cell.emit_facet(problem_, walls, block);
+        Path::emit_facet(walls, block);
     }
-    block.facet_stop.push_back(static_cast<std::int64_t>(block.facet_wall.size()));
+    block.facet_start.push_back(static_cast<std::int64_t>(block.facet_wall.size()));
 
     block.bounded.push_back(is_bounded(cell));
     write_witness(cell, block);
@@ -64,7 +64,7 @@ void CellWriter<Words>::write_witness(Cell<Words>& cell, CellBlock& block) {
     for (int k = 0; k < d; ++k) mean[k] += length * drift[k];
     if (std::all_of(mean.begin(), mean.end(), [](double x) { return std::isfinite(x); }) &&
         proved_inside(cell, mean.data())) {
-        block.witnesses.insert(block.witnesses.end(), mean.begin(), mean.end());
+        block.witnesses.append(mean.data(), mean.size());
         return;
     }
     for (const double x : mean) block.witnesses.push_back(std::isfinite(x) ? x : 0.0);

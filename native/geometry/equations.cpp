@@ -31,7 +31,7 @@ double normalise(double* point, int size) {
         std::frexp(largest, &exponent);
         for (int k = 0; k < size; ++k) point[k] = std::ldexp(point[k], -exponent);
     }
-    return std::numeric_limits<double>::infinity();
+    return rounding::unknown;
 }
 
 // Round an exact point to floats, the largest coordinate between a half and one.

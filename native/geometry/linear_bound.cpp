@@ -11,8 +11,6 @@ namespace polyfold {
 
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::infinity();
-
 // A bound on the row-sum norm of the inverse of a matrix whose entries may each be off, in sum over a row, by
 // `matrix_error`. The matrix is factorised in place. |U^-1| and |L^-1| are bounded by the inverses of their comparison
 // matrices (absolute values, off-diagonal ones negated), which take a substitution each; the factorisation's own
@@ -28,7 +26,7 @@ double inverse_bound(double* a, double matrix_error, int size) {
         if (pivot != step)
             for (int k = 0; k < n; ++k) std::swap(a[pivot * n + k], a[step * n + k]);
         const double value = a[step * n + step];
-        if (value == 0.0 || !std::isfinite(value)) return unknown;
+        if (value == 0.0 || !std::isfinite(value)) return rounding::unknown;
         const double scale = 1 / value;
         for (int i = step + 1; i < n; ++i) {
             const double factor = a[i * n + step] *= scale;
@@ -55,7 +53,7 @@ double inverse_bound(double* a, double matrix_error, int size) {
     }
     const double inverse = lower * upper * (1 + 0x1p-20);
     const double defect = inverse * (rounding::bound(2 * n + 4) * n * upper_norm + matrix_error) * (1 + 0x1p-20);
-    return defect < 0.5 ? inverse / (1 - defect) * (1 + 0x1p-20) : unknown;
+    return defect < 0.5 ? inverse / (1 - defect) * (1 + 0x1p-20) : rounding::unknown;
 }
 
 // A power of two by which the last coordinate is measured: where everything happens far from the origin it is small at
@@ -79,7 +77,7 @@ double distance_bound(const double* rows, const double* slack, const int* chosen
         double largest = 0;
         for (int k = 0; k < n; ++k) largest = std::max(largest, std::abs(row[k]));
         largest = std::max(largest, std::abs(row[n] * unit));
-        if (!rounding::is_ordinary(largest)) return unknown;
+        if (!rounding::is_ordinary(largest)) return rounding::unknown;
         const double scale = 1 / largest;
         double value = 0, magnitude = 0, norm = 0;
         for (int k = 0, column = 0; k < size; ++k) {
@@ -102,11 +100,11 @@ double distance_bound(const double* rows, const double* slack, const int* chosen
 
 double LinearBound::error(const double* point) {
     const int n = size_ - 1;
-    if (static_cast<int>(slack_.size()) < n) return unknown;
+    if (static_cast<int>(slack_.size()) < n) return rounding::unknown;
     int fixed = 0;
     for (int k = 1; k < size_; ++k)
         if (std::abs(point[k]) > std::abs(point[fixed])) fixed = k;
-    if (!choose_independent_rows(fixed)) return unknown;
+    if (!choose_independent_rows(fixed)) return rounding::unknown;
     const auto run = [&]<int N>() {
         work_.resize(static_cast<std::size_t>(n * n));
         return distance_bound<N>(rows_.data(), slack_.data(), chosen_.data(), point, fixed, n, work_.data());

@@ -385,11 +385,11 @@ void LpWalk::emit(LpCell& cell, CellBlock& block) {
         walls.assign(1, cell.rows[row].wall);
         for (const auto& [other, wall] : cell.shared)
             if (other == row) walls.push_back(wall);
-        cell.emit_facet(problem_, walls, block);
+        Path::emit_facet(walls, block);
     }
-    block.facet_stop.push_back(static_cast<std::int64_t>(block.facet_wall.size()));
+    block.facet_start.push_back(static_cast<std::int64_t>(block.facet_wall.size()));
     block.bounded.push_back(1);
-    block.witnesses.insert(block.witnesses.end(), middle.begin(), middle.end());
+    block.witnesses.append(middle.data(), middle.size());
     if (!proved_inside(cell, middle.data())) {
         ExactWitness witness{block.cells, {}};
         for (const auto& n : exact_point(cell.points[0]).numerators) witness.coordinates.push_back(n.to_hex());

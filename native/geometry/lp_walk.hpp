@@ -47,6 +47,7 @@ struct OpenDomain : std::exception {};
 class LpWalk {
   public:
     using CellPointer = std::unique_ptr<LpCell>;
+    using Block = CellBlock;
 
     LpWalk(const Problem& problem, const StopSignal& stop);
 

@@ -41,24 +41,19 @@ struct Path {
             map = std::make_shared<const StageMap>(problem, stage, std::move(map), pattern);
     }
 
-    // Write the pattern of a finished cell, packed.
+    // Write the pattern of a finished cell, packed, and the key of its inside.
     void emit_pattern(CellBlock& block) const {
-        block.patterns.insert(block.patterns.end(), pattern.begin(), pattern.end());
+        block.patterns.append(pattern.data(), pattern.size());
+        FaceKey key = on_key;
+        key ^= vanishing_key;
+        block.keys.push_back(key);
     }
 
     // Write a facet on these walls (gates, or domain rows behind them), the first one in front.
-    void emit_facet(const Problem& problem, const std::vector<std::int32_t>& walls, CellBlock& block) const {
-        FaceKey key = on_key;
-        key ^= vanishing_key;
-        for (const std::int32_t wall : walls) {
-            if (wall >= problem.gates) continue;
-            key ^= key_of_gate_vanishing(wall);
-            if (on(wall)) key ^= key_of_gate_on(wall);
-        }
+    static void emit_facet(const std::vector<std::int32_t>& walls, CellBlock& block) {
         for (std::size_t i = 1; i < walls.size(); ++i)
             block.shared.push_back({static_cast<std::int64_t>(block.facet_wall.size()), walls[i]});
         block.facet_wall.push_back(walls[0]);
-        block.facet_key.push_back(key);
     }
 };
 

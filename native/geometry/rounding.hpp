@@ -1,6 +1,8 @@
 // The one place in the core that knows how far floating point can be trusted.
 #pragma once
 
+#include <limits>
+
 namespace polyfold::rounding {
 
 // Half a unit in the last place of 1.0.
@@ -10,6 +12,9 @@ inline constexpr double unit = 0x1p-53;
 constexpr double bound(int n) {
     return static_cast<double>(n) * unit * (1 + 0x1p-20);
 }
+
+// A bound where none can be given.
+inline constexpr double unknown = std::numeric_limits<double>::infinity();
 
 // Where a generator is known less well than this (its largest coordinate lies between a half and one), it is
 // worth its exact coordinates: it is nearly degenerate, and most sign tests on it would need them anyway.
