@@ -219,7 +219,8 @@ using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 nb::tuple count_pairing_to_python(const Bytes& patterns, int gates, int rows, const Array<std::int64_t>& facet_start,
                                   const Array<std::int32_t>& facet_wall, const Array<std::int32_t>& neighbour,
-                                  const Array<std::int64_t>& shared_facet, const Array<std::int32_t>& shared_wall) {
+                                  const Array<std::int64_t>& shared_facet, const Array<std::int32_t>& shared_wall,
+                                  int threads) {
     FacetArrays atlas;
     atlas.cells = static_cast<std::int64_t>(patterns.shape(0));
     atlas.stride = static_cast<int>(patterns.shape(1));
@@ -235,18 +236,18 @@ nb::tuple count_pairing_to_python(const Bytes& patterns, int gates, int rows, co
     PairingCount count;
     {
         const nb::gil_scoped_release release;
-        count = count_pairing(atlas);
+        count = count_pairing(atlas, threads);
     }
     return nb::make_tuple(count.inner, count.open, count.one_way, count.wrong);
 }
 
 nb::ndarray<nb::numpy, std::uint8_t> prove_witnesses_to_python(const Problem& problem, const Bytes& patterns,
-                                                               const Matrix& witnesses) {
+                                                               const Matrix& witnesses, int threads) {
     std::vector<std::uint8_t> proved;
     {
         const nb::gil_scoped_release release;
-        proved =
-            prove_witnesses(problem, static_cast<std::int64_t>(patterns.shape(0)), patterns.data(), witnesses.data());
+        proved = prove_witnesses(problem, static_cast<std::int64_t>(patterns.shape(0)), patterns.data(),
+                                 witnesses.data(), threads);
     }
     return give(std::move(proved));
 }
@@ -288,14 +289,22 @@ NB_MODULE(_native, m) {
         "problem"_a, nb::sig("def count_faces(problem: Problem) -> list[int]"),
         "Numbers of faces of dimension 0, 1, ..., d; faces at infinity do not count.");
     m.def("count_pairing", &count_pairing_to_python, "patterns"_a, "gates"_a, "rows"_a, "facet_start"_a, "facet_wall"_a,
-          "neighbour"_a, "shared_facet"_a, "shared_wall"_a,
+          "neighbour"_a, "shared_facet"_a, "shared_wall"_a, "threads"_a,
           nb::sig("def count_pairing(patterns: numpy.typing.NDArray[numpy.uint8], gates: int, rows: int, "
                   "facet_start: numpy.typing.NDArray[numpy.int64], facet_wall: numpy.typing.NDArray[numpy.int32], "
                   "neighbour: numpy.typing.NDArray[numpy.int32], shared_facet: numpy.typing.NDArray[numpy.int64], "
-                  "shared_wall: numpy.typing.NDArray[numpy.int32]) -> tuple[int, int, int, int]"),
+                  "shared_wall: numpy.typing.NDArray[numpy.int32], threads: int) -> tuple[int, int, int, int]"),
           "How many facets are inner, open, one-way and wrong.");
-    m.def("prove_witnesses", &prove_witnesses_to_python, "problem"_a, "patterns"_a, "witnesses"_a,
+    m.def(
+        "count_disorder",
+        [](const Bytes& patterns) {
+            return count_disorder(static_cast<std::int64_t>(patterns.shape(0)), static_cast<int>(patterns.shape(1)),
+                                  patterns.data());
+        },
+        "patterns"_a, nb::sig("def count_disorder(patterns: numpy.typing.NDArray[numpy.uint8]) -> int"),
+        "How many patterns do not come behind the one before them, gate by gate.");
+    m.def("prove_witnesses", &prove_witnesses_to_python, "problem"_a, "patterns"_a, "witnesses"_a, "threads"_a,
           nb::sig("def prove_witnesses(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8], "
-                  "witnesses: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.uint8]"),
+                  "witnesses: numpy.typing.NDArray[numpy.float64], threads: int) -> numpy.typing.NDArray[numpy.uint8]"),
           "Which witnesses floats prove to lie strictly inside their cells and the domain.");
 }

@@ -65,7 +65,11 @@ class CellWalk {
     // Write a finished cell behind the others.
     void emit(Cell<Words>& cell, CellBlock& block) { writer_.emit(cell, block); }
 
-    void recycle(CellPointer cell) { spare_.push_back(std::move(cell)); }
+    void recycle(CellPointer cell) {
+        cell->frame.reset();
+        cell->map.reset();
+        spare_.push_back(std::move(cell));
+    }
 
   private:
     const Problem& problem_;
@@ -77,11 +81,18 @@ class CellWalk {
     Crossing<Words> crossing_;
     CellWriter<Words> writer_;
     std::vector<CellPointer> spare_;
+    // The last ones made for each stage, which are mostly free again when the next one is wanted.
+    std::vector<std::shared_ptr<Frame>> frames_;
+    std::vector<std::shared_ptr<StageMap>> maps_;
 
     // Scratch.
+    Forms forms_;
     std::vector<double> point_, values_;
     std::vector<int> positives_, negatives_;
-    std::vector<signed char> signs_;
+    std::vector<Mask<Words>> negative_masks_, low_masks_;
+    std::vector<std::int32_t> low_generators_;
+    std::vector<std::int8_t> signs_;
+    std::vector<std::uint8_t> sides_;
 
     CellPointer fresh() {
         if (spare_.empty()) return std::make_unique<Cell<Words>>();
@@ -89,13 +100,15 @@ class CellWalk {
         spare_.pop_back();
         return cell;
     }
+    std::shared_ptr<Frame> fresh_frame(int stage);
+    std::shared_ptr<StageMap> fresh_map(int stage);
     void open_frame(Cell<Words>& cell, const Frame* before);
     void enter_next_stage(Cell<Words>& cell);
     CellPointer insert(Cell<Words>& cell);
     CellPointer cut(Cell<Words>& cell, int slot);
     CellPointer cut_line(Cell<Words>& cell, int slot, std::size_t line, int line_sign);
-    CellPointer choose_sides(Cell<Words>& cell, CellPointer off, CellPointer on);
-    void settle_gate(Cell<Words>& cell, int row, int positives, int negatives, const std::vector<int>& zeros);
+    CellPointer choose_sides(Cell<Words>& cell, CellPointer on);
+    void settle_gate(Cell<Words>& cell, int row, bool positive, bool negative, const std::vector<int>& zeros);
     void record_touching(Cell<Words>& cell, int wall, const std::vector<int>& zeros);
     Walls walls_lost(const Cell<Words>& cell, int i, const Mask<Words>& facets) const;
     int new_slot(Cell<Words>& cell);

@@ -39,7 +39,7 @@ double power_of_two_below(double value) {
 }  // namespace
 
 LpWalk::LpWalk(const Problem& problem, const StopSignal& stop)
-    : problem_(problem), stop_(stop), dim_(problem.dim), simplex_(stop) {}
+    : problem_(problem), stop_(stop), dim_(problem.dim), simplex_(stop), keys_(problem.gates) {}
 
 // The domain's rows cut a box around the origin; if nothing of the box's own faces is left, it held the whole domain.
 auto LpWalk::root() -> CellPointer {
@@ -379,7 +379,7 @@ void LpWalk::emit(LpCell& cell, CellBlock& block) {
     std::sort(facets.begin(), facets.end(), [&](int a, int b) { return cell.rows[a].wall < cell.rows[b].wall; });
 
     // From here on nothing can be stopped: a cell is written whole or not at all.
-    cell.emit_pattern(block);
+    cell.emit_pattern(keys_, block);
     std::vector<std::int32_t> walls;
     for (const int row : facets) {
         walls.assign(1, cell.rows[row].wall);

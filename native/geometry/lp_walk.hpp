@@ -62,6 +62,7 @@ class LpWalk {
     const StopSignal& stop_;
     const int dim_;
     Simplex simplex_;
+    const PatternKeys keys_;
 
     // The wall that is being inserted, scaled by a power of two.
     std::vector<double> form_;

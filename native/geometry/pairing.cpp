@@ -1,10 +1,17 @@
 #include "geometry/pairing.hpp"
 
 #include <algorithm>
+#include <atomic>
+
+#include "geometry/in_parallel.hpp"
 
 namespace polyfold {
 
 namespace {
+
+// Every share goes through all facets, and only keeps fewer of them waiting: many shares gain nothing.
+constexpr int most_shares = 4;
+constexpr std::int64_t worth_sharing = 1 << 14;
 
 // Keys of facets: what the cells on both sides of one have in common. They are made when they are needed, since there
 // are many times more facets than cells.
@@ -71,15 +78,19 @@ class WaitingCells {
     std::size_t size_;
 };
 
-// Calls `pair(cell, facet, other cell, other facet)` for every two facets with the same key.
+// Calls `pair(cell, facet, other cell, other facet)` for every two facets with the same key, of those keys that belong
+// to one of so many shares.
 template <class Pair>
-void for_each_pair(const CellBlock& cells, int gates, Pair pair) {
-    const FacetKeys keys(cells, gates);
-    WaitingCells waiting(cells.facet_wall.size() / 2);
+void for_each_pair(const CellBlock& cells, int gates, const FacetKeys& keys, unsigned share, unsigned shares,
+                   Pair pair) {
+    // Shares are random, hence nearly equal; where one is larger the table is only fuller.
+    const std::size_t expected = cells.facet_wall.size() / 2 / shares;
+    WaitingCells waiting(expected + expected / 32);
     for (std::int64_t cell = 0; cell < cells.cells; ++cell)
         for (std::int64_t facet = cells.facet_start[cell]; facet < cells.facet_start[cell + 1]; ++facet) {
             if (cells.facet_wall[facet] >= gates) continue;
             const FaceKey key = keys.of(cell, facet);
+            if ((key.high >> 32) % shares != share) continue;
             waiting.find_or_add(key, static_cast<std::int32_t>(cell), [&](std::int64_t other) {
                 for (std::int64_t f = cells.facet_start[other]; f < cells.facet_start[other + 1]; ++f)
                     if (cells.facet_wall[f] < gates && keys.of(other, f) == key) {
@@ -95,7 +106,7 @@ void for_each_pair(const CellBlock& cells, int gates, Pair pair) {
 void unite_walls(CellBlock& cells, int gates) {
     const auto facets = static_cast<std::int64_t>(cells.facet_wall.size());
     std::vector<std::int64_t> partner(facets, -1), shared_start(facets + 1, 0);
-    for_each_pair(cells, gates, [&](auto, std::int64_t facet, auto, std::int64_t other) {
+    for_each_pair(cells, gates, FacetKeys(cells, gates), 0, 1, [&](auto, std::int64_t facet, auto, std::int64_t other) {
         partner[facet] = other;
         partner[other] = facet;
     });
@@ -124,17 +135,22 @@ void unite_walls(CellBlock& cells, int gates) {
 
 }  // namespace
 
-void pair_facets(Unfolded& result, int gates) {
+void pair_facets(Unfolded& result, int gates, int threads) {
     CellBlock& cells = result.cells;
     // Domain rows are inserted before all gates, so a boundary facet's first wall is a domain row.
     result.neighbour.resize(cells.facet_wall.size());
     for (std::size_t facet = 0; facet < cells.facet_wall.size(); ++facet)
         result.neighbour[facet] = cells.facet_wall[facet] >= gates ? domain_boundary : not_explored;
-    bool differ = !cells.shared.empty();
-    for_each_pair(cells, gates, [&](std::int64_t cell, std::int64_t facet, std::int64_t other, std::int64_t f) {
-        result.neighbour[facet] = static_cast<std::int32_t>(other);
-        result.neighbour[f] = static_cast<std::int32_t>(cell);
-        differ = differ || cells.facet_wall[facet] != cells.facet_wall[f];
+    const FacetKeys keys(cells, gates);
+    std::atomic<bool> differ = !cells.shared.empty();
+    const auto shares = static_cast<unsigned>(cells.cells < worth_sharing ? 1 : std::clamp(threads, 1, most_shares));
+    in_parallel(shares, shares, 1, [&](std::int64_t share, std::int64_t) {
+        for_each_pair(cells, gates, keys, static_cast<unsigned>(share), shares,
+                      [&](std::int64_t cell, std::int64_t facet, std::int64_t other, std::int64_t f) {
+                          result.neighbour[facet] = static_cast<std::int32_t>(other);
+                          result.neighbour[f] = static_cast<std::int32_t>(cell);
+                          if (cells.facet_wall[facet] != cells.facet_wall[f]) differ = true;
+                      });
     });
     if (differ) unite_walls(cells, gates);
 }
