@@ -282,12 +282,15 @@ NB_MODULE(_native, m) {
           "(volumes, centroids) of the cells with these packed patterns, which must be sorted by gate.");
     m.def(
         "count_faces",
-        [](const Problem& problem) {
+        [](const Problem& problem, int threads, const nb::callable& keep_going) {
+            const RunOptions options = run_options(threads, -1, keep_going);
             const nb::gil_scoped_release release;
-            return count_faces(problem);
+            return count_faces(problem, options);
         },
-        "problem"_a, nb::sig("def count_faces(problem: Problem) -> list[int]"),
-        "Numbers of faces of dimension 0, 1, ..., d; faces at infinity do not count.");
+        "problem"_a, "threads"_a, "keep_going"_a,
+        nb::sig("def count_faces(problem: Problem, threads: int, "
+                "keep_going: collections.abc.Callable[[int], bool]) -> list[int]"),
+        "Numbers of faces of dimension 0, 1, ..., d; faces at infinity do not count. Empty if it was stopped.");
     m.def("count_pairing", &count_pairing_to_python, "patterns"_a, "gates"_a, "rows"_a, "facet_start"_a, "facet_wall"_a,
           "neighbour"_a, "shared_facet"_a, "shared_wall"_a, "threads"_a,
           nb::sig("def count_pairing(patterns: numpy.typing.NDArray[numpy.uint8], gates: int, rows: int, "

@@ -54,13 +54,13 @@ auto Equations<Words>::settle(const Cell<Words>& cell, const Mask<Words>& facets
                               double* point) -> Settled {
     if (!guess.rough) {
         // A vertex far out needs its last coordinate to some relative accuracy as well.
-        const auto known = [&](double error, double wanted) {
-            return error < wanted && (infinite || pivot != no_line || point[problem_.dim] * rounding::poor > error);
+        const auto known = [&](double all, double last, double wanted) {
+            return all < wanted && (infinite || pivot != no_line || point[problem_.dim] * rounding::poor > last);
         };
         const double inherited = guess.error * normalise(point, problem_.dim + 1) * (1 + 0x1p-20);
-        if (known(inherited, rounding::good)) return {inherited, nullptr};
-        const double error = error_of(cell, facets, pivot, point);
-        if (known(error, rounding::poor)) return {error, nullptr};
+        if (known(inherited, inherited, rounding::good)) return {inherited, nullptr};
+        const LinearBound::Bound error = error_of(cell, facets, pivot, point);
+        if (known(error.all, error.last, rounding::poor)) return {error.all, nullptr};
     }
     auto exact = solve(cell, facets, pivot, infinite);
     round_to(*exact, point);
@@ -68,7 +68,8 @@ auto Equations<Words>::settle(const Cell<Words>& cell, const Mask<Words>& facets
 }
 
 template <int Words>
-double Equations<Words>::error_of(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, const double* point) {
+LinearBound::Bound Equations<Words>::error_of(const Cell<Words>& cell, const Mask<Words>& facets, int pivot,
+                                              const double* point) {
     bound_.clear();
     facets.for_each([&](int s) {
         const FacetSlot& slot = cell.slots[s];

@@ -35,7 +35,7 @@ class Equations {
 
     // The bound that the equations of a generator of the frame give.
     double error_at(const Cell<Words>& cell, const Frame& frame, int generator, const Mask<Words>& facets) {
-        return error_of(cell, facets, no_line, frame.generators.point(generator));
+        return error_of(cell, facets, no_line, frame.generators.point(generator)).all;
     }
 
     std::shared_ptr<const ExactVector> solve(const Cell<Words>& cell, const Mask<Words>& facets, int pivot,
@@ -57,7 +57,7 @@ class Equations {
     const Problem& problem_;
     LinearBound bound_;
 
-    double error_of(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, const double* point);
+    LinearBound::Bound error_of(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, const double* point);
 };
 
 extern template class Equations<1>;

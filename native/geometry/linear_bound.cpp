@@ -13,8 +13,9 @@ namespace {
 
 // A bound on the row-sum norm of the inverse of a matrix whose entries may each be off, in sum over a row, by
 // `matrix_error`. The matrix is factorised in place. |U^-1| and |L^-1| are bounded by the inverses of their comparison
-// matrices (absolute values, off-diagonal ones negated), which take a substitution each; the factorisation's own
-// rounding is a further error of the matrix. N is the size where it is known when compiling, and 0 where it is not.
+// matrices (absolute values, off-diagonal ones negated); solving with both for a column of ones bounds all row sums of
+// |U^-1| |L^-1|. The factorisation's own rounding is a further error of the matrix. N is the size where it is known
+// when compiling, and 0 where it is not.
 template <int N>
 double inverse_bound(double* a, double matrix_error, int size) {
     const int n = N ? N : size;
@@ -36,22 +37,21 @@ double inverse_bound(double* a, double matrix_error, int size) {
         for (int k = step; k < n; ++k) norm += std::abs(a[step * n + k]);
         upper_norm = std::max(upper_norm, norm);
     }
-    double lower = 1, upper = 0;
+    double largest = 0;
     std::array<double, N> fixed_column;
     std::vector<double> long_column(N ? 0 : n);
     double* column = N ? fixed_column.data() : long_column.data();
     for (int i = 0; i < n; ++i) {
         column[i] = 1;
         for (int k = 0; k < i; ++k) column[i] += std::abs(a[i * n + k]) * column[k];
-        lower = std::max(lower, column[i]);
     }
     for (int i = n - 1; i >= 0; --i) {
-        double sum = 1;
+        double sum = column[i];
         for (int k = i + 1; k < n; ++k) sum += std::abs(a[i * n + k]) * column[k];
         column[i] = sum / std::abs(a[i * n + i]);
-        upper = std::max(upper, column[i]);
+        largest = std::max(largest, column[i]);
     }
-    const double inverse = lower * upper * (1 + 0x1p-20);
+    const double inverse = largest * (1 + 0x1p-20);
     const double defect = inverse * (rounding::bound(2 * n + 4) * n * upper_norm + matrix_error) * (1 + 0x1p-20);
     return defect < 0.5 ? inverse / (1 - defect) * (1 + 0x1p-20) : rounding::unknown;
 }
@@ -64,12 +64,12 @@ double unit_of_last(const double* point, int dim) {
 }
 
 // The solution v of the equations M v' = -m (with v = point in coordinate `fixed`, which makes the system square) lies
-// within |M^-1| |r| of the point, r being what the equations are off there. `work` has room for dim * dim numbers.
+// within |M^-1| |r| of the point, r being what the equations are off there. The bound holds for all coordinates, the
+// last one in its unit, which is at most one. `work` has room for dim * dim numbers.
 template <int N>
 double distance_bound(const double* rows, const double* slack, const int* chosen, const double* point, int fixed,
-                      int dim, double* work) {
+                      int dim, double unit, double* work) {
     const int n = N ? N : dim, size = n + 1;
-    const double unit = unit_of_last(point, n);
     double point_norm = 0, residual = 0, matrix_error = 0;
     for (int k = 0; k < size; ++k) point_norm += std::abs(point[k]);
     for (int i = 0; i < n; ++i) {
@@ -98,16 +98,20 @@ double distance_bound(const double* rows, const double* slack, const int* chosen
 
 }  // namespace
 
-double LinearBound::error(const double* point) {
+auto LinearBound::error(const double* point) -> Bound {
+    constexpr Bound nothing{rounding::unknown, rounding::unknown};
     const int n = size_ - 1;
-    if (static_cast<int>(slack_.size()) < n) return rounding::unknown;
+    if (static_cast<int>(slack_.size()) < n) return nothing;
     int fixed = 0;
     for (int k = 1; k < size_; ++k)
         if (std::abs(point[k]) > std::abs(point[fixed])) fixed = k;
-    if (!choose_independent_rows(fixed)) return rounding::unknown;
+    if (!choose_independent_rows(fixed)) return nothing;
     const auto run = [&]<int N>() {
         work_.resize(static_cast<std::size_t>(n * n));
-        return distance_bound<N>(rows_.data(), slack_.data(), chosen_.data(), point, fixed, n, work_.data());
+        const double unit = unit_of_last(point, n);
+        const double in_units =
+            distance_bound<N>(rows_.data(), slack_.data(), chosen_.data(), point, fixed, n, unit, work_.data());
+        return Bound{in_units, in_units * unit};
     };
     switch (n) {
         case 1:
@@ -122,6 +126,10 @@ double LinearBound::error(const double* point) {
             return run.template operator()<5>();
         case 6:
             return run.template operator()<6>();
+        case 7:
+            return run.template operator()<7>();
+        case 8:
+            return run.template operator()<8>();
         default:
             return run.template operator()<0>();
     }

@@ -21,9 +21,12 @@ class LinearBound {
         return rows_.data() + rows_.size() - static_cast<std::size_t>(size_);
     }
 
-    // A bound on |v_k - point_k| over all k, where v is the solution with v = point in the point's largest
-    // coordinate; infinity where none can be given.
-    double error(const double* point);
+    // Bounds on |v_k - point_k| over all k, and for the last k alone, where v is the solution with v = point in the
+    // point's largest coordinate; infinity where none can be given.
+    struct Bound {
+        double all, last;
+    };
+    Bound error(const double* point);
 
   private:
     int size_;

@@ -132,13 +132,13 @@ std::vector<Measure> measure_selected(const Problem& problem, const Selection& s
     });
 }
 
-std::vector<std::int64_t> count_faces(const Problem& problem) {
+std::vector<std::int64_t> count_faces(const Problem& problem, const RunOptions& options) {
     return with_enough_facets([&]<int Words>() {
-        FaceCount count(problem);
-        const StopSignal never;
-        CellWalk<Words> walk(problem, never, {.keep_touched = true});
-        visit_all(walk, [&](Cell<Words>& cell) { count.add(cell); });
-        return count.f_vector();
+        Run<FaceWalk<Words>> run(problem, options);
+        run();
+        FaceTally total;
+        if (run.complete()) run.take_blocks([&](FaceTally&& tally) { total.add(std::move(tally)); });
+        return total.f_vector();
     });
 }
 

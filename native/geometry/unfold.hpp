@@ -44,7 +44,8 @@ GeneratorBlock trace(const Problem& problem, const Selection& selection);
 // Volumes and centroids of the selected cells; an unbounded one has an infinite volume and no centroid.
 std::vector<Measure> measure_selected(const Problem& problem, const Selection& selection);
 
-// Numbers of faces of dimension 0, 1, ..., dim of the whole complex; faces at infinity do not count.
-std::vector<std::int64_t> count_faces(const Problem& problem);
+// Numbers of faces of dimension 0, 1, ..., dim of the whole complex; faces at infinity do not count. Empty if the run
+// was stopped.
+std::vector<std::int64_t> count_faces(const Problem& problem, const RunOptions& options);
 
 }  // namespace polyfold

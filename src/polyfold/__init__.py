@@ -15,6 +15,7 @@ from polyfold.atlas.certificate import Certificate
 from polyfold.atlas.domain import Domain, box, polytope, slice_of
 from polyfold.atlas.storage import open_atlas as open
 from polyfold.engine.check import check
+from polyfold.engine.count import Count, count
 from polyfold.engine.unfold import unfold
 from polyfold.errors import PolyfoldError
 from polyfold.network.graph import Network
@@ -27,6 +28,7 @@ __all__ = [
     "Atlas",
     "Cell",
     "Certificate",
+    "Count",
     "Domain",
     "Network",
     "PolyfoldError",
@@ -34,6 +36,7 @@ __all__ = [
     "Regions",
     "box",
     "check",
+    "count",
     "load",
     "open",
     "polytope",

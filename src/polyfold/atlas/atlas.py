@@ -277,7 +277,7 @@ class Atlas:
     def _f_vector(self) -> tuple[int, ...]:
         if not self.complete:
             raise PolyfoldError("the faces of an incomplete atlas cannot be counted: unfold without limits first")
-        return count_faces(self.program, self.domain)
+        return count_faces(self.program, self.domain, self.certificate.threads)
 
     def _measures(self, cells: Any) -> tuple[Array, Array]:
         distinct, items = np.unique(self.ids(cells), return_inverse=True)

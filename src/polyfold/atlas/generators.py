@@ -93,10 +93,10 @@ def find_measures(program: Program, domain: Domain, patterns: Packed) -> tuple[A
     return volumes[back], centroids[back]
 
 
-def count_faces(program: Program, domain: Domain) -> tuple[int, ...]:
+def count_faces(program: Program, domain: Domain, threads: int) -> tuple[int, ...]:
     """Numbers of faces of dimension 0, 1, ..., d of the whole complex."""
     with _limits_named():
-        return tuple(core.count_faces(core_problem(program, domain)))
+        return tuple(core.count_faces(core_problem(program, domain), threads, lambda cells: True))
 
 
 @contextmanager

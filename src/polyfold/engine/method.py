@@ -1,23 +1,25 @@
-"""Which of the core's two walks finds the cells: the one place that decides."""
+"""Which of the core's walks finds or counts the cells: the one place that decides."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from polyfold import core
 from polyfold.atlas.domain import Domain
-from polyfold.core import OpenDomain, Problem
-from polyfold.core import unfold as core_unfold
 
 GENERATORS = "cells with all their vertices and rays, cut depth first"
 PROGRAMS = "cells as inequalities, cut depth first by proved linear programs"
+SECTIONS = "sections of the cells before the last layer"
 
-# A box has 2^d corners, and its cells hardly fewer; from here on linear programs are faster (docs/adr/0006).
-_MANY_CORNERS = 7
+# A box has 2^d corners, and its cells hardly fewer. From so many dimensions on linear programs find cells faster, and
+# from one less on they count faster than sections do (docs/adr/0006 and 0009).
+_MANY_CORNERS = 8
+_MANY_SECTIONS = 7
 
 
 def find_cells(
-    problem: Problem, domain: Domain, threads: int, max_cells: int, keep_going: Callable[[int], bool]
+    problem: core.Problem, domain: Domain, threads: int, max_cells: int, keep_going: Callable[[int], bool]
 ) -> tuple[dict[str, Any], str]:
     """What the core finds, and by which method: linear programs on bounded domains of high dimension, else generators.
 
@@ -25,7 +27,19 @@ def find_cells(
     """
     if domain.dim >= _MANY_CORNERS and domain.rows > domain.dim:
         try:
-            return core_unfold(problem, True, threads, max_cells, keep_going), PROGRAMS
-        except OpenDomain:
+            return core.unfold(problem, True, threads, max_cells, keep_going), PROGRAMS
+        except core.OpenDomain:
             pass  # not bounded after all
-    return core_unfold(problem, False, threads, max_cells, keep_going), GENERATORS
+    return core.unfold(problem, False, threads, max_cells, keep_going), GENERATORS
+
+
+def count_cells(
+    problem: core.Problem, domain: Domain, threads: int, keep_going: Callable[[int], bool]
+) -> tuple[tuple[int, bool], str]:
+    """(How many cells, whether these are all), and by which method."""
+    if domain.dim >= _MANY_SECTIONS and domain.rows > domain.dim:
+        try:
+            return core.count(problem, True, threads, keep_going), PROGRAMS
+        except core.OpenDomain:
+            pass  # not bounded after all
+    return core.count(problem, False, threads, keep_going), SECTIONS

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Callable
 from fractions import Fraction
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Certificate
-from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
+from polyfold.atlas.domain import DomainLike, resolve_domain
 from polyfold.atlas.problem import core_problem
-from polyfold.core import FlatDomain, TooLarge
 from polyfold.engine.check import quick_checks
-from polyfold.engine.interrupts import interrupts_noted
 from polyfold.engine.method import find_cells
-from polyfold.engine.progress import Progress, reporter
-from polyfold.errors import DomainError, LimitError
+from polyfold.engine.progress import reporter
+from polyfold.engine.watch import check_seconds, thread_count, watched, whole_number
 from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
-
-MOST_THREADS = 1024
 
 
 def unfold(
@@ -54,50 +47,17 @@ def unfold(
     """
     program = network if isinstance(network, Program) else lower(load(network))
     where = resolve_domain(domain, program.input_dim)
-    limit = _limit(max_cells, max_seconds)
-    workers = _threads(threads)
+    check_seconds(max_seconds)
+    limit = -1 if max_cells is None else whole_number("max_cells", max_cells, np.iinfo(np.int32).max)
+    workers = thread_count(threads)
     with reporter(progress) as report:
-        return _run(program, where, limit, max_seconds, workers, report)
-
-
-def _run(
-    program: Program,
-    domain: Domain,
-    max_cells: int,
-    max_seconds: float | None,
-    threads: int,
-    report: Progress,
-) -> Atlas:
-    started = time.perf_counter()
-    stopped_by: list[str] = []
-    raised: list[BaseException] = []
-
-    def keep_going(cells: int) -> bool:
-        # Called from the engine now and then, in this thread. Nothing may be raised into the engine.
-        try:
-            report(cells)
-            if max_seconds is not None and time.perf_counter() - started > max_seconds:
-                stopped_by.append("max_seconds")
-        except KeyboardInterrupt:
-            stopped_by.append("interrupt")
-        except BaseException as error:
-            raised.append(error)
-        return not stopped_by and not raised
-
-    try:
-        with interrupts_noted(lambda: stopped_by.append("interrupt")):
-            found, method = find_cells(core_problem(program, domain), domain, threads, max_cells, keep_going)
-    except FlatDomain as error:
-        reason = "is empty" if str(error) == "empty" else "has no interior: its cells would all be flat"
-        raise DomainError(f"the domain, {domain.describe()}, {reason}") from None
-    except TooLarge as error:
-        raise LimitError(str(error)) from None
-    if raised:
-        raise raised[0]
+        problem = core_problem(program, where)
+        run = watched(lambda go_on: find_cells(problem, where, workers, limit, go_on), where, max_seconds, report)
+    found, method = run.result
     complete = bool(found["complete"])
     atlas = Atlas(
         program=program,
-        domain=domain,
+        domain=where,
         patterns=found["patterns"],
         witnesses=found["witnesses"],
         bounded=found["bounded"].astype(bool),
@@ -111,11 +71,11 @@ def _run(
             level="counted",
             complete=complete,
             method=method,
-            seconds=time.perf_counter() - started,
-            threads=threads,
+            seconds=run.seconds,
+            threads=workers,
             network_digest=program.digest,
-            domain_digest=domain.digest,
-            stopped_by=None if complete else (stopped_by[0] if stopped_by else "max_cells"),
+            domain_digest=where.digest,
+            stopped_by=None if complete else run.stopped_by or "max_cells",
         ),
     )
     return quick_checks(atlas) if complete else atlas
@@ -124,23 +84,3 @@ def _run(
 def _witness(homogeneous: list[str]) -> tuple[Fraction, ...]:
     *numerators, denominator = (int(number, 16) for number in homogeneous)
     return tuple(Fraction(n, denominator) for n in numerators)
-
-
-def _limit(max_cells: int | None, max_seconds: float | None) -> int:
-    if max_seconds is not None and not (isinstance(max_seconds, Real) and max_seconds > 0):
-        raise LimitError(f"max_seconds={max_seconds!r} leaves no time: give a positive number or None")
-    if max_cells is None:
-        return -1
-    return _whole_number("max_cells", max_cells, np.iinfo(np.int32).max)
-
-
-def _threads(threads: int | None) -> int:
-    if threads is None:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return _whole_number("threads", threads, MOST_THREADS)
-
-
-def _whole_number(name: str, value: Any, most: int) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool) or not 1 <= int(value) <= most:
-        raise LimitError(f"{name}={value!r} must be a whole number between 1 and {most:,}, or None")
-    return int(value)
