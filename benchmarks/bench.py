@@ -19,7 +19,7 @@ from rich.console import Console
 from processes import WorkerError
 from report import Section, machine, paragraph
 from sections import acasxu, arithmetic_limit, baselines, count_and_unfold, growth, memory, relucent, threads
-from settings import Bench
+from settings import Bench, quietness
 
 SECTIONS = {
     "relucent": relucent,
@@ -33,12 +33,12 @@ SECTIONS = {
 }
 
 
-def page(sections: list[Section], quick: bool) -> str:
+def page(sections: list[Section], quick: bool, quiet: str = "") -> str:
     """The page for docs/."""
     head = [
         "# Benchmarks",
         "Written by `make bench`; run it to get the numbers of your machine.",
-        f"Machine: {machine()}. One run, one process after another.",
+        f"Machine: {machine()}. One run, one process after another. {quiet}",
         "**A quick run, to try it: small limits, small networks, rough figures.**" if quick else "",
         "Networks are named by their widths: `torch.manual_seed(0)`, float32 `nn.Linear` layers built in order with "
         "`nn.ReLU` between, then `.double()`. CPU-seconds are user and system time of all threads and processes. "
@@ -81,10 +81,11 @@ def main() -> None:
                 section.table.show(console, section.title)
             for note in section.notes:
                 console.print(f"- {note}", highlight=False, markup=False)
+    console.print(quietness(bench.shares), highlight=False, markup=False)
     console.print(f"{machine()}; {time.perf_counter() - started:,.0f} s in all")
     if options.write and not options.only:
         options.write.parent.mkdir(parents=True, exist_ok=True)
-        options.write.write_text(page(sections, options.quick), encoding="utf-8")
+        options.write.write_text(page(sections, options.quick, quietness(bench.shares)), encoding="utf-8")
         console.print(f"written to {options.write}")
     if failed:
         raise SystemExit("\n".join(failed))

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from cases import Case
 from processes import WorkerError, run
 
 Measured = dict[str, Any]
+QUIET = 0.95
 
 
 @dataclass
@@ -33,6 +35,7 @@ class Bench:
     quick: bool
     console: Console = field(default_factory=lambda: Console(stderr=True))
     status: Status | None = None
+    shares: list[float] = field(default_factory=list)  # of a core, that calls with one thread got
 
     @classmethod
     def make(cls, folder: Path, options: argparse.Namespace) -> Bench:
@@ -74,6 +77,8 @@ class Bench:
         measured = run("run_polyfold", path, task, threads, self.repeat_seconds)
         if measured is None or not measured["complete"]:
             raise WorkerError(f"{label}: pf.{task} did not come to its end")
+        if threads == 1:
+            self.shares.append(measured["cpu_seconds"] / measured["seconds"])
         return measured
 
     def baseline(self, case: Case | Path, method: str) -> Measured | None:
@@ -81,6 +86,16 @@ class Bench:
         path, label = self.file(case)
         self.say(f"{label}: {method}, at most {self.baseline_seconds:g} CPU-seconds")
         return run("run_baseline", method, path, self.baseline_seconds)
+
+
+def quietness(shares: list[float]) -> str:
+    """How quiet the machine was, by what share of a core one thread got."""
+    if not shares:
+        return ""
+    share = f"{100 * median(shares):.0f} % of a core (median), {100 * min(shares):.0f} % at worst"
+    if median(shares) >= QUIET:
+        return f"Calls with one thread got {share}."
+    return f"**The machine was busy: calls with one thread got {share}. Wall times and ratios of threads mean little.**"
 
 
 def can(task: str) -> bool:

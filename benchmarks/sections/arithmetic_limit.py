@@ -35,8 +35,9 @@ def section(bench: Bench) -> Section:
         table.rows.append(row)
     how = (
         "On each cell every gate has an affine form of d coefficients and a constant; carried from cell to cell, a "
-        "layer of n gates costs at least n (d + 1) multiply-adds a cell, and all layers their sum. The peak is what "
-        f"one thread reaches in a large float64 matrix product here: {speed / 1e9:.1f} thousand million "
+        "layer of n gates costs n (d + 1) multiply-adds a cell, and all layers their sum: the least that a method "
+        "needs which looks at every gate of every cell (cells that part late could share their first layers). The peak "
+        f"is what one thread reaches in a large float64 matrix product here: {speed / 1e9:.1f} thousand million "
         "multiply-adds a second. The share is what of that peak the call would reach if it did nothing else; the "
         "rest is signs, vertices, facets, and memory. Box [-1, 1]^d, one thread."
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from cases import boxes
+from collections.abc import Callable
+
+from cases import Case, boxes
 from report import Section, Table, figure
 from settings import Bench, can, slope
 
@@ -12,36 +14,38 @@ SERIES = {
     "dimension": boxes(1, *((d, 12, 12, 1) for d in (2, 3, 4, 5, 6, 7, 8))),
 }
 
+SIZE: dict[str, Callable[[Case], float]] = {
+    "width": lambda case: case.widths[1],
+    "depth": lambda case: len(case.widths) - 2,
+    "dimension": lambda case: case.widths[0],
+}
+
 
 def section(bench: Bench) -> Section:
     tasks = [task for task in ("unfold", "count") if can(task)]
     table = Table(["network", "with", "cells", *(x for task in tasks for x in (f"`pf.{task}`, s", "us a cell"))])
     notes = []
-    for name, cases in SERIES.items():
-        measured = [
-            {task: bench.polyfold(case, task) for task in tasks} for case in (cases[:-1] if bench.quick else cases)
-        ]
-        cells = [float(each["unfold"]["cells"]) for each in measured]
-        for case, each in zip(cases, measured, strict=False):
-            row = [case.name, name, f"{each['unfold']['cells']:,}"]
+    for name, series in SERIES.items():
+        cases = series[:-1] if bench.quick else series
+        measured = {task: [bench.polyfold(case, task) for case in cases] for task in tasks}
+        cells = [float(each["cells"]) for each in measured["unfold"]]
+        for k, case in enumerate(cases):
+            row = [case.name, name, f"{cells[k]:,.0f}"]
             for task in tasks:
-                seconds = each[task]["cpu_seconds"]
-                row += [figure(seconds), figure(1e6 * seconds / each["unfold"]["cells"])]
+                seconds = measured[task][k]["cpu_seconds"]
+                row += [figure(seconds), figure(1e6 * seconds / cells[k])]
             table.rows.append(row)
-        powers = [
-            f"`pf.{task}`: seconds ~ cells^{slope(cells, [float(each[task]['cpu_seconds']) for each in measured]):.2f}"
+        powers = [f"cells ~ {name}^{slope([SIZE[name](case) for case in cases], cells):.2f}"]
+        powers += [
+            f"seconds of `pf.{task}` ~ cells^{slope(cells, [each['cpu_seconds'] for each in measured[task]]):.2f}"
             for task in tasks
         ]
-        growth = (
-            f"; cells ~ width^{slope([case.widths[1] for case in cases[: len(cells)]], cells):.2f}"
-            if name == "width"
-            else ""
-        )
-        notes.append(f"with {name}, {'; '.join(powers)}{growth}")
+        notes.append(f"with {name}: {'; '.join(powers)}")
     how = (
         "One thread, CPU-seconds, on the box [-1, 1]^d. The exponents below the table are least-squares slopes on "
         "logarithmic scales over each series: 1 means that the time a cell takes does not grow. A cell's own cost "
         "grows with the gates it has to be told about, with the layers, and with its vertices, about 2^d of them; "
-        "from 7 dimensions on `pf.unfold` uses linear programs instead of vertices."
+        "from 7 dimensions on `pf.unfold` uses linear programs instead of vertices. With depth, cells level off on "
+        "this box while each has more layers: there the exponent says more about the layers than about the cells."
     )
     return Section("Growth", how, table, notes)

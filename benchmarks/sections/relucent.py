@@ -14,10 +14,10 @@ HEADINGS = [
     "relucent found",
     "relucent /CPU-s",
     "polyfold /CPU-s",
-    "ratio",
+    "ratio, CPU",
     "relucent /s",
     "polyfold /s, two threads",
-    "ratio",
+    "ratio, wall",
 ]
 
 
@@ -53,7 +53,7 @@ def section(bench: Bench) -> Section:
         "relucent 1.0.0 runs in an environment of its own: breadth-first search with one worker and without its "
         f"final verification, stopped where the network has more cells than fit {bench.relucent_seconds:g} "
         "CPU-seconds. polyfold is `pf.unfold`. `/CPU-s` is cells per CPU-second with one thread; `/s` is cells per "
-        "second of wall time. Where relucent came to "
-        f"its end, on {finished} of the {len(CASES)}, the counts " + ("agree." if not notes else "are compared below.")
+        "second of wall time. "
+        + (f"On the {finished} that relucent finished the counts agree." if finished and not notes else "")
     )
     return Section(title, how, table, notes)

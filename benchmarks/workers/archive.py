@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,9 @@ Layers = list[tuple[Floats, Floats]]
 
 def write(path: Path, layers: Layers, box: tuple[Floats, Floats] | None) -> None:
     """Weights and biases as w0, b0, w1, b1, ..., and the box as lower and upper."""
-    arrays = {f"{name}{k}": array for k, layer in enumerate(layers) for name, array in zip("wb", layer, strict=True)}
+    arrays: dict[str, Any] = {
+        f"{name}{k}": array for k, layer in enumerate(layers) for name, array in zip("wb", layer, strict=True)
+    }
     if box is not None:
         arrays |= {"lower": box[0], "upper": box[1]}
     np.savez(path, **arrays)

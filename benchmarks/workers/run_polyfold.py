@@ -35,7 +35,7 @@ def task(name: str, path: Path, threads: int) -> tuple[Callable[[], Any], Callab
     if name != "certify":
         raise SystemExit(f"there is no {name!r} to time; there are unfold, count and certify")
     atlas = pf.unfold(program, domain, threads=threads)
-    return lambda: pf.certify(atlas), lambda _: len(atlas)
+    return lambda: pf.certify(atlas, threads=threads), lambda _: len(atlas)
 
 
 def main() -> None:

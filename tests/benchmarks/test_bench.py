@@ -14,7 +14,7 @@ from cases import Case
 from instructions import KEPT, rises
 from processes import WorkerError, run
 from report import Section, Table
-from settings import Bench, slope
+from settings import Bench, quietness, slope
 
 
 def test_the_page_holds_every_section() -> None:
@@ -48,6 +48,12 @@ def test_without_relucent_the_section_says_so(tmp_path: Path) -> None:
 def test_slope_is_the_exponent() -> None:
     x = np.array([1.0, 2.0, 5.0, 9.0])
     assert slope(list(x), list(3 * x**1.5)) == pytest.approx(1.5)
+
+
+def test_a_busy_machine_is_told() -> None:
+    assert quietness([]) == ""
+    assert "busy" in quietness([0.99, 0.6, 0.5])
+    assert quietness([0.99, 0.98, 0.5]) == "Calls with one thread got 98 % of a core (median), 50 % at worst."
 
 
 def test_a_rise_is_told() -> None:
