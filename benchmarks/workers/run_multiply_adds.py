@@ -20,9 +20,9 @@ def main() -> None:
     a, b = rng.normal(size=(SIZE, SIZE)), rng.normal(size=(SIZE, SIZE))
     best, end = float("inf"), time.perf_counter() + float(sys.argv[1])
     while time.perf_counter() < end:
-        start = time.perf_counter()
+        start = time.process_time()
         a @ b
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.process_time() - start)
     print(json.dumps({"multiply_adds": SIZE**3 / best}))
 
 
