@@ -28,10 +28,13 @@ SOURCES := $(wildcard src tests benchmarks tools examples)
 NATIVE := $(shell find native -not -name '.*' 2>/dev/null) CMakeLists.txt
 NATIVE_CODE := $(filter %.hpp %.cpp,$(NATIVE))
 
+# More options for benchmarks/bench.py, say BENCH_OPTIONS='--relucent-seconds 60'.
+BENCH_OPTIONS ?=
+BENCH = $(PY) benchmarks/bench.py --relucent $(BENCH_VENV)/bin/python $(BENCH_OPTIONS)
 WORKERS ?= auto
 PYTEST := $(PY) -m pytest -n $(WORKERS)
 
-.PHONY: help setup run test test-all check bench docs clean FORCE
+.PHONY: help setup run test test-all check bench bench-quick bench-history callgrind callgrind-check docs clean FORCE
 
 help:
 	@echo 'make setup     everything for development, into .venv'
@@ -39,7 +42,11 @@ help:
 	@echo 'make test      the checks and all quick tests'
 	@echo 'make test-all  the checks and all tests'
 	@echo 'make check     ruff, mypy --strict, clang-format, import layers'
-	@echo 'make bench     compare with relucent, write docs/benchmarks.md'
+	@echo 'make bench     measure polyfold and its peers, write docs/benchmarks.md (about 15 minutes)'
+	@echo 'make bench-quick      the same with small limits, into out/benchmarks.md'
+	@echo 'make bench-history    a few timings, kept in benchmarks/history and compared with the last ones'
+	@echo 'make callgrind        count instructions a cell, write docs/instruction_counts.md'
+	@echo 'make callgrind-check  count them and fail where they rose'
 	@echo 'make docs      renew generated parts, run every example, render to out/docs'
 	@echo 'make clean     remove everything that was made here'
 
@@ -63,7 +70,26 @@ check: setup
 	@$(PY) tools/check_layers.py
 
 bench: setup $(BENCH_VENV)/.ready
-	@$(PY) benchmarks/compare.py --relucent $(BENCH_VENV)/bin/python --write docs/benchmarks.md
+	@$(BENCH) --write docs/benchmarks.md
+
+bench-quick: setup $(BENCH_VENV)/.ready
+	@$(BENCH) --quick --write out/benchmarks.md
+
+# Say HISTORY_FAIL=min:10% to fail where a call takes this much longer than in the last run that was kept.
+HISTORY_FAIL ?=
+HISTORY := benchmarks/history
+HISTORY_LAST := $(wildcard $(HISTORY)/runs/*/*.json)
+HISTORY_COMPARE := $(if $(HISTORY_FAIL),--benchmark-compare-fail=$(HISTORY_FAIL)) --benchmark-compare
+
+bench-history: setup
+	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -c $(HISTORY)/pytest.ini $(HISTORY) --benchmark-storage=file://$(HISTORY)/runs \
+		--benchmark-autosave $(if $(HISTORY_LAST),$(HISTORY_COMPARE))
+
+callgrind: setup
+	@$(PY) benchmarks/instructions.py --write
+
+callgrind-check: setup
+	@$(PY) benchmarks/instructions.py --check
 
 docs: setup
 	@$(PY) tools/draw_atlas.py

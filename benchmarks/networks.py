@@ -1,13 +1,13 @@
-"""The networks that are compared: torch's default initialisation from seed 0."""
+"""The networks that are measured: torch's default initialisation from seed 0."""
 
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 
-import numpy as np
 import torch
 from torch import nn
+
+from workers.archive import Layers
 
 
 def torch_default(widths: tuple[int, ...], seed: int = 0) -> nn.Sequential:
@@ -19,10 +19,7 @@ def torch_default(widths: tuple[int, ...], seed: int = 0) -> nn.Sequential:
     return nn.Sequential(*layers[:-1]).double()
 
 
-def write(model: nn.Sequential, path: Path) -> None:
-    """The weights as w0, b0, w1, b1, ... in one NumPy archive, for programs that do not know torch."""
-    arrays = {}
-    for k, layer in enumerate(layer for layer in model if isinstance(layer, nn.Linear)):
-        arrays[f"w{k}"] = layer.weight.detach().numpy()
-        arrays[f"b{k}"] = layer.bias.detach().numpy()
-    np.savez(path, **arrays)
+def linear_layers(model: nn.Sequential) -> Layers:
+    """(weight, bias) of every linear layer."""
+    layers = (layer for layer in model if isinstance(layer, nn.Linear))
+    return [(layer.weight.detach().numpy(), layer.bias.detach().numpy()) for layer in layers]

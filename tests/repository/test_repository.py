@@ -24,7 +24,11 @@ def test_ci_runs_the_tests() -> None:
     assert "make test" in script.read_text()
 
 
-@pytest.mark.parametrize("target", ["setup", "run", "test", "test-all", "check", "bench", "docs", "clean"])
+TARGETS = ["setup", "run", "test", "test-all", "check", "docs", "clean"]
+TARGETS += ["bench", "bench-quick", "bench-history", "callgrind", "callgrind-check"]
+
+
+@pytest.mark.parametrize("target", TARGETS)
 def test_make_knows_its_targets(target: str) -> None:
     done = subprocess.run(["make", "-n", target], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -1,6 +1,6 @@
 """Time relucent on one network; run with the Python of its own environment. Prints one JSON object.
 
-    python worker_relucent.py NETWORK.npz SECONDS
+    python run_relucent.py NETWORK.npz SECONDS
 
 relucent searches cell by cell from the origin. One worker process, no geometric properties, no final
 verification: the least that it can do. A short run sets the number of cells that fits SECONDS; a network with
@@ -13,8 +13,9 @@ import json
 import resource
 import sys
 import time
+from pathlib import Path
 
-import numpy as np
+from archive import read
 from relucent import Complex
 from relucent.model.model import LinearLayer, ReLULayer, ReLUNetwork
 
@@ -27,13 +28,11 @@ def cpu_seconds() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
 
-def search(path: str, max_cells: float) -> tuple[int, float, float, bool]:
+def search(path: Path, max_cells: float) -> tuple[int, float, float, bool]:
     """Cells found, CPU seconds, wall seconds, and whether the search came to its end."""
-    with np.load(path) as archive:
-        count = len(archive.files) // 2
-        layers: list[object] = []
-        for k in range(count):
-            layers += [LinearLayer(archive[f"w{k}"], archive[f"b{k}"][None, :]), ReLULayer()]
+    layers: list[object] = []
+    for weight, bias in read(path)[0]:
+        layers += [LinearLayer(weight, bias[None, :]), ReLULayer()]
     cells = Complex(ReLUNetwork(layers[:-1]))
     cpu, wall = cpu_seconds(), time.perf_counter()
     result = cells.bfs(max_polys=max_cells, nworkers=1, verify=False, verbose=0)
@@ -42,7 +41,7 @@ def search(path: str, max_cells: float) -> tuple[int, float, float, bool]:
 
 def main() -> None:
     """Calibrate, then measure."""
-    path, seconds = sys.argv[1], float(sys.argv[2])
+    path, seconds = Path(sys.argv[1]), float(sys.argv[2])
     cells, cpu, wall, complete = search(path, TRIAL_CELLS)
     if not complete:
         cells, cpu, wall, complete = search(path, max(TRIAL_CELLS, int(seconds * cells / cpu)))

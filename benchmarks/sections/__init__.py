@@ -1,0 +1,1 @@
+"""The page's sections: one question each, `section(bench)` measures and tells."""

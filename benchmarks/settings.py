@@ -1,0 +1,113 @@
+"""How long things may take, and how a section runs polyfold."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.status import Status
+
+import polyfold as pf
+from cases import Case
+from processes import WorkerError, run
+
+Measured = dict[str, Any]
+QUIET = 0.95
+
+
+@dataclass
+class Bench:
+    """The limits of this run, a folder for the workers' files, and a line on standard error that says what goes on."""
+
+    folder: Path
+    relucent: str | None
+    relucent_seconds: float
+    baseline_seconds: float
+    repeat_seconds: float
+    quick: bool
+    console: Console = field(default_factory=lambda: Console(stderr=True))
+    status: Status | None = None
+    shares: list[float] = field(default_factory=list)  # of a core, that calls with one thread got
+
+    @classmethod
+    def make(cls, folder: Path, options: argparse.Namespace) -> Bench:
+        """The limits that the command line asks for."""
+        quick = options.quick
+        return cls(
+            folder=folder,
+            relucent=options.relucent,
+            relucent_seconds=options.relucent_seconds or (6.0 if quick else 150.0),
+            baseline_seconds=options.baseline_seconds or (4.0 if quick else 120.0),
+            repeat_seconds=0.3 if quick else 3.0,
+            quick=quick,
+        )
+
+    @contextmanager
+    def watched(self, name: str) -> Iterator[None]:
+        """A section, with its line on standard error."""
+        started = time.perf_counter()
+        with self.console.status(name) as self.status:
+            yield
+        self.status = None
+        self.console.print(f"{name}: {time.perf_counter() - started:.0f} s", highlight=False)
+
+    def say(self, text: str) -> None:
+        """What is being measured now."""
+        if self.status and self.console.is_terminal:
+            self.status.update(text)
+        else:
+            self.console.print(f"  {text}", highlight=False)
+
+    def file(self, case: Case | Path) -> tuple[Path, str]:
+        """A case's file and its name; the one case that is a file already is the real network."""
+        return (case, "ACAS-Xu") if isinstance(case, Path) else (case.write(self.folder), case.label)
+
+    def polyfold(self, case: Case | Path, task: str = "unfold", threads: int = 1) -> Measured:
+        """One of polyfold's calls, timed."""
+        path, label = self.file(case)
+        self.say(f"{label}: pf.{task}, {threads} thread{'s' * (threads > 1)}")
+        measured = run("run_polyfold", path, task, threads, self.repeat_seconds)
+        if measured is None or not measured["complete"]:
+            raise WorkerError(f"{label}: pf.{task} did not come to its end")
+        if threads == 1:
+            self.shares.append(measured["cpu_seconds"] / measured["seconds"])
+        return measured
+
+    def baseline(self, case: Case | Path, method: str) -> Measured | None:
+        """One of our baselines, timed; None where it took too long."""
+        path, label = self.file(case)
+        self.say(f"{label}: {method}, at most {self.baseline_seconds:g} CPU-seconds")
+        return run("run_baseline", method, path, self.baseline_seconds)
+
+
+def quietness(shares: list[float]) -> str:
+    """How quiet the machine was, by what share of a core one thread got."""
+    if not shares:
+        return ""
+    share = f"{100 * median(shares):.0f} % of a core (median), {100 * min(shares):.0f} % at worst"
+    if median(shares) >= QUIET:
+        return f"Calls with one thread got {share}."
+    return f"**The machine was busy: calls with one thread got {share}. Wall times and ratios of threads mean little.**"
+
+
+def can(task: str) -> bool:
+    """Whether this polyfold has a function of that name: tables leave out what it cannot do."""
+    return hasattr(pf, task)
+
+
+def rate(measured: Measured) -> float:
+    """Cells per CPU-second."""
+    return float(measured["cells"]) / float(measured["cpu_seconds"])
+
+
+def slope(x: list[float], y: list[float]) -> float:
+    """The exponent p of the power law y ~ x^p that fits best on logarithmic scales."""
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0])

@@ -1,0 +1,70 @@
+"""The page that `make bench` writes, and the comparison of instruction counts."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench import SECTIONS, page
+from cases import Case
+from instructions import KEPT, rises
+from processes import WorkerError, run
+from report import Section, Table
+from settings import Bench, quietness, slope
+
+
+def test_the_page_holds_every_section() -> None:
+    table = Table(["network", "cells"], [["2,4,1", "11"]])
+    text = page([Section("First", "How.", table, ["a note"]), Section("Second", "Not measured.", None)], quick=True)
+    assert "## First\n\nHow.\n\n| network | cells |\n| --- | ---: |\n| 2,4,1 | 11 |\n\n- a note" in text
+    assert text.endswith("## Second\n\nNot measured.\n")
+    assert "quick run" in text and "quick run" not in page([], quick=False)
+
+
+def test_every_section_can_be_measured() -> None:
+    assert all(callable(module.section) for module in SECTIONS.values())
+
+
+def test_workers_answer(tmp_path: Path) -> None:
+    options = Namespace(quick=True, relucent=None, relucent_seconds=None, baseline_seconds=2.0)
+    bench, case = Bench.make(tmp_path, options), Case((2, 4, 3, 1), 1.0)
+    cells = bench.polyfold(case)["cells"]
+    assert [bench.baseline(case, method)["cells"] for method in ("edge_subdivision", "facet_vertex")] == [cells, cells]
+    memory = run("run_memory", case.write(tmp_path), "unfold", 1)
+    assert memory["cells"] == cells and memory["result"] > 0
+    with pytest.raises(WorkerError, match="unfald"):
+        run("run_polyfold", case.write(tmp_path), "unfald", 1, 0.1)
+
+
+def test_without_relucent_the_section_says_so(tmp_path: Path) -> None:
+    options = Namespace(quick=True, relucent=None, relucent_seconds=None, baseline_seconds=None)
+    assert "Not compared" in SECTIONS["relucent"].section(Bench.make(tmp_path, options)).how
+
+
+def test_slope_is_the_exponent() -> None:
+    x = np.array([1.0, 2.0, 5.0, 9.0])
+    assert slope(list(x), list(3 * x**1.5)) == pytest.approx(1.5)
+
+
+def test_a_busy_machine_is_told() -> None:
+    assert quietness([]) == ""
+    assert "busy" in quietness([0.99, 0.6, 0.5])
+    assert quietness([0.99, 0.98, 0.5]) == "Calls with one thread got 98 % of a core (median), 50 % at worst."
+
+
+def test_a_rise_is_told() -> None:
+    kept = {"a": {"cells": 10, "instructions": 1000}, "b": {"cells": 10, "instructions": 1000}}
+    assert rises({"a": {"cells": 10, "instructions": 1020}, "b": {"cells": 10, "instructions": 900}}, kept, 0.03) == []
+    assert rises({"a": {"cells": 10, "instructions": 1040}}, kept, 0.03) == [
+        "a: 1,000 instructions before, 1,040 now",
+        "b was counted before and is not now",
+    ]
+
+
+def test_kept_counts_can_be_read() -> None:
+    counts = json.loads(KEPT.read_text(encoding="utf-8"))["counts"]
+    assert all(entry["instructions"] > entry["cells"] > 0 for entry in counts.values())
