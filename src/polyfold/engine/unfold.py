@@ -55,7 +55,7 @@ def unfold(
     program = network if isinstance(network, Program) else lower(load(network))
     where = resolve_domain(domain, program.input_dim)
     limit = _limit(max_cells, max_seconds)
-    workers = _threads(threads)
+    workers = worker_threads(threads)
     with reporter(progress) as report:
         return _run(program, where, limit, max_seconds, workers, report)
 
@@ -134,7 +134,8 @@ def _limit(max_cells: int | None, max_seconds: float | None) -> int:
     return _whole_number("max_cells", max_cells, np.iinfo(np.int32).max)
 
 
-def _threads(threads: int | None) -> int:
+def worker_threads(threads: int | None) -> int:
+    """How many threads to use: those asked for, or one a processor."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return _whole_number("threads", threads, MOST_THREADS)
