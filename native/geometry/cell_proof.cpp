@@ -34,8 +34,9 @@ bool CellProof::operator()(std::int64_t cell) {
     for (std::int64_t facet = atlas_.facet_start[cell]; facet < atlas_.facet_start[cell + 1]; ++facet)
         if (!leads_on(cell, facet)) return false;
     if (!load_facets(cell) || !enclose() || !others_stay_away(cell)) return false;
+    find_centre();
     for (int row = 0; row < facets_; ++row)
-        if (!is_facet(row)) return false;
+        if (!is_facet(row, centre_) && !is_facet(row, inside_)) return false;
     return true;
 }
 
@@ -204,9 +205,23 @@ bool CellProof::stays_away(std::int64_t, int stage, int row) {
     return load_form(stage, row) && cone_.proves_positive(form_.data(), form_error_);
 }
 
-// Whether floats prove a point beyond this facet and inside of all others.
-bool CellProof::is_facet(int row) {
+// A point well inside: witnesses may lie very near to a wall. The mean of all corners met, if it is inside at all.
+void CellProof::find_centre() {
+    centre_ = inside_;
+    double height = 0;
+    for (int k = 0; k <= dim_; ++k) height += height_[k] * inside_[k];
     point_.resize(dim_ + 1);
+    for (int k = 0; k <= dim_; ++k) point_[k] = inside_[k] / height;
+    cone_.add_corners(point_.data());
+    for (int k = 0; k <= dim_; ++k) point_[k] /= point_[dim_];
+    for (int row = 0; row < facets_; ++row)
+        if (proved_sign(row, point_.data()) <= 0) return;
+    centre_ = point_;
+}
+
+// Whether floats prove a point beyond this facet and inside of all others, looking out from a point inside. From the
+// witness the way to it leads out of the cell through the facet and nothing else.
+bool CellProof::is_facet(int row, const std::vector<double>& from) {
     const auto is_beyond = [&] {
         for (int other = 0; other < facets_; ++other)
             if (proved_sign(other, point_.data()) != (other == row ? -1 : 1)) return false;
@@ -219,7 +234,7 @@ bool CellProof::is_facet(int row) {
         const double* a = cone_.row(other);
         double value = a[dim_], rate = 0;
         for (int k = 0; k < dim_; ++k) {
-            value += a[k] * inside_[k];
+            value += a[k] * from[k];
             rate += a[k] * normal[k];
         }
         if (other == row)
@@ -229,7 +244,7 @@ bool CellProof::is_facet(int row) {
     }
     if (next < 0 || next > exit) {
         const double length = 0.5 * (exit + (next < 0 ? 3 * exit : std::min(next, 3 * exit)));
-        for (int k = 0; k < dim_; ++k) point_[k] = inside_[k] - length * normal[k];
+        for (int k = 0; k < dim_; ++k) point_[k] = from[k] - length * normal[k];
         if (is_beyond()) return true;
     }
     // From a corner of the facet along an edge out of the cell, and then a little towards the inside of all others.
@@ -237,12 +252,12 @@ bool CellProof::is_facet(int row) {
     double value = 0, inner = 0, height = 0;
     for (int k = 0; k <= dim_; ++k) {
         value -= normal[k] * point_[k];
-        inner += normal[k] * inside_[k];
-        height += height_[k] * inside_[k];
+        inner += normal[k] * from[k];
+        height += height_[k] * from[k];
     }
     if (!(value > 0)) return false;
     const double share = 0.5 * value / (value + inner / height);
-    for (int k = 0; k <= dim_; ++k) point_[k] += share * (inside_[k] / height - point_[k]);
+    for (int k = 0; k <= dim_; ++k) point_[k] += share * (from[k] / height - point_[k]);
     if (!(point_[dim_] > 0)) return false;
     for (int k = 0; k < dim_; ++k) point_[k] /= point_[dim_];
     return is_beyond();

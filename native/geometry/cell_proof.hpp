@@ -34,7 +34,7 @@ class CellProof {
     std::vector<std::int64_t> listed_by_;  // by wall: the last cell that listed it, plus one
     ConeBound cone_;
     int facets_ = 0;  // rows of the cone that are facets; a further one may be infinity
-    std::vector<double> inside_, form_, height_, point_, middle_, half_, value_, spread_, size_;
+    std::vector<double> inside_, centre_, form_, height_, point_, middle_, half_, value_, spread_, size_;
     double form_error_ = 0;
 
     void enter(std::int64_t cell);
@@ -48,7 +48,8 @@ class CellProof {
     bool enclose();
     bool others_stay_away(std::int64_t cell);
     bool stays_away(std::int64_t cell, int stage, int row);
-    bool is_facet(int row);
+    void find_centre();
+    bool is_facet(int row, const std::vector<double>& from);
 };
 
 }  // namespace polyfold

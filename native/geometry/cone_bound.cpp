@@ -219,6 +219,11 @@ bool ConeBound::proves_positive(const double* form, double error) {
     return rest.value > (rest.doubt + error * total_reach_) * room;
 }
 
+void ConeBound::add_corners(double* point) const {
+    for (int c = 0; c < corners_used_; ++c)
+        for (int k = 0; k < n_; ++k) point[k] += edge(corners_[c], n_ - 1)[k];
+}
+
 bool ConeBound::beyond(int i, double* point) {
     const int d = n_ - 1;
     // At a corner on the row, leave it along the edge that all other tight rows share, half-way to the next row.

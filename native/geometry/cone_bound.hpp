@@ -42,6 +42,9 @@ class ConeBound {
     // Whether form . y > 0 is proved for all y in K but the origin, for all forms within `error` of this one.
     bool proves_positive(const double* form, double error);
 
+    // Add all corners met so far, each at height one, to a point.
+    void add_corners(double* point) const;
+
     // A point with row_i . y < 0 and, nearly, >= 0 for all other rows, by floats; false if none was found.
     bool beyond(int i, double* point);
 
