@@ -15,7 +15,8 @@ CellProof::CellProof(const Problem& problem, const FacetArrays& atlas, const dou
       places_(problem.gates + problem.rows()),
       maps_(problem.stages.size()),
       listed_by_(places_.size(), 0),
-      cone_(stop) {
+      cone_(stop),
+      apex_(stop) {
     for (int s = 0; s < static_cast<int>(problem.stages.size()); ++s) {
         const Stage& stage = problem.stages[s];
         const int rows = s == 0 ? problem.rows() : stage.width;
@@ -151,48 +152,65 @@ bool CellProof::enclose() {
     return cone_.enclose(height_.data(), inside_.data(), false);
 }
 
-// Whether all walls that are not listed keep away from the cell: their forms are positive on all of it.
-bool CellProof::others_stay_away(std::int64_t cell) {
-    const int n = dim_ + 1;
-    middle_.resize(n);
-    half_.resize(n);
-    for (int k = 0; k < n; ++k) {
-        middle_[k] = 0.5 * (cone_.lowest()[k] + cone_.highest()[k]);
-        half_[k] = 0.5 * (cone_.highest()[k] - cone_.lowest()[k]) * (1 + 0x1p-20) +
-                   rounding::bound(2) * cone_.reach()[k] + rounding::tiny;
+// Without biases a gate's form is a linear one, and zero at the origin, which may be a corner of the cell. It keeps
+// away from the rest of the cell, and so from every facet, if it is positive on all directions that the listed gates
+// allow.
+bool CellProof::enclose_directions(std::int64_t cell) {
+    apex_.clear(dim_);
+    height_at_apex_.assign(dim_, 0.0);
+    for (int row = 0; row < facets_; ++row) {
+        if (atlas_.facet_wall[atlas_.facet_start[cell] + row] >= problem_.gates) continue;
+        const double* form = cone_.row(row);
+        std::copy(form, form + dim_, apex_.add_row(cone_.error(row)));
+        double value = 0;
+        for (int k = 0; k < dim_; ++k) value += form[k] * inside_[k];
+        for (int k = 0; k < dim_; ++k) height_at_apex_[k] += form[k] / value;
     }
-    for (int s = 0; s < static_cast<int>(maps_.size()); ++s) {
-        // Most are told by the box around the cell.
-        const StageMap& map = *maps_[s];
-        const int width = map.width();
-        value_.assign(width, 0.0);
-        spread_.assign(width, 0.0);
-        size_.assign(width, 0.0);
-        for (int k = 0; k < n; ++k) {
-            const double* column = map.entries() + static_cast<std::size_t>(k) * width;
-            const double centre = middle_[k], extent = half_[k], reach = cone_.reach()[k];
-            for (int i = 0; i < width; ++i) {
-                const double entry = column[i], absolute = std::abs(entry);
-                value_[i] += entry * centre;
-                spread_[i] += absolute * extent;
-                size_[i] += absolute * reach;
-            }
+    return apex_.rows() >= dim_ && apex_.enclose(height_at_apex_.data(), inside_.data(), false);
+}
+
+// Whether all walls that are not listed keep away from the cell's facets: their forms are positive there.
+bool CellProof::others_stay_away(std::int64_t cell) {
+    const bool through_origin = problem_.without_constants && dim_ > 1 && problem_.gates > 0;
+    if (through_origin && !enclose_directions(cell)) return false;
+    for (int s = 0; s < static_cast<int>(maps_.size()); ++s)
+        if (!rows_stay_away(cell, s, s > 0 && through_origin ? apex_ : cone_)) return false;
+    return true;
+}
+
+bool CellProof::rows_stay_away(std::int64_t cell, int stage, ConeBound& cone) {
+    // Most are told by the box around the cell.
+    const int n = cone.coordinates();
+    const StageMap& map = *maps_[stage];
+    const int width = map.width();
+    value_.assign(width, 0.0);
+    spread_.assign(width, 0.0);
+    size_.assign(width, 0.0);
+    for (int k = 0; k < n; ++k) {
+        const double low = cone.lowest()[k], high = cone.highest()[k], reach = cone.reach()[k];
+        const double middle = 0.5 * (low + high);
+        const double half = 0.5 * (high - low) * (1 + 0x1p-20) + rounding::bound(2) * reach + rounding::tiny;
+        const double* column = map.entries() + static_cast<std::size_t>(k) * width;
+        for (int i = 0; i < width; ++i) {
+            const double entry = column[i], absolute = std::abs(entry);
+            value_[i] += entry * middle;
+            spread_[i] += absolute * half;
+            size_[i] += absolute * reach;
         }
-        const int first = problem_.stages[s].first_wall, rows = s == 0 ? problem_.rows() : width;
-        for (int i = 0; i < rows; ++i) {
-            if (listed_by_[first + i] == cell + 1) continue;
-            const double doubt =
-                (spread_[i] + rounding::bound(n + 4) * 2 * size_[i] + map.error(i) * cone_.total_reach()) *
-                    (1 + 0x1p-20) +
-                rounding::tiny * (1 + cone_.total_reach());
-            if (side(s, i) * value_[i] > doubt) continue;
-            if (!stays_away(cell, s, i)) return false;
-        }
+    }
+    const int first = problem_.stages[stage].first_wall, rows = stage == 0 ? problem_.rows() : width;
+    for (int i = 0; i < rows; ++i) {
+        if (listed_by_[first + i] == cell + 1) continue;
+        const double doubt =
+            (spread_[i] + rounding::bound(n + 4) * 2 * size_[i] + map.error(i) * cone.total_reach()) * (1 + 0x1p-20) +
+            rounding::tiny * (1 + cone.total_reach());
+        if (side(stage, i) * value_[i] > doubt) continue;
+        if (!stays_away(stage, i, cone)) return false;
     }
     return true;
 }
 
-bool CellProof::stays_away(std::int64_t, int stage, int row) {
+bool CellProof::stays_away(int stage, int row, ConeBound& cone) {
     const Place& place = places_[problem_.stages[stage].first_wall + row];
     if (place.is_constantly_zero) return side(stage, row) < 0;
     const StageMap& map = *maps_[stage];
@@ -202,7 +220,7 @@ bool CellProof::stays_away(std::int64_t, int stage, int row) {
         const double value = side(stage, row) * map.entry(row, dim_);
         return value > 0 || (stage == 0 && value == 0.0);
     }
-    return load_form(stage, row) && cone_.proves_positive(form_.data(), form_error_);
+    return load_form(stage, row) && cone.proves_positive(form_.data(), form_error_);
 }
 
 // A point well inside: witnesses may lie very near to a wall. The mean of all corners met, if it is inside at all.

@@ -33,8 +33,9 @@ class CellProof {
     std::vector<std::uint8_t> pattern_;
     std::vector<std::int64_t> listed_by_;  // by wall: the last cell that listed it, plus one
     ConeBound cone_;
+    ConeBound apex_;  // without biases all gates meet at the origin: their forms on directions u alone
     int facets_ = 0;  // rows of the cone that are facets; a further one may be infinity
-    std::vector<double> inside_, centre_, form_, height_, point_, middle_, half_, value_, spread_, size_;
+    std::vector<double> inside_, centre_, form_, height_, height_at_apex_, point_, value_, spread_, size_;
     double form_error_ = 0;
 
     void enter(std::int64_t cell);
@@ -46,8 +47,10 @@ class CellProof {
     double side(int stage, int row) const;
     int proved_sign(int row, const double* point) const;
     bool enclose();
+    bool enclose_directions(std::int64_t cell);
     bool others_stay_away(std::int64_t cell);
-    bool stays_away(std::int64_t cell, int stage, int row);
+    bool rows_stay_away(std::int64_t cell, int stage, ConeBound& cone);
+    bool stays_away(int stage, int row, ConeBound& cone);
     void find_centre();
     bool is_facet(int row, const std::vector<double>& from);
 };

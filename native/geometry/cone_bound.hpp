@@ -22,6 +22,7 @@ class ConeBound {
     void clear(int coordinates);
     // `error` bounds the errors of all entries. Returns where to write the entries.
     double* add_row(double error);
+    int coordinates() const { return n_; }
     int rows() const { return static_cast<int>(error_.size()); }
     const double* row(int i) const { return rows_.data() + i * n_; }
     double error(int i) const { return error_[i]; }

@@ -138,17 +138,19 @@ def _by_floats(atlas: Atlas, threads: int, report: Progress) -> npt.NDArray[np.u
             core_problem(atlas.program, atlas.domain),
             np.ascontiguousarray(atlas.patterns),
             np.ascontiguousarray(atlas.witnesses),
-            atlas.facet_start,
-            atlas.facet_wall,
-            atlas.neighbour,
-            atlas.shared_facet,
-            atlas.shared_wall,
+            np.ascontiguousarray(atlas.facet_start, dtype=np.int64),
+            np.ascontiguousarray(atlas.facet_wall, dtype=np.int32),
+            np.ascontiguousarray(atlas.neighbour, dtype=np.int32),
+            np.ascontiguousarray(atlas.shared_facet, dtype=np.int64),
+            np.ascontiguousarray(atlas.shared_wall, dtype=np.int32),
             order_by_gate(atlas.patterns),
             threads,
             keep_going,
         )
     if raised:
         raise raised[0]
+    # Floats have looked at the float witness; where there is a rational one, that is the witness.
+    proved[[cell for cell in atlas.exact_witnesses if 0 <= cell < len(atlas)]] = 0
     return proved
 
 

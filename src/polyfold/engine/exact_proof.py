@@ -57,6 +57,8 @@ class ExactProof:
         forms = self._forms.under(pattern)
         sides = [*(1 if on else -1 for on in pattern), *([1] * self._atlas.domain.rows)]
         inner = _homogeneous(self._atlas, cell)
+        if inner is None:
+            return [Fault("witness", f"cell {cell}: its witness is no point of R^{self._atlas.dim}")]
         # Later questions build on earlier answers: a witness outside of its cell leaves nothing to start from.
         found = list(self._witness_faults(cell, forms, sides, inner))
         if found:
@@ -75,12 +77,8 @@ class ExactProof:
         inequalities = Inequalities(
             [_seen_from(inner, facet.row) for facet in facets], [_seen_from(inner, row) for row in others]
         )
-        for i, wall in enumerate(others.values()):
-            if not inequalities.implies(i):
-                text = f"cell {cell}: {wall_name(self._atlas, wall)} bounds it too, but no facet lies on it"
-                found.append(Fault("facets", text))
-        if found:
-            return found
+        if not all(inequalities.implies(i) for i in range(len(others))):
+            return self._missing_facets(cell, inner, facets, others)
         proposals = _straight_out(np.array([_as_floats(facet.row) for facet in facets]), inner)
         for i, facet in enumerate(facets):
             beyond = _first_beyond(facets, i, proposals[i])
@@ -133,6 +131,16 @@ class ExactProof:
             facets.append(facet)
         return facets, found
 
+    def _missing_facets(self, cell: int, inner: list[int], facets: list[_Facet], others: dict[Row, int]) -> list[Fault]:
+        """The walls that bound the cell without a facet on them. Without them many more seem to."""
+        forms = [_seen_from(inner, row) for row in (*others, *(facet.row for facet in facets))]
+        everything = Inequalities(forms)
+        return [
+            Fault("facets", f"cell {cell}: {wall_name(self._atlas, wall)} bounds it too, but no facet lies on it")
+            for i, wall in enumerate(others.values())
+            if everything.beyond(i) is not None
+        ]
+
     def _across(self, cell: int, forms: Forms, facet: _Facet, inner: list[int], beyond: list[int]) -> Iterator[Fault]:
         """What lies behind a facet, seen at the point where the way from the witness to `beyond` meets it."""
         atlas = self._atlas
@@ -179,8 +187,11 @@ def _dot(a: Row | list[int], b: list[int]) -> int:
     return sum(x * y for x, y in zip(a, b, strict=True))
 
 
-def _homogeneous(atlas: Atlas, cell: int) -> list[int]:
+def _homogeneous(atlas: Atlas, cell: int) -> list[int] | None:
     """The witness as integers over the last one."""
+    exact = atlas.exact_witnesses.get(cell)
+    if not np.isfinite(atlas.witnesses[cell]).all() if exact is None else len(exact) != atlas.dim:
+        return None
     witness = [(int(x.p), int(x.q)) for x in atlas.rational_witness(cell)]
     common = lcm(*(q for _, q in witness))
     return [*(p * (common // q) for p, q in witness), common]
