@@ -110,12 +110,12 @@ bool ConeBound::first_corner(const double* inside) {
 }
 
 // The row that becomes zero first on the way from the corner in a direction, or -1.
-int ConeBound::first_row_met(const Corner& corner, const double* direction, double* step) const {
+int ConeBound::first_row_met(const Corner& corner, const double* direction, double* step, int ignored) const {
     const double* y = edge(corner, n_ - 1);
     int first = -1;
     double strongest = 0;
     for (int i = 0; i < rows(); ++i) {
-        if (std::find(corner.rows.begin(), corner.rows.end(), i) != corner.rows.end()) continue;
+        if (i == ignored || std::find(corner.rows.begin(), corner.rows.end(), i) != corner.rows.end()) continue;
         const double rate = -product(row(i), direction);
         if (rate <= rounding::lp_tolerance) continue;
         const double length = std::max(0.0, product(row(i), y)) / rate;
@@ -226,21 +226,60 @@ void ConeBound::add_corners(double* point) const {
 
 bool ConeBound::beyond(int i, double* point) {
     const int d = n_ - 1;
+    double longest = 0;
     // At a corner on the row, leave it along the edge that all other tight rows share, half-way to the next row.
     const auto leave = [&](const Corner& corner) {
         const auto at = std::find(corner.rows.begin(), corner.rows.end(), i);
-        if (at == corner.rows.end()) return false;
-        const double* outward = edge(corner, static_cast<int>(at - corner.rows.begin()));
-        std::vector<double> direction(outward, outward + n_);
-        for (double& x : direction) x = -x;
+        if (at == corner.rows.end()) return;
+        const double* inward = edge(corner, static_cast<int>(at - corner.rows.begin()));
+        outward_.assign(inward, inward + n_);
+        for (double& x : outward_) x = -x;
         double step = 0;
-        if (first_row_met(corner, direction.data(), &step) < 0) step = 1;
-        for (int j = 0; j < n_; ++j) point[j] = edge(corner, d)[j] + 0.5 * step * direction[j];
-        return step > 0;
+        if (first_row_met(corner, outward_.data(), &step) < 0) step = 1;
+        if (!(step > longest)) return;
+        longest = step;
+        for (int j = 0; j < n_; ++j) point[j] = edge(corner, d)[j] + 0.5 * step * outward_[j];
     };
-    for (int c = 0; c < corners_used_; ++c)
-        if (leave(corners_[c])) return true;
-    return descend(row(i)) && leave(walker_);
+    // A corner where further rows are nearly tight leaves no room; others may.
+    for (int c = 0; c < corners_used_ && longest < rounding::poor; ++c) leave(corners_[c]);
+    if (longest >= rounding::poor) return true;
+    return descend_beyond(i, point) || longest > 0;
+}
+
+// The same by a walk downhill that does not stop at the row itself.
+bool ConeBound::descend_beyond(int i, double* point) {
+    const int d = n_ - 1;
+    if (!descend(row(i))) return false;
+    for (int pivots = 0; pivots < most_pivots; ++pivots) {
+        stop_.check();
+        const double* y = edge(walker_, d);
+        const double value = product(row(i), y);
+        if (value < -rounding::poor) {
+            std::copy(y, y + n_, point);
+            return true;
+        }
+        int steepest = -1;
+        double rate = -rounding::lp_tolerance;
+        for (int k = 0; k < d; ++k) {
+            const double here = walker_.rows[k] == i ? -1.0 : product(row(i), edge(walker_, k));
+            if (here < rate) {
+                rate = here;
+                steepest = k;
+            }
+        }
+        if (steepest < 0) return false;
+        outward_.assign(edge(walker_, steepest), edge(walker_, steepest) + n_);
+        if (walker_.rows[steepest] == i)
+            for (double& x : outward_) x = -x;
+        double step = 0;
+        const int entering = first_row_met(walker_, outward_.data(), &step, i);
+        if (entering < 0) {
+            for (int j = 0; j < n_; ++j) point[j] = y[j] + outward_[j];
+            return true;
+        }
+        exchange(walker_, steepest, entering);
+    }
+    return false;
 }
 
 }  // namespace polyfold

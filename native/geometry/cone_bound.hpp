@@ -63,7 +63,7 @@ class ConeBound {
     std::vector<Corner> corners_;
     int corners_used_ = 0;
     Corner walker_;
-    std::vector<double> multipliers_, unit_;
+    std::vector<double> multipliers_, unit_, outward_;
     std::vector<double> lowest_, highest_, reach_;
     double total_reach_ = 0;
 
@@ -71,9 +71,10 @@ class ConeBound {
     const double* edge(const Corner& corner, int k) const { return corner.inverse.data() + k * n_; }
     double product(const double* a, const double* b) const;
     bool first_corner(const double* inside);
-    int first_row_met(const Corner& corner, const double* direction, double* step) const;
+    int first_row_met(const Corner& corner, const double* direction, double* step, int ignored = -1) const;
     void exchange(Corner& corner, int k, int entering) const;
     bool descend(const double* form);
+    bool descend_beyond(int i, double* point);
     void keep(const Corner& corner);
 
     struct Remainder {
