@@ -109,6 +109,14 @@ def test_degenerate_networks(network, domain):
     assert_certified(pf.unfold(network, domain))
 
 
+@pytest.mark.parametrize("domain", [None, pf.box(-1, 1)], ids=["everywhere", "box"])
+def test_no_biases_in_floats(domain):
+    """All walls pass through the origin, where every form is zero: structure that floats may use."""
+    network = [(W, np.zeros(len(W))) for W, _ in random_network(0, 3, 10, 8, 1)]
+    certificate = assert_certified(pf.unfold(network, domain))
+    assert in_exact_arithmetic(certificate) <= 5
+
+
 def test_slivers_without_a_float_inside():
     atlas = pf.unfold(hidden(([[1], [1]], [-1, -(1 + 2**-52)])))
     assert len(atlas.exact_witnesses) == 1

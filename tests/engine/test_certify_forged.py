@@ -16,6 +16,8 @@ from engine.forged import (
     FORGERIES,
     back_of,
     changed,
+    facet_on_another_wall,
+    false_domain_row,
     false_facet,
     flipped,
     keeping_facets,
@@ -23,6 +25,8 @@ from engine.forged import (
     with_facet,
     without_cell,
 )
+from polyfold.engine.certify import _by_floats
+from polyfold.engine.exact_proof import ExactProof
 from polyfold.program.lower import lower
 
 EXISTS = "every cell exists: its witness is proved to lie inside"
@@ -268,3 +272,20 @@ def test_a_dead_gate_that_is_said_to_be_on():
     dead = pf.unfold([(np.array([[1.0, 0.0], [0.0, 0.0]]), np.zeros(2)), (np.ones((1, 2)), [0.0])], pf.box(-1, 1))
     assert failed(dead) == {}
     assert "cell 0: gate 1" in failed(flipped(dead, 0, 1))[EXISTS]
+
+
+def test_what_floats_prove_is_true():
+    """On right and on wrong atlases: no cell that floats prove is refused by exact arithmetic."""
+    rng = np.random.default_rng(2)
+    both = 0
+    for seed in range(0, 60, 2):
+        _, right = unfolded(seed)
+        if len(right) < 4 or right.gates < 4 or not right.domain.rows or right.exact_witnesses:
+            continue
+        usable = [forge for forge in FORGERIES if forge is not false_domain_row and forge is not facet_on_another_wall]
+        for candidate in (right, usable[seed // 2 % len(usable)](right, rng)):
+            proved = np.flatnonzero(_by_floats(candidate, 1, lambda cells: None))
+            exact = ExactProof(candidate)
+            assert not any(exact.faults(int(cell)) for cell in proved[:40])
+            both += len(proved[:40])
+    assert both > 200
