@@ -16,7 +16,8 @@ CellProof::CellProof(const Problem& problem, const FacetArrays& atlas, const dou
       maps_(problem.stages.size()),
       listed_by_(places_.size(), 0),
       cone_(stop),
-      apex_(stop) {
+      apex_(stop),
+      narrow_(stop) {
     for (int s = 0; s < static_cast<int>(problem.stages.size()); ++s) {
         const Stage& stage = problem.stages[s];
         const int rows = s == 0 ? problem.rows() : stage.width;
@@ -90,21 +91,9 @@ double CellProof::side(int stage, int row) const {
     return stage == 0 || is_on(problem_.stages[stage].first_wall + row) ? 1.0 : -1.0;
 }
 
-// The form that is >= 0 on the cell, scaled by a power of two. False if it does not vary.
+// The form that is >= 0 on the cell. False if it does not vary.
 bool CellProof::load_form(int stage, int row) {
-    const StageMap& map = *maps_[stage];
-    form_.resize(dim_ + 1);
-    double largest = 0;
-    for (int k = 0; k <= dim_; ++k) form_[k] = map.entry(row, k);
-    for (int k = 0; k < dim_; ++k) largest = std::max(largest, std::abs(form_[k]));
-    if (!rounding::is_ordinary(largest)) return false;
-    int exponent = 0;
-    std::frexp(largest, &exponent);
-    const double scale = std::ldexp(1.0, -exponent), signed_scale = side(stage, row) * scale;
-    for (double& entry : form_) entry *= signed_scale;
-    // Scaling down may lose bits of tiny entries.
-    form_error_ = map.error(row) * scale + (exponent > 0 ? rounding::underflow : 0.0);
-    return true;
+    return scaled_form(*maps_[stage], row, side(stage, row), dim_, form_, form_error_);
 }
 
 bool CellProof::load_facets(std::int64_t cell) {
@@ -173,12 +162,14 @@ bool CellProof::enclose_directions(std::int64_t cell) {
 bool CellProof::others_stay_away(std::int64_t cell) {
     const bool through_origin = problem_.without_constants && dim_ > 1 && problem_.gates > 0;
     if (through_origin && !enclose_directions(cell)) return false;
+    left_.clear();
     for (int s = 0; s < static_cast<int>(maps_.size()); ++s)
-        if (!rows_stay_away(cell, s, s > 0 && through_origin ? apex_ : cone_)) return false;
-    return true;
+        rows_stay_away(cell, s, s > 0 && through_origin ? apex_ : cone_);
+    return left_.empty() || others_stay_away_behind();
 }
 
-bool CellProof::rows_stay_away(std::int64_t cell, int stage, ConeBound& cone) {
+// What cannot be told goes to `left_`.
+void CellProof::rows_stay_away(std::int64_t cell, int stage, ConeBound& cone) {
     // Most are told by the box around the cell.
     const int n = cone.coordinates();
     const StageMap& map = *maps_[stage];
@@ -205,9 +196,8 @@ bool CellProof::rows_stay_away(std::int64_t cell, int stage, ConeBound& cone) {
             (spread_[i] + rounding::bound(n + 4) * 2 * size_[i] + map.error(i) * cone.total_reach()) * (1 + 0x1p-20) +
             rounding::tiny * (1 + cone.total_reach());
         if (side(stage, i) * value_[i] > doubt) continue;
-        if (!stays_away(stage, i, cone)) return false;
+        if (!stays_away(stage, i, cone)) left_.push_back(first + i);
     }
-    return true;
 }
 
 bool CellProof::stays_away(int stage, int row, ConeBound& cone) {
@@ -221,6 +211,24 @@ bool CellProof::stays_away(int stage, int row, ConeBound& cone) {
         return value > 0 || (stage == 0 && value == 0.0);
     }
     return load_form(stage, row) && cone.proves_positive(form_.data(), form_error_);
+}
+
+// Whether the walls that are left keep away, as narrow stages see them. All others are known to have their signs.
+bool CellProof::others_stay_away_behind() {
+    known_.assign(places_.size(), 1);
+    for (const int wall : left_) known_[wall] = 0;
+    int from = 0;
+    bool is_ready = false;
+    return std::all_of(left_.begin(), left_.end(), [&](int wall) {
+        const auto& [stage, row, is_zero] = places_[wall];
+        for (int s = 1; s <= stage; ++s) {
+            if (!NarrowView::is_narrow(problem_, s, stage, row, pattern_)) continue;
+            if (s != from) is_ready = narrow_.enter(problem_, s, maps_, pattern_, known_, inside_.data());
+            from = s;
+            if (is_ready && narrow_.proves_positive(stage, row, side(stage, row))) return true;
+        }
+        return false;
+    });
 }
 
 // A point well inside: witnesses may lie very near to a wall. The mean of all corners met, if it is inside at all.

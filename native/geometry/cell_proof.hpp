@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "geometry/cone_bound.hpp"
+#include "geometry/narrow_view.hpp"
 #include "geometry/stage_map.hpp"
 #include "geometry/verify.hpp"
 
@@ -34,7 +35,10 @@ class CellProof {
     std::vector<std::int64_t> listed_by_;  // by wall: the last cell that listed it, plus one
     ConeBound cone_;
     ConeBound apex_;  // without biases all gates meet at the origin: their forms on directions u alone
-    int facets_ = 0;  // rows of the cone that are facets; a further one may be infinity
+    NarrowView narrow_;
+    std::vector<int> left_;    // walls that are not proved yet
+    std::vector<char> known_;  // by wall: listed, or proved
+    int facets_ = 0;           // rows of the cone that are facets; a further one may be infinity
     std::vector<double> inside_, centre_, form_, height_, height_at_apex_, point_, value_, spread_, size_;
     double form_error_ = 0;
 
@@ -49,8 +53,9 @@ class CellProof {
     bool enclose();
     bool enclose_directions(std::int64_t cell);
     bool others_stay_away(std::int64_t cell);
-    bool rows_stay_away(std::int64_t cell, int stage, ConeBound& cone);
+    void rows_stay_away(std::int64_t cell, int stage, ConeBound& cone);
     bool stays_away(int stage, int row, ConeBound& cone);
+    bool others_stay_away_behind();
     void find_centre();
     bool is_facet(int row, const std::vector<double>& from);
 };

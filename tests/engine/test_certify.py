@@ -117,6 +117,12 @@ def test_no_biases_in_floats(domain):
     assert in_exact_arithmetic(certificate) <= 5
 
 
+def test_narrow_stages_in_floats():
+    """With fewer gates on than dimensions later gates are constant along directions to infinity."""
+    certificate = assert_certified(pf.unfold(random_network(0, 5, 8, 8, 1)))
+    assert in_exact_arithmetic(certificate) <= 20
+
+
 def test_slivers_without_a_float_inside():
     atlas = pf.unfold(hidden(([[1], [1]], [-1, -(1 + 2**-52)])))
     assert len(atlas.exact_witnesses) == 1
