@@ -190,6 +190,15 @@ def test_the_certificate_can_be_kept():
     assert pf.certify(kept) == kept.certificate
 
 
+def test_the_certificate_is_stored(tmp_path):
+    pytest.importorskip("pyarrow")
+    atlas = pf.unfold(random_network(3, 2, 6, 1), pf.box(-1, 1))
+    atlas.with_certificate(pf.certify(atlas)).save(tmp_path / "atlas.parquet")
+    again = pf.open(tmp_path / "atlas.parquet")
+    assert again.certificate.level == "certified"
+    assert pf.certify(again) == again.certificate
+
+
 @pytest.mark.skipif(not SHARED.exists(), reason="needs the shared models")
 def test_acasxu_on_the_property_3_box():
     atlas = pf.unfold(SHARED / "acasxu_1_1.onnx", pf.box(*PROPERTY_3))
