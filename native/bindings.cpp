@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <optional>
 
@@ -109,11 +110,19 @@ nb::ndarray<nb::numpy, T> give(std::vector<T>&& values, std::vector<std::size_t>
     return nb::ndarray<nb::numpy, T>(kept->data(), shape.size(), shape.data(), owner);
 }
 
+template <class T>
+nb::ndarray<nb::numpy, T> give(GrowingArray<T>&& values, std::vector<std::size_t> shape = {}) {
+    if (shape.empty()) shape = {values.size()};
+    values.reserve(values.size());  // give back what is not needed
+    T* data = values.release();
+    nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+    return nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), owner);
+}
+
 nb::dict to_python(Unfolded&& result, const Problem& problem) {
     CellBlock& cells = result.cells;
     const auto count = static_cast<std::size_t>(cells.cells);
-    std::vector<std::int64_t> start(1, 0), shared_facet, exact_cell;
-    start.insert(start.end(), cells.facet_stop.begin(), cells.facet_stop.end());
+    std::vector<std::int64_t> shared_facet;
     std::vector<std::int32_t> shared_wall;
     for (const SharedWall& item : cells.shared) {
         shared_facet.push_back(item.facet);
@@ -126,7 +135,7 @@ nb::dict to_python(Unfolded&& result, const Problem& problem) {
     out["witnesses"] = give(std::move(cells.witnesses), {count, static_cast<std::size_t>(problem.dim)});
     out["exact_witnesses"] = exact;
     out["bounded"] = give(std::move(cells.bounded));
-    out["facet_start"] = give(std::move(start));
+    out["facet_start"] = give(std::move(cells.facet_start));
     out["facet_wall"] = give(std::move(cells.facet_wall));
     out["neighbour"] = give(std::move(result.neighbour));
     out["shared_facet"] = give(std::move(shared_facet));
@@ -135,22 +144,36 @@ nb::dict to_python(Unfolded&& result, const Problem& problem) {
     return out;
 }
 
-nb::dict unfold_to_python(const Problem& problem, bool by_programs, int threads, std::int64_t max_cells,
-                          const nb::callable& keep_going) {
-    UnfoldOptions options;
-    options.method = by_programs ? Method::programs : Method::generators;
+RunOptions run_options(int threads, std::int64_t max_cells, const nb::callable& keep_going) {
+    RunOptions options;
     options.threads = threads;
     options.max_cells = max_cells;
-    options.keep_going = [&](std::int64_t cells) {
+    options.keep_going = [&keep_going](std::int64_t cells) {
         const nb::gil_scoped_acquire gil;
         return nb::cast<bool>(keep_going(cells));
     };
+    return options;
+}
+
+nb::dict unfold_to_python(const Problem& problem, bool by_programs, int threads, std::int64_t max_cells,
+                          const nb::callable& keep_going) {
+    const RunOptions options = run_options(threads, max_cells, keep_going);
     Unfolded result;
     {
         const nb::gil_scoped_release release;
-        result = unfold(problem, options);
+        result = unfold(problem, by_programs ? Method::programs : Method::generators, options);
     }
     return to_python(std::move(result), problem);
+}
+
+nb::tuple count_to_python(const Problem& problem, bool by_programs, int threads, const nb::callable& keep_going) {
+    const RunOptions options = run_options(threads, -1, keep_going);
+    Counted result;
+    {
+        const nb::gil_scoped_release release;
+        result = count_cells(problem, by_programs ? Method::programs : Method::generators, options);
+    }
+    return nb::make_tuple(result.cells, result.complete);
 }
 
 nb::tuple measure_to_python(const Problem& problem, const Bytes& patterns) {
@@ -215,24 +238,25 @@ FacetArrays facet_arrays(const Bytes& patterns, int gates, int rows, const Array
 
 nb::tuple count_pairing_to_python(const Bytes& patterns, int gates, int rows, const Array<std::int64_t>& facet_start,
                                   const Array<std::int32_t>& facet_wall, const Array<std::int32_t>& neighbour,
-                                  const Array<std::int64_t>& shared_facet, const Array<std::int32_t>& shared_wall) {
+                                  const Array<std::int64_t>& shared_facet, const Array<std::int32_t>& shared_wall,
+                                  int threads) {
     const FacetArrays atlas =
         facet_arrays(patterns, gates, rows, facet_start, facet_wall, neighbour, shared_facet, shared_wall);
     PairingCount count;
     {
         const nb::gil_scoped_release release;
-        count = count_pairing(atlas);
+        count = count_pairing(atlas, threads);
     }
     return nb::make_tuple(count.inner, count.open, count.one_way, count.wrong);
 }
 
 nb::ndarray<nb::numpy, std::uint8_t> prove_witnesses_to_python(const Problem& problem, const Bytes& patterns,
-                                                               const Matrix& witnesses) {
+                                                               const Matrix& witnesses, int threads) {
     std::vector<std::uint8_t> proved;
     {
         const nb::gil_scoped_release release;
-        proved =
-            prove_witnesses(problem, static_cast<std::int64_t>(patterns.shape(0)), patterns.data(), witnesses.data());
+        proved = prove_witnesses(problem, static_cast<std::int64_t>(patterns.shape(0)), patterns.data(),
+                                 witnesses.data(), threads);
     }
     return give(std::move(proved));
 }
@@ -274,6 +298,10 @@ NB_MODULE(_native, m) {
           nb::sig("def unfold(problem: Problem, by_programs: bool, threads: int, max_cells: int, "
                   "keep_going: collections.abc.Callable[[int], bool]) -> dict[str, typing.Any]"),
           "All cells; `keep_going(cells)` is called now and then and stops the run by returning False.");
+    m.def("count", &count_to_python, "problem"_a, "by_programs"_a, "threads"_a, "keep_going"_a,
+          nb::sig("def count(problem: Problem, by_programs: bool, threads: int, "
+                  "keep_going: collections.abc.Callable[[int], bool]) -> tuple[int, bool]"),
+          "How many cells there are, and whether these are all.");
     m.def("trace", &trace_to_python, "problem"_a, "patterns"_a,
           nb::sig("def trace(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8]) -> dict[str, "
                   "typing.Any]"),
@@ -291,15 +319,23 @@ NB_MODULE(_native, m) {
         "problem"_a, nb::sig("def count_faces(problem: Problem) -> list[int]"),
         "Numbers of faces of dimension 0, 1, ..., d; faces at infinity do not count.");
     m.def("count_pairing", &count_pairing_to_python, "patterns"_a, "gates"_a, "rows"_a, "facet_start"_a, "facet_wall"_a,
-          "neighbour"_a, "shared_facet"_a, "shared_wall"_a,
+          "neighbour"_a, "shared_facet"_a, "shared_wall"_a, "threads"_a,
           nb::sig("def count_pairing(patterns: numpy.typing.NDArray[numpy.uint8], gates: int, rows: int, "
                   "facet_start: numpy.typing.NDArray[numpy.int64], facet_wall: numpy.typing.NDArray[numpy.int32], "
                   "neighbour: numpy.typing.NDArray[numpy.int32], shared_facet: numpy.typing.NDArray[numpy.int64], "
-                  "shared_wall: numpy.typing.NDArray[numpy.int32]) -> tuple[int, int, int, int]"),
+                  "shared_wall: numpy.typing.NDArray[numpy.int32], threads: int) -> tuple[int, int, int, int]"),
           "How many facets are inner, open, one-way and wrong.");
-    m.def("prove_witnesses", &prove_witnesses_to_python, "problem"_a, "patterns"_a, "witnesses"_a,
+    m.def(
+        "count_disorder",
+        [](const Bytes& patterns) {
+            return count_disorder(static_cast<std::int64_t>(patterns.shape(0)), static_cast<int>(patterns.shape(1)),
+                                  patterns.data());
+        },
+        "patterns"_a, nb::sig("def count_disorder(patterns: numpy.typing.NDArray[numpy.uint8]) -> int"),
+        "How many patterns do not come behind the one before them, gate by gate.");
+    m.def("prove_witnesses", &prove_witnesses_to_python, "problem"_a, "patterns"_a, "witnesses"_a, "threads"_a,
           nb::sig("def prove_witnesses(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8], "
-                  "witnesses: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.uint8]"),
+                  "witnesses: numpy.typing.NDArray[numpy.float64], threads: int) -> numpy.typing.NDArray[numpy.uint8]"),
           "Which witnesses floats prove to lie strictly inside their cells and the domain.");
     m.def("certify", &certify_to_python, "problem"_a, "patterns"_a, "witnesses"_a, "facet_start"_a, "facet_wall"_a,
           "neighbour"_a, "shared_facet"_a, "shared_wall"_a, "order"_a, "threads"_a, "keep_going"_a,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -11,6 +12,9 @@
 #include "geometry/path.hpp"
 
 namespace polyfold {
+
+// A cell has more facets than the mask has room for: start again with a larger one.
+struct TooManyFacets : std::exception {};
 
 // A facet of the cell: the wall that first cut it out, as row `row` of `map`. Slots of dead facets are used again.
 struct FacetSlot {

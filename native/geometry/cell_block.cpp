@@ -1,50 +1,56 @@
 #include "geometry/cell_block.hpp"
 
-#include <iterator>
+#include <algorithm>
+#include <utility>
 
 namespace polyfold {
 
 namespace {
 
 template <class T>
-void move_to_end(std::vector<T>& to, std::vector<T>& from) {
-    if (to.empty()) {
-        to = std::move(from);
-    } else {
-        to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
-    }
+void move_to_end(GrowingArray<T>& to, GrowingArray<T>& from) {
+    to.append(from.data(), from.size());
     from = {};
 }
 
 }  // namespace
 
 void CellBlock::append(CellBlock&& other) {
+    if (cells == 0) {
+        *this = std::move(other);
+        return;
+    }
     const auto facets = static_cast<std::int64_t>(facet_wall.size());
-    for (auto& stop : other.facet_stop) stop += facets;
+    for (auto& start : other.facet_start) start += facets;
     for (auto& item : other.shared) item.facet += facets;
-    for (auto& item : other.exact_witnesses) item.cell += cells;
+    for (auto& item : other.exact_witnesses) {
+        item.cell += cells;
+        exact_witnesses.push_back(std::move(item));
+    }
     cells += other.cells;
+    facet_start.resize(facet_start.size() - 1);
     move_to_end(patterns, other.patterns);
+    move_to_end(keys, other.keys);
     move_to_end(witnesses, other.witnesses);
     move_to_end(bounded, other.bounded);
-    move_to_end(facet_stop, other.facet_stop);
+    move_to_end(facet_start, other.facet_start);
     move_to_end(facet_wall, other.facet_wall);
-    move_to_end(facet_key, other.facet_key);
     move_to_end(shared, other.shared);
-    move_to_end(exact_witnesses, other.exact_witnesses);
 }
 
 void CellBlock::truncate(std::int64_t count, int dim) {
     if (count >= cells) return;
     patterns.resize(patterns.size() / static_cast<std::size_t>(cells) * static_cast<std::size_t>(count));
     cells = count;
+    keys.resize(count);
     witnesses.resize(count * dim);
     bounded.resize(count);
-    facet_stop.resize(count);
-    const std::int64_t facets = count ? facet_stop.back() : 0;
+    facet_start.resize(count + 1);
+    const std::int64_t facets = facet_start[count];
     facet_wall.resize(facets);
-    facet_key.resize(facets);
-    std::erase_if(shared, [&](const SharedWall& item) { return item.facet >= facets; });
+    const auto rest =
+        std::find_if(shared.begin(), shared.end(), [&](const auto& item) { return item.facet >= facets; });
+    shared.resize(rest - shared.begin());
     std::erase_if(exact_witnesses, [&](const ExactWitness& item) { return item.cell >= count; });
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "geometry/face_key.hpp"
+#include "geometry/growing_array.hpp"
 
 namespace polyfold {
 
@@ -24,14 +25,16 @@ struct SharedWall {
 
 struct CellBlock {
     std::int64_t cells = 0;
-    std::vector<std::uint8_t> patterns;    // packed, (gates + 7) / 8 bytes a cell, lowest bit first
-    std::vector<double> witnesses;         // dim a cell
-    std::vector<std::uint8_t> bounded;     // one a cell
-    std::vector<std::int64_t> facet_stop;  // one a cell
-    std::vector<std::int32_t> facet_wall;  // one a facet
-    std::vector<FaceKey> facet_key;        // one a facet
-    std::vector<SharedWall> shared;        // by facet
+    GrowingArray<std::uint8_t> patterns;     // packed, (gates + 7) / 8 bytes a cell, lowest bit first
+    GrowingArray<FaceKey> keys;              // one a cell: of the gates that are on, and of those that vanish on it
+    GrowingArray<double> witnesses;          // dim a cell
+    GrowingArray<std::uint8_t> bounded;      // one a cell
+    GrowingArray<std::int64_t> facet_start;  // one a cell, and one behind them
+    GrowingArray<std::int32_t> facet_wall;   // one a facet
+    GrowingArray<SharedWall> shared;         // by facet
     std::vector<ExactWitness> exact_witnesses;
+
+    CellBlock() { facet_start.push_back(0); }
 
     void append(CellBlock&& other);
     void truncate(std::int64_t count, int dim);

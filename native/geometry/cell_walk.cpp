@@ -1,6 +1,7 @@
 #include "geometry/cell_walk.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 
 #include "geometry/rounding.hpp"
@@ -11,17 +12,30 @@ namespace {
 
 constexpr int most_generators = 1 << 16;
 
+enum Side : std::uint8_t { above = 1, below = 2, on_it = 4 };
+
+// Whether nobody but the caller holds it, who may then fill it anew.
+template <class T>
+bool is_free(const std::shared_ptr<T>& held) {
+    if (held.use_count() != 1) return false;
+    std::atomic_thread_fence(std::memory_order_acquire);  // see all that its last holder did
+    return true;
+}
+
 }  // namespace
 
 template <int Words>
-CellWalk<Words>::CellWalk(const Problem& problem, const StopSignal& stop, const Selection* selection, bool keep_touched)
+CellWalk<Words>::CellWalk(const Problem& problem, const StopSignal& stop, const WalkOptions& options)
     : problem_(problem),
       stop_(stop),
-      selection_(selection),
-      keep_touched_(keep_touched),
+      selection_(options.selection),
+      keep_touched_(options.keep_touched),
+      end_(options.stages < 0 ? static_cast<int>(problem.stages.size()) : options.stages),
       dimensions_(problem.dim + 1),
-      equations_(problem),
-      writer_(problem) {}
+      crossing_(problem),
+      writer_(problem),
+      frames_(problem.stages.size()),
+      maps_(problem.stages.size()) {}
 
 // Before any wall: the point (0, 1), a line along every axis, and infinity (t >= 0) as the only facet.
 template <int Words>
@@ -54,8 +68,8 @@ auto CellWalk<Words>::root() -> CellPointer {
 
 template <int Words>
 auto CellWalk<Words>::advance(Cell<Words>& cell) -> CellPointer {
-    if (!cell.finished(problem_)) cell.frame->truncate(cell.made);
-    while (!cell.finished(problem_)) {
+    if (cell.stage < end_) cell.frame->truncate(cell.made);
+    while (cell.stage < end_) {
         if (cell.row == cell.frame->count()) {
             enter_next_stage(cell);
             continue;
@@ -76,21 +90,43 @@ void CellWalk<Words>::enter_next_stage(Cell<Words>& cell) {
         before->above = cell.map->forms_above_without(before->rows, cell.pattern);
         before->above_known = true;
     }
-    Forms forms = before->above;
+    forms_ = before->above;
     const int first = problem_.stages[cell.stage - 1].first_wall;
     if (cell.stage > 1)
-        for (const int row : before->rows) cell.map->add_gate_to(forms, row, cell.on(first + row));
-    cell.map =
-        std::make_shared<const StageMap>(problem_, cell.stage, std::move(cell.map), cell.pattern, std::move(forms));
+        for (const int row : before->rows) cell.map->add_gate_to(forms_, row, cell.on(first + row));
+    const std::shared_ptr<StageMap> map = fresh_map(cell.stage);
+    map->refill(std::move(cell.map), cell.pattern, forms_);
+    cell.map = map;
     open_frame(cell, before.get());
+}
+
+template <int Words>
+std::shared_ptr<Frame> CellWalk<Words>::fresh_frame(int stage) {
+    std::shared_ptr<Frame>& last = frames_[stage];
+    if (last && is_free(last)) {
+        last->clear();
+    } else {
+        last = std::make_shared<Frame>();
+        last->generators.dimensions = dimensions_;
+    }
+    return last;
+}
+
+template <int Words>
+std::shared_ptr<StageMap> CellWalk<Words>::fresh_map(int stage) {
+    // Free maps of later stages may still hold this stage's last one.
+    for (std::size_t later = maps_.size() - 1; later > static_cast<std::size_t>(stage); --later)
+        if (maps_[later] && is_free(maps_[later])) maps_[later]->forget_below();
+    std::shared_ptr<StageMap>& last = maps_[stage];
+    if (!last || !is_free(last)) last = std::make_shared<StageMap>(problem_, stage);
+    return last;
 }
 
 // Look at all rows of the stage at once. Those that do not cut the cell cut none of its parts either, and are decided
 // here.
 template <int Words>
 void CellWalk<Words>::open_frame(Cell<Words>& cell, const Frame* before) {
-    auto frame = std::make_shared<Frame>();
-    frame->generators.dimensions = dimensions_;
+    auto frame = fresh_frame(cell.stage);
     for (int& g : cell.generators) g = frame->generators.copy(before->generators, g);
     cell.frame = frame;
     cell.row = 0;
@@ -100,9 +136,11 @@ void CellWalk<Words>::open_frame(Cell<Words>& cell, const Frame* before) {
     const int count = cell.size(), width = is_domain ? problem_.rows() : map.width(), stride = map.width();
     values_.assign(static_cast<std::size_t>(count) * width, 0.0);
     signs_.resize(static_cast<std::size_t>(count) * width);
+    sides_.assign(width, 0);
     for (int v = 0; v < count; ++v) {
         stop_.check();
         double* value = values_.data() + v * width;
+        std::int8_t* sign = signs_.data() + v * width;
         const double* point = cell.point(v);
         for (int k = 0; k < dimensions_; ++k) {
             const double* entries = map.entries() + k * stride;
@@ -110,39 +148,36 @@ void CellWalk<Words>::open_frame(Cell<Words>& cell, const Frame* before) {
             if (x != 0.0)
                 for (int i = 0; i < width; ++i) value[i] += entries[i] * x;
         }
-        const double error = frame->generators.error[cell.generators[v]];
+        const double relative = (rounding::bound(dimensions_ + 2) + frame->generators.error[v]) * (1 + 0x1p-20);
+        const double absolute = dimensions_ * (1 + 0x1p-20);
+        const double *norms = map.norms(), *errors = map.errors();
+        bool doubtful = false;
         for (int i = 0; i < width; ++i) {
-            const double doubt =
-                (map.norms()[i] * (rounding::bound(dimensions_ + 2) + error) + map.errors()[i] * dimensions_) *
-                    (1 + 0x1p-20) +
-                rounding::tiny;
-            signs_[v * width + i] = std::abs(value[i]) > doubt ? (value[i] > 0 ? positive : negative) : zero;
+            const double doubt = norms[i] * relative + errors[i] * absolute + rounding::tiny;
+            sign[i] = static_cast<std::int8_t>((value[i] > doubt) - (value[i] < -doubt));
+            doubtful |= sign[i] == 0;
         }
-        for (int i = 0; i < width; ++i) {
-            if (signs_[v * width + i] != zero) continue;
-            int sign = sign_of(map, i, point, error, value[i]);
-            if (sign > 1) sign = exact_sign(cell, *frame, cell.generators[v], cell.facets_of[v], i);
-            signs_[v * width + i] = static_cast<signed char>(sign);
-        }
+        if (doubtful)
+            for (int i = 0; i < width; ++i)
+                if (sign[i] == 0)
+                    sign[i] = static_cast<std::int8_t>(
+                        crossing_.doubtful_sign(*frame, cell, cell.generators[v], cell.facets_of[v], i, value[i]));
+        for (int i = 0; i < width; ++i)
+            sides_[i] |= static_cast<std::uint8_t>(sign[i] > 0 ? above : sign[i] < 0 ? below : on_it);
     }
-    std::vector<int> zeros;
+    std::vector<int>& zeros = positives_;
     for (int i = 0; i < width; ++i) {
-        stop_.check();
-        bool cuts = is_domain;  // few, and all to be looked at one by one
+        bool cuts = is_domain || (sides_[i] & above && sides_[i] & below);
         for (auto& line : cell.lines) cuts = cuts || line_sign(cell, line, i) != 0;
-        int positives = 0, negatives = 0;
-        zeros.clear();
-        for (int v = 0; v < count; ++v) {
-            const int sign = signs_[v * width + i];
-            positives += sign > 0;
-            negatives += sign < 0;
-            if (sign == 0) zeros.push_back(v);
-        }
-        if (cuts || (positives && negatives)) {
+        if (cuts) {  // domain rows are few, and all looked at one by one
             frame->rows.push_back(i);
-        } else {
-            settle_gate(cell, i, positives, negatives, zeros);
+            continue;
         }
+        zeros.clear();
+        if (sides_[i] & on_it)
+            for (int v = 0; v < count; ++v)
+                if (signs_[v * width + i] == 0) zeros.push_back(v);
+        settle_gate(cell, i, (sides_[i] & above) != 0, (sides_[i] & below) != 0, zeros);
     }
     frame->list_rows(map, dimensions_);
     const int n = frame->count();
@@ -150,22 +185,21 @@ void CellWalk<Words>::open_frame(Cell<Words>& cell, const Frame* before) {
     frame->sign.resize(count * n);
     for (int v = 0; v < count; ++v)
         for (int c = 0; c < n; ++c) {
-            const int g = cell.generators[v];
-            frame->value[g * n + c] = values_[v * width + frame->rows[c]];
-            frame->sign[g * n + c] = signs_[v * width + frame->rows[c]];
+            frame->value[v * n + c] = values_[v * width + frame->rows[c]];
+            frame->sign[v * n + c] = signs_[v * width + frame->rows[c]];
         }
     cell.made = frame->generators.size();
 }
 
 // A row that has one sign on the cell, or none.
 template <int Words>
-void CellWalk<Words>::settle_gate(Cell<Words>& cell, int row, int positives, int negatives,
+void CellWalk<Words>::settle_gate(Cell<Words>& cell, int row, bool positive, bool negative,
                                   const std::vector<int>& zeros) {
     const int wall = problem_.stages[cell.stage].first_wall + row;
-    if (positives + negatives > 0 && !zeros.empty()) record_touching(cell, wall, zeros);
+    if ((positive || negative) && !zeros.empty()) record_touching(cell, wall, zeros);
     if (cell.stage == 0) return;
-    if (positives + negatives == 0) cell.vanishing_key ^= key_of_gate_vanishing(wall);
-    cell.set_gate(wall, positives > 0);
+    if (!positive && !negative) cell.vanishing_key ^= key_of_gate_vanishing(wall);
+    cell.set_gate(wall, positive);
 }
 
 // The wall does not cut the cell but meets it in a face: if that is a facet, the facet lies on this wall too.
@@ -196,13 +230,18 @@ auto CellWalk<Words>::insert(Cell<Words>& cell) -> CellPointer {
     for (std::size_t l = 0; l < cell.lines.size(); ++l)
         if (const int sign = line_sign(cell, cell.lines[l], cell.next)) return cut_line(cell, new_slot(cell), l, sign);
 
-    positives_.clear();
-    negatives_.clear();
-    for (int v = 0; v < cell.size(); ++v) {
+    const int size = cell.size();
+    positives_.resize(size);
+    negatives_.resize(size);
+    int positives = 0, negatives = 0;
+    for (int v = 0; v < size; ++v) {  // without branches: signs are hard to foresee
         const int sign = frame.sign_at(cell.generators[v], cell.row);
-        if (sign > 0) positives_.push_back(v);
-        if (sign < 0) negatives_.push_back(v);
+        positives_[positives] = negatives_[negatives] = v;
+        positives += sign > 0;
+        negatives += sign < 0;
     }
+    positives_.resize(positives);
+    negatives_.resize(negatives);
     if (!positives_.empty() && !negatives_.empty()) return cut(cell, new_slot(cell));
 
     std::vector<int> zeros;
@@ -211,7 +250,7 @@ auto CellWalk<Words>::insert(Cell<Words>& cell) -> CellPointer {
             if (frame.sign_at(cell.generators[v], cell.row) == zero) zeros.push_back(v);
     if (cell.stage == 0 && !negatives_.empty())
         throw FlatDomain(std::all_of(zeros.begin(), zeros.end(), [&](int v) { return cell.at_infinity(v); }));
-    settle_gate(cell, cell.next, static_cast<int>(positives_.size()), static_cast<int>(negatives_.size()), zeros);
+    settle_gate(cell, cell.next, !positives_.empty(), !negatives_.empty(), zeros);
     ++cell.row;
     return nullptr;
 }
@@ -224,76 +263,24 @@ int CellWalk<Words>::new_slot(Cell<Words>& cell) {
     return slot;
 }
 
-// ---- signs
-
-// Values and signs of all later rows at a new generator.
 template <int Words>
-void CellWalk<Words>::evaluate(Frame& frame, const Cell<Words>& cell, int generator, const Mask<Words>& mask,
-                               int first_row) {
-    const int n = frame.count();
-    frame.value.resize(frame.value.size() + n, 0.0);
-    frame.sign.resize(frame.sign.size() + n, 0);
-    double* value = frame.value.data() + generator * n;
-    std::int8_t* sign = frame.sign.data() + generator * n;
-    const double* point = frame.generators.point(generator);
-    for (int k = 0; k < dimensions_; ++k) {
-        const double* entries = frame.forms.data() + k * n;
-        const double x = point[k];
-        for (int c = first_row; c < n; ++c) value[c] += entries[c] * x;
-    }
-    const double error = frame.generators.error[generator];
-    for (int c = first_row; c < n; ++c) {
-        if (std::abs(value[c]) > frame.doubt[c] + frame.norm[c] * error) {
-            sign[c] = value[c] > 0 ? positive : negative;
-            continue;
-        }
-        int decided = sign_of(*cell.map, frame.rows[c], point, error, value[c]);
-        if (decided > 1) decided = exact_sign(cell, frame, generator, mask, frame.rows[c]);
-        sign[c] = static_cast<std::int8_t>(decided);
-    }
-}
-
-// A second look with the actual magnitudes: 2 if that does not decide either.
-template <int Words>
-int CellWalk<Words>::sign_of(const StageMap& map, int row, const double* point, double error, double value) const {
-    double magnitude = 0, linear = 0;
-    for (int k = 0; k < dimensions_; ++k) magnitude += std::abs(map.entry(row, k) * point[k]);
-    for (int k = 0; k < problem_.dim; ++k) linear += std::abs(point[k]);
-    const double doubt = (magnitude * rounding::bound(dimensions_ + 2) + map.norm(row) * error +
-                          map.error(row) * linear + map.constant_error(row) * std::abs(point[problem_.dim])) *
-                         (1 + 0x1p-20);
-    if (std::abs(value) > doubt + rounding::tiny) return value > 0 ? positive : negative;
-    // Zero is certain only where every product has a factor that is; a computed zero may be an underflow.
-    for (int k = 0; k < dimensions_; ++k) {
-        const double entry_error = k < problem_.dim ? map.error(row) : map.constant_error(row);
-        if ((point[k] != 0.0 || error > 0) && (map.entry(row, k) != 0.0 || entry_error > 0)) return 2;
-    }
-    return zero;
-}
-
-template <int Words>
-int CellWalk<Words>::exact_sign(const Cell<Words>& cell, Frame& frame, int generator, const Mask<Words>& mask,
-                                int row) const {
-    return 2 * sign_of_product(cell.map->exact_row(row), equations_.exact(cell, frame, generator, mask));
-}
-
-template <int Words>
-int CellWalk<Words>::line_sign(Cell<Words>& cell, typename Cell<Words>::Line& line, int row) const {
+int CellWalk<Words>::line_sign(Cell<Words>& cell, typename Cell<Words>::Line& line, int row) {
     const StageMap& map = *cell.map;
     double value = 0;
     for (int k = 0; k < dimensions_; ++k) value += map.entry(row, k) * line.coordinates[k];
-    const int sign = sign_of(map, row, line.coordinates.data(), line.error, value);
+    const int sign = crossing_.sign_of(map, row, line.coordinates.data(), line.error, value);
     if (sign <= 1) return sign;
-    if (!line.exact) line.exact = equations_.solve(cell, cell.facets, line.pivot, true);
+    if (!line.exact) line.exact = crossing_.equations().solve(cell, cell.facets, line.pivot, true);
     return sign_of_product(map.exact_row(row), *line.exact);
 }
 
 // ---- cutting
 
+// Afterwards `cell` is the off side, which takes the cell's own memory; the on side is returned.
 template <int Words>
 auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
-    CellPointer low = fresh(), high = fresh();
-    low->inherit(cell);
+    cell.slots[slot] = {cell.map.get(), cell.next, cell.wall(problem_)};
+    CellPointer high = fresh();
     high->inherit(cell);
     if (cell.stage > 0) high->set_gate(cell.wall(problem_), true);
 
@@ -302,47 +289,65 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
     cutting.set(slot);
     for (const int v : negatives_) low_facets = low_facets | cell.facets_of[v];
     for (const int v : positives_) high_facets = high_facets | cell.facets_of[v];
-    for (Cell<Words>* side : {low.get(), high.get()}) {
-        const Mask<Words> kept = side == low.get() ? low_facets : high_facets;
-        side->facets = kept | cutting;
-        side->slots[slot] = {cell.map.get(), cell.next, cell.wall(problem_)};
-        std::erase_if(side->shared, [&](const auto& item) { return !kept.has(item.first); });
-    }
+    high->facets = high_facets | cutting;
+    low_generators_.clear();
+    low_masks_.clear();
+    const auto add_low = [&](int g, const Mask<Words>& mask) {
+        low_generators_.push_back(g);
+        low_masks_.push_back(mask);
+    };
     Frame& frame = *cell.frame;
-    for (int v = 0; v < cell.size(); ++v) {
-        const int g = cell.generators[v], sign = frame.sign_at(g, cell.row);
-        if (sign < 0) low->add(g, cell.facets_of[v]);
-        if (sign > 0) high->add(g, cell.facets_of[v]);
-        if (sign != 0) continue;
-        for (Cell<Words>* side : {low.get(), high.get()}) {
-            if (keep_touched_) {
+    for (const int v : negatives_) add_low(cell.generators[v], cell.facets_of[v]);
+    for (const int v : positives_) high->add(cell.generators[v], cell.facets_of[v]);
+    if (positives_.size() + negatives_.size() < static_cast<std::size_t>(cell.size()))
+        for (int v = 0; v < cell.size(); ++v) {
+            const int g = cell.generators[v];
+            if (frame.sign_at(g, cell.row) != zero) continue;
+            for (const Mask<Words>& facets : {low_facets | cutting, high_facets | cutting}) {
+                if (!keep_touched_) break;
                 Walls& touched = frame.generators.touched[g];
-                touched = walls_lost(cell, v, side->facets);
+                touched = walls_lost(cell, v, facets);
             }
-            side->add(g, (cell.facets_of[v] | cutting) & side->facets);
+            add_low(g, (cell.facets_of[v] & low_facets) | cutting);
+            high->add(g, (cell.facets_of[v] & high_facets) | cutting);
         }
-    }
 
-    // The double-description rule: a generator on either side and an edge between them give one on the cut.
+    // The double-description rule: a generator on either side and an edge between them give one on the cut, which lies
+    // on the facets of the edge and on the cut.
     const int edge = problem_.dim - 1 - static_cast<int>(cell.lines.size());
+    negative_masks_.clear();
+    for (const int n : negatives_) negative_masks_.push_back(cell.facets_of[n]);
     for (const int p : positives_) {
         stop_.check();
-        const bool simple = cell.facets_of[p].size() == edge + 1;
-        for (const int n : negatives_) {
-            const Mask<Words> common = cell.facets_of[p] & cell.facets_of[n];
+        const Mask<Words> mask = cell.facets_of[p];
+        const bool simple = mask.size() == edge + 1;
+        for (std::size_t i = 0; i < negatives_.size(); ++i) {
+            const Mask<Words> common = mask & negative_masks_[i];
             if (common.size() < edge) continue;
-            bool adjacent = simple || cell.facets_of[n].size() == edge + 1;
+            const int n = negatives_[i];
+            bool adjacent = simple || negative_masks_[i].size() == edge + 1;
             if (!adjacent) {
                 adjacent = true;
                 for (int other = 0; other < cell.size() && adjacent; ++other)
                     adjacent = other == p || other == n || !cell.facets_of[other].contains(common);
             }
-            if (adjacent) add_combination(cell, p, n, slot, *low, *high);
+            if (!adjacent) continue;
+            const Mask<Words> walls = common | cutting;
+            const int g = crossing_.between(frame, cell, cell.generators[p], cell.generators[n], cell.row, walls);
+            add_low(g, walls);
+            high->add(g, walls);
         }
     }
-    if (std::max(low->size(), high->size()) > most_generators)
+    if (std::max(low_generators_.size(), high->generators.size()) > most_generators)
         throw TooLarge("a cell has more than 65,536 vertices and rays: choose a smaller domain or a box");
-    return choose_sides(cell, std::move(low), std::move(high));
+    cell.facets = low_facets | cutting;
+    std::swap(cell.generators, low_generators_);
+    std::swap(cell.facets_of, low_masks_);
+    if (!cell.shared.empty()) {
+        std::erase_if(cell.shared, [&](const auto& item) { return !low_facets.has(item.first); });
+        std::erase_if(high->shared, [&](const auto& item) { return !high_facets.has(item.first); });
+    }
+    return choose_sides(cell, std::move(high));
 }
 
 // What a generator touches once only `facets` are left: the facets that it loses are still walls through it.
@@ -356,33 +361,6 @@ Walls CellWalk<Words>::walls_lost(const Cell<Words>& cell, int v, const Mask<Wor
             if (slot == s) walls = with_wall(walls, wall);
     });
     return walls;
-}
-
-template <int Words>
-void CellWalk<Words>::add_combination(Cell<Words>& parent, int p, int n, int slot, Cell<Words>& low,
-                                      Cell<Words>& high) {
-    Frame& frame = *parent.frame;
-    const int above = parent.generators[p], below = parent.generators[n];
-    const double* from = frame.generators.point(above);
-    const double* to = frame.generators.point(below);
-    const double up = frame.value_at(above, parent.row), down = frame.value_at(below, parent.row);
-    const bool rough =
-        frame.sign_at(above, parent.row) == exactly_positive || frame.sign_at(below, parent.row) == exactly_negative;
-    const double share = up / (up - down);
-    point_.resize(dimensions_);
-    for (int k = 0; k < dimensions_; ++k) point_[k] = from[k] + share * (to[k] - from[k]);
-    const bool infinite = parent.at_infinity(p) && parent.at_infinity(n);
-    if (infinite) point_[problem_.dim] = 0.0;
-
-    // The facets of the new generator are those of the edge and the cut; `low` knows the cut's slot already.
-    Mask<Words> mask = parent.facets_of[p] & parent.facets_of[n];
-    mask.set(slot);
-    auto settled = equations_.settle(low, mask, Equations<Words>::no_line, infinite, rough, point_.data());
-    const int g = frame.generators.add(point_.data(), settled.error, infinite, std::move(settled.exact),
-                                       common_walls(frame.generators.touched[above], frame.generators.touched[below]));
-    evaluate(frame, low, g, mask, parent.row + 1);
-    low.add(g, mask);
-    high.add(g, mask);
 }
 
 // The wall crosses a line: slide every generator along the line onto the wall; the line itself becomes a ray of either
@@ -410,7 +388,8 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
         stop_.check();
         const double factor = value_on(other.coordinates.data()) / along;
         for (int k = 0; k < dimensions_; ++k) other.coordinates[k] -= factor * line.coordinates[k];
-        auto settled = equations_.settle(side, side.facets, other.pivot, true, rough, other.coordinates.data());
+        auto settled = crossing_.equations().settle(side, side.facets, other.pivot, true, {rounding::unknown, rough},
+                                                    other.coordinates.data());
         other.error = settled.error;
         other.exact = std::move(settled.exact);
     }
@@ -422,11 +401,11 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
         point_.assign(cell.point(v), cell.point(v) + dimensions_);
         const double factor = value_on(point_.data()) / along;
         for (int k = 0; k < dimensions_; ++k) point_[k] -= factor * line.coordinates[k];
-        auto settled =
-            equations_.settle(side, mask, Equations<Words>::no_line, cell.at_infinity(v), rough, point_.data());
+        auto settled = crossing_.equations().settle(side, mask, Equations<Words>::no_line, cell.at_infinity(v),
+                                                    {rounding::unknown, rough}, point_.data());
         const int g = frame.generators.add(point_.data(), settled.error, cell.at_infinity(v), std::move(settled.exact),
                                            frame.generators.touched[cell.generators[v]]);
-        evaluate(frame, side, g, mask, cell.row + 1);
+        crossing_.evaluate(frame, side, g, mask, cell.row + 1);
         side.add(g, mask);
     }
     // Every wall so far contains the line.
@@ -454,34 +433,29 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
         target->add(g, cell.facets);
     }
     for (Cell<Words>* target : {low.get(), high.get()})
-        evaluate(frame, *target, target->generators.back(), cell.facets, cell.row + 1);
-    return choose_sides(cell, std::move(low), std::move(high));
+        crossing_.evaluate(frame, *target, target->generators.back(), cell.facets, cell.row + 1);
+    std::swap(cell, *low);
+    recycle(std::move(low));
+    return choose_sides(cell, std::move(high));
 }
 
-// Go on with the off side in `cell` and return the on side; where only one is wanted, with that one.
+// Go on with the off side, `cell`, and return the on side; where only one is wanted, with that one.
 template <int Words>
-auto CellWalk<Words>::choose_sides(Cell<Words>& cell, CellPointer off, CellPointer on) -> CellPointer {
+auto CellWalk<Words>::choose_sides(Cell<Words>& cell, CellPointer on) -> CellPointer {
     const bool is_gate = cell.stage > 0;
-    const int wall = cell.wall(problem_);
     bool keep_off = is_gate, keep_on = true;
-    for (Cell<Words>* side : {off.get(), on.get()}) {
+    for (Cell<Words>* side : {&cell, on.get()}) {
         ++side->row;
-        side->made = cell.frame->generators.size();
+        side->made = side->frame->generators.size();
     }
     if (is_gate && selection_) {
-        off->wanted_last = on->wanted_first = selection_->first_on(cell.wanted_first, cell.wanted_last, wall);
-        keep_off = off->wanted_first < off->wanted_last;
+        cell.wanted_last = on->wanted_first =
+            selection_->first_on(cell.wanted_first, cell.wanted_last, cell.wall(problem_));
+        keep_off = cell.wanted_first < cell.wanted_last;
         keep_on = on->wanted_first < on->wanted_last;
     }
-    if (!keep_off) {
-        std::swap(cell, *on);
-        recycle(std::move(on));
-        recycle(std::move(off));
-        return nullptr;
-    }
-    std::swap(cell, *off);
-    recycle(std::move(off));
-    if (keep_on) return on;
+    if (keep_off && keep_on) return on;
+    if (!keep_off) std::swap(cell, *on);
     recycle(std::move(on));
     return nullptr;
 }

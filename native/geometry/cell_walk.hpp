@@ -7,13 +7,10 @@
 #include "geometry/cell.hpp"
 #include "geometry/cell_block.hpp"
 #include "geometry/cell_writer.hpp"
-#include "geometry/equations.hpp"
+#include "geometry/crossing.hpp"
 #include "geometry/problem.hpp"
 
 namespace polyfold {
-
-// A cell has more facets than the mask has room for: start again with a larger one.
-struct TooManyFacets : std::exception {};
 
 // The domain has no interior.
 struct FlatDomain : std::exception {
@@ -44,14 +41,19 @@ struct Selection {
     }
 };
 
+struct WalkOptions {
+    const Selection* selection = nullptr;  // visit these cells only
+    bool keep_touched = false;             // every generator knows all walls through it, as counting faces needs
+    int stages = -1;                       // hand cells out when they enter this stage; negative: when all are done
+};
+
 template <int Words>
 class CellWalk {
   public:
     using CellPointer = std::unique_ptr<Cell<Words>>;
+    using Block = CellBlock;
 
-    // With `keep_touched` every generator knows all walls that pass through it, as counting faces needs.
-    CellWalk(const Problem& problem, const StopSignal& stop, const Selection* selection = nullptr,
-             bool keep_touched = false);
+    CellWalk(const Problem& problem, const StopSignal& stop, const WalkOptions& options = {});
 
     // The whole domain as a cell with no gate inserted; throws FlatDomain.
     CellPointer root();
@@ -63,22 +65,34 @@ class CellWalk {
     // Write a finished cell behind the others.
     void emit(Cell<Words>& cell, CellBlock& block) { writer_.emit(cell, block); }
 
-    void recycle(CellPointer cell) { spare_.push_back(std::move(cell)); }
+    void recycle(CellPointer cell) {
+        cell->frame.reset();
+        cell->map.reset();
+        spare_.push_back(std::move(cell));
+    }
 
   private:
     const Problem& problem_;
     const StopSignal& stop_;
-    const Selection* selection_;
+    const Selection* const selection_;
     const bool keep_touched_;
+    const int end_;         // the stage at which cells are handed out
     const int dimensions_;  // dim + 1
-    Equations<Words> equations_;
+    Crossing<Words> crossing_;
     CellWriter<Words> writer_;
     std::vector<CellPointer> spare_;
+    // The last ones made for each stage, which are mostly free again when the next one is wanted.
+    std::vector<std::shared_ptr<Frame>> frames_;
+    std::vector<std::shared_ptr<StageMap>> maps_;
 
     // Scratch.
+    Forms forms_;
     std::vector<double> point_, values_;
     std::vector<int> positives_, negatives_;
-    std::vector<signed char> signs_;
+    std::vector<Mask<Words>> negative_masks_, low_masks_;
+    std::vector<std::int32_t> low_generators_;
+    std::vector<std::int8_t> signs_;
+    std::vector<std::uint8_t> sides_;
 
     CellPointer fresh() {
         if (spare_.empty()) return std::make_unique<Cell<Words>>();
@@ -86,23 +100,20 @@ class CellWalk {
         spare_.pop_back();
         return cell;
     }
+    std::shared_ptr<Frame> fresh_frame(int stage);
+    std::shared_ptr<StageMap> fresh_map(int stage);
     void open_frame(Cell<Words>& cell, const Frame* before);
     void enter_next_stage(Cell<Words>& cell);
     CellPointer insert(Cell<Words>& cell);
     CellPointer cut(Cell<Words>& cell, int slot);
     CellPointer cut_line(Cell<Words>& cell, int slot, std::size_t line, int line_sign);
-    CellPointer choose_sides(Cell<Words>& cell, CellPointer off, CellPointer on);
-    void settle_gate(Cell<Words>& cell, int row, int positives, int negatives, const std::vector<int>& zeros);
+    CellPointer choose_sides(Cell<Words>& cell, CellPointer on);
+    void settle_gate(Cell<Words>& cell, int row, bool positive, bool negative, const std::vector<int>& zeros);
     void record_touching(Cell<Words>& cell, int wall, const std::vector<int>& zeros);
     Walls walls_lost(const Cell<Words>& cell, int i, const Mask<Words>& facets) const;
     int new_slot(Cell<Words>& cell);
 
-    void evaluate(Frame& frame, const Cell<Words>& cell, int generator, const Mask<Words>& mask, int first_row);
-    int sign_of(const StageMap& map, int row, const double* point, double error, double value) const;
-    int exact_sign(const Cell<Words>& cell, Frame& frame, int generator, const Mask<Words>& mask, int row) const;
-    int line_sign(Cell<Words>& cell, typename Cell<Words>::Line& line, int row) const;
-    void add_combination(Cell<Words>& parent, int positive, int negative, int slot, Cell<Words>& low,
-                         Cell<Words>& high);
+    int line_sign(Cell<Words>& cell, typename Cell<Words>::Line& line, int row);
 };
 
 extern template class CellWalk<1>;

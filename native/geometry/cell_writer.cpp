@@ -16,26 +16,25 @@ bool is_bounded(const Cell<Words>& cell) {
 
 // The slots of a cell's facets by their walls, without infinity.
 template <int Words>
-std::vector<int> CellWriter<Words>::facets_in_order(const Cell<Words>& cell) const {
-    std::vector<int> order;
+const std::vector<int>& CellWriter<Words>::facets_in_order(const Cell<Words>& cell) {
+    order_.clear();
     cell.facets.for_each([&](int s) {
-        if (cell.slots[s].wall != problem_.infinity_wall()) order.push_back(s);
+        if (cell.slots[s].wall != problem_.infinity_wall()) order_.push_back(s);
     });
-    std::sort(order.begin(), order.end(), [&](int a, int b) { return cell.slots[a].wall < cell.slots[b].wall; });
-    return order;
+    std::sort(order_.begin(), order_.end(), [&](int a, int b) { return cell.slots[a].wall < cell.slots[b].wall; });
+    return order_;
 }
 
 template <int Words>
 void CellWriter<Words>::emit(Cell<Words>& cell, CellBlock& block) {
-    cell.emit_pattern(block);
-    std::vector<std::int32_t> walls;
+    cell.emit_pattern(keys_, block);
     for (const int s : facets_in_order(cell)) {
-        walls.assign(1, cell.slots[s].wall);
+        walls_.assign(1, cell.slots[s].wall);
         for (const auto& [slot, other] : cell.shared)
-            if (slot == s) walls.push_back(other);
-        cell.emit_facet(problem_, walls, block);
+            if (slot == s) walls_.push_back(other);
+        Path::emit_facet(walls_, block);
     }
-    block.facet_stop.push_back(static_cast<std::int64_t>(block.facet_wall.size()));
+    block.facet_start.push_back(static_cast<std::int64_t>(block.facet_wall.size()));
 
     block.bounded.push_back(is_bounded(cell));
     write_witness(cell, block);
@@ -46,7 +45,9 @@ void CellWriter<Words>::emit(Cell<Words>& cell, CellBlock& block) {
 template <int Words>
 void CellWriter<Words>::write_witness(Cell<Words>& cell, CellBlock& block) {
     const int d = problem_.dim;
-    std::vector<double> mean(d, 0.0), drift(d, 0.0);
+    std::vector<double>&mean = mean_, &drift = drift_;
+    mean.assign(d, 0.0);
+    drift.assign(d, 0.0);
     const auto& infinite = cell.frame->generators.at_infinity;
     const auto vertices =
         std::count_if(cell.generators.begin(), cell.generators.end(), [&](int g) { return !infinite[g]; });
@@ -64,7 +65,7 @@ void CellWriter<Words>::write_witness(Cell<Words>& cell, CellBlock& block) {
     for (int k = 0; k < d; ++k) mean[k] += length * drift[k];
     if (std::all_of(mean.begin(), mean.end(), [](double x) { return std::isfinite(x); }) &&
         proved_inside(cell, mean.data())) {
-        block.witnesses.insert(block.witnesses.end(), mean.begin(), mean.end());
+        block.witnesses.append(mean.data(), mean.size());
         return;
     }
     for (const double x : mean) block.witnesses.push_back(std::isfinite(x) ? x : 0.0);

@@ -16,7 +16,7 @@ template <int Words>
 class CellWriter {
   public:
     explicit CellWriter(const Problem& problem)
-        : problem_(problem), dimensions_(problem.dim + 1), equations_(problem) {}
+        : problem_(problem), dimensions_(problem.dim + 1), equations_(problem), keys_(problem.gates) {}
 
     // Write a finished cell behind the others.
     void emit(Cell<Words>& cell, CellBlock& block);
@@ -26,8 +26,14 @@ class CellWriter {
     const Problem& problem_;
     const int dimensions_;  // dim + 1
     Equations<Words> equations_;
+    const PatternKeys keys_;
 
-    std::vector<int> facets_in_order(const Cell<Words>& cell) const;
+    // Scratch.
+    std::vector<int> order_;
+    std::vector<std::int32_t> walls_;
+    std::vector<double> mean_, drift_;
+
+    const std::vector<int>& facets_in_order(const Cell<Words>& cell);
     void write_witness(Cell<Words>& cell, CellBlock& block);
     bool proved_inside(const Cell<Words>& cell, const double* witness) const;
 };

@@ -1,7 +1,10 @@
 #include "geometry/equations.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <stdexcept>
 
 #include "geometry/rounding.hpp"
@@ -10,20 +13,25 @@ namespace polyfold {
 
 namespace {
 
-// Scale by a power of two, which rounds nothing, so that the largest coordinate lies between a half and one.
-void normalise(double* point, int size) {
+// Scale by a power of two, which rounds nothing, so that the largest coordinate lies between a half and one. Returns
+// the scale, or infinity where that is no ordinary number.
+double normalise(double* point, int size) {
     double largest = 0;
     for (int k = 0; k < size; ++k) largest = std::max(largest, std::abs(point[k]));
-    if (!(largest > 0) || !std::isfinite(largest)) return;
-    int exponent = 0;
-    std::frexp(largest, &exponent);
-    if (exponent == 0) return;
-    if (std::abs(exponent) < 1000) {
-        const double scale = std::ldexp(1.0, -exponent);
+    if (largest >= 0.5 && largest < 1) return 1;
+    if (rounding::is_ordinary(largest)) {
+        // 2^-e from the bits of largest = m 2^e, m in [1/2, 1)
+        const std::uint64_t exponent = std::bit_cast<std::uint64_t>(largest) >> 52;
+        const double scale = std::bit_cast<double>((2045 - exponent) << 52);
         for (int k = 0; k < size; ++k) point[k] *= scale;
-    } else {
+        return scale;
+    }
+    if (largest > 0 && std::isfinite(largest)) {
+        int exponent = 0;
+        std::frexp(largest, &exponent);
         for (int k = 0; k < size; ++k) point[k] = std::ldexp(point[k], -exponent);
     }
+    return rounding::unknown;
 }
 
 // Round an exact point to floats, the largest coordinate between a half and one.
@@ -42,14 +50,17 @@ void round_to(const ExactVector& exact, double* point) {
 }  // namespace
 
 template <int Words>
-auto Equations<Words>::settle(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, bool infinite, bool rough,
+auto Equations<Words>::settle(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, bool infinite, Guess guess,
                               double* point) -> Settled {
-    if (!rough) {
-        normalise(point, problem_.dim + 1);
-        const double error = error_of(cell, facets, pivot, point);
+    if (!guess.rough) {
         // A vertex far out needs its last coordinate to some relative accuracy as well.
-        const bool far = !infinite && pivot == no_line && !(point[problem_.dim] * rounding::poor > error);
-        if (error < rounding::poor && !far) return {error, nullptr};
+        const auto known = [&](double error, double wanted) {
+            return error < wanted && (infinite || pivot != no_line || point[problem_.dim] * rounding::poor > error);
+        };
+        const double inherited = guess.error * normalise(point, problem_.dim + 1) * (1 + 0x1p-20);
+        if (known(inherited, rounding::good)) return {inherited, nullptr};
+        const double error = error_of(cell, facets, pivot, point);
+        if (known(error, rounding::poor)) return {error, nullptr};
     }
     auto exact = solve(cell, facets, pivot, infinite);
     round_to(*exact, point);

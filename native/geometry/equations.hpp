@@ -22,10 +22,21 @@ class Equations {
         std::shared_ptr<const ExactVector> exact;  // only where it had to be found
     };
 
-    // Normalise a fresh point and bound its error. Where floats know it badly, or not at all (`rough`), find the exact
-    // solution and round that.
-    Settled settle(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, bool infinite, bool rough,
+    // How well a fresh point is known before anybody looks at its equations.
+    struct Guess {
+        double error;  // bounds the error of every coordinate; infinity where nothing is known
+        bool rough;    // the point itself says nothing
+    };
+
+    // Normalise a fresh point and bound its error: by the guess if that is good enough, else by the equations. Where
+    // floats know the point badly, or not at all, find the exact solution and round that.
+    Settled settle(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, bool infinite, Guess guess,
                    double* point);
+
+    // The bound that the equations of a generator of the frame give.
+    double error_at(const Cell<Words>& cell, const Frame& frame, int generator, const Mask<Words>& facets) {
+        return error_of(cell, facets, no_line, frame.generators.point(generator));
+    }
 
     std::shared_ptr<const ExactVector> solve(const Cell<Words>& cell, const Mask<Words>& facets, int pivot,
                                              bool infinite) const;

@@ -35,6 +35,7 @@ std::vector<Face> facets_of(const Face& face, const Cell<Words>& cell) {
 // A face's name is the walls that contain it and the other gates that are on: the same for all cells around it.
 template <int Words>
 void FaceCount::add(const Cell<Words>& cell) {
+    const FaceKey inside = cell.key(keys_);
     std::vector<std::vector<std::int32_t>> walls(cell.size());
     for (int v = 0; v < cell.size(); ++v) {
         if (const Walls& touched = cell.frame->generators.touched[cell.generators[v]]) walls[v] = *touched;
@@ -59,8 +60,7 @@ void FaceCount::add(const Cell<Words>& cell) {
                                       std::back_inserter(both));
                 common = std::move(both);
             }
-            FaceKey key = cell.on_key;
-            key ^= cell.vanishing_key;
+            FaceKey key = inside;
             for (const std::int32_t wall : common) {
                 key ^= key_of_gate_vanishing(wall);
                 if (wall < problem_.gates && cell.Path::on(wall)) key ^= key_of_gate_on(wall);

@@ -11,7 +11,7 @@ namespace polyfold {
 
 class FaceCount {
   public:
-    explicit FaceCount(const Problem& problem) : problem_(problem), seen_(problem.dim + 1) {}
+    explicit FaceCount(const Problem& problem) : problem_(problem), keys_(problem.gates), seen_(problem.dim + 1) {}
 
     // Add the faces of a finished cell whose generators know all their walls.
     template <int Words>
@@ -25,6 +25,7 @@ class FaceCount {
         std::size_t operator()(const FaceKey& key) const { return key.low; }
     };
     const Problem& problem_;
+    const PatternKeys keys_;
     std::vector<std::unordered_set<FaceKey, Hash>> seen_;  // by dimension
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace polyfold {
 
@@ -40,5 +41,30 @@ constexpr FaceKey key_of_gate_on(int gate) {
 constexpr FaceKey key_of_gate_vanishing(int gate) {
     return face_key::from_seed(2 * static_cast<std::uint64_t>(gate) + 1);
 }
+
+// Keys of whole patterns, half a byte at a time.
+class PatternKeys {
+  public:
+    explicit PatternKeys(int gates) : stride_((gates + 7) / 8), parts_(static_cast<std::size_t>(stride_) * 32) {
+        for (int half = 0; half < 2 * stride_; ++half)
+            for (int bits = 0; bits < 16; ++bits)
+                for (int b = 0; b < 4; ++b)
+                    if ((bits >> b) & 1) parts_[half * 16 + bits] ^= key_of_gate_on(half * 4 + b);
+    }
+
+    // Of the gates that are on.
+    FaceKey of(const std::uint8_t* pattern) const {
+        FaceKey key;
+        for (int b = 0; b < stride_; ++b) {
+            key ^= parts_[b * 32 + pattern[b] % 16];
+            key ^= parts_[b * 32 + 16 + pattern[b] / 16];
+        }
+        return key;
+    }
+
+  private:
+    int stride_;
+    std::vector<FaceKey> parts_;
+};
 
 }  // namespace polyfold

@@ -44,6 +44,14 @@ void GeneratorStore::truncate(int count) {
     touched.resize(count);
 }
 
+void Frame::clear() {
+    generators.truncate(0);
+    rows.clear();
+    value.clear();
+    sign.clear();
+    above_known = false;
+}
+
 void Frame::list_rows(const StageMap& map, int dimensions) {
     const int n = count();
     forms.resize(n * dimensions);

@@ -37,6 +37,8 @@ struct GeneratorStore {
 };
 
 struct Frame {
+    void clear();
+
     GeneratorStore generators;
 
     // The rows of the stage that cut the cell which entered it, ascending. All others are decided.

@@ -11,8 +11,6 @@ namespace polyfold {
 
 namespace {
 
-constexpr double unknown = std::numeric_limits<double>::infinity();
-
 // A bound on the row-sum norm of the inverse of a matrix whose entries may each be off, in sum over a row, by
 // `matrix_error`. The matrix is factorised in place. |U^-1| and |L^-1| are bounded by the inverses of their comparison
 // matrices (absolute values, off-diagonal ones negated), which take a substitution each; the factorisation's own
@@ -28,7 +26,7 @@ double inverse_bound(double* a, double matrix_error, int size) {
         if (pivot != step)
             for (int k = 0; k < n; ++k) std::swap(a[pivot * n + k], a[step * n + k]);
         const double value = a[step * n + step];
-        if (value == 0.0 || !std::isfinite(value)) return unknown;
+        if (value == 0.0 || !std::isfinite(value)) return rounding::unknown;
         const double scale = 1 / value;
         for (int i = step + 1; i < n; ++i) {
             const double factor = a[i * n + step] *= scale;
@@ -55,7 +53,14 @@ double inverse_bound(double* a, double matrix_error, int size) {
     }
     const double inverse = lower * upper * (1 + 0x1p-20);
     const double defect = inverse * (rounding::bound(2 * n + 4) * n * upper_norm + matrix_error) * (1 + 0x1p-20);
-    return defect < 0.5 ? inverse / (1 - defect) * (1 + 0x1p-20) : unknown;
+    return defect < 0.5 ? inverse / (1 - defect) * (1 + 0x1p-20) : rounding::unknown;
+}
+
+// A power of two by which the last coordinate is measured: where everything happens far from the origin it is small at
+// all points, and equations that look nearly dependent in the same unit for all coordinates are not.
+double unit_of_last(const double* point, int dim) {
+    const double last = std::abs(point[dim]);
+    return rounding::is_ordinary(last) && last < 1 ? std::ldexp(1.0, std::ilogb(last)) : 1.0;
 }
 
 // The solution v of the equations M v' = -m (with v = point in coordinate `fixed`, which makes the system square) lies
@@ -64,13 +69,15 @@ template <int N>
 double distance_bound(const double* rows, const double* slack, const int* chosen, const double* point, int fixed,
                       int dim, double* work) {
     const int n = N ? N : dim, size = n + 1;
+    const double unit = unit_of_last(point, n);
     double point_norm = 0, residual = 0, matrix_error = 0;
     for (int k = 0; k < size; ++k) point_norm += std::abs(point[k]);
     for (int i = 0; i < n; ++i) {
         const double* row = rows + chosen[i] * size;
         double largest = 0;
-        for (int k = 0; k < size; ++k) largest = std::max(largest, std::abs(row[k]));
-        if (!rounding::is_ordinary(largest)) return unknown;
+        for (int k = 0; k < n; ++k) largest = std::max(largest, std::abs(row[k]));
+        largest = std::max(largest, std::abs(row[n] * unit));
+        if (!rounding::is_ordinary(largest)) return rounding::unknown;
         const double scale = 1 / largest;
         double value = 0, magnitude = 0, norm = 0;
         for (int k = 0, column = 0; k < size; ++k) {
@@ -78,12 +85,13 @@ double distance_bound(const double* rows, const double* slack, const int* chosen
             value += coefficient * point[k];
             magnitude += std::abs(coefficient * point[k]);
             if (k == fixed) continue;
-            work[i * n + column++] = coefficient;
-            norm += std::abs(coefficient);
+            const double in_units = k == n ? coefficient * unit : coefficient;
+            work[i * n + column++] = in_units;
+            norm += std::abs(in_units);
         }
         const double error = slack[chosen[i]] * scale * (1 + 0x1p-20);
         residual = std::max(residual, std::abs(value) + rounding::bound(size + 4) * magnitude + error * point_norm);
-        matrix_error = std::max(matrix_error, error * n + rounding::bound(2) * norm);
+        matrix_error = std::max(matrix_error, error * n + rounding::bound(2) * norm + rounding::underflow);
     }
     return inverse_bound<N>(work, matrix_error, n) * (residual + rounding::tiny) * (1 + 0x1p-20);
 }
@@ -92,11 +100,11 @@ double distance_bound(const double* rows, const double* slack, const int* chosen
 
 double LinearBound::error(const double* point) {
     const int n = size_ - 1;
-    if (static_cast<int>(slack_.size()) < n) return unknown;
+    if (static_cast<int>(slack_.size()) < n) return rounding::unknown;
     int fixed = 0;
     for (int k = 1; k < size_; ++k)
         if (std::abs(point[k]) > std::abs(point[fixed])) fixed = k;
-    if (!choose_independent_rows(fixed)) return unknown;
+    if (!choose_independent_rows(fixed)) return rounding::unknown;
     const auto run = [&]<int N>() {
         work_.resize(static_cast<std::size_t>(n * n));
         return distance_bound<N>(rows_.data(), slack_.data(), chosen_.data(), point, fixed, n, work_.data());

@@ -39,7 +39,7 @@ double power_of_two_below(double value) {
 }  // namespace
 
 LpWalk::LpWalk(const Problem& problem, const StopSignal& stop)
-    : problem_(problem), stop_(stop), dim_(problem.dim), simplex_(stop) {}
+    : problem_(problem), stop_(stop), dim_(problem.dim), simplex_(stop), keys_(problem.gates) {}
 
 // The domain's rows cut a box around the origin; if nothing of the box's own faces is left, it held the whole domain.
 auto LpWalk::root() -> CellPointer {
@@ -379,17 +379,17 @@ void LpWalk::emit(LpCell& cell, CellBlock& block) {
     std::sort(facets.begin(), facets.end(), [&](int a, int b) { return cell.rows[a].wall < cell.rows[b].wall; });
 
     // From here on nothing can be stopped: a cell is written whole or not at all.
-    cell.emit_pattern(block);
+    cell.emit_pattern(keys_, block);
     std::vector<std::int32_t> walls;
     for (const int row : facets) {
         walls.assign(1, cell.rows[row].wall);
         for (const auto& [other, wall] : cell.shared)
             if (other == row) walls.push_back(wall);
-        cell.emit_facet(problem_, walls, block);
+        Path::emit_facet(walls, block);
     }
-    block.facet_stop.push_back(static_cast<std::int64_t>(block.facet_wall.size()));
+    block.facet_start.push_back(static_cast<std::int64_t>(block.facet_wall.size()));
     block.bounded.push_back(1);
-    block.witnesses.insert(block.witnesses.end(), middle.begin(), middle.end());
+    block.witnesses.append(middle.data(), middle.size());
     if (!proved_inside(cell, middle.data())) {
         ExactWitness witness{block.cells, {}};
         for (const auto& n : exact_point(cell.points[0]).numerators) witness.coordinates.push_back(n.to_hex());

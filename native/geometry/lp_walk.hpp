@@ -47,6 +47,7 @@ struct OpenDomain : std::exception {};
 class LpWalk {
   public:
     using CellPointer = std::unique_ptr<LpCell>;
+    using Block = CellBlock;
 
     LpWalk(const Problem& problem, const StopSignal& stop);
 
@@ -61,6 +62,7 @@ class LpWalk {
     const StopSignal& stop_;
     const int dim_;
     Simplex simplex_;
+    const PatternKeys keys_;
 
     // The wall that is being inserted, scaled by a power of two.
     std::vector<double> form_;

@@ -1,76 +1,121 @@
 #include "geometry/pairing.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <atomic>
+
+#include "geometry/in_parallel.hpp"
 
 namespace polyfold {
 
 namespace {
 
-// Facet numbers by key; open addressing, at most half full.
-class FacetTable {
-  public:
-    FacetTable(const std::vector<FaceKey>& keys, std::size_t expected)
-        : keys_(keys), slots_(std::bit_ceil(2 * expected + 16), -1), mask_(slots_.size() - 1) {}
+// Every share goes through all facets, and only keeps fewer of them waiting: many shares gain nothing.
+constexpr int most_shares = 4;
+constexpr std::int64_t worth_sharing = 1 << 14;
 
-    // The facet that waits under the same key, or -1 after this one has been left to wait.
-    std::int64_t find_or_add(std::int64_t facet) {
-        for (std::size_t at = keys_[facet].low & mask_;; at = (at + 1) & mask_) {
-            if (slots_[at] < 0) {
-                slots_[at] = facet;
-                return -1;
+// Keys of facets: what the cells on both sides of one have in common. They are made when they are needed, since there
+// are many times more facets than cells.
+class FacetKeys {
+  public:
+    FacetKeys(const CellBlock& cells, int gates)
+        : cells_(cells), gates_(gates), stride_((gates + 7) / 8), changes_(2 * gates) {
+        for (int gate = 0; gate < gates; ++gate) {
+            FaceKey off = key_of_gate_vanishing(gate), on = off;
+            on ^= key_of_gate_on(gate);
+            changes_[2 * gate] = off;
+            changes_[2 * gate + 1] = on;
+        }
+    }
+
+    FaceKey of(std::int64_t cell, std::int64_t facet) const {
+        FaceKey key = cells_.keys[cell];
+        key ^= change(cell, cells_.facet_wall[facet]);
+        if (!cells_.shared.empty()) {
+            const auto before = [](const SharedWall& item, std::int64_t wanted) { return item.facet < wanted; };
+            for (auto item = std::lower_bound(cells_.shared.begin(), cells_.shared.end(), facet, before);
+                 item != cells_.shared.end() && item->facet == facet; ++item)
+                if (item->wall < gates_) key ^= change(cell, item->wall);
+        }
+        return key;
+    }
+
+  private:
+    const CellBlock& cells_;
+    const int gates_, stride_;
+    std::vector<FaceKey> changes_;  // of a gate that is off and now vanishes, and of one that is on
+
+    const FaceKey& change(std::int64_t cell, std::int32_t gate) const {
+        return changes_[2 * gate + ((cells_.patterns[cell * stride_ + gate / 8] >> (gate % 8)) & 1)];
+    }
+};
+
+// Cells that wait for the other side of a facet; open addressing, at most two thirds full.
+class WaitingCells {
+  public:
+    explicit WaitingCells(std::size_t expected) : size_(expected + expected / 2 + 16) { slots_.assign(size_, Slot{}); }
+
+    // Calls `met(cell)` for cells that may wait under this key until it returns true; else leaves this one to wait.
+    template <class Met>
+    void find_or_add(const FaceKey& key, std::int32_t cell, Met met) {
+        const auto tag = static_cast<std::uint32_t>(key.high);
+        std::size_t at = static_cast<std::size_t>((static_cast<unsigned __int128>(key.low) * size_) >> 64);
+        for (;; at = at + 1 == size_ ? 0 : at + 1) {
+            Slot& slot = slots_[at];
+            if (slot.cell < 0) {
+                slot = {cell, tag};
+                return;
             }
-            if (keys_[slots_[at]] == keys_[facet]) return slots_[at];
+            if (slot.tag == tag && met(slot.cell)) return;
         }
     }
 
   private:
-    const std::vector<FaceKey>& keys_;
-    std::vector<std::int64_t> slots_;
-    std::size_t mask_;
+    struct Slot {
+        std::int32_t cell = -1;
+        std::uint32_t tag = 0;
+    };
+    GrowingArray<Slot> slots_;
+    std::size_t size_;
 };
 
-}  // namespace
-
-void pair_facets(Unfolded& result, int gates) {
-    CellBlock& cells = result.cells;
-    const auto facets = static_cast<std::int64_t>(cells.facet_wall.size());
-    std::vector<std::int32_t> owner(facets);
-    std::int64_t facet = 0;
-    for (std::int64_t c = 0; c < cells.cells; ++c)
-        for (; facet < cells.facet_stop[c]; ++facet) owner[facet] = static_cast<std::int32_t>(c);
-
-    // Domain rows are inserted before all gates, so a boundary facet's first wall is a domain row.
-    result.neighbour.assign(facets, not_explored);
-    std::vector<std::int64_t> partner(facets, -1);
-    FacetTable table(cells.facet_key, static_cast<std::size_t>(facets / 2));
-    for (facet = 0; facet < facets; ++facet) {
-        if (cells.facet_wall[facet] >= gates) {
-            result.neighbour[facet] = domain_boundary;
-            continue;
+// Calls `pair(cell, facet, other cell, other facet)` for every two facets with the same key, of those keys that belong
+// to one of so many shares.
+template <class Pair>
+void for_each_pair(const CellBlock& cells, int gates, const FacetKeys& keys, unsigned share, unsigned shares,
+                   Pair pair) {
+    // Shares are random, hence nearly equal; where one is larger the table is only fuller.
+    const std::size_t expected = cells.facet_wall.size() / 2 / shares;
+    WaitingCells waiting(expected + expected / 32);
+    for (std::int64_t cell = 0; cell < cells.cells; ++cell)
+        for (std::int64_t facet = cells.facet_start[cell]; facet < cells.facet_start[cell + 1]; ++facet) {
+            if (cells.facet_wall[facet] >= gates) continue;
+            const FaceKey key = keys.of(cell, facet);
+            if ((key.high >> 32) % shares != share) continue;
+            waiting.find_or_add(key, static_cast<std::int32_t>(cell), [&](std::int64_t other) {
+                for (std::int64_t f = cells.facet_start[other]; f < cells.facet_start[other + 1]; ++f)
+                    if (cells.facet_wall[f] < gates && keys.of(other, f) == key) {
+                        pair(cell, facet, other, f);
+                        return true;
+                    }
+                return false;
+            });
         }
-        const std::int64_t other = table.find_or_add(facet);
-        if (other < 0) continue;
+}
+
+// A gate may vanish on one side of a facet altogether: only the other side lists it as a wall. Both get the union.
+void unite_walls(CellBlock& cells, int gates) {
+    const auto facets = static_cast<std::int64_t>(cells.facet_wall.size());
+    std::vector<std::int64_t> partner(facets, -1), shared_start(facets + 1, 0);
+    for_each_pair(cells, gates, FacetKeys(cells, gates), 0, 1, [&](auto, std::int64_t facet, auto, std::int64_t other) {
         partner[facet] = other;
         partner[other] = facet;
-        result.neighbour[facet] = owner[other];
-        result.neighbour[other] = owner[facet];
-    }
-
-    // A gate may vanish on one side of a facet altogether: only the other side lists it as a wall. Both get
-    // the union.
-    bool differ = !cells.shared.empty();
-    for (facet = 0; facet < facets && !differ; ++facet)
-        differ = partner[facet] >= 0 && cells.facet_wall[facet] != cells.facet_wall[partner[facet]];
-    if (!differ) return;
-    std::vector<std::int64_t> shared_start(facets + 1, 0);
+    });
     for (const SharedWall& item : cells.shared) ++shared_start[item.facet + 1];
-    for (facet = 0; facet < facets; ++facet) shared_start[facet + 1] += shared_start[facet];
-    const std::vector<SharedWall> before = std::move(cells.shared);
-    const std::vector<std::int32_t> first_wall = cells.facet_wall;
-    cells.shared.clear();
+    for (std::int64_t facet = 0; facet < facets; ++facet) shared_start[facet + 1] += shared_start[facet];
+    const GrowingArray<SharedWall> before = std::move(cells.shared);
+    const std::vector<std::int32_t> first_wall(cells.facet_wall.begin(), cells.facet_wall.end());
     std::vector<std::int32_t> walls;
-    for (facet = 0; facet < facets; ++facet) {
+    for (std::int64_t facet = 0; facet < facets; ++facet) {
         walls.clear();
         for (const std::int64_t f : {facet, partner[facet]}) {
             if (f < 0) continue;
@@ -86,6 +131,28 @@ void pair_facets(Unfolded& result, int gates) {
         for (auto wall = walls.begin(); wall != walls.end(); ++wall)
             if (wall != first) cells.shared.push_back({facet, *wall});
     }
+}
+
+}  // namespace
+
+void pair_facets(Unfolded& result, int gates, int threads) {
+    CellBlock& cells = result.cells;
+    // Domain rows are inserted before all gates, so a boundary facet's first wall is a domain row.
+    result.neighbour.resize(cells.facet_wall.size());
+    for (std::size_t facet = 0; facet < cells.facet_wall.size(); ++facet)
+        result.neighbour[facet] = cells.facet_wall[facet] >= gates ? domain_boundary : not_explored;
+    const FacetKeys keys(cells, gates);
+    std::atomic<bool> differ = !cells.shared.empty();
+    const auto shares = static_cast<unsigned>(cells.cells < worth_sharing ? 1 : std::clamp(threads, 1, most_shares));
+    in_parallel(shares, shares, 1, [&](std::int64_t share, std::int64_t) {
+        for_each_pair(cells, gates, keys, static_cast<unsigned>(share), shares,
+                      [&](std::int64_t cell, std::int64_t facet, std::int64_t other, std::int64_t f) {
+                          result.neighbour[facet] = static_cast<std::int32_t>(other);
+                          result.neighbour[f] = static_cast<std::int32_t>(cell);
+                          if (cells.facet_wall[facet] != cells.facet_wall[f]) differ = true;
+                      });
+    });
+    if (differ) unite_walls(cells, gates);
 }
 
 }  // namespace polyfold

@@ -12,7 +12,7 @@ namespace polyfold {
 
 struct Path {
     std::vector<std::uint8_t> pattern;    // a bit a gate, lowest first; right for the gates that are decided
-    FaceKey on_key, vanishing_key;        // of the gates that are on, and of those that vanish on the whole cell
+    FaceKey vanishing_key;                // of the gates that vanish on the whole cell
     std::shared_ptr<const StageMap> map;  // of the stage whose rows are being inserted; stage 0 is the domain
     int stage = 0;
     int next = 0;  // row of that stage to be inserted next
@@ -30,9 +30,8 @@ struct Path {
     int wall(const Problem& problem) const { return problem.stages[stage].first_wall + next; }
 
     void set_gate(int gate, bool on) {
-        if (!on) return;  // gates that are not decided yet are off
-        pattern[gate / 8] |= static_cast<std::uint8_t>(1 << (gate % 8));
-        on_key ^= key_of_gate_on(gate);
+        // gates that are not decided yet are off
+        pattern[gate / 8] |= static_cast<std::uint8_t>(static_cast<int>(on) << (gate % 8));
     }
 
     void enter_next_stage(const Problem& problem) {
@@ -41,24 +40,23 @@ struct Path {
             map = std::make_shared<const StageMap>(problem, stage, std::move(map), pattern);
     }
 
-    // Write the pattern of a finished cell, packed.
-    void emit_pattern(CellBlock& block) const {
-        block.patterns.insert(block.patterns.end(), pattern.begin(), pattern.end());
+    FaceKey key(const PatternKeys& keys) const {
+        FaceKey key = keys.of(pattern.data());
+        key ^= vanishing_key;
+        return key;
+    }
+
+    // Write the pattern of a finished cell, packed, and the key of its inside.
+    void emit_pattern(const PatternKeys& keys, CellBlock& block) const {
+        block.patterns.append(pattern.data(), pattern.size());
+        block.keys.push_back(key(keys));
     }
 
     // Write a facet on these walls (gates, or domain rows behind them), the first one in front.
-    void emit_facet(const Problem& problem, const std::vector<std::int32_t>& walls, CellBlock& block) const {
-        FaceKey key = on_key;
-        key ^= vanishing_key;
-        for (const std::int32_t wall : walls) {
-            if (wall >= problem.gates) continue;
-            key ^= key_of_gate_vanishing(wall);
-            if (on(wall)) key ^= key_of_gate_on(wall);
-        }
+    static void emit_facet(const std::vector<std::int32_t>& walls, CellBlock& block) {
         for (std::size_t i = 1; i < walls.size(); ++i)
             block.shared.push_back({static_cast<std::int64_t>(block.facet_wall.size()), walls[i]});
         block.facet_wall.push_back(walls[0]);
-        block.facet_key.push_back(key);
     }
 };
 

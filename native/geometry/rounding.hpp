@@ -1,6 +1,8 @@
 // The one place in the core that knows how far floating point can be trusted.
 #pragma once
 
+#include <limits>
+
 namespace polyfold::rounding {
 
 // Half a unit in the last place of 1.0.
@@ -11,9 +13,15 @@ constexpr double bound(int n) {
     return static_cast<double>(n) * unit * (1 + 0x1p-20);
 }
 
+// A bound where none can be given.
+inline constexpr double unknown = std::numeric_limits<double>::infinity();
+
 // Where a generator is known less well than this (its largest coordinate lies between a half and one), it is
 // worth its exact coordinates: it is nearly degenerate, and most sign tests on it would need them anyway.
 inline constexpr double poor = 0x1p-20;
+
+// A generator that is known better than this needs no closer look at first: few gates come so near to zero at one.
+inline constexpr double good = 0x1p-27;
 
 // Products of tiny numbers may round to nothing; no bound that is meant to be positive may be smaller than
 // this.

@@ -62,21 +62,22 @@ Forms forms_of_inputs(const Problem& problem, const Stage& stage) {
 
 }  // namespace
 
-StageMap::StageMap(const Problem& problem, int stage, std::shared_ptr<const StageMap> below,
-                   std::vector<std::uint8_t> pattern)
-    : StageMap(problem, stage, below, pattern,
-               below ? below->forms_above_without({}, pattern) : forms_of_inputs(problem, problem.stages[stage])) {}
+StageMap::StageMap(const Problem& problem, int stage)
+    : problem_(problem), stage_(stage), width_(problem.stages[stage].width) {}
 
 StageMap::StageMap(const Problem& problem, int stage, std::shared_ptr<const StageMap> below,
-                   std::vector<std::uint8_t> pattern, Forms forms)
-    : problem_(problem),
-      stage_(stage),
-      width_(problem.stages[stage].width),
-      below_(std::move(below)),
-      pattern_(std::move(pattern)),
-      forms_(std::move(forms)),
-      norm_(static_cast<std::size_t>(width_), 0.0),
-      exact_rows_(static_cast<std::size_t>(width_)) {
+                   std::vector<std::uint8_t> pattern)
+    : StageMap(problem, stage) {
+    Forms forms = below ? below->forms_above_without({}, pattern) : forms_of_inputs(problem, problem.stages[stage]);
+    refill(std::move(below), pattern, forms);
+}
+
+void StageMap::refill(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern, Forms& forms) {
+    below_ = std::move(below);
+    pattern_ = pattern;
+    std::swap(forms_, forms);
+    exact_rows_.clear();
+    norm_.assign(static_cast<std::size_t>(width_), 0.0);
     const int size = problem_.dim + 1;
     for (int k = 0; k < size; ++k)
         for (int i = 0; i < width_; ++i) norm_[i] += std::abs(forms_.entries[k * width_ + i]);
@@ -131,6 +132,7 @@ double StageMap::slope(int source, int gate) const {
 
 const ExactVector& StageMap::exact_row(int row) const {
     const std::lock_guard lock(exact_mutex_);
+    exact_rows_.resize(static_cast<std::size_t>(width_));
     auto& slot = exact_rows_[row];
     if (!slot) slot = std::make_unique<ExactVector>(compute_exact_row(row));
     return *slot;

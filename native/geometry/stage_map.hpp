@@ -24,9 +24,10 @@ class StageMap {
     StageMap(const Problem& problem, int stage, std::shared_ptr<const StageMap> below,
              std::vector<std::uint8_t> pattern);
 
-    // The same with forms that are known already.
-    StageMap(const Problem& problem, int stage, std::shared_ptr<const StageMap> below,
-             std::vector<std::uint8_t> pattern, Forms forms);
+    // Another pattern's map in the memory of this one, with forms that are known already and are swapped in.
+    StageMap(const Problem& problem, int stage);
+    void refill(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern, Forms& forms);
+    void forget_below() { below_.reset(); }
 
     // The next stage's forms, in two parts. First everything but the gates of this stage that are listed (ascending);
     // the pattern must be right for all others.
@@ -50,13 +51,13 @@ class StageMap {
     const Problem& problem_;
     const int stage_;
     const int width_;
-    const std::shared_ptr<const StageMap> below_;
-    const std::vector<std::uint8_t> pattern_;
+    std::shared_ptr<const StageMap> below_;
+    std::vector<std::uint8_t> pattern_;
     Forms forms_;
     std::vector<double> norm_;
 
     mutable std::mutex exact_mutex_;
-    mutable std::vector<std::unique_ptr<ExactVector>> exact_rows_;
+    mutable std::vector<std::unique_ptr<ExactVector>> exact_rows_;  // as far as they were needed
 
     const StageMap& at(int stage) const;
     bool on(int gate) const { return (pattern_[gate / 8] >> (gate % 8)) & 1; }

@@ -1,8 +1,7 @@
 // All cells of a problem, by as many threads as are wanted; the order of cells does not depend on them.
 #pragma once
 
-#include <atomic>
-#include <functional>
+#include <cstdint>
 #include <vector>
 
 #include "geometry/cell_block.hpp"
@@ -10,6 +9,7 @@
 #include "geometry/lp_walk.hpp"
 #include "geometry/measure.hpp"
 #include "geometry/problem.hpp"
+#include "geometry/run.hpp"
 
 namespace polyfold {
 
@@ -18,24 +18,24 @@ enum class Method {
     programs,    // cells by linear programs: domains that LpWalk accepts, for high dimension
 };
 
-struct UnfoldOptions {
-    Method method = Method::generators;
-    int threads = 1;
-    std::int64_t max_cells = -1;  // negative: no limit
-    // Called now and then from the calling thread with the number of cells so far; false stops the run.
-    std::function<bool(std::int64_t)> keep_going;
-};
-
 inline constexpr std::int32_t domain_boundary = -1;
 inline constexpr std::int32_t not_explored = -2;
 
 struct Unfolded {
     CellBlock cells;
-    std::vector<std::int32_t> neighbour;  // one a facet: a cell, domain_boundary or not_explored
+    GrowingArray<std::int32_t> neighbour;  // one a facet: a cell, domain_boundary or not_explored
     bool complete = false;
 };
 
-Unfolded unfold(const Problem& problem, const UnfoldOptions& options);
+Unfolded unfold(const Problem& problem, Method method, const RunOptions& options);
+
+struct Counted {
+    std::int64_t cells = 0;
+    bool complete = false;
+};
+
+// Only how many cells there are. Limits on their number are not looked at.
+Counted count_cells(const Problem& problem, Method method, const RunOptions& options);
 
 // Generators of the selected cells, in the selection's order. Throws std::out_of_range where a pattern is no
 // cell.

@@ -2,16 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 
+#include "geometry/in_parallel.hpp"
 #include "geometry/rounding.hpp"
 
 namespace polyfold {
 
-PairingCount count_pairing(const FacetArrays& atlas) {
-    PairingCount count;
-    std::int64_t shared = 0;
+namespace {
+
+constexpr std::int64_t worth_a_thread = 4096;  // cells
+
+void count_pairing(const FacetArrays& atlas, std::int64_t first, std::int64_t last, PairingCount& count) {
     std::vector<std::uint8_t> difference(atlas.stride);
-    for (std::int64_t cell = 0; cell < atlas.cells; ++cell)
+    const std::int64_t* const shared_end = atlas.shared_facet + atlas.shared;
+    std::int64_t shared =
+        std::lower_bound(atlas.shared_facet, shared_end, atlas.facet_start[first]) - atlas.shared_facet;
+    for (std::int64_t cell = first; cell < last; ++cell)
         for (std::int64_t facet = atlas.facet_start[cell]; facet < atlas.facet_start[cell + 1]; ++facet) {
             const std::int64_t other = atlas.neighbour[facet];
             const int wall = atlas.facet_wall[facet];
@@ -48,14 +55,38 @@ PairingCount count_pairing(const FacetArrays& atlas) {
             for (const std::uint8_t rest : difference) elsewhere = elsewhere || rest;
             count.wrong += !differ || elsewhere;
         }
-    return count;
+}
+
+}  // namespace
+
+PairingCount count_pairing(const FacetArrays& atlas, int threads) {
+    PairingCount total;
+    std::mutex mutex;
+    in_parallel(threads, atlas.cells, worth_a_thread, [&](std::int64_t first, std::int64_t last) {
+        PairingCount count;
+        count_pairing(atlas, first, last, count);
+        const std::lock_guard lock(mutex);
+        total.inner += count.inner;
+        total.open += count.open;
+        total.one_way += count.one_way;
+        total.wrong += count.wrong;
+    });
+    return total;
 }
 
 namespace {
 
-constexpr int lanes = 16;  // cells that go through the network side by side
-// A vector type, because compilers would rather vectorise another loop.
+constexpr int lanes = 4;  // cells that go through the network side by side: what one AVX register holds
+// Vector types, because compilers would rather vectorise another loop.
 using Lanes = double __attribute__((vector_size(lanes * sizeof(double))));
+using Choice = std::int64_t __attribute__((vector_size(lanes * sizeof(std::int64_t))));  // all bits set, or none
+
+Lanes size_of(Lanes x) {
+    return x < 0 ? -x : x;
+}
+Lanes larger(Lanes a, Lanes b) {
+    return a > b ? a : b;
+}
 
 // What one source puts out for a group of cells, with one bound for the errors and one for the sizes of all its
 // entries.
@@ -80,31 +111,34 @@ class ForwardPass {
     void operator()(int count, const std::uint8_t* patterns, const double* witnesses, std::uint8_t* proved) {
         const int stride = (problem_.gates + 7) / 8;
         read_inputs(count, witnesses);
-        std::fill_n(proved, count, 1);
+        Choice fine = ~Choice{}, eight_gates{};
         std::size_t block_number = 0;
         for (std::size_t s = 0; s < problem_.stages.size(); ++s) {
             const Stage& stage = problem_.stages[s];
             add_up(stage, block_number);
-            if (s == 0) add_parameter_rows(stage, count, witnesses);
-            Source& out = sources_[s];
-            if (s > 0) {  // the domain's rows put nothing out: source 0 is the input
-                out.values.resize(stage.width);
-                out.error = out.size = Lanes{};
+            if (s == 0) {  // the domain's rows put nothing out: source 0 is the input
+                add_parameter_rows(stage, count, witnesses);
+                for (int i = 0; i < stage.width; ++i) fine &= sum_[i] > error_[i] + rounding::tiny;
+                continue;
             }
-            for (int i = 0; i < stage.width; ++i)
-                for (int lane = 0; lane < count; ++lane) {
-                    const int gate = stage.first_wall + i;
-                    const bool on = s == 0 || (patterns[lane * stride + gate / 8] >> (gate % 8)) & 1;
-                    const double z = sum_[i][lane], error = error_[i][lane] + rounding::tiny;
-                    if (!(on ? z > error : z < -error)) proved[lane] = 0;
-                    if (s == 0) continue;
-                    const double slope = on ? stage.slope_on[i] : stage.slope_off[i], y = z * slope;
-                    out.values[i][lane] = y;
-                    out.size[lane] = std::max(out.size[lane], std::abs(y));
-                    out.error[lane] = std::max(
-                        out.error[lane], (std::abs(slope) * error + rounding::bound(2) * std::abs(y)) * (1 + 0x1p-20));
-                }
+            Source& out = sources_[s];
+            out.values.resize(stage.width);
+            out.error = out.size = Lanes{};
+            for (int i = 0; i < stage.width; ++i) {
+                const int gate = stage.first_wall + i;
+                if (i == 0 || gate % 8 == 0)
+                    for (int lane = 0; lane < count; ++lane) eight_gates[lane] = patterns[lane * stride + gate / 8];
+                const Choice on = -((eight_gates >> (gate % 8)) & 1);
+                const Lanes z = sum_[i], error = error_[i] + rounding::tiny;
+                fine &= (on ? z : -z) > error;
+                const Lanes slope = on ? Lanes{} + stage.slope_on[i] : Lanes{} + stage.slope_off[i], y = z * slope;
+                out.values[i] = y;
+                out.size = larger(out.size, size_of(y));
+                out.error =
+                    larger(out.error, (size_of(slope) * error + rounding::bound(2) * size_of(y)) * (1 + 0x1p-20));
+            }
         }
+        for (int lane = 0; lane < count; ++lane) proved[lane] = fine[lane] != 0;
     }
 
   private:
@@ -147,11 +181,19 @@ class ForwardPass {
         }
         for (const Block& block : stage.blocks) {
             const Source& source = sources_[block.source];
-            for (int j = 0; j < block.columns; ++j) {
-                const Lanes y = source.values[j];
-                const double* column = block.by_column.data() + static_cast<std::size_t>(j) * stage.width;
-                for (int i = 0; i < stage.width; ++i) sum_[i] += column[i] * y;
+            const auto width = static_cast<std::size_t>(stage.width);
+            const double* columns = block.by_column.data();
+            int j = 0;
+            for (; j + 4 <= block.columns;
+                 j += 4, columns += 4 * width) {  // four at a time: the sums are the bottleneck
+                const Lanes a = source.values[j], b = source.values[j + 1], c = source.values[j + 2],
+                            d = source.values[j + 3];
+                for (std::size_t i = 0; i < width; ++i)
+                    sum_[i] += columns[i] * a + columns[width + i] * b + columns[2 * width + i] * c +
+                               columns[3 * width + i] * d;
             }
+            for (; j < block.columns; ++j, columns += width)
+                for (std::size_t i = 0; i < width; ++i) sum_[i] += columns[i] * source.values[j];
             const Lanes doubt = (source.error * (1 + relative) + relative * source.size) * (1 + 0x1p-20);
             const std::vector<double>& row_sum = row_sums_[block_number++];
             for (int i = 0; i < stage.width; ++i) error_[i] += row_sum[i] * doubt;
@@ -178,15 +220,29 @@ class ForwardPass {
 }  // namespace
 
 std::vector<std::uint8_t> prove_witnesses(const Problem& problem, std::int64_t cells, const std::uint8_t* patterns,
-                                          const double* witnesses) {
+                                          const double* witnesses, int threads) {
     std::vector<std::uint8_t> proved(cells, 0);
-    ForwardPass pass(problem);
     const int stride = (problem.gates + 7) / 8;
-    for (std::int64_t first = 0; first < cells; first += lanes) {
-        const int count = static_cast<int>(std::min<std::int64_t>(lanes, cells - first));
-        pass(count, patterns + first * stride, witnesses + first * problem.dim, proved.data() + first);
-    }
+    in_parallel(threads, cells, worth_a_thread, [&](std::int64_t first, std::int64_t last) {
+        ForwardPass pass(problem);
+        for (; first < last; first += lanes) {
+            const int count = static_cast<int>(std::min<std::int64_t>(lanes, last - first));
+            pass(count, patterns + first * stride, witnesses + first * problem.dim, proved.data() + first);
+        }
+    });
     return proved;
+}
+
+std::int64_t count_disorder(std::int64_t cells, int stride, const std::uint8_t* patterns) {
+    std::int64_t disorder = 0;
+    for (std::int64_t cell = 1; cell < cells; ++cell) {
+        const std::uint8_t *before = patterns + (cell - 1) * stride, *here = before + stride;
+        int b = 0;
+        while (b < stride && before[b] == here[b]) ++b;
+        // The first gate in which they differ is the lowest bit.
+        disorder += b == stride || !(here[b] & (before[b] ^ here[b]) & -(before[b] ^ here[b]));
+    }
+    return disorder;
 }
 
 }  // namespace polyfold

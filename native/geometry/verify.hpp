@@ -28,11 +28,15 @@ struct PairingCount {
     std::int64_t wrong = 0;    // no such cell or wall, or patterns that are equal or differ in another gate
 };
 
-PairingCount count_pairing(const FacetArrays& atlas);
+PairingCount count_pairing(const FacetArrays& atlas, int threads);
 
 // For each cell, whether floats prove that its witness (dim numbers) lies strictly inside the domain and strictly
 // inside the cell: a plain forward pass with error bounds, gate by gate.
 std::vector<std::uint8_t> prove_witnesses(const Problem& problem, std::int64_t cells, const std::uint8_t* patterns,
-                                          const double* witnesses);
+                                          const double* witnesses, int threads);
+
+// How many cells do not come behind the one before them in the order of their gates, off before on: if none, no pattern
+// is there twice.
+std::int64_t count_disorder(std::int64_t cells, int stride, const std::uint8_t* patterns);
 
 }  // namespace polyfold

@@ -1,0 +1,46 @@
+// New generators where a row of a frame cuts an edge, and the signs of rows at generators.
+#pragma once
+
+#include <vector>
+
+#include "geometry/equations.hpp"
+
+namespace polyfold {
+
+template <int Words>
+class Crossing {
+  public:
+    explicit Crossing(const Problem& problem)
+        : problem_(problem), dimensions_(problem.dim + 1), equations_(problem), point_(dimensions_) {}
+
+    Equations<Words>& equations() { return equations_; }
+
+    // The generator where the row vanishes on the edge from one where it is positive to one where it is negative. It
+    // lies on the facets `mask`, which `cell` knows. Signs of later rows there are found.
+    int between(Frame& frame, const Cell<Words>& cell, int above, int below, int row, const Mask<Words>& mask);
+
+    // Values and signs of the rows from `first_row` on at a generator.
+    void evaluate(Frame& frame, const Cell<Words>& cell, int generator, const Mask<Words>& mask, int first_row);
+
+    // The sign of a row of the stage's map where the first look at its value does not decide.
+    int doubtful_sign(Frame& frame, const Cell<Words>& cell, int generator, const Mask<Words>& mask, int row,
+                      double value);
+
+    // A look with the actual magnitudes: 2 if that does not decide either.
+    int sign_of(const StageMap& map, int row, const double* point, double error, double value) const;
+
+  private:
+    const Problem& problem_;
+    const int dimensions_;  // dim + 1
+    Equations<Words> equations_;
+    std::vector<double> point_;  // scratch
+
+    double error_between(const Frame& frame, int from, int to, int row, double share, double distance) const;
+};
+
+extern template class Crossing<1>;
+extern template class Crossing<4>;
+extern template class Crossing<16>;
+extern template class Crossing<64>;
+
+}  // namespace polyfold
