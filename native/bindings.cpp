@@ -11,6 +11,7 @@
 #include <cstring>
 #include <optional>
 
+#include "geometry/certify.hpp"
 #include "geometry/unfold.hpp"
 #include "geometry/verify.hpp"
 
@@ -217,10 +218,9 @@ nb::dict trace_to_python(const Problem& problem, const Bytes& patterns) {
 template <class T>
 using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-nb::tuple count_pairing_to_python(const Bytes& patterns, int gates, int rows, const Array<std::int64_t>& facet_start,
-                                  const Array<std::int32_t>& facet_wall, const Array<std::int32_t>& neighbour,
-                                  const Array<std::int64_t>& shared_facet, const Array<std::int32_t>& shared_wall,
-                                  int threads) {
+FacetArrays facet_arrays(const Bytes& patterns, int gates, int rows, const Array<std::int64_t>& facet_start,
+                         const Array<std::int32_t>& facet_wall, const Array<std::int32_t>& neighbour,
+                         const Array<std::int64_t>& shared_facet, const Array<std::int32_t>& shared_wall) {
     FacetArrays atlas;
     atlas.cells = static_cast<std::int64_t>(patterns.shape(0));
     atlas.stride = static_cast<int>(patterns.shape(1));
@@ -233,6 +233,15 @@ nb::tuple count_pairing_to_python(const Bytes& patterns, int gates, int rows, co
     atlas.shared = static_cast<std::int64_t>(shared_facet.size());
     atlas.shared_facet = shared_facet.data();
     atlas.shared_wall = shared_wall.data();
+    return atlas;
+}
+
+nb::tuple count_pairing_to_python(const Bytes& patterns, int gates, int rows, const Array<std::int64_t>& facet_start,
+                                  const Array<std::int32_t>& facet_wall, const Array<std::int32_t>& neighbour,
+                                  const Array<std::int64_t>& shared_facet, const Array<std::int32_t>& shared_wall,
+                                  int threads) {
+    const FacetArrays atlas =
+        facet_arrays(patterns, gates, rows, facet_start, facet_wall, neighbour, shared_facet, shared_wall);
     PairingCount count;
     {
         const nb::gil_scoped_release release;
@@ -248,6 +257,27 @@ nb::ndarray<nb::numpy, std::uint8_t> prove_witnesses_to_python(const Problem& pr
         const nb::gil_scoped_release release;
         proved = prove_witnesses(problem, static_cast<std::int64_t>(patterns.shape(0)), patterns.data(),
                                  witnesses.data(), threads);
+    }
+    return give(std::move(proved));
+}
+
+nb::ndarray<nb::numpy, std::uint8_t> certify_to_python(
+    const Problem& problem, const Bytes& patterns, const Matrix& witnesses, const Array<std::int64_t>& facet_start,
+    const Array<std::int32_t>& facet_wall, const Array<std::int32_t>& neighbour,
+    const Array<std::int64_t>& shared_facet, const Array<std::int32_t>& shared_wall, const Array<std::int64_t>& order,
+    int threads, const nb::callable& keep_going) {
+    const FacetArrays atlas = facet_arrays(patterns, problem.gates, problem.rows(), facet_start, facet_wall, neighbour,
+                                           shared_facet, shared_wall);
+    CertifyOptions options;
+    options.threads = threads;
+    options.keep_going = [&](std::int64_t cells) {
+        const nb::gil_scoped_acquire gil;
+        return nb::cast<bool>(keep_going(cells));
+    };
+    std::vector<std::uint8_t> proved;
+    {
+        const nb::gil_scoped_release release;
+        proved = certify(problem, atlas, witnesses.data(), order.data(), options);
     }
     return give(std::move(proved));
 }
@@ -310,4 +340,13 @@ NB_MODULE(_native, m) {
           nb::sig("def prove_witnesses(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8], "
                   "witnesses: numpy.typing.NDArray[numpy.float64], threads: int) -> numpy.typing.NDArray[numpy.uint8]"),
           "Which witnesses floats prove to lie strictly inside their cells and the domain.");
+    m.def("certify", &certify_to_python, "problem"_a, "patterns"_a, "witnesses"_a, "facet_start"_a, "facet_wall"_a,
+          "neighbour"_a, "shared_facet"_a, "shared_wall"_a, "order"_a, "threads"_a, "keep_going"_a,
+          nb::sig("def certify(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8], "
+                  "witnesses: numpy.typing.NDArray[numpy.float64], facet_start: numpy.typing.NDArray[numpy.int64], "
+                  "facet_wall: numpy.typing.NDArray[numpy.int32], neighbour: numpy.typing.NDArray[numpy.int32], "
+                  "shared_facet: numpy.typing.NDArray[numpy.int64], shared_wall: numpy.typing.NDArray[numpy.int32], "
+                  "order: numpy.typing.NDArray[numpy.int64], threads: int, "
+                  "keep_going: collections.abc.Callable[[int], bool]) -> numpy.typing.NDArray[numpy.uint8]"),
+          "Which cells floats prove to be right, with all their facets; empty if `keep_going(cells)` returned False.");
 }

@@ -14,6 +14,7 @@ from polyfold.atlas.cell import Cell
 from polyfold.atlas.certificate import Certificate
 from polyfold.atlas.domain import Domain, box, polytope, slice_of
 from polyfold.atlas.storage import open_atlas as open
+from polyfold.engine.certify import certify
 from polyfold.engine.check import check
 from polyfold.engine.count import Count, count
 from polyfold.engine.unfold import unfold
@@ -35,6 +36,7 @@ __all__ = [
     "Program",
     "Regions",
     "box",
+    "certify",
     "check",
     "count",
     "load",

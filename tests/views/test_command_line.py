@@ -97,6 +97,15 @@ def test_json_is_one_object_with_the_promised_fields(run, model):
     assert facts["seconds"] >= 0
 
 
+def test_certify(run, model, tmp_path):
+    code, out, err = run("unfold", model, "--certify", "--json", "--out", tmp_path / "out")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["certificate"] == "certified"
+    assert pf.open(tmp_path / "out" / "atlas.parquet").certificate.level == "certified"
+    code, out, _ = run("unfold", model, "--certify", "--json", "--max-cells", 2)
+    assert (code, json.loads(out)["certificate"]) == (3, "counted")
+
+
 def test_on_the_whole_space_and_on_a_bundled_network(run):
     code, out, _ = run("unfold", "iris", "--json")
     facts, atlas = json.loads(out), pf.unfold(list(_iris()))

@@ -22,6 +22,7 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import Box
 from polyfold.atlas.storage import atomically
 from polyfold.data import bundled, read
+from polyfold.engine.certify import certify as certify_atlas
 from polyfold.engine.unfold import unfold as unfold_network
 from polyfold.errors import DomainError, PolyfoldError, StorageError
 from polyfold.network.from_arrays import from_arrays
@@ -63,6 +64,9 @@ def unfold(
     max_cells: Annotated[int | None, typer.Option(help="Stop after so many cells.")] = None,
     max_seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
     threads: Annotated[int | None, typer.Option(help="Threads to use; one a processor unless given.")] = None,
+    certify: Annotated[
+        bool, typer.Option("--certify", help="Prove that every cell is right and none missing.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="A folder for the atlas (atlas.parquet) and its summary.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -79,6 +83,8 @@ def unfold(
         max_seconds=max_seconds,
         threads=threads,
     )
+    if certify and atlas.complete:
+        atlas = atlas.with_certificate(certify_atlas(atlas, progress=sys.stderr.isatty(), threads=threads))
     merged = regions(atlas) if atlas.complete or len(atlas) <= _REGIONS_AT_ONCE else None
     facts = {"model": model, **atlas_facts(atlas, merged)}
     written = None if out is None else _write(atlas, facts, out)

@@ -1,0 +1,175 @@
+"""certify: prove that an atlas is sound and complete, without trusting the engine that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold import core
+from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.certificate import Certificate, Check
+from polyfold.atlas.patterns import order_by_gate, pack
+from polyfold.atlas.problem import core_problem
+from polyfold.engine.exact_proof import ExactProof, Fault, Kind
+from polyfold.engine.interrupts import interrupts_noted
+from polyfold.engine.progress import Progress, reporter
+from polyfold.engine.watch import thread_count
+
+Ids = npt.NDArray[np.int64]
+
+# With so many wrong cells somebody has seen enough.
+_MOST_WRONG = 16
+# So many of them are spelt out.
+_MOST_NAMED = 4
+
+_QUESTIONS: dict[Kind, str] = {
+    "witness": "every cell exists: its witness is proved to lie inside",
+    "facets": "the facets listed are all facets of their cells",
+    "neighbour": "behind every facet lies the cell listed, or the domain's boundary",
+}
+
+
+def certify(atlas: Atlas, *, progress: bool | Callable[[int], None] = False, threads: int | None = None) -> Certificate:
+    """Prove that every cell of an atlas is one, and that none is missing.
+
+    The proof looks at the network's coefficients, the domain, and the atlas's patterns, witnesses and facets, cell by
+    cell: the witness lies strictly inside; the listed facets are facets, and all of them; behind each one lies the cell
+    listed or the domain's boundary. Then the cells fill the domain, for it is connected and no way leads out of them.
+    Floats with error bounds prove most cells, exact arithmetic the others: degenerate ones and very thin ones.
+
+    Returns the certificate with level "certified". If something could not be proved the level is "counted", and the
+    failed checks name the cell, the facet and the wall. `atlas.with_certificate(pf.certify(atlas))` keeps the answer.
+
+    Parameters
+    ----------
+    progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
+    threads: how many to use; None for one a processor.
+
+    >>> import numpy as np, polyfold as pf
+    >>> atlas = pf.unfold([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))], pf.box(-1, 1))
+    >>> pf.certify(atlas).level
+    'certified'
+    """
+    workers = thread_count(threads)
+    checks = [check_digests(atlas), check_whole(atlas), check_patterns(atlas)]
+    if all(check.passed for check in checks):
+        with reporter(progress) as report:
+            checks += _prove_cells(atlas, workers, report)
+    passed = all(check.passed for check in checks)
+    return replace(atlas.certificate, level="certified" if passed else "counted", checks=tuple(checks))
+
+
+def check_digests(atlas: Atlas) -> Check:
+    """The certificate speaks of this network and this domain: their coefficients are digested anew."""
+    # A copy has not remembered any digest yet.
+    found = {"network": replace(atlas.program).digest, "domain": atlas.domain.digest}
+    claimed = {"network": atlas.certificate.network_digest, "domain": atlas.certificate.domain_digest}
+    wrong = [
+        f"the {name} has digest {found[name][:12]}, the certificate speaks of {claimed[name][:12]}"
+        for name in found
+        if found[name] != claimed[name]
+    ]
+    return Check(
+        "the certificate speaks of this network and domain",
+        not wrong,
+        "; ".join(wrong) or ", ".join(f"{name} {digest[:12]}" for name, digest in found.items()),
+    )
+
+
+def check_whole(atlas: Atlas) -> Check:
+    """There is a cell to start from, and the engine says that it came to its end."""
+    detail = f"{len(atlas):,} cells"
+    if not len(atlas):
+        detail = "no cell at all"
+    elif not atlas.complete:
+        detail = f"incomplete, stopped by {atlas.certificate.stopped_by}: cells are missing, unfold without limits"
+    return Check("the engine came to its end", atlas.complete and len(atlas) > 0, detail)
+
+
+def check_patterns(atlas: Atlas) -> Check:
+    """No pattern is listed twice, not even with other bits behind the last gate."""
+    ids = np.arange(len(atlas))
+    detail = f"{len(atlas):,} patterns"
+    odd = np.flatnonzero((pack(atlas.signs()) != atlas.patterns).any(axis=1))
+    twice = np.flatnonzero(atlas.index.find(atlas.patterns) != ids) if atlas.index.repeated else odd[:0]
+    if len(odd):
+        detail = f"cell {odd[0]} has bits behind gate {atlas.gates - 1}"
+    elif len(twice):
+        detail = f"cell {twice[0]} has the pattern of cell {int(atlas.index.find(atlas.patterns[twice[:1]])[0])}"
+    return Check("no pattern is listed twice", not len(odd) and not len(twice), detail)
+
+
+def _prove_cells(atlas: Atlas, threads: int, report: Progress) -> list[Check]:
+    proved = _by_floats(atlas, threads, report)
+    left = np.flatnonzero(proved == 0)
+    faults, by_integers = _by_integers(atlas, left, report)
+    done = f"{len(atlas) - len(left):,} cells in floats, {by_integers:,} in exact arithmetic"
+    return [
+        _answer(question, [fault for fault in faults if fault.kind == kind], done)
+        for kind, question in _QUESTIONS.items()
+    ]
+
+
+def _answer(question: str, faults: list[Fault], done: str) -> Check:
+    if not faults:
+        return Check(question, True, done)
+    named = "; ".join(fault.text for fault in faults[:_MOST_NAMED])
+    more = f"; and {len(faults) - _MOST_NAMED} more" if len(faults) > _MOST_NAMED else ""
+    return Check(question, False, named + more)
+
+
+def _by_floats(atlas: Atlas, threads: int, report: Progress) -> npt.NDArray[np.uint8]:
+    """Which cells floats prove."""
+    raised: list[BaseException] = []
+
+    def keep_going(cells: int) -> bool:
+        # Called from the core now and then, in this thread. Nothing may be raised into it.
+        try:
+            report(cells)
+        except BaseException as error:
+            raised.append(error)
+        return not raised
+
+    with interrupts_noted(lambda: raised.append(KeyboardInterrupt())):
+        proved = core.certify(
+            core_problem(atlas.program, atlas.domain),
+            np.ascontiguousarray(atlas.patterns),
+            np.ascontiguousarray(atlas.witnesses),
+            np.ascontiguousarray(atlas.facet_start, dtype=np.int64),
+            np.ascontiguousarray(atlas.facet_wall, dtype=np.int32),
+            np.ascontiguousarray(atlas.neighbour, dtype=np.int32),
+            np.ascontiguousarray(atlas.shared_facet, dtype=np.int64),
+            np.ascontiguousarray(atlas.shared_wall, dtype=np.int32),
+            order_by_gate(atlas.patterns),
+            threads,
+            keep_going,
+        )
+    if raised:
+        raise raised[0]
+    # Floats have looked at the float witness; where there is a rational one, that is the witness.
+    proved[[cell for cell in atlas.exact_witnesses if 0 <= cell < len(atlas)]] = 0
+    return proved
+
+
+def _by_integers(atlas: Atlas, cells: Ids, report: Progress) -> tuple[list[Fault], int]:
+    """What is wrong with these cells, and how many of them were proved."""
+    exact = ExactProof(atlas)
+    faults: list[Fault] = []
+    wrong = proved = 0
+    for cell in _in_order(atlas, cells):
+        report(len(atlas) - len(cells) + proved)
+        found = exact.faults(cell)
+        faults += found
+        wrong += bool(found)
+        proved += not found
+        if wrong == _MOST_WRONG:
+            break
+    return faults, proved
+
+
+def _in_order(atlas: Atlas, cells: Ids) -> Iterator[int]:
+    """Cells that begin alike one after the other: they share the forms of early stages."""
+    yield from cells[order_by_gate(atlas.patterns[cells])].tolist()
