@@ -326,4 +326,5 @@ def _products(normals: list[Point]) -> list[list[fmpq]]:
     if not normals:
         return []
     matrix = fmpq_mat(len(normals), len(normals[0]), [entry for normal in normals for entry in normal])
-    return (matrix * matrix.transpose()).tolist()
+    products: list[list[fmpq]] = (matrix * matrix.transpose()).tolist()
+    return products
