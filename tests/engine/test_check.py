@@ -212,3 +212,14 @@ def test_maps_that_jump(atlas, monkeypatch):
     assert failed(atlas) == [CONTINUITY]
     monkeypatch.setattr(pf.Atlas, "maps", lambda self, cells=None, **o: tuple(x * np.nan for x in maps(self, cells)))
     assert failed(atlas) == [CONTINUITY]
+
+
+def test_maps_with_large_terms_that_cancel():
+    """Two gates share a wall. What their terms of 1e16 leave over is rounding: no multiple of the wall, yet no jump."""
+    wall = np.array([[7.0, 11.0, -13.0]])
+    rows = np.concatenate([wall, 3 * wall])
+    large = np.array([[1.1e16], [1.7e16], [2.3e16]])
+    last = (np.concatenate([large, -large / 3], axis=1), np.zeros(3))
+    atlas = pf.unfold([(rows[:, :2], rows[:, 2]), last], pf.box(-2, 2))
+    assert len(atlas) == 2 and np.abs(atlas.maps()[0]).max() < 1e3
+    assert not failed(atlas)

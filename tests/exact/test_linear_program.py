@@ -9,7 +9,7 @@ import pytest
 from flint import fmpq, fmpq_mat
 from scipy.optimize import linprog
 
-from polyfold.exact.linear_program import dot, feasible_point, integer_row, maximise, point_above
+from polyfold.exact.linear_program import dot, feasible_point, highest_point, integer_row, maximise, point_above
 
 
 def rationals(array):
@@ -135,6 +135,9 @@ def test_a_point_above_a_level_is_found_iff_there_is_one():
         optimum = maximise(c, A, b)
         levels = [fmpq(0), fmpq(100)] if optimum.value is None else [optimum.value, optimum.value - fmpq(1, 1000)]
         for level in levels:
+            highest = highest_point(c, level, A, b, start)
+            assert all(dot(row, highest) <= bound for row, bound in zip(A, b, strict=True))
+            assert dot(c, highest) > level or dot(c, highest) == optimum.value
             point = point_above(c, level, A, b, start)
             assert (point is not None) == (optimum.value is None or level < optimum.value)
             if point is not None:

@@ -100,7 +100,7 @@ def test_the_strategy_draws_cases_within_its_size(case):
 @settings(max_examples=20, deadline=None)
 @given(cases(degenerate=True))
 def test_the_strategy_can_be_restricted(case):
-    assert int(case.description.split()[1].rstrip(",")) % 2 == 1
+    assert int(case.description.split()[2].rstrip(",")) % 2 == 1
 
 
 def test_generators_do_not_need_hypothesis():

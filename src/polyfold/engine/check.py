@@ -14,13 +14,15 @@ from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.generators import Generators
 from polyfold.atlas.halfspaces import wall_rows
 from polyfold.atlas.location import bounded_lift, contains, contains_exactly, jets_around
-from polyfold.atlas.maps import gate_forms, support
+from polyfold.atlas.maps import gate_forms, majorant, output_forms, support
 from polyfold.atlas.patterns import pack
 from polyfold.atlas.problem import core_problem
 from polyfold.engine.measure_domain import domain_volume
 from polyfold.exact.bounded import bounded_forward
 from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.tolerances import CONTINUITY, VOLUME_SUM
+
+Array = npt.NDArray[np.float64]
 
 _CHUNK = 1 << 14
 
@@ -154,22 +156,45 @@ def check_continuity(atlas: Atlas) -> Check:
     inner = np.flatnonzero(atlas.neighbour > owner)
     for part in _chunks(len(inner)):
         facets = inner[part]
-        a, b = wall_rows(atlas, owner[facets], atlas.facet_wall[facets].astype(np.int64))
+        here, there = owner[facets], atlas.neighbour[facets].astype(np.int64)
+        a, b = wall_rows(atlas, here, atlas.facet_wall[facets].astype(np.int64))
         size = np.linalg.norm(a, axis=1)
         normal, offset = a / size[:, None], b / size
-        A, c = atlas.maps(owner[facets], over="parameters")
-        other_A, other_c = atlas.maps(atlas.neighbour[facets], over="parameters")
-        scale_A = np.maximum(np.abs(A), np.abs(other_A)).max(axis=(1, 2), initial=1.0)[:, None]
-        scale_c = np.maximum(np.abs(c), np.abs(other_c)) + scale_A * np.abs(offset)[:, None] + 1.0
+        A, c = atlas.maps(here, over="parameters")
+        other_A, other_c = atlas.maps(there, over="parameters")
         # On the wall {u : normal . u = offset}: along it the difference is flat, and at its foot point it is zero.
         difference = A - other_A
         across = np.einsum("nij,nj->ni", difference, normal)
         along = np.abs(difference - across[:, :, None] * normal[:, None, :]).max(axis=2, initial=0.0)
         foot = np.abs(across * offset[:, None] + c - other_c)
-        worst = float(np.maximum(worst, np.maximum(along / scale_A, foot / scale_c).max(initial=0.0)))
+        jump = _relative(along, foot, offset, *map(_larger, (A, c), (other_A, other_c)))
+        # Where large terms cancel, a map is only as good as these terms are.
+        far = np.flatnonzero(~(jump <= CONTINUITY))
+        if len(far):
+            sizes = map(_larger, _terms(atlas, here[far]), _terms(atlas, there[far]))
+            jump[far] = _relative(along[far], foot[far], offset[far], *sizes)
+        worst = float(np.maximum(worst, jump.max(initial=0.0)))
     return Check(
         "maps agree across facets", worst <= CONTINUITY, f"{len(inner):,} facets, largest jump {worst:.2g} relative"
     )
+
+
+def _larger(one: Array, other: Array) -> Array:
+    return np.maximum(np.abs(one), np.abs(other))
+
+
+def _relative(along: Array, foot: Array, offset: Array, A: Array, c: Array) -> Array:
+    """The larger of each facet's two jumps, relative to a map with coefficients as large as these."""
+    scale_A = A.max(axis=(1, 2), initial=1.0)[:, None]
+    scale_c = c + scale_A * np.abs(offset)[:, None] + 1.0
+    jump: Array = np.maximum(along / scale_A, foot / scale_c).max(axis=1, initial=0.0)
+    return jump
+
+
+def _terms(atlas: Atlas, cells: npt.NDArray[np.int64]) -> tuple[Array, Array]:
+    """The sums of the absolute values of all terms in the cells' maps over the parameters."""
+    A, c = output_forms(majorant(atlas.program), atlas.signs(cells))
+    return A @ np.abs(atlas.domain.basis), c + A @ np.abs(atlas.domain.origin)
 
 
 def check_facets(atlas: Atlas) -> Check:

@@ -18,7 +18,7 @@ from flint import fmpq, fmpq_mat
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
 from polyfold.errors import DomainError
 from polyfold.exact.evaluate import PointEvaluation, RationalProgram, evaluate_exactly
-from polyfold.exact.linear_program import Point, dot, integer_row, maximise, point_above
+from polyfold.exact.linear_program import Point, dot, highest_point, integer_row, maximise, point_above
 from polyfold.exact.rational import rational_matrix
 from polyfold.program.program import Program
 
@@ -115,9 +115,9 @@ class _Piece:
     pattern: Pattern = ()
     vanishing: frozenset[int] = frozenset()
 
-    def with_gate(self, on: bool, row: _Row, witness: Point) -> _Piece:
+    def with_gate(self, on: bool, row: _Row | None, witness: Point) -> _Piece:
         """The part where one more gate is on, or off; the witness moves to a point with fewer digits."""
-        rows = (*self.rows, row)
+        rows = self.rows if row is None else (*self.rows, row)
         return replace(self, pattern=(*self.pattern, on), rows=rows, witness=_short(witness, rows))
 
 
@@ -190,30 +190,39 @@ def _sides(piece: _Piece, gate: int, line: list[fmpq]) -> Iterator[_Piece]:
         vanishing = piece.vanishing | {gate} if constant == 0 else piece.vanishing
         yield replace(piece, pattern=(*piece.pattern, constant > 0), vanishing=vanishing)
         return
-    below = _row(gate, normal, -constant)
-    for on, row in ((False, below), (True, _row(gate, [-entry for entry in normal], constant))):
-        witness = _point_inside(piece, row)
-        if witness is not None:
-            yield piece.with_gate(on, row, witness)
+    below, above = _row(gate, normal, -constant), _row(gate, [-entry for entry in normal], constant)
+    lowest, highest = _farthest_inside(piece, below), _farthest_inside(piece, above)
+    if below.slack(lowest) > 0:
+        yield piece.with_gate(False, _touched(below, above, highest), lowest)
+    if above.slack(highest) > 0:
+        yield piece.with_gate(True, _touched(above, below, lowest), highest)
 
 
-def _point_inside(piece: _Piece, row: _Row) -> Point | None:
-    """A point of an open piece that lies strictly inside one more row, or None."""
+def _touched(row: _Row, opposite: _Row, farthest: Point) -> _Row | None:
+    """The row, unless the piece with its boundary stays inside of it: then no facet of a part can lie on it."""
+    return row if opposite.slack(farthest) >= 0 else None
+
+
+def _farthest_inside(piece: _Piece, row: _Row) -> Point:
+    """A point of an open piece that lies strictly inside one more row.
+
+    If there is none, a point of the piece with its boundary that comes as close to it as possible.
+    """
     here = row.slack(piece.witness)
     if here > 0:
         return piece.witness
     if here == 0:
         inward = tuple(-entry for entry in row.normal)
         return _along(piece.witness, inward, _reach(piece, inward) / 2)
-    there = point_above(
+    there = highest_point(
         [-entry for entry in row.normal],
         -row.offset,
         [other.normal for other in piece.rows],
         [other.offset for other in piece.rows],
         piece.witness,
     )
-    if there is None:
-        return None
+    if row.slack(there) <= 0:
+        return there
     # The point found may lie on the piece's boundary. All points between it and the witness are inside the
     # piece, and those beyond the crossing with the row's hyperplane are inside the row.
     crossing = here / (here - row.slack(there))
@@ -265,8 +274,8 @@ class _Complex:
             walls.setdefault(tuple(entry / slack for entry in row.normal), set()).add(row.wall)
         normals = list(walls)
         facets = [
-            self._facet(piece, normal, _along(piece.witness, hit, fmpq(1)), walls[normal])
-            for normal, hit in _facet_points(normals).items()
+            self._facet(piece, normals[i], _along(piece.witness, hit, fmpq(1)), walls[normals[i]])
+            for i, hit in _facet_points(normals).items()
         ]
         return sorted(facets, key=lambda facet: (facet.neighbour, sorted(facet.walls)))
 
@@ -285,27 +294,37 @@ class _Complex:
         return Facet(frozenset(walls | (piece.vanishing - self.pieces[neighbour].vanishing)), neighbour)
 
 
-def _facet_points(normals: list[Point]) -> dict[Point, Point]:
-    """For each facet of {v : y.v <= 1 for all y}, its y and a point of its relative interior; all y differ.
+def _facet_points(normals: list[Point]) -> dict[int, Point]:
+    """For each y that carries a facet of {v : y.v <= 1 for all y}, a point of its relative interior; all y differ.
 
     A ray from the origin that leaves through one hyperplane only proves that this one carries a facet, and
     hits the facet's relative interior. The rays along the normals find most facets; a linear program settles
     each of the others.
     """
-    points: dict[Point, Point] = {}
-    for direction in normals:
-        rates = [dot(y, direction) for y in normals]
+    points: dict[int, Point] = {}
+    for direction, rates in zip(normals, _products(normals), strict=True):
         fastest = max(rates)
         if rates.count(fastest) == 1:
-            points.setdefault(normals[rates.index(fastest)], tuple(entry / fastest for entry in direction))
-    for y in normals:
-        if y in points:
-            continue
-        others = [other for other in normals if other != y]
+            points.setdefault(rates.index(fastest), tuple(entry / fastest for entry in direction))
+    needed = set(range(len(normals)))
+    for i in sorted(needed - points.keys()):
+        y, others = normals[i], [normals[other] for other in sorted(needed - {i})]
         beyond = point_above(y, fmpq(1), others, [fmpq(1)] * len(others), [fmpq(0)] * len(y))
-        if beyond is not None:
+        if beyond is None:
+            # The others imply y.v <= 1, so that the set is the same without it.
+            needed.remove(i)
+        else:
             # The others hold at that point, and strictly at the origin: strictly, then, where the segment
             # between the two meets y.v = 1.
             rate = dot(y, beyond)
-            points[y] = tuple(entry / rate for entry in beyond)
+            points[i] = tuple(entry / rate for entry in beyond)
     return points
+
+
+def _products(normals: list[Point]) -> list[list[fmpq]]:
+    """The products of all with all."""
+    if not normals:
+        return []
+    matrix = fmpq_mat(len(normals), len(normals[0]), [entry for normal in normals for entry in normal])
+    products: list[list[fmpq]] = (matrix * matrix.transpose()).tolist()
+    return products

@@ -67,14 +67,21 @@ def maximise(
 
 def point_above(c: Vector, level: fmpq, A: Sequence[Vector], b: Vector, start: Vector) -> Point | None:
     """Some x with A x <= b and c.x > level, or None if there is none; `start` is a point with A x <= b."""
-    climb = _Climb(c, A, _slacks(A, b, start), enough=level - dot(c, start))
+    top = highest_point(c, level, A, b, start)
+    return top if dot(c, top) > level else None
+
+
+def highest_point(c: Vector, enough: fmpq, A: Sequence[Vector], b: Vector, start: Vector) -> Point:
+    """Some x with A x <= b and c.x > enough, or, if there is none, one with c.x as large as possible.
+
+    `start` is a point with A x <= b.
+    """
+    climb = _Climb(c, A, _slacks(A, b, start), enough=enough - dot(c, start))
     bounded = climb.run()
     top = _sum(start, climb.position())
-    missing = level - dot(c, top)
-    if missing < 0:
+    missing = enough - dot(c, top)
+    if bounded or missing < 0:
         return top
-    if bounded:
-        return None
     assert climb.ray is not None
     steps = missing / dot(c, climb.ray) + 1
     return tuple(x + steps * r for x, r in zip(top, climb.ray, strict=True))

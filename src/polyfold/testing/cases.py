@@ -43,10 +43,10 @@ def generated_case(seed: int, *, size: int = 8) -> Case:
     depth = min(size, int(rng.integers(1, 4)))
     widths = [min(size, int(rng.integers(1, widest + 1, size=2).max())) for widest in _WIDEST[input_dim][:depth]]
     draft = random_draft(rng, [input_dim, *widths, int(rng.integers(1, 3))])
-    changes = _some(rng, edits.STRUCTURE, at_most=1)
+    changes = some(rng, edits.STRUCTURE, at_most=1)
     if degenerate:
-        changes += _some(rng, edits.DEGENERACIES, at_least=1, at_most=3)
-    make_domain = _some(rng, domains.DEGENERATE if degenerate else domains.GENERIC, at_least=1, at_most=1)[0]
+        changes += some(rng, edits.DEGENERACIES, at_least=1, at_most=3)
+    make_domain = some(rng, domains.DEGENERATE if degenerate else domains.GENERIC, at_least=1, at_most=1)[0]
     if degenerate and make_domain is domains.unit_box:
         changes.append(edits.along_the_unit_box)
     for change in changes:
@@ -60,6 +60,7 @@ def generated_case(seed: int, *, size: int = 8) -> Case:
     )
 
 
-def _some(rng: np.random.Generator, choices: tuple[_T, ...], *, at_least: int = 0, at_most: int) -> list[_T]:
+def some(rng: np.random.Generator, choices: tuple[_T, ...], *, at_least: int = 0, at_most: int) -> list[_T]:
+    """A few of the choices, each at most once."""
     count = int(rng.integers(at_least, at_most + 1))
     return [choices[i] for i in rng.permutation(len(choices))[:count].tolist()]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from polyfold.atlas.domain import DomainLike, box, polytope, slice_of
 
@@ -74,6 +75,31 @@ def aligned_slice(rng: Rng, dim: int) -> DomainLike:
     return slice_of(origin, basis, within=box(-1.0, 1.0), bounds=polytope(np.ones((1, directions)), [0.5]))
 
 
+def lopsided_box(rng: Rng, dim: int) -> DomainLike:
+    """A box around the origin with sides from a millionth to a million."""
+    half = 10.0 ** rng.uniform(-6.0, 6.0, size=dim)
+    return box(-half, half * rng.uniform(0.5, 2.0, size=dim))
+
+
+def pyramid(rng: Rng, dim: int) -> DomainLike:
+    """A pyramid over a cube: 2 (d - 1) facets meet at its apex, where d would do."""
+    normals, bounds = _slopes(dim)
+    base = np.eye(dim)[-1:]
+    return polytope(np.concatenate([normals, -base]), np.append(bounds, 0.0))
+
+
+def cone(rng: Rng, dim: int) -> DomainLike:
+    """The same pyramid without its base: unbounded, with one vertex."""
+    return polytope(*_slopes(dim))
+
+
+def strip(rng: Rng, dim: int) -> DomainLike:
+    """Between two parallel hyperplanes: unbounded without any vertex, as soon as there are two dimensions."""
+    normal = rng.integers(-1, 2, size=dim).astype(np.float64)
+    normal[rng.integers(dim)] = 1.0
+    return polytope(np.stack([normal, -normal]), [1.0, 1.0])
+
+
 GENERIC: tuple[DomainMaker, ...] = (
     everything,
     unit_box,
@@ -83,6 +109,17 @@ GENERIC: tuple[DomainMaker, ...] = (
     random_slice,
 )
 DEGENERATE: tuple[DomainMaker, ...] = (everything, unit_box, redundant_polytope, random_slice, aligned_slice)
+
+# For the wide cases; in tuples of their own, so that a seed of the others keeps its case.
+MORE_GENERIC: tuple[DomainMaker, ...] = (lopsided_box,)
+MORE_DEGENERATE: tuple[DomainMaker, ...] = (random_box, bounded_polytope, lopsided_box, pyramid, cone, strip)
+
+
+def _slopes(dim: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The sides x_d <= 1 - |x_i| of the pyramid, or x_d <= 1 if there is one dimension."""
+    sides, up = np.eye(dim)[:-1], np.eye(dim)[-1:]
+    normals = np.concatenate([sides + up, up - sides]) if dim > 1 else up
+    return normals, np.ones(len(normals))
 
 
 def _slice_dim(rng: Rng, dim: int) -> int:

@@ -163,6 +163,53 @@ def along_the_unit_box(rng: Rng, draft: Draft) -> None:
             affine.bias[gate] = weight[gate] @ rng.choice([-1.0, 1.0], size=draft.input_dim)
 
 
+def shared_kernel(rng: Rng, draft: Draft) -> None:
+    """Weight sharing as in a convolution: the rows of a matrix are one kernel, shifted, with one bias."""
+    for stage in draft.stages:
+        for weight in stage.affine.weights.values():
+            weight[...] = [np.roll(weight[0], shift) for shift in range(len(weight))]
+        stage.affine.bias[:] = stage.affine.bias[0]
+
+
+def shared_stages(rng: Rng, draft: Draft) -> None:
+    """Every stage has the coefficients of the first one, as far as their shapes go."""
+    first = draft.stages[0].affine
+    for k, stage in enumerate(draft.stages[1:], start=1):
+        own, shared = stage.affine.weights[k], first.weights[0]
+        rows, columns = np.minimum(own.shape, shared.shape)
+        own[:rows, :columns] = shared[:rows, :columns]
+        stage.affine.bias[:rows] = first.bias[:rows]
+
+
+def rank_deficient(rng: Rng, draft: Draft) -> None:
+    """A matrix of rank one, or of rank two: walls of a stage are parallel, or share a direction."""
+    affine = _any_stage(rng, draft).affine
+    for weight in affine.weights.values():
+        rows, columns = weight.shape
+        rank = int(rng.integers(1, 3))
+        # Small integers multiply without rounding: the product has this rank exactly.
+        weight[...] = rng.integers(-3, 4, size=(rows, rank)) @ rng.integers(-3, 4, size=(rank, columns))
+
+
+def mixed_scales(rng: Rng, draft: Draft) -> None:
+    """The gates' pre-activations are between 1e-8 and 1e8 times what they were: their walls stay."""
+    for stage in draft.stages:
+        factors = 2.0 ** rng.integers(-26, 27, size=stage.width)
+        for weight in stage.affine.weights.values():
+            weight *= factors[:, None]
+        stage.affine.bias *= factors
+
+
+def deep_concurrent(rng: Rng, draft: Draft) -> None:
+    """The walls of all stages go through one point; coarse coefficients make this hold exactly."""
+    values = [rng.integers(-1, 2, size=draft.input_dim).astype(np.float64)]
+    for stage in draft.stages:
+        for weight in stage.affine.weights.values():
+            weight[...] = np.round(weight * 4) / 4
+        stage.affine.bias[:] = -sum(weight @ values[source] for source, weight in stage.affine.weights.items())
+        values.append(np.zeros(stage.width))
+
+
 STRUCTURE: tuple[Edit, ...] = (leaky, skips, max_gates)
 DEGENERACIES: tuple[Edit, ...] = (
     zero_biases,
@@ -178,6 +225,8 @@ DEGENERACIES: tuple[Edit, ...] = (
     constant_behind,
     touching,
 )
+# For the wide cases; in a tuple of their own, so that a seed of the others keeps its case.
+MORE_DEGENERACIES: tuple[Edit, ...] = (shared_kernel, shared_stages, rank_deficient, mixed_scales, deep_concurrent)
 
 
 def _any_stage(rng: Rng, draft: Draft) -> DraftStage:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from polyfold.testing.cases import Case, generated_case
+from polyfold.testing.cases import Case
+from polyfold.testing.wide import wide_case
 
 
 def cases(*, max_size: int = 8, degenerate: bool | None = None) -> st.SearchStrategy[Case]:
-    """Networks on domains. Failures shrink to small sizes first, then to small seeds.
+    """Networks on domains, of every kind. Failures shrink to small sizes first, then to small seeds.
 
     `degenerate` restricts them to the degenerate (True) or to the generic (False) ones.
     """
     numbers = st.integers(min_value=0, max_value=2**32 - 1)
     seeds = numbers if degenerate is None else numbers.map(lambda number: 2 * number + degenerate)
     return st.builds(
-        lambda size, seed: generated_case(seed, size=size),
+        lambda size, seed: wide_case(seed, size=size),
         st.integers(min_value=1, max_value=max_size),
         seeds,
     )

@@ -1,0 +1,82 @@
+"""Every path of the compiled engine against the reference engine on 2,000 generated networks of every kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polyfold as pf
+from engine.agreement import assert_same
+from polyfold.atlas.domain import Domain
+from polyfold.core import OpenDomain, Problem
+from polyfold.core import unfold as core_unfold
+from polyfold.engine.method import GENERATORS, PROGRAMS
+from polyfold.engine.reference import reference_unfold
+from polyfold.testing import Case, wide_case
+
+CASES, BATCH = 2000, 20
+MOST_CELLS = 300
+ARRAYS = ("patterns", "witnesses", "bounded", "facet_start", "facet_wall", "neighbour", "shared_facet", "shared_wall")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", range(CASES // BATCH))
+def test_every_path_of_the_engine(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(batch * BATCH, (batch + 1) * BATCH):
+        assert_every_path_agrees(wide_case(seed), monkeypatch)
+
+
+@pytest.mark.parametrize("batch", range(4))
+def test_every_path_of_the_engine_on_the_smaller_ones(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    for seed in range(batch * BATCH, (batch + 1) * BATCH):
+        assert_every_path_agrees(wide_case(seed, size=4), monkeypatch)
+
+
+def assert_every_path_agrees(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    reference = reference_unfold(case.program, case.domain)
+    assert len(reference) <= MOST_CELLS, case
+    walks = {GENERATORS: walk(case, monkeypatch, by_programs=False)}
+    if all(reference.bounded):
+        walks[PROGRAMS] = walk(case, monkeypatch, by_programs=True)
+    else:
+        with pytest.raises(OpenDomain):
+            walk(case, monkeypatch, by_programs=True)
+    for atlas in walks.values():
+        assert_same(atlas, reference)
+    public = pf.unfold(case.program, case.domain, threads=3)
+    assert_equal(public, walks[public.certificate.method], case)
+    assert_right_conclusions(public, case)
+
+
+def walk(case: Case, monkeypatch: pytest.MonkeyPatch, *, by_programs: bool) -> pf.Atlas:
+    """The atlas by one of the core's walks, whichever the engine would choose; the same with two threads."""
+
+    def find_cells(
+        problem: Problem, domain: Domain, threads: int, max_cells: int, keep_going: Callable[[int], bool]
+    ) -> tuple[dict[str, Any], str]:
+        found = core_unfold(problem, by_programs, threads, max_cells, keep_going)
+        return found, PROGRAMS if by_programs else GENERATORS
+
+    with monkeypatch.context() as patch:
+        patch.setattr("polyfold.engine.unfold.find_cells", find_cells)
+        alone, together = (pf.unfold(case.program, case.domain, threads=threads) for threads in (1, 2))
+    assert_equal(together, alone, case)
+    assert alone.complete and alone.certificate.level == "checked", case
+    return alone
+
+
+def assert_equal(one: pf.Atlas, two: pf.Atlas, case: Case) -> None:
+    for name in ARRAYS:
+        assert np.array_equal(getattr(one, name), getattr(two, name)), (name, case)
+    assert one.exact_witnesses == two.exact_witnesses, case
+
+
+def assert_right_conclusions(atlas: pf.Atlas, case: Case) -> None:
+    """What else is said of an atlas that is known to be right."""
+    assert pf.certify(atlas).level == "certified", case
+    counted = pf.count(case.program, case.domain)
+    assert counted.complete and counted.cells == len(atlas), case
+    assert sum((-1) ** k * faces for k, faces in enumerate(counted.f_vector)) == atlas.euler_characteristic(), case
