@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -131,9 +132,11 @@ def test_max_seconds_stops_a_long_run(threads):
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("round_", range(3))
-def test_ctrl_c_returns_what_there_is(threads, round_):
+def test_ctrl_c_returns_what_there_is(threads, round_, request):
     """A signal may arrive at any instruction, so more than once."""
-    before = signal.getsignal(signal.SIGINT)
+    before = signal.default_int_handler
+    # Background jobs of a shell start with the signal ignored.
+    request.addfinalizer(partial(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, before)))
     seen, sent = [], []
 
     def interrupt(cells):

@@ -45,7 +45,7 @@ def test_both_walks_agree_on_bounded_domains(batch: int, monkeypatch: pytest.Mon
     assert compared > BATCH // 4
 
 
-@pytest.mark.parametrize(("d", "n"), [(7, 9), (9, 10), (12, 9), (20, 8)])
+@pytest.mark.parametrize(("d", "n"), [(8, 10), (9, 10), (12, 9), (20, 8)])
 def test_hyperplanes_in_a_wide_box(d: int, n: int) -> None:
     rng = np.random.default_rng(d)
     network = [(rng.normal(size=(n, d)), rng.normal(size=n)), (np.ones((1, n)), np.zeros(1))]

@@ -1,4 +1,4 @@
-"""The command line: polyfold info, polyfold unfold.
+"""The command line: polyfold info, polyfold unfold, polyfold count.
 
 Exit codes: 0 done, 1 a check failed (a fault of ours), 2 bad input (one line on standard error), 3 a limit was reached
 and the result is incomplete.
@@ -23,13 +23,14 @@ from polyfold.atlas.domain import Box
 from polyfold.atlas.storage import atomically
 from polyfold.data import bundled, read
 from polyfold.engine.certify import certify as certify_atlas
+from polyfold.engine.count import count as count_network
 from polyfold.engine.unfold import unfold as unfold_network
 from polyfold.errors import DomainError, PolyfoldError, StorageError
 from polyfold.network.from_arrays import from_arrays
 from polyfold.network.graph import Network
 from polyfold.network.load import load
 from polyfold.program.lower import lower
-from polyfold.views.summary import atlas_facts, atlas_panel, network_facts, network_panel
+from polyfold.views.summary import atlas_facts, atlas_panel, count_facts, facts_panel, network_facts, network_panel
 
 CHECK_FAILED, BAD_INPUT, LIMIT_REACHED = 1, 2, 3
 
@@ -40,6 +41,12 @@ app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Unfold a ReLU network into its linear pieces, exactly."
 )
 Model = Annotated[str, typer.Argument(help="An .onnx or .pt2 file, or the name of a bundled network (iris).")]
+BoxBounds = Annotated[
+    tuple[float, float] | None, typer.Option("--box", metavar="LO HI", help="Bounds that hold for every input.")
+]
+BoxFile = Annotated[Path | None, typer.Option(help="A CSV file with a row lo,hi for every input.")]
+MaxSeconds = Annotated[float | None, typer.Option(help="Stop after so many seconds.")]
+Threads = Annotated[int | None, typer.Option(help="Threads to use; one a processor unless given.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 
 
@@ -55,15 +62,36 @@ def info(model: Model, as_json: AsJson = False) -> None:
 
 
 @app.command()
+def count(
+    model: Model,
+    box: BoxBounds = None,
+    box_file: BoxFile = None,
+    max_seconds: MaxSeconds = None,
+    threads: Threads = None,
+    faces: Annotated[bool, typer.Option("--faces", help="Count the faces of all dimensions, too.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Count the cells of a network, without keeping them."""
+    found = count_network(
+        _network(model), _domain(box, box_file), progress=sys.stderr.isatty(), max_seconds=max_seconds, threads=threads
+    )
+    facts = count_facts(found, faces)
+    if as_json:
+        print(json.dumps({"model": model, **facts}))
+    else:
+        Console().print(facts_panel(facts))
+    if not found.complete:
+        _say_incomplete(found.stopped_by, found.cells)
+
+
+@app.command()
 def unfold(
     model: Model,
-    box: Annotated[
-        tuple[float, float] | None, typer.Option(metavar="LO HI", help="Bounds that hold for every input.")
-    ] = None,
-    box_file: Annotated[Path | None, typer.Option(help="A CSV file with a row lo,hi for every input.")] = None,
+    box: BoxBounds = None,
+    box_file: BoxFile = None,
     max_cells: Annotated[int | None, typer.Option(help="Stop after so many cells.")] = None,
-    max_seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds.")] = None,
-    threads: Annotated[int | None, typer.Option(help="Threads to use; one a processor unless given.")] = None,
+    max_seconds: MaxSeconds = None,
+    threads: Threads = None,
     certify: Annotated[
         bool, typer.Option("--certify", help="Prove that every cell is right and none missing.")
     ] = False,
@@ -105,9 +133,13 @@ def unfold(
         Console(stderr=True).print(f"[bold red]a check failed:[/] {names}; please report this", soft_wrap=True)
         raise typer.Exit(CHECK_FAILED)
     if not atlas.complete:
-        message = f"stopped by {atlas.certificate.stopped_by} after {len(atlas):,} cells; there are more"
-        Console(stderr=True).print(f"[bold yellow]incomplete:[/] {message}", soft_wrap=True, highlight=False)
-        raise typer.Exit(LIMIT_REACHED)
+        _say_incomplete(atlas.certificate.stopped_by, len(atlas))
+
+
+def _say_incomplete(stopped_by: str | None, cells: int) -> None:
+    message = f"stopped by {stopped_by} after {cells:,} cells; there are more"
+    Console(stderr=True).print(f"[bold yellow]incomplete:[/] {message}", soft_wrap=True, highlight=False)
+    raise typer.Exit(LIMIT_REACHED)
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from polyfold.analyses.regions import Regions
 from polyfold.atlas.atlas import Atlas
+from polyfold.engine.count import Count
 from polyfold.network.graph import Network
 from polyfold.program.program import Program
 
@@ -39,6 +40,19 @@ def atlas_facts(atlas: Atlas, regions: Regions | None) -> dict[str, Any]:
         "threads": atlas.certificate.threads,
         "network_digest": atlas.certificate.network_digest,
         "domain_digest": atlas.certificate.domain_digest,
+    }
+
+
+def count_facts(found: Count, faces: bool) -> dict[str, Any]:
+    """What `polyfold count --json` prints."""
+    return {
+        "cells": found.cells,
+        "f_vector": list(found.f_vector) if faces and found.complete else None,
+        "complete": found.complete,
+        "stopped_by": found.stopped_by,
+        "method": found.method,
+        "seconds": found.seconds,
+        "threads": found.threads,
     }
 
 
@@ -73,6 +87,15 @@ def atlas_panel(atlas: Atlas, regions: Regions | None) -> RenderableType:
     return grid
 
 
+def facts_panel(facts: dict[str, Any]) -> RenderableType:
+    """Facts one below the other, without those that are not known."""
+    grid = _grid()
+    for name, value in facts.items():
+        if value is not None:
+            grid.add_row(name.replace("_", " "), _for_people(value))
+    return grid
+
+
 def network_panel(network: Network, program: Program) -> RenderableType:
     """The network for a terminal."""
     grid = _grid()
@@ -87,6 +110,14 @@ def network_panel(network: Network, program: Program) -> RenderableType:
     for node in facts["nodes"]:
         table.add_row(node["name"], node["op"], str(tuple(node["shape"])))
     return Group(grid, Text(), table)
+
+
+def _for_people(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(_for_people, value))
+    return f"{value:,}" if isinstance(value, int) else f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def _grid() -> Table:

@@ -1,0 +1,109 @@
+"""pf.count: closed formulas, the unfolded atlas, limits, degenerate networks."""
+
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+import pytest
+
+import polyfold as pf
+from polyfold.engine.method import PROGRAMS, SECTIONS
+from polyfold.testing import generated_case
+from polyfold.testing.wide import wide_case
+
+ENOUGH = 200
+
+
+def arrangement(dim: int, planes: int, seed: int = 0) -> list[tuple[np.ndarray, np.ndarray]]:
+    rng = np.random.default_rng(seed)
+    return [
+        (rng.standard_normal((planes, dim)), rng.standard_normal(planes)),
+        (np.ones((1, planes)), np.zeros(1)),
+    ]
+
+
+@pytest.mark.parametrize(("dim", "planes"), [(1, 9), (2, 40), (3, 20), (4, 14), (6, 9), (9, 12)])
+def test_hyperplanes_in_general_position(dim: int, planes: int) -> None:
+    found = pf.count(arrangement(dim, planes))
+    assert found.cells == sum(comb(planes, k) for k in range(dim + 1))
+    assert found.complete and found.stopped_by is None and found.method == SECTIONS
+    # A flat of dimension j is an arrangement of the other hyperplanes in j dimensions.
+    faces = [comb(planes, dim - j) * sum(comb(planes - dim + j, k) for k in range(j + 1)) for j in range(dim + 1)]
+    assert found.f_vector == tuple(faces)
+
+
+def test_hyperplanes_through_one_point() -> None:
+    layers = arrangement(3, 12)
+    layers[0] = (layers[0][0], np.zeros(12))
+    found = pf.count(layers)
+    assert found.cells == 2 * sum(comb(11, k) for k in range(3))
+    assert found.f_vector[0] == 1
+
+
+def test_the_same_hyperplane_many_times() -> None:
+    weights, bias = arrangement(3, 4)[0]
+    again = (
+        np.concatenate([weights, 2 * weights, -weights, np.zeros((2, 3))]),
+        np.concatenate([bias, 2 * bias, -bias, [0, 1]]),
+    )
+    found = pf.count([again, (np.ones((1, 14)), np.zeros(1))])
+    assert found.cells == pf.count(arrangement(3, 4)).cells == 15
+
+
+def test_fewer_gates_than_dimensions() -> None:
+    assert pf.count(arrangement(5, 3)).cells == 8
+    assert pf.count(arrangement(5, 3), pf.box(-100, 100)).cells == 8
+
+
+def test_no_gates() -> None:
+    found = pf.count([(np.ones((1, 2)), np.zeros(1))], pf.box(0, 1))
+    assert (found.cells, found.f_vector) == (1, (4, 4, 1))
+
+
+@pytest.mark.parametrize("first", range(0, ENOUGH, 50))
+def test_what_is_unfolded_is_counted(first: int) -> None:
+    for seed in range(first, first + 50):
+        for case in (generated_case(seed), wide_case(seed, size=8)):
+            atlas = pf.unfold(case.program, case.domain)
+            for threads in (1, 3):
+                found = pf.count(case.program, case.domain, threads=threads)
+                assert (found.cells, found.complete) == (len(atlas), True), case
+
+
+def test_linear_programs_count_in_high_dimension() -> None:
+    layers = arrangement(9, 11)
+    found = pf.count(layers, pf.box(-1000, 1000))
+    assert found.method == PROGRAMS
+    assert found.cells == len(pf.unfold(layers, pf.box(-1000, 1000)))
+
+
+def test_a_time_limit_stops_the_count() -> None:
+    rng = np.random.default_rng(0)
+    widths = (6, 40, 40, 1)
+    layers = [(rng.standard_normal((n, m)), rng.standard_normal(n)) for m, n in zip(widths, widths[1:], strict=False)]
+    found = pf.count(layers, max_seconds=0.2)
+    assert not found.complete and found.stopped_by == "max_seconds"
+    assert found.seconds < 2
+    with pytest.raises(pf.PolyfoldError, match="not counted to its end"):
+        _ = found.f_vector
+
+
+def test_progress_is_reported_and_its_errors_come_through() -> None:
+    class Enough(Exception):
+        pass
+
+    def enough(cells: int) -> None:
+        raise Enough
+
+    rng = np.random.default_rng(0)
+    widths = (6, 40, 40, 1)
+    layers = [(rng.standard_normal((n, m)), rng.standard_normal(n)) for m, n in zip(widths, widths[1:], strict=False)]
+    with pytest.raises(Enough):
+        pf.count(layers, progress=enough)
+
+
+@pytest.mark.parametrize("options", [{"threads": 0}, {"max_seconds": -1.0}, {"threads": 1.5}])
+def test_options_that_make_no_sense(options: dict[str, object]) -> None:
+    with pytest.raises(pf.PolyfoldError, match="|".join(options)):
+        pf.count(arrangement(2, 3), **options)  # type: ignore[arg-type]
