@@ -74,21 +74,21 @@ double distance_bound(const double* rows, const double* slack, const int* chosen
     for (int k = 0; k < size; ++k) point_norm += std::abs(point[k]);
     for (int i = 0; i < n; ++i) {
         const double* row = rows + chosen[i] * size;
-        double largest = 0;
+        double largest = std::abs(row[n] * unit);
         for (int k = 0; k < n; ++k) largest = std::max(largest, std::abs(row[k]));
-        largest = std::max(largest, std::abs(row[n] * unit));
         if (!rounding::is_ordinary(largest)) return rounding::unknown;
-        const double scale = 1 / largest;
-        double value = 0, magnitude = 0, norm = 0;
-        for (int k = 0, column = 0; k < size; ++k) {
-            const double coefficient = row[k] * scale;
-            value += coefficient * point[k];
-            magnitude += std::abs(coefficient * point[k]);
-            if (k == fixed) continue;
-            const double in_units = k == n ? coefficient * unit : coefficient;
-            work[i * n + column++] = in_units;
-            norm += std::abs(in_units);
+        const double scale = 1 / largest, last = row[n] * scale;
+        double* out = work + i * n;
+        double value = last * point[n], magnitude = std::abs(value);
+        for (int k = 0; k < n; ++k) {
+            const double coefficient = row[k] * scale, term = coefficient * point[k];
+            out[k] = coefficient;
+            value += term;
+            magnitude += std::abs(term);
         }
+        if (fixed < n) out[fixed] = last * unit;  // the last coordinate takes the place of the one that is not free
+        double norm = 0;
+        for (int k = 0; k < n; ++k) norm += std::abs(out[k]);
         const double error = slack[chosen[i]] * scale * (1 + 0x1p-20);
         residual = std::max(residual, std::abs(value) + rounding::bound(size + 4) * magnitude + error * point_norm);
         matrix_error = std::max(matrix_error, error * n + rounding::bound(2) * norm + rounding::underflow);

@@ -49,30 +49,33 @@ class FacetKeys {
     }
 };
 
-// Cells that wait for the other side of a facet; open addressing, at most two thirds full.
-class WaitingCells {
+// Facets that wait for their other side, as cells and numbers within them; open addressing, at most two thirds full.
+class WaitingFacets {
   public:
-    explicit WaitingCells(std::size_t expected) : size_(expected + expected / 2 + 16) { slots_.assign(size_, Slot{}); }
+    explicit WaitingFacets(std::size_t expected) : size_(expected + expected / 2 + 16) { slots_.assign(size_, Slot{}); }
 
-    // Calls `met(cell)` for cells that may wait under this key until it returns true; else leaves this one to wait.
+    // Calls `met(cell, number)` for facets that may wait under this key until it returns true; else leaves this one to
+    // wait. Numbers are known modulo `numbers`.
+    static constexpr std::int64_t numbers = 256;
     template <class Met>
-    void find_or_add(const FaceKey& key, std::int32_t cell, Met met) {
-        const auto tag = static_cast<std::uint32_t>(key.high);
+    void find_or_add(const FaceKey& key, std::int64_t cell, std::int64_t number, Met met) {
+        const std::uint32_t tag = static_cast<std::uint32_t>(key.high) / numbers_;
         std::size_t at = static_cast<std::size_t>((static_cast<unsigned __int128>(key.low) * size_) >> 64);
         for (;; at = at + 1 == size_ ? 0 : at + 1) {
             Slot& slot = slots_[at];
             if (slot.cell < 0) {
-                slot = {cell, tag};
+                slot = {static_cast<std::int32_t>(cell), tag * numbers_ + static_cast<std::uint32_t>(number % numbers)};
                 return;
             }
-            if (slot.tag == tag && met(slot.cell)) return;
+            if (slot.tag_and_number / numbers_ == tag && met(slot.cell, slot.tag_and_number % numbers_)) return;
         }
     }
 
   private:
+    static constexpr auto numbers_ = static_cast<std::uint32_t>(numbers);
     struct Slot {
         std::int32_t cell = -1;
-        std::uint32_t tag = 0;
+        std::uint32_t tag_and_number = 0;
     };
     GrowingArray<Slot> slots_;
     std::size_t size_;
@@ -85,20 +88,22 @@ void for_each_pair(const CellBlock& cells, int gates, const FacetKeys& keys, uns
                    Pair pair) {
     // Shares are random, hence nearly equal; where one is larger the table is only fuller.
     const std::size_t expected = cells.facet_wall.size() / 2 / shares;
-    WaitingCells waiting(expected + expected / 32);
+    WaitingFacets waiting(expected + expected / 32);
     for (std::int64_t cell = 0; cell < cells.cells; ++cell)
         for (std::int64_t facet = cells.facet_start[cell]; facet < cells.facet_start[cell + 1]; ++facet) {
             if (cells.facet_wall[facet] >= gates) continue;
             const FaceKey key = keys.of(cell, facet);
             if ((key.high >> 32) % shares != share) continue;
-            waiting.find_or_add(key, static_cast<std::int32_t>(cell), [&](std::int64_t other) {
-                for (std::int64_t f = cells.facet_start[other]; f < cells.facet_start[other + 1]; ++f)
-                    if (cells.facet_wall[f] < gates && keys.of(other, f) == key) {
-                        pair(cell, facet, other, f);
-                        return true;
-                    }
-                return false;
-            });
+            waiting.find_or_add(key, cell, facet - cells.facet_start[cell],
+                                [&](std::int64_t other, std::int64_t number) {
+                                    for (std::int64_t f = cells.facet_start[other] + number;
+                                         f < cells.facet_start[other + 1]; f += WaitingFacets::numbers)
+                                        if (cells.facet_wall[f] < gates && keys.of(other, f) == key) {
+                                            pair(cell, facet, other, f);
+                                            return true;
+                                        }
+                                    return false;
+                                });
         }
 }
 

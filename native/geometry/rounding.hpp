@@ -21,7 +21,7 @@ inline constexpr double unknown = std::numeric_limits<double>::infinity();
 inline constexpr double poor = 0x1p-20;
 
 // A generator that is known better than this needs no closer look at first: few gates come so near to zero at one.
-inline constexpr double good = 0x1p-24;
+inline constexpr double good = 0x1p-23;
 
 // Products of tiny numbers may round to nothing; no bound that is meant to be positive may be smaller than
 // this.
