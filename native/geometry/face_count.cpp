@@ -31,6 +31,19 @@ std::vector<Face> facets_of(const Face& face, const Cell<Words>& cell) {
     return largest;
 }
 
+// Whether all walls that pass through a generator, infinity among them, hold facets there.
+template <int Words>
+bool touches_facets_only(const Cell<Words>& cell, int v, int infinity_wall) {
+    const auto holds_facet = [&](std::int32_t wall) {
+        bool found = false;
+        cell.facets_of[v].for_each([&](int s) { found = found || cell.slots[s].wall == wall; });
+        return found;
+    };
+    const Walls& touched = cell.frame->generators.touched[cell.generators[v]];
+    return (!cell.at_infinity(v) || holds_facet(infinity_wall)) &&
+           (!touched || std::all_of(touched->begin(), touched->end(), holds_facet));
+}
+
 }  // namespace
 
 void FaceTally::add(FaceTally&& other) {
@@ -54,11 +67,9 @@ template <int Words>
 void FaceWalk<Words>::emit(const Cell<Words>& cell, FaceTally& tally) {
     tally.shares.resize(problem_.dim + 1, 0);
     tally.named.resize(problem_.dim + 1);
-    const auto is_simple = [&](int v) {
-        return cell.facets_of[v].size() == problem_.dim && !cell.frame->generators.touched[cell.generators[v]];
-    };
     bool simple = Words == 1 && cell.lines.empty() && cell.shared.empty() && cell.vanishing_key == FaceKey{};
-    for (int v = 0; v < cell.size() && simple; ++v) simple = is_simple(v);
+    for (int v = 0; v < cell.size() && simple; ++v)
+        simple = cell.facets_of[v].size() == problem_.dim && touches_facets_only(cell, v, problem_.infinity_wall());
     simple ? add_simple(cell, tally) : add_any(cell, tally);
     ++tally.cells;
 }
@@ -105,6 +116,7 @@ void FaceWalk<Words>::add_any(const Cell<Words>& cell, FaceTally& tally) const {
     for (int v = 0; v < cell.size(); ++v) {
         if (const Walls& touched = cell.frame->generators.touched[cell.generators[v]]) walls[v] = *touched;
         cell.facets_of[v].for_each([&](int s) { walls[v].push_back(cell.slots[s].wall); });
+        if (cell.at_infinity(v)) walls[v].push_back(problem_.infinity_wall());
         for (const auto& [slot, wall] : cell.shared)
             if (cell.facets_of[v].has(slot)) walls[v].push_back(wall);
         std::sort(walls[v].begin(), walls[v].end());

@@ -79,4 +79,18 @@ def assert_right_conclusions(atlas: pf.Atlas, case: Case) -> None:
     assert pf.certify(atlas).level == "certified", case
     counted = pf.count(case.program, case.domain)
     assert counted.complete and counted.cells == len(atlas), case
-    assert sum((-1) ** k * faces for k, faces in enumerate(counted.f_vector)) == atlas.euler_characteristic(), case
+    for by_programs in (False, True):
+        with suppress(core.OpenDomain):  # linear programs need a bounded domain
+            problem = core_problem(case.program, atlas.domain)
+            assert core.count(problem, by_programs, 2, lambda cells: True) == (len(atlas), True), case
+    assert_faces_add_up(atlas, case)
+
+
+def assert_faces_add_up(atlas: pf.Atlas, case: Case) -> None:
+    """Cells and facets are known otherwise, and the alternating sum is known on bounded domains and on all of R^d."""
+    counts = atlas.f_vector()
+    assert counts[-2:] == (atlas.inner_facets + atlas.boundary_facets, len(atlas)), case
+    if atlas.bounded.all():
+        assert atlas.euler_characteristic() == 1, case
+    elif not atlas.domain.rows:
+        assert atlas.euler_characteristic() == (-1) ** atlas.dim, case
