@@ -13,8 +13,8 @@ PROGRAMS = "cells as inequalities, cut depth first by proved linear programs"
 SECTIONS = "sections of the cells before the last layer"
 
 # A box has 2^d corners, and its cells hardly fewer. From so many dimensions on linear programs find cells faster, and
-# from one less on they count faster than sections do (docs/adr/0006 and 0009).
-_MANY_CORNERS = 8
+# count them faster than sections do (docs/adr/0006 and 0009).
+_MANY_CORNERS = 7
 _MANY_SECTIONS = 7
 
 
