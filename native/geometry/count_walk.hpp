@@ -66,7 +66,7 @@ class CountWalk {
 class LpCountWalk : public LpWalk {
   public:
     using Block = CellCount;
-    using LpWalk::LpWalk;
+    LpCountWalk(const Problem& problem, const StopSignal& stop) : LpWalk(problem, stop, false) {}
 
     void emit(const LpCell&, CellCount& count) { ++count.cells; }
 };

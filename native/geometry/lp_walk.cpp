@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "geometry/cell_walk.hpp"
 #include "geometry/rounding.hpp"
@@ -11,7 +13,9 @@ namespace polyfold {
 namespace {
 
 constexpr std::size_t most_points = 24;
+constexpr int cuts_until_pruned = 6;
 constexpr int most_halvings = 4096;
+constexpr double everything = std::numeric_limits<double>::infinity();
 
 // A box of its own, as a problem without gates: rows u_k + w >= 0, then w - u_k >= 0.
 Problem box_problem(int dim, double half_width) {
@@ -30,6 +34,11 @@ Problem box_problem(int dim, double half_width) {
     return box;
 }
 
+// Bounds the error of a form's value: from the sum of its terms' sizes, the error of its entries and 1 + sum |u_k|.
+double doubt_of(int dim, double magnitude, double error, double size) {
+    return (rounding::bound(dim + 3) * magnitude + error * size) * (1 + 0x1p-20) + rounding::tiny;
+}
+
 double power_of_two_below(double value) {
     int exponent = 0;
     std::frexp(value, &exponent);
@@ -38,8 +47,14 @@ double power_of_two_below(double value) {
 
 }  // namespace
 
-LpWalk::LpWalk(const Problem& problem, const StopSignal& stop)
-    : problem_(problem), stop_(stop), dim_(problem.dim), simplex_(stop), keys_(problem.gates) {}
+LpWalk::LpWalk(const Problem& problem, const StopSignal& stop, bool with_facets)
+    : problem_(problem),
+      stop_(stop),
+      dim_(problem.dim),
+      with_facets_(with_facets),
+      simplex_(stop),
+      keys_(problem.gates),
+      multipliers_(problem.dim) {}
 
 // The domain's rows cut a box around the origin; if nothing of the box's own faces is left, it held the whole domain.
 auto LpWalk::root() -> CellPointer {
@@ -52,8 +67,10 @@ auto LpWalk::root() -> CellPointer {
 }
 
 auto LpWalk::root_within(const StageMap& box, double half_width) -> CellPointer {
+    simplex_.leave();
     auto cell = std::make_unique<LpCell>();
     cell->start(problem_);
+    cell->shape = Polyhedron(dim_);
     cell->reach = std::make_shared<const std::vector<double>>(dim_, 4 * half_width);
     const int faces = 2 * dim_;
     for (int r = 0; r < faces; ++r) {
@@ -69,33 +86,30 @@ auto LpWalk::root_within(const StageMap& box, double half_width) -> CellPointer 
         return nullptr;  // of this box nothing is left, but the domain may lie outside of it
     }
     if (!all_slack(*cell, faces)) return nullptr;
-    cell->rows.erase(cell->rows.begin(), cell->rows.begin() + faces);
-    cell->error.erase(cell->error.begin(), cell->error.begin() + faces);
-    cell->forms.erase(cell->forms.begin(), cell->forms.begin() + faces * (dim_ + 1));
-    for (auto& [row, wall] : cell->shared) row -= faces;
-    for (int& row : cell->corner.rows) {
-        row -= faces;
-        if (row < 0) throw OpenDomain();  // floats lost the corner: rare enough to be left to the other walk
-    }
+    std::vector<int> kept(cell->rows.size() - faces);
+    std::iota(kept.begin(), kept.end(), faces);
+    cell->keep_rows(kept);
     cell->enter_next_stage(problem_);
     return cell;
 }
 
 // Whether the cell lies strictly inside its first rows.
 bool LpWalk::all_slack(LpCell& cell, int rows) {
-    const std::vector<double> middle = centre(cell);
+    settle_rows(cell);
     for (int row = 0; row < rows; ++row)
-        if (is_facet(cell, row, middle)) return false;
+        if (known_[row] == Row::facet) return false;
     // A face that the domain only touches is no facet, but a corner on it would be lost with it.
     return std::all_of(cell.corner.rows.begin(), cell.corner.rows.end(), [&](int row) { return row >= rows; });
 }
 
 auto LpWalk::advance(LpCell& cell) -> CellPointer {
+    simplex_.leave();  // it stood in another cell
     while (!cell.finished(problem_)) {
         if (cell.next == problem_.stages[cell.stage].width) {
             cell.enter_next_stage(problem_);
             continue;
         }
+        if (with_facets_ && cell.cuts >= cuts_until_pruned) prune(cell);
         if (auto on = insert(cell)) return on;
     }
     return nullptr;
@@ -148,14 +162,18 @@ int LpWalk::sign_at(const LpCell& cell, const LpCell::Point& point) const {
             magnitude += std::abs(form_[k] * point.coordinates[k]);
             size += std::abs(point.coordinates[k]);
         }
-        const double doubt =
-            (rounding::bound(dim_ + 3) * magnitude + form_error_ * size) * (1 + 0x1p-20) + rounding::tiny;
+        const double doubt = doubt_of(dim_, magnitude, form_error_, size);
         if (std::abs(value) > doubt) return value > 0 ? 1 : -1;
     }
     return sign_of_product(cell.map->exact_row(cell.next), exact_point(point));
 }
 
 // ---- linear programs, proved
+
+// Stand at a corner of the cell, where floats know one.
+bool LpWalk::stand_in(const LpCell& cell) {
+    return simplex_.stands() || (!cell.corner.rows.empty() && simplex_.start(cell.shape, cell.corner.rows));
+}
 
 // Whether the cell has inner points on that side of the wall: floats propose, a point or a bound proves, exact
 // arithmetic decides.
@@ -165,41 +183,35 @@ auto LpWalk::look_for(LpCell& cell, int side) -> Found {
     for (double& x : objective) x *= side;
     const double constant = side * form_[dim_];
     const std::vector<double> middle = centre(cell);
-    if (!cell.corner.rows.empty()) {
-        found.corner = cell.corner;
-        const auto result =
-            simplex_.maximise(polyhedron(cell), found.corner, objective.data(), constant, 16 * rounding::lp_tolerance);
-        double value = constant, inner = constant;
-        for (int k = 0; k < dim_; ++k) {
-            value += objective[k] * found.corner.point[k];
-            inner += objective[k] * middle[k];
-        }
-        if (result == Simplex::Result::optimal || result == Simplex::Result::stopped) {
+    if (stand_in(cell)) {
+        // Not just to the first corner on that side: inner points that keep away from all walls save exact arithmetic.
+        const auto result = simplex_.maximise(objective.data(), constant, everything);
+        if (result == Simplex::Result::optimal) {
+            found.corner = simplex_.corner();
+            double value = constant, inner = constant;
+            for (int k = 0; k < dim_; ++k) {
+                value += objective[k] * found.corner.point[k];
+                inner += objective[k] * middle[k];
+            }
             // From the corner a little towards the middle: inside, and still on the side that was asked for.
             const double share = value > 0 ? std::min(0.25, 0.5 * value / (value - std::min(inner, 0.0))) : 0x1p-6;
             found.point.coordinates.resize(dim_);
             for (int k = 0; k < dim_; ++k)
                 found.point.coordinates[k] = found.corner.point[k] + share * (middle[k] - found.corner.point[k]);
-            const bool inside = proved_inside(cell, found.point.coordinates.data());
+            const bool inside = rows_in_doubt(cell, found.point.coordinates.data()) == 0;
             if (inside && sign_at(cell, found.point) == side) {
                 found.side = Side::found;
                 return found;
             }
-            if (result == Simplex::Result::optimal &&
-                upper_bound(cell, found.corner, objective.data(), form_error_, constant) < 0) {
+            for (int k = 0; k < dim_; ++k) multipliers_[k] = simplex_.objective_rate(k);
+            if (upper_bound(cell, objective.data(), form_error_, constant) < 0) {
                 if (inside && cell.points.size() < most_points) cell.points.push_back(found.point);
                 return found;
             }
         }
     }
-    std::vector<const ExactVector*> rows;
-    std::vector<int> sides;
-    for (const auto& row : cell.rows) {
-        rows.push_back(&row.map->exact_row(row.row));
-        sides.push_back(row.side);
-    }
     const ExactVector inside = exact_point(cell.points[0]), wall = exact_form(*cell.map, cell.next, side);
-    const ExactMaximum best = exact_maximum(rows, sides, wall, inside, stop_);
+    const ExactMaximum best = exact_maximum_over(cell, wall, inside, -1);
     found.corner = {};
     if (best.sign <= 0) {
         found.side = best.sign == 0 ? Side::touching : Side::none;
@@ -225,61 +237,88 @@ auto LpWalk::look_for(LpCell& cell, int side) -> Found {
         const auto [mantissa, exponent] = point->numerators[k].to_float();
         found.point.coordinates[k] = std::ldexp(mantissa / weight, static_cast<int>(exponent - weight_exponent));
     }
-    if (!proved_inside(cell, found.point.coordinates.data()) || sign_at(cell, found.point) != side)
+    if (rows_in_doubt(cell, found.point.coordinates.data()) > 0 || sign_at(cell, found.point) != side)
         found.point.exact = point;
     return found;
 }
 
-// A proved bound on the maximum of the objective: with multipliers m <= 0 for the corner's rows, objective . u +
-// constant is at most constant - sum m b + |objective - sum m a| . reach, since the rows are positive.
-double LpWalk::upper_bound(const LpCell& cell, const Corner& corner, const double* objective, double objective_error,
-                           double constant) const {
+// The sign of the maximum of a form over all rows but one (or none, -1), and a point where it is positive.
+ExactMaximum LpWalk::exact_maximum_over(const LpCell& cell, const ExactVector& form, const ExactVector& inside,
+                                        int except) const {
+    std::vector<const ExactVector*> rows;
+    std::vector<int> sides;
+    for (int i = 0; i < static_cast<int>(cell.rows.size()); ++i) {
+        if (i == except) continue;
+        rows.push_back(&cell.rows[i].map->exact_row(cell.rows[i].row));
+        sides.push_back(cell.rows[i].side);
+    }
+    return exact_maximum(rows, sides, form, inside, stop_);
+}
+
+// A proved bound on the maximum of the objective: with multipliers m <= 0 for the rows of the corner where the simplex
+// stands, objective . u + constant is at most constant - sum m b + |objective - sum m a| . reach, since the rows are
+// positive.
+double LpWalk::upper_bound(const LpCell& cell, const double* objective, double objective_error, double constant) {
     double reach = 1;
     for (const double x : *cell.reach) reach += x;
     double bound = constant, magnitude = std::abs(constant), error = objective_error * reach;
-    std::vector<double> rest(objective, objective + dim_), size(dim_);
-    for (int j = 0; j < dim_; ++j) size[j] = std::abs(rest[j]);
     for (int k = 0; k < dim_; ++k) {
-        const double multiplier = std::min(0.0, simplex_.multipliers()[k]);
-        const int row = corner.rows[k];
-        const double* a = cell.forms.data() + row * (dim_ + 1);
-        bound -= multiplier * a[dim_];
-        magnitude += std::abs(multiplier * a[dim_]);
-        error -= multiplier * cell.error[row] * reach;
-        for (int j = 0; j < dim_; ++j) {
-            rest[j] -= multiplier * a[j];
-            size[j] += std::abs(multiplier * a[j]);
-        }
+        multipliers_[k] = std::min(0.0, multipliers_[k]);
+        const int row = simplex_.rows()[k];
+        const double term = multipliers_[k] * cell.shape.entry(row, dim_);
+        bound -= term;
+        magnitude += std::abs(term);
+        error -= multipliers_[k] * cell.error[row] * reach;
     }
     for (int j = 0; j < dim_; ++j) {
-        bound += std::abs(rest[j]) * (*cell.reach)[j];
-        magnitude += (std::abs(rest[j]) + size[j]) * (*cell.reach)[j];
+        double rest = objective[j], size = std::abs(rest);
+        for (int k = 0; k < dim_; ++k) {
+            const double term = multipliers_[k] * cell.shape.entry(simplex_.rows()[k], j);
+            rest -= term;
+            size += std::abs(term);
+        }
+        bound += std::abs(rest) * (*cell.reach)[j];
+        magnitude += (std::abs(rest) + size) * (*cell.reach)[j];
     }
     return bound + (rounding::bound(2 * dim_ + 8) * magnitude + error) * (1 + 0x1p-20) + rounding::tiny;
 }
 
-Polyhedron LpWalk::polyhedron(const LpCell& cell) const {
-    return {dim_, static_cast<int>(cell.rows.size()), cell.forms.data()};
-}
-
 // The sign of a row at a point, or 0 where floats cannot tell.
 int LpWalk::row_sign(const LpCell& cell, int row, const double* point) const {
-    const double* a = cell.forms.data() + row * (dim_ + 1);
-    double value = a[dim_], magnitude = std::abs(value), size = 1;
+    double value = cell.shape.entry(row, dim_), magnitude = std::abs(value), size = 1;
     for (int k = 0; k < dim_; ++k) {
-        value += a[k] * point[k];
-        magnitude += std::abs(a[k] * point[k]);
+        const double term = cell.shape.entry(row, k) * point[k];
+        value += term;
+        magnitude += std::abs(term);
         size += std::abs(point[k]);
     }
-    const double doubt =
-        (rounding::bound(dim_ + 3) * magnitude + cell.error[row] * size) * (1 + 0x1p-20) + rounding::tiny;
+    const double doubt = doubt_of(dim_, magnitude, cell.error[row], size);
     return value > doubt ? 1 : value < -doubt ? -1 : 0;
 }
 
-bool LpWalk::proved_inside(const LpCell& cell, const double* point, int except) const {
-    for (int row = 0; row < static_cast<int>(cell.rows.size()); ++row)
-        if (row != except && row_sign(cell, row, point) <= 0) return false;
-    return true;
+// How many rows are not proved to be positive at a point.
+int LpWalk::rows_in_doubt(const LpCell& cell, const double* point) {
+    const int rows = cell.shape.padded_rows();
+    values_.assign(cell.shape.column(dim_), cell.shape.column(dim_) + rows);
+    magnitudes_.resize(rows);
+    double *values = values_.data(), *magnitudes = magnitudes_.data();
+    for (int i = 0; i < rows; ++i) magnitudes[i] = std::abs(values[i]);
+    double size = 1;
+    for (int k = 0; k < dim_; ++k) {
+        const double x = point[k];
+        const double* column = cell.shape.column(k);
+        for (int i = 0; i < rows; ++i) {
+            const double term = column[i] * x;
+            values[i] += term;
+            magnitudes[i] += std::abs(term);
+        }
+        size += std::abs(x);
+    }
+    std::int64_t doubtful = 0;
+    const double* errors = cell.error.data();
+    for (int i = 0; i < cell.shape.rows(); ++i)
+        doubtful += values[i] > doubt_of(dim_, magnitudes[i], errors[i], size) ? 0 : 1;
+    return static_cast<int>(doubtful);
 }
 
 ExactVector LpWalk::exact_point(const LpCell::Point& point) const {
@@ -307,7 +346,6 @@ std::vector<double> LpWalk::centre(const LpCell& cell) const {
 
 auto LpWalk::cut(LpCell& cell, const std::vector<int>& signs, Found* above, Found* below) -> CellPointer {
     const bool is_gate = cell.stage > 0;
-    CellPointer on = std::make_unique<LpCell>(cell);
     const auto make_side = [&](LpCell& target, int side, Found* found, Corner corner) {
         std::vector<LpCell::Point> kept;
         for (std::size_t i = 0; i < signs.size(); ++i)
@@ -316,6 +354,7 @@ auto LpWalk::cut(LpCell& cell, const std::vector<int>& signs, Found* above, Foun
         target.points = std::move(kept);
         target.corner = std::move(corner);
         add_row(target, side);
+        ++target.cuts;
         if (is_gate) {
             target.set_gate(target.wall(problem_), side > 0);
             ++target.next;
@@ -323,10 +362,13 @@ auto LpWalk::cut(LpCell& cell, const std::vector<int>& signs, Found* above, Foun
     };
     Corner high = above && !above->corner.rows.empty() ? above->corner : corner_beyond(cell, 1);
     if (!is_gate) {
+        simplex_.leave();
         make_side(cell, 1, above, std::move(high));
         return nullptr;
     }
     Corner low = below && !below->corner.rows.empty() ? below->corner : corner_beyond(cell, -1);
+    simplex_.leave();
+    CellPointer on = std::make_unique<LpCell>(cell);
     make_side(*on, 1, above, std::move(high));
     make_side(cell, -1, below, std::move(low));
     return on;
@@ -334,13 +376,11 @@ auto LpWalk::cut(LpCell& cell, const std::vector<int>& signs, Found* above, Foun
 
 // A vertex of the cell on that side of the wall, where floats find one.
 Corner LpWalk::corner_beyond(const LpCell& cell, int side) {
-    if (cell.corner.rows.empty()) return {};
     std::vector<double> objective(form_.begin(), form_.begin() + dim_);
     for (double& x : objective) x *= side;
-    Corner corner = cell.corner;
-    const double enough = 16 * rounding::lp_tolerance;
-    const auto result = simplex_.maximise(polyhedron(cell), corner, objective.data(), side * form_[dim_], enough);
-    return result == Simplex::Result::stopped ? corner : Corner{};
+    if (!stand_in(cell)) return {};
+    const auto result = simplex_.maximise(objective.data(), side * form_[dim_], 16 * rounding::lp_tolerance);
+    return result == Simplex::Result::stopped ? simplex_.corner() : Corner{};
 }
 
 void LpWalk::add_row(LpCell& cell, int side) const {
@@ -349,7 +389,7 @@ void LpWalk::add_row(LpCell& cell, int side) const {
 
 void LpWalk::add_row(LpCell& cell, const LpCell::Row& row) const {
     cell.rows.push_back(row);
-    for (const double entry : form_) cell.forms.push_back(row.side * entry);
+    cell.shape.add(form_, row.side);
     cell.error.push_back(form_error_);
 }
 
@@ -365,110 +405,6 @@ void LpWalk::record_touching(LpCell& cell) const {
             multiple = row.numerators[k] * wall.numerators[pivot] == wall.numerators[k] * row.numerators[pivot];
         if (multiple) cell.shared.emplace_back(i, cell.wall(problem_));
     }
-}
-
-// ---- finished cells
-
-void LpWalk::emit(LpCell& cell, CellBlock& block) {
-    std::vector<double> middle = centre(cell);
-    if (!proved_inside(cell, middle.data())) middle = cell.points[0].coordinates;
-    const std::vector<char> seen = facets_in_sight(cell, middle);
-    std::vector<int> facets;
-    for (int row = 0; row < static_cast<int>(cell.rows.size()); ++row)
-        if (seen[row] || is_facet(cell, row, middle)) facets.push_back(row);
-    std::sort(facets.begin(), facets.end(), [&](int a, int b) { return cell.rows[a].wall < cell.rows[b].wall; });
-
-    // From here on nothing can be stopped: a cell is written whole or not at all.
-    cell.emit_pattern(keys_, block);
-    std::vector<std::int32_t> walls;
-    for (const int row : facets) {
-        walls.assign(1, cell.rows[row].wall);
-        for (const auto& [other, wall] : cell.shared)
-            if (other == row) walls.push_back(wall);
-        Path::emit_facet(walls, block);
-    }
-    block.facet_start.push_back(static_cast<std::int64_t>(block.facet_wall.size()));
-    block.bounded.push_back(1);
-    block.witnesses.append(middle.data(), middle.size());
-    if (!proved_inside(cell, middle.data())) {
-        ExactWitness witness{block.cells, {}};
-        for (const auto& n : exact_point(cell.points[0]).numerators) witness.coordinates.push_back(n.to_hex());
-        block.exact_witnesses.push_back(std::move(witness));
-    }
-    ++block.cells;
-}
-
-// Walls that are met first on a straight way out of the middle: a point just behind only that wall proves its facet.
-std::vector<char> LpWalk::facets_in_sight(const LpCell& cell, const std::vector<double>& middle) const {
-    const int rows = static_cast<int>(cell.rows.size());
-    std::vector<char> seen(rows, 0);
-    std::vector<double> slack(rows), behind(dim_);
-    const Polyhedron shape = polyhedron(cell);
-    for (int row = 0; row < rows; ++row) slack[row] = shape.value(row, middle.data());
-    for (int towards = 0; towards < rows; ++towards) {
-        stop_.check();
-        const double* normal = shape.form(towards);
-        int first = -1;
-        double nearest = 0, second = 0;
-        for (int row = 0; row < rows; ++row) {
-            double rate = 0;
-            for (int k = 0; k < dim_; ++k) rate += shape.form(row)[k] * normal[k];
-            if (rate <= 0) continue;
-            const double distance = slack[row] / rate;
-            if (first < 0 || distance < nearest) {
-                second = first < 0 ? 2 * distance : nearest;
-                nearest = distance;
-                first = row;
-            } else if (distance < second) {
-                second = distance;
-            }
-        }
-        if (first < 0 || seen[first]) continue;
-        const double beyond = nearest + 0.5 * (std::min(second, 2 * nearest) - nearest);
-        for (int k = 0; k < dim_; ++k) behind[k] = middle[k] - beyond * normal[k];
-        seen[first] = proved_inside(cell, behind.data(), first) && row_sign(cell, first, behind.data()) < 0;
-    }
-    return seen;
-}
-
-// Whether leaving a row out makes the cell larger.
-bool LpWalk::is_facet(LpCell& cell, int row, const std::vector<double>& middle) {
-    std::vector<double> objective(cell.forms.begin() + row * (dim_ + 1), cell.forms.begin() + row * (dim_ + 1) + dim_);
-    for (double& x : objective) x = -x;
-    const double constant = -cell.forms[row * (dim_ + 1) + dim_];
-    if (!cell.corner.rows.empty()) {
-        Corner corner = cell.corner;
-        const auto result =
-            simplex_.maximise(polyhedron(cell), corner, objective.data(), constant, 16 * rounding::lp_tolerance, row);
-        if (result == Simplex::Result::unbounded) {
-            // Nothing else bounds that direction: any long way along it is behind the row.
-            for (int k = 0; k < dim_; ++k) corner.point[k] += (*cell.reach)[k] * simplex_.direction()[k];
-        }
-        double value = constant, inner = constant;
-        for (int k = 0; k < dim_; ++k) {
-            value += objective[k] * corner.point[k];
-            inner += objective[k] * middle[k];
-        }
-        if (value > 0 && result != Simplex::Result::failed) {
-            const double share = std::min(0.25, 0.5 * value / (value - std::min(inner, 0.0)));
-            std::vector<double> behind(dim_);
-            for (int k = 0; k < dim_; ++k) behind[k] = corner.point[k] + share * (middle[k] - corner.point[k]);
-            if (proved_inside(cell, behind.data(), row) && row_sign(cell, row, behind.data()) < 0) return true;
-        }
-        const bool leans_on_itself = std::find(corner.rows.begin(), corner.rows.end(), row) != corner.rows.end();
-        if (result == Simplex::Result::optimal && !leans_on_itself &&
-            upper_bound(cell, corner, objective.data(), cell.error[row], constant) < 0)
-            return false;
-    }
-    std::vector<const ExactVector*> rows;
-    std::vector<int> sides;
-    for (int i = 0; i < static_cast<int>(cell.rows.size()); ++i) {
-        if (i == row) continue;
-        rows.push_back(&cell.rows[i].map->exact_row(cell.rows[i].row));
-        sides.push_back(cell.rows[i].side);
-    }
-    const ExactVector beyond = exact_form(*cell.rows[row].map, cell.rows[row].row, -cell.rows[row].side);
-    return exact_maximum(rows, sides, beyond, exact_point(cell.points[0]), stop_).sign > 0;
 }
 
 }  // namespace polyfold

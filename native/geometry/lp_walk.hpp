@@ -22,7 +22,7 @@ struct LpCell : Path {
         std::int32_t side;  // the cell lies where side * form > 0
     };
     std::vector<Row> rows;
-    std::vector<double> forms;                                  // dim + 1 a row, times side and a power of two
+    Polyhedron shape;                                           // the rows' forms, times side and a power of two
     std::vector<double> error;                                  // bounds the error of every entry of a form
     std::vector<std::pair<std::int32_t, std::int32_t>> shared;  // (row, further wall on the same hyperplane)
 
@@ -33,7 +33,11 @@ struct LpCell : Path {
     };
     std::vector<Point> points;
 
+    int cuts = 0;   // since rows without a facet were last forgotten
     Corner corner;  // a vertex to start linear programs from; without rows where floats could not find one
+
+    // Keep only these rows (ascending), among them the corner's.
+    void keep_rows(const std::vector<int>& kept);
 
     void detach() {}  // cells share nothing that changes
 
@@ -49,7 +53,7 @@ class LpWalk {
     using CellPointer = std::unique_ptr<LpCell>;
     using Block = CellBlock;
 
-    LpWalk(const Problem& problem, const StopSignal& stop);
+    LpWalk(const Problem& problem, const StopSignal& stop, bool with_facets = true);
 
     // The whole domain as a cell with no gate inserted; throws OpenDomain.
     CellPointer root();
@@ -61,12 +65,15 @@ class LpWalk {
     const Problem& problem_;
     const StopSignal& stop_;
     const int dim_;
-    Simplex simplex_;
+    const bool with_facets_;
+    Simplex simplex_;  // while a cell does not change it goes on from where it stands
     const PatternKeys keys_;
 
     // The wall that is being inserted, scaled by a power of two.
     std::vector<double> form_;
     double form_error_ = 0;
+
+    std::vector<double> multipliers_, values_, magnitudes_;  // room to work
 
     enum class Side { none, touching, found };
     struct Found {
@@ -87,16 +94,31 @@ class LpWalk {
     void add_row(LpCell& cell, const LpCell::Row& row) const;
     void record_touching(LpCell& cell) const;
 
-    Polyhedron polyhedron(const LpCell& cell) const;
-    double upper_bound(const LpCell& cell, const Corner& corner, const double* objective, double objective_error,
-                       double constant) const;
+    bool stand_in(const LpCell& cell);
+    double upper_bound(const LpCell& cell, const double* objective, double objective_error, double constant);
     int row_sign(const LpCell& cell, int row, const double* point) const;
-    bool proved_inside(const LpCell& cell, const double* point, int except = -1) const;
+    int rows_in_doubt(const LpCell& cell, const double* point);
     ExactVector exact_point(const LpCell::Point& point) const;
     ExactVector exact_form(const StageMap& map, int row, int side) const;
+    ExactMaximum exact_maximum_over(const LpCell& cell, const ExactVector& form, const ExactVector& inside,
+                                    int except) const;
     std::vector<double> centre(const LpCell& cell) const;
-    bool is_facet(LpCell& cell, int row, const std::vector<double>& middle);
-    std::vector<char> facets_in_sight(const LpCell& cell, const std::vector<double>& middle) const;
+
+    // Facets, in lp_facets.cpp.
+    enum class Row : char { open, facet, redundant };
+    std::vector<Row> known_;                    // what is known of the rows of the cell whose facets are looked for
+    int open_ = 0;                              // so many of them are open
+    std::vector<double> middle_, from_middle_;  // a point inside, and the rows' values there
+    bool middle_proved_ = false;                // in floats
+    std::vector<double> point_;                 // room to work
+
+    void settle_rows(LpCell& cell);
+    void prune(LpCell& cell);
+    void look_around(const LpCell& cell, bool far);
+    void prove_facet(const LpCell& cell, int edge, bool backwards);
+    bool is_redundant(const LpCell& cell, int row);
+    void set_known(int row, Row what);
+    bool is_facet(const LpCell& cell, int row);
 };
 
 }  // namespace polyfold

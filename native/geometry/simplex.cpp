@@ -2,142 +2,200 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "geometry/rounding.hpp"
 
 namespace polyfold {
 
 namespace {
+
 constexpr int most_pivots = 2000;
 constexpr int patient_pivots = 60;  // after so many, smallest indices first: that cannot go round in circles
-constexpr int factorise_every = 24;
+constexpr int renew_every = 24;
+constexpr double endless = std::numeric_limits<double>::infinity();
+constexpr int lanes = 4;
+
+// Of numbers that fill whole vectors.
+double smallest(const std::vector<double>& numbers) {
+    double least[lanes] = {endless, endless, endless, endless};
+    const double* from = numbers.data();
+    for (const double* end = from + numbers.size(); from < end; from += lanes)
+        for (int j = 0; j < lanes; ++j) least[j] = from[j] < least[j] ? from[j] : least[j];
+    return std::min(std::min(least[0], least[1]), std::min(least[2], least[3]));
+}
+
 }  // namespace
 
-bool Simplex::factorise(const Polyhedron& cell, const Corner& corner) {
-    const int n = cell.dim;
-    work_.resize(n * n);
-    inverse_.assign(n * n, 0.0);
-    for (int i = 0; i < n; ++i) {
-        std::copy_n(cell.form(corner.rows[i]), n, work_.begin() + i * n);
-        inverse_[i * n + i] = 1.0;
+bool Simplex::start(const Polyhedron& cell, const std::vector<int>& corner) {
+    stop_.check();
+    cell_ = &cell;
+    dim_ = cell.dim();
+    const int rows = cell.padded_rows();
+    stride_ = (rows + dim_ + 1 + lanes - 1) / lanes * lanes;
+    table_.assign(static_cast<std::size_t>(stride_) * (dim_ + 1), 0.0);
+    linear_.assign(dim_, 0.0);
+    constant_ = 0;
+    pivots_ = 0;
+    for (int k = 0; k <= dim_; ++k) {
+        std::copy_n(cell.column(k), rows, column(k));
+        if (k < dim_) column(k)[coordinate_item(k)] = 1.0;
     }
-    for (int step = 0; step < n; ++step) {
-        stop_.check();
-        int pivot = step;
-        for (int i = step + 1; i < n; ++i)
-            if (std::abs(work_[i * n + step]) > std::abs(work_[pivot * n + step])) pivot = i;
-        const double value = work_[pivot * n + step];
-        if (!(std::abs(value) > rounding::lp_tolerance)) return false;
-        if (pivot != step)
-            for (int k = 0; k < n; ++k) {
-                std::swap(work_[pivot * n + k], work_[step * n + k]);
-                std::swap(inverse_[pivot * n + k], inverse_[step * n + k]);
+    // At first the edges are the coordinates; one after the other gives way to a row of the corner.
+    tight_.assign(dim_, -1);
+    for (const int row : corner) {
+        int edge = -1;
+        double largest = rounding::lp_tolerance;
+        for (int k = 0; k < dim_; ++k)
+            if (tight_[k] < 0 && std::abs(column(k)[row]) > largest) {
+                largest = std::abs(column(k)[row]);
+                edge = k;
             }
-        for (int k = 0; k < n; ++k) {
-            work_[step * n + k] /= value;
-            inverse_[step * n + k] /= value;
+        if (edge < 0) {
+            leave();
+            return false;
         }
-        for (int i = 0; i < n; ++i) {
-            const double factor = work_[i * n + step];
-            if (i == step || factor == 0.0) continue;
-            for (int k = 0; k < n; ++k) {
-                work_[i * n + k] -= factor * work_[step * n + k];
-                inverse_[i * n + k] -= factor * inverse_[step * n + k];
-            }
-        }
+        pivot(edge, row);
     }
     return true;
 }
 
-// The corner's point from its rows.
-void Simplex::place(const Polyhedron& cell, Corner& corner) const {
-    const int n = cell.dim;
-    for (int i = 0; i < n; ++i) {
-        double sum = 0;
-        for (int k = 0; k < n; ++k) sum -= inverse_[i * n + k] * cell.form(corner.rows[k])[n];
-        corner.point[i] = sum;
+void Simplex::set_objective() {
+    const int item = objective_item();
+    for (int k = 0; k <= dim_; ++k) {
+        double sum = k == dim_ ? constant_ : 0.0;
+        for (int j = 0; j < dim_; ++j) sum += linear_[j] * column(k)[coordinate_item(j)];
+        column(k)[item] = sum;
     }
 }
 
-void Simplex::replace(const Polyhedron& cell, Corner& corner, int leaving, int entering) {
-    const int n = cell.dim;
-    const double* row = cell.form(entering);
-    rates_.assign(n, 0.0);
-    for (int i = 0; i < n; ++i)
-        for (int k = 0; k < n; ++k) rates_[k] += row[i] * inverse_[i * n + k];
-    const double pivot = 1 / rates_[leaving];
-    for (int i = 0; i < n; ++i) {
-        double* line = inverse_.data() + i * n;
-        const double moved = line[leaving] * pivot;
-        for (int k = 0; k < n; ++k) line[k] -= rates_[k] * moved;
-        line[leaving] = moved;
+// The slack of another row becomes the coordinate of an edge.
+void Simplex::pivot(int edge, int entering) {
+    double* out = column(edge);
+    const double scale = 1 / out[entering];
+    for (int i = 0; i < stride_; ++i) out[i] *= scale;
+    for (int k = 0; k <= dim_; ++k) {
+        if (k == edge) continue;
+        double* other = column(k);
+        const double factor = other[entering];
+        if (factor == 0.0) continue;
+        for (int i = 0; i < stride_; ++i) other[i] -= factor * out[i];
+        other[entering] = 0.0;
     }
-    tight_[corner.rows[leaving]] = 0;
-    tight_[entering] = 1;
-    corner.rows[leaving] = entering;
+    out[entering] = 1.0;
+    tight_[edge] = entering;
+    ++pivots_;
 }
 
-Simplex::Result Simplex::maximise(const Polyhedron& cell, Corner& corner, const double* objective, double constant,
-                                  double enough, int ignored) {
-    const int n = cell.dim;
-    if (!factorise(cell, corner)) return Result::failed;
-    place(cell, corner);
-    tight_.assign(cell.rows, 0);
-    for (const int row : corner.rows) tight_[row] = 1;
-    multipliers_.resize(n);
-    direction_.resize(n);
+Corner Simplex::corner() const {
+    Corner here{tight_, std::vector<double>(dim_)};
+    std::copy_n(column(dim_) + coordinate_item(0), dim_, here.point.begin());
+    return here;
+}
+
+void Simplex::point_along(int edge, double step, double* point) const {
+    const double* from = column(dim_) + coordinate_item(0);
+    const double* along = column(edge) + coordinate_item(0);
+    for (int k = 0; k < dim_; ++k) point[k] = from[k] + step * along[k];
+}
+
+// How far along an edge each row is met.
+void Simplex::measure_steps(int edge, bool backwards) {
+    const int rows = cell_->padded_rows();
+    steps_.resize(rows);
+    divisors_.resize(rows);
+    double* divisors = divisors_.data();
+    constexpr double least = std::numeric_limits<double>::min();  // not zero: by no rate at all it makes infinity
+    const double* rates = column(edge);
+    const double* slacks = column(dim_);
+    double* steps = steps_.data();
+    const double sign = backwards ? 1.0 : -1.0;
+    // Two loops: in one, the compiler makes a branch around the division, and no vectors.
+    for (int i = 0; i < rows; ++i) {
+        const double rate = sign * rates[i];
+        divisors[i] = rate > rounding::lp_tolerance ? rate : 0.0;
+    }
+    for (int i = 0; i < rows; ++i) steps[i] = (slacks[i] > least ? slacks[i] : least) / divisors[i];
+}
+
+auto Simplex::look_along(int edge, bool backwards) -> Way {
+    measure_steps(edge, backwards);
+    if (backwards) steps_[tight_[edge]] = 0;
+    Way way{-1, smallest(steps_), endless};
+    if (way.step == endless) return way;
+    way.first = static_cast<int>(std::find(steps_.begin(), steps_.end(), way.step) - steps_.begin());
+    steps_[way.first] = endless;
+    way.next = smallest(steps_);
+    return way;
+}
+
+auto Simplex::maximise(const double* objective, double constant, double enough) -> Result {
+    linear_.assign(objective, objective + dim_);
+    constant_ = constant;
+    set_objective();
+    return climb(objective_item(), 1, -1, enough);
+}
+
+auto Simplex::approach(int row) -> Result {
+    return climb(row, -1, -1, endless);
+}
+
+auto Simplex::pass(int row, double enough) -> Result {
+    return climb(row, -1, row, enough);
+}
+
+// Make an item's value, times sign, as large as possible; row `ignored` (or none, -1) is no constraint.
+auto Simplex::climb(int goal, int sign, int ignored, double enough) -> Result {
     for (int pivots = 0; pivots < most_pivots; ++pivots) {
         stop_.check();
-        if (pivots % factorise_every == factorise_every - 1) {
-            if (!factorise(cell, corner)) return Result::failed;
-            place(cell, corner);
+        if (pivots_ >= renew_every + dim_) {
+            const std::vector<double> objective = linear_;
+            const double constant = constant_;
+            if (!start(*cell_, std::vector<int>(tight_))) return Result::failed;
+            linear_ = objective;
+            constant_ = constant;
+            set_objective();
         }
-        double value = constant;
-        for (int k = 0; k < n; ++k) value += objective[k] * corner.point[k];
-        if (value > enough) return Result::stopped;
+        if (sign * column(dim_)[goal] > enough) return Result::stopped;
 
         // The edge that rises most steeply; a tight row that is to be ignored may be left to either side.
-        int leaving = -1;
+        int edge = -1;
         double steepest = rounding::lp_tolerance;
         bool backwards = false;
-        for (int k = 0; k < n; ++k) {
-            double rate = 0;
-            for (int i = 0; i < n; ++i) rate += objective[i] * inverse_[i * n + k];
-            multipliers_[k] = rate;
-            const bool flipped = corner.rows[k] == ignored && rate < 0;
+        for (int k = 0; k < dim_; ++k) {
+            const double rate = sign * column(k)[goal];
+            const bool flipped = tight_[k] == ignored && rate < 0;
             const double size = flipped ? -rate : rate;
-            const bool better = pivots < patient_pivots ? size > steepest
-                                                        : size > rounding::lp_tolerance &&
-                                                              (leaving < 0 || corner.rows[k] < corner.rows[leaving]);
+            const bool better = pivots < patient_pivots
+                                    ? size > steepest
+                                    : size > rounding::lp_tolerance && (edge < 0 || tight_[k] < tight_[edge]);
             if (better) {
                 steepest = size;
-                leaving = k;
+                edge = k;
                 backwards = flipped;
             }
         }
-        if (leaving < 0) return Result::optimal;
-        for (int i = 0; i < n; ++i) direction_[i] = (backwards ? -1 : 1) * inverse_[i * n + leaving];
+        if (edge < 0) return Result::optimal;
 
+        measure_steps(edge, backwards);
+        if (ignored >= 0) steps_[ignored] = endless;
+        const double shortest = smallest(steps_), level = shortest + rounding::lp_tolerance;
         int entering = -1;
-        double shortest = 0, strongest = 0;
-        for (int row = 0; row < cell.rows; ++row) {
-            if (tight_[row] || row == ignored) continue;
-            const double* a = cell.form(row);
-            double rate = 0;
-            for (int i = 0; i < n; ++i) rate -= a[i] * direction_[i];
-            if (rate <= rounding::lp_tolerance) continue;
-            const double step = std::max(0.0, cell.value(row, corner.point.data())) / rate;
-            const bool shorter = entering < 0 || step < shortest - rounding::lp_tolerance;
-            const bool level = !shorter && step <= shortest + rounding::lp_tolerance;
-            if (shorter || (level && pivots < patient_pivots && rate > strongest)) {
-                shortest = shorter ? step : std::min(step, shortest);
-                strongest = rate;
-                entering = row;
-            }
+        double strongest = 0;
+        const double* rates = column(edge);
+        for (int row = 0; row < cell_->rows() && shortest < endless; ++row) {
+            if (steps_[row] > level || std::abs(rates[row]) <= strongest) continue;
+            entering = row;
+            if (pivots >= patient_pivots) break;
+            strongest = std::abs(rates[row]);
         }
-        if (entering < 0) return Result::unbounded;
-        for (int i = 0; i < n; ++i) corner.point[i] += shortest * direction_[i];
-        replace(cell, corner, leaving, entering);
+        if (entering < 0) {
+            endless_ = edge;
+            endless_backwards_ = backwards;
+            return Result::unbounded;
+        }
+        pivot(edge, entering);
+        if (entering == goal) return Result::stopped;
     }
     return Result::failed;
 }

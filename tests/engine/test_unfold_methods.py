@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import comb
 
 import numpy as np
@@ -45,7 +46,21 @@ def test_both_walks_agree_on_bounded_domains(batch: int, monkeypatch: pytest.Mon
     assert compared > BATCH // 4
 
 
-@pytest.mark.parametrize(("d", "n"), [(8, 10), (9, 10), (12, 9), (20, 8)])
+@pytest.mark.parametrize("bias", [0.0, 1.0])
+def test_both_walks_agree_in_eight_dimensions(bias: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells that are cut often enough to forget rows on the way; without biases all first walls meet in one point."""
+    rng = np.random.default_rng(8)
+    widths = [8, 7, 4, 1]
+    network = [(rng.normal(size=(m, n)), bias * rng.normal(size=m)) for n, m in pairwise(widths)]
+    by_programs = pf.unfold(network, pf.box(-3, 3))
+    assert by_programs.certificate.method == method.PROGRAMS
+    monkeypatch.setattr(method, "_MANY_CORNERS", 9)
+    by_generators = pf.unfold(network, pf.box(-3, 3))
+    assert by_generators.certificate.method == method.GENERATORS
+    assert facets_of(by_programs) == facets_of(by_generators)
+
+
+@pytest.mark.parametrize(("d", "n"), [(7, 9), (9, 10), (12, 9), (20, 8)])
 def test_hyperplanes_in_a_wide_box(d: int, n: int) -> None:
     rng = np.random.default_rng(d)
     network = [(rng.normal(size=(n, d)), rng.normal(size=n)), (np.ones((1, n)), np.zeros(1))]

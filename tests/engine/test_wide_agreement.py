@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ import pytest
 import polyfold as pf
 from engine.agreement import assert_same
 from polyfold.atlas.domain import Domain
+from polyfold.atlas.problem import core_problem
 from polyfold.core import OpenDomain, Problem
+from polyfold.core import count as core_count
 from polyfold.core import unfold as core_unfold
 from polyfold.engine.method import GENERATORS, PROGRAMS
 from polyfold.engine.reference import reference_unfold
@@ -80,9 +83,9 @@ def assert_right_conclusions(atlas: pf.Atlas, case: Case) -> None:
     counted = pf.count(case.program, case.domain)
     assert counted.complete and counted.cells == len(atlas), case
     for by_programs in (False, True):
-        with suppress(core.OpenDomain):  # linear programs need a bounded domain
+        with suppress(OpenDomain):  # linear programs need a bounded domain
             problem = core_problem(case.program, atlas.domain)
-            assert core.count(problem, by_programs, 2, lambda cells: True) == (len(atlas), True), case
+            assert core_count(problem, by_programs, 2, lambda cells: True) == (len(atlas), True), case
     assert_faces_add_up(atlas, case)
 
 

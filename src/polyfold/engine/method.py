@@ -13,9 +13,8 @@ PROGRAMS = "cells as inequalities, cut depth first by proved linear programs"
 SECTIONS = "sections of the cells before the last layer"
 
 # A box has 2^d corners, and its cells hardly fewer. From so many dimensions on linear programs find cells faster, and
-# from one less on they count faster than sections do (docs/adr/0006 and 0009).
-_MANY_CORNERS = 8
-_MANY_SECTIONS = 7
+# count them faster than sections do (docs/adr/0006 and 0009).
+_MANY_CORNERS = 7
 
 
 def find_cells(
@@ -37,7 +36,7 @@ def count_cells(
     problem: core.Problem, domain: Domain, threads: int, keep_going: Callable[[int], bool]
 ) -> tuple[tuple[int, bool], str]:
     """(How many cells, whether these are all), and by which method."""
-    if domain.dim >= _MANY_SECTIONS and domain.rows > domain.dim:
+    if domain.dim >= _MANY_CORNERS and domain.rows > domain.dim:
         try:
             return core.count(problem, True, threads, keep_going), PROGRAMS
         except core.OpenDomain:
