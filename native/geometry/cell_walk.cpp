@@ -315,6 +315,9 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
     // The double-description rule: a generator on either side and an edge between them give one on the cut, which lies
     // on the facets of the edge and on the cut.
     const int edge = problem_.dim - 1 - static_cast<int>(cell.lines.size());
+    // Those who select cells want to see their generators.
+    const bool final =
+        !selection_ && cell.stage + 1 == static_cast<int>(problem_.stages.size()) && cell.row + 1 == frame.count();
     negative_masks_.clear();
     for (const int n : negatives_) negative_masks_.push_back(cell.facets_of[n]);
     for (const int p : positives_) {
@@ -333,7 +336,8 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
             }
             if (!adjacent) continue;
             const Mask<Words> walls = common | cutting;
-            const int g = crossing_.between(frame, cell, cell.generators[p], cell.generators[n], cell.row, walls);
+            const int g =
+                crossing_.between(frame, cell, cell.generators[p], cell.generators[n], cell.row, walls, final);
             add_low(g, walls);
             high->add(g, walls);
         }
@@ -388,8 +392,8 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
         stop_.check();
         const double factor = value_on(other.coordinates.data()) / along;
         for (int k = 0; k < dimensions_; ++k) other.coordinates[k] -= factor * line.coordinates[k];
-        auto settled = crossing_.equations().settle(side, side.facets, other.pivot, true, {rounding::unknown, rough},
-                                                    other.coordinates.data());
+        auto settled = crossing_.equations().settle(
+            side, side.facets, other.pivot, true, {rounding::unknown, rough, rounding::good}, other.coordinates.data());
         other.error = settled.error;
         other.exact = std::move(settled.exact);
     }
@@ -402,7 +406,7 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
         const double factor = value_on(point_.data()) / along;
         for (int k = 0; k < dimensions_; ++k) point_[k] -= factor * line.coordinates[k];
         auto settled = crossing_.equations().settle(side, mask, Equations<Words>::no_line, cell.at_infinity(v),
-                                                    {rounding::unknown, rough}, point_.data());
+                                                    {rounding::unknown, rough, rounding::good}, point_.data());
         const int g = frame.generators.add(point_.data(), settled.error, cell.at_infinity(v), std::move(settled.exact),
                                            frame.generators.touched[cell.generators[v]]);
         crossing_.evaluate(frame, side, g, mask, cell.row + 1);

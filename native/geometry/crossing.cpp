@@ -9,7 +9,7 @@ namespace polyfold {
 
 template <int Words>
 int Crossing<Words>::between(Frame& frame, const Cell<Words>& cell, int above, int below, int row,
-                             const Mask<Words>& mask) {
+                             const Mask<Words>& mask, bool final) {
     GeneratorStore& generators = frame.generators;
     const double* from = generators.point(above);
     const double* to = generators.point(below);
@@ -24,8 +24,10 @@ int Crossing<Words>::between(Frame& frame, const Cell<Words>& cell, int above, i
     }
     const bool infinite = generators.at_infinity[above] && generators.at_infinity[below];
     if (infinite) point_[problem_.dim] = 0.0;
-    auto settled = equations_.settle(cell, mask, Equations<Words>::no_line, infinite,
-                                     {error_between(frame, above, below, row, share, distance), rough}, point_.data());
+    auto settled = equations_.settle(
+        cell, mask, Equations<Words>::no_line, infinite,
+        {error_between(frame, above, below, row, share, distance), rough, final ? rounding::near : rounding::good},
+        point_.data());
     const int g = generators.add(point_.data(), settled.error, infinite, std::move(settled.exact),
                                  common_walls(generators.touched[above], generators.touched[below]));
     evaluate(frame, cell, g, mask, row + 1);

@@ -16,8 +16,10 @@ class Crossing {
     Equations<Words>& equations() { return equations_; }
 
     // The generator where the row vanishes on the edge from one where it is positive to one where it is negative. It
-    // lies on the facets `mask`, which `cell` knows. Signs of later rows there are found.
-    int between(Frame& frame, const Cell<Words>& cell, int above, int below, int row, const Mask<Words>& mask);
+    // lies on the facets `mask`, which `cell` knows. Signs of later rows there are found. If it is the last row of all
+    // that will ever be asked for there, `final`, nobody needs to know the generator well.
+    int between(Frame& frame, const Cell<Words>& cell, int above, int below, int row, const Mask<Words>& mask,
+                bool final = false);
 
     // Values and signs of the rows from `first_row` on at a generator.
     void evaluate(Frame& frame, const Cell<Words>& cell, int generator, const Mask<Words>& mask, int first_row);

@@ -55,10 +55,10 @@ auto Equations<Words>::settle(const Cell<Words>& cell, const Mask<Words>& facets
     if (!guess.rough) {
         // A vertex far out needs its last coordinate to some relative accuracy as well.
         const auto known = [&](double all, double last, double wanted) {
-            return all < wanted && (infinite || pivot != no_line || point[problem_.dim] * rounding::poor > last);
+            return all < wanted && (infinite || pivot != no_line || point[problem_.dim] * wanted > last);
         };
         const double inherited = guess.error * normalise(point, problem_.dim + 1) * (1 + 0x1p-20);
-        if (known(inherited, inherited, rounding::good)) return {inherited, nullptr};
+        if (known(inherited, inherited, guess.wanted)) return {inherited, nullptr};
         const LinearBound::Bound error = error_of(cell, facets, pivot, point);
         if (known(error.all, error.last, rounding::poor)) return {error.all, nullptr};
     }

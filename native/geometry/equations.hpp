@@ -24,8 +24,9 @@ class Equations {
 
     // How well a fresh point is known before anybody looks at its equations.
     struct Guess {
-        double error;  // bounds the error of every coordinate; infinity where nothing is known
-        bool rough;    // the point itself says nothing
+        double error;   // bounds the error of every coordinate; infinity where nothing is known
+        bool rough;     // the point itself says nothing
+        double wanted;  // an error up to this is good enough
     };
 
     // Normalise a fresh point and bound its error: by the guess if that is good enough, else by the equations. Where

@@ -23,6 +23,9 @@ inline constexpr double poor = 0x1p-20;
 // A generator that is known better than this needs no closer look at first: few gates come so near to zero at one.
 inline constexpr double good = 0x1p-23;
 
+// A generator at which no sign will be asked for only has to be somewhere near.
+inline constexpr double near = 0x1p-6;
+
 // Products of tiny numbers may round to nothing; no bound that is meant to be positive may be smaller than
 // this.
 inline constexpr double tiny = 0x1p-960;

@@ -30,10 +30,11 @@ std::int64_t SectionCount<Words>::parts(Cell<Words>& cell, int level, const int*
     const int cutting = static_cast<int>(section.rows.size());
     if (cutting == 0) return 1;
     if (level == problem_.dim - 1) return 1 + points(cell, section);
+    if (cutting == 1) return 2;
     find_edges(section);
-    std::int64_t total = 1;
+    std::int64_t total = 2;  // the section itself, and what the last row makes of it: nothing is left to cut that
     const int made = cell.frame->generators.size();
-    for (int r = 0; r < cutting; ++r) {
+    for (int r = 0; r + 1 < cutting; ++r) {
         stop_.check();
         cut(cell, level, section.rows[r]);
         total += parts(cell, level + 1, section.rows.data() + r + 1, cutting - r - 1);
