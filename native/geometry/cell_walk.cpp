@@ -393,7 +393,7 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
         const double factor = value_on(other.coordinates.data()) / along;
         for (int k = 0; k < dimensions_; ++k) other.coordinates[k] -= factor * line.coordinates[k];
         auto settled = crossing_.equations().settle(
-            side, side.facets, other.pivot, true, {rounding::unknown, rough, rounding::good}, other.coordinates.data());
+            side, side.facets, other.pivot, true, {rounding::unknown, rough, rounding::poor}, other.coordinates.data());
         other.error = settled.error;
         other.exact = std::move(settled.exact);
     }
@@ -406,7 +406,7 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
         const double factor = value_on(point_.data()) / along;
         for (int k = 0; k < dimensions_; ++k) point_[k] -= factor * line.coordinates[k];
         auto settled = crossing_.equations().settle(side, mask, Equations<Words>::no_line, cell.at_infinity(v),
-                                                    {rounding::unknown, rough, rounding::good}, point_.data());
+                                                    {rounding::unknown, rough, rounding::poor}, point_.data());
         const int g = frame.generators.add(point_.data(), settled.error, cell.at_infinity(v), std::move(settled.exact),
                                            frame.generators.touched[cell.generators[v]]);
         crossing_.evaluate(frame, side, g, mask, cell.row + 1);

@@ -26,7 +26,7 @@ int Crossing<Words>::between(Frame& frame, const Cell<Words>& cell, int above, i
     if (infinite) point_[problem_.dim] = 0.0;
     auto settled = equations_.settle(
         cell, mask, Equations<Words>::no_line, infinite,
-        {error_between(frame, above, below, row, share, distance), rough, final ? rounding::near : rounding::good},
+        {error_between(frame, above, below, row, share, distance), rough, final ? rounding::near : rounding::poor},
         point_.data());
     const int g = generators.add(point_.data(), settled.error, infinite, std::move(settled.exact),
                                  common_walls(generators.touched[above], generators.touched[below]));

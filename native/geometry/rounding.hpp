@@ -20,9 +20,6 @@ inline constexpr double unknown = std::numeric_limits<double>::infinity();
 // worth its exact coordinates: it is nearly degenerate, and most sign tests on it would need them anyway.
 inline constexpr double poor = 0x1p-20;
 
-// A generator that is known better than this needs no closer look at first: few gates come so near to zero at one.
-inline constexpr double good = 0x1p-23;
-
 // A generator at which no sign will be asked for only has to be somewhere near.
 inline constexpr double near = 0x1p-6;
 
