@@ -303,11 +303,9 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
         for (int v = 0; v < cell.size(); ++v) {
             const int g = cell.generators[v];
             if (frame.sign_at(g, cell.row) != zero) continue;
-            for (const Mask<Words>& facets : {low_facets | cutting, high_facets | cutting}) {
-                if (!keep_touched_) break;
-                Walls& touched = frame.generators.touched[g];
-                touched = walls_lost(cell, v, facets);
-            }
+            if (keep_touched_)
+                for (const Mask<Words>& facets : {low_facets | cutting, high_facets | cutting})
+                    frame.generators.touched[g] = walls_lost(cell, v, facets);
             add_low(g, (cell.facets_of[v] & low_facets) | cutting);
             high->add(g, (cell.facets_of[v] & high_facets) | cutting);
         }
@@ -315,7 +313,7 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
     // The double-description rule: a generator on either side and an edge between them give one on the cut, which lies
     // on the facets of the edge and on the cut.
     const int edge = problem_.dim - 1 - static_cast<int>(cell.lines.size());
-    // Those who select cells want to see their generators.
+    // No sign is asked for behind the very last row; but those who select cells want to see their generators.
     const bool final =
         !selection_ && cell.stage + 1 == static_cast<int>(problem_.stages.size()) && cell.row + 1 == frame.count();
     negative_masks_.clear();
