@@ -14,9 +14,8 @@ from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.patterns import order_by_gate, pack
 from polyfold.atlas.problem import core_problem
 from polyfold.engine.exact_proof import ExactProof, Fault, Kind
-from polyfold.engine.interrupts import interrupts_noted
 from polyfold.engine.progress import Progress, reporter
-from polyfold.engine.watch import thread_count
+from polyfold.engine.watch import thread_count, watched
 
 Ids = npt.NDArray[np.int64]
 
@@ -123,32 +122,21 @@ def _answer(question: str, faults: list[Fault], done: str) -> Check:
 
 def _by_floats(atlas: Atlas, threads: int, report: Progress) -> npt.NDArray[np.uint8]:
     """Which cells floats prove."""
-    raised: list[BaseException] = []
-
-    def keep_going(cells: int) -> bool:
-        # Called from the core now and then, in this thread. Nothing may be raised into it.
-        try:
-            report(cells)
-        except BaseException as error:
-            raised.append(error)
-        return not raised
-
-    with interrupts_noted(lambda: raised.append(KeyboardInterrupt())):
-        proved = core.certify(
-            core_problem(atlas.program, atlas.domain),
-            np.ascontiguousarray(atlas.patterns),
-            np.ascontiguousarray(atlas.witnesses),
-            np.ascontiguousarray(atlas.facet_start, dtype=np.int64),
-            np.ascontiguousarray(atlas.facet_wall, dtype=np.int32),
-            np.ascontiguousarray(atlas.neighbour, dtype=np.int32),
-            np.ascontiguousarray(atlas.shared_facet, dtype=np.int64),
-            np.ascontiguousarray(atlas.shared_wall, dtype=np.int32),
-            order_by_gate(atlas.patterns),
-            threads,
-            keep_going,
-        )
-    if raised:
-        raise raised[0]
+    arrays = (
+        np.ascontiguousarray(atlas.patterns),
+        np.ascontiguousarray(atlas.witnesses),
+        np.ascontiguousarray(atlas.facet_start, dtype=np.int64),
+        np.ascontiguousarray(atlas.facet_wall, dtype=np.int32),
+        np.ascontiguousarray(atlas.neighbour, dtype=np.int32),
+        np.ascontiguousarray(atlas.shared_facet, dtype=np.int64),
+        np.ascontiguousarray(atlas.shared_wall, dtype=np.int32),
+        order_by_gate(atlas.patterns),
+    )
+    problem = core_problem(atlas.program, atlas.domain)
+    run = watched(lambda go_on: core.certify(problem, *arrays, threads, go_on), atlas.domain, None, report)
+    if run.stopped_by:  # half a proof is none
+        raise KeyboardInterrupt
+    proved = run.result
     # Floats have looked at the float witness; where there is a rational one, that is the witness.
     proved[[cell for cell in atlas.exact_witnesses if 0 <= cell < len(atlas)]] = 0
     return proved
