@@ -156,8 +156,12 @@ RunOptions run_options(int threads, std::int64_t max_cells, const nb::callable& 
 }
 
 nb::dict unfold_to_python(const Problem& problem, bool by_programs, int threads, std::int64_t max_cells,
-                          const nb::callable& keep_going) {
-    const RunOptions options = run_options(threads, max_cells, keep_going);
+                          const nb::callable& keep_going, const nb::callable& still_wanted) {
+    RunOptions options = run_options(threads, max_cells, keep_going);
+    options.still_wanted = [&still_wanted] {
+        const nb::gil_scoped_acquire gil;
+        return nb::cast<bool>(still_wanted());
+    };
     Unfolded result;
     {
         const nb::gil_scoped_release release;
@@ -289,15 +293,20 @@ NB_MODULE(_native, m) {
     nb::exception<FlatDomain>(m, "FlatDomain");
     nb::exception<OpenDomain>(m, "OpenDomain");
     nb::exception<TooLarge>(m, "TooLarge");
+    nb::exception<Stopped>(m, "GivenUp");
     nb::class_<Problem>(m, "Problem", "A program of gates and a domain, as the engine takes them.")
         .def_static("over", &make_problem, "frame"_a, "input_rows"_a, "input_offsets"_a, "parameter_rows"_a,
                     "parameter_offsets"_a, "A problem without gates on the domain x = frame (u, 1).")
         .def("add_stage", &add_stage, "sources"_a, "weights"_a, "bias"_a, "slope_on"_a, "slope_off"_a);
     // The stub generator cannot know what is in a dictionary; these signatures say so.
     m.def("unfold", &unfold_to_python, "problem"_a, "by_programs"_a, "threads"_a, "max_cells"_a, "keep_going"_a,
+          "still_wanted"_a,
           nb::sig("def unfold(problem: Problem, by_programs: bool, threads: int, max_cells: int, "
-                  "keep_going: collections.abc.Callable[[int], bool]) -> dict[str, typing.Any]"),
-          "All cells; `keep_going(cells)` is called now and then and stops the run by returning False.");
+                  "keep_going: collections.abc.Callable[[int], bool], "
+                  "still_wanted: collections.abc.Callable[[], bool]) -> dict[str, typing.Any]"),
+          "All cells; `keep_going(cells)` is called now and then and stops the run by returning False. Found cells are "
+          "then "
+          "put together, until `still_wanted()` returns False: that raises GivenUp.");
     m.def("count", &count_to_python, "problem"_a, "by_programs"_a, "threads"_a, "keep_going"_a,
           nb::sig("def count(problem: Problem, by_programs: bool, threads: int, "
                   "keep_going: collections.abc.Callable[[int], bool]) -> tuple[int, bool]"),

@@ -12,6 +12,8 @@ namespace {
 // Every share goes through all facets, and only keeps fewer of them waiting: many shares gain nothing.
 constexpr int most_shares = 4;
 constexpr std::int64_t worth_sharing = 1 << 14;
+// Cells between two looks at whether the result is still wanted: some ten milliseconds.
+constexpr std::int64_t look_up_every = 1 << 13;
 
 // Keys of facets: what the cells on both sides of one have in common. They are made when they are needed, since there
 // are many times more facets than cells.
@@ -82,14 +84,15 @@ class WaitingFacets {
 };
 
 // Calls `pair(cell, facet, other cell, other facet)` for every two facets with the same key, of those keys that belong
-// to one of so many shares.
-template <class Pair>
-void for_each_pair(const CellBlock& cells, int gates, const FacetKeys& keys, unsigned share, unsigned shares,
-                   Pair pair) {
+// to one of so many shares, and `look_up()` now and then.
+template <class Pair, class LookUp>
+void for_each_pair(const CellBlock& cells, int gates, const FacetKeys& keys, unsigned share, unsigned shares, Pair pair,
+                   LookUp look_up) {
     // Shares are random, hence nearly equal; where one is larger the table is only fuller.
     const std::size_t expected = cells.facet_wall.size() / 2 / shares;
     WaitingFacets waiting(expected + expected / 32);
-    for (std::int64_t cell = 0; cell < cells.cells; ++cell)
+    for (std::int64_t cell = 0; cell < cells.cells; ++cell) {
+        if (cell % look_up_every == 0) look_up();
         for (std::int64_t facet = cells.facet_start[cell]; facet < cells.facet_start[cell + 1]; ++facet) {
             if (cells.facet_wall[facet] >= gates) continue;
             const FaceKey key = keys.of(cell, facet);
@@ -105,16 +108,19 @@ void for_each_pair(const CellBlock& cells, int gates, const FacetKeys& keys, uns
                                     return false;
                                 });
         }
+    }
 }
 
 // A gate may vanish on one side of a facet altogether: only the other side lists it as a wall. Both get the union.
-void unite_walls(CellBlock& cells, int gates) {
+template <class LookUp>
+void unite_walls(CellBlock& cells, int gates, LookUp look_up) {
     const auto facets = static_cast<std::int64_t>(cells.facet_wall.size());
     std::vector<std::int64_t> partner(facets, -1), shared_start(facets + 1, 0);
-    for_each_pair(cells, gates, FacetKeys(cells, gates), 0, 1, [&](auto, std::int64_t facet, auto, std::int64_t other) {
+    const auto note = [&](auto, std::int64_t facet, auto, std::int64_t other) {
         partner[facet] = other;
         partner[other] = facet;
-    });
+    };
+    for_each_pair(cells, gates, FacetKeys(cells, gates), 0, 1, note, look_up);
     for (const SharedWall& item : cells.shared) ++shared_start[item.facet + 1];
     for (std::int64_t facet = 0; facet < facets; ++facet) shared_start[facet + 1] += shared_start[facet];
     const GrowingArray<SharedWall> before = std::move(cells.shared);
@@ -140,7 +146,7 @@ void unite_walls(CellBlock& cells, int gates) {
 
 }  // namespace
 
-void pair_facets(Unfolded& result, int gates, int threads) {
+void pair_facets(Unfolded& result, int gates, const RunOptions& options) {
     CellBlock& cells = result.cells;
     // Domain rows are inserted before all gates, so a boundary facet's first wall is a domain row.
     result.neighbour.resize(cells.facet_wall.size());
@@ -148,16 +154,25 @@ void pair_facets(Unfolded& result, int gates, int threads) {
         result.neighbour[facet] = cells.facet_wall[facet] >= gates ? domain_boundary : not_explored;
     const FacetKeys keys(cells, gates);
     std::atomic<bool> differ = !cells.shared.empty();
-    const auto shares = static_cast<unsigned>(cells.cells < worth_sharing ? 1 : std::clamp(threads, 1, most_shares));
+    const auto shares =
+        static_cast<unsigned>(cells.cells < worth_sharing ? 1 : std::clamp(options.threads, 1, most_shares));
+    // Only the calling thread asks; the others hear of it.
+    std::atomic<bool> given_up = false;
+    const auto look_up = [&](bool asks) {
+        if (asks && options.still_wanted && !options.still_wanted()) given_up = true;
+        if (given_up) throw Stopped();
+    };
     in_parallel(shares, shares, 1, [&](std::int64_t share, std::int64_t) {
-        for_each_pair(cells, gates, keys, static_cast<unsigned>(share), shares,
-                      [&](std::int64_t cell, std::int64_t facet, std::int64_t other, std::int64_t f) {
-                          result.neighbour[facet] = static_cast<std::int32_t>(other);
-                          result.neighbour[f] = static_cast<std::int32_t>(cell);
-                          if (cells.facet_wall[facet] != cells.facet_wall[f]) differ = true;
-                      });
+        for_each_pair(
+            cells, gates, keys, static_cast<unsigned>(share), shares,
+            [&](std::int64_t cell, std::int64_t facet, std::int64_t other, std::int64_t f) {
+                result.neighbour[facet] = static_cast<std::int32_t>(other);
+                result.neighbour[f] = static_cast<std::int32_t>(cell);
+                if (cells.facet_wall[facet] != cells.facet_wall[f]) differ = true;
+            },
+            [&] { look_up(share == 0); });
     });
-    if (differ) unite_walls(cells, gates);
+    if (differ) unite_walls(cells, gates, [&] { look_up(true); });
 }
 
 }  // namespace polyfold

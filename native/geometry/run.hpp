@@ -25,6 +25,8 @@ struct RunOptions {
     std::int64_t max_cells = -1;  // negative: no limit
     // Called now and then from the calling thread with the number of cells so far; false stops the run.
     std::function<bool(std::int64_t)> keep_going;
+    // Called now and then from the calling thread while what was found is put together; false gives everything up.
+    std::function<bool()> still_wanted;
 };
 
 // A Walk makes cells (root, advance, recycle) and writes finished ones into a Walk::Block (emit), which counts them.

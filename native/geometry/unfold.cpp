@@ -22,7 +22,7 @@ Unfolded unfold_by(const Problem& problem, const RunOptions& options) {
         result.complete = false;
         result.cells.truncate(options.max_cells, problem.dim);
     }
-    pair_facets(result, problem.gates, options.threads);
+    pair_facets(result, problem.gates, options);
     return result;
 }
 

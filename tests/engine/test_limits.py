@@ -17,7 +17,11 @@ import pytest
 
 import polyfold as pf
 from atlas.oracles import CORNER, unfolded
+from polyfold import core
+from polyfold.atlas.domain import resolve_domain
+from polyfold.atlas.problem import core_problem
 from polyfold.errors import LimitError
+from polyfold.program.lower import lower
 
 ARRAYS = ("patterns", "witnesses", "bounded", "facet_start", "facet_wall", "neighbour", "shared_facet", "shared_wall")
 
@@ -151,6 +155,34 @@ def test_ctrl_c_returns_what_there_is(threads, round_, request):
     assert time.monotonic() - sent[0] < 30
     assert_sound(part, "interrupt")
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_second_ctrl_c_gives_up_what_there_is(request):
+    request.addfinalizer(
+        partial(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
+    )
+
+    def interrupt(cells):
+        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        pf.unfold(ENDLESS, pf.box(-1, 1), progress=interrupt)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_putting_cells_together_can_be_given_up(threads):
+    problem = core_problem(lower(pf.load(MEDIUM)), resolve_domain(None, 3))
+    asked = []
+
+    def still_wanted():
+        asked.append(True)
+        return False
+
+    with pytest.raises(core.GivenUp):
+        core.unfold(problem, False, threads, -1, lambda cells: True, still_wanted)
+    assert asked == [True]
 
 
 def test_an_interrupt_raised_by_the_callback():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -18,6 +17,7 @@ from polyfold.core import count as core_count
 from polyfold.core import unfold as core_unfold
 from polyfold.engine.method import GENERATORS, PROGRAMS
 from polyfold.engine.reference import reference_unfold
+from polyfold.engine.watch import Leave
 from polyfold.testing import Case, wide_case
 
 CASES, BATCH = 2000, 20
@@ -58,9 +58,9 @@ def walk(case: Case, monkeypatch: pytest.MonkeyPatch, *, by_programs: bool) -> p
     """The atlas by one of the core's walks, whichever the engine would choose; the same with two threads."""
 
     def find_cells(
-        problem: Problem, domain: Domain, threads: int, max_cells: int, keep_going: Callable[[int], bool]
+        problem: Problem, domain: Domain, threads: int, max_cells: int, leave: Leave
     ) -> tuple[dict[str, Any], str]:
-        found = core_unfold(problem, by_programs, threads, max_cells, keep_going)
+        found = core_unfold(problem, by_programs, threads, max_cells, leave.keep_going, leave.still_wanted)
         return found, PROGRAMS if by_programs else GENERATORS
 
     with monkeypatch.context() as patch:

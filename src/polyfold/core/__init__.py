@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from polyfold.core._native import (
     FlatDomain,
+    GivenUp,
     OpenDomain,
     Problem,
     TooLarge,
@@ -20,6 +21,7 @@ from polyfold.core._native import (
 
 __all__ = [
     "FlatDomain",
+    "GivenUp",
     "OpenDomain",
     "Problem",
     "TooLarge",

@@ -133,7 +133,7 @@ def _by_floats(atlas: Atlas, threads: int, report: Progress) -> npt.NDArray[np.u
         order_by_gate(atlas.patterns),
     )
     problem = core_problem(atlas.program, atlas.domain)
-    run = watched(lambda go_on: core.certify(problem, *arrays, threads, go_on), atlas.domain, None, report)
+    run = watched(lambda leave: core.certify(problem, *arrays, threads, leave.keep_going), atlas.domain, None, report)
     if run.stopped_by:  # half a proof is none
         raise KeyboardInterrupt
     proved = run.result

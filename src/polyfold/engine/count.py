@@ -69,7 +69,7 @@ def count(
     workers = thread_count(threads)
     with reporter(progress) as report:
         problem = core_problem(program, where)
-        run = watched(lambda go_on: count_cells(problem, where, workers, go_on), where, max_seconds, report)
+        run = watched(lambda leave: count_cells(problem, where, workers, leave), where, max_seconds, report)
     (cells, complete), method = run.result
     stopped_by = None if complete else run.stopped_by
     return Count(cells, complete, method, run.seconds, workers, stopped_by, program, where)

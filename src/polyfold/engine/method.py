@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from polyfold import core
 from polyfold.atlas.domain import Domain
+from polyfold.engine.watch import Leave
 
 GENERATORS = "cells with all their vertices and rays, cut depth first"
 PROGRAMS = "cells as inequalities, cut depth first by proved linear programs"
@@ -18,7 +18,7 @@ _MANY_CORNERS = 7
 
 
 def find_cells(
-    problem: core.Problem, domain: Domain, threads: int, max_cells: int, keep_going: Callable[[int], bool]
+    problem: core.Problem, domain: Domain, threads: int, max_cells: int, leave: Leave
 ) -> tuple[dict[str, Any], str]:
     """What the core finds, and by which method: linear programs on bounded domains of high dimension, else generators.
 
@@ -26,19 +26,17 @@ def find_cells(
     """
     if domain.dim >= _MANY_CORNERS and domain.rows > domain.dim:
         try:
-            return core.unfold(problem, True, threads, max_cells, keep_going), PROGRAMS
+            return core.unfold(problem, True, threads, max_cells, leave.keep_going, leave.still_wanted), PROGRAMS
         except core.OpenDomain:
             pass  # not bounded after all
-    return core.unfold(problem, False, threads, max_cells, keep_going), GENERATORS
+    return core.unfold(problem, False, threads, max_cells, leave.keep_going, leave.still_wanted), GENERATORS
 
 
-def count_cells(
-    problem: core.Problem, domain: Domain, threads: int, keep_going: Callable[[int], bool]
-) -> tuple[tuple[int, bool], str]:
+def count_cells(problem: core.Problem, domain: Domain, threads: int, leave: Leave) -> tuple[tuple[int, bool], str]:
     """(How many cells, whether these are all), and by which method."""
     if domain.dim >= _MANY_CORNERS and domain.rows > domain.dim:
         try:
-            return core.count(problem, True, threads, keep_going), PROGRAMS
+            return core.count(problem, True, threads, leave.keep_going), PROGRAMS
         except core.OpenDomain:
             pass  # not bounded after all
-    return core.count(problem, False, threads, keep_going), SECTIONS
+    return core.count(problem, False, threads, leave.keep_going), SECTIONS

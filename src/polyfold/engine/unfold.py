@@ -38,6 +38,7 @@ def unfold(
     domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`.
     progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
     max_cells, max_seconds: stop there; the atlas then says that it is incomplete. So does an interrupt (Ctrl-C).
+        The cells found are then put together, about a second a million; another interrupt gives them up.
     threads: how many to use; None for one a processor. The result does not depend on it.
 
     >>> import numpy as np, polyfold as pf
@@ -52,7 +53,7 @@ def unfold(
     workers = thread_count(threads)
     with reporter(progress) as report:
         problem = core_problem(program, where)
-        run = watched(lambda go_on: find_cells(problem, where, workers, limit, go_on), where, max_seconds, report)
+        run = watched(lambda leave: find_cells(problem, where, workers, limit, leave), where, max_seconds, report)
     found, method = run.result
     complete = bool(found["complete"])
     atlas = Atlas(

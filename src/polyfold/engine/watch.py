@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import Any, Generic, TypeVar
 
 from polyfold.atlas.domain import Domain
-from polyfold.core import FlatDomain, TooLarge
+from polyfold.core import FlatDomain, GivenUp, TooLarge
 from polyfold.engine.interrupts import interrupts_noted
 from polyfold.engine.progress import Progress
 from polyfold.errors import DomainError, LimitError
@@ -18,7 +18,14 @@ from polyfold.errors import DomainError, LimitError
 MOST_THREADS = 1024
 
 Result = TypeVar("Result")
-KeepGoing = Callable[[int], bool]
+
+
+@dataclass(frozen=True)
+class Leave:
+    """What a run may ask: `keep_going(cells so far)` while it searches, `still_wanted()` while it tidies up after."""
+
+    keep_going: Callable[[int], bool]
+    still_wanted: Callable[[], bool]
 
 
 @dataclass(frozen=True)
@@ -31,9 +38,12 @@ class Watched(Generic[Result]):
 
 
 def watched(
-    run: Callable[[KeepGoing], Result], domain: Domain, max_seconds: float | None, report: Progress
+    run: Callable[[Leave], Result], domain: Domain, max_seconds: float | None, report: Progress
 ) -> Watched[Result]:
-    """Run something that asks every now and then whether it may go on."""
+    """Run something that asks every now and then whether it may go on.
+
+    One interrupt ends the search and keeps what was found. A second one gives that up too.
+    """
     started = time.perf_counter()
     stopped_by: list[str] = []
     raised: list[BaseException] = []
@@ -50,9 +60,16 @@ def watched(
             raised.append(error)
         return not stopped_by and not raised
 
+    def interrupt() -> None:
+        if "interrupt" in stopped_by:
+            raised.append(KeyboardInterrupt())
+        stopped_by.append("interrupt")
+
     try:
-        with interrupts_noted(lambda: stopped_by.append("interrupt")):
-            result = run(keep_going)
+        with interrupts_noted(interrupt):
+            result = run(Leave(keep_going, lambda: not raised))
+    except GivenUp:
+        raise raised[0] from None
     except FlatDomain as error:
         reason = "is empty" if str(error) == "empty" else "has no interior: its cells would all be flat"
         raise DomainError(f"the domain, {domain.describe()}, {reason}") from None
