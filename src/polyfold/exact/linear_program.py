@@ -3,10 +3,7 @@
 The variables are free, and there are few of them. A climb starts at a known feasible point, not at a
 vertex: seen from there the point is the origin, every row reads a.v <= slack with slack >= 0, and the
 simplex method can begin with the free variables themselves outside the basis. Without a known point, a
-first climb finds one. Bland's rule (always the smallest index) keeps degenerate programs from cycling.
-
-The tableau holds integers over one common denominator: each division in a pivot then comes out even, and no
-greatest common divisors have to be taken (Edmonds, 1967).
+first climb finds one.
 """
 
 from __future__ import annotations
@@ -17,6 +14,8 @@ from math import gcd, lcm
 from typing import Literal
 
 from flint import fmpq
+
+from polyfold.exact.tableau import Tableau
 
 Vector = Sequence[fmpq]
 Point = tuple[fmpq, ...]
@@ -128,96 +127,56 @@ def _sum(a: Vector, b: Vector) -> Point:
 class _Climb:
     """The simplex method for c.v over A v <= slack, from the feasible point v = 0.
 
-    Variables 0..n-1 are the free v, variable n+i is the slack of row i. Line i of the tableau says, with
-    everything over `denominator` > 0:  basic[i] = line[-1] - sum_j line[j] * outside[j].  The last line says
-    the same of the objective. Rows are scaled to integers; that rescales slacks and the objective, but no
-    point. The climb ends early once the objective exceeds `enough`.
+    Lines of the table are the rows' slacks, and the last one the objective. They are scaled to integers; that rescales
+    slacks and the objective, but no point. The climb ends early once the objective exceeds `enough`.
     """
 
     def __init__(self, c: Vector, A: Sequence[Vector], slacks: Vector, enough: fmpq | None = None) -> None:
-        self.dim = len(c)
-        self.outside = list(range(self.dim))
-        self.basic = list(range(self.dim, self.dim + len(A)))
-        self.lines = [integer_row([*row, slack]) for row, slack in zip(A, slacks, strict=True)]
-        self.lines.append(integer_row([*(-entry for entry in c), fmpq(0) if enough is None else -enough]))
+        lines = [integer_row([*(-entry for entry in row), slack]) for row, slack in zip(A, slacks, strict=True)]
+        lines.append(integer_row([*c, fmpq(0) if enough is None else -enough]))
+        self.table = Tableau(lines, len(c), len(A))
         self.stops_early = enough is not None
-        self.denominator = 1
         self.ray: Point | None = None
 
     def run(self) -> bool:
         """Climbs to the top, or until it is enough. False, with `ray` set, if there is no top."""
-        while not (self.stops_early and self.lines[-1][-1] > 0):
+        table = self.table
+        while not (self.stops_early and table.lines[-1][-1] > 0):
             column = self._entering()
             if column is None:
                 return True
-            upward = self.lines[-1][column] < 0
-            row = self._leaving(column, upward)
+            direction = 1 if table.lines[-1][column] > 0 else -1
+            row = table.leaving(column, direction)
             if row is None:
-                self.ray = self._direction(column, upward)
+                self.ray = self._direction(column, direction)
                 return False
-            self._pivot(row, column)
+            table.pivot(row, column)
         return True
 
     def position(self) -> Point:
         """The current v."""
-        return self._free_part([line[-1] for line in self.lines])
+        return self._free_part([line[-1] for line in self.table.lines])
 
     def _entering(self) -> int | None:
         """The column of the first variable that improves: a slack by growing, a free one either way."""
-        objective = self.lines[-1]
+        objective = self.table.lines[-1]
         improving = (
             (variable, column)
-            for column, variable in enumerate(self.outside)
-            if objective[column] < 0 or (objective[column] > 0 and variable < self.dim)
+            for column, variable in enumerate(self.table.outside)
+            if objective[column] > 0 or (objective[column] < 0 and variable < self.table.dim)
         )
         return min(improving, default=(0, None))[1]
 
-    def _leaving(self, column: int, upward: bool) -> int | None:
-        """The row whose slack is the first to reach zero; the smallest variable among equals."""
-        best: tuple[int, int, int] | None = None
-        for row, variable in enumerate(self.basic):
-            rate = self.lines[row][column] if upward else -self.lines[row][column]
-            if variable < self.dim or rate <= 0:
-                continue
-            slack = self.lines[row][-1]
-            if best is not None:
-                difference = slack * best[1] - best[0] * rate
-                if difference > 0 or (difference == 0 and variable > self.basic[best[2]]):
-                    continue
-            best = (slack, rate, row)
-        return None if best is None else best[2]
-
-    def _pivot(self, row: int, column: int) -> None:
-        """Exchanges the basic variable of a row with the outside variable of a column."""
-        pivot_line, old = self.lines[row], self.denominator
-        pivot = pivot_line[column]
-        for r, line in enumerate(self.lines):
-            if r == row:
-                continue
-            factor = line[column]
-            if factor:
-                line = [(pivot * x - factor * y) // old for x, y in zip(line, pivot_line, strict=True)]
-                line[column] = -factor
-            elif pivot != old:
-                line = [pivot * x // old for x in line]
-            self.lines[r] = line
-        pivot_line[column] = old
-        if pivot < 0:
-            self.lines = [[-x for x in line] for line in self.lines]
-        self.denominator = abs(pivot)
-        self.basic[row], self.outside[column] = self.outside[column], self.basic[row]
-
-    def _direction(self, column: int, upward: bool) -> Point:
+    def _direction(self, column: int, direction: int) -> Point:
         """How v moves when the outside variable of the column does."""
-        sign = 1 if upward else -1
-        ray = list(self._free_part([-sign * line[column] for line in self.lines]))
-        if self.outside[column] < self.dim:
-            ray[self.outside[column]] = fmpq(sign)
+        ray = list(self._free_part([direction * line[column] for line in self.table.lines]))
+        if self.table.outside[column] < self.table.dim:
+            ray[self.table.outside[column]] = fmpq(direction)
         return tuple(ray)
 
     def _free_part(self, numerators: Sequence[int]) -> Point:
-        values = [fmpq(0)] * self.dim
-        for variable, numerator in zip(self.basic, numerators, strict=False):
-            if variable < self.dim:
-                values[variable] = fmpq(numerator, self.denominator)
+        values = [fmpq(0)] * self.table.dim
+        for variable, numerator in zip(self.table.basic, numerators, strict=False):
+            if variable < self.table.dim:
+                values[variable] = fmpq(numerator, self.table.denominator)
         return tuple(values)
