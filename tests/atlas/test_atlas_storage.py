@@ -14,7 +14,7 @@ import polyfold as pf
 from atlas.oracles import CORNER, by_hand, unfolded
 from polyfold.atlas.domain import Domain
 from polyfold.errors import StorageError
-from polyfold.program.program import Affine
+from polyfold.program.affine import Affine
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -212,7 +212,7 @@ def _nudged(atlas: pf.Atlas) -> pf.Program:
     first, *rest = atlas.program.stages
     block = first.affine.blocks[0]
     weight = changed(block.weight, (0, 0), np.nextafter(block.weight[0, 0], 9.0))
-    stage = replace(first, affine=replace(first.affine, blocks=(replace(block, weight=weight),)))
+    stage = replace(first, affine=replace(first.affine, matrices=(replace(block, weight=weight),)))
     return replace(atlas.program, stages=(stage, *rest))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.program.program import Affine, Block, Program, Stage
+from polyfold.program.program import Program, Stage
 
 Array = npt.NDArray[np.float64]
 Signs = npt.NDArray[np.bool_]
@@ -24,9 +24,12 @@ def output_forms(
 
     On the way, `visit(s, rows)` is called with the coefficients (n, m, width) of the outputs on what stage s puts out.
     """
-    rows = [np.broadcast_to(block.weight, (len(signs), *block.weight.shape)) for block in program.output.blocks]
+    every = np.arange(program.output_dim)
+    pending = {
+        source: np.broadcast_to(rows, (len(signs), *rows.shape)) for source, rows in program.output.rows(every).items()
+    }
     constant = np.broadcast_to(program.output.bias, (len(signs), program.output_dim))
-    return _pull_back(program, signs, program.output, rows, constant, len(program.stages), visit)
+    return _pull_back(program, signs, pending, constant, len(program.stages), visit)
 
 
 def majorant(program: Program) -> Program:
@@ -40,11 +43,8 @@ def support(program: Program) -> Program:
 
 
 def _each_coefficient(program: Program, change: Callable[[Array], Array]) -> Program:
-    def changed(affine: Affine) -> Affine:
-        return Affine(tuple(Block(b.source, change(b.weight)) for b in affine.blocks), change(affine.bias))
-
-    stages = tuple(Stage(changed(s.affine), change(s.slope_on), change(s.slope_off)) for s in program.stages)
-    return Program(program.input_dim, stages, changed(program.output), program.origins)
+    stages = tuple(Stage(s.affine.changed(change), change(s.slope_on), change(s.slope_off)) for s in program.stages)
+    return Program(program.input_dim, stages, program.output.changed(change), program.origins)
 
 
 def roundings(program: Program) -> int:
@@ -61,8 +61,8 @@ def gate_forms(program: Program, signs: Signs, gates: npt.NDArray[np.int64]) -> 
     for s in np.unique(stage_of):
         at = np.flatnonzero(stage_of == s)
         affine, local = program.stages[s].affine, gates[at] - first[s]
-        rows = [block.weight[local][:, None, :] for block in affine.blocks]
-        a, b = _pull_back(program, signs[at], affine, rows, affine.bias[local][:, None], int(s))
+        pending = {source: rows[:, None, :] for source, rows in affine.rows(local).items()}
+        a, b = _pull_back(program, signs[at], pending, affine.bias[local][:, None], int(s))
         linear[at], constant[at] = a[:, 0], b[:, 0]
     return linear, constant
 
@@ -77,16 +77,12 @@ def in_chunks(count: int, floats_each: int, work: Callable[[slice], None], budge
 def _pull_back(
     program: Program,
     signs: Signs,
-    affine: Affine,
-    rows: list[Array],
+    pending: dict[int, Array],
     constant: Array,
     stages: int,
     visit: Callable[[int, Array], None] | None = None,
 ) -> tuple[Array, Array]:
-    # pending[s]: coefficients (n, k, width of source s) that still wait to be carried through stage s.
-    pending: dict[int, Array] = {}
-    for block, row in zip(affine.blocks, rows, strict=True):
-        pending[block.source] = pending[block.source] + row if block.source in pending else row
+    """`pending[s]` holds coefficients (n, k, width of source s) that still wait to be carried through stage s."""
     for s in range(stages, 0, -1):
         if s not in pending:
             continue
@@ -96,8 +92,7 @@ def _pull_back(
         on = signs[:, first : first + stage.width]
         row = pending.pop(s) * np.where(on, stage.slope_on, stage.slope_off)[:, None, :]
         constant = constant + row @ stage.affine.bias
-        for block in stage.affine.blocks:
-            carried = row @ block.weight
-            pending[block.source] = pending[block.source] + carried if block.source in pending else carried
+        for source, carried in stage.affine.pull(row).items():
+            pending[source] = pending[source] + carried if source in pending else carried
     shape = (*constant.shape, program.input_dim)
     return np.ascontiguousarray(np.broadcast_to(pending.get(0, np.zeros(1)), shape)), np.ascontiguousarray(constant)

@@ -27,7 +27,9 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.domain import Domain
 from polyfold.errors import PolyfoldError, StorageError
-from polyfold.program.program import Affine, Block, GateOrigin, Program, Stage
+from polyfold.program.affine import Affine, Block, WrittenOut
+from polyfold.program.origins import GateOrigin
+from polyfold.program.program import Program, Stage
 
 SCHEMA_VERSION = 1
 _KEY = b"polyfold"
@@ -242,7 +244,7 @@ def _unchecked(header: dict[str, Any], table: Any) -> Atlas:
 
 
 def _affine_from(value: dict[str, Any]) -> Affine:
-    return Affine(tuple(Block(int(source), _array(w)) for source, w in value["blocks"]), _array(value["bias"]))
+    return WrittenOut(tuple(Block(int(source), _array(w)) for source, w in value["blocks"]), _array(value["bias"]))
 
 
 def _array(value: dict[str, Any]) -> npt.NDArray[np.float64]:

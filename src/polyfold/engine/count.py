@@ -15,7 +15,7 @@ from polyfold.engine.progress import reporter
 from polyfold.engine.watch import check_seconds, thread_count, watched
 from polyfold.errors import PolyfoldError
 from polyfold.network.load import load
-from polyfold.program.lower import lower
+from polyfold.program.lower import lower, written_out
 from polyfold.program.program import Program
 
 
@@ -63,7 +63,7 @@ def count(
     >>> found.cells, found.f_vector
     (4, (9, 12, 4))
     """
-    program = network if isinstance(network, Program) else lower(load(network))
+    program = written_out(network if isinstance(network, Program) else lower(load(network)))
     where = resolve_domain(domain, program.input_dim)
     check_seconds(max_seconds)
     workers = thread_count(threads)

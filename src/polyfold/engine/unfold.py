@@ -17,7 +17,7 @@ from polyfold.engine.method import find_cells
 from polyfold.engine.progress import reporter
 from polyfold.engine.watch import check_seconds, thread_count, watched, whole_number
 from polyfold.network.load import load
-from polyfold.program.lower import lower
+from polyfold.program.lower import lower, written_out
 from polyfold.program.program import Program
 
 
@@ -46,7 +46,7 @@ def unfold(
     >>> len(pf.unfold(corner))
     4
     """
-    program = network if isinstance(network, Program) else lower(load(network))
+    program = written_out(network if isinstance(network, Program) else lower(load(network)))
     where = resolve_domain(domain, program.input_dim)
     check_seconds(max_seconds)
     limit = -1 if max_cells is None else whole_number("max_cells", max_cells, np.iinfo(np.int32).max)

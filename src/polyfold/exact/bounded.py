@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.exact.evaluate import AffineLike, ProgramLike
-from polyfold.exact.rounding import TINY, relative
+from polyfold.exact.rounding import TINY, relative, smallest
 
 Array = npt.NDArray[np.float64]
 
@@ -44,31 +44,22 @@ def exact_values(values: Array) -> BoundedValues:
 
 def affine(form: AffineLike, sources: list[BoundedValues]) -> BoundedValues:
     """An affine function of bounded sources."""
-    rows = len(sources[0].values)
-    bias = np.asarray(form.bias)
-    total = np.broadcast_to(bias, (rows, len(bias)))
-    errors = np.zeros((rows, len(bias)))
-    magnitudes = np.broadcast_to(np.abs(bias), (rows, len(bias)))
-    vanished = np.zeros((rows, len(bias)), dtype=bool)
-    terms = 4 + sum(block.weight.shape[1] for block in form.blocks)
-    for block in form.blocks:
-        source = sources[block.source]
-        weight = np.abs(block.weight).T
-        total = total + source.values @ block.weight.T
-        magnitudes = magnitudes + np.abs(source.values) @ weight
-        if source.errors.any():
-            errors = errors + source.errors @ weight
-        if _smallest(source.values) * _smallest(weight) < TINY:
-            vanished |= (source.values != 0).astype(float) @ (weight != 0).astype(float) > 0
+    values = [source.values for source in sources]
+    sizes = form.changed(np.abs)
+    total = form(values)
+    magnitudes = np.abs(form.bias) + sizes.linear([np.abs(array) for array in values])
+    errors = np.zeros_like(total)
+    if any(sources[number].errors.any() for number in form.sources):
+        errors = sizes.linear([source.errors for source in sources])
+    terms = 4 + form.terms
     slack = 1 + relative(2 * terms)
     bound = (errors + relative(terms) * magnitudes) * slack
-    return BoundedValues(np.asarray(total), np.where((bound > 0) | vanished, bound + TINY, 0.0))
-
-
-def _smallest(values: Array) -> float:
-    """The smallest absolute value but zero: products of larger ones than its own do not underflow."""
-    sizes = np.abs(values)
-    return float(np.min(sizes, initial=1.0, where=sizes > 0))
+    vanished = np.zeros(total.shape, dtype=bool)
+    if form.smallest * min((smallest(values[number]) for number in form.sources), default=1.0) < TINY:
+        # Products may have underflowed to zero: only what has no term at all is zero then.
+        there = form.changed(lambda array: (array != 0).astype(float))
+        vanished = there.linear([(array != 0).astype(float) for array in values]) > 0
+    return BoundedValues(total, np.where((bound > 0) | vanished, bound + TINY, 0.0))
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -91,6 +82,7 @@ def bounded_forward(program: ProgramLike, inputs: BoundedValues) -> BoundedPass:
         crossing = np.where(z.certain, 0.0, np.abs(z.values) * np.abs(slope - other))
         errors = (z.errors * steepest + crossing + relative(2) * np.abs(values)) * (1 + relative(8))
         exact = (z.errors == 0) & (np.isin(slope, (0.0, 1.0, -1.0)) | (z.values == 0))
+        exact |= z.certain & (slope == 0)
         sources.append(BoundedValues(values, np.where(exact, 0.0, errors + TINY)))
     signs, proved, zeros = (np.concatenate(parts, axis=1) for parts in (patterns, certain, zero))
     return BoundedPass(signs, proved, zeros, affine(program.output, sources))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import numpy.typing as npt
+
 # Half a unit in the last place of 1.0.
 UNIT = 2.0**-53
 
@@ -12,3 +15,9 @@ TINY = 2.0**-960
 def relative(roundings: int) -> float:
     """A bound on the relative error of that many roundings in a row, with room for rounding the bound itself."""
     return roundings * UNIT * (1 + 2.0**-20)
+
+
+def smallest(values: npt.NDArray[np.float64]) -> float:
+    """The smallest absolute value but zero: products of larger ones than its own do not underflow."""
+    sizes = np.abs(values)
+    return float(np.min(sizes, initial=1.0, where=sizes > 0))

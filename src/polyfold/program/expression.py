@@ -1,4 +1,4 @@
-"""Affine expressions over the sources of a Program, while it is being written.
+"""Affine expressions over the sources of a Program that are written out as matrices where they have to be.
 
 A coefficient matrix is a Selection as long as each row is one entry of its source times a factor; so
 reshapes, slices, normalisation and the weights of a plain layer cost nothing and change no bit. Where rows
@@ -8,14 +8,15 @@ columns has zeros in the rest.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
-Index = npt.NDArray[np.int64]
+from polyfold.program.affine import Affine, Block, WrittenOut
+from polyfold.program.operators import Operator
+from polyfold.program.rows import Array, Index, Rows, frozen
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +38,8 @@ Matrix: TypeAlias = Selection | Array
 
 
 @dataclass(frozen=True, eq=False)
-class Expression:
-    """sum over sources of matrix @ source, plus bias; one row for each entry of a flattened value."""
+class Expression(Rows):
+    """sum over sources of matrix @ source, plus bias, with all matrices written out where they have to be."""
 
     terms: dict[int, Matrix]
     bias: Array
@@ -49,63 +50,60 @@ class Expression:
 
     @property
     def depth(self) -> int:
-        """The largest source that some row depends on; zero for constants too."""
         return max((source for source, matrix in self.terms.items() if not is_zero(matrix)), default=0)
 
+    @classmethod
+    def entries(cls, source: int, first: int, count: int) -> Self:
+        return cls({source: Selection(np.arange(first, first + count), np.ones(count))}, np.zeros(count))
 
-def entries(source: int, index: Index) -> Expression:
-    """Entries of a source."""
-    return Expression({source: Selection(index, np.ones(len(index)))}, np.zeros(len(index)))
+    @classmethod
+    def numbers(cls, values: Array) -> Self:
+        return cls({}, values)
 
+    @classmethod
+    def stacked(cls, parts: Sequence[Self]) -> Self:
+        sources = dict.fromkeys(source for part in parts for source in part.terms)
+        terms = {source: _stacked([(part.terms.get(source), part.size) for part in parts]) for source in sources}
+        return cls(terms, np.concatenate([part.bias for part in parts]))
 
-def numbers(values: Array) -> Expression:
-    """A constant."""
-    return Expression({}, values)
+    def take(self, index: Index) -> Self:
+        return type(self)({source: _rows(matrix, index) for source, matrix in self.terms.items()}, self.bias[index])
 
+    def scaled(self, factor: Array) -> Self:
+        terms = {source: _scaled(matrix, factor) for source, matrix in self.terms.items()}
+        return type(self)(terms, factor * self.bias)
 
-def take(x: Expression, index: Index) -> Expression:
-    """Rows by index."""
-    return Expression({source: _rows(matrix, index) for source, matrix in x.terms.items()}, x.bias[index])
+    def shifted(self, offset: Array) -> Self:
+        return type(self)(self.terms, self.bias + offset)
 
+    def plus(self, other: Self) -> Self:
+        terms = dict(self.terms)
+        for source, matrix in other.terms.items():
+            terms[source] = _sum(terms[source], matrix) if source in terms else matrix
+        return type(self)(terms, self.bias + other.bias)
 
-def scale(x: Expression, factor: Array) -> Expression:
-    """Each row times a factor."""
-    return Expression({source: _scaled(matrix, factor) for source, matrix in x.terms.items()}, factor * x.bias)
+    def times(self, weight: Array, bias: Array) -> Self:
+        groups = self.size // weight.shape[1]
+        # A sum with exact zeros would still turn -0.0 into 0.0: the user's bias stays as it is.
+        offset = np.tile(bias, groups)
+        if self.bias.any():
+            offset = (self.bias.reshape(groups, -1) @ weight.T).ravel() + offset
+        return type(self)({source: _applied(weight, m, groups) for source, m in self.terms.items()}, offset)
 
+    def through(self, operator: Operator, bias: Array) -> Self:
+        terms: dict[int, Matrix] = {
+            source: operator.apply(dense(matrix, _width(matrix)).T).T for source, matrix in self.terms.items()
+        }
+        return type(self)(terms, operator.apply(self.bias[None])[0] + bias)
 
-def shift(x: Expression, offset: Array) -> Expression:
-    """Each row plus a number."""
-    return Expression(x.terms, x.bias + offset)
-
-
-def add(x: Expression, y: Expression) -> Expression:
-    """The sum, row by row."""
-    terms = dict(x.terms)
-    for source, matrix in y.terms.items():
-        terms[source] = _sum(terms[source], matrix) if source in terms else matrix
-    return Expression(terms, x.bias + y.bias)
-
-
-def subtract(x: Expression, y: Expression) -> Expression:
-    """The difference, row by row."""
-    return add(x, scale(y, np.full(y.size, -1.0)))
-
-
-def apply(weight: Array, bias: Array, x: Expression) -> Expression:
-    """weight @ x + bias on each of the equal groups of rows that x consists of."""
-    groups = x.size // weight.shape[1]
-    # A sum with exact zeros would still turn -0.0 into 0.0: the user's bias stays as it is.
-    offset = np.tile(bias, groups)
-    if x.bias.any():
-        offset = (x.bias.reshape(groups, -1) @ weight.T).ravel() + offset
-    return Expression({source: _applied(weight, m, groups) for source, m in x.terms.items()}, offset)
-
-
-def stack(parts: list[Expression]) -> Expression:
-    """The rows of all parts, one part after the other."""
-    sources = dict.fromkeys(source for part in parts for source in part.terms)
-    terms = {source: _stacked([(part.terms.get(source), part.size) for part in parts]) for source in sources}
-    return Expression(terms, np.concatenate([part.bias for part in parts]))
+    def affine(self, widths: Sequence[int]) -> Affine:
+        """Zero terms are left out."""
+        blocks = tuple(
+            Block(source, frozen(dense(matrix, widths[source])))
+            for source, matrix in sorted(self.terms.items())
+            if not is_zero(matrix)
+        )
+        return WrittenOut(blocks, frozen(self.bias))
 
 
 def is_zero(matrix: Matrix) -> bool:

@@ -13,36 +13,17 @@ Gates are numbered stage by stage, in order.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.program.affine import Affine, WrittenOut
+from polyfold.program.origins import GateOrigin
+
 Array = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """A matrix applied to one source; its columns are the source's entries."""
-
-    source: int
-    weight: Array
-
-
-@dataclass(frozen=True, eq=False)
-class Affine:
-    """sum over blocks of W @ source, plus bias."""
-
-    blocks: tuple[Block, ...]
-    bias: Array
-
-    def __call__(self, sources: list[Array]) -> Array:
-        """Rows of values from the rows of every source."""
-        total = np.broadcast_to(self.bias, (len(sources[0]), len(self.bias)))
-        for block in self.blocks:
-            total = total + sources[block.source] @ block.weight.T
-        return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,19 +39,6 @@ class Stage:
         return len(self.slope_on)
 
 
-@dataclass(frozen=True)
-class GateOrigin:
-    """Where a gate comes from: the user's node, the entry of its value, and which switch of it."""
-
-    node: str
-    index: tuple[int, ...]
-    role: str = "relu"
-
-    def __str__(self) -> str:
-        place = f"{self.node}[{','.join(map(str, self.index))}]"
-        return place if self.role == "relu" else f"{place}.{self.role}"
-
-
 @dataclass(frozen=True, eq=False)
 class Program:
     """A network lowered to stages of gates. Frozen; arrays are read-only."""
@@ -78,7 +46,7 @@ class Program:
     input_dim: int
     stages: tuple[Stage, ...]
     output: Affine
-    origins: tuple[GateOrigin, ...]
+    origins: Sequence[GateOrigin]
 
     @property
     def gates(self) -> int:
@@ -93,27 +61,49 @@ class Program:
         """The number of each stage's first gate; one entry more than there are stages."""
         return tuple(np.cumsum([0, *(stage.width for stage in self.stages)]).tolist())
 
+    @property
+    def written_out(self) -> bool:
+        """Whether all coefficients are there as matrices, as enumerating cells needs them."""
+        return all(isinstance(affine, WrittenOut) for affine in self.affines)
+
+    @property
+    def affines(self) -> tuple[Affine, ...]:
+        """The affine functions of all stages, and that of the output."""
+        return (*(stage.affine for stage in self.stages), self.output)
+
+    @cached_property
+    def last_reader(self) -> tuple[int, ...]:
+        """For each source the last of the `affines` that reads it (0 if none does): after that it can be forgotten."""
+        last = [0] * (len(self.stages) + 1)
+        for number, affine in enumerate(self.affines):
+            for source in affine.sources:
+                last[source] = number
+        return tuple(last)
+
     def evaluate(self, X: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
         """Outputs (n, m) and patterns (n, gates) at input rows, in plain float arithmetic."""
-        sources, signs = [X], [np.zeros((len(X), 0), dtype=bool)]
-        for stage in self.stages:
+        signs = np.empty((len(X), self.gates), dtype=bool)
+        sources = [X]
+        for number, (stage, first) in enumerate(zip(self.stages, self.first_gate, strict=False)):
             z = stage.affine(sources)
-            signs.append(z > 0)
-            sources.append(z * np.where(z > 0, stage.slope_on, stage.slope_off))
-        return self.output(sources), np.concatenate(signs, axis=1)
+            on = np.greater(z, 0, out=signs[:, first : first + stage.width])
+            sources.append(z * np.where(on, stage.slope_on, stage.slope_off))
+            forget(sources, self.last_reader, number)
+        return self.output(sources), signs
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 over all coefficients: names the function that an atlas speaks of."""
         hasher = hashlib.sha256()
         for stage in self.stages:
-            _update(hasher, stage.affine)
+            stage.affine.update(hasher)
             hasher.update(stage.slope_on.tobytes() + stage.slope_off.tobytes())
-        _update(hasher, self.output)
+        self.output.update(hasher)
         return hasher.hexdigest()
 
 
-def _update(hasher: hashlib._Hash, affine: Affine) -> None:
-    for block in affine.blocks:
-        hasher.update(f"{block.source}:{block.weight.shape}".encode() + np.ascontiguousarray(block.weight).tobytes())
-    hasher.update(affine.bias.tobytes())
+def forget(sources: list[Array], last_reader: Sequence[int], reader: int) -> None:
+    """Drop the values of sources that nothing behind this reader needs, but for the inputs."""
+    for source in range(1, len(sources)):
+        if last_reader[source] <= reader:
+            sources[source] = sources[0][:, :0]

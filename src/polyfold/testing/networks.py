@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.program.program import Affine, Block, GateOrigin, Program, Stage
+from polyfold.program.affine import Block, WrittenOut
+from polyfold.program.origins import GateOrigin
+from polyfold.program.program import Program, Stage
 
 Array = npt.NDArray[np.float64]
 
@@ -25,9 +27,9 @@ class DraftAffine:
         """Adds to the weight of a source, which may be new."""
         self.weights[source] = self.weights[source] + weight if source in self.weights else weight
 
-    def freeze(self) -> Affine:
+    def freeze(self) -> WrittenOut:
         blocks = tuple(Block(source, _read_only(weight)) for source, weight in sorted(self.weights.items()))
-        return Affine(blocks, _read_only(self.bias))
+        return WrittenOut(blocks, _read_only(self.bias))
 
 
 @dataclass

@@ -1,0 +1,195 @@
+"""Fixed linear maps that are kept as they are: a matrix, a sparse matrix, a convolution."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.network.convolve import Window, convolve, convolve_back
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+Array = npt.NDArray[np.float64]
+Change = Callable[[Array], Array]
+
+
+class Operator(ABC):
+    """A fixed linear map from rows of `columns` numbers to rows of `rows` numbers."""
+
+    @property
+    @abstractmethod
+    def rows(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def columns(self) -> int: ...
+
+    @abstractmethod
+    def apply(self, x: Array) -> Array:
+        """W x for every row x."""
+
+    @abstractmethod
+    def pull(self, y: Array) -> Array:
+        """y W for every row y."""
+
+    @abstractmethod
+    def changed(self, change: Change) -> Operator:
+        """The operator with its coefficients changed one by one."""
+
+    @property
+    @abstractmethod
+    def terms(self) -> int:
+        """Bounds how many products are added up for one number, either way."""
+
+    @property
+    @abstractmethod
+    def factors(self) -> Array:
+        """The numbers that values are multiplied with."""
+
+    @property
+    @abstractmethod
+    def structure(self) -> bytes:
+        """Whatever else tells it from another operator of its kind."""
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix(Operator):
+    """A matrix on each of equal groups of numbers."""
+
+    weight: Array
+    groups: int = 1
+
+    @property
+    def rows(self) -> int:
+        return len(self.weight) * self.groups
+
+    @property
+    def columns(self) -> int:
+        return int(self.weight.shape[1]) * self.groups
+
+    def apply(self, x: Array) -> Array:
+        return np.asarray((x.reshape(len(x), self.groups, -1) @ self.weight.T).reshape(len(x), -1))
+
+    def pull(self, y: Array) -> Array:
+        return np.asarray((y.reshape(len(y), self.groups, -1) @ self.weight).reshape(len(y), -1))
+
+    def changed(self, change: Change) -> Operator:
+        return Matrix(change(self.weight), self.groups)
+
+    @property
+    def terms(self) -> int:
+        return int(max(self.weight.shape))
+
+    @property
+    def factors(self) -> Array:
+        return self.weight
+
+    @property
+    def structure(self) -> bytes:
+        return f"{self.weight.shape} {self.groups}".encode()
+
+
+@dataclass(frozen=True, eq=False)
+class Sparse(Operator):
+    """A matrix with few entries a row."""
+
+    matrix: sparse.csr_array
+
+    @property
+    def rows(self) -> int:
+        return int(self.matrix.shape[0])
+
+    @property
+    def columns(self) -> int:
+        return int(self.matrix.shape[1])
+
+    def apply(self, x: Array) -> Array:
+        return np.ascontiguousarray((self.matrix @ x.T).T)
+
+    def pull(self, y: Array) -> Array:
+        return np.ascontiguousarray((self._transposed @ y.T).T)
+
+    @cached_property
+    def _transposed(self) -> sparse.csr_array:
+        return self.matrix.T.tocsr()
+
+    def changed(self, change: Change) -> Operator:
+        matrix = self.matrix.copy()
+        matrix.data = change(matrix.data)
+        return Sparse(matrix)
+
+    @property
+    def terms(self) -> int:
+        lengths = (np.diff(matrix.indptr).max(initial=1) for matrix in (self.matrix, self._transposed))
+        return int(max(lengths))
+
+    @property
+    def factors(self) -> Array:
+        return np.asarray(self.matrix.data)
+
+    @property
+    def structure(self) -> bytes:
+        places = np.concatenate([self.matrix.indptr, self.matrix.indices]).astype("<i8")
+        return f"{self.matrix.shape}".encode() + places.tobytes()
+
+
+@dataclass(frozen=True, eq=False)
+class Convolved(Operator):
+    """A convolution of values (channels, *space), or, turned round, its transpose."""
+
+    kernel: Array
+    window: Window
+    space: tuple[int, ...]
+    turned: bool = False
+
+    @cached_property
+    def _inputs(self) -> tuple[int, ...]:
+        return (self.kernel.shape[1] * self.window.groups, *self.space)
+
+    @cached_property
+    def _outputs(self) -> tuple[int, ...]:
+        return (len(self.kernel), *self.window.output_space(self.space, self.kernel.shape[2:]))
+
+    @property
+    def rows(self) -> int:
+        return int(np.prod(self._inputs if self.turned else self._outputs))
+
+    @property
+    def columns(self) -> int:
+        return int(np.prod(self._outputs if self.turned else self._inputs))
+
+    def apply(self, x: Array) -> Array:
+        return self._back(x) if self.turned else self._forth(x)
+
+    def pull(self, y: Array) -> Array:
+        return self._forth(y) if self.turned else self._back(y)
+
+    def _forth(self, x: Array) -> Array:
+        return convolve(x.reshape(len(x), *self._inputs), self.kernel, self.window).reshape(len(x), -1)
+
+    def _back(self, y: Array) -> Array:
+        spread = convolve_back(y.reshape(len(y), *self._outputs), self.kernel, self.window, self.space)
+        return spread.reshape(len(y), -1)
+
+    def changed(self, change: Change) -> Operator:
+        return Convolved(change(self.kernel), self.window, self.space, self.turned)
+
+    @property
+    def terms(self) -> int:
+        outputs, inputs, *size = self.kernel.shape
+        return int(max(outputs, inputs) * np.prod(size))
+
+    @property
+    def factors(self) -> Array:
+        return self.kernel
+
+    @property
+    def structure(self) -> bytes:
+        return f"{self.kernel.shape} {self.window} {self.space} {self.turned}".encode()

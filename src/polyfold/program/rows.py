@@ -1,0 +1,84 @@
+"""Rows: affine functions of a program's sources while it is being written; there are two kinds that do not mix."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.program.affine import Affine
+from polyfold.program.operators import Operator
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.int64]
+
+
+class Rows(ABC):
+    """Affine functions of the sources, one for each entry of a flattened value; lowering combines these."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many there are."""
+
+    @property
+    @abstractmethod
+    def depth(self) -> int:
+        """The largest source that some row depends on; zero for constants too."""
+
+    @classmethod
+    @abstractmethod
+    def entries(cls, source: int, first: int, count: int) -> Self:
+        """Consecutive entries of a source."""
+
+    @classmethod
+    @abstractmethod
+    def numbers(cls, values: Array) -> Self:
+        """Constants."""
+
+    @classmethod
+    @abstractmethod
+    def stacked(cls, parts: Sequence[Self]) -> Self:
+        """The rows of all parts, one part after the other."""
+
+    @abstractmethod
+    def take(self, index: Index) -> Self:
+        """Rows by index."""
+
+    @abstractmethod
+    def scaled(self, factor: Array) -> Self:
+        """Each row times a factor."""
+
+    @abstractmethod
+    def shifted(self, offset: Array) -> Self:
+        """Each row plus a number."""
+
+    @abstractmethod
+    def plus(self, other: Self) -> Self:
+        """The sum, row by row."""
+
+    @abstractmethod
+    def times(self, weight: Array, bias: Array) -> Self:
+        """weight @ rows + bias on each of the equal groups of rows that there are."""
+
+    @abstractmethod
+    def through(self, operator: Operator, bias: Array) -> Self:
+        """An operator on all rows, plus bias."""
+
+    @abstractmethod
+    def affine(self, widths: Sequence[int]) -> Affine:
+        """What a program holds of it, once the sources have their final widths."""
+
+    def minus(self, other: Self) -> Self:
+        """The difference, row by row."""
+        return self.plus(other.scaled(np.full(other.size, -1.0)))
+
+
+def frozen(array: Array) -> Array:
+    """A read-only copy, because the same array may still belong to the network."""
+    array = np.array(array, order="C")
+    array.setflags(write=False)
+    return array
