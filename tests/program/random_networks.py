@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from scipy import sparse
 
 from polyfold.network import Network
 from polyfold.network.builder import Builder, Value
+from polyfold.network.convolve import Window
 from polyfold.network.ops import (
     Add,
     Clamp,
@@ -27,6 +29,7 @@ from polyfold.network.ops import (
     constant,
     size,
 )
+from polyfold.network.spatial_ops import Combine, Convolution, Largest, TransposedConvolution
 
 Draw = Callable[[Any], Any]
 
@@ -62,6 +65,38 @@ def unary(draw: Draw, x: Value) -> Op:
     return Rectify(numbers(draw, ()), numbers(draw, x.shape[-1:]))
 
 
+def spatial(draw: Draw, x: Value) -> Op:
+    """A convolution, its transpose, a fixed combination or a pool that x fits into."""
+    kind = draw(st.sampled_from(["convolution", "transposed", "combine", "largest"]))
+    if kind in ("convolution", "transposed") and len(x.shape) >= 2:
+        channels, *space = x.shape
+        groups = draw(st.sampled_from([1, channels]))
+        window = [draw(st.integers(1, min(2, n))) for n in space]
+        moved = Window(
+            stride=tuple(draw(st.integers(1, 2)) for _ in space),
+            padding=tuple((draw(st.integers(0, 1)), draw(st.integers(0, 1))) for _ in space),
+            dilation=(1,) * len(space),
+            groups=groups,
+        )
+        if kind == "convolution":
+            outputs = groups * draw(st.integers(1, 2))
+            kernel = numbers(draw, (outputs, channels // groups, *window))
+            return Convolution(kernel, numbers(draw, (outputs,)), moved)
+        kernel = numbers(draw, (channels, draw(st.integers(1, 2)), *window))
+        grown = tuple(
+            (n - 1) * s + k - sum(p) for n, s, k, p in zip(space, moved.stride, window, moved.padding, strict=True)
+        )
+        if min(grown) > 0:
+            return TransposedConvolution(kernel, numbers(draw, (kernel.shape[1] * groups,)), moved, grown)
+    outputs = draw(st.integers(1, 4))
+    if kind == "combine":
+        return Combine(sparse.csr_array(numbers(draw, (outputs, size(x.shape)))), (outputs,))
+    members = draw(st.lists(st.permutations(range(size(x.shape))), min_size=outputs, max_size=outputs))
+    counts = [draw(st.integers(1, size(x.shape))) for _ in members]
+    table = [[*some[:count], *([-1] * (size(x.shape) - count))] for some, count in zip(members, counts, strict=True)]
+    return Largest(np.array(table, dtype=np.int64))
+
+
 def fitting(x: Value, y: Value) -> bool:
     try:
         return size(np.broadcast_shapes(x.shape, y.shape)) <= 16
@@ -70,7 +105,7 @@ def fitting(x: Value, y: Value) -> bool:
 
 
 @st.composite
-def networks(draw: Draw) -> Network:
+def networks(draw: Draw, *, with_spatial: bool = False) -> Network:
     """One or two inputs, up to twelve nodes, one or two outputs."""
     builder = Builder("arrays")
     values = [
@@ -78,11 +113,13 @@ def networks(draw: Draw) -> Network:
     ]
     for _ in range(draw(st.integers(1, 12))):
         x, y = draw(st.sampled_from(values[-4:])), draw(st.sampled_from(values))
-        kind = draw(st.sampled_from(["one", "one", "two", "concat"]))
+        kind = draw(st.sampled_from(["one", "one", "two", "concat", *(["spatial"] * 3 if with_spatial else [])]))
         if kind == "two" and fitting(x, y):
             values.append(builder.emit("node", draw(st.sampled_from([Add(), Subtract(), Maximum(), Minimum()])), x, y))
         elif kind == "concat" and x.shape and x.shape[1:] == y.shape[1:] and len(x.shape) == len(y.shape):
             values.append(builder.emit("node", Concat(0), x, y))
+        elif kind == "spatial" and x.shape and size(x.shape) <= 16:
+            values.append(builder.emit("node", spatial(draw, x), x))
         elif size(x.shape) <= 16:
             values.append(builder.emit("node", unary(draw, x), x))
     return builder.finish([values[-1], *draw(st.lists(st.sampled_from(values), max_size=1))])

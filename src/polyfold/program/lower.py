@@ -42,15 +42,16 @@ from polyfold.program.writer import Place, Writer
 _LARGE = 1 << 24
 
 
-def lower(network: Network) -> Program:
-    """The Program that computes a Network.
+def lower(network: Network, *, structured: bool | None = None) -> Program:
+    """The Program that computes a Network: written out or structured, or as it is best.
 
     >>> from polyfold.network.load import load
     >>> program = lower(load([([[1.0, 2.0]], [0.0]), ([[3.0]], [1.0])]))
     >>> program.gates, str(program.origins[0])
     (1, 'relu1[0]')
     """
-    structured = any(_stays_structured(network, node) for node in network.nodes)
+    if structured is None:
+        structured = any(_stays_structured(network, node) for node in network.nodes)
     writer = Writer(StructuredExpression if structured else Expression)
     known = _inputs(network, writer)
     for node in network.nodes:
