@@ -7,7 +7,7 @@ holds, an average the sparse matrix of that table. Padded places of a pool are a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
@@ -37,24 +37,26 @@ def transposed_convolution(
 ) -> Value:
     """A transposed convolution; `more` is how far the output goes beyond the last window on each axis."""
     offset = np.zeros(kernel.shape[1] * window.groups) if bias is None else bias
+    # Going further takes back what padding cuts off, and only then reaches places that no window fills.
+    padding = tuple((before, max(0, after - m)) for (before, after), m in zip(window.padding, more, strict=True))
+    beyond = [max(0, m - after) for (_, after), m in zip(window.padding, more, strict=True)]
+    window = replace(window, padding=padding)
     reached = [
         s * (n - 1) + d * (k - 1) + 1 - before - after
         for n, k, s, (before, after), d in zip(
-            x.shape[1:], kernel.shape[2:], window.stride, window.padding, window.dilation, strict=True
+            x.shape[1:], kernel.shape[2:], window.stride, padding, window.dilation, strict=True
         )
     ]
-    space = tuple(n + extra for n, extra in zip(reached, more, strict=True))
-    if min(space) <= 0:
-        site.refuse(f"its output would have the shape {space}")
-    if all(extra < s for extra, s in zip(more, window.stride, strict=True)):
-        return site.emit(TransposedConvolution(constant(kernel), constant(offset), window, space), x)
-    # An output that is larger by a whole stride could not have come from fewer windows: the rest is just bias.
     if min(reached) <= 0:
-        site.refuse(f"its output would have the shape {tuple(reached)} without output padding")
+        site.refuse(f"its windows reach only {tuple(reached)} places of its output")
+    if all(extra < s for extra, s in zip(beyond, window.stride, strict=True)):
+        space = tuple(n + extra for n, extra in zip(reached, beyond, strict=True))
+        return site.emit(TransposedConvolution(constant(kernel), constant(offset), window, space), x)
+    # An output that is larger by a whole stride would have more windows: the rest, just bias, is put around it.
     nothing = constant(np.zeros(len(offset)))
     inner = site.emit(TransposedConvolution(constant(kernel), nothing, window, tuple(reached)), x, part="windows")
-    wide = pad(site, inner, [(0, 0), *((0, extra) for extra in more)], "constant", 0.0, part="wide")
-    return site.emit(Shift(constant(offset.reshape(-1, *([1] * len(space))))), wide)
+    wide = pad(site, inner, [(0, 0), *((0, extra) for extra in beyond)], "constant", 0.0, part="wide")
+    return site.emit(Shift(constant(offset.reshape(-1, *([1] * len(reached))))), wide)
 
 
 @dataclass(frozen=True)
