@@ -33,13 +33,15 @@ class Custom(nn.Module):  # type: ignore[name-defined,misc]
         (lambda f, x: f(x) * f(x), "mul", "mul", "product of two computed values"),
         (lambda f, x: f(x) / (1 + f(x).abs()), "div", "div", "computed denominator"),
         (lambda f, x: 1 / f(x), "reciprocal", "reciprocal", "not piecewise linear"),
-        (lambda f, x: f(x) @ f(x).T, "permute", "permute", "batch axis"),
+        (lambda f, x: f(x) @ f(x).T, "matmul", "matmul", "batch axis"),
         (lambda f, x: f(x).unsqueeze(1) @ f(x).unsqueeze(2), "matmul", "matmul", "two computed values"),
         (lambda f, x: f(x) - f(x).mean(0), "mean", "mean", "samples of a batch"),
         (lambda f, x: f(x).view(-1, 3), "view", "view", "batch axis"),
         (lambda f, x: torch.cat([f(x), f(x)]), "cat", "cat", "batch axis"),
         (lambda f, x: f(x).int(), "_to_copy", "_to_copy", "cast to torch.int32"),
-        (lambda f, x: torch.where(f(x) > 0, f(x), 0.0), "gt", "gt", "not piecewise linear"),
+        (lambda f, x: torch.where(f(x) > 0, f(x), 1.0), "where", "where", "jumps"),
+        (lambda f, x: torch.where(f(x) > 0, f(x).abs() * 2, 0.0), "where", "where", "may jump"),
+        (lambda f, x: f(x) * (f(x) > 0), "mul", "mul", "only where(h > c, a, b) can read one"),
         (lambda f, x: F.threshold(f(x), 1.0, 0.0), "threshold", "threshold", "jumps"),
         (lambda f, x: F.rrelu(f(x), training=True), "rrelu", "rrelu", "random"),
         (lambda f, x: f(x) + torch.rand(6), "rand", "rand", "random"),
@@ -76,12 +78,6 @@ def test_layers_in_the_middle_are_named_by_their_path(layer: Any, op: str) -> No
 def test_the_error_says_where_to_look() -> None:
     with pytest.raises(UnsupportedOpError, match=r"docs/networks\.md"):
         load(nn.Sequential(nn.Linear(2, 3), nn.GELU()))
-
-
-def test_convolutions_are_refused_for_now() -> None:
-    module = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Linear(18, 1))
-    with pytest.raises(UnsupportedOpError, match=r"node '0' \(conv2d\)"):
-        load(module, input_shape=(1, 5, 5))
 
 
 def test_batch_statistics_are_refused() -> None:

@@ -19,6 +19,8 @@ from polyfold.network.ops import Op, Reshape, Shape
 
 WHERE_TO_LOOK = "see docs/networks.md for what can be read and how to rewrite the rest"
 
+MIXES_THE_BATCH = "it mixes the batch axis (the first one) with others, so rows would depend on each other"
+
 
 @dataclass(frozen=True)
 class Ending:
@@ -40,11 +42,17 @@ class Value:
     shape: Shape
     batched: bool = True
     endings: tuple[Ending, ...] = ()
+    batch_axis: int = 0
+    """Which axis of the original tensor is the batch axis, if it has one."""
 
     @property
     def rank(self) -> int:
         """The number of axes of the original tensor, its batch axis included."""
         return len(self.shape) + self.batched
+
+    def full_shape(self, batch: int) -> Shape:
+        """The original tensor's shape for so many samples."""
+        return (*self.shape[: self.batch_axis], batch, *self.shape[self.batch_axis :]) if self.batched else self.shape
 
 
 Constant: TypeAlias = npt.NDArray[np.float64]
@@ -58,6 +66,7 @@ class Builder:
         self.source = source
         self._ports: list[Port] = []
         self._nodes: list[Node] = []
+        self._by_name: dict[str, Node] = {}
         self._names: set[str] = set()
 
     def port(self, name: str, shape: Shape, *, batched: bool = True) -> Value:
@@ -73,8 +82,13 @@ class Builder:
             shape = op.infer(*(value.shape for value in inputs))
         except ShapeError as error:
             raise NetworkError(f"node {name!r} ({type(op).__name__}): {error}") from None
-        self._nodes.append(Node(name, op, tuple(value.name for value in inputs)))
-        return Value(name, shape, inputs[0].batched)
+        node = self._by_name[name] = Node(name, op, tuple(value.name for value in inputs))
+        self._nodes.append(node)
+        return Value(name, shape, inputs[0].batched, batch_axis=inputs[0].batch_axis)
+
+    def node(self, name: str) -> Node | None:
+        """The node that computes a value; None for an input."""
+        return self._by_name.get(name)
 
     def finish(self, outputs: Sequence[Value]) -> Network:
         """The network that computes these values, without the nodes that none of them needs."""
@@ -123,8 +137,8 @@ class Site:
         if not value.batched:
             return value
         if not self.single:
-            self.refuse("it mixes the batch axis (the first one) with others, so rows would depend on each other")
-        shape = (1, *value.shape)
+            self.refuse(MIXES_THE_BATCH)
+        shape = value.full_shape(1)
         reshaped = self.builder.emit(f"{self.name}.sample", Reshape(shape), value)
         return Value(reshaped.name, shape, batched=False)
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.network.builder import Constant, Operand, Site, Value
+from polyfold.network.combining import is_sparse, sparse_times_value
 from polyfold.network.ops import (
     Add,
     Clamp,
@@ -210,6 +211,8 @@ def _matrix_times_value(site: Site, matrix: Constant, x: Value) -> Value:
     if x.rank == 1:
         product = linear(site, x, rows, part="product" if matrix.ndim == 1 else "")
         return product if matrix.ndim == 2 else reshape(site, product, ())
+    if matrix.ndim == 2 and is_sparse(matrix):
+        return sparse_times_value(site, matrix, x)
     turned = rearrange(site, x, np.swapaxes(positions(x.shape), -1, -2), part="turned")
     product = linear(site, turned, rows, part="product")
     result = np.swapaxes(positions(product.shape), -1, -2)
@@ -220,6 +223,8 @@ def _single_matrix(site: Site, matrix: Constant, x: Value) -> Constant:
     """A constant factor without leading axes of length one."""
     if matrix.ndim == 0:
         site.refuse("a matrix product with a single number")
+    if matrix.ndim > 2 and x.batched and matrix.ndim == x.rank and _same_for_all_samples(site, matrix):
+        matrix = matrix[0]
     if matrix.ndim > 2:
         if matrix.ndim > x.rank or size(matrix.shape[:-2]) != 1:
             site.refuse(f"a product with a stack of matrices of shape {matrix.shape}")

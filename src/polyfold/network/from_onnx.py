@@ -19,9 +19,10 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from polyfold.errors import NetworkError
+from polyfold.errors import NetworkError, ShapeError
 from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, IMPORT_FLOAT64
-from polyfold.network.builder import Builder, Value
+from polyfold.network.builder import MIXES_THE_BATCH, Builder, Value
+from polyfold.network.choose import ONLY_TO_CHOOSE, Comparison
 from polyfold.network.endings import leave_out, refuse_reading_an_ending
 from polyfold.network.extras import installed
 from polyfold.network.graph import Network
@@ -34,6 +35,7 @@ from polyfold.network.onnx_ops import (
     full_shape,
 )
 from polyfold.network.ops import Array, Shape, size
+from polyfold.network.registry import Unreadable
 from polyfold.network.verify import verify
 
 TOLERANCES = {onnx.TensorProto.DOUBLE: IMPORT_FLOAT64, onnx.TensorProto.FLOAT: IMPORT_FLOAT32}
@@ -95,6 +97,8 @@ class _Reader:
         self.symbolic = any(item.symbolic for item in self.inputs)
         self.builder = Builder("onnx")
         self.taps: list[str] = []
+        self.batch_axes: list[int] = []
+        self.opset = max((item.version for item in model.opset_import if item.domain in ("", "ai.onnx")), default=1)
 
     @property
     def tolerance(self) -> float:
@@ -113,20 +117,25 @@ class _Reader:
         outputs = []
         for output in graph.output:
             value = known.get(output.name)
+            if isinstance(value, Unreadable):
+                value.refuse()
             if not isinstance(value, Value):
                 raise NetworkError(f"output {output.name!r} does not depend on the input")
             outputs.append(value)
             self.taps.append(value.endings[0].tap if value.endings else output.name)
+            self.batch_axes.append(value.batch_axis if value.batched else 0)
         return self.builder.finish(outputs)
 
     def _call(self, node: Any, inputs: list[Any]) -> Sequence[Any]:
         """The results of a node, in the order of its outputs."""
-        values = [item for item in inputs if isinstance(item, Value)]
+        values = [item.value if isinstance(item, Comparison) else item for item in inputs]
+        values = [item for item in values if isinstance(item, Value)]
         site = OnnxSite(
             self.builder,
             _user_name(node),
             node.op_type,
             lambda arrays: _run_node(self.model, node, arrays),
+            self.opset,
             single=not self.symbolic,
         )
         standard = node.domain in ("", "ai.onnx")
@@ -139,10 +148,17 @@ class _Reader:
         if values and values[0].endings and node.op_type in KEEPS_THE_ORDER:
             return values[:1]
         refuse_reading_an_ending(site, values)
-        handler = ONNX_OPS.get(node.op_type) if standard and values else None
-        if handler is None:
+        reading = ONNX_OPS.get(node.op_type) if standard and values else None
+        if reading is None:
             site.refuse("it is not piecewise linear, or not supported yet")
-        result = handler(site, *inputs, **_attributes(node))
+        if node.op_type != "Where" and any(isinstance(item, Comparison) for item in inputs):
+            site.refuse(ONLY_TO_CHOOSE)
+        if not reading.batch_anywhere and any(value.batched and value.batch_axis for value in values):
+            site.refuse(MIXES_THE_BATCH)
+        try:
+            result = reading.handler(site, *inputs, **_attributes(node))
+        except ShapeError as error:
+            site.refuse(str(error))
         return result if isinstance(result, list) else [result]
 
     def original(self) -> Callable[[Array], Array]:
@@ -172,7 +188,10 @@ class _Reader:
             start = stop
         taps = list(dict.fromkeys(self.taps))
         results = dict(zip(taps, run(taps, feeds), strict=True))
-        columns = [np.asarray(results[tap], dtype=np.float64).reshape(len(points), -1) for tap in self.taps]
+        columns = [
+            np.moveaxis(np.asarray(results[tap], dtype=np.float64), axis, 0).reshape(len(points), -1)
+            for tap, axis in zip(self.taps, self.batch_axes, strict=True)
+        ]
         return np.concatenate(columns, axis=1)
 
 
@@ -251,6 +270,8 @@ def _lookup(known: dict[str, Any], name: str, node: Any) -> Any:
         return None
     if name not in known:
         raise NetworkError(f"node {_user_name(node)!r} ({node.op_type}) reads {name!r}, which nothing computes")
+    if isinstance(known[name], Unreadable):
+        known[name].refuse()
     return known[name]
 
 

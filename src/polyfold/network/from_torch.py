@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import logging
-import math
 import operator
 import os
 import warnings
@@ -21,14 +20,16 @@ from typing import Any
 import numpy as np
 import torch
 
-from polyfold.errors import NetworkError, UnsupportedOpError
+from polyfold.errors import NetworkError, ShapeError, UnsupportedOpError
 from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, IMPORT_FLOAT64
-from polyfold.network.builder import WHERE_TO_LOOK, Builder, Value
+from polyfold.network.builder import MIXES_THE_BATCH, WHERE_TO_LOOK, Builder, Value
+from polyfold.network.choose import ONLY_TO_CHOOSE, Comparison
 from polyfold.network.endings import leave_out, refuse_reading_an_ending
 from polyfold.network.graph import Network
 from polyfold.network.ops import Array, Shape, size
-from polyfold.network.torch_ops import ENDINGS, KEEPS_THE_ORDER, TORCH_OPS, TorchSite, values_in
-from polyfold.network.verify import POINTS, sample_points, verify
+from polyfold.network.registry import Unreadable
+from polyfold.network.torch_ops import ENDINGS, KEEPS_THE_ORDER, TORCH_OPS, TorchSite, rewrite, values_in
+from polyfold.network.verify import sample_points, verify
 
 # Samples in the traced batch: a prime that is unlikely to be the length of another axis.
 BATCH = 7
@@ -58,8 +59,8 @@ def from_torch(module: Any, input_shapes: Sequence[Shape] | None) -> Network:
             raise
         original = _evaluation_copy(module)
         program = _trace(original, shapes, torch.float32)
-    network = from_exported(program)
-    _check_other_batch(original, program)
+    network, reader = _read(program)
+    _check_other_batch(original, program, reader.batch_axes)
     return network
 
 
@@ -89,15 +90,24 @@ def _torch_log_silenced() -> Iterator[None]:
 
 def from_exported(program: Any) -> Network:
     """The Network that an exported program computes, compared with the program at random points."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        program = program.run_decompositions({})
+    return _read(program)[0]
+
+
+def _read(program: Any) -> tuple[Network, _Reader]:
+    try:
+        with warnings.catch_warnings(), _torch_log_silenced():
+            warnings.simplefilter("ignore")
+            program = rewrite(program).run_decompositions({})
+    except FORWARD_ERRORS as error:
+        reason = str(error).strip().split("\n")[0]
+        raise NetworkError(
+            f"torch.export cannot make the traced program functional: {reason}; "
+            "if the model holds sparse tensors, make them dense (to_dense()): polyfold keeps their zeros out by itself"
+        ) from error
     reader = _Reader(program)
     network = reader.read()
-    # The program may run with whole batches only.
-    points = sample_points(network.input_dim, math.ceil(POINTS / reader.batch) * reader.batch)
-    verify(network, reader.original, tolerance=reader.tolerance, points=points)
-    return network
+    verify(network, reader.original, tolerance=reader.tolerance)
+    return network, reader
 
 
 def _infer_input_shape(module: Any) -> Shape:
@@ -143,7 +153,7 @@ def _trace(module: Any, shapes: Sequence[Shape], dtype: Any) -> Any:
         ) from error
 
 
-def _check_other_batch(module: Any, program: Any) -> None:
+def _check_other_batch(module: Any, program: Any, batch_axes: Sequence[int]) -> None:
     """The module itself, at another number of samples, against the trace."""
     examples = [
         torch.as_tensor(sample_points(size(shape), BATCH).reshape(BATCH, *shape), dtype=dtype)
@@ -158,8 +168,8 @@ def _check_other_batch(module: Any, program: Any) -> None:
                 f"{type(module).__name__} runs with {BATCH} samples but not with {OTHER_BATCH}: {error}; "
                 "the first axis must be a batch of independent samples"
             ) from error
-    leaves = zip(_tensors(traced), _tensors(direct), strict=True)
-    pairs = [(a[:OTHER_BATCH], b) for a, b in leaves if a.is_floating_point()]
+    leaves = zip(_tensors(traced), _tensors(direct), batch_axes, strict=True)
+    pairs = [(a.narrow(axis, 0, OTHER_BATCH), b) for a, b, axis in leaves if a.is_floating_point()]
     for a, b in pairs:
         tolerance = TOLERANCES.get(b.dtype, IMPORT_FLOAT16) * (1.0 + float(b.abs().max()))
         if a.shape != b.shape or not torch.allclose(a, b, rtol=0.0, atol=tolerance):
@@ -197,6 +207,7 @@ class _Reader:
         self.constants = _named_constants(program)
         self.builder = Builder("torch")
         self.taps: list[str] = []
+        self.batch_axes: list[int] = []
         self.lowest_type = torch.float64
 
     @property
@@ -233,16 +244,21 @@ class _Reader:
         outputs = []
         for node in self._outputs():
             value = known[node]
+            if isinstance(value, Comparison):
+                raise UnsupportedOpError(f"output {node.name!r} is a comparison, which jumps; {WHERE_TO_LOOK}")
             if not isinstance(value, Value):
                 raise NetworkError(f"output {node.name!r} does not depend on the input")
             outputs.append(value)
             self.taps.append(value.endings[0].tap if value.endings else node.name)
+            self.batch_axes.append(value.batch_axis)
         return self.builder.finish(outputs)
 
     def original(self, points: Array) -> Array:
         """The outputs by torch itself, in front of whatever was left out at the end."""
-        batches = [self._run(points[start : start + self.batch]) for start in range(0, len(points), self.batch)]
-        return np.concatenate(batches)
+        # The program may run with whole batches only: the last one is filled up.
+        filled = np.concatenate([points, np.repeat(points[-1:], -len(points) % self.batch, axis=0)])
+        batches = [self._run(filled[start : start + self.batch]) for start in range(0, len(filled), self.batch)]
+        return np.concatenate(batches)[: len(points)]
 
     def _run(self, points: Array) -> Array:
         inputs, start = {}, 0
@@ -253,14 +269,20 @@ class _Reader:
         known: dict[Any, Any] = {}
         found: dict[str, Any] = {}
         with torch.no_grad():
-            for node in self._needed():
+            for node, finished in self._needed_and_finished():
                 if node.op == "placeholder":
                     known[node] = inputs[node.name] if node.name in inputs else self.constants[node.name]
                 else:
                     args, kwargs = _resolve(node, known)
                     known[node] = node.target(*args, **kwargs)
-                found[node.name] = known[node]
-        columns = [found[tap].double().reshape(len(points), -1).numpy() for tap in self.taps]
+                if node.name in self.taps:
+                    found[node.name] = known[node]
+                for earlier in finished:
+                    del known[earlier]
+        columns = [
+            found[tap].double().movedim(axis, 0).reshape(len(points), -1).numpy()
+            for tap, axis in zip(self.taps, self.batch_axes, strict=True)
+        ]
         return np.concatenate(columns, axis=1)
 
     def _outputs(self) -> list[Any]:
@@ -278,6 +300,18 @@ class _Reader:
                 needed.update(node.all_input_nodes)
         return kept[::-1]
 
+    def _needed_and_finished(self) -> list[tuple[Any, list[Any]]]:
+        """The needed nodes, each with those that nothing reads after it: large networks do not fit in memory whole."""
+        nodes = self._needed()
+        last = {}
+        for node in nodes:
+            last[node] = node
+            last.update(dict.fromkeys(node.all_input_nodes, node))
+        finished: dict[Any, list[Any]] = {}
+        for node, reader in last.items():
+            finished.setdefault(reader, []).append(node)
+        return [(node, finished.get(node, [])) for node in nodes]
+
     def _note_type(self, node: Any) -> None:
         """Remember the coarsest arithmetic on the way: comparisons cannot be finer."""
         dtype = getattr(node.meta.get("val"), "dtype", None)
@@ -289,7 +323,10 @@ class _Reader:
         values = list(values_in((args, kwargs)))
         random = torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
         if node.target is operator.getitem or not (values or random):
-            return node.target(*args, **kwargs)
+            result = node.target(*args, **kwargs)
+            if isinstance(result, Unreadable):
+                result.refuse()
+            return result
         op, overload = _op_name(node.target)
         site = TorchSite(
             self.builder,
@@ -299,19 +336,26 @@ class _Reader:
             getattr(node.meta.get("val"), "dtype", None),
             batch=self.batch,
         )
-        if random and op not in TORCH_OPS:
+        reading = TORCH_OPS.get(f"{op}.{overload}", op)
+        if random and reading is None:
             site.refuse("its result is random")
         if op == "sym_size":
-            return (self.batch, *args[0].shape)[args[1]]
+            return args[0].full_shape(self.batch)[args[1]]
         if op in ENDINGS:
             return leave_out(site, args[0], node.all_input_nodes[0].name)
         if values[0].endings and op in KEEPS_THE_ORDER:
             return values[0]
         refuse_reading_an_ending(site, values)
-        handler = TORCH_OPS.get(f"{op}.{overload}") or TORCH_OPS.get(op)
-        if handler is None:
+        if reading is None:
             site.refuse("it is not piecewise linear, or not supported yet")
-        return handler(site, *args, **kwargs)
+        if op != "where" and any(isinstance(item, Comparison) for item in (*args, *kwargs.values())):
+            site.refuse(ONLY_TO_CHOOSE)
+        if not reading.batch_anywhere and any(value.batch_axis for value in values):
+            site.refuse(MIXES_THE_BATCH)
+        try:
+            return reading.handler(site, *args, **kwargs)
+        except ShapeError as error:
+            site.refuse(str(error))
 
 
 def _named_constants(program: Any) -> dict[str, Any]:

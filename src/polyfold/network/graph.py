@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,6 +10,9 @@ import numpy as np
 
 from polyfold.errors import NetworkError, ShapeError
 from polyfold.network.ops import Array, Op, Shape, size
+
+# Numbers in the largest value while a network is called: longer inputs are cut into parts.
+NUMBERS_AT_ONCE = 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,20 +97,35 @@ class Network:
 
     def __call__(self, X: Any) -> Array:
         """The outputs (n, m) at the rows of X, which is (n, d) or (n, *input shape) for a single input."""
-        values = self.evaluate(self.rows(X))
-        return np.concatenate([values[name].reshape(len(values[name]), -1) for name in self.outputs], axis=1)
+        rows = self.rows(X)
+        step = max(1, NUMBERS_AT_ONCE // max(size(shape) for shape in self.shapes.values()))
+        parts = [self._run(rows[start : start + step]) for start in range(0, max(1, len(rows)), step)]
+        return np.concatenate(parts)
+
+    def _run(self, rows: Array) -> Array:
+        found = {name: value.reshape(len(rows), -1) for name, value in self.walk(rows) if name in self.outputs}
+        return np.concatenate([found[name] for name in self.outputs], axis=1)
 
     def evaluate(self, rows: Array) -> dict[str, Array]:
         """Every named value for input rows (n, d), as (n, *shape) arrays."""
+        return dict(self.walk(rows))
+
+    def walk(self, rows: Array) -> Iterator[tuple[str, Array]]:
+        """Name and value of all inputs and nodes in order; what no later node reads is forgotten here."""
+        readers = {name: node.name for node in self.nodes for name in node.inputs}
         values: dict[str, Array] = {}
         start = 0
         for port in self.inputs:
             stop = start + size(port.shape)
             values[port.name] = rows[:, start:stop].reshape(len(rows), *port.shape)
+            yield port.name, values[port.name]
             start = stop
         for node in self.nodes:
             values[node.name] = node.op.evaluate(*(values[name] for name in node.inputs))
-        return values
+            yield node.name, values[node.name]
+            for name in {node.name, *node.inputs}:
+                if readers.get(name, node.name) == node.name:
+                    del values[name]
 
     def rows(self, X: Any) -> Array:
         """X as a float64 matrix of input rows, or an error that quotes its shape."""

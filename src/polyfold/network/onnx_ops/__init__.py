@@ -1,0 +1,16 @@
+"""The ONNX operators that can be read: one function for each family, in the table ONNX_OPS."""
+
+# Importing a family registers it; their order here is their order in docs/networks.md.
+from polyfold.network.onnx_ops import (  # noqa: I001
+    affine as affine,
+    windows as windows,
+    resizing as resizing,
+    recurrent as recurrent,
+    switches as switches,
+    movement as movement,
+    refused as refused,
+)
+from polyfold.network.onnx_ops.movement import ENDINGS, KEEPS_THE_ORDER
+from polyfold.network.onnx_ops.site import FLOAT_TYPES, ONNX_OPS, OnnxSite, full_shape
+
+__all__ = ["ENDINGS", "FLOAT_TYPES", "KEEPS_THE_ORDER", "ONNX_OPS", "OnnxSite", "full_shape"]

@@ -1,0 +1,102 @@
+"""What moves numbers about or leaves them as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import onnx
+
+from polyfold.network import compose
+from polyfold.network.builder import MIXES_THE_BATCH, Value
+from polyfold.network.onnx_ops.site import FLOAT_TYPES, ONNX_OPS, OnnxSite, full_shape, operand
+from polyfold.network.ops import size
+
+handles = ONNX_OPS.family("The same numbers elsewhere")
+
+# Taken off at the end of a network.
+ENDINGS = frozenset({"Softmax", "LogSoftmax", "Sigmoid", "ArgMax", "Hardmax"})
+
+
+@handles("Identity", becomes="nothing", batch_anywhere=True)
+def _identity(site: OnnxSite, x: Value) -> Value:
+    return x
+
+
+@handles("Dropout", becomes="nothing", limits="not in training mode", batch_anywhere=True)
+def _dropout(site: OnnxSite, x: Value, ratio: Any = None, training: Any = None, **options: Any) -> Value:
+    if training is not None and bool(np.any(training)):
+        site.refuse("it drops values at random (training_mode is true)")
+    return x
+
+
+@handles("Cast", "CastLike", becomes="nothing", limits="between types of real numbers", batch_anywhere=True)
+def _cast(site: OnnxSite, x: Value, like: Any = None, *, to: int = onnx.TensorProto.FLOAT, **options: Any) -> Value:
+    if to not in FLOAT_TYPES:
+        site.refuse(f"a cast to {onnx.TensorProto.DataType.Name(to)} is not continuous")
+    return x
+
+
+RESHAPES = ("Flatten", "Reshape", "Squeeze", "Unsqueeze")
+# What may follow a softmax at the end: ops that keep all numbers in their order.
+KEEPS_THE_ORDER = frozenset({*RESHAPES, "Identity", "Dropout", "Cast", "CastLike"})
+
+
+KEEPS_THE_SAMPLES = frozenset({"Transpose", "Squeeze", "Unsqueeze", "Slice", "Gather", "Split"})
+
+
+@handles(
+    *RESHAPES,
+    *("Transpose", "Slice", "Gather", "GatherND", "Split", "Expand", "Tile", "DepthToSpace", "SpaceToDepth"),
+    becomes="`Reshape`, `Take`",
+    limits="samples may not be mixed; indices must be constant",
+    batch_anywhere=True,
+)
+def _move(site: OnnxSite, x: Any, *rest: Any, **options: Any) -> Any:
+    """Let ONNX's own definition move the positions of the numbers, and read off where they went."""
+    if not isinstance(x, Value) or any(isinstance(item, Value) for item in rest):
+        site.refuse("which numbers it takes depends on the network's input")
+    if x.batched and not site.single and (x.batch_axis or site.op == "Transpose"):
+        return _moved_with_batch(site, x, rest)
+    moved = site.run([compose.positions(full_shape(x)), *rest])
+    pieces = [_moved(site, x, piece, str(k) if len(moved) > 1 else "") for k, piece in enumerate(moved)]
+    return pieces if len(pieces) > 1 else pieces[0]
+
+
+def _moved(site: OnnxSite, x: Value, index: Any, part: str) -> Value:
+    """A piece of the moved value, with a batch axis if one of length one is (still or again) in front."""
+    if index.shape[:1] == (1,) and (x.batched or (site.single and index.ndim > 1)):
+        return compose.rearrange(site, replace(x, batched=True, batch_axis=0), index[0], part)
+    return compose.rearrange(site, site.unbatch(x), index, part)
+
+
+def _moved_with_batch(site: OnnxSite, x: Value, rest: Sequence[Any]) -> Any:
+    """The same for an open batch axis that goes, or went, to another place: two samples show where it is."""
+    if site.op not in KEEPS_THE_SAMPLES:
+        site.refuse(MIXES_THE_BATCH)
+    samples = 2
+    count = size(x.shape)
+    where = np.moveaxis(compose.positions((samples, *x.shape)), 0, x.batch_axis)
+    pieces = []
+    moved = site.run([where, *rest])
+    for k, piece in enumerate(moved):
+        for axis in range(piece.ndim):
+            by_sample = np.moveaxis(piece, axis, 0)
+            if (
+                len(by_sample) == samples
+                and (by_sample[1] - count == by_sample[0]).all()
+                and (by_sample[0] < count).all()
+            ):
+                part = str(k) if len(moved) > 1 else ""
+                pieces.append(replace(compose.rearrange(site, x, np.array(by_sample[0]), part), batch_axis=axis))
+                break
+        else:
+            site.refuse(MIXES_THE_BATCH)
+    return pieces if len(pieces) > 1 else pieces[0]
+
+
+@handles("Concat", becomes="`Concat`", limits="not along an open batch axis")
+def _concat(site: OnnxSite, *pieces: Any, axis: int) -> Value:
+    return compose.concat(site, [operand(piece) for piece in pieces], axis)

@@ -1,0 +1,115 @@
+"""What moves numbers about or leaves them as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from polyfold.network import compose, windows
+from polyfold.network.builder import Operand, Value
+from polyfold.network.ops import size
+from polyfold.network.torch_ops.site import (
+    TORCH_OPS,
+    TorchSite,
+    array,
+    one_sample,
+    operand,
+    positions_of_a_batch,
+    values_in,
+)
+
+handles = TORCH_OPS.family("The same numbers elsewhere")
+
+# Taken off at the end of a network.
+ENDINGS = frozenset({"softmax", "_softmax", "log_softmax", "_log_softmax", "sigmoid", "log_sigmoid", "argmax"})
+DROPOUTS = ("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout")
+COPIES = ("contiguous", "clone", "alias", "detach", "lift_fresh_copy", "positive")
+CASTS = ("to", "_to_copy", "type_as")
+
+
+@handles(*DROPOUTS, becomes="nothing", limits="evaluation mode", batch_anywhere=True)
+def _dropout(site: TorchSite, x: Value, probability: float, train: bool) -> Value:
+    if train:
+        site.refuse("it drops values at random even in evaluation mode")
+    return x
+
+
+@handles(*COPIES, becomes="nothing", batch_anywhere=True)
+def _copy(site: TorchSite, x: Value, *options: Any, **more: Any) -> Value:
+    return x
+
+
+@handles(*CASTS, becomes="nothing", limits="between types of real numbers", batch_anywhere=True)
+def _cast(site: TorchSite, x: Value, *options: Any, **more: Any) -> Value:
+    if not site.dtype.is_floating_point:
+        site.refuse(f"a cast to {site.dtype} is not continuous")
+    return x
+
+
+RESHAPES = (
+    *("flatten", "reshape", "reshape_as", "view", "view_as", "_unsafe_view"),
+    *("squeeze", "unsqueeze", "unflatten"),
+)
+# What may follow a softmax at the end: ops that keep all numbers in their order.
+KEEPS_THE_ORDER = frozenset({*DROPOUTS, *COPIES, *CASTS, *RESHAPES})
+
+
+@handles(
+    *RESHAPES,
+    *("permute", "transpose", "t", "movedim", "moveaxis", "swapaxes", "numpy_T", "mT"),
+    *("slice", "select", "narrow", "index_select", "index", "flip", "roll"),
+    *("split", "split_with_sizes", "chunk", "unbind", "tensor_split"),
+    *("expand", "expand_as", "repeat", "tile", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle"),
+    becomes="`Reshape`, `Take`",
+    limits="samples may not be mixed; indices must be constant",
+    batch_anywhere=True,
+)
+def _move(site: TorchSite, x: Value, *options: Any, **more: Any) -> Any:
+    """Let torch move the positions of the numbers, for several samples, and read off where they went."""
+    if any(values_in((*options, *more.values()))):
+        site.refuse("which numbers it takes depends on the network's input")
+    moved = site.target(positions_of_a_batch(site, x), *options, **more)
+    if isinstance(moved, torch.Tensor):
+        return _placed(site, x, moved)
+    return [_placed(site, x, piece, part=str(k)) for k, piece in enumerate(moved)]
+
+
+def _placed(site: TorchSite, x: Value, moved: Any, part: str = "") -> Value:
+    index, axis = one_sample(site, moved, size(x.shape))
+    return replace(compose.rearrange(site, x, index, part), batch_axis=axis)
+
+
+@handles("im2col", becomes="`Take`, or `Combine` with padding")
+def _unfold(site: TorchSite, x: Value, *options: Any) -> Value:
+    # Torch unfolds real numbers only, and pads with zeros: the positions count from one.
+    moved = site.target(positions_of_a_batch(site, x).double() + 1, *options).long()
+    offsets = size(x.shape) * torch.arange(site.batch).reshape(-1, 1, 1)
+    places = torch.where(moved == 0, 0, moved - offsets).numpy()
+    return windows.gather(site, x, places[0] - 1)
+
+
+@handles("cat", "concat", "concatenate", becomes="`Concat`", limits="not along the batch axis")
+def _cat(site: TorchSite, pieces: Sequence[Any], dim: int = 0) -> Value:
+    return compose.concat(site, [operand(piece) for piece in pieces], dim)
+
+
+@handles("stack", becomes="`Concat`", limits="not in front of the batch axis")
+def _stack(site: TorchSite, pieces: Sequence[Any], dim: int = 0) -> Value:
+    rank = 1 + (pieces[0].rank if isinstance(pieces[0], Value) else pieces[0].dim())
+    dim %= rank
+    raised = [_raised(site, piece, dim) for piece in pieces]
+    return compose.concat(site, raised, dim)
+
+
+def _raised(site: TorchSite, piece: Any, dim: int) -> Operand:
+    """A piece with an axis of length one at `dim`."""
+    if not isinstance(piece, Value):
+        return np.expand_dims(array(piece), dim)
+    if dim == 0:
+        site.refuse("it stacks in front of the batch axis")
+    shape = (*piece.shape[: dim - 1], 1, *piece.shape[dim - 1 :])
+    return compose.reshape(site, piece, shape, part="piece")

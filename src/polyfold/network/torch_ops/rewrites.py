@@ -1,0 +1,54 @@
+"""Operators that torch.export would take apart in a way that hides what they are: they are replaced before that."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from polyfold.network.builder import Builder
+from polyfold.network.torch_ops.refused import JUMPS
+from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite
+
+handles = TORCH_OPS.family("Switches")
+
+
+def _softshrink(graph: Any, x: Any, lambd: float = 0.5) -> Any:
+    """x - clamp(x): torch's own parts multiply by a sign, which jumps, while the whole does not."""
+    clamped = graph.call_function(torch.ops.aten.clamp.default, (x, -lambd, lambd))
+    return graph.call_function(torch.ops.aten.sub.Tensor, (x, clamped))
+
+
+REWRITES: dict[Any, Callable[..., Any]] = {torch.ops.aten.softshrink.default: _softshrink}
+
+
+@handles("softshrink", becomes="`Clamp`, `Subtract`")
+def _rewritten(site: TorchSite, *arguments: Any) -> None:
+    raise AssertionError(f"{site.name}: {site.op} should have been replaced before it was read")
+
+
+def rewrite(program: Any) -> Any:
+    """The exported program with these operators replaced; the one given is left alone."""
+    for node in program.graph.nodes:
+        if node.target is torch.ops.aten.hardshrink.default:
+            # Its parts would be refused as well, but under names that the user never wrote.
+            TorchSite(Builder("torch"), node.name, "hardshrink", node.target, None).refuse(JUMPS)
+    if not any(node.target in REWRITES for node in program.graph.nodes):
+        return program
+    rewritten = copy.copy(program)
+    rewritten._graph_module = copy.deepcopy(program.graph_module)
+    graph = rewritten.graph_module.graph
+    for node in list(graph.nodes):
+        if node.target in REWRITES:
+            with graph.inserting_before(node):
+                replacement = REWRITES[node.target](graph, *node.args, **node.kwargs)
+            for part in (replacement, replacement.args[1]):
+                # Names of the user's modules come from here.
+                part.meta = dict(node.meta)
+            replacement.name = node.name
+            node.replace_all_uses_with(replacement)
+            graph.erase_node(node)
+    rewritten.graph_module.recompile()
+    return rewritten

@@ -1,0 +1,227 @@
+"""Convolutions, pools and padding, as torch's and ONNX's importers share them.
+
+Values are (channels, *space). A convolution stays its kernel; a pool becomes a table of the entries that each window
+holds, an average the sparse matrix of that table. Padded places of a pool are absent from these tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from polyfold.errors import ShapeError
+from polyfold.network import compose
+from polyfold.network.builder import Constant, Site, Value
+from polyfold.network.combining import combine, repeated
+from polyfold.network.convolve import Window
+from polyfold.network.ops import Array, Shape, Shift, constant, size
+from polyfold.network.spatial_ops import Convolution, Largest, TransposedConvolution
+
+Indices = npt.NDArray[np.int64]
+ABSENT = -1
+
+
+def convolution(site: Site, x: Value, kernel: Constant, bias: Constant | None, window: Window) -> Value:
+    """A convolution of the spatial axes."""
+    offset = np.zeros(len(kernel)) if bias is None else bias
+    return site.emit(Convolution(constant(kernel), constant(offset), window), x)
+
+
+def transposed_convolution(
+    site: Site, x: Value, kernel: Constant, bias: Constant | None, window: Window, more: Sequence[int]
+) -> Value:
+    """A transposed convolution; `more` is how far the output goes beyond the last window on each axis."""
+    offset = np.zeros(kernel.shape[1] * window.groups) if bias is None else bias
+    # Going further takes back what padding cuts off, and only then reaches places that no window fills.
+    padding = tuple((before, max(0, after - m)) for (before, after), m in zip(window.padding, more, strict=True))
+    beyond = [max(0, m - after) for (_, after), m in zip(window.padding, more, strict=True)]
+    window = replace(window, padding=padding)
+    reached = [
+        s * (n - 1) + d * (k - 1) + 1 - before - after
+        for n, k, s, (before, after), d in zip(
+            x.shape[1:], kernel.shape[2:], window.stride, padding, window.dilation, strict=True
+        )
+    ]
+    if min(reached) <= 0:
+        site.refuse(f"its windows reach only {tuple(reached)} places of its output")
+    if all(extra < s for extra, s in zip(beyond, window.stride, strict=True)):
+        space = tuple(n + extra for n, extra in zip(reached, beyond, strict=True))
+        return site.emit(TransposedConvolution(constant(kernel), constant(offset), window, space), x)
+    # An output that is larger by a whole stride would have more windows: the rest, just bias, is put around it.
+    nothing = constant(np.zeros(len(offset)))
+    inner = site.emit(TransposedConvolution(constant(kernel), nothing, window, tuple(reached)), x, part="windows")
+    wide = pad(site, inner, [(0, 0), *((0, extra) for extra in beyond)], "constant", 0.0, part="wide")
+    return site.emit(Shift(constant(offset.reshape(-1, *([1] * len(reached))))), wide)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """How a pool's windows lie on the spatial axes; one entry an axis, `padding` as (before, after)."""
+
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: tuple[tuple[int, int], ...]
+    dilation: tuple[int, ...]
+    ceil: bool = False
+
+    def entries(self, space: Shape) -> list[Indices]:
+        """For every axis the coordinates in each window, (places, window); they may lie outside of the value."""
+        if len(space) != len(self.kernel):
+            raise ShapeError(f"a pool of {self.kernel} was given a value with the spatial axes {space}")
+        return [self._axis(axis, n) for axis, n in enumerate(space)]
+
+    def _axis(self, axis: int, n: int) -> Indices:
+        (before, after), step = self.padding[axis], self.stride[axis]
+        reach = self.dilation[axis] * (self.kernel[axis] - 1)
+        room = n + before + after - reach - 1
+        places = (-(-room // step) if self.ceil else room // step) + 1
+        # The last window must begin in the value or in front of it, not behind it.
+        if self.ceil and (places - 1) * step >= n + before:
+            places -= 1
+        if places <= 0:
+            raise ShapeError(f"a pool of {self.kernel} does not fit {n} places with padding {self.padding[axis]}")
+        starts = step * np.arange(places, dtype=np.int64) - before
+        return starts[:, None] + self.dilation[axis] * np.arange(self.kernel[axis], dtype=np.int64)
+
+
+def adaptive_entries(space: Shape, places: Sequence[int]) -> list[Indices]:
+    """The coordinates that each place of an adaptive pool covers; shorter windows end with absent ones."""
+    tables = []
+    for n, count in zip(space, places, strict=True):
+        where = np.arange(count, dtype=np.int64)
+        starts, stops = where * n // count, -(-(where + 1) * n // count)
+        table = starts[:, None] + np.arange(int((stops - starts).max()), dtype=np.int64)
+        tables.append(np.where(table < stops[:, None], table, ABSENT))
+    return tables
+
+
+def present(entries: Sequence[Indices], space: Shape) -> list[Indices]:
+    """Coordinates with those outside of the value marked as absent."""
+    return [np.where((t >= 0) & (t < n), t, ABSENT) for t, n in zip(entries, space, strict=True)]
+
+
+def largest_in_windows(site: Site, x: Value, entries: Sequence[Indices]) -> Value:
+    """The largest present entry of every window, channel by channel."""
+    space = x.shape[1:]
+    one = _members(present(entries, space), space)
+    channels = size(space) * np.arange(x.shape[0], dtype=np.int64).reshape(-1, *([1] * one.ndim))
+    return largest(site, x, np.where(one == ABSENT, ABSENT, one + channels))
+
+
+def largest(site: Site, x: Value, members: Indices) -> Value:
+    """The largest of the entries in each row of a table."""
+    members.setflags(write=False)
+    return site.emit(Largest(members), x)
+
+
+def _members(tables: Sequence[Indices], space: Shape) -> Indices:
+    """Per-axis coordinates as one table of flat positions, (*places, window), absent ones last."""
+    axes = len(tables)
+    where: Indices = np.zeros((1,) * (2 * axes), dtype=np.int64)
+    absent: npt.NDArray[np.bool_] = np.zeros((1,) * (2 * axes), dtype=np.bool_)
+    for axis, (table, n) in enumerate(zip(tables, space, strict=True)):
+        shape = [1] * (2 * axes)
+        shape[axis], shape[axes + axis] = table.shape
+        where = where * n + table.reshape(shape)
+        absent = absent | (table == ABSENT).reshape(shape)
+    # Absent ones are larger than all others while sorting, so that the present ones keep their order in front.
+    marked = np.where(absent, size(space), where).reshape(*(len(table) for table in tables), -1)
+    if absent.any():
+        marked = np.sort(marked, axis=-1)
+        most = int((marked < size(space)).sum(axis=-1).max())
+        marked = marked[..., : max(1, most)]
+    return np.where(marked == size(space), ABSENT, marked)
+
+
+def average_of_windows(
+    site: Site, x: Value, entries: Sequence[Indices], *, counted: Sequence[Indices] | None, divisor: float | None
+) -> Value:
+    """The average of every window. It is divided by how many entries were `counted` on each axis, or by a number."""
+    space = x.shape[1:]
+    inside = present(entries, space)
+    sums = [_selection(table, n) for table, n in zip(inside, space, strict=True)]
+    if divisor is not None:
+        return per_axis(site, x, sums, np.array(float(divisor)))
+    counts = [(table != ABSENT).sum(axis=1) for table in (counted or inside)]
+    if any((count == 0).any() for count in counts):
+        site.refuse("one of its windows holds nothing but padding")
+    return per_axis(site, x, sums, reduce(np.multiply.outer, counts).ravel().astype(np.float64))
+
+
+def counted_with_padding(pool: Pool, space: Shape) -> list[Indices]:
+    """The coordinates of each window that lie in the value or its padding, the others marked as absent."""
+    tables = []
+    for table, n, (before, after) in zip(pool.entries(space), space, pool.padding, strict=True):
+        # Shifted by the padding, because coordinates in front of the value would look absent.
+        tables.append(np.where(table < n + after, table + before, ABSENT))
+    return tables
+
+
+def _selection(table: Indices, n: int) -> sparse.csr_array:
+    """The matrix (places, n) that adds up the entries of each window."""
+    place, slot = np.nonzero(table != ABSENT)
+    return sparse.csr_array((np.ones(len(place)), (place, table[place, slot])), shape=(len(table), n))
+
+
+def per_axis(
+    site: Site, x: Value, matrices: Sequence[sparse.csr_array], divisors: Array | None = None, part: str = ""
+) -> Value:
+    """A matrix (new, old) applied to every spatial axis; then each place is divided by its divisor."""
+    one = sparse.csr_array(reduce(sparse.kron, matrices))
+    one.sort_indices()
+    if divisors is not None:
+        rows = np.broadcast_to(divisors, one.shape[0])
+        one.data = one.data / np.repeat(rows, np.diff(one.indptr))
+    shape = (x.shape[0], *(matrix.shape[0] for matrix in matrices))
+    return combine(site, x, repeated(one, x.shape[0]), shape, part)
+
+
+def pad(
+    site: Site, x: Value, amounts: Sequence[tuple[int, int]], mode: str, fill: float = 0.0, part: str = ""
+) -> Value:
+    """Entries added around (or, where negative, taken from) every axis of x.
+
+    `mode` is NumPy's: "constant", "reflect", "edge" or "wrap".
+    """
+    kept = tuple(
+        slice(max(0, -before), n - max(0, -after)) for n, (before, after) in zip(x.shape, amounts, strict=True)
+    )
+    inner = compose.positions(x.shape)[kept]
+    if 0 in inner.shape:
+        site.refuse(f"it leaves nothing of a value of shape {x.shape}")
+    widths = [(max(0, before), max(0, after)) for before, after in amounts]
+    options = {"constant_values": ABSENT} if mode == "constant" else {}
+    index: Indices = np.pad(inner, widths, mode, **options)  # type: ignore[call-overload]
+    return gather(site, x, index, fill, part)
+
+
+def gather(site: Site, x: Value, index: Indices, fill: float = 0.0, part: str = "") -> Value:
+    """Entries of the flattened x by index; an absent one is the number `fill`."""
+    absent = index == ABSENT
+    if not absent.any():
+        return compose.rearrange(site, x, index, part)
+    rows = np.flatnonzero(~absent.ravel())
+    matrix = sparse.csr_array((np.ones(len(rows)), (rows, index.ravel()[rows])), shape=(index.size, size(x.shape)))
+    if fill == 0:
+        return combine(site, x, matrix, index.shape, part)
+    placed = combine(site, x, matrix, index.shape, f"{part}.placed" if part else "placed")
+    return site.emit(Shift(constant(np.where(absent, fill, 0.0))), placed, part=part)
+
+
+def largest_over_axes(site: Site, x: Value, axes: Sequence[int], *, keepdims: bool) -> Value:
+    """The maximum over some axes."""
+    kept = [axis for axis in range(len(x.shape)) if axis not in axes]
+    index = np.moveaxis(compose.positions(x.shape), kept, range(len(kept)))
+    shape = tuple(1 if axis in axes else n for axis, n in enumerate(x.shape) if keepdims or axis not in axes)
+    return largest(site, x, np.array(index.reshape(*shape, -1)))
+
+
+def smallest_over_axes(site: Site, x: Value, axes: Sequence[int], *, keepdims: bool) -> Value:
+    """The minimum over some axes."""
+    negative = compose.negate(site, x, part="negative")
+    return compose.negate(site, largest_over_axes(site, negative, axes, keepdims=keepdims), part="minimum")
