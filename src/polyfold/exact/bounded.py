@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,7 +48,7 @@ def affine(form: AffineLike, sources: list[BoundedValues]) -> BoundedValues:
     values = [source.values for source in sources]
     sizes = form.changed(np.abs)
     total = form(values)
-    magnitudes = np.abs(form.bias) + sizes.linear([np.abs(array) for array in values])
+    magnitudes = np.abs(form.bias) + sizes.linear(_each_read(form, values, np.abs))
     errors = np.zeros_like(total)
     if any(sources[number].errors.any() for number in form.sources):
         errors = sizes.linear([source.errors for source in sources])
@@ -57,9 +58,17 @@ def affine(form: AffineLike, sources: list[BoundedValues]) -> BoundedValues:
     vanished = np.zeros(total.shape, dtype=bool)
     if form.smallest * min((smallest(values[number]) for number in form.sources), default=1.0) < TINY:
         # Products may have underflowed to zero: only what has no term at all is zero then.
-        there = form.changed(lambda array: (array != 0).astype(float))
-        vanished = there.linear([(array != 0).astype(float) for array in values]) > 0
+        vanished = form.changed(_is_there).linear(_each_read(form, values, _is_there)) > 0
     return BoundedValues(total, np.where((bound > 0) | vanished, bound + TINY, 0.0))
+
+
+def _each_read(form: AffineLike, values: list[Array], change: Callable[[Array], Array]) -> list[Array]:
+    """The sources with those changed that the form reads."""
+    return [change(array) if number in form.sources else array for number, array in enumerate(values)]
+
+
+def _is_there(array: Array) -> Array:
+    return np.asarray(array != 0, dtype=np.float64)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -69,7 +78,7 @@ def bounded_forward(program: ProgramLike, inputs: BoundedValues) -> BoundedPass:
     patterns = [np.zeros((len(inputs.values), 0), dtype=bool)]
     certain = [np.zeros((len(inputs.values), 0), dtype=bool)]
     zero = [np.zeros((len(inputs.values), 0), dtype=bool)]
-    for stage in program.stages:
+    for number, stage in enumerate(program.stages):
         z = affine(stage.affine, sources)
         on = z.values > 0
         patterns.append(on)
@@ -84,5 +93,8 @@ def bounded_forward(program: ProgramLike, inputs: BoundedValues) -> BoundedPass:
         exact = (z.errors == 0) & (np.isin(slope, (0.0, 1.0, -1.0)) | (z.values == 0))
         exact |= z.certain & (slope == 0)
         sources.append(BoundedValues(values, np.where(exact, 0.0, errors + TINY)))
+        for source in range(1, len(sources)):
+            if program.last_reader[source] <= number:
+                sources[source] = exact_values(inputs.values[:, :0])
     signs, proved, zeros = (np.concatenate(parts, axis=1) for parts in (patterns, certain, zero))
     return BoundedPass(signs, proved, zeros, affine(program.output, sources))
