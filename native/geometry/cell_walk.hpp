@@ -102,7 +102,7 @@ class CellWalk {
     }
     std::shared_ptr<Frame> fresh_frame(int stage);
     std::shared_ptr<StageMap> fresh_map(int stage);
-    void open_frame(Cell<Words>& cell, const Frame* before);
+    void open_frame(Cell<Words>& cell, Frame* before);
     void enter_next_stage(Cell<Words>& cell);
     CellPointer insert(Cell<Words>& cell);
     CellPointer cut(Cell<Words>& cell, int slot);
