@@ -319,12 +319,23 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
     // The double-description rule: a generator on either side and an edge between them give one on the cut, which lies
     // on the facets of the edge and on the cut.
     const int edge = problem_.dim - 1 - static_cast<int>(cell.lines.size());
+    const auto cross = [&](int p, int n) {
+        const Mask<Words> walls = (cell.facets_of[p] & cell.facets_of[n]) | cutting;
+        const int g = crossing_.between(frame, cell, cell.generators[p], cell.generators[n], cell.row, walls);
+        add_low(g, walls);
+        high->add(g, walls);
+    };
+    const bool searched = negative_edges_.list(cell.facets_of, negatives_, cell.slots.size());
     negative_masks_.clear();
     for (const int n : negatives_) negative_masks_.push_back(cell.facets_of[n]);
     for (const int p : positives_) {
         stop_.check();
         const Mask<Words> mask = cell.facets_of[p];
         const bool simple = mask.size() == edge + 1;
+        if (simple && searched) {
+            negative_edges_.for_each_beside(mask, [&](std::size_t i) { cross(p, negatives_[i]); });
+            continue;
+        }
         for (std::size_t i = 0; i < negatives_.size(); ++i) {
             const Mask<Words> common = mask & negative_masks_[i];
             if (common.size() < edge) continue;
@@ -335,11 +346,7 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
                 for (int other = 0; other < cell.size() && adjacent; ++other)
                     adjacent = other == p || other == n || !cell.facets_of[other].contains(common);
             }
-            if (!adjacent) continue;
-            const Mask<Words> walls = common | cutting;
-            const int g = crossing_.between(frame, cell, cell.generators[p], cell.generators[n], cell.row, walls);
-            add_low(g, walls);
-            high->add(g, walls);
+            if (adjacent) cross(p, n);
         }
     }
     if (std::max(low_generators_.size(), high->generators.size()) > most_generators)
