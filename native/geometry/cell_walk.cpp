@@ -32,7 +32,7 @@ CellWalk<Words>::CellWalk(const Problem& problem, const StopSignal& stop, const 
       keep_touched_(options.keep_touched),
       end_(options.stages < 0 ? static_cast<int>(problem.stages.size()) : options.stages),
       dimensions_(problem.dim + 1),
-      crossing_(problem),
+      crossing_(problem, options.selection != nullptr),
       writer_(problem),
       frames_(problem.stages.size()),
       maps_(problem.stages.size()) {}
@@ -125,8 +125,10 @@ std::shared_ptr<StageMap> CellWalk<Words>::fresh_map(int stage) {
 // Look at all rows of the stage at once. Those that do not cut the cell cut none of its parts either, and are decided
 // here.
 template <int Words>
-void CellWalk<Words>::open_frame(Cell<Words>& cell, const Frame* before) {
+void CellWalk<Words>::open_frame(Cell<Words>& cell, Frame* before) {
     auto frame = fresh_frame(cell.stage);
+    std::vector<std::int32_t>& origins = low_generators_;
+    origins = cell.generators;
     for (int& g : cell.generators) g = frame->generators.copy(before->generators, g);
     cell.frame = frame;
     cell.row = 0;
@@ -157,11 +159,15 @@ void CellWalk<Words>::open_frame(Cell<Words>& cell, const Frame* before) {
             sign[i] = static_cast<std::int8_t>((value[i] > doubt) - (value[i] < -doubt));
             doubtful |= sign[i] == 0;
         }
-        if (doubtful)
+        if (doubtful) {
             for (int i = 0; i < width; ++i)
                 if (sign[i] == 0)
                     sign[i] = static_cast<std::int8_t>(
                         crossing_.doubtful_sign(*frame, cell, cell.generators[v], cell.facets_of[v], i, value[i]));
+            // Other cells of the frame before have the same generator.
+            before->generators.error[origins[v]] = frame->generators.error[v];
+            before->generators.exact[origins[v]] = frame->generators.exact[v];
+        }
         for (int i = 0; i < width; ++i)
             sides_[i] |= static_cast<std::uint8_t>(sign[i] > 0 ? above : sign[i] < 0 ? below : on_it);
     }
@@ -313,15 +319,23 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
     // The double-description rule: a generator on either side and an edge between them give one on the cut, which lies
     // on the facets of the edge and on the cut.
     const int edge = problem_.dim - 1 - static_cast<int>(cell.lines.size());
-    // No sign is asked for behind the very last row; but those who select cells want to see their generators.
-    const bool final =
-        !selection_ && cell.stage + 1 == static_cast<int>(problem_.stages.size()) && cell.row + 1 == frame.count();
+    const auto cross = [&](int p, int n) {
+        const Mask<Words> walls = (cell.facets_of[p] & cell.facets_of[n]) | cutting;
+        const int g = crossing_.between(frame, cell, cell.generators[p], cell.generators[n], cell.row, walls);
+        add_low(g, walls);
+        high->add(g, walls);
+    };
+    const bool searched = negative_edges_.list(cell.facets_of, negatives_, cell.slots.size());
     negative_masks_.clear();
     for (const int n : negatives_) negative_masks_.push_back(cell.facets_of[n]);
     for (const int p : positives_) {
         stop_.check();
         const Mask<Words> mask = cell.facets_of[p];
         const bool simple = mask.size() == edge + 1;
+        if (simple && searched) {
+            negative_edges_.for_each_beside(mask, [&](std::size_t i) { cross(p, negatives_[i]); });
+            continue;
+        }
         for (std::size_t i = 0; i < negatives_.size(); ++i) {
             const Mask<Words> common = mask & negative_masks_[i];
             if (common.size() < edge) continue;
@@ -332,12 +346,7 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
                 for (int other = 0; other < cell.size() && adjacent; ++other)
                     adjacent = other == p || other == n || !cell.facets_of[other].contains(common);
             }
-            if (!adjacent) continue;
-            const Mask<Words> walls = common | cutting;
-            const int g =
-                crossing_.between(frame, cell, cell.generators[p], cell.generators[n], cell.row, walls, final);
-            add_low(g, walls);
-            high->add(g, walls);
+            if (adjacent) cross(p, n);
         }
     }
     if (std::max(low_generators_.size(), high->generators.size()) > most_generators)
@@ -390,8 +399,8 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
         stop_.check();
         const double factor = value_on(other.coordinates.data()) / along;
         for (int k = 0; k < dimensions_; ++k) other.coordinates[k] -= factor * line.coordinates[k];
-        auto settled = crossing_.equations().settle(
-            side, side.facets, other.pivot, true, {rounding::unknown, rough, rounding::poor}, other.coordinates.data());
+        auto settled = crossing_.equations().settle(side, side.facets, other.pivot, true, {rounding::unknown, rough},
+                                                    other.coordinates.data());
         other.error = settled.error;
         other.exact = std::move(settled.exact);
     }
@@ -404,7 +413,7 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
         const double factor = value_on(point_.data()) / along;
         for (int k = 0; k < dimensions_; ++k) point_[k] -= factor * line.coordinates[k];
         auto settled = crossing_.equations().settle(side, mask, Equations<Words>::no_line, cell.at_infinity(v),
-                                                    {rounding::unknown, rough, rounding::poor}, point_.data());
+                                                    {rounding::unknown, rough}, point_.data());
         const int g = frame.generators.add(point_.data(), settled.error, cell.at_infinity(v), std::move(settled.exact),
                                            frame.generators.touched[cell.generators[v]]);
         crossing_.evaluate(frame, side, g, mask, cell.row + 1);

@@ -8,6 +8,7 @@
 #include "geometry/cell_block.hpp"
 #include "geometry/cell_writer.hpp"
 #include "geometry/crossing.hpp"
+#include "geometry/edge_search.hpp"
 #include "geometry/problem.hpp"
 
 namespace polyfold {
@@ -89,6 +90,7 @@ class CellWalk {
     Forms forms_;
     std::vector<double> point_, values_;
     std::vector<int> positives_, negatives_;
+    EdgeSearch<Words> negative_edges_;
     std::vector<Mask<Words>> negative_masks_, low_masks_;
     std::vector<std::int32_t> low_generators_;
     std::vector<std::int8_t> signs_;
@@ -102,7 +104,7 @@ class CellWalk {
     }
     std::shared_ptr<Frame> fresh_frame(int stage);
     std::shared_ptr<StageMap> fresh_map(int stage);
-    void open_frame(Cell<Words>& cell, const Frame* before);
+    void open_frame(Cell<Words>& cell, Frame* before);
     void enter_next_stage(Cell<Words>& cell);
     CellPointer insert(Cell<Words>& cell);
     CellPointer cut(Cell<Words>& cell, int slot);

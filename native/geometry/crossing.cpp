@@ -9,7 +9,7 @@ namespace polyfold {
 
 template <int Words>
 int Crossing<Words>::between(Frame& frame, const Cell<Words>& cell, int above, int below, int row,
-                             const Mask<Words>& mask, bool final) {
+                             const Mask<Words>& mask) {
     GeneratorStore& generators = frame.generators;
     const double* from = generators.point(above);
     const double* to = generators.point(below);
@@ -24,10 +24,9 @@ int Crossing<Words>::between(Frame& frame, const Cell<Words>& cell, int above, i
     }
     const bool infinite = generators.at_infinity[above] && generators.at_infinity[below];
     if (infinite) point_[problem_.dim] = 0.0;
-    auto settled = equations_.settle(
-        cell, mask, Equations<Words>::no_line, infinite,
-        {error_between(frame, above, below, row, share, distance), rough, final ? rounding::near : rounding::poor},
-        point_.data());
+    auto settled =
+        equations_.settle(cell, mask, Equations<Words>::no_line, infinite,
+                          {error_between(frame, above, below, row, share, distance), rough, !hand_out_}, point_.data());
     const int g = generators.add(point_.data(), settled.error, infinite, std::move(settled.exact),
                                  common_walls(generators.touched[above], generators.touched[below]));
     evaluate(frame, cell, g, mask, row + 1);
@@ -67,23 +66,35 @@ void Crossing<Words>::evaluate(Frame& frame, const Cell<Words>& cell, int genera
         for (int c = first_row; c < n; ++c) value[c] += entries[c] * x;
     }
     const double error = frame.generators.error[generator];
+    bool doubtful = false;
     for (int c = first_row; c < n; ++c) {
-        const bool sure = std::abs(value[c]) > frame.doubt[c] + frame.norm[c] * error;
-        sign[c] = static_cast<std::int8_t>(sure ? (value[c] > 0 ? positive : negative)
-                                                : doubtful_sign(frame, cell, generator, mask, frame.rows[c], value[c]));
+        const double doubt = frame.doubt[c] + frame.norm[c] * error;
+        sign[c] = static_cast<std::int8_t>((value[c] > doubt) - (value[c] < -doubt));
+        doubtful |= sign[c] == 0;
     }
+    if (doubtful)
+        for (int c = first_row; c < n; ++c)
+            if (sign[c] == 0)
+                sign[c] =
+                    static_cast<std::int8_t>(doubtful_sign(frame, cell, generator, mask, frame.rows[c], value[c]));
 }
 
 template <int Words>
 int Crossing<Words>::doubtful_sign(Frame& frame, const Cell<Words>& cell, int generator, const Mask<Words>& mask,
                                    int row, double value) {
-    // The error may have been inherited only; the equations know it better.
     double& error = frame.generators.error[generator];
     const double* point = frame.generators.point(generator);
-    if (error > 0 && !frame.generators.exact[generator])
-        error = std::min(error, equations_.error_at(cell, frame, generator, mask));
-    const int sign = sign_of(*cell.map, row, point, error, value);
+    int sign = sign_of(*cell.map, row, point, error, value);
     if (sign <= 1) return sign;
+    if (error > 0 && !frame.generators.exact[generator]) {
+        // The error may have been inherited only; the equations know it better.
+        const double known = equations_.error_at(cell, frame, generator, mask);
+        if (known < error) {
+            error = known;
+            sign = sign_of(*cell.map, row, point, error, value);
+            if (sign <= 1) return sign;
+        }
+    }
     return 2 * sign_of_product(cell.map->exact_row(row), equations_.exact(cell, frame, generator, mask));
 }
 

@@ -10,16 +10,19 @@ namespace polyfold {
 template <int Words>
 class Crossing {
   public:
-    explicit Crossing(const Problem& problem)
-        : problem_(problem), dimensions_(problem.dim + 1), equations_(problem), point_(dimensions_) {}
+    // Generators are known as well as their signs ask for, or well enough to be handed out.
+    explicit Crossing(const Problem& problem, bool hand_out = false)
+        : problem_(problem),
+          dimensions_(problem.dim + 1),
+          hand_out_(hand_out),
+          equations_(problem),
+          point_(dimensions_) {}
 
     Equations<Words>& equations() { return equations_; }
 
     // The generator where the row vanishes on the edge from one where it is positive to one where it is negative. It
-    // lies on the facets `mask`, which `cell` knows. Signs of later rows there are found. If it is the last row of all
-    // that will ever be asked for there, `final`, nobody needs to know the generator well.
-    int between(Frame& frame, const Cell<Words>& cell, int above, int below, int row, const Mask<Words>& mask,
-                bool final = false);
+    // lies on the facets `mask`, which `cell` knows. Signs of later rows there are found.
+    int between(Frame& frame, const Cell<Words>& cell, int above, int below, int row, const Mask<Words>& mask);
 
     // Values and signs of the rows from `first_row` on at a generator.
     void evaluate(Frame& frame, const Cell<Words>& cell, int generator, const Mask<Words>& mask, int first_row);
@@ -34,6 +37,7 @@ class Crossing {
   private:
     const Problem& problem_;
     const int dimensions_;  // dim + 1
+    const bool hand_out_;
     Equations<Words> equations_;
     std::vector<double> point_;  // scratch
 

@@ -53,14 +53,21 @@ template <int Words>
 auto Equations<Words>::settle(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, bool infinite, Guess guess,
                               double* point) -> Settled {
     if (!guess.rough) {
-        // A vertex far out needs its last coordinate to some relative accuracy as well.
-        const auto known = [&](double all, double last, double wanted) {
-            return all < wanted && (infinite || pivot != no_line || point[problem_.dim] * wanted > last);
-        };
+        const bool vertex = !infinite && pivot == no_line;
         const double inherited = guess.error * normalise(point, problem_.dim + 1) * (1 + 0x1p-20);
-        if (known(inherited, inherited, guess.wanted)) return {inherited, nullptr};
+        const double last = point[problem_.dim];
+        // A vertex far out needs its last coordinate to some relative accuracy as well.
+        const auto known_well = [&](double error, double last_error) {
+            return error < rounding::poor && (!vertex || last * rounding::poor > last_error);
+        };
+        if (guess.will_do ? inherited < rounding::near && (!vertex || last > 0) : known_well(inherited, inherited))
+            return {inherited, nullptr};
         const LinearBound::Bound error = error_of(cell, facets, pivot, point);
-        if (known(error.all, error.last, rounding::poor)) return {error.all, nullptr};
+        // The equations leave the direction of a ray open. It is the point's if that is off by less than its largest
+        // coordinate is long.
+        const bool directed =
+            !infinite || pivot != no_line || inherited < 0.5 || points_inward(cell, facets, point, error.all);
+        if (known_well(error.all, error.last) && directed) return {error.all, nullptr};
     }
     auto exact = solve(cell, facets, pivot, infinite);
     round_to(*exact, point);
@@ -79,6 +86,27 @@ LinearBound::Bound Equations<Words>::error_of(const Cell<Words>& cell, const Mas
     for (const auto& line : cell.lines)
         if (line.pivot != pivot) bound_.add_row(0)[line.pivot] = 1.0;
     return bound_.error(point);
+}
+
+// Whether a ray that is known up to this error, and up to its direction, has the direction that keeps it in the cell:
+// a facet that it does not lie on tells.
+template <int Words>
+bool Equations<Words>::points_inward(const Cell<Words>& cell, const Mask<Words>& facets, const double* point,
+                                     double error) const {
+    const int size = problem_.dim + 1;
+    bool inward = false;
+    cell.facets.for_each([&](int s) {
+        if (inward || facets.has(s)) return;
+        const FacetSlot& slot = cell.slots[s];
+        double value = 0;
+        for (int k = 0; k < size; ++k) value += slot.map->entry(slot.row, k) * point[k];
+        const double doubt =
+            (slot.map->norm(slot.row) * (rounding::bound(size + 2) + error) + slot.map->error(slot.row) * size) *
+                (1 + 0x1p-20) +
+            rounding::tiny;
+        inward = side(cell, slot) * value > doubt;
+    });
+    return inward;
 }
 
 template <int Words>

@@ -24,9 +24,9 @@ class Equations {
 
     // How well a fresh point is known before anybody looks at its equations.
     struct Guess {
-        double error;   // bounds the error of every coordinate; infinity where nothing is known
-        bool rough;     // the point itself says nothing
-        double wanted;  // an error up to this is good enough
+        double error;          // bounds the error of every coordinate; infinity where nothing is known
+        bool rough;            // the point itself says nothing
+        bool will_do = false;  // for a start: whoever needs to know more will look at the equations
     };
 
     // Normalise a fresh point and bound its error: by the guess if that is good enough, else by the equations. Where
@@ -58,6 +58,7 @@ class Equations {
     const Problem& problem_;
     LinearBound bound_;
 
+    bool points_inward(const Cell<Words>& cell, const Mask<Words>& facets, const double* point, double error) const;
     LinearBound::Bound error_of(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, const double* point);
 };
 

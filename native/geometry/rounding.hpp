@@ -20,8 +20,8 @@ inline constexpr double unknown = std::numeric_limits<double>::infinity();
 // worth its exact coordinates: it is nearly degenerate, and most sign tests on it would need them anyway.
 inline constexpr double poor = 0x1p-20;
 
-// A generator at which no sign will be asked for only has to be somewhere near.
-inline constexpr double near = 0x1p-6;
+// An inherited error up to this will do for a start: a sign that needs to know more looks at the equations itself.
+inline constexpr double near = 0x1p-4;
 
 // Products of tiny numbers may round to nothing; no bound that is meant to be positive may be smaller than
 // this.
