@@ -53,18 +53,20 @@ template <int Words>
 auto Equations<Words>::settle(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, bool infinite, Guess guess,
                               double* point) -> Settled {
     if (!guess.rough) {
-        // A vertex far out needs its last coordinate to some relative accuracy as well.
-        const auto known = [&](double all, double last, double wanted) {
-            return all < wanted && (infinite || pivot != no_line || point[problem_.dim] * wanted > last);
-        };
-        const double inherited = guess.error * normalise(point, problem_.dim + 1) * (1 + 0x1p-20);
-        if (known(inherited, inherited, guess.wanted)) return {inherited, nullptr};
+        if (const double inherited = inherit(pivot, infinite, guess, point); inherited < rounding::unknown)
+            return {inherited, nullptr};
         const LinearBound::Bound error = error_of(cell, facets, pivot, point);
-        if (known(error.all, error.last, rounding::poor)) return {error.all, nullptr};
+        if (is_known(pivot, infinite, error.all, error.last, rounding::poor, point)) return {error.all, nullptr};
     }
     auto exact = solve(cell, facets, pivot, infinite);
     round_to(*exact, point);
     return {rounding::unit, std::move(exact)};
+}
+
+template <int Words>
+double Equations<Words>::inherit(int pivot, bool infinite, const Guess& guess, double* point) const {
+    const double inherited = guess.error * normalise(point, problem_.dim + 1) * (1 + 0x1p-20);
+    return is_known(pivot, infinite, inherited, inherited, guess.wanted, point) ? inherited : rounding::unknown;
 }
 
 template <int Words>

@@ -34,6 +34,9 @@ class Equations {
     Settled settle(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, bool infinite, Guess guess,
                    double* point);
 
+    // The first part of that: what the point is off by the guess alone, or unknown where that is not good enough.
+    double inherit(int pivot, bool infinite, const Guess& guess, double* point) const;
+
     // The bound that the equations of a generator of the frame give.
     double error_at(const Cell<Words>& cell, const Frame& frame, int generator, const Mask<Words>& facets) {
         return error_of(cell, facets, no_line, frame.generators.point(generator)).all;
@@ -58,6 +61,10 @@ class Equations {
     const Problem& problem_;
     LinearBound bound_;
 
+    // A vertex far out needs its last coordinate to some relative accuracy as well.
+    bool is_known(int pivot, bool infinite, double all, double last, double wanted, const double* point) const {
+        return all < wanted && (infinite || pivot != no_line || point[problem_.dim] * wanted > last);
+    }
     LinearBound::Bound error_of(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, const double* point);
 };
 

@@ -82,23 +82,23 @@ class WaitingFacets {
 };
 
 // Calls `pair(cell, facet, other cell, other facet)` for every two facets with the same key, of those keys that belong
-// to one of so many shares.
-template <class Pair>
-void for_each_pair(const CellBlock& cells, int gates, const FacetKeys& keys, unsigned share, unsigned shares,
-                   Pair pair) {
+// to one of so many shares. Only facets that are `open` are looked at, of which about so many are expected.
+template <class Open, class Pair>
+void for_each_pair(const CellBlock& cells, const FacetKeys& keys, Open open, std::size_t open_facets, unsigned share,
+                   unsigned shares, Pair pair) {
     // Shares are random, hence nearly equal; where one is larger the table is only fuller.
-    const std::size_t expected = cells.facet_wall.size() / 2 / shares;
+    const std::size_t expected = open_facets / 2 / shares;
     WaitingFacets waiting(expected + expected / 32);
     for (std::int64_t cell = 0; cell < cells.cells; ++cell)
         for (std::int64_t facet = cells.facet_start[cell]; facet < cells.facet_start[cell + 1]; ++facet) {
-            if (cells.facet_wall[facet] >= gates) continue;
+            if (!open(facet)) continue;
             const FaceKey key = keys.of(cell, facet);
             if ((key.high >> 32) % shares != share) continue;
             waiting.find_or_add(key, cell, facet - cells.facet_start[cell],
                                 [&](std::int64_t other, std::int64_t number) {
                                     for (std::int64_t f = cells.facet_start[other] + number;
                                          f < cells.facet_start[other + 1]; f += WaitingFacets::numbers)
-                                        if (cells.facet_wall[f] < gates && keys.of(other, f) == key) {
+                                        if (open(f) && keys.of(other, f) == key) {
                                             pair(cell, facet, other, f);
                                             return true;
                                         }
@@ -111,10 +111,13 @@ void for_each_pair(const CellBlock& cells, int gates, const FacetKeys& keys, uns
 void unite_walls(CellBlock& cells, int gates) {
     const auto facets = static_cast<std::int64_t>(cells.facet_wall.size());
     std::vector<std::int64_t> partner(facets, -1), shared_start(facets + 1, 0);
-    for_each_pair(cells, gates, FacetKeys(cells, gates), 0, 1, [&](auto, std::int64_t facet, auto, std::int64_t other) {
-        partner[facet] = other;
-        partner[other] = facet;
-    });
+    for_each_pair(
+        cells, FacetKeys(cells, gates), [&](std::int64_t facet) { return cells.facet_wall[facet] < gates; },
+        cells.facet_wall.size(), 0, 1,
+        [&](auto, std::int64_t facet, auto, std::int64_t other) {
+            partner[facet] = other;
+            partner[other] = facet;
+        });
     for (const SharedWall& item : cells.shared) ++shared_start[item.facet + 1];
     for (std::int64_t facet = 0; facet < facets; ++facet) shared_start[facet + 1] += shared_start[facet];
     const GrowingArray<SharedWall> before = std::move(cells.shared);
@@ -140,20 +143,26 @@ void unite_walls(CellBlock& cells, int gates) {
 
 }  // namespace
 
-void pair_facets(Unfolded& result, int gates, int threads) {
-    CellBlock& cells = result.cells;
+void pair_facets(CellBlock& cells, int gates, int threads) {
     // Domain rows are inserted before all gates, so a boundary facet's first wall is a domain row.
-    result.neighbour.resize(cells.facet_wall.size());
-    for (std::size_t facet = 0; facet < cells.facet_wall.size(); ++facet)
-        result.neighbour[facet] = cells.facet_wall[facet] >= gates ? domain_boundary : not_explored;
+    std::size_t open_facets = 0;
+    for (std::size_t facet = 0; facet < cells.facet_wall.size(); ++facet) {
+        if (cells.facet_wall[facet] >= gates) cells.neighbour[facet] = domain_boundary;
+        open_facets += cells.neighbour[facet] == not_explored;
+    }
     const FacetKeys keys(cells, gates);
     std::atomic<bool> differ = !cells.shared.empty();
     const auto shares = static_cast<unsigned>(cells.cells < worth_sharing ? 1 : std::clamp(threads, 1, most_shares));
     in_parallel(shares, shares, 1, [&](std::int64_t share, std::int64_t) {
-        for_each_pair(cells, gates, keys, static_cast<unsigned>(share), shares,
+        // Facets of other shares are looked at, and passed over, while their neighbours are written.
+        const auto neighbour = [&](std::int64_t facet) { return std::atomic_ref(cells.neighbour[facet]); };
+        const auto open = [&](std::int64_t facet) {
+            return neighbour(facet).load(std::memory_order_relaxed) == not_explored;
+        };
+        for_each_pair(cells, keys, open, open_facets, static_cast<unsigned>(share), shares,
                       [&](std::int64_t cell, std::int64_t facet, std::int64_t other, std::int64_t f) {
-                          result.neighbour[facet] = static_cast<std::int32_t>(other);
-                          result.neighbour[f] = static_cast<std::int32_t>(cell);
+                          neighbour(facet).store(static_cast<std::int32_t>(other), std::memory_order_relaxed);
+                          neighbour(f).store(static_cast<std::int32_t>(cell), std::memory_order_relaxed);
                           if (cells.facet_wall[facet] != cells.facet_wall[f]) differ = true;
                       });
     });

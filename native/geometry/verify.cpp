@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "geometry/in_parallel.hpp"
+#include "geometry/lanes.hpp"
 #include "geometry/rounding.hpp"
 
 namespace polyfold {
@@ -75,18 +76,6 @@ PairingCount count_pairing(const FacetArrays& atlas, int threads) {
 }
 
 namespace {
-
-constexpr int lanes = 4;  // cells that go through the network side by side: what one AVX register holds
-// Vector types, because compilers would rather vectorise another loop.
-using Lanes = double __attribute__((vector_size(lanes * sizeof(double))));
-using Choice = std::int64_t __attribute__((vector_size(lanes * sizeof(std::int64_t))));  // all bits set, or none
-
-Lanes size_of(Lanes x) {
-    return x < 0 ? -x : x;
-}
-Lanes larger(Lanes a, Lanes b) {
-    return a > b ? a : b;
-}
 
 // What one source puts out for a group of cells, with one bound for the errors and one for the sizes of all its
 // entries.

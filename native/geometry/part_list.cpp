@@ -1,0 +1,309 @@
+#include "geometry/part_list.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "geometry/rounding.hpp"
+
+namespace polyfold {
+
+namespace {
+
+enum Side : std::uint8_t { above = 1, below = 2, both = 3, on_it = 4 };
+
+// More parts than so many rows make in general position.
+bool may_make_too_many(int rows, int dim) {
+    if (rows > most_rows) return true;
+    std::int64_t parts = 1, choices = 1;
+    for (int k = 1; k <= std::min(rows, dim) && parts <= PartTable::most_parts; ++k) {
+        choices = choices * (rows - k + 1) / k;
+        parts += choices;
+    }
+    return parts > PartTable::most_parts;
+}
+
+double largest_of(Lanes x) {
+    return std::max(std::max(x[0], x[1]), std::max(x[2], x[3]));
+}
+
+}  // namespace
+
+template <int Words>
+bool PartList<Words>::look_at(const Cell<Words>& cell) {
+    if (!cell.lines.empty() || cell.facets.size() > 64) return false;
+    const Frame& frame = *cell.frame;
+    const int first = cell.row, count = frame.count() - first;
+    sides_.assign(count, 0);
+    for (const int g : cell.generators) {
+        const std::int8_t* sign = frame.sign.data() + static_cast<std::ptrdiff_t>(g) * frame.count() + first;
+        for (int c = 0; c < count; ++c)
+            sides_[c] |= static_cast<std::uint8_t>((sign[c] > 0 ? above : 0) | (sign[c] < 0 ? below : 0) |
+                                                   (sign[c] == 0 ? on_it : 0));
+    }
+    rows_.clear();
+    rows_on_.clear();
+    for (int c = 0; c < count; ++c) {
+        if (sides_[c] & on_it) return false;
+        if (sides_[c] == both) rows_.push_back(first + c);
+        if (sides_[c] == above) rows_on_.push_back(first + c);
+    }
+    return !may_make_too_many(static_cast<int>(rows_.size()), problem_.dim);
+}
+
+template <int Words>
+bool PartList<Words>::find(Cell<Words>& cell) {
+    start(cell);
+    Bits all = 0;
+    for (std::size_t r = 0; r < rows_.size(); ++r) all |= bit_of_row(static_cast<int>(r));
+    return cut(cell, 0, 0, all);
+}
+
+// The cell itself is the first section.
+template <int Words>
+void PartList<Words>::start(const Cell<Words>& cell) {
+    const Frame& frame = *cell.frame;
+    const int count = static_cast<int>(rows_.size()), n = frame.count();
+    row_registers_ = registers_for(count);
+    forms_.assign(row_registers_ * dimensions_, Lanes{});
+    norm_.resize(count);
+    doubt_.resize(count);
+    for (int r = 0; r < count; ++r) {
+        for (int k = 0; k < dimensions_; ++k)
+            forms_[k * row_registers_ + r / lanes][r % lanes] = frame.forms[k * n + rows_[r]];
+        norm_[r] = frame.norm[rows_[r]];
+        doubt_[r] = frame.doubt[rows_[r]];
+    }
+    slots_.clear();
+    cell.facets.for_each([&](int s) { slots_.push_back(s); });
+    std::sort(slots_.begin(), slots_.end(), [&](int a, int b) { return cell.slots[a].wall < cell.slots[b].wall; });
+    bit_of_slot_.resize(cell.slots.size());
+    for (std::size_t bit = 0; bit < slots_.size(); ++bit) bit_of_slot_[slots_[bit]] = static_cast<int>(bit);
+
+    parts_.clear(count, point_registers_);
+    vertices_.clear();
+    points_.assign(static_cast<std::size_t>(cell.size()) * point_registers_, Lanes{});
+    values_.assign(static_cast<std::size_t>(cell.size()) * row_registers_, Lanes{});
+    for (int v = 0; v < cell.size(); ++v) {
+        const int g = cell.generators[v];
+        Vertex vertex{frame.generators.error[g], 0, 0, frame.generators.at_infinity[g] != 0};
+        cell.facets_of[v].for_each([&](int s) { vertex.facets |= Bits{1} << bit_of_slot_[s]; });
+        const double* value = frame.value.data() + static_cast<std::ptrdiff_t>(g) * n;
+        const std::int8_t* sign = frame.sign.data() + static_cast<std::ptrdiff_t>(g) * n;
+        for (int r = 0; r < count; ++r) {
+            values_[v * row_registers_ + r / lanes][r % lanes] = value[rows_[r]];
+            if (sign[rows_[r]] > 0) vertex.code |= bit_of_row(r);
+        }
+        for (int k = 0; k < dimensions_; ++k) points_[v * point_registers_ + k / lanes][k % lanes] = cell.point(v)[k];
+        vertices_.push_back(vertex);
+        hand_out(v, 0);
+    }
+    levels_[0].first = 0;
+    levels_[0].last = cell.size();
+}
+
+// Give a vertex to all parts around it: at t = 1, or as a direction.
+template <int Words>
+void PartList<Words>::hand_out(int v, Bits chain) {
+    const Vertex& vertex = vertices_[v];
+    Lanes* point = points_.data() + static_cast<std::ptrdiff_t>(v) * point_registers_;
+    const double scale = vertex.infinite ? 1.0 : 1 / point[problem_.dim / lanes][problem_.dim % lanes];
+    for (int i = 0; i < point_registers_; ++i) scaled_[i] = point[i] * scale;
+    parts_.add_vertex(vertex.code, chain, vertex.facets, vertex.infinite, scaled_.data());
+}
+
+// The edges of a section that one of the rows cuts. Two vertices are neighbours if no third one lies on all facets that
+// they share.
+template <int Words>
+void PartList<Words>::find_edges(int level, Bits rows) {
+    Section& section = levels_[level];
+    section.edges.clear();
+    const int facets = problem_.dim - level - 1;
+    for (int a = section.first; a < section.last; ++a) {
+        const Vertex from = vertices_[a];
+        const bool simple = std::popcount(from.facets) == facets + 1;
+        for (int b = a + 1; b < section.last; ++b) {
+            const Vertex& to = vertices_[b];
+            const Bits cutting = (from.code ^ to.code) & rows, common = from.facets & to.facets;
+            if (cutting == 0 || std::popcount(common) < facets) continue;
+            bool adjacent = simple || std::popcount(to.facets) == facets + 1;
+            if (!adjacent) {
+                adjacent = true;
+                for (int other = section.first; other < section.last && adjacent; ++other)
+                    adjacent = other == a || other == b || (vertices_[other].facets & common) != common;
+            }
+            if (adjacent) section.edges.push_back({a, b, cutting});
+        }
+    }
+}
+
+// Cut a section, which the rows of `chain` have made, by each of these rows, and what they make of it by those behind.
+template <int Words>
+bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
+    find_edges(level, rows);
+    Section& next = levels_[level + 1];
+    const int made = levels_[level].last;
+    while (rows) {
+        stop_.check();
+        const int row = std::countl_zero(rows);
+        const Bits bit = bit_of_row(row);
+        rows ^= bit;
+        Bits some = 0, all = ~Bits{0};
+        for (const Edge& edge : levels_[level].edges) {
+            if (!(edge.rows & bit)) continue;
+            if (!add_crossing(cell, edge, row, chain | bit)) return false;
+            const int v = static_cast<int>(vertices_.size()) - 1;
+            hand_out(v, chain | bit);
+            some |= vertices_[v].code;
+            all &= vertices_[v].code;
+        }
+        next.first = made;
+        next.last = static_cast<int>(vertices_.size());
+        if (const Bits cutting = some & ~all & rows) {
+            evaluate(cell, made, chain | bit);
+            if (!cut(cell, level + 1, chain | bit, cutting)) return false;
+        }
+        vertices_.resize(made);
+        points_.resize(static_cast<std::size_t>(made) * point_registers_);
+    }
+    return true;
+}
+
+// The vertex where the row vanishes on an edge, which is one of the section that the rows of `chain` make.
+template <int Words>
+bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain) {
+    const Vertex from = vertices_[edge.from], to = vertices_[edge.to];
+    const double *from_values = values(edge.from), *to_values = values(edge.to);
+    const double from_size = std::abs(from_values[row]), to_size = std::abs(to_values[row]);
+    const double from_doubt = doubt_at(edge.from, row), to_doubt = doubt_at(edge.to, row);
+    const bool rough = !(from_size > from_doubt && to_size > to_doubt);
+    const Share share = Share::between(from_size, to_size, from_doubt, to_doubt);
+
+    const std::size_t at = points_.size();
+    points_.resize(at + point_registers_);
+    const Lanes* start = points_.data() + static_cast<std::ptrdiff_t>(edge.from) * point_registers_;
+    const Lanes* end = points_.data() + static_cast<std::ptrdiff_t>(edge.to) * point_registers_;
+    Lanes* point = points_.data() + at;
+    Lanes distances{}, sizes{};
+    for (int i = 0; i < point_registers_; ++i) {
+        const Lanes step = end[i] - start[i];
+        point[i] = start[i] + share.share * step;
+        distances = larger(distances, size_of(step));
+        sizes = larger(sizes, size_of(point[i]));
+    }
+    Vertex vertex{share.error_of_point(from.error, to.error, largest_of(distances)), from.code & to.code,
+                  from.facets & to.facets, from.infinite && to.infinite};
+    if (vertex.infinite) point[problem_.dim / lanes][problem_.dim % lanes] = 0;
+
+    // Where both ends have the same sign, so has the vertex. The others' values are on a line.
+    const Bits open = (from.code ^ to.code) & ~bit_of_row(row);
+    bool sure = !rough;
+    for (Bits rest = open; rest && sure;) {
+        const int r = std::countl_zero(rest);
+        rest ^= bit_of_row(r);
+        const double value = from_values[r] + share.share * (to_values[r] - from_values[r]);
+        const double height = std::abs(from_values[r]) + std::abs(to_values[r]);
+        const double doubt =
+            ((doubt_at(edge.from, r) + doubt_at(edge.to, r)) * 2 + (share.error + rounding::bound(4)) * height) *
+            (1 + 0x1p-20);
+        sure = std::abs(value) > doubt;
+        if (value > 0) vertex.code |= bit_of_row(r);
+    }
+    // Nobody may ever ask for a sign here, but a place that is quite wrong would spoil the witnesses.
+    const double size = largest_of(sizes), last = point[problem_.dim / lanes][problem_.dim % lanes];
+    if (!sure || !(vertex.error < rounding::near * size) ||
+        !(vertex.infinite || vertex.error < rounding::near * last)) {
+        vertex.code = from.code & to.code;
+        return add_by_equations(cell, vertex, rough, open, chain, at);
+    }
+    vertices_.push_back(vertex);
+    return true;
+}
+
+// The same where values along the edge do not tell enough. False if another row vanishes there as well.
+template <int Words>
+bool PartList<Words>::add_by_equations(Cell<Words>& cell, Vertex vertex, bool rough, Bits open, Bits chain,
+                                       std::size_t at) {
+    Frame& frame = *cell.frame;
+    const Mask<Words> mask = mask_of(cell, vertex.facets, chain);
+    read_point(at);
+    auto settled = crossing_.equations().settle(cell, mask, Equations<Words>::no_line, vertex.infinite,
+                                                {vertex.error, rough, rounding::poor}, scratch_.data());
+    const int g = frame.generators.add(scratch_.data(), settled.error, vertex.infinite, std::move(settled.exact), {});
+    bool apart = true;
+    for_each_row(open, [&](int r) {
+        double value = 0;
+        for (int k = 0; k < dimensions_; ++k) value += forms_[k * row_registers_ + r / lanes][r % lanes] * scratch_[k];
+        const bool sure = std::abs(value) > doubt_[r] + norm_[r] * frame.generators.error[g];
+        const int sign = sure ? (value > 0 ? positive : negative)
+                              : crossing_.doubtful_sign(frame, cell, g, mask, frame.rows[rows_[r]], value);
+        if (sign > 0) vertex.code |= bit_of_row(r);
+        apart = apart && sign != zero;
+    });
+    vertex.error = frame.generators.error[g];
+    frame.truncate(g);
+    write_point(at);
+    vertices_.push_back(vertex);
+    return apart;
+}
+
+// Values of all rows at the vertices of a section that will be cut.
+template <int Words>
+void PartList<Words>::evaluate(Cell<Words>& cell, int first, Bits chain) {
+    const int last = static_cast<int>(vertices_.size());
+    values_.resize(static_cast<std::size_t>(last) * row_registers_);
+    for (int v = first; v < last; ++v) {
+        Vertex& vertex = vertices_[v];
+        const std::size_t at = static_cast<std::size_t>(v) * point_registers_;
+        read_point(at);
+        const typename Equations<Words>::Guess guess{vertex.error, false, rounding::poor};
+        double error =
+            crossing_.equations().inherit(Equations<Words>::no_line, vertex.infinite, guess, scratch_.data());
+        if (!(error < rounding::unknown))
+            error = crossing_.equations()
+                        .settle(cell, mask_of(cell, vertex.facets, chain), Equations<Words>::no_line, vertex.infinite,
+                                {rounding::unknown, false, rounding::poor}, scratch_.data())
+                        .error;
+        vertex.error = error;
+        write_point(at);
+        Lanes* value = values_.data() + static_cast<std::ptrdiff_t>(v) * row_registers_;
+        for (int i = 0; i < row_registers_; ++i) {
+            Lanes sum{};
+            for (int k = 0; k < dimensions_; ++k) sum += forms_[k * row_registers_ + i] * scratch_[k];
+            value[i] = sum;
+        }
+    }
+}
+
+// The slots of a vertex on these facets and rows. The rows get slots that are free, so that their equations are found.
+template <int Words>
+Mask<Words> PartList<Words>::mask_of(Cell<Words>& cell, Bits facets, Bits chain) const {
+    Mask<Words> mask, used = cell.facets;
+    for (; facets; facets &= facets - 1) mask.set(slots_[std::countr_zero(facets)]);
+    for_each_row(chain, [&](int r) {
+        const int slot = used.first_free();
+        if (slot < 0) throw TooManyFacets();
+        used.set(slot);
+        mask.set(slot);
+        if (slot >= static_cast<int>(cell.slots.size())) cell.slots.resize(slot + 1);
+        const int row = cell.frame->rows[rows_[r]];
+        cell.slots[slot] = {cell.map.get(), row, problem_.stages[cell.stage].first_wall + row};
+    });
+    return mask;
+}
+
+template <int Words>
+void PartList<Words>::read_point(std::size_t at) {
+    for (int k = 0; k < dimensions_; ++k) scratch_[k] = points_[at + k / lanes][k % lanes];
+}
+
+template <int Words>
+void PartList<Words>::write_point(std::size_t at) {
+    for (int k = 0; k < dimensions_; ++k) points_[at + k / lanes][k % lanes] = scratch_[k];
+}
+
+template class PartList<1>;
+template class PartList<4>;
+template class PartList<16>;
+template class PartList<64>;
+
+}  // namespace polyfold
