@@ -255,7 +255,7 @@ void PartList<Words>::evaluate(Cell<Words>& cell, int first, Bits chain) {
         Vertex& vertex = vertices_[v];
         const std::size_t at = static_cast<std::size_t>(v) * point_registers_;
         read_point(at);
-        const typename Equations<Words>::Guess guess{vertex.error, false, rounding::poor};
+        const typename Equations<Words>::Guess guess{vertex.error, false, rounding::near};
         double error =
             crossing_.equations().inherit(Equations<Words>::no_line, vertex.infinite, guess, scratch_.data());
         if (!(error < rounding::unknown))

@@ -11,7 +11,6 @@ namespace polyfold {
 template <int Words>
 bool PartWriter<Words>::write(const Cell<Words>& cell, const PartList<Words>& list, CellBlock& block) {
     const PartTable& parts = list.parts();
-    const std::vector<int>& rows = list.rows();
     list_walls(cell, list);
 
     order_.clear();
