@@ -1,6 +1,7 @@
 #include "geometry/pairing.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 
 #include "geometry/in_parallel.hpp"
@@ -60,8 +61,7 @@ class WaitingFacets {
     template <class Met>
     void find_or_add(const FaceKey& key, std::int64_t cell, std::int64_t number, Met met) {
         const std::uint32_t tag = static_cast<std::uint32_t>(key.high) / numbers_;
-        std::size_t at = static_cast<std::size_t>((static_cast<unsigned __int128>(key.low) * size_) >> 64);
-        for (;; at = at + 1 == size_ ? 0 : at + 1) {
+        for (std::size_t at = place(key);; at = at + 1 == size_ ? 0 : at + 1) {
             Slot& slot = slots_[at];
             if (slot.cell < 0) {
                 slot = {static_cast<std::int32_t>(cell), tag * numbers_ + static_cast<std::uint32_t>(number % numbers)};
@@ -71,7 +71,13 @@ class WaitingFacets {
         }
     }
 
+    void prefetch(const FaceKey& key) const { __builtin_prefetch(slots_.data() + place(key), 1); }
+
   private:
+    std::size_t place(const FaceKey& key) const {
+        return static_cast<std::size_t>((static_cast<unsigned __int128>(key.low) * size_) >> 64);
+    }
+
     static constexpr auto numbers_ = static_cast<std::uint32_t>(numbers);
     struct Slot {
         std::int32_t cell = -1;
@@ -89,22 +95,39 @@ void for_each_pair(const CellBlock& cells, const FacetKeys& keys, Open open, std
     // Shares are random, hence nearly equal; where one is larger the table is only fuller.
     const std::size_t expected = open_facets / 2 / shares;
     WaitingFacets waiting(expected + expected / 32);
+    const auto look_up = [&](const FaceKey& key, std::int64_t cell, std::int64_t facet) {
+        waiting.find_or_add(key, cell, facet - cells.facet_start[cell], [&](std::int64_t other, std::int64_t number) {
+            for (std::int64_t f = cells.facet_start[other] + number; f < cells.facet_start[other + 1];
+                 f += WaitingFacets::numbers)
+                if (open(f) && keys.of(other, f) == key) {
+                    pair(cell, facet, other, f);
+                    return true;
+                }
+            return false;
+        });
+    };
+    // Places in the table are all over memory: ask for each a while before it is looked up.
+    struct Asked {
+        FaceKey key;
+        std::int64_t cell, facet;
+    };
+    constexpr std::size_t ahead = 16;
+    std::array<Asked, ahead> asked;
+    std::size_t count = 0;
+    const auto look_up_asked = [&](std::size_t number) {
+        const Asked& item = asked[number % ahead];
+        look_up(item.key, item.cell, item.facet);
+    };
     for (std::int64_t cell = 0; cell < cells.cells; ++cell)
         for (std::int64_t facet = cells.facet_start[cell]; facet < cells.facet_start[cell + 1]; ++facet) {
             if (!open(facet)) continue;
             const FaceKey key = keys.of(cell, facet);
-            if ((key.high >> 32) % shares != share) continue;
-            waiting.find_or_add(key, cell, facet - cells.facet_start[cell],
-                                [&](std::int64_t other, std::int64_t number) {
-                                    for (std::int64_t f = cells.facet_start[other] + number;
-                                         f < cells.facet_start[other + 1]; f += WaitingFacets::numbers)
-                                        if (open(f) && keys.of(other, f) == key) {
-                                            pair(cell, facet, other, f);
-                                            return true;
-                                        }
-                                    return false;
-                                });
+            if (((key.high >> 32) * shares) >> 32 != share) continue;
+            if (count >= ahead) look_up_asked(count);  // the one that was asked for longest ago, where this one goes
+            asked[count++ % ahead] = {key, cell, facet};
+            waiting.prefetch(key);
         }
+    for (std::size_t number = count - std::min(count, ahead); number < count; ++number) look_up_asked(number);
 }
 
 // A gate may vanish on one side of a facet altogether: only the other side lists it as a wall. Both get the union.
