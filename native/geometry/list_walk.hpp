@@ -20,8 +20,7 @@ class ListWalk {
     using Block = CellBlock;
 
     ListWalk(const Problem& problem, const StopSignal& stop)
-        : problem_(problem),
-          stages_(static_cast<int>(problem.stages.size())),
+        : stages_(static_cast<int>(problem.stages.size())),
           walk_(problem, stop, {.stages = std::max(1, stages_ - 1)}),
           rest_(problem, stop),
           list_(problem, stop),
@@ -44,13 +43,10 @@ class ListWalk {
             walk_.emit(cell, block);
             return;
         }
-        for (const int c : list_.rows_on())
-            cell.set_gate(problem_.stages[cell.stage].first_wall + cell.frame->rows[c], true);
         if (!list_.find(cell) || !writer_.write(cell, list_, block)) emit_one_by_one(cell, block);
     }
 
   private:
-    const Problem& problem_;
     const int stages_;
     CellWalk<Words> walk_, rest_;
     PartList<Words> list_;

@@ -9,7 +9,7 @@ namespace polyfold {
 
 namespace {
 
-enum Side : std::uint8_t { above = 1, below = 2, both = 3, on_it = 4 };
+constexpr int most_facets = 64;
 
 // More parts than so many rows make in general position.
 bool may_make_too_many(int rows, int dim) {
@@ -30,84 +30,78 @@ double largest_of(Lanes x) {
 
 template <int Words>
 bool PartList<Words>::look_at(const Cell<Words>& cell) {
-    if (!cell.lines.empty() || cell.facets.size() > 64) return false;
     const Frame& frame = *cell.frame;
-    const int first = cell.row, count = frame.count() - first;
-    sides_.assign(count, 0);
+    rows_ = frame.count() - cell.row;
+    if (rows_ > most_rows || !cell.lines.empty() || cell.facets.size() > most_facets) return false;
+    Bits some = 0, all = ~Bits{0};
+    vertices_.clear();
     for (const int g : cell.generators) {
-        const std::int8_t* sign = frame.sign.data() + static_cast<std::ptrdiff_t>(g) * frame.count() + first;
-        for (int c = 0; c < count; ++c)
-            sides_[c] |= static_cast<std::uint8_t>((sign[c] > 0 ? above : 0) | (sign[c] < 0 ? below : 0) |
-                                                   (sign[c] == 0 ? on_it : 0));
+        const std::int8_t* sign = frame.sign.data() + static_cast<std::ptrdiff_t>(g) * frame.count() + cell.row;
+        Bits code = 0;
+        bool apart = true;
+        for (int r = 0; r < rows_; ++r) {
+            code |= Bits{sign[r] > 0} << (most_rows - 1 - r);
+            apart &= sign[r] != zero;
+        }
+        if (!apart) return false;
+        vertices_.push_back({frame.generators.error[g], code, 0, frame.generators.at_infinity[g] != 0});
+        some |= code;
+        all &= code;
     }
-    rows_.clear();
-    rows_on_.clear();
-    for (int c = 0; c < count; ++c) {
-        if (sides_[c] & on_it) return false;
-        if (sides_[c] == both) rows_.push_back(first + c);
-        if (sides_[c] == above) rows_on_.push_back(first + c);
-    }
-    return !may_make_too_many(static_cast<int>(rows_.size()), problem_.dim);
+    cutting_ = some & ~all;
+    return !may_make_too_many(std::popcount(cutting_), problem_.dim);
 }
 
 template <int Words>
 bool PartList<Words>::find(Cell<Words>& cell) {
     start(cell);
-    Bits all = 0;
-    for (std::size_t r = 0; r < rows_.size(); ++r) all |= bit_of_row(static_cast<int>(r));
-    return cut(cell, 0, 0, all);
+    return cut(cell, 0, 0, cutting_);
 }
 
 // The cell itself is the first section.
 template <int Words>
 void PartList<Words>::start(const Cell<Words>& cell) {
     const Frame& frame = *cell.frame;
-    const int count = static_cast<int>(rows_.size()), n = frame.count();
-    row_registers_ = registers_for(count);
-    forms_.assign(row_registers_ * dimensions_, Lanes{});
-    norm_.resize(count);
-    doubt_.resize(count);
-    for (int r = 0; r < count; ++r) {
-        for (int k = 0; k < dimensions_; ++k)
-            forms_[k * row_registers_ + r / lanes][r % lanes] = frame.forms[k * n + rows_[r]];
-        norm_[r] = frame.norm[rows_[r]];
-        doubt_[r] = frame.doubt[rows_[r]];
-    }
+    const int n = frame.count(), first = cell.row;
+    forms_.resize(static_cast<std::size_t>(rows_) * dimensions_);
+    for (int k = 0; k < dimensions_; ++k)
+        std::copy_n(frame.forms.data() + k * n + first, rows_, forms_.data() + k * rows_);
+    norm_.assign(frame.norm.begin() + first, frame.norm.begin() + n);
+    doubt_.assign(frame.doubt.begin() + first, frame.doubt.begin() + n);
+
     slots_.clear();
     cell.facets.for_each([&](int s) { slots_.push_back(s); });
     std::sort(slots_.begin(), slots_.end(), [&](int a, int b) { return cell.slots[a].wall < cell.slots[b].wall; });
     bit_of_slot_.resize(cell.slots.size());
     for (std::size_t bit = 0; bit < slots_.size(); ++bit) bit_of_slot_[slots_[bit]] = static_cast<int>(bit);
 
-    parts_.clear(count, point_registers_);
-    vertices_.clear();
-    points_.assign(static_cast<std::size_t>(cell.size()) * point_registers_, Lanes{});
-    values_.assign(static_cast<std::size_t>(cell.size()) * row_registers_, Lanes{});
+    parts_.clear(rows_, point_registers_);
+    make_room(cell.size());
     for (int v = 0; v < cell.size(); ++v) {
         const int g = cell.generators[v];
-        Vertex vertex{frame.generators.error[g], 0, 0, frame.generators.at_infinity[g] != 0};
-        cell.facets_of[v].for_each([&](int s) { vertex.facets |= Bits{1} << bit_of_slot_[s]; });
-        const double* value = frame.value.data() + static_cast<std::ptrdiff_t>(g) * n;
-        const std::int8_t* sign = frame.sign.data() + static_cast<std::ptrdiff_t>(g) * n;
-        for (int r = 0; r < count; ++r) {
-            values_[v * row_registers_ + r / lanes][r % lanes] = value[rows_[r]];
-            if (sign[rows_[r]] > 0) vertex.code |= bit_of_row(r);
-        }
-        for (int k = 0; k < dimensions_; ++k) points_[v * point_registers_ + k / lanes][k % lanes] = cell.point(v)[k];
-        vertices_.push_back(vertex);
+        cell.facets_of[v].for_each([&](int s) { vertices_[v].facets |= Bits{1} << bit_of_slot_[s]; });
+        std::copy_n(frame.value.data() + static_cast<std::ptrdiff_t>(g) * n + first, rows_, values(v));
+        std::copy_n(cell.point(v), dimensions_, scratch_.data());
+        write_point(v);
         hand_out(v, 0);
     }
     levels_[0].first = 0;
     levels_[0].last = cell.size();
 }
 
+template <int Words>
+void PartList<Words>::make_room(std::size_t vertices) {
+    if (points_.size() < vertices * point_registers_) points_.resize(2 * vertices * point_registers_);
+    if (values_.size() < vertices * rows_) values_.resize(2 * vertices * rows_);
+}
+
 // Give a vertex to all parts around it: at t = 1, or as a direction.
 template <int Words>
 void PartList<Words>::hand_out(int v, Bits chain) {
     const Vertex& vertex = vertices_[v];
-    Lanes* point = points_.data() + static_cast<std::ptrdiff_t>(v) * point_registers_;
-    const double scale = vertex.infinite ? 1.0 : 1 / point[problem_.dim / lanes][problem_.dim % lanes];
-    for (int i = 0; i < point_registers_; ++i) scaled_[i] = point[i] * scale;
+    const Lanes* at = point(v);
+    const double scale = vertex.infinite ? 1.0 : 1 / at[problem_.dim / lanes][problem_.dim % lanes];
+    for (int i = 0; i < point_registers_; ++i) scaled_[i] = at[i] * scale;
     parts_.add_vertex(vertex.code, chain, vertex.facets, vertex.infinite, scaled_.data());
 }
 
@@ -142,6 +136,7 @@ bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
     find_edges(level, rows);
     Section& next = levels_[level + 1];
     const int made = levels_[level].last;
+    make_room(made + levels_[level].edges.size());
     while (rows) {
         stop_.check();
         const int row = std::countl_zero(rows);
@@ -162,8 +157,7 @@ bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
             evaluate(cell, made, chain | bit);
             if (!cut(cell, level + 1, chain | bit, cutting)) return false;
         }
-        vertices_.resize(made);
-        points_.resize(static_cast<std::size_t>(made) * point_registers_);
+        vertices_.erase(vertices_.begin() + made, vertices_.end());
     }
     return true;
 }
@@ -178,21 +172,18 @@ bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row,
     const bool rough = !(from_size > from_doubt && to_size > to_doubt);
     const Share share = Share::between(from_size, to_size, from_doubt, to_doubt);
 
-    const std::size_t at = points_.size();
-    points_.resize(at + point_registers_);
-    const Lanes* start = points_.data() + static_cast<std::ptrdiff_t>(edge.from) * point_registers_;
-    const Lanes* end = points_.data() + static_cast<std::ptrdiff_t>(edge.to) * point_registers_;
-    Lanes* point = points_.data() + at;
+    const Lanes *start = point(edge.from), *end = point(edge.to);
+    Lanes* at = point(static_cast<int>(vertices_.size()));
     Lanes distances{}, sizes{};
     for (int i = 0; i < point_registers_; ++i) {
         const Lanes step = end[i] - start[i];
-        point[i] = start[i] + share.share * step;
+        at[i] = start[i] + share.share * step;
         distances = larger(distances, size_of(step));
-        sizes = larger(sizes, size_of(point[i]));
+        sizes = larger(sizes, size_of(at[i]));
     }
     Vertex vertex{share.error_of_point(from.error, to.error, largest_of(distances)), from.code & to.code,
                   from.facets & to.facets, from.infinite && to.infinite};
-    if (vertex.infinite) point[problem_.dim / lanes][problem_.dim % lanes] = 0;
+    if (vertex.infinite) at[problem_.dim / lanes][problem_.dim % lanes] = 0;
 
     // Where both ends have the same sign, so has the vertex. The others' values are on a line.
     const Bits open = (from.code ^ to.code) & ~bit_of_row(row);
@@ -209,11 +200,11 @@ bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row,
         if (value > 0) vertex.code |= bit_of_row(r);
     }
     // Nobody may ever ask for a sign here, but a place that is quite wrong would spoil the witnesses.
-    const double size = largest_of(sizes), last = point[problem_.dim / lanes][problem_.dim % lanes];
+    const double size = largest_of(sizes), last = at[problem_.dim / lanes][problem_.dim % lanes];
     if (!sure || !(vertex.error < rounding::near * size) ||
         !(vertex.infinite || vertex.error < rounding::near * last)) {
         vertex.code = from.code & to.code;
-        return add_by_equations(cell, vertex, rough, open, chain, at);
+        return add_by_equations(cell, vertex, rough, open, chain);
     }
     vertices_.push_back(vertex);
     return true;
@@ -221,27 +212,27 @@ bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row,
 
 // The same where values along the edge do not tell enough. False if another row vanishes there as well.
 template <int Words>
-bool PartList<Words>::add_by_equations(Cell<Words>& cell, Vertex vertex, bool rough, Bits open, Bits chain,
-                                       std::size_t at) {
+bool PartList<Words>::add_by_equations(Cell<Words>& cell, Vertex vertex, bool rough, Bits open, Bits chain) {
+    const int v = static_cast<int>(vertices_.size());
     Frame& frame = *cell.frame;
     const Mask<Words> mask = mask_of(cell, vertex.facets, chain);
-    read_point(at);
+    read_point(v);
     auto settled = crossing_.equations().settle(cell, mask, Equations<Words>::no_line, vertex.infinite,
                                                 {vertex.error, rough, rounding::poor}, scratch_.data());
     const int g = frame.generators.add(scratch_.data(), settled.error, vertex.infinite, std::move(settled.exact), {});
     bool apart = true;
     for_each_row(open, [&](int r) {
         double value = 0;
-        for (int k = 0; k < dimensions_; ++k) value += forms_[k * row_registers_ + r / lanes][r % lanes] * scratch_[k];
+        for (int k = 0; k < dimensions_; ++k) value += forms_[k * rows_ + r] * scratch_[k];
         const bool sure = std::abs(value) > doubt_[r] + norm_[r] * frame.generators.error[g];
         const int sign = sure ? (value > 0 ? positive : negative)
-                              : crossing_.doubtful_sign(frame, cell, g, mask, frame.rows[rows_[r]], value);
+                              : crossing_.doubtful_sign(frame, cell, g, mask, frame.rows[cell.row + r], value);
         if (sign > 0) vertex.code |= bit_of_row(r);
         apart = apart && sign != zero;
     });
     vertex.error = frame.generators.error[g];
     frame.truncate(g);
-    write_point(at);
+    write_point(v);
     vertices_.push_back(vertex);
     return apart;
 }
@@ -250,11 +241,9 @@ bool PartList<Words>::add_by_equations(Cell<Words>& cell, Vertex vertex, bool ro
 template <int Words>
 void PartList<Words>::evaluate(Cell<Words>& cell, int first, Bits chain) {
     const int last = static_cast<int>(vertices_.size());
-    values_.resize(static_cast<std::size_t>(last) * row_registers_);
     for (int v = first; v < last; ++v) {
         Vertex& vertex = vertices_[v];
-        const std::size_t at = static_cast<std::size_t>(v) * point_registers_;
-        read_point(at);
+        read_point(v);
         const typename Equations<Words>::Guess guess{vertex.error, false, rounding::near};
         double error =
             crossing_.equations().inherit(Equations<Words>::no_line, vertex.infinite, guess, scratch_.data());
@@ -264,12 +253,13 @@ void PartList<Words>::evaluate(Cell<Words>& cell, int first, Bits chain) {
                                 {rounding::unknown, false, rounding::poor}, scratch_.data())
                         .error;
         vertex.error = error;
-        write_point(at);
-        Lanes* value = values_.data() + static_cast<std::ptrdiff_t>(v) * row_registers_;
-        for (int i = 0; i < row_registers_; ++i) {
-            Lanes sum{};
-            for (int k = 0; k < dimensions_; ++k) sum += forms_[k * row_registers_ + i] * scratch_[k];
-            value[i] = sum;
+        write_point(v);
+        double* value = values(v);
+        std::fill_n(value, rows_, 0.0);
+        for (int k = 0; k < dimensions_; ++k) {
+            const double* entries = forms_.data() + k * rows_;
+            const double x = scratch_[k];
+            for (int r = 0; r < rows_; ++r) value[r] += entries[r] * x;
         }
     }
 }
@@ -285,20 +275,23 @@ Mask<Words> PartList<Words>::mask_of(Cell<Words>& cell, Bits facets, Bits chain)
         used.set(slot);
         mask.set(slot);
         if (slot >= static_cast<int>(cell.slots.size())) cell.slots.resize(slot + 1);
-        const int row = cell.frame->rows[rows_[r]];
+        const int row = cell.frame->rows[cell.row + r];
         cell.slots[slot] = {cell.map.get(), row, problem_.stages[cell.stage].first_wall + row};
     });
     return mask;
 }
 
 template <int Words>
-void PartList<Words>::read_point(std::size_t at) {
-    for (int k = 0; k < dimensions_; ++k) scratch_[k] = points_[at + k / lanes][k % lanes];
+void PartList<Words>::read_point(int v) {
+    const Lanes* at = point(v);
+    for (int k = 0; k < dimensions_; ++k) scratch_[k] = at[k / lanes][k % lanes];
 }
 
 template <int Words>
-void PartList<Words>::write_point(std::size_t at) {
-    for (int k = 0; k < dimensions_; ++k) points_[at + k / lanes][k % lanes] = scratch_[k];
+void PartList<Words>::write_point(int v) {
+    Lanes* at = point(v);
+    at[point_registers_ - 1] = Lanes{};  // nothing is behind the last coordinate
+    for (int k = 0; k < dimensions_; ++k) at[k / lanes][k % lanes] = scratch_[k];
 }
 
 template class PartList<1>;

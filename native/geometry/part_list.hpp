@@ -39,9 +39,8 @@ class PartList {
 
     // What was found.
     const PartTable& parts() const { return parts_; }
-    const std::vector<int>& rows() const { return rows_; }        // rows of the frame that cut the cell, by their bits
-    const std::vector<int>& rows_on() const { return rows_on_; }  // that do not cut it and are on
-    const std::vector<int>& slots() const { return slots_; }      // the cell's facets, by their bits and by their walls
+    int rows() const { return rows_; }  // rows of the frame from the cell's next one on, each a bit of the codes
+    const std::vector<int>& slots() const { return slots_; }  // the cell's facets, by their bits and by their walls
 
   private:
     using Bits = std::uint64_t;
@@ -67,40 +66,40 @@ class PartList {
     const int point_registers_;  // that a point fills
     Crossing<Words> crossing_;
     PartTable parts_;
-    std::vector<int> rows_, rows_on_, slots_;
+    int rows_ = 0;
+    Bits cutting_ = 0;  // rows that cut the cell
+    std::vector<int> slots_;
 
     // By row.
-    int row_registers_ = 0;
-    std::vector<Lanes> forms_;  // [k * row_registers_ + register]
+    std::vector<double> forms_;  // [k * rows_ + row]
     std::vector<double> norm_, doubt_;
 
     // Vertices of all sections on the way down.
     std::vector<Vertex> vertices_;
     std::vector<Lanes> points_;
-    std::vector<Lanes> values_;  // of all rows; only of sections that are cut
+    std::vector<double> values_;  // [vertex * rows_ + row]: only of sections that are cut
     std::vector<Section> levels_;
 
     // Scratch.
     std::vector<double> scratch_;
     std::vector<Lanes> scaled_;
-    std::vector<std::uint8_t> sides_;
     std::vector<int> bit_of_slot_;
 
-    const double* values(int v) const {
-        return reinterpret_cast<const double*>(values_.data() + static_cast<std::ptrdiff_t>(v) * row_registers_);
-    }
+    Lanes* point(int v) { return points_.data() + static_cast<std::ptrdiff_t>(v) * point_registers_; }
+    double* values(int v) { return values_.data() + static_cast<std::ptrdiff_t>(v) * rows_; }
     double doubt_at(int v, int row) const { return doubt_[row] + norm_[row] * vertices_[v].error; }
 
     void start(const Cell<Words>& cell);
     void find_edges(int level, Bits rows);
     bool cut(Cell<Words>& cell, int level, Bits chain, Bits rows);
     bool add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain);
-    bool add_by_equations(Cell<Words>& cell, Vertex vertex, bool rough, Bits open, Bits chain, std::size_t at);
+    bool add_by_equations(Cell<Words>& cell, Vertex vertex, bool rough, Bits open, Bits chain);
     void evaluate(Cell<Words>& cell, int first, Bits chain);
     Mask<Words> mask_of(Cell<Words>& cell, Bits facets, Bits chain) const;
     void hand_out(int v, Bits chain);
-    void read_point(std::size_t at);
-    void write_point(std::size_t at);
+    void read_point(int v);
+    void write_point(int v);
+    void make_room(std::size_t vertices);
 };
 
 extern template class PartList<1>;

@@ -60,8 +60,8 @@ void PartWriter<Words>::list_walls(const Cell<Words>& cell, const PartList<Words
         add_wall(*slot.map, slot.row, slot.wall, equations_.side(cell, slot));
     }
     facets_ = static_cast<int>(walls_.size());
-    for (const int c : list.rows()) {
-        const int row = cell.frame->rows[c];
+    for (int r = 0; r < list.rows(); ++r) {
+        const int row = cell.frame->rows[cell.row + r];
         const int gate = problem_.stages[cell.stage].first_wall + row;
         add_wall(*cell.map, row, gate, 1);
         row_keys_.push_back(key_of_gate_on(gate));
