@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "geometry/rounding.hpp"
 
@@ -20,6 +21,14 @@ bool may_make_too_many(int rows, int dim) {
         parts += choices;
     }
     return parts > PartTable::most_parts;
+}
+
+// Numbers into registers of their own; nothing is behind the last one.
+void copy_into(Lanes* registers, const double* numbers, int count) {
+    for (; count >= lanes; count -= lanes, numbers += lanes) std::memcpy(registers++, numbers, sizeof(Lanes));
+    if (count == 0) return;
+    const double second = count > 1 ? numbers[1] : 0.0, third = count > 2 ? numbers[2] : 0.0;
+    *registers = Lanes{numbers[0], second, third, 0.0};
 }
 
 double largest_of(Lanes x) {
@@ -63,9 +72,10 @@ template <int Words>
 void PartList<Words>::start(const Cell<Words>& cell) {
     const Frame& frame = *cell.frame;
     const int n = frame.count(), first = cell.row;
-    forms_.resize(static_cast<std::size_t>(rows_) * dimensions_);
+    row_registers_ = registers_for(rows_);
+    forms_.resize(static_cast<std::size_t>(row_registers_) * dimensions_);
     for (int k = 0; k < dimensions_; ++k)
-        std::copy_n(frame.forms.data() + k * n + first, rows_, forms_.data() + k * rows_);
+        copy_into(forms_.data() + k * row_registers_, frame.forms.data() + k * n + first, rows_);
     norm_.assign(frame.norm.begin() + first, frame.norm.begin() + n);
     doubt_.assign(frame.doubt.begin() + first, frame.doubt.begin() + n);
 
@@ -80,9 +90,8 @@ void PartList<Words>::start(const Cell<Words>& cell) {
     for (int v = 0; v < cell.size(); ++v) {
         const int g = cell.generators[v];
         cell.facets_of[v].for_each([&](int s) { vertices_[v].facets |= Bits{1} << bit_of_slot_[s]; });
-        std::copy_n(frame.value.data() + static_cast<std::ptrdiff_t>(g) * n + first, rows_, values(v));
-        std::copy_n(cell.point(v), dimensions_, scratch_.data());
-        write_point(v);
+        copy_into(values(v), frame.value.data() + static_cast<std::ptrdiff_t>(g) * n + first, rows_);
+        copy_into(point(v), cell.point(v), dimensions_);
         hand_out(v, 0);
     }
     levels_[0].first = 0;
@@ -92,7 +101,7 @@ void PartList<Words>::start(const Cell<Words>& cell) {
 template <int Words>
 void PartList<Words>::make_room(std::size_t vertices) {
     if (points_.size() < vertices * point_registers_) points_.resize(2 * vertices * point_registers_);
-    if (values_.size() < vertices * rows_) values_.resize(2 * vertices * rows_);
+    if (values_.size() < vertices * row_registers_) values_.resize(2 * vertices * row_registers_);
 }
 
 // Give a vertex to all parts around it: at t = 1, or as a direction.
@@ -118,7 +127,7 @@ void PartList<Words>::find_edges(int level, Bits rows) {
         for (int b = a + 1; b < section.last; ++b) {
             const Vertex& to = vertices_[b];
             const Bits cutting = (from.code ^ to.code) & rows, common = from.facets & to.facets;
-            if (cutting == 0 || std::popcount(common) < facets) continue;
+            if ((cutting == 0) | (std::popcount(common) < facets)) continue;  // one branch that is easy to foresee
             bool adjacent = simple || std::popcount(to.facets) == facets + 1;
             if (!adjacent) {
                 adjacent = true;
@@ -166,8 +175,7 @@ bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
 template <int Words>
 bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain) {
     const Vertex from = vertices_[edge.from], to = vertices_[edge.to];
-    const double *from_values = values(edge.from), *to_values = values(edge.to);
-    const double from_size = std::abs(from_values[row]), to_size = std::abs(to_values[row]);
+    const double from_size = std::abs(value(edge.from, row)), to_size = std::abs(value(edge.to, row));
     const double from_doubt = doubt_at(edge.from, row), to_doubt = doubt_at(edge.to, row);
     const bool rough = !(from_size > from_doubt && to_size > to_doubt);
     const Share share = Share::between(from_size, to_size, from_doubt, to_doubt);
@@ -191,13 +199,14 @@ bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row,
     for (Bits rest = open; rest && sure;) {
         const int r = std::countl_zero(rest);
         rest ^= bit_of_row(r);
-        const double value = from_values[r] + share.share * (to_values[r] - from_values[r]);
-        const double height = std::abs(from_values[r]) + std::abs(to_values[r]);
+        const double start_value = value(edge.from, r), end_value = value(edge.to, r);
+        const double between = start_value + share.share * (end_value - start_value);
+        const double height = std::abs(start_value) + std::abs(end_value);
         const double doubt =
             ((doubt_at(edge.from, r) + doubt_at(edge.to, r)) * 2 + (share.error + rounding::bound(4)) * height) *
             (1 + 0x1p-20);
-        sure = std::abs(value) > doubt;
-        if (value > 0) vertex.code |= bit_of_row(r);
+        sure = std::abs(between) > doubt;
+        if (between > 0) vertex.code |= bit_of_row(r);
     }
     // Nobody may ever ask for a sign here, but a place that is quite wrong would spoil the witnesses.
     const double size = largest_of(sizes), last = at[problem_.dim / lanes][problem_.dim % lanes];
@@ -223,7 +232,7 @@ bool PartList<Words>::add_by_equations(Cell<Words>& cell, Vertex vertex, bool ro
     bool apart = true;
     for_each_row(open, [&](int r) {
         double value = 0;
-        for (int k = 0; k < dimensions_; ++k) value += forms_[k * rows_ + r] * scratch_[k];
+        for (int k = 0; k < dimensions_; ++k) value += forms_[k * row_registers_ + r / lanes][r % lanes] * scratch_[k];
         const bool sure = std::abs(value) > doubt_[r] + norm_[r] * frame.generators.error[g];
         const int sign = sure ? (value > 0 ? positive : negative)
                               : crossing_.doubtful_sign(frame, cell, g, mask, frame.rows[cell.row + r], value);
@@ -232,7 +241,7 @@ bool PartList<Words>::add_by_equations(Cell<Words>& cell, Vertex vertex, bool ro
     });
     vertex.error = frame.generators.error[g];
     frame.truncate(g);
-    write_point(v);
+    copy_into(point(v), scratch_.data(), dimensions_);
     vertices_.push_back(vertex);
     return apart;
 }
@@ -253,13 +262,12 @@ void PartList<Words>::evaluate(Cell<Words>& cell, int first, Bits chain) {
                                 {rounding::unknown, false, rounding::poor}, scratch_.data())
                         .error;
         vertex.error = error;
-        write_point(v);
-        double* value = values(v);
-        std::fill_n(value, rows_, 0.0);
-        for (int k = 0; k < dimensions_; ++k) {
-            const double* entries = forms_.data() + k * rows_;
-            const double x = scratch_[k];
-            for (int r = 0; r < rows_; ++r) value[r] += entries[r] * x;
+        copy_into(point(v), scratch_.data(), dimensions_);
+        Lanes* value = values(v);
+        for (int i = 0; i < row_registers_; ++i) {
+            Lanes sum{};
+            for (int k = 0; k < dimensions_; ++k) sum += forms_[k * row_registers_ + i] * scratch_[k];
+            value[i] = sum;
         }
     }
 }
@@ -285,13 +293,6 @@ template <int Words>
 void PartList<Words>::read_point(int v) {
     const Lanes* at = point(v);
     for (int k = 0; k < dimensions_; ++k) scratch_[k] = at[k / lanes][k % lanes];
-}
-
-template <int Words>
-void PartList<Words>::write_point(int v) {
-    Lanes* at = point(v);
-    at[point_registers_ - 1] = Lanes{};  // nothing is behind the last coordinate
-    for (int k = 0; k < dimensions_; ++k) at[k / lanes][k % lanes] = scratch_[k];
 }
 
 template class PartList<1>;

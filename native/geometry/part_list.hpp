@@ -71,13 +71,14 @@ class PartList {
     std::vector<int> slots_;
 
     // By row.
-    std::vector<double> forms_;  // [k * rows_ + row]
+    int row_registers_ = 0;
+    std::vector<Lanes> forms_;  // [k * row_registers_ + register]
     std::vector<double> norm_, doubt_;
 
     // Vertices of all sections on the way down.
     std::vector<Vertex> vertices_;
     std::vector<Lanes> points_;
-    std::vector<double> values_;  // [vertex * rows_ + row]: only of sections that are cut
+    std::vector<Lanes> values_;  // of all rows, row_registers_ each; only of sections that are cut
     std::vector<Section> levels_;
 
     // Scratch.
@@ -86,7 +87,8 @@ class PartList {
     std::vector<int> bit_of_slot_;
 
     Lanes* point(int v) { return points_.data() + static_cast<std::ptrdiff_t>(v) * point_registers_; }
-    double* values(int v) { return values_.data() + static_cast<std::ptrdiff_t>(v) * rows_; }
+    Lanes* values(int v) { return values_.data() + static_cast<std::ptrdiff_t>(v) * row_registers_; }
+    double value(int v, int row) { return values(v)[row / lanes][row % lanes]; }
     double doubt_at(int v, int row) const { return doubt_[row] + norm_[row] * vertices_[v].error; }
 
     void start(const Cell<Words>& cell);
@@ -98,7 +100,6 @@ class PartList {
     Mask<Words> mask_of(Cell<Words>& cell, Bits facets, Bits chain) const;
     void hand_out(int v, Bits chain);
     void read_point(int v);
-    void write_point(int v);
     void make_room(std::size_t vertices);
 };
 

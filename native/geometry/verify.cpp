@@ -37,7 +37,8 @@ void count_plain(const FacetArrays& atlas, std::int64_t first, std::int64_t last
             const std::int64_t other = atlas.neighbour[facet];
             const std::int32_t wall = atlas.facet_wall[facet];
             const bool known = other >= -2 && other < atlas.cells && other != cell && wall < atlas.gates + atlas.rows;
-            count.plain = count.plain && known && wall > before && (other == -2 || (other == -1) == (wall >= atlas.gates));
+            count.plain =
+                count.plain && known && wall > before && (other == -2 || (other == -1) == (wall >= atlas.gates));
             before = wall;
             count.open += other == -2;
             count.down += other >= 0 && other < cell;
@@ -185,7 +186,7 @@ class ForwardPass {
     const Problem& problem_;
     std::vector<Source> sources_;
     std::vector<std::vector<double>> row_sums_;  // by block, over all stages
-    std::vector<Lanes> sum_, error_;
+    std::vector<Lanes> sum_, error_, parameters_;
     std::vector<std::size_t> not_zero_;  // scratch: columns
 
     void read_inputs(int count, const double* witnesses) {
@@ -237,8 +238,11 @@ class ForwardPass {
                 const Lanes a = value(at), b = value(at + 1), c = value(at + 2), d = value(at + 3);
                 for (std::size_t i = 0; i < width; ++i) sum_[i] += one[i] * a + two[i] * b + three[i] * c + four[i] * d;
             }
-            for (; at < not_zero_.size(); ++at)
-                for (std::size_t i = 0; i < width; ++i) sum_[i] += column(at)[i] * value(at);
+            for (; at < not_zero_.size(); ++at) {
+                const double* one = column(at);
+                const Lanes a = value(at);
+                for (std::size_t i = 0; i < width; ++i) sum_[i] += one[i] * a;
+            }
             const Lanes doubt = (source.error * (1 + relative) + relative * source.size) * (1 + 0x1p-20);
             const std::vector<double>& row_sum = row_sums_[block_number++];
             for (int i = 0; i < stage.width; ++i) error_[i] += row_sum[i] * doubt;
@@ -248,17 +252,20 @@ class ForwardPass {
 
     void add_parameter_rows(const Stage& stage, int count, const double* witnesses) {
         const int d = problem_.dim;
-        for (int i = 0; i < stage.width; ++i)
-            for (int lane = 0; lane < count; ++lane) {
-                const double* row = stage.parameter_rows.data() + i * (d + 1);
-                double value = row[d], size = std::abs(row[d]);
-                for (int k = 0; k < d; ++k) {
-                    value += row[k] * witnesses[lane * d + k];
-                    size += std::abs(row[k] * witnesses[lane * d + k]);
-                }
-                sum_[i][lane] += value;
-                error_[i][lane] += rounding::bound(d + 4) * size * (1 + 0x1p-20) + rounding::bound(2) * std::abs(value);
+        parameters_.assign(d, Lanes{});
+        for (int k = 0; k < d; ++k)
+            for (int lane = 0; lane < count; ++lane) parameters_[k][lane] = witnesses[lane * d + k];
+        for (int i = 0; i < stage.width; ++i) {
+            const double* row = stage.parameter_rows.data() + static_cast<std::ptrdiff_t>(i) * (d + 1);
+            Lanes value = Lanes{} + row[d], size = size_of(value);
+            for (int k = 0; k < d; ++k) {
+                const Lanes term = row[k] * parameters_[k];
+                value += term;
+                size += size_of(term);
             }
+            sum_[i] += value;
+            error_[i] += rounding::bound(d + 4) * size * (1 + 0x1p-20) + rounding::bound(2) * size_of(value);
+        }
     }
 };
 
