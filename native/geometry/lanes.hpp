@@ -10,6 +10,7 @@ inline constexpr int lanes = 4;  // what one AVX register holds
 // Vector types, because compilers would rather vectorise another loop.
 using Lanes = double __attribute__((vector_size(lanes * sizeof(double))));
 using Choice = std::int64_t __attribute__((vector_size(lanes * sizeof(std::int64_t))));  // all bits set, or none
+using BitLanes = std::uint64_t __attribute__((vector_size(lanes * sizeof(std::uint64_t))));
 
 inline Lanes size_of(Lanes x) {
     return x < 0 ? -x : x;

@@ -120,23 +120,47 @@ template <int Words>
 void PartList<Words>::find_edges(int level, Bits rows) {
     Section& section = levels_[level];
     section.edges.clear();
-    const int facets = problem_.dim - level - 1;
-    for (int a = section.first; a < section.last; ++a) {
-        const Vertex from = vertices_[a];
-        const bool simple = std::popcount(from.facets) == facets + 1;
-        for (int b = a + 1; b < section.last; ++b) {
-            const Vertex& to = vertices_[b];
-            const Bits cutting = (from.code ^ to.code) & rows, common = from.facets & to.facets;
-            if ((cutting == 0) | (std::popcount(common) < facets)) continue;  // one branch that is easy to foresee
-            bool adjacent = simple || std::popcount(to.facets) == facets + 1;
-            if (!adjacent) {
-                adjacent = true;
-                for (int other = section.first; other < section.last && adjacent; ++other)
-                    adjacent = other == a || other == b || (vertices_[other].facets & common) != common;
+    const int first = section.first, count = section.last - first, facets = problem_.dim - level - 1;
+    // Side by side, because there are many pairs of vertices and few edges. What fills up the end is looked at as well.
+    const int blocks = (count + block_size - 1) / block_size;
+    side_by_side_.assign(2 * blocks, {});
+    for (int v = 0; v < count; ++v) {
+        side_by_side_[2 * (v / block_size)].bits[v % block_size] = vertices_[first + v].facets;
+        side_by_side_[2 * (v / block_size) + 1].bits[v % block_size] = vertices_[first + v].code & rows;
+    }
+    for (int a = 0; a + 1 < count; ++a) {
+        const Bits own = vertices_[first + a].facets, code = vertices_[first + a].code & rows;
+        if (std::popcount(own) != facets + 1) {
+            for (int b = a + 1; b < count; ++b) add_edge_if_any(section, first + a, first + b, rows, facets);
+            continue;
+        }
+        // A simple vertex has an edge to those which lie on all of its facets but one.
+        for (int block = (a + 1) / block_size; block < blocks; ++block) {
+            const auto& others = side_by_side_[2 * block];
+            const auto& codes = side_by_side_[2 * block + 1];
+            BitLanes hit{};
+            for (int half = 0; half < block_size / lanes; ++half) {
+                const BitLanes missing = own & ~others.half[half];
+                const Choice both = ((missing & (missing - 1)) == 0) & ((code ^ codes.half[half]) != 0);
+                hit |= both ? BitLanes{1, 2, 4, 8} << (half * lanes) : BitLanes{};
             }
-            if (adjacent) section.edges.push_back({a, b, cutting});
+            for (Bits hits = (hit[0] | hit[1]) | (hit[2] | hit[3]); hits; hits &= hits - 1) {
+                const int i = std::countr_zero(hits), b = block * block_size + i;
+                if (b > a && b < count) section.edges.push_back({first + a, first + b, code ^ codes.bits[i]});
+            }
         }
     }
+}
+
+template <int Words>
+void PartList<Words>::add_edge_if_any(Section& section, int a, int b, Bits rows, int facets) const {
+    const Vertex &from = vertices_[a], &to = vertices_[b];
+    const Bits cutting = (from.code ^ to.code) & rows, common = from.facets & to.facets;
+    if (cutting == 0 || std::popcount(common) < facets) return;
+    if (std::popcount(to.facets) != facets + 1)
+        for (int other = section.first; other < section.last; ++other)
+            if (other != a && other != b && (vertices_[other].facets & common) == common) return;
+    section.edges.push_back({a, b, cutting});
 }
 
 // Cut a section, which the rows of `chain` have made, by each of these rows, and what they make of it by those behind.

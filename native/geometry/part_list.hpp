@@ -84,6 +84,12 @@ class PartList {
     // Scratch.
     std::vector<double> scratch_;
     std::vector<Lanes> scaled_;
+    static constexpr int block_size = 8;
+    union BitBlock {
+        BitLanes half[block_size / lanes];
+        Bits bits[block_size];
+    };
+    std::vector<BitBlock> side_by_side_;  // of a section's vertices in turn: facets, codes
     std::vector<int> bit_of_slot_;
 
     Lanes* point(int v) { return points_.data() + static_cast<std::ptrdiff_t>(v) * point_registers_; }
@@ -93,6 +99,7 @@ class PartList {
 
     void start(const Cell<Words>& cell);
     void find_edges(int level, Bits rows);
+    void add_edge_if_any(Section& section, int a, int b, Bits rows, int facets) const;
     bool cut(Cell<Words>& cell, int level, Bits chain, Bits rows);
     bool add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain);
     bool add_by_equations(Cell<Words>& cell, Vertex vertex, bool rough, Bits open, Bits chain);
