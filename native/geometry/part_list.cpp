@@ -64,7 +64,7 @@ bool PartList<Words>::look_at(const Cell<Words>& cell) {
 template <int Words>
 bool PartList<Words>::find(Cell<Words>& cell) {
     start(cell);
-    return cut(cell, 0, 0, cutting_);
+    return cutting_ == 0 || cut(cell, 0, 0, cutting_);
 }
 
 // The cell itself is the first section.
