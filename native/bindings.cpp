@@ -137,7 +137,7 @@ nb::dict to_python(Unfolded&& result, const Problem& problem) {
     out["bounded"] = give(std::move(cells.bounded));
     out["facet_start"] = give(std::move(cells.facet_start));
     out["facet_wall"] = give(std::move(cells.facet_wall));
-    out["neighbour"] = give(std::move(result.neighbour));
+    out["neighbour"] = give(std::move(cells.neighbour));
     out["shared_facet"] = give(std::move(shared_facet));
     out["shared_wall"] = give(std::move(shared_wall));
     out["complete"] = result.complete;

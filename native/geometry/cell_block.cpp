@@ -23,6 +23,8 @@ void CellBlock::append(CellBlock&& other) {
     const auto facets = static_cast<std::int64_t>(facet_wall.size());
     for (auto& start : other.facet_start) start += facets;
     for (auto& item : other.shared) item.facet += facets;
+    for (auto& cell : other.neighbour)
+        if (cell >= 0) cell += static_cast<std::int32_t>(cells);
     for (auto& item : other.exact_witnesses) {
         item.cell += cells;
         exact_witnesses.push_back(std::move(item));
@@ -35,6 +37,7 @@ void CellBlock::append(CellBlock&& other) {
     move_to_end(bounded, other.bounded);
     move_to_end(facet_start, other.facet_start);
     move_to_end(facet_wall, other.facet_wall);
+    move_to_end(neighbour, other.neighbour);
     move_to_end(shared, other.shared);
 }
 
@@ -48,6 +51,9 @@ void CellBlock::truncate(std::int64_t count, int dim) {
     facet_start.resize(count + 1);
     const std::int64_t facets = facet_start[count];
     facet_wall.resize(facets);
+    neighbour.resize(facets);
+    for (auto& cell : neighbour)
+        if (cell >= count) cell = not_explored;
     const auto rest =
         std::find_if(shared.begin(), shared.end(), [&](const auto& item) { return item.facet >= facets; });
     shared.resize(rest - shared.begin());

@@ -23,6 +23,10 @@ struct SharedWall {
     std::int32_t wall;
 };
 
+// What is behind a facet, if no cell.
+inline constexpr std::int32_t domain_boundary = -1;
+inline constexpr std::int32_t not_explored = -2;
+
 struct CellBlock {
     std::int64_t cells = 0;
     GrowingArray<std::uint8_t> patterns;     // packed, (gates + 7) / 8 bytes a cell, lowest bit first
@@ -31,6 +35,7 @@ struct CellBlock {
     GrowingArray<std::uint8_t> bounded;      // one a cell
     GrowingArray<std::int64_t> facet_start;  // one a cell, and one behind them
     GrowingArray<std::int32_t> facet_wall;   // one a facet
+    GrowingArray<std::int32_t> neighbour;    // one a facet: the cell behind it as far as it is known, or not_explored
     GrowingArray<SharedWall> shared;         // by facet
     std::vector<ExactWitness> exact_witnesses;
 

@@ -79,6 +79,14 @@ auto CellWalk<Words>::advance(Cell<Words>& cell) -> CellPointer {
     return nullptr;
 }
 
+template <int Words>
+auto CellWalk<Words>::advance_by_one_row(Cell<Words>& cell) -> CellPointer {
+    cell.frame->truncate(cell.made);
+    if (cell.row < cell.frame->count()) return insert(cell);
+    enter_next_stage(cell);
+    return nullptr;
+}
+
 // ---- stages
 
 template <int Words>

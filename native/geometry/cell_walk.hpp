@@ -63,6 +63,9 @@ class CellWalk {
     // the cell is finished, and nothing is returned. Cells of one frame must be advanced in the order of a stack.
     CellPointer advance(Cell<Words>& cell);
 
+    // The same for a single row, whichever stage cells are handed out at.
+    CellPointer advance_by_one_row(Cell<Words>& cell);
+
     // Write a finished cell behind the others.
     void emit(Cell<Words>& cell, CellBlock& block) { writer_.emit(cell, block); }
 

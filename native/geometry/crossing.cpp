@@ -15,40 +15,24 @@ int Crossing<Words>::between(Frame& frame, const Cell<Words>& cell, int above, i
     const double* to = generators.point(below);
     const double up = frame.value_at(above, row), down = frame.value_at(below, row);
     const bool rough = frame.sign_at(above, row) == exactly_positive || frame.sign_at(below, row) == exactly_negative;
-    const double share = up / (up - down);
+    const auto doubt = [&](int g) { return frame.doubt[row] + frame.norm[row] * generators.error[g]; };
+    const Share share = Share::between(up, -down, doubt(above), doubt(below));
     double distance = 0;
     for (int k = 0; k < dimensions_; ++k) {
         const double step = to[k] - from[k];
-        point_[k] = from[k] + share * step;
+        point_[k] = from[k] + share.share * step;
         distance = std::max(distance, std::abs(step));
     }
     const bool infinite = generators.at_infinity[above] && generators.at_infinity[below];
     if (infinite) point_[problem_.dim] = 0.0;
+    const double error = share.error_of_point(generators.error[above], generators.error[below], distance);
     auto settled =
         equations_.settle(cell, mask, Equations<Words>::no_line, infinite,
-                          {error_between(frame, above, below, row, share, distance), rough, !hand_out_}, point_.data());
+                          {error, rough, hand_out_ ? rounding::poor : rounding::near, hand_out_}, point_.data());
     const int g = generators.add(point_.data(), settled.error, infinite, std::move(settled.exact),
                                  common_walls(generators.touched[above], generators.touched[below]));
     evaluate(frame, cell, g, mask, row + 1);
     return g;
-}
-
-// What a point may be off that lies between two generators at this distance (in the largest coordinate), a share of the
-// way from the first to the second, where a row should vanish: what these are off themselves, and what the share is off
-// because the row's values are.
-template <int Words>
-double Crossing<Words>::error_between(const Frame& frame, int from, int to, int row, double share,
-                                      double distance) const {
-    const double from_error = frame.generators.error[from], to_error = frame.generators.error[to];
-    const double from_doubt = frame.doubt[row] + frame.norm[row] * from_error;
-    const double to_doubt = frame.doubt[row] + frame.norm[row] * to_error;
-    const double height = frame.value_at(from, row) - frame.value_at(to, row);
-    const double sure = height * (1 - 0x1p-20) - from_doubt - to_doubt;
-    if (!(sure > 0)) return rounding::unknown;
-    const double share_error = ((1 - share) * from_doubt + share * to_doubt) / sure + rounding::bound(4);
-    return ((1 - share) * from_error + share * to_error + share_error * (distance + from_error + to_error)) *
-               (1 + 0x1p-20) +
-           rounding::bound(8);  // coordinates are at most one
 }
 
 template <int Words>

@@ -4,8 +4,29 @@
 #include <vector>
 
 #include "geometry/equations.hpp"
+#include "geometry/rounding.hpp"
 
 namespace polyfold {
+
+// How far along an edge a row vanishes, and what that may be off.
+struct Share {
+    double share, error;
+
+    // The row's values at both ends, by their sizes, and what these may be off; unknown where that is too much.
+    static Share between(double from, double to, double from_doubt, double to_doubt) {
+        const double height = from + to, share = from / height;
+        const double sure = height * (1 - 0x1p-20) - from_doubt - to_doubt;
+        if (!(sure > 0)) return {share, rounding::unknown};
+        return {share, ((1 - share) * from_doubt + share * to_doubt) / sure + rounding::bound(4)};
+    }
+
+    // What the point there may be off if the ends are off so much, at this distance (in the largest coordinate).
+    double error_of_point(double from_error, double to_error, double distance) const {
+        return ((1 - share) * from_error + share * to_error + error * (distance + from_error + to_error)) *
+                   (1 + 0x1p-20) +
+               rounding::bound(8);  // coordinates are at most one
+    }
+};
 
 template <int Words>
 class Crossing {
@@ -40,8 +61,6 @@ class Crossing {
     const bool hand_out_;
     Equations<Words> equations_;
     std::vector<double> point_;  // scratch
-
-    double error_between(const Frame& frame, int from, int to, int row, double share, double distance) const;
 };
 
 extern template class Crossing<1>;

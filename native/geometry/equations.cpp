@@ -53,25 +53,24 @@ template <int Words>
 auto Equations<Words>::settle(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, bool infinite, Guess guess,
                               double* point) -> Settled {
     if (!guess.rough) {
-        const bool vertex = !infinite && pivot == no_line;
         const double inherited = guess.error * normalise(point, problem_.dim + 1) * (1 + 0x1p-20);
-        const double last = point[problem_.dim];
-        // A vertex far out needs its last coordinate to some relative accuracy as well.
-        const auto known_well = [&](double error, double last_error) {
-            return error < rounding::poor && (!vertex || last * rounding::poor > last_error);
-        };
-        if (guess.will_do ? inherited < rounding::near && (!vertex || last > 0) : known_well(inherited, inherited))
-            return {inherited, nullptr};
+        if (is_known(pivot, infinite, inherited, inherited, guess, point)) return {inherited, nullptr};
         const LinearBound::Bound error = error_of(cell, facets, pivot, point);
         // The equations leave the direction of a ray open. It is the point's if that is off by less than its largest
         // coordinate is long.
         const bool directed =
             !infinite || pivot != no_line || inherited < 0.5 || points_inward(cell, facets, point, error.all);
-        if (known_well(error.all, error.last) && directed) return {error.all, nullptr};
+        if (directed && is_known(pivot, infinite, error.all, error.last, {}, point)) return {error.all, nullptr};
     }
     auto exact = solve(cell, facets, pivot, infinite);
     round_to(*exact, point);
     return {rounding::unit, std::move(exact)};
+}
+
+template <int Words>
+double Equations<Words>::inherit(int pivot, bool infinite, const Guess& guess, double* point) const {
+    const double inherited = guess.error * normalise(point, problem_.dim + 1) * (1 + 0x1p-20);
+    return is_known(pivot, infinite, inherited, inherited, guess, point) ? inherited : rounding::unknown;
 }
 
 template <int Words>

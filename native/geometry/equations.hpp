@@ -5,6 +5,7 @@
 
 #include "geometry/cell.hpp"
 #include "geometry/linear_bound.hpp"
+#include "geometry/rounding.hpp"
 
 namespace polyfold {
 
@@ -22,17 +23,21 @@ class Equations {
         std::shared_ptr<const ExactVector> exact;  // only where it had to be found
     };
 
-    // How well a fresh point is known before anybody looks at its equations.
+    // How well a fresh point is known before anybody looks at its equations, and what of that is good enough.
     struct Guess {
-        double error;          // bounds the error of every coordinate; infinity where nothing is known
-        bool rough;            // the point itself says nothing
-        bool will_do = false;  // for a start: whoever needs to know more will look at the equations
+        double error = rounding::unknown;  // bounds the error of every coordinate
+        bool rough = false;                // the point itself says nothing
+        double wanted = rounding::poor;    // an error up to this will do; whoever needs to know more asks the equations
+        bool last_too = true;              // a vertex far out is wanted to have its last coordinate relatively well
     };
 
     // Normalise a fresh point and bound its error: by the guess if that is good enough, else by the equations. Where
     // floats know the point badly, or not at all, find the exact solution and round that.
     Settled settle(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, bool infinite, Guess guess,
                    double* point);
+
+    // The first part of that: what the point is off by the guess alone, or unknown where that is not good enough.
+    double inherit(int pivot, bool infinite, const Guess& guess, double* point) const;
 
     // The bound that the equations of a generator of the frame give.
     double error_at(const Cell<Words>& cell, const Frame& frame, int generator, const Mask<Words>& facets) {
@@ -58,6 +63,10 @@ class Equations {
     const Problem& problem_;
     LinearBound bound_;
 
+    bool is_known(int pivot, bool infinite, double all, double last, const Guess& wanted, const double* point) const {
+        if (infinite || pivot != no_line) return all < wanted.wanted;
+        return all < wanted.wanted && point[problem_.dim] * wanted.wanted > (wanted.last_too ? last : 0.0);
+    }
     bool points_inward(const Cell<Words>& cell, const Mask<Words>& facets, const double* point, double error) const;
     LinearBound::Bound error_of(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, const double* point);
 };

@@ -1,6 +1,7 @@
 #include "geometry/pairing.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 
 #include "geometry/in_parallel.hpp"
@@ -62,8 +63,7 @@ class WaitingFacets {
     template <class Met>
     void find_or_add(const FaceKey& key, std::int64_t cell, std::int64_t number, Met met) {
         const std::uint32_t tag = static_cast<std::uint32_t>(key.high) / numbers_;
-        std::size_t at = static_cast<std::size_t>((static_cast<unsigned __int128>(key.low) * size_) >> 64);
-        for (;; at = at + 1 == size_ ? 0 : at + 1) {
+        for (std::size_t at = place(key);; at = at + 1 == size_ ? 0 : at + 1) {
             Slot& slot = slots_[at];
             if (slot.cell < 0) {
                 slot = {static_cast<std::int32_t>(cell), tag * numbers_ + static_cast<std::uint32_t>(number % numbers)};
@@ -73,7 +73,13 @@ class WaitingFacets {
         }
     }
 
+    void prefetch(const FaceKey& key) const { __builtin_prefetch(slots_.data() + place(key), 1); }
+
   private:
+    std::size_t place(const FaceKey& key) const {
+        return static_cast<std::size_t>((static_cast<unsigned __int128>(key.low) * size_) >> 64);
+    }
+
     static constexpr auto numbers_ = static_cast<std::uint32_t>(numbers);
     struct Slot {
         std::int32_t cell = -1;
@@ -84,31 +90,49 @@ class WaitingFacets {
 };
 
 // Calls `pair(cell, facet, other cell, other facet)` for every two facets with the same key, of those keys that belong
-// to one of so many shares, and `look_up()` now and then.
-template <class Pair, class LookUp>
-void for_each_pair(const CellBlock& cells, int gates, const FacetKeys& keys, unsigned share, unsigned shares, Pair pair,
-                   LookUp look_up) {
+// to one of so many shares, and `look_up()` now and then. Only facets that are `open` are looked at, of which about so
+// many are expected.
+template <class Open, class Pair, class LookUp>
+void for_each_pair(const CellBlock& cells, const FacetKeys& keys, Open open, std::size_t open_facets, unsigned share,
+                   unsigned shares, Pair pair, LookUp look_up) {
     // Shares are random, hence nearly equal; where one is larger the table is only fuller.
-    const std::size_t expected = cells.facet_wall.size() / 2 / shares;
+    const std::size_t expected = open_facets / 2 / shares;
     WaitingFacets waiting(expected + expected / 32);
+    const auto meet = [&](const FaceKey& key, std::int64_t cell, std::int64_t facet) {
+        waiting.find_or_add(key, cell, facet - cells.facet_start[cell], [&](std::int64_t other, std::int64_t number) {
+            for (std::int64_t f = cells.facet_start[other] + number; f < cells.facet_start[other + 1];
+                 f += WaitingFacets::numbers)
+                if (open(f) && keys.of(other, f) == key) {
+                    pair(cell, facet, other, f);
+                    return true;
+                }
+            return false;
+        });
+    };
+    // Places in the table are all over memory: ask for each a while before it is looked up.
+    struct Asked {
+        FaceKey key;
+        std::int64_t cell, facet;
+    };
+    constexpr std::size_t ahead = 16;
+    std::array<Asked, ahead> asked;
+    std::size_t count = 0;
+    const auto meet_asked = [&](std::size_t number) {
+        const Asked& item = asked[number % ahead];
+        meet(item.key, item.cell, item.facet);
+    };
     for (std::int64_t cell = 0; cell < cells.cells; ++cell) {
         if (cell % look_up_every == 0) look_up();
         for (std::int64_t facet = cells.facet_start[cell]; facet < cells.facet_start[cell + 1]; ++facet) {
-            if (cells.facet_wall[facet] >= gates) continue;
+            if (!open(facet)) continue;
             const FaceKey key = keys.of(cell, facet);
-            if ((key.high >> 32) % shares != share) continue;
-            waiting.find_or_add(key, cell, facet - cells.facet_start[cell],
-                                [&](std::int64_t other, std::int64_t number) {
-                                    for (std::int64_t f = cells.facet_start[other] + number;
-                                         f < cells.facet_start[other + 1]; f += WaitingFacets::numbers)
-                                        if (cells.facet_wall[f] < gates && keys.of(other, f) == key) {
-                                            pair(cell, facet, other, f);
-                                            return true;
-                                        }
-                                    return false;
-                                });
+            if (((key.high >> 32) * shares) >> 32 != share) continue;
+            if (count >= ahead) meet_asked(count);  // the one that was asked for longest ago, where this one goes
+            asked[count++ % ahead] = {key, cell, facet};
+            waiting.prefetch(key);
         }
     }
+    for (std::size_t number = count - std::min(count, ahead); number < count; ++number) meet_asked(number);
 }
 
 // A gate may vanish on one side of a facet altogether: only the other side lists it as a wall. Both get the union.
@@ -116,11 +140,14 @@ template <class LookUp>
 void unite_walls(CellBlock& cells, int gates, LookUp look_up) {
     const auto facets = static_cast<std::int64_t>(cells.facet_wall.size());
     std::vector<std::int64_t> partner(facets, -1), shared_start(facets + 1, 0);
-    const auto note = [&](auto, std::int64_t facet, auto, std::int64_t other) {
-        partner[facet] = other;
-        partner[other] = facet;
-    };
-    for_each_pair(cells, gates, FacetKeys(cells, gates), 0, 1, note, look_up);
+    for_each_pair(
+        cells, FacetKeys(cells, gates), [&](std::int64_t facet) { return cells.facet_wall[facet] < gates; },
+        cells.facet_wall.size(), 0, 1,
+        [&](auto, std::int64_t facet, auto, std::int64_t other) {
+            partner[facet] = other;
+            partner[other] = facet;
+        },
+        look_up);
     for (const SharedWall& item : cells.shared) ++shared_start[item.facet + 1];
     for (std::int64_t facet = 0; facet < facets; ++facet) shared_start[facet + 1] += shared_start[facet];
     const GrowingArray<SharedWall> before = std::move(cells.shared);
@@ -146,12 +173,13 @@ void unite_walls(CellBlock& cells, int gates, LookUp look_up) {
 
 }  // namespace
 
-void pair_facets(Unfolded& result, int gates, const RunOptions& options) {
-    CellBlock& cells = result.cells;
+void pair_facets(CellBlock& cells, int gates, const RunOptions& options) {
     // Domain rows are inserted before all gates, so a boundary facet's first wall is a domain row.
-    result.neighbour.resize(cells.facet_wall.size());
-    for (std::size_t facet = 0; facet < cells.facet_wall.size(); ++facet)
-        result.neighbour[facet] = cells.facet_wall[facet] >= gates ? domain_boundary : not_explored;
+    std::size_t open_facets = 0;
+    for (std::size_t facet = 0; facet < cells.facet_wall.size(); ++facet) {
+        if (cells.facet_wall[facet] >= gates) cells.neighbour[facet] = domain_boundary;
+        open_facets += cells.neighbour[facet] == not_explored;
+    }
     const FacetKeys keys(cells, gates);
     std::atomic<bool> differ = !cells.shared.empty();
     const auto shares =
@@ -163,11 +191,16 @@ void pair_facets(Unfolded& result, int gates, const RunOptions& options) {
         if (given_up) throw Stopped();
     };
     in_parallel(shares, shares, 1, [&](std::int64_t share, std::int64_t) {
+        // Facets of other shares are looked at, and passed over, while their neighbours are written.
+        const auto neighbour = [&](std::int64_t facet) { return std::atomic_ref(cells.neighbour[facet]); };
+        const auto open = [&](std::int64_t facet) {
+            return neighbour(facet).load(std::memory_order_relaxed) == not_explored;
+        };
         for_each_pair(
-            cells, gates, keys, static_cast<unsigned>(share), shares,
+            cells, keys, open, open_facets, static_cast<unsigned>(share), shares,
             [&](std::int64_t cell, std::int64_t facet, std::int64_t other, std::int64_t f) {
-                result.neighbour[facet] = static_cast<std::int32_t>(other);
-                result.neighbour[f] = static_cast<std::int32_t>(cell);
+                neighbour(facet).store(static_cast<std::int32_t>(other), std::memory_order_relaxed);
+                neighbour(f).store(static_cast<std::int32_t>(cell), std::memory_order_relaxed);
                 if (cells.facet_wall[facet] != cells.facet_wall[f]) differ = true;
             },
             [&] { look_up(share == 0); });

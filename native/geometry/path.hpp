@@ -57,6 +57,7 @@ struct Path {
         for (std::size_t i = 1; i < walls.size(); ++i)
             block.shared.push_back({static_cast<std::int64_t>(block.facet_wall.size()), walls[i]});
         block.facet_wall.push_back(walls[0]);
+        block.neighbour.push_back(not_explored);
     }
 };
 

@@ -164,7 +164,7 @@ class Run {
         bool complete = true;
         try {
             while (!stack.empty()) {
-                if (stop_.raised() || block.cells == options_.max_cells) {
+                if (stop_.raised() || (options_.max_cells >= 0 && block.cells >= options_.max_cells)) {
                     complete = false;
                     break;
                 }

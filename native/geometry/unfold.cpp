@@ -5,6 +5,7 @@
 
 #include "geometry/count_walk.hpp"
 #include "geometry/face_count.hpp"
+#include "geometry/list_walk.hpp"
 #include "geometry/pairing.hpp"
 
 namespace polyfold {
@@ -22,7 +23,7 @@ Unfolded unfold_by(const Problem& problem, const RunOptions& options) {
         result.complete = false;
         result.cells.truncate(options.max_cells, problem.dim);
     }
-    pair_facets(result, problem.gates, options);
+    pair_facets(result.cells, problem.gates, options);
     return result;
 }
 
@@ -63,7 +64,7 @@ auto with_enough_facets(Attempt attempt) {
 
 Unfolded unfold(const Problem& problem, Method method, const RunOptions& options) {
     if (method == Method::programs) return unfold_by<LpWalk>(problem, options);
-    return with_enough_facets([&]<int Words>() { return unfold_by<CellWalk<Words>>(problem, options); });
+    return with_enough_facets([&]<int Words>() { return unfold_by<ListWalk<Words>>(problem, options); });
 }
 
 Counted count_cells(const Problem& problem, Method method, const RunOptions& options) {

@@ -18,12 +18,8 @@ enum class Method {
     programs,    // cells by linear programs: domains that LpWalk accepts, for high dimension
 };
 
-inline constexpr std::int32_t domain_boundary = -1;
-inline constexpr std::int32_t not_explored = -2;
-
 struct Unfolded {
     CellBlock cells;
-    GrowingArray<std::int32_t> neighbour;  // one a facet: a cell, domain_boundary or not_explored
     bool complete = false;
 };
 

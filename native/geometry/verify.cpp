@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "geometry/in_parallel.hpp"
+#include "geometry/lanes.hpp"
 #include "geometry/rounding.hpp"
 
 namespace polyfold {
@@ -12,6 +13,46 @@ namespace polyfold {
 namespace {
 
 constexpr std::int64_t worth_a_thread = 4096;  // cells
+
+// Whether two patterns differ in this gate and in no other.
+bool differ_only_in(const std::uint8_t* one, const std::uint8_t* other, int stride, int gate) {
+    unsigned rest = 0;
+    for (int b = 0; b < stride; ++b)
+        rest |= static_cast<unsigned>(one[b] ^ other[b]) ^ (b == gate / 8 ? 1U << (gate % 8) : 0U);
+    return rest == 0;
+}
+
+// What there is to count where nothing is unusual.
+struct PlainCount {
+    std::int64_t up = 0, down = 0, open = 0;  // facets that lead to a later cell, to an earlier one, to nobody knows
+    bool plain = true;
+};
+
+// No wall is listed twice, every facet that leads up is met by one that leads back over the same wall, and the cells'
+// patterns differ there and nowhere else. If there are as many facets that lead down, these are the ones that were met.
+void count_plain(const FacetArrays& atlas, std::int64_t first, std::int64_t last, PlainCount& count) {
+    for (std::int64_t cell = first; cell < last && count.plain; ++cell) {
+        std::int32_t before = -1;
+        for (std::int64_t facet = atlas.facet_start[cell]; facet < atlas.facet_start[cell + 1]; ++facet) {
+            const std::int64_t other = atlas.neighbour[facet];
+            const std::int32_t wall = atlas.facet_wall[facet];
+            const bool known = other >= -2 && other < atlas.cells && other != cell && wall < atlas.gates + atlas.rows;
+            count.plain =
+                count.plain && known && wall > before && (other == -2 || (other == -1) == (wall >= atlas.gates));
+            before = wall;
+            count.open += other == -2;
+            count.down += other >= 0 && other < cell;
+            if (!count.plain || other <= cell) continue;
+            ++count.up;
+            std::int64_t f = atlas.facet_start[other];
+            const std::int64_t end = atlas.facet_start[other + 1];
+            while (f < end && atlas.neighbour[f] != cell) ++f;
+            count.plain = f < end && atlas.facet_wall[f] == wall &&
+                          differ_only_in(atlas.patterns + cell * atlas.stride, atlas.patterns + other * atlas.stride,
+                                         atlas.stride, wall);
+        }
+    }
+}
 
 void count_pairing(const FacetArrays& atlas, std::int64_t first, std::int64_t last, PairingCount& count) {
     std::vector<std::uint8_t> difference(atlas.stride);
@@ -60,8 +101,20 @@ void count_pairing(const FacetArrays& atlas, std::int64_t first, std::int64_t la
 }  // namespace
 
 PairingCount count_pairing(const FacetArrays& atlas, int threads) {
-    PairingCount total;
+    PlainCount all;
     std::mutex mutex;
+    in_parallel(threads, atlas.cells, worth_a_thread, [&](std::int64_t first, std::int64_t last) {
+        PlainCount count;
+        count_plain(atlas, first, last, count);
+        const std::lock_guard lock(mutex);
+        all.up += count.up;
+        all.down += count.down;
+        all.open += count.open;
+        all.plain = all.plain && count.plain;
+    });
+    if (all.plain && all.up == all.down) return {.inner = all.up + all.down, .open = all.open};
+
+    PairingCount total;
     in_parallel(threads, atlas.cells, worth_a_thread, [&](std::int64_t first, std::int64_t last) {
         PairingCount count;
         count_pairing(atlas, first, last, count);
@@ -75,18 +128,6 @@ PairingCount count_pairing(const FacetArrays& atlas, int threads) {
 }
 
 namespace {
-
-constexpr int lanes = 4;  // cells that go through the network side by side: what one AVX register holds
-// Vector types, because compilers would rather vectorise another loop.
-using Lanes = double __attribute__((vector_size(lanes * sizeof(double))));
-using Choice = std::int64_t __attribute__((vector_size(lanes * sizeof(std::int64_t))));  // all bits set, or none
-
-Lanes size_of(Lanes x) {
-    return x < 0 ? -x : x;
-}
-Lanes larger(Lanes a, Lanes b) {
-    return a > b ? a : b;
-}
 
 // What one source puts out for a group of cells, with one bound for the errors and one for the sizes of all its
 // entries.
@@ -145,7 +186,8 @@ class ForwardPass {
     const Problem& problem_;
     std::vector<Source> sources_;
     std::vector<std::vector<double>> row_sums_;  // by block, over all stages
-    std::vector<Lanes> sum_, error_;
+    std::vector<Lanes> sum_, error_, parameters_;
+    std::vector<std::size_t> not_zero_;  // scratch: columns
 
     void read_inputs(int count, const double* witnesses) {
         const int d = problem_.dim;
@@ -182,18 +224,25 @@ class ForwardPass {
         for (const Block& block : stage.blocks) {
             const Source& source = sources_[block.source];
             const auto width = static_cast<std::size_t>(stage.width);
-            const double* columns = block.by_column.data();
-            int j = 0;
-            for (; j + 4 <= block.columns;
-                 j += 4, columns += 4 * width) {  // four at a time: the sums are the bottleneck
-                const Lanes a = source.values[j], b = source.values[j + 1], c = source.values[j + 2],
-                            d = source.values[j + 3];
-                for (std::size_t i = 0; i < width; ++i)
-                    sum_[i] += columns[i] * a + columns[width + i] * b + columns[2 * width + i] * c +
-                               columns[3 * width + i] * d;
+            // Cells that come together have most of their gates in common, and those that are off put nothing out.
+            not_zero_.clear();
+            for (int j = 0; j < block.columns; ++j) {
+                const Choice some = source.values[j] != 0;
+                if (some[0] | some[1] | some[2] | some[3]) not_zero_.push_back(j);
             }
-            for (; j < block.columns; ++j, columns += width)
-                for (std::size_t i = 0; i < width; ++i) sum_[i] += columns[i] * source.values[j];
+            const auto column = [&](std::size_t at) { return block.by_column.data() + not_zero_[at] * width; };
+            const auto value = [&](std::size_t at) { return source.values[not_zero_[at]]; };
+            std::size_t at = 0;
+            for (; at + 4 <= not_zero_.size(); at += 4) {  // four at a time: the sums are the bottleneck
+                const double *one = column(at), *two = column(at + 1), *three = column(at + 2), *four = column(at + 3);
+                const Lanes a = value(at), b = value(at + 1), c = value(at + 2), d = value(at + 3);
+                for (std::size_t i = 0; i < width; ++i) sum_[i] += one[i] * a + two[i] * b + three[i] * c + four[i] * d;
+            }
+            for (; at < not_zero_.size(); ++at) {
+                const double* one = column(at);
+                const Lanes a = value(at);
+                for (std::size_t i = 0; i < width; ++i) sum_[i] += one[i] * a;
+            }
             const Lanes doubt = (source.error * (1 + relative) + relative * source.size) * (1 + 0x1p-20);
             const std::vector<double>& row_sum = row_sums_[block_number++];
             for (int i = 0; i < stage.width; ++i) error_[i] += row_sum[i] * doubt;
@@ -203,17 +252,20 @@ class ForwardPass {
 
     void add_parameter_rows(const Stage& stage, int count, const double* witnesses) {
         const int d = problem_.dim;
-        for (int i = 0; i < stage.width; ++i)
-            for (int lane = 0; lane < count; ++lane) {
-                const double* row = stage.parameter_rows.data() + i * (d + 1);
-                double value = row[d], size = std::abs(row[d]);
-                for (int k = 0; k < d; ++k) {
-                    value += row[k] * witnesses[lane * d + k];
-                    size += std::abs(row[k] * witnesses[lane * d + k]);
-                }
-                sum_[i][lane] += value;
-                error_[i][lane] += rounding::bound(d + 4) * size * (1 + 0x1p-20) + rounding::bound(2) * std::abs(value);
+        parameters_.assign(d, Lanes{});
+        for (int k = 0; k < d; ++k)
+            for (int lane = 0; lane < count; ++lane) parameters_[k][lane] = witnesses[lane * d + k];
+        for (int i = 0; i < stage.width; ++i) {
+            const double* row = stage.parameter_rows.data() + static_cast<std::ptrdiff_t>(i) * (d + 1);
+            Lanes value = Lanes{} + row[d], size = size_of(value);
+            for (int k = 0; k < d; ++k) {
+                const Lanes term = row[k] * parameters_[k];
+                value += term;
+                size += size_of(term);
             }
+            sum_[i] += value;
+            error_[i] += rounding::bound(d + 4) * size * (1 + 0x1p-20) + rounding::bound(2) * size_of(value);
+        }
     }
 };
 
