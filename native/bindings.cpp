@@ -297,6 +297,7 @@ NB_MODULE(_native, m) {
     nb::class_<Problem>(m, "Problem", "A program of gates and a domain, as the engine takes them.")
         .def_static("over", &make_problem, "frame"_a, "input_rows"_a, "input_offsets"_a, "parameter_rows"_a,
                     "parameter_offsets"_a, "A problem without gates on the domain x = frame (u, 1).")
+        .def_prop_ro("stages", [](const Problem& problem) { return problem.stages.size(); })
         .def("add_stage", &add_stage, "sources"_a, "weights"_a, "bias"_a, "slope_on"_a, "slope_off"_a);
     // The stub generator cannot know what is in a dictionary; these signatures say so.
     m.def("unfold", &unfold_to_python, "problem"_a, "by_programs"_a, "threads"_a, "max_cells"_a, "keep_going"_a,

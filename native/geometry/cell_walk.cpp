@@ -32,7 +32,7 @@ CellWalk<Words>::CellWalk(const Problem& problem, const StopSignal& stop, const 
       keep_touched_(options.keep_touched),
       end_(options.stages < 0 ? static_cast<int>(problem.stages.size()) : options.stages),
       dimensions_(problem.dim + 1),
-      crossing_(problem, options.selection != nullptr),
+      crossing_(problem, options.hand_out),
       writer_(problem),
       frames_(problem.stages.size()),
       maps_(problem.stages.size()) {}

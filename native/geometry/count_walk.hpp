@@ -23,7 +23,7 @@ class CountWalk {
 
     CountWalk(const Problem& problem, const StopSignal& stop)
         : stages_(static_cast<int>(problem.stages.size())),
-          upper_(problem, stop, {.stages = std::max(1, stages_ - 1)}),
+          upper_(problem, stop, {.hand_out = true, .stages = std::max(1, stages_ - 1)}),
           last_(problem, stop),
           sections_(problem, stop) {}
 

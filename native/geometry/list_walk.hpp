@@ -21,7 +21,7 @@ class ListWalk {
 
     ListWalk(const Problem& problem, const StopSignal& stop)
         : stages_(static_cast<int>(problem.stages.size())),
-          walk_(problem, stop, {.stages = std::max(1, stages_ - 1)}),
+          walk_(problem, stop, {.hand_out = true, .stages = std::max(1, stages_ - 1)}),
           rest_(problem, stop),
           list_(problem, stop),
           writer_(problem) {}

@@ -101,7 +101,7 @@ template <int Words, class Visit>
 void visit_selected(const Problem& problem, const Selection& selection, Visit visit) {
     if (selection.count == 0) return;
     const StopSignal never;
-    CellWalk<Words> walk(problem, never, {.selection = &selection});
+    CellWalk<Words> walk(problem, never, {.selection = &selection, .hand_out = true});
     visit_all(walk, [&](Cell<Words>& cell) {
         for (int gate = 0; gate < problem.gates; ++gate)
             if (selection.on(cell.wanted_first, gate) != cell.Path::on(gate))

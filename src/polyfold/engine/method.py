@@ -12,9 +12,12 @@ GENERATORS = "cells with all their vertices and rays, cut depth first"
 PROGRAMS = "cells as inequalities, cut depth first by proved linear programs"
 SECTIONS = "sections of the cells before the last layer"
 
-# A box has 2^d corners, and its cells hardly fewer. From so many dimensions on linear programs find cells faster, and
-# count them faster than sections do (docs/adr/0006 and 0009).
+# A box has 2^d corners, and its cells hardly fewer. From so many dimensions on linear programs count cells faster than
+# sections do, and find them faster than generators (docs/adr/0006, 0009 and 0010). Generators list the last stage's
+# cells together, so in networks with hardly any other stage they hold out longer.
 _MANY_CORNERS = 7
+_MANY_CORNERS_OF_FEW_STAGES = 9
+_FEW_STAGES = 2
 
 
 def find_cells(
@@ -24,7 +27,8 @@ def find_cells(
 
     On all of R^d cells have few vertices in any dimension, and only generators tell what is unbounded.
     """
-    if domain.dim >= _MANY_CORNERS and domain.rows > domain.dim:
+    many = _MANY_CORNERS_OF_FEW_STAGES if problem.stages <= _FEW_STAGES else _MANY_CORNERS
+    if domain.dim >= many and domain.rows > domain.dim:
         try:
             return core.unfold(problem, True, threads, max_cells, leave.keep_going, leave.still_wanted), PROGRAMS
         except core.OpenDomain:
