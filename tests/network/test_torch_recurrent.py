@@ -10,7 +10,7 @@ import pytest
 torch: Any = pytest.importorskip("torch")
 
 from network.torch_agreement import Calls, check_module  # noqa: E402
-from polyfold.errors import NetworkError, UnsupportedOpError  # noqa: E402
+from polyfold.errors import UnsupportedOpError  # noqa: E402
 from polyfold.network import load  # noqa: E402
 from polyfold.network.ops import Linear, Rectify  # noqa: E402
 from polyfold.network.spatial_ops import Combine  # noqa: E402
@@ -118,13 +118,14 @@ def adjacency(nodes: int, edges: int) -> Any:
 
 
 GRAPHS = {
-    "two layers": lambda m, x: m.graph @ m.second((m.graph @ m.first(x)).relu()),
-    "torch.matmul": lambda m, x: torch.matmul(m.graph, x),
-    "bmm": lambda m, x: torch.bmm(m.graph.expand(x.size(0), -1, -1), m.first(x)),
-    "einsum": lambda m, x: torch.einsum("ij,bjf->bif", m.graph, m.first(x)),
-    "einsum with weights": lambda m, x: torch.einsum("ij,bjf,fg->big", m.graph, x, m.first.weight.T),
-    "one feature": lambda m, x: x[:, :, 0] @ m.graph.T,
-    "columns": lambda m, x: (m.graph @ x[:, :, 0].T).T,
+    "two layers": lambda m, x: m.adjacency @ m.second((m.adjacency @ m.first(x)).relu()),
+    "torch.matmul": lambda m, x: torch.matmul(m.adjacency, x),
+    "bmm": lambda m, x: torch.bmm(m.adjacency.expand(x.size(0), -1, -1), m.first(x)),
+    "einsum": lambda m, x: torch.einsum("ij,bjf->bif", m.adjacency, m.first(x)),
+    "einsum with weights": lambda m, x: torch.einsum("ij,bjf,fg->big", m.adjacency, x, m.first.weight.T),
+    "einsum that scales": lambda m, x: torch.einsum("bjf,ij,j->bif", x, m.adjacency, m.adjacency[0]),
+    "one feature": lambda m, x: x[:, :, 0] @ m.adjacency.T,
+    "columns": lambda m, x: (m.adjacency @ x[:, :, 0].T).T,
 }
 
 
@@ -132,7 +133,7 @@ GRAPHS = {
 @pytest.mark.parametrize("name", GRAPHS)
 def test_graph_convolutions(name: str, nodes: int) -> None:
     torch.manual_seed(0)
-    module = Calls(GRAPHS[name], graph=adjacency(nodes, nodes), first=nn.Linear(3, 4), second=nn.Linear(4, 2))
+    module = Calls(GRAPHS[name], adjacency=adjacency(nodes, nodes), first=nn.Linear(3, 4), second=nn.Linear(4, 2))
     network = check_module(module, (nodes, 3))
     if nodes == 40 and name not in ("one feature", "columns"):
         assert any(isinstance(node.op, Combine) for node in network.nodes)
@@ -141,8 +142,8 @@ def test_graph_convolutions(name: str, nodes: int) -> None:
 def test_a_large_graph_stays_sparse() -> None:
     torch.manual_seed(0)
     module = Calls(
-        lambda m, x: m.second((m.graph @ m.first(x)).relu()).amax(1),
-        graph=adjacency(2000, 6000),
+        lambda m, x: m.second((m.adjacency @ m.first(x)).relu()).amax(1),
+        adjacency=adjacency(2000, 6000),
         first=nn.Linear(3, 8),
         second=nn.Linear(8, 2),
     )
@@ -152,7 +153,13 @@ def test_a_large_graph_stays_sparse() -> None:
     assert combine.matrix.nnz < 8 * 8100
 
 
+@pytest.mark.parametrize("product", [torch.sparse.mm, torch.matmul])
+def test_sparse_tensors(product: Any) -> None:
+    module = Calls(lambda m, x: product(m.adjacency, x.T).T.relu(), adjacency=adjacency(5, 5).to_sparse())
+    assert isinstance(check_module(module, (5,)).nodes[0].op, Combine)
+
+
 def test_sparse_tensors_say_what_to_do() -> None:
-    module = Calls(lambda m, x: torch.sparse.mm(m.graph, x[:, :, 0].T).T, graph=adjacency(5, 5).to_sparse())
-    with pytest.raises(NetworkError, match=r"sparse.*to_dense\(\)"):
-        load(module, input_shape=(5, 1))
+    module = Calls(lambda m, x: torch.sparse.mm(m.adjacency, x), adjacency=adjacency(7, 5).to_sparse())
+    with pytest.raises(UnsupportedOpError, match=r"_sparse_mm.*batch axis.*to_dense\(\)"):
+        load(module, input_shape=(4,))
