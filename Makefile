@@ -93,6 +93,7 @@ callgrind-check: setup
 
 docs: setup
 	@$(PY) tools/draw_atlas.py
+	@$(PY) tools/write_networks_page.py
 	@$(PY) -m pytest -q tests/docs
 	@$(PY) tools/build_docs.py --out out/docs
 

@@ -172,7 +172,7 @@ def test_interpolation(axes: int, mode: str) -> None:
     )
 
 
-@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic", "lanczos"])
 def test_interpolation_without_aliases(mode: str) -> None:
     def function(m: Any, x: Any) -> Any:
         sizes = [(3, 4), (9, 5), (7, 8)]
