@@ -267,6 +267,7 @@ def test_a_network_with_everything() -> None:
         ("c = Greater (x, zero) s = Mul (x, slope) y = Where (c, x, s)", "float[N,3] x"),
         ("c = Less (x, zero) n = Neg (x) y = Where (c, n, x)", "float[N,3] x"),
         ("r = Neg (x) c = GreaterOrEqual (x, r) y = Where (c, x, r)", "float[N,3] x"),
+        ("c = Greater (slope, zero) n = Neg (x) y = Where (c, x, n)", "float[N,3] x"),
         ("y = Shrink <lambd = 0.5, bias = 0.5> (x)", "float[N,3] x"),
         ("y = ThresholdedRelu <alpha = 0.0> (x)", "float[N,3] x"),
     ],
