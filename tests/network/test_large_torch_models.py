@@ -68,7 +68,7 @@ def test_resnet_152() -> None:
 
 @pytest.mark.slow
 def test_inception_v3() -> None:
-    assert gates(check(classifier(inceptionv3, 299, adaptive=False), 299, 2)) > 10_000_000
+    assert gates(check(classifier(inceptionv3, 299, adaptive=False), 299, 2)) > 8_000_000
 
 
 def test_small_networks_are_compared_at_all_points() -> None:
