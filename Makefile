@@ -93,6 +93,7 @@ callgrind-check: setup
 
 docs: setup
 	@$(PY) tools/draw_atlas.py
+	@$(PY) tools/write_networks_page.py
 	@$(PY) -m pytest -q tests/docs
 	@$(PY) tools/build_docs.py --out out/docs
 
@@ -117,11 +118,13 @@ $(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt tools/requirements.p
 	@$(PY) $(PIP_INSTALL) -r $(VENV)/requirements.txt
 	@touch $@
 
-# What development needs on top.
+# What development needs on top. Large networks for tests come from pytorchcv; what it asks for beyond torch it needs
+# only to download weights, which no test does.
 $(VENV)/.dev: $(VENV)/.core
 	@echo 'installing development dependencies'
 	@$(PY) tools/requirements.py dev > $(VENV)/requirements.txt
 	@$(PY) $(PIP_INSTALL) -r $(VENV)/requirements.txt
+	@$(PY) $(PIP_INSTALL) --no-deps pytorchcv
 	@touch $@
 
 # The compiled core, built in build/ and so again only as far as it changed. The stub is copied next to the

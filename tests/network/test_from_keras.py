@@ -45,6 +45,27 @@ def test_two_inputs_and_two_outputs() -> None:
     assert network.output_dim == 12
 
 
+def test_images_have_their_channels_last() -> None:
+    model = keras.Sequential(
+        [
+            keras.Input((12, 12, 2)),
+            layers.Conv2D(4, 3, activation="relu", padding="same"),
+            layers.MaxPooling2D(),
+            layers.DepthwiseConv2D(3),
+            layers.Conv2DTranspose(3, 3, strides=2, padding="same"),
+            layers.UpSampling2D(interpolation="bilinear"),
+            layers.AveragePooling2D(2),
+            layers.GlobalMaxPooling2D(),
+        ]
+    )
+    assert load(model).output_dim == 3
+
+
+def test_recurrent_layers() -> None:
+    model = keras.Sequential([keras.Input((4, 2)), layers.SimpleRNN(3, activation="relu")])
+    assert load(model).output_dim == 3
+
+
 def test_tanh_is_refused_with_the_models_name() -> None:
     model = keras.Sequential([keras.Input((4,)), layers.Dense(5, activation="tanh")], name="mine")
     with pytest.raises(UnsupportedOpError, match=r"'mine'.*Tanh"):

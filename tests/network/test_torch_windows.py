@@ -172,7 +172,7 @@ def test_interpolation(axes: int, mode: str) -> None:
     )
 
 
-@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic", "lanczos"])
 def test_interpolation_without_aliases(mode: str) -> None:
     def function(m: Any, x: Any) -> Any:
         sizes = [(3, 4), (9, 5), (7, 8)]
@@ -201,6 +201,7 @@ FUNCTIONS = {
     "where of the larger": (lambda m, x: torch.where(x[:, :2] >= x[:, 2:], x[:, :2], x[:, 2:]), (4,)),
     "where of the smaller": (lambda m, x: torch.where(x[:, :2] > x[:, 2:], x[:, 2:], x[:, :2]), (4,)),
     "where with a constant on the left": (lambda m, x: torch.where(torch.tensor(0.0) < x, x, -x), (4,)),
+    "where with a constant condition": (lambda m, x: torch.where(torch.arange(4) < 2, x, 1.0), (4,)),
     "where of an expression written twice": (lambda m, x: torch.where(m.linear(x) > 0, m.linear(x), 0.0), (4,)),
 }
 

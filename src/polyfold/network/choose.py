@@ -1,7 +1,7 @@
 """where(h > c, a, b): read only where it is proved that nothing jumps at h = c.
 
 Proved are two cases: the larger or smaller of the two values that are compared, and two affine functions of h, entry
-by entry, that agree at the constant c.
+by entry, that agree at the constant c. A constant condition never jumps.
 """
 
 from __future__ import annotations
@@ -58,6 +58,13 @@ def choose(site: Site, condition: Comparison, a: Operand, b: Operand) -> Value:
     shifted = compose.shift(site, value, -at, part="minus-bound") if at.any() else value
     bent = compose.rectify(site, shifted, above[0], below[0])
     return compose.shift(site, bent, meeting, part="plus-meeting") if meeting.any() else bent
+
+
+def select(site: Site, mask: Constant, a: Operand, b: Operand) -> Value:
+    """a where a constant mask is one, b where it is zero."""
+    on = compose.scale(site, a, mask, part="on") if isinstance(a, Value) else a * mask
+    off = compose.scale(site, b, 1 - mask, part="off") if isinstance(b, Value) else b * (1 - mask)
+    return compose.add(site, on, off)
 
 
 def _affine(site: Site, x: Operand, value: Value) -> tuple[Constant, Constant] | None:

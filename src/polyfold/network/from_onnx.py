@@ -209,7 +209,14 @@ def _session(model: Any) -> Callable[[Any, Any], Any]:
         session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     except (errors.Fail, errors.InvalidGraph, errors.InvalidArgument, errors.NotImplemented) as error:
         raise NetworkError(f"onnxruntime refuses the model: {error}") from error
-    return session.run  # type: ignore[no-any-return]
+
+    def run(names: Any, feeds: Any) -> Any:
+        try:
+            return session.run(names, feeds)
+        except (errors.Fail, errors.InvalidArgument, errors.NotImplemented, errors.RuntimeException) as error:
+            raise NetworkError(f"onnxruntime cannot run the model: {str(error).splitlines()[0]}") from error
+
+    return run
 
 
 def _inputs(graph: Any, input_shapes: Sequence[Shape] | None) -> list[_Input]:

@@ -59,20 +59,27 @@ def matrix(before: int, after: int, factor: float, settings: Settings) -> sparse
 
 def _places(before: int, after: int, factor: float, coordinates: str) -> Array:
     """Where the new places lie, in the old coordinates."""
-    new = np.arange(after, dtype=np.float64)
+    # In float32, like onnxruntime: where a place lies right between two others, that decides which one is nearest.
+    new = np.arange(after, dtype=np.float32)
+    return np.asarray(_in_old_coordinates(new, before, after, np.float32(factor), coordinates), dtype=np.float64)
+
+
+def _in_old_coordinates(
+    new: npt.NDArray[np.float32], before: int, after: int, factor: np.float32, coordinates: str
+) -> npt.NDArray[np.float32]:
     if coordinates == "align_corners":
-        return new * (before - 1) / (after - 1) if after > 1 else np.zeros(after)
+        return new * np.float32(before - 1) / np.float32(after - 1) if after > 1 else 0 * new
     if coordinates == "asymmetric":
         return new / factor
     if coordinates == "tf_half_pixel_for_nn":
-        return (new + 0.5) / factor
+        return (new + np.float32(0.5)) / factor
     if coordinates == "pytorch_half_pixel" and after == 1:
-        return np.zeros(after)
+        return 0 * new
     if coordinates == "half_pixel_symmetric":
         # The length is rounded, so that the middle would move; this puts it back.
-        moved = before / 2 * (1 - after / (before * factor))
-        return moved + (new + 0.5) / factor - 0.5
-    return (new + 0.5) / factor - 0.5
+        moved = np.float32(before / 2) * (np.float32(1) - np.float32(after) / (factor * np.float32(before)))
+        return moved + (new + np.float32(0.5)) / factor - np.float32(0.5)
+    return (new + np.float32(0.5)) / factor - np.float32(0.5)
 
 
 def _rounded(where: Array, rule: str) -> Array:

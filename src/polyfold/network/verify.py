@@ -12,7 +12,7 @@ from polyfold.network.ops import Array, size
 
 POINTS = 140
 # Numbers computed while comparing: a network of millions of neurons is compared at fewer points.
-NUMBERS = 1 << 27
+NUMBERS = 1 << 25
 FEWEST_POINTS = 2
 
 

@@ -18,7 +18,7 @@ handles = ONNX_OPS.family("Recurrent layers")
 @handles(
     "RNN",
     becomes="`Linear`, `Add`, `Rectify`, `Concat` for every step",
-    limits="activation Relu; unrolled for the given length; all directions and layouts; the first state zero, constant "
+    limits="activation Relu; unrolled for the given length; all directions, layout=0; the first state zero, constant "
     "or computed",
     batch_anywhere=True,
 )
@@ -44,7 +44,9 @@ def _rnn(
         site.refuse(f"its activation is {' and '.join(sorted(kinds))}, not Relu; give nn.RNN nonlinearity='relu'")
     if clip is not None:
         site.refuse("it clips its states")
-    steps_first, batch_axis = _steps_first(site, x, layout)
+    if layout:
+        site.refuse("onnxruntime does not know layout=1, so that it could not be compared; export it with layout=0")
+    steps_first = _steps_first(site, x)
     if lengths is not None and (np.asarray(lengths) != steps_first.shape[0]).any():
         site.refuse(f"its sequence_lens {np.ravel(lengths).tolist()} are shorter than the input")
     way = text(direction)
@@ -55,7 +57,7 @@ def _rnn(
         name = "reverse" if turned else "forward"
         hidden = matrices[1].shape[2]
         both = np.zeros(2 * hidden) if bias is None else np.asarray(bias, dtype=np.float64)[side]
-        begin = _start(site, start, side, layout, steps_first, f"{name}.start")
+        begin = _start(site, start, side, steps_first, f"{name}.start")
         offsets = both[:hidden] + both[hidden:]
         sequence, final = recurrence.unroll(
             site, steps_first, Direction(name, matrices[0][side], matrices[1][side], offsets, begin, turned)
@@ -65,47 +67,29 @@ def _rnn(
     # (steps, directions, *batch, features) and (directions, *batch, features)
     states = recurrence.stacked(site, sequences, 1, part="directions")
     final = recurrence.stacked(site, last, 0, part="last")
-    if batch_axis is None:
-        return [_moved(site, states, 2, layout, "states"), _moved(site, final, 1, layout, "final")]
-    if layout:
-        return [replace(states, batch_axis=0), replace(final, batch_axis=0)]
-    return [replace(states, batch_axis=2), replace(final, batch_axis=1)]
+    return [replace(states, batch_axis=2), replace(final, batch_axis=1)] if states.batched else [states, final]
 
 
-def _steps_first(site: OnnxSite, x: Value, layout: int) -> tuple[Value, int | None]:
-    """The input as (steps, features), or as (steps, batch, features) without a batch axis of its own (None)."""
+def _steps_first(site: OnnxSite, x: Value) -> Value:
+    """The input as (steps, features), or as (steps, batch, features) if it has no batch axis of its own."""
     if x.rank != 3:
         site.refuse(f"its input has {x.rank} axes instead of three")
-    batch_axis = 0 if layout else 1
-    if x.batched and x.batch_axis == batch_axis:
-        return replace(x, batch_axis=0), batch_axis
-    whole = site.unbatch(x)
-    if layout:
-        whole = compose.rearrange(site, whole, np.swapaxes(compose.positions(whole.shape), 0, 1), part="steps")
-    return whole, None
+    if x.batched and x.batch_axis == 1:
+        return replace(x, batch_axis=0)
+    return site.unbatch(x)
 
 
-def _moved(site: OnnxSite, value: Value, axis: int, layout: int, part: str) -> Value:
-    """With layout 1 the batch axis stands in front."""
-    if not layout:
-        return value
-    return compose.rearrange(site, value, np.moveaxis(compose.positions(value.shape), axis, 0), part=part)
-
-
-def _start(site: OnnxSite, start: Any, side: int, layout: int, like: Value, part: str) -> Operand | None:
-    """The first state of one direction from ONNX's (directions, batch, features), or batch first with layout 1."""
+def _start(site: OnnxSite, start: Any, side: int, like: Value, part: str) -> Operand | None:
+    """The first state of one direction from ONNX's (directions, batch, features)."""
     if start is None:
         return None
     if isinstance(start, Value):
-        if not (like.batched and start.batched) and (like.batched or start.batched):
+        if not (like.batched and start.batched):
             start = site.unbatch(start)
-        if start.batched and start.batch_axis != (0 if layout else 1):
-            site.refuse("its first state must have the batch axis where its input has it")
-        directions = 1 if layout and not start.batched else 0
-        where = np.take(compose.positions(start.shape), side, axis=directions)
-        return compose.rearrange(site, replace(start, batch_axis=0), where, part=part)
-    numbers = np.asarray(start, dtype=np.float64)
-    one = numbers[:, side] if layout else numbers[side]
+        elif start.batch_axis != 1:
+            site.refuse("its first state must have the batch as its second axis")
+        return compose.rearrange(site, replace(start, batch_axis=0), compose.positions(start.shape)[side], part=part)
+    numbers = np.asarray(start, dtype=np.float64)[side]
     if like.batched:
-        return recurrence.same_state(site, one)
-    return one if one.any() else None
+        return recurrence.same_state(site, numbers)
+    return numbers if numbers.any() else None

@@ -9,7 +9,7 @@ import numpy as np
 
 from polyfold.network import compose, windows
 from polyfold.network.builder import Value
-from polyfold.network.choose import Comparison, choose, compare
+from polyfold.network.choose import Comparison, choose, compare, select
 from polyfold.network.onnx_ops.site import ONNX_OPS, OnnxSite, axes_without_batch, operand, reduced_axes
 
 handles = ONNX_OPS.family("Switches")
@@ -99,11 +99,11 @@ def _compare(site: OnnxSite, x: Any, y: Any) -> Comparison:
 
 @handles(
     "Where",
-    becomes="`Rectify`, `Maximum`, `Minimum`",
+    becomes="`Rectify`, `Maximum`, `Minimum`, `Scale`",
     limits="Where(h > c, a, b) with a and b affine in h and equal at the constant c, or a and b the two values "
-    "that are compared; anything else may jump",
+    "that are compared; or a constant condition; anything else may jump",
 )
 def _where(site: OnnxSite, condition: Any, a: Any, b: Any) -> Value:
-    if not isinstance(condition, Comparison):
-        site.refuse("its condition is no comparison of a computed value; put constant choices into the weights")
-    return choose(site, condition, operand(a), operand(b))
+    if isinstance(condition, Comparison):
+        return choose(site, condition, operand(a), operand(b))
+    return select(site, np.asarray(condition, dtype=np.float64), operand(a), operand(b))

@@ -3,6 +3,7 @@
 # Importing a family registers it; their order here is their order in docs/networks.md.
 from polyfold.network.torch_ops import (  # noqa: I001
     affine as affine,
+    einsum as einsum,
     windows as windows,
     resizing as resizing,
     recurrent as recurrent,

@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import torch
+from scipy import sparse
+
 from polyfold.network import compose
 from polyfold.network.builder import MIXES_THE_BATCH, Operand, Value
-from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, array, axes_behind_batch, operand, optional
+from polyfold.network.combining import combine
+from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, array, axes_behind_batch, operand, optional, values_in
 
 handles = TORCH_OPS.family("Affine maps")
 
@@ -39,9 +43,38 @@ def _addmm(site: TorchSite, bias: Any, x: Any, y: Any, *, beta: float = 1, alpha
     *("matmul", "mm", "bmm", "mv", "dot"),
     becomes="`Linear`, or `Combine` for a sparse constant on the left",
     limits="one factor constant (a fixed adjacency matrix, say)",
+    batch_anywhere=True,
 )
 def _matmul(site: TorchSite, x: Any, y: Any) -> Value:
+    if isinstance(y, Value) and not isinstance(x, Value) and y.rank == 2 and y.batch_axis == 1:
+        return _times_samples(site, x, y)
+    if any(value.batch_axis for value in values_in([x, y])):
+        site.refuse(MIXES_THE_BATCH)
     return compose.matmul(site, operand(x), operand(y))
+
+
+@handles(
+    "_sparse_mm",
+    becomes="`Combine`",
+    limits="a sparse constant times columns that are the samples",
+    batch_anywhere=True,
+)
+def _sparse_times(site: TorchSite, x: Any, y: Any) -> Value:
+    if not isinstance(y, Value) or isinstance(x, Value) or y.rank != 2 or y.batch_axis != 1:
+        site.refuse(
+            f"{MIXES_THE_BATCH}; make the sparse tensor dense (to_dense()), its zeros are kept out by themselves"
+        )
+    return _times_samples(site, x, y)
+
+
+def _times_samples(site: TorchSite, x: Any, y: Value) -> Value:
+    """A matrix times a matrix whose columns are the samples."""
+    if x.layout is torch.strided:
+        return compose.linear(site, y, array(x))
+    entries = x.detach().to_sparse_coo().coalesce()
+    rows, columns = entries.indices().numpy()
+    matrix = sparse.csr_array((array(entries.values()), (rows, columns)), shape=tuple(x.shape))
+    return combine(site, y, matrix, (x.shape[0],))
 
 
 @handles("add", becomes="`Add`, `Shift`")

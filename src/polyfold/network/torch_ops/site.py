@@ -33,7 +33,8 @@ class TorchSite(Site):
 def array(numbers: Any) -> Constant:
     """A constant tensor or Python number in float64."""
     if isinstance(numbers, torch.Tensor):
-        return np.asarray(numbers.detach().cpu().double().numpy())
+        dense = numbers.detach() if numbers.layout is torch.strided else numbers.detach().to_dense()
+        return np.asarray(dense.cpu().double().numpy())
     return np.asarray(numbers, dtype=np.float64)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from polyfold.network import compose, windows
 from polyfold.network.builder import Value
-from polyfold.network.choose import Comparison, choose, compare
+from polyfold.network.choose import Comparison, choose, compare, select
 from polyfold.network.registry import Unreadable
 from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, array, axes_behind_batch, operand
 from polyfold.network.torch_ops.windows import NO_PLACE
@@ -139,11 +139,11 @@ def _compare(site: TorchSite, x: Any, y: Any) -> Comparison:
 
 @handles(
     "where",
-    becomes="`Rectify`, `Maximum`, `Minimum`",
+    becomes="`Rectify`, `Maximum`, `Minimum`, `Scale`",
     limits="where(h > c, a, b) with a and b affine in h and equal at the constant c, or a and b the two values "
-    "that are compared; anything else may jump",
+    "that are compared; or a constant condition; anything else may jump",
 )
 def _where(site: TorchSite, condition: Any, a: Any, b: Any) -> Value:
-    if not isinstance(condition, Comparison):
-        site.refuse("its condition is no comparison of a computed value; put constant choices into the weights")
-    return choose(site, condition, operand(a), operand(b))
+    if isinstance(condition, Comparison):
+        return choose(site, condition, operand(a), operand(b))
+    return select(site, array(condition), operand(a), operand(b))
