@@ -44,6 +44,13 @@ class Affine:
             total = total + sources[block.source] @ block.weight.T
         return total
 
+    def linear(self, sources: list[Array]) -> Array:
+        """The blocks without the bias: how the values change along directions."""
+        total = np.zeros((len(sources[0]), len(self.bias)))
+        for block in self.blocks:
+            total = total + sources[block.source] @ block.weight.T
+        return total
+
 
 @dataclass(frozen=True, eq=False)
 class Stage:

@@ -1,0 +1,280 @@
+"""The minimal facets of one cell in any dimension, each proved, and what lies behind them.
+
+Floats propose and prove what is generic: rays from an inner point find most facets, a linear program each of the other
+rows. What they leave open (walls that coincide, touch or vanish, very thin cells) is decided in integers where that is
+affordable. What is left then is listed as undecided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from polyfold.atlas.domain import Domain
+from polyfold.engine.exact_cell import ExactCells, ExactFacet, Hints, affordable
+from polyfold.engine.facet_programs import CellPrograms
+from polyfold.engine.facet_proof import FloatProofs
+from polyfold.engine.validity import Validity, Walls
+from polyfold.exact.rational import rational
+from polyfold.exact.tolerances import RECESSION
+from polyfold.program.program import Program
+
+Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+Signs = npt.NDArray[np.bool_]
+
+# How many numbers the products of rays and walls may take at a time.
+_RAY_NUMBERS = 1 << 24
+# Up to so many numbers an exact program says in some milliseconds whether a cell is bounded.
+_EXACT_BOUNDED = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """A point proved to lie strictly inside a cell. `exact` has it where no float point was proved."""
+
+    point: Array
+    exact: tuple[fmpq, ...] | None = None
+
+    @property
+    def rational(self) -> tuple[fmpq, ...]:
+        return self.exact if self.exact is not None else tuple(rational(x) for x in self.point.tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class Facet:
+    """A facet: every wall that it lies on, a point of its relative interior, and what is behind it.
+
+    `across` is the pattern of the neighbour and `witness` a point in it; both are None where the domain ends.
+    """
+
+    walls: tuple[int, ...]
+    point: Array
+    across: Signs | None
+    witness: Witness | None
+
+
+@dataclass(frozen=True, eq=False)
+class CellFacets:
+    """The facets of a cell, in the order of their walls; and walls that neither floats nor integers could decide."""
+
+    validity: Validity = field(repr=False)
+    witness: Witness
+    facets: tuple[Facet, ...]
+    undecided: tuple[int, ...]
+    proved_by: str
+    programs: int
+
+    def __len__(self) -> int:
+        return len(self.facets)
+
+
+class Cells:
+    """Cells of one program on one domain, one at a time: witnesses, facets, neighbours."""
+
+    def __init__(self, program: Program, domain: Domain) -> None:
+        self.program = program
+        self.domain = domain
+        self.walls = Walls(program, domain)
+
+    @cached_property
+    def exact(self) -> ExactCells | None:
+        """The cells in integers, where that is affordable."""
+        return ExactCells(self.program, self.domain) if affordable(self.program, self.domain) else None
+
+    def witness(self, validity: Validity, near: Array, known: Witness | None = None) -> Witness | None:
+        """A point well inside the cell, found from a point of the closed cell. None: none was found.
+
+        `known` is one that has been proved already, perhaps close to a wall.
+        """
+        proofs = FloatProofs(self.walls, validity)
+        varying = proofs.norms > 0
+        if not varying.any():
+            return known or (Witness(near) if proofs.is_inside(near) else None)
+        for start in _starts(proofs, near):
+            centre = CellPrograms(validity.A[varying], validity.b[varying], start).centre()
+            for point in (centre, start):
+                if point is not None and proofs.is_inside(point):
+                    return Witness(point)
+        if known is not None:
+            return known
+        if self.exact is None:
+            return None
+        inside = self.exact.interior_point(tuple(validity.signs.tolist()))
+        return None if inside is None else self._rounded(validity.signs, inside)
+
+    def facets(self, validity: Validity, witness: Witness) -> CellFacets:
+        """All facets of a cell, given a witness of it."""
+        search = _Search(self.walls, validity, witness.point)
+        if witness.exact is None:
+            search.run()
+        if not search.left:
+            return CellFacets(validity, witness, search.found(), (), "floats", search.programs)
+        if self.exact is None:
+            undecided = tuple(sorted(int(validity.wall[row]) for row in search.left))
+            return CellFacets(validity, witness, search.found(), undecided, "floats", search.programs)
+        pattern = tuple(validity.signs.tolist())
+        exact, unsaid = self.exact.facets(pattern, witness.rational, search.hints())
+        facets = sorted((self._facet(facet) for facet in exact), key=lambda facet: facet.walls)
+        return CellFacets(validity, witness, tuple(facets), tuple(sorted(unsaid)), "integers", search.programs)
+
+    def is_bounded(self, validity: Validity) -> bool:
+        """Whether a cell is bounded; beyond the reach of integers as far as floats can tell."""
+        if self.walls.bounding_box is not None:
+            return True
+        if len(validity) <= self.domain.dim:
+            return False
+        if self.exact is not None and len(validity) * self.domain.dim <= _EXACT_BOUNDED:
+            return self.exact.bounded(tuple(validity.signs.tolist()))
+        return _recedes(validity) <= RECESSION
+
+    def _facet(self, facet: ExactFacet) -> Facet:
+        point = as_floats(facet.point)
+        if facet.across is None or facet.witness is None:
+            return Facet(facet.walls, point, None, None)
+        across = np.array(facet.across, dtype=bool)
+        return Facet(facet.walls, point, across, self._rounded(across, facet.witness))
+
+    def _rounded(self, signs: Signs, point: tuple[fmpq, ...]) -> Witness:
+        """A witness in floats if the rounded point still is one."""
+        assert self.exact is not None
+        rounded = as_floats(point)
+        exact = [rational(x) for x in rounded.tolist()]
+        return Witness(rounded, None if self.exact.inside(tuple(signs.tolist()), exact) else point)
+
+
+def as_floats(point: tuple[fmpq, ...]) -> Array:
+    """A rational point, rounded."""
+    return np.array([float(Fraction(int(x.p), int(x.q))) for x in point])
+
+
+def _starts(proofs: FloatProofs, near: Array) -> list[Array]:
+    """Points to start from: half-way from the nearest wall to what lies opposite, then the point itself."""
+    distance = proofs.distances(near[None, :])[0]
+    nearest = int(distance.argmin())
+    rates = proofs.normals @ -proofs.normals[nearest]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ahead = np.where(rates > 0, distance / rates, np.inf).min()
+    if not ahead > 0:
+        return [near]
+    length = ahead / 2 if np.isfinite(ahead) else 1.0 + float(np.abs(distance[nearest]))
+    return [near - length * proofs.normals[nearest], near]
+
+
+def _recedes(validity: Validity) -> float:
+    """How much all rows together fall along the best direction of length one that no row forbids."""
+    from scipy.optimize import linprog
+
+    rows = validity.A[validity.A.any(axis=1)]
+    rows = rows / np.linalg.norm(rows, axis=1)[:, None]
+    if np.linalg.matrix_rank(rows) < rows.shape[1]:
+        return np.inf
+    found = linprog(rows.sum(axis=0), A_ub=rows, b_ub=np.zeros(len(rows)), bounds=(-1, 1), method="highs")
+    return -float(found.fun) if found.status == 0 else np.inf
+
+
+class _Search:
+    """The facets that floats can find and prove, and the rows that they leave open."""
+
+    def __init__(self, walls: Walls, validity: Validity, inside: Array) -> None:
+        self._validity = validity
+        self._inside = inside
+        self._proofs = FloatProofs(walls, validity)
+        # A row without slopes is no wall: it holds on the whole cell.
+        self.left: set[int] = set(np.flatnonzero(validity.A.any(axis=1) | validity.A_error.any(axis=1)).tolist())
+        self._facets: dict[int, tuple[Array, Array]] = {}
+        self._beyond: dict[int, Array] = {}
+        self._support: dict[int, Ids] = {}
+        self.programs = 0
+
+    def run(self) -> None:
+        self._by_rays()
+        self._by_boxes()
+        if self.left:
+            self._by_programs()
+
+    def found(self) -> tuple[Facet, ...]:
+        """The facets proved. Each lies on one wall only."""
+        facets = []
+        for row in sorted(self._facets, key=lambda row: int(self._validity.wall[row])):
+            point, behind = self._facets[row]
+            wall = int(self._validity.wall[row])
+            if wall >= len(self._validity.signs):
+                facets.append(Facet((wall,), point, None, None))
+                continue
+            across = self._validity.signs.copy()
+            across[wall] = ~across[wall]
+            facets.append(Facet((wall,), point, across, Witness(behind)))
+        return tuple(facets)
+
+    def hints(self) -> Hints:
+        """What was guessed or proved, for those who decide the rest."""
+        wall = self._validity.wall
+        beyond = {**self._beyond, **{row: behind for row, (_, behind) in self._facets.items()}}
+        return Hints(
+            {int(wall[row]): point for row, point in beyond.items()},
+            {int(wall[row]): wall[support].tolist() for row, support in self._support.items()},
+        )
+
+    def _settle(self, rows: Ids, points: Array) -> Signs:
+        """Prove facets from points on them."""
+        crossings = self._proofs.crossings(rows, points)
+        for k in np.flatnonzero(crossings.proved):
+            self._facets[int(rows[k])] = points[k], crossings.behind[k]
+            self.left.discard(int(rows[k]))
+        return crossings.proved
+
+    def _by_rays(self) -> None:
+        """Straight to every wall: the first one met is a facet, if it is met alone."""
+        normals, distance = self._proofs.normals, self._proofs.distances(self._inside[None, :])[0]
+        step = max(1, _RAY_NUMBERS // max(1, len(normals)))
+        for start in range(0, len(normals), step):
+            ways = normals[start : start + step]
+            rates = ways @ normals.T
+            with np.errstate(divide="ignore", invalid="ignore"):
+                lengths = np.where(rates > 0, distance / rates, np.inf)
+            first = lengths.argmin(axis=1)
+            length = lengths[np.arange(len(ways)), first]
+            new = np.flatnonzero(np.isfinite(length) & ~np.isin(first, list(self._facets)))
+            # One ray a wall; its own one, where that meets it.
+            order = new[np.argsort(first[new] != new + start, kind="stable")]
+            rows, at = np.unique(first[order], return_index=True)
+            rays = order[at]
+            self._settle(rows.astype(np.int64), self._inside + length[rays, None] * ways[rays])
+
+    def _by_boxes(self) -> None:
+        """Walls that do not even reach the domain's box."""
+        rows = np.array(sorted(self.left), dtype=np.int64)
+        if len(rows):
+            margins = self._proofs.margins(rows, np.zeros((len(rows), len(self._validity))))
+            self.left -= set(rows[margins > 0].tolist())
+
+    def _by_programs(self) -> None:
+        validity = self._validity
+        rows = np.array(sorted(self.left | set(self._facets)), dtype=np.int64)
+        programs = CellPrograms(validity.A[rows], validity.b[rows], self._inside)
+        distance = self._proofs.distances(self._inside[None, :])[0]
+        for row in sorted(self.left, key=lambda row: -distance[row]):
+            at = int(np.searchsorted(rows, row))
+            self.programs += 1
+            proposal = programs.beyond(at)
+            if proposal is None:
+                continue
+            excess = -float(self._proofs.distances(proposal.point[None, :])[0, row])
+            if excess > 0:
+                middle = self._inside + distance[row] / (distance[row] + excess) * (proposal.point - self._inside)
+                self._beyond[row] = (middle + proposal.point) / 2
+                if self._settle(np.array([row]), middle[None, :])[0]:
+                    continue
+            multipliers = np.zeros(len(validity))
+            multipliers[rows] = proposal.multipliers
+            if self._proofs.implied(row, multipliers):
+                self.left.discard(row)
+                programs.forget(at)
+            else:
+                self._support[row] = np.flatnonzero(multipliers)
