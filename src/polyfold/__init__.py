@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+from polyfold.analyses.local import LocalMaps, local
+from polyfold.analyses.map_of import PatternMap, map_of
 from polyfold.analyses.regions import Regions, regions
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.cell import Cell
@@ -31,7 +33,9 @@ __all__ = [
     "Certificate",
     "Count",
     "Domain",
+    "LocalMaps",
     "Network",
+    "PatternMap",
     "PolyfoldError",
     "Program",
     "Regions",
@@ -40,6 +44,8 @@ __all__ = [
     "check",
     "count",
     "load",
+    "local",
+    "map_of",
     "open",
     "polytope",
     "regions",

@@ -19,7 +19,7 @@ from polyfold.atlas.domain import Domain
 from polyfold.engine.exact_cell import ExactCells, ExactFacet, Hints, affordable
 from polyfold.engine.facet_programs import CellPrograms
 from polyfold.engine.facet_proof import FloatProofs
-from polyfold.engine.validity import Validity, Walls
+from polyfold.engine.validity import Validity, Walls, wall_name
 from polyfold.exact.rational import rational
 from polyfold.exact.tolerances import RECESSION
 from polyfold.program.program import Program
@@ -72,6 +72,22 @@ class CellFacets:
 
     def __len__(self) -> int:
         return len(self.facets)
+
+    def __getitem__(self, facet: int) -> Facet:
+        return self.facets[facet]
+
+    @property
+    def rows(self) -> tuple[Array, Array]:
+        """(A, b) with the closed cell being {u : A u <= b}, one row a facet."""
+        row_of = {wall: row for row, wall in enumerate(self.validity.wall.tolist())}
+        at = [next(row_of[wall] for wall in facet.walls if wall in row_of) for facet in self.facets]
+        return self.validity.A[at], self.validity.b[at]
+
+    @property
+    def names(self) -> list[str]:
+        """The facets' walls in the user's terms."""
+        program, domain = self.validity.program, self.validity.domain
+        return [", ".join(wall_name(program, domain, wall) for wall in facet.walls) for facet in self.facets]
 
 
 class Cells:
@@ -255,26 +271,32 @@ class _Search:
             self.left -= set(rows[margins > 0].tolist())
 
     def _by_programs(self) -> None:
-        validity = self._validity
-        rows = np.array(sorted(self.left | set(self._facets)), dtype=np.int64)
+        """How far do the others let one go beyond each row that is left?"""
+        validity, norms = self._validity, self._proofs.norms
+        rows = np.array(sorted(row for row in self.left | set(self._facets) if norms[row] > 0), dtype=np.int64)
+        if not len(rows):
+            return
         programs = CellPrograms(validity.A[rows], validity.b[rows], self._inside)
         distance = self._proofs.distances(self._inside[None, :])[0]
-        for row in sorted(self.left, key=lambda row: -distance[row]):
-            at = int(np.searchsorted(rows, row))
+        asked = [row for row in rows.tolist() if row in self.left]
+        middles: dict[int, Array] = {}
+        multipliers: dict[int, Array] = {}
+        for row in asked:
+            proposal = programs.beyond(int(np.searchsorted(rows, row)))
             self.programs += 1
-            proposal = programs.beyond(at)
             if proposal is None:
                 continue
-            excess = -float(self._proofs.distances(proposal.point[None, :])[0, row])
+            multipliers[row] = np.zeros(len(validity))
+            multipliers[row][rows] = proposal.multipliers
+            excess = (validity.A[row] @ proposal.point - validity.b[row]) / norms[row]
             if excess > 0:
-                middle = self._inside + distance[row] / (distance[row] + excess) * (proposal.point - self._inside)
-                self._beyond[row] = (middle + proposal.point) / 2
-                if self._settle(np.array([row]), middle[None, :])[0]:
-                    continue
-            multipliers = np.zeros(len(validity))
-            multipliers[rows] = proposal.multipliers
-            if self._proofs.implied(row, multipliers):
+                way = distance[row] / (distance[row] + excess)
+                middles[row] = self._inside + way * (proposal.point - self._inside)
+                self._beyond[row] = (middles[row] + proposal.point) / 2
+        if middles:
+            self._settle(np.array(list(middles)), np.array(list(middles.values())))
+        for row in multipliers.keys() & self.left:
+            if self._proofs.implied(row, multipliers[row]):
                 self.left.discard(row)
-                programs.forget(at)
             else:
-                self._support[row] = np.flatnonzero(multipliers)
+                self._support[row] = np.flatnonzero(multipliers[row])

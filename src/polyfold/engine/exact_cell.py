@@ -117,7 +117,7 @@ class ExactCells:
         for i, names in enumerate(walls.values()):
             try:
                 beyond = question.beyond(i)
-            except _TooMuchWork:
+            except _TooLargeError:
                 undecided += names
                 continue
             if beyond is not None:
@@ -190,7 +190,7 @@ def dot(a: Sequence[int], b: Sequence[int]) -> int:
     return sum(x * y for x, y in zip(a, b, strict=True))
 
 
-class _TooMuchWork(Exception):
+class _TooLargeError(Exception):
     """The exact program is too large for what it would tell."""
 
 
@@ -220,7 +220,7 @@ class _Facets:
             if support and follows([self.rows[j] for j in sorted(support)], self.rows[i]):
                 return None
         if len(self.rows) * len(self.inner) > _MOST_ENTRIES:
-            raise _TooMuchWork
+            raise _TooLargeError
         if self._inequalities is None:
             self._inequalities = Inequalities([[*row[:-1], dot(row, self.inner)] for row in self.rows])
         found = self._inequalities.beyond(i)

@@ -95,12 +95,6 @@ class CellPrograms:
         multipliers[row] = 0.0
         return Proposal(self._inside + point[:dim] * self._size, multipliers)
 
-    def forget(self, row: int) -> None:
-        """Leave a row out from now on: it follows from others."""
-        infinity = self._highs.kHighsInf
-        self._slack[row] = infinity
-        self._model.changeRowBounds(row, -infinity, infinity)
-
     def _run(self) -> tuple[Array, Array] | None:
         self._model.run()
         if self._model.getModelStatus() != self._highs.HighsModelStatus.kOptimal:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -121,10 +122,11 @@ class Walls:
     def varying(self) -> Signs:
         """Which domain rows depend on u, exactly."""
         domain = self.domain
-        varies = domain.input_rows.any(axis=1)
+        varies = np.any(domain.input_rows, axis=1)
         if domain.is_slice:
             size = np.abs(domain.input_rows) @ np.abs(domain.basis)
-            varies = (np.abs(domain.input_rows @ domain.basis) > relative(domain.input_dim + 4) * size + TINY).any(1)
+            doubt = relative(domain.input_dim + 4) * size + TINY
+            varies = np.any(np.abs(domain.input_rows @ domain.basis) > doubt, axis=1)
             for r in np.flatnonzero(~varies & size.any(axis=1)):
                 exact = rational_matrix(domain.input_rows[r : r + 1]) * rational_matrix(domain.basis)
                 varies[r] = any(exact.entries())
@@ -177,23 +179,28 @@ class Walls:
             b_error[:k] = _doubt(error, size)
         return A, b, A_error, b_error
 
+    @cached_property
+    def _row_matrices(self) -> list[tuple[Any, Any]]:
+        """The domain's rows over inputs and over parameters, and their absolute values; as sparse as they are."""
+        # Imported here because SciPy takes longer to import than all of polyfold.
+        from scipy.sparse import csr_array
+
+        matrices = (csr_array(self.domain.input_rows), csr_array(self.domain.parameter_rows))
+        return [(rows, abs(rows)) for rows in matrices]
+
     def _rows_hold(self, inputs: BoundedValues, parameters: BoundedValues) -> tuple[Signs, Signs]:
-        inside, certain = (
-            [np.zeros((len(inputs.values), 0), dtype=bool)],
-            [np.zeros((len(inputs.values), 0), dtype=bool)],
-        )
-        for rows, offsets, values in (
-            (self.domain.input_rows, self.domain.input_offsets, inputs),
-            (self.domain.parameter_rows, self.domain.parameter_offsets, parameters),
-        ):
-            slack = offsets - values.values @ rows.T
-            size = np.abs(offsets) + np.abs(values.values) @ np.abs(rows).T
-            spread = values.errors @ np.abs(rows).T
-            doubt = relative(rows.shape[1] + 8) * (size + spread) + spread + TINY
-            inside.append(slack > 0)
-            certain.append(np.abs(slack) > doubt)
-        holds, sure = np.concatenate(inside, axis=1), np.concatenate(certain, axis=1)
-        return holds | ~self.varying, sure | ~self.varying
+        if not self.domain.rows:
+            return np.zeros((len(inputs.values), 0), dtype=bool), np.zeros((len(inputs.values), 0), dtype=bool)
+        slacks, doubts = [], []
+        offsets = self.domain.input_offsets, self.domain.parameter_offsets
+        for (rows, sizes), bound, values in zip(self._row_matrices, offsets, (inputs, parameters), strict=True):
+            spread = (sizes @ values.errors.T).T
+            size = np.abs(bound) + (sizes @ np.abs(values.values).T).T
+            slacks.append(bound - (rows @ values.values.T).T)
+            doubts.append(relative(rows.shape[1] + 8) * (size + spread) + spread + TINY)
+        slack = np.concatenate(slacks, axis=1)
+        certain: Signs = np.abs(slack) > np.concatenate(doubts, axis=1)
+        return (slack > 0) | ~self.varying, certain | ~self.varying
 
 
 def _frame(origin: Array, basis: Array) -> Domain:
