@@ -19,6 +19,7 @@ from polyfold.atlas.storage import open_atlas as open
 from polyfold.engine.certify import certify
 from polyfold.engine.check import check
 from polyfold.engine.count import Count, count
+from polyfold.engine.explore import explore
 from polyfold.engine.unfold import unfold
 from polyfold.errors import PolyfoldError
 from polyfold.network.graph import Network
@@ -43,6 +44,7 @@ __all__ = [
     "certify",
     "check",
     "count",
+    "explore",
     "load",
     "local",
     "map_of",

@@ -50,6 +50,7 @@ class Witness:
 class Facet:
     """A facet: every wall that it lies on, a point of its relative interior, and what is behind it.
 
+    The first wall varies on the cell; some of the others may vary on the neighbour only.
     `across` is the pattern of the neighbour and `witness` a point in it; both are None where the domain ends.
     """
 
@@ -80,7 +81,7 @@ class CellFacets:
     def rows(self) -> tuple[Array, Array]:
         """(A, b) with the closed cell being {u : A u <= b}, one row a facet."""
         row_of = {wall: row for row, wall in enumerate(self.validity.wall.tolist())}
-        at = [next(row_of[wall] for wall in facet.walls if wall in row_of) for facet in self.facets]
+        at = [row_of[facet.walls[0]] for facet in self.facets]
         return self.validity.A[at], self.validity.b[at]
 
     @property
@@ -136,7 +137,7 @@ class Cells:
             return CellFacets(validity, witness, search.found(), undecided, "floats", search.programs)
         pattern = tuple(validity.signs.tolist())
         exact, unsaid = self.exact.facets(pattern, witness.rational, search.hints())
-        facets = sorted((self._facet(facet) for facet in exact), key=lambda facet: facet.walls)
+        facets = sorted((self._facet(facet) for facet in exact), key=lambda facet: sorted(facet.walls))
         return CellFacets(validity, witness, tuple(facets), tuple(sorted(unsaid)), "integers", search.programs)
 
     def is_bounded(self, validity: Validity) -> bool:

@@ -31,7 +31,10 @@ _MOST_ENTRIES = 40_000
 
 
 class ExactFacet(NamedTuple):
-    """The walls of a facet, a point of its relative interior, and the pattern and a point behind it (None: outside)."""
+    """The walls of a facet, a point of its relative interior, and the pattern and a point behind it (None: outside).
+
+    Walls that vary on the cell come first; behind them those that vary on the neighbour only.
+    """
 
     walls: tuple[int, ...]
     point: Point
@@ -121,7 +124,7 @@ class ExactCells:
                 undecided += names
                 continue
             if beyond is not None:
-                facets.append(self._facet(pattern, forms, question.rows[i], question.inner, beyond))
+                facets.append(self._facet(pattern, forms, names, question.rows[i], question.inner, beyond))
         return facets, undecided
 
     def bounded(self, pattern: Pattern) -> bool:
@@ -139,8 +142,10 @@ class ExactCells:
     def _sides(self, pattern: Pattern) -> list[int]:
         return [*(1 if on else -1 for on in pattern), *([1] * self._domain.rows)]
 
-    def _facet(self, pattern: Pattern, forms: Forms, row: Row, inner: list[int], beyond: list[int]) -> ExactFacet:
-        """The facet that the way from the inner point to one beyond the row leads through."""
+    def _facet(
+        self, pattern: Pattern, forms: Forms, walls: list[int], row: Row, inner: list[int], beyond: list[int]
+    ) -> ExactFacet:
+        """The facet on the walls that have this row, where the way from the inner point to one beyond it leads."""
         here, there = dot(row, inner), -dot(row, beyond)
         middle = [here * x + there * w for x, w in zip(beyond, inner, strict=True)]
         (values,) = forms.at(middle)
@@ -152,14 +157,16 @@ class ExactCells:
         }
         point = affine_point(middle)
         if any(wall >= gates for wall in vanishing):
-            return ExactFacet(tuple(sorted(vanishing)), point, None, None)
+            # What ends the domain comes first.
+            return ExactFacet(tuple(sorted(vanishing, key=lambda wall: (wall < gates, wall))), point, None, None)
         way = [x - w for x, w in zip(affine_point(beyond), affine_point(inner), strict=True)]
         columns = fmpq_mat(len(way), 2, [x for pair in zip(point, way, strict=True) for x in pair])
         across = self.forms.exact.forward(exact_lift(self._domain, columns)).pattern
         behind = self.forms.under(across)
         (at_facet,) = behind.at(middle)
         vanishing |= {gate for gate in range(gates) if at_facet[gate] == 0 and any(behind.rows[gate])}
-        return ExactFacet(tuple(sorted(vanishing)), point, across, _some_way_in(behind, point, way))
+        more = sorted(vanishing - set(walls))
+        return ExactFacet((*walls, *more), point, across, _some_way_in(behind, point, way))
 
 
 def _some_way_in(behind: Forms, point: Point, way: Sequence[fmpq]) -> Point:
