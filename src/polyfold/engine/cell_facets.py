@@ -130,12 +130,15 @@ class Cells:
         search = _Search(self.walls, validity, witness.point)
         if witness.exact is None:
             search.run()
-        if not search.left:
+        left = sorted(validity.wall[list(search.left)].tolist())
+        pattern = tuple(validity.signs.tolist())
+        if not left:
             return CellFacets(validity, witness, search.found(), (), "floats", search.programs)
         if self.exact is None:
-            undecided = tuple(sorted(int(validity.wall[row]) for row in search.left))
-            return CellFacets(validity, witness, search.found(), undecided, "floats", search.programs)
-        pattern = tuple(validity.signs.tolist())
+            return CellFacets(validity, witness, search.found(), tuple(left), "floats", search.programs)
+        # On an unbounded domain floats prove facets, but no row implied: a rest of rounding errors has no bound there.
+        if witness.exact is None and self.exact.implied(pattern, left, search.hints()):
+            return CellFacets(validity, witness, search.found(), (), "floats and integers", search.programs)
         exact, unsaid = self.exact.facets(pattern, witness.rational, search.hints())
         facets = sorted((self._facet(facet) for facet in exact), key=lambda facet: sorted(facet.walls))
         return CellFacets(validity, witness, tuple(facets), tuple(sorted(unsaid)), "integers", search.programs)

@@ -127,6 +127,18 @@ class ExactCells:
                 facets.append(self._facet(pattern, forms, names, question.rows[i], question.inner, beyond))
         return facets, undecided
 
+    def implied(self, pattern: Pattern, walls: Sequence[int], hints: Hints) -> bool:
+        """Whether the walls guessed imply all of these ones: no wall is used that has itself been implied before."""
+        forms, sides = self.forms.under(pattern), self._sides(pattern)
+        dropped: set[int] = set()
+        for wall in walls:
+            by = hints.implied_by.get(wall, ())
+            rows = [[sides[other] * x for x in forms.rows[other]] for other in by]
+            if not dropped.isdisjoint(by) or not follows(rows, [sides[wall] * x for x in forms.rows[wall]]):
+                return False
+            dropped.add(wall)
+        return True
+
     def bounded(self, pattern: Pattern) -> bool:
         """Whether a cell is bounded."""
         forms, sides = self.forms.under(pattern), self._sides(pattern)
