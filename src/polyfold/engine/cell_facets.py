@@ -30,6 +30,10 @@ Signs = npt.NDArray[np.bool_]
 
 # How many numbers the products of rays and walls may take at a time.
 _RAY_NUMBERS = 1 << 24
+# A wall that carries a facet is usually cleared of the others in a few steps; a linear program is there for the rest.
+_PROJECTIONS = 50
+# In cells of fewer numbers a linear program costs no more than such steps.
+_LARGE = 1 << 13
 # Up to so many numbers an exact program says in some milliseconds whether a cell is bounded.
 _EXACT_BOUNDED = 4096
 
@@ -215,6 +219,8 @@ class _Search:
     def run(self) -> None:
         self._by_rays()
         self._by_boxes()
+        if self._validity.A.size > _LARGE:
+            self._by_projections()
         if self.left:
             self._by_programs()
 
@@ -266,6 +272,35 @@ class _Search:
             rows, at = np.unique(first[order], return_index=True)
             rays = order[at]
             self._settle(rows.astype(np.int64), self._inside + length[rays, None] * ways[rays])
+
+    def _by_projections(self) -> None:
+        """From the foot of a wall along it, away from whatever wall is in the way most, until none is."""
+        normals, norms = self._proofs.normals, self._proofs.norms
+        rows = np.array(sorted(row for row in self.left if norms[row] > 0), dtype=np.int64)
+        distance = self._proofs.distances(self._inside[None, :])[0]
+        points = self._inside + distance[rows, None] * normals[rows]
+        own = np.arange(len(rows))
+        cleared: dict[int, Array] = {}
+        for _ in range(_PROJECTIONS):
+            room = self._proofs.distances(points)
+            room[own, rows[own]] = np.inf
+            worst = room.argmin(axis=1)
+            lack = -room[own, worst]
+            free = lack < 0
+            cleared.update(zip(rows[free].tolist(), points[free], strict=True))
+            rows, points, worst, lack = rows[~free], points[~free], worst[~free], lack[~free]
+            own = np.arange(len(rows))
+            if not len(rows):
+                break
+            # A little farther than needed: a share of the room that the inner point has there.
+            along = np.einsum("ij,ij->i", normals[worst], normals[rows])
+            way = normals[worst] - along[:, None] * normals[rows]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                points = points - ((lack + 0.1 * distance[worst]) / (1 - along**2))[:, None] * way
+            usable = np.isfinite(points).all(axis=1)
+            rows, points, own = rows[usable], points[usable], np.arange(int(usable.sum()))
+        if cleared:
+            self._settle(np.array(list(cleared)), np.array(list(cleared.values())))
 
     def _by_boxes(self) -> None:
         """Walls that do not even reach the domain's box."""

@@ -50,7 +50,9 @@ class CellPrograms:
         count, dim = self._rows.shape
         infinity = self._highs.kHighsInf
         model = self._highs.Highs()
-        for name, value in (("output_flag", False), ("presolve", "off"), ("threads", 1), ("solver", "simplex")):
+        # Questions differ in what they maximise, so the last answer is a corner to start from: the primal simplex does.
+        options = {"output_flag": False, "presolve": "off", "threads": 1, "solver": "simplex", "simplex_strategy": 4}
+        for name, value in options.items():
             model.setOptionValue(name, value)
         model.addVars(dim, np.full(dim, -infinity), np.full(dim, infinity))
         model.addVars(1, np.zeros(1), np.zeros(1))  # the radius of a ball
@@ -80,10 +82,10 @@ class CellPrograms:
         return None if found is None else self._inside + found[0][:dim] * self._size
 
     def beyond(self, row: int) -> Proposal | None:
-        """How far the other rows let one go beyond this one, up to as far again as it is away."""
+        """How far the other rows let one go beyond this one, up to a quarter more than it is away."""
         dim, infinity = self._rows.shape[1], self._highs.kHighsInf
         columns = np.arange(dim, dtype=np.int32)
-        self._model.changeRowBounds(row, -infinity, 2 * float(self._slack[row]) + 1)
+        self._model.changeRowBounds(row, -infinity, 1.25 * float(self._slack[row]))
         self._model.changeColsCost(dim, columns, -self._rows[row])
         found = self._run()
         self._model.changeColsCost(dim, columns, np.zeros(dim))
