@@ -75,9 +75,9 @@ def convolve_back(y: Array, kernel: Array, window: Window, space: tuple[int, ...
                 slice(d * o, d * o + s * (n - 1) + 1, s)
                 for o, d, s, n in zip(offset, window.dilation, window.stride, places, strict=True)
             )
-            result[part][(..., *target)] += columns[(slice(None), slice(None), *offset)]
+            result[part][:, :, *target] += columns[:, :, *offset]
     inner = tuple(slice(before, before + n) for n, (before, _) in zip(space, window.padding, strict=True))
-    return np.ascontiguousarray(result[(..., *inner)])
+    return np.ascontiguousarray(result[:, :, *inner])
 
 
 def _parts(batch: int, channels: int, size: list[int], places: tuple[int, ...] | list[int]) -> list[slice]:
