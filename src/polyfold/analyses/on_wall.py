@@ -7,7 +7,7 @@ import numpy.typing as npt
 from flint import fmpq_mat
 
 from polyfold.atlas.domain import resolve_domain
-from polyfold.engine.exact_cell import ExactCells, affordable
+from polyfold.engine.exact_cell import ExactCells, affordable, coefficients
 from polyfold.exact.bounded import BoundedValues, bounded_forward, exact_values
 from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.rational import rational
@@ -35,7 +35,7 @@ def gates_at_zero(program: Program, X: Array) -> tuple[Signs, list[Ids]]:
         around = bounded_forward(program, BoundedValues(X[rows], relative(1) * (1 + np.abs(X[rows]))))
         at_zero[rows] |= passed.zero[rows] & ~around.zero
     unsure = np.flatnonzero((~passed.certain).any(axis=1))
-    if len(unsure) and _coefficients(program) <= _MOST_COEFFICIENTS:
+    if len(unsure) and coefficients(program) <= _MOST_COEFFICIENTS:
         exact = RationalProgram(program)
         for i in unsure:
             point = [rational(x) for x in X[i].tolist()]
@@ -55,8 +55,3 @@ def _drop_vanishing(program: Program, signs: Signs, at_zero: Signs) -> None:
         forms = ExactCells(program, domain).forms.under(tuple(signs.tolist()))
         for gate in np.flatnonzero(at_zero):
             at_zero[gate] = any(forms.rows[gate])
-
-
-def _coefficients(program: Program) -> int:
-    widths = [program.input_dim, *(stage.width for stage in program.stages)]
-    return sum(stage.width * widths[block.source] for stage in program.stages for block in stage.affine.blocks)

@@ -18,7 +18,7 @@ from polyfold.exact.combination import follows
 from polyfold.exact.implied import Inequalities
 from polyfold.exact.linear_program import maximise, point_above
 from polyfold.exact.rational import rational
-from polyfold.program.program import Affine, Program
+from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
 Row = tuple[int, ...]
@@ -52,12 +52,13 @@ class Hints:
 
 def affordable(program: Program, domain: Domain) -> bool:
     """Whether all gates can be written as exact forms of the input in a few seconds."""
+    return (domain.dim + 1) * coefficients(program) <= _MOST_PRODUCTS
 
-    def products(affine: Affine) -> int:
-        widths = [program.input_dim, *(stage.width for stage in program.stages)]
-        return len(affine.bias) * sum(widths[block.source] for block in affine.blocks)
 
-    return (domain.dim + 1) * sum(products(stage.affine) for stage in program.stages) <= _MOST_PRODUCTS
+def coefficients(program: Program) -> int:
+    """How many coefficients the stages have, written out as matrices."""
+    widths = [program.input_dim, *(stage.width for stage in program.stages)]
+    return sum(stage.width * sum(widths[source] for source in stage.affine.sources) for stage in program.stages)
 
 
 class ExactCells:

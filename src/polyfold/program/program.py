@@ -37,6 +37,11 @@ class Affine:
     blocks: tuple[Block, ...]
     bias: Array
 
+    @property
+    def sources(self) -> frozenset[int]:
+        """The sources that it reads."""
+        return frozenset(block.source for block in self.blocks)
+
     def __call__(self, sources: list[Array]) -> Array:
         """Rows of values from the rows of every source."""
         total = np.broadcast_to(self.bias, (len(sources[0]), len(self.bias)))
