@@ -20,6 +20,10 @@ Ids = npt.NDArray[np.int64]
 Signs = npt.NDArray[np.bool_]
 
 
+# With a time limit work is done in so many times smaller parts: between them one can stop.
+_CLOCK = 32
+
+
 @dataclass(frozen=True, eq=False)
 class WallDistances:
     """For each input the Euclidean distance to the nearest wall and the gate it belongs to.
@@ -57,6 +61,8 @@ def distances_to_walls(
 ) -> WallDistances:
     """The nearest wall of each input, given its pattern and the gates whose wall it lies on."""
     started = time.perf_counter()
+    if max_seconds is not None:
+        memory = max(1, memory // _CLOCK)
     distance, gate = np.full(len(X), np.nan), np.full(len(X), -1, dtype=np.int64)
     late = False
     for i in range(len(X)):
