@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import polyfold as pf
 from polyfold.atlas.atlas import Atlas
-from polyfold.engine import exact_cell
+from polyfold.engine import cell_facets, exact_cell
 from polyfold.engine.cell_facets import CellFacets, Cells
 from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError
 from polyfold.program.lower import lower
@@ -108,8 +108,9 @@ def assert_agrees(case: Case, most: int) -> None:
     for item, (k, signs) in enumerate(zip(chosen.tolist(), atlas.signs(chosen), strict=True)):
         validity = cells.walls.under(signs)
         A, b = everything[item]
-        scale = 1 + np.abs(A).max(initial=0.0)
-        assert np.allclose(validity.A, A[validity.wall], rtol=0, atol=1e-9 * scale), case
+        # Two roundings of one number lie as far apart as the bound on both allows, and no farther.
+        assert (np.abs(validity.A - A[validity.wall]) <= 2 * validity.A_error).all(), case
+        assert (np.abs(validity.b - b[validity.wall]) <= 2 * validity.b_error).all(), case
         missing = np.setdiff1d(np.arange(case.program.gates), validity.wall)
         assert not A[missing].any() and not b[missing].any(), case
         witness = cells.witness(validity, atlas.witnesses[k])
@@ -167,6 +168,18 @@ def test_facets_in_high_dimension_on_a_box() -> None:
         back = pf.local(program, behind.witness.point[None, :], domain=pf.box(-1, 1))
         assert (back.signs[0] == behind.signs).all()
         assert any(facet.walls == found[k].walls for facet in back.facets(0).facets)
+
+
+def test_facets_do_not_depend_on_how_much_is_done_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    program, X = lower(pf.load(random_layers(12, 30, 20, 2))), np.full((1, 12), 0.1)
+    monkeypatch.setattr(cell_facets, "_LARGE", 0)
+    whole = pf.local(program, X, domain=pf.box(-1, 1)).facets(0)
+    monkeypatch.setattr(cell_facets, "_MOST_NUMBERS", 1)
+    parts = pf.local(program, X, domain=pf.box(-1, 1)).facets(0)
+    assert as_set(whole) == as_set(parts) and not parts.undecided
+    monkeypatch.setattr(cell_facets, "_PROJECTIONS", 0)
+    programs = pf.local(program, X, domain=pf.box(-1, 1)).facets(0)
+    assert as_set(whole) == as_set(programs) and programs.programs > whole.programs
 
 
 def test_a_facet_on_two_walls_switches_both() -> None:

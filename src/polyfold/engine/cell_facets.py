@@ -7,6 +7,7 @@ affordable. What is left then is listed as undecided.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -28,8 +29,8 @@ Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 Signs = npt.NDArray[np.bool_]
 
-# How many numbers the products of rays and walls may take at a time.
-_RAY_NUMBERS = 1 << 24
+# How many numbers may be worked with at a time: half a gigabyte.
+_MOST_NUMBERS = 1 << 26
 # A wall that carries a facet is usually cleared of the others in a few steps; a linear program is there for the rest.
 _PROJECTIONS = 50
 # In cells of fewer numbers a linear program costs no more than such steps.
@@ -202,6 +203,12 @@ def _recedes(validity: Validity) -> float:
     return -float(found.fun) if found.status == 0 else np.inf
 
 
+def _parts(count: int, numbers_each: int) -> Iterator[slice]:
+    """Slices of range(count) that need a bounded memory each."""
+    step = max(1, _MOST_NUMBERS // max(1, numbers_each))
+    return (slice(start, min(start + step, count)) for start in range(0, count, step))
+
+
 class _Search:
     """The facets that floats can find and prove, and the rows that they leave open."""
 
@@ -247,20 +254,21 @@ class _Search:
             {int(wall[row]): wall[support].tolist() for row, support in self._support.items()},
         )
 
-    def _settle(self, rows: Ids, points: Array) -> Signs:
+    def _settle(self, rows: Ids, points: Array) -> None:
         """Prove facets from points on them."""
-        crossings = self._proofs.crossings(rows, points)
-        for k in np.flatnonzero(crossings.proved):
-            self._facets[int(rows[k])] = points[k], crossings.behind[k]
-            self.left.discard(int(rows[k]))
-        return crossings.proved
+        # An interval pass keeps some numbers a gate, and every point sees every wall.
+        for part in _parts(len(rows), 16 * (len(self._validity.signs) + len(self._validity))):
+            crossings = self._proofs.crossings(rows[part], points[part])
+            for k in np.flatnonzero(crossings.proved):
+                row = int(rows[part][k])
+                self._facets[row] = points[part][k], crossings.behind[k]
+                self.left.discard(row)
 
     def _by_rays(self) -> None:
         """Straight to every wall: the first one met is a facet, if it is met alone."""
         normals, distance = self._proofs.normals, self._proofs.distances(self._inside[None, :])[0]
-        step = max(1, _RAY_NUMBERS // max(1, len(normals)))
-        for start in range(0, len(normals), step):
-            ways = normals[start : start + step]
+        for part in _parts(len(normals), 2 * len(normals)):
+            ways = normals[part]
             rates = ways @ normals.T
             with np.errstate(divide="ignore", invalid="ignore"):
                 lengths = np.where(rates > 0, distance / rates, np.inf)
@@ -268,16 +276,19 @@ class _Search:
             length = lengths[np.arange(len(ways)), first]
             new = np.flatnonzero(np.isfinite(length) & ~np.isin(first, list(self._facets)))
             # One ray a wall; its own one, where that meets it.
-            order = new[np.argsort(first[new] != new + start, kind="stable")]
+            order = new[np.argsort(first[new] != new + part.start, kind="stable")]
             rows, at = np.unique(first[order], return_index=True)
             rays = order[at]
             self._settle(rows.astype(np.int64), self._inside + length[rays, None] * ways[rays])
 
     def _by_projections(self) -> None:
         """From the foot of a wall along it, away from whatever wall is in the way most, until none is."""
-        normals, norms = self._proofs.normals, self._proofs.norms
-        rows = np.array(sorted(row for row in self.left if norms[row] > 0), dtype=np.int64)
-        distance = self._proofs.distances(self._inside[None, :])[0]
+        left = np.array(sorted(row for row in self.left if self._proofs.norms[row] > 0), dtype=np.int64)
+        for part in _parts(len(left), 2 * len(self._validity)):
+            self._project(left[part])
+
+    def _project(self, rows: Ids) -> None:
+        normals, distance = self._proofs.normals, self._proofs.distances(self._inside[None, :])[0]
         points = self._inside + distance[rows, None] * normals[rows]
         own = np.arange(len(rows))
         cleared: dict[int, Array] = {}
@@ -328,7 +339,7 @@ class _Search:
             multipliers[row] = np.zeros(len(validity))
             multipliers[row][rows] = proposal.multipliers
             excess = (validity.A[row] @ proposal.point - validity.b[row]) / norms[row]
-            if excess > 0:
+            if excess > 0 and distance[row] > 0:
                 way = distance[row] / (distance[row] + excess)
                 middles[row] = self._inside + way * (proposal.point - self._inside)
                 self._beyond[row] = (middles[row] + proposal.point) / 2

@@ -51,7 +51,7 @@ class CellPrograms:
         infinity = self._highs.kHighsInf
         model = self._highs.Highs()
         # Questions differ in what they maximise, so the last answer is a corner to start from: the primal simplex does.
-        options = {"output_flag": False, "presolve": "off", "threads": 1, "solver": "simplex", "simplex_strategy": 4}
+        options = {"output_flag": False, "presolve": "off", "solver": "simplex", "simplex_strategy": 4}
         for name, value in options.items():
             model.setOptionValue(name, value)
         model.addVars(dim, np.full(dim, -infinity), np.full(dim, infinity))
