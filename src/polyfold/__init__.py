@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+from polyfold.analyses.local import LocalMaps, local
+from polyfold.analyses.map_of import PatternMap, map_of
 from polyfold.analyses.regions import Regions, regions
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.cell import Cell
@@ -17,6 +19,7 @@ from polyfold.atlas.storage import open_atlas as open
 from polyfold.engine.certify import certify
 from polyfold.engine.check import check
 from polyfold.engine.count import Count, count
+from polyfold.engine.explore import explore
 from polyfold.engine.unfold import unfold
 from polyfold.errors import PolyfoldError
 from polyfold.network.graph import Network
@@ -31,7 +34,9 @@ __all__ = [
     "Certificate",
     "Count",
     "Domain",
+    "LocalMaps",
     "Network",
+    "PatternMap",
     "PolyfoldError",
     "Program",
     "Regions",
@@ -39,7 +44,10 @@ __all__ = [
     "certify",
     "check",
     "count",
+    "explore",
     "load",
+    "local",
+    "map_of",
     "open",
     "polytope",
     "regions",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ class Domain:
         """How many domain rows there are."""
         return len(self.input_rows) + len(self.parameter_rows)
 
-    @property
+    @cached_property
     def is_slice(self) -> bool:
         """Whether parameters differ from inputs."""
         return not (

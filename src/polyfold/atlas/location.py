@@ -119,6 +119,8 @@ def bounded_lift(domain: Domain, U: Array) -> BoundedValues:
 
 def exact_lift(domain: Domain, columns: fmpq_mat) -> fmpq_mat:
     """Input jets of parameter jets: column 0 is a point, the others are directions."""
+    if not domain.is_slice:
+        return columns
     lifted = rational_matrix(domain.basis) * columns
     for i, value in enumerate(domain.origin.tolist()):
         lifted[i, 0] += rational(value)

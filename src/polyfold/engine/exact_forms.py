@@ -37,7 +37,7 @@ class ExactForms:
     """Forms of a program's gates on a domain, pattern by pattern. What patterns begin with in common is kept."""
 
     def __init__(self, program: Program, domain: Domain, keep: int = 1 << 12) -> None:
-        self._exact = RationalProgram(program)
+        self.exact = RationalProgram(program)
         self._first = program.first_gate
         axes = fmpq_mat(domain.dim, 1 + domain.dim)
         for k in range(domain.dim):
@@ -49,7 +49,7 @@ class ExactForms:
 
     def _compute_forms(self, pattern: Pattern) -> Forms:
         rows = [
-            row for s in range(len(self._exact.stages)) for row in self._stage(s, pattern[: self._first[s]])[0]
+            row for s in range(len(self.exact.stages)) for row in self._stage(s, pattern[: self._first[s]])[0]
         ] + self._domain_rows
         return Forms(rows, fmpz_mat(rows) if rows else fmpz_mat(0, 0))
 
@@ -58,8 +58,8 @@ class ExactForms:
         sources = [self._inputs]
         for s in range(stage):
             z = self._stage(s, before[: self._first[s]])[1]
-            sources.append(self._exact.stages[s].outputs(z, before[self._first[s] : self._first[s + 1]]))
-        z = self._exact.stages[stage].preactivations(sources)
+            sources.append(self.exact.stages[s].outputs(z, before[self._first[s] : self._first[s + 1]]))
+        z = self.exact.stages[stage].preactivations(sources)
         return [_integers(line) for line in z.tolist()], z
 
 

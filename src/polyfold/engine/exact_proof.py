@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from polyfold.atlas.atlas import DOMAIN_BOUNDARY, Atlas
 from polyfold.engine.exact_forms import ExactForms, Forms, Pattern
+from polyfold.engine.validity import wall_name
 from polyfold.exact.implied import Inequalities
 
 Kind = Literal["witness", "facets", "neighbour"]
@@ -24,15 +25,6 @@ class Fault:
 
     kind: Kind
     text: str
-
-
-def wall_name(atlas: Atlas, wall: int) -> str:
-    """A wall in the user's terms."""
-    if 0 <= wall < atlas.gates:
-        return f"gate {wall} ({atlas.program.origins[wall]})"
-    if atlas.gates <= wall < atlas.gates + atlas.domain.rows:
-        return f"domain row {wall - atlas.gates}"
-    return f"wall {wall}, which does not exist"
 
 
 @dataclass(frozen=True)
@@ -91,18 +83,21 @@ class ExactProof:
             found += self._across(cell, forms, facet, inner, beyond)
         return found
 
+    def _name(self, wall: int) -> str:
+        return wall_name(self._atlas.program, self._atlas.domain, wall)
+
     def _pattern(self, cell: int) -> Pattern:
         return tuple(self._atlas.signs([cell])[0].tolist())
 
     def _fault(self, kind: Kind, cell: int, facet: _Facet, text: str) -> Fault:
-        names = ", ".join(wall_name(self._atlas, wall) for wall in sorted(facet.walls))
+        names = ", ".join(self._name(wall) for wall in sorted(facet.walls))
         return Fault(kind, f"cell {cell}, facet {facet.number} on {names}: {text}")
 
     def _witness_faults(self, cell: int, forms: Forms, sides: list[int], inner: list[int]) -> Iterator[Fault]:
         """Every gate must have the pattern's sign at the witness, or vanish on the whole cell and be off there."""
         (values,) = forms.at(inner)
         for wall, (row, side, value) in enumerate(zip(forms.rows, sides, values, strict=True)):
-            name, is_row = wall_name(self._atlas, wall), wall >= self._atlas.gates
+            name, is_row = self._name(wall), wall >= self._atlas.gates
             if is_row and not any(row[:-1]):
                 if row[-1] < 0:
                     yield Fault("witness", f"cell {cell}: {name} holds nowhere, so the domain is empty")
@@ -136,7 +131,7 @@ class ExactProof:
         forms = [_seen_from(inner, row) for row in (*others, *(facet.row for facet in facets))]
         everything = Inequalities(forms)
         return [
-            Fault("facets", f"cell {cell}: {wall_name(self._atlas, wall)} bounds it too, but no facet lies on it")
+            Fault("facets", f"cell {cell}: {self._name(wall)} bounds it too, but no facet lies on it")
             for i, wall in enumerate(others.values())
             if everything.beyond(i) is not None
         ]
@@ -163,15 +158,13 @@ class ExactProof:
             for gate, on in enumerate(pattern):
                 # A gate that is zero at the facet has the sign of its way outward; one that stays zero is off.
                 if on != ((at_facet[gate] or further[gate]) > 0):
-                    text = (
-                        f"cell {neighbour} is listed behind it, but {wall_name(atlas, gate)} is {_state(not on)} there"
-                    )
+                    text = f"cell {neighbour} is listed behind it, but {self._name(gate)} is {_state(not on)} there"
                     yield self._fault("neighbour", cell, facet, text)
                     return
             vanishing |= {gate for gate in range(atlas.gates) if at_facet[gate] == 0 and any(behind.rows[gate])}
         for wall in sorted(vanishing ^ facet.walls):
             reason = "lies on it too, but is not listed" if wall in vanishing else "is listed, but does not lie on it"
-            yield self._fault("neighbour", cell, facet, f"{wall_name(atlas, wall)} {reason}")
+            yield self._fault("neighbour", cell, facet, f"{self._name(wall)} {reason}")
 
 
 def _varies(row: list[int], wall: int, atlas: Atlas) -> bool:

@@ -17,5 +17,9 @@ def domain_volume(domain: Domain) -> float:
     >>> domain_volume(box(-1, 2).resolve(3))
     27.0
     """
-    nothing = Program(domain.input_dim, (), WrittenOut((), np.zeros(0)), ())
-    return float(find_measures(nothing, domain, np.zeros((1, 0), dtype=np.uint8))[0][0])
+    return float(find_measures(no_gates(domain), domain, np.zeros((1, 0), dtype=np.uint8))[0][0])
+
+
+def no_gates(domain: Domain) -> Program:
+    """A program without gates or outputs: its only cell is the domain."""
+    return Program(domain.input_dim, (), WrittenOut((), np.zeros(0)), ())

@@ -9,8 +9,8 @@ Progress = Callable[[int], None]
 
 
 @contextmanager
-def reporter(progress: bool | Progress) -> Iterator[Progress]:
-    """What to call with the number of cells so far."""
+def reporter(progress: bool | Progress, what: str = "cells") -> Iterator[Progress]:
+    """What to call with the number of cells, or of something else, so far."""
     if callable(progress):
         yield progress
         return
@@ -23,11 +23,11 @@ def reporter(progress: bool | Progress) -> Iterator[Progress]:
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("unfolding", total=None)
+        task = bar.add_task(f"no {what} yet", total=None)
 
         def report(cells: int) -> None:
             elapsed = bar.tasks[0].elapsed or 0
             speed = f", {cells / elapsed:,.0f} a second" if elapsed else ""
-            bar.update(task, description=f"{cells:,} cells{speed}")
+            bar.update(task, description=f"{cells:,} {what}{speed}")
 
         yield report

@@ -1,7 +1,7 @@
 """Every tolerance of polyfold, by name. A number that decides "equal enough" lives here and nowhere else.
 
-None of these decides a gate's sign: that is done exactly. They say when an import counts as faithful, and when a
-check in floats passes.
+None of these decides a gate's sign: that is done exactly. They say when an import counts as faithful, when a
+check in floats passes, and where floats look for something that is then proved.
 """
 
 from __future__ import annotations
@@ -25,3 +25,13 @@ VOLUME_SUM = 1e-6
 
 # What an ONNX BatchNormalization adds to the variance where the file does not say: the operator's own default.
 ONNX_BATCH_NORM_EPSILON = 1e-5
+
+# How far behind a facet to look for its neighbour, as parts of the room that the cell's other walls leave there. The
+# shorter the step, the fewer other gates switch; the longer, the surer the signs. Each is a proposal to be proved.
+STEPS_ACROSS = (2.0**-34, 2.0**-24, 2.0**-12)
+
+# A direction of length one along which all walls recede by more than this is one in which a cell never ends.
+RECESSION = 1e-7
+
+# A wall nearer than this part of the farthest one's distance does not set the scale of a linear program.
+SAME_PLACE = 2.0**-26

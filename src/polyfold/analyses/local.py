@@ -1,0 +1,231 @@
+"""Local maps: the affine map of a network around given inputs, and the polytope on which it holds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.analyses.local_walls import NearestWall, WallDistances, distances_to_walls, nearest_wall
+from polyfold.analyses.on_wall import gates_at_zero
+from polyfold.atlas.chebyshev import chebyshev_balls
+from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
+from polyfold.atlas.frozen import constants
+from polyfold.atlas.maps import output_forms
+from polyfold.atlas.patterns import pack, unpack
+from polyfold.engine.cell_facets import CellFacets, Cells, Witness
+from polyfold.engine.progress import reporter
+from polyfold.engine.validity import Validity, wall_name
+from polyfold.engine.watch import check_seconds
+from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError
+from polyfold.network.load import load
+from polyfold.program.lower import lower
+from polyfold.program.program import Program
+
+Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+Signs = npt.NDArray[np.bool_]
+
+MEMORY = 1 << 30
+
+
+@dataclass(frozen=True, eq=False)
+class Neighbour:
+    """The cell behind a facet: its pattern, a point inside that proves it, and the gates that switch on the way."""
+
+    signs: Signs
+    witness: Witness
+    switched: Ids
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalMaps:
+    """Affine maps of a network around inputs X, one a row: f(x) = A[i] x + c[i] on the closed cell of X[i].
+
+    A is (n, outputs, inputs) and c is (n, outputs), inputs and outputs flattened. `patterns` are packed as in an atlas.
+    `on_wall[i]` lists the gates whose wall X[i] lies on: those that are zero there, but not all around, or that could
+    not be told from zero. The pattern then is that of one of the sides. If a time limit stopped the work, the maps
+    are those of the first inputs only, and `stopped_by` says so.
+    """
+
+    program: Program
+    domain: Domain
+    X: Array
+    A: Array
+    c: Array
+    patterns: npt.NDArray[np.uint8]
+    on_wall: tuple[Ids, ...]
+    stopped_by: str | None = None
+    memory: int = MEMORY
+    _known: dict[int, CellFacets] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        n, m, d = len(self.X), self.program.output_dim, self.program.input_dim
+        expected = {"X": (n, d), "A": (n, m, d), "c": (n, m), "patterns": (n, (self.program.gates + 7) // 8)}
+        for name, shape in expected.items():
+            if getattr(self, name).shape != shape:
+                raise ShapeError(f"local maps' {name} must have shape {shape}, not {getattr(self, name).shape}")
+            getattr(self, name).setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __repr__(self) -> str:
+        stopped = f"; stopped by {self.stopped_by}" if self.stopped_by else ""
+        return f"LocalMaps: {len(self):,} inputs of a network with {self.program.gates:,} gates{stopped}"
+
+    @property
+    def signs(self) -> Signs:
+        """The patterns as a boolean matrix (n, gates)."""
+        return unpack(self.patterns, self.program.gates)
+
+    def polytope(self, i: int) -> Validity:
+        """Where map i holds: {x : A x <= b}, one row a gate and one a domain row."""
+        return self._cells.walls.under(unpack(self.patterns[[self._item(i)]], self.program.gates)[0])
+
+    def facets(self, i: int) -> CellFacets:
+        """The minimal rows of the polytope around input i, each proved to be a facet, and what lies behind them.
+
+        `undecided` lists walls of which neither floats nor exact arithmetic could tell: usually none.
+        """
+        item = self._item(i)
+        if item not in self._known:
+            validity = self.polytope(item)
+            witness = self._cells.witness(validity, self.X[item])
+            if witness is None:
+                near = ", ".join(wall_name(self.program, self.domain, g) for g in self.on_wall[item].tolist()[:4])
+                raise PolyfoldError(
+                    f"no point inside the polytope of input {i} was found, so it has no facets: "
+                    f"its pattern holds on a flat set at most (the input lies on {near or 'no wall'})"
+                )
+            self._known[item] = self._cells.facets(validity, witness)
+        return self._known[item]
+
+    def chebyshev(self, i: int) -> tuple[Array, float]:
+        """Centre and radius of the largest ball in the polytope of input i; infinity and NaN if there is no largest."""
+        found = self.facets(i)
+        A, b = found.rows
+        centres, radii = chebyshev_balls(np.array([0, len(b)]), A, b, found.witness.point[None, :])
+        return centres[0], float(radii[0])
+
+    def neighbour(self, i: int, facet: int) -> Neighbour:
+        """The cell behind facet number `facet` of `facets(i)`; DomainError where the domain ends."""
+        found = self.facets(i)
+        if not 0 <= facet < len(found):
+            raise IndexError(f"there is no facet {facet}: the cell of input {i} has {len(found)}")
+        across, witness = found[facet].across, found[facet].witness
+        if across is None or witness is None:
+            raise DomainError(f"behind facet {facet} of input {i} ({found.names[facet]}) the domain ends")
+        return Neighbour(across, witness, np.flatnonzero(across != found.validity.signs))
+
+    def nearest_wall(self, i: int) -> NearestWall:
+        """The gate that switches first on the way out of the cell of input i, how far that is, and where."""
+        item = self._item(i)
+        found = distances_to_walls(self.program, self.X[[item]], self.signs[[item]], [self.on_wall[item]], self.memory)
+        return nearest_wall(self.program, self.X[item], self.signs[item], float(found.distance[0]), int(found.gate[0]))
+
+    def wall_distances(
+        self, *, progress: bool | Callable[[int], None] = False, max_seconds: float | None = None
+    ) -> WallDistances:
+        """Every input's distance to the nearest wall, and whose it is: within it nothing switches.
+
+        Rows of the gates are never held together. NaN and -1 mark inputs that a time limit left out.
+        """
+        check_seconds(max_seconds)
+        with reporter(progress, "inputs") as report:
+            return distances_to_walls(
+                self.program, self.X, self.signs, self.on_wall, self.memory, report=report, max_seconds=max_seconds
+            )
+
+    @cached_property
+    def _cells(self) -> Cells:
+        return Cells(self.program, self.domain)
+
+    def _item(self, i: int) -> int:
+        if not isinstance(i, Integral) or not -len(self) <= i < len(self):
+            raise IndexError(f"there is no input {i!r}: there are {len(self)}")
+        return int(i) % len(self)
+
+
+def local(
+    network: Any,
+    X: Any,
+    *,
+    domain: DomainLike = None,
+    memory: int = MEMORY,
+    progress: bool | Callable[[int], None] = False,
+    max_seconds: float | None = None,
+) -> LocalMaps:
+    """The affine map of a network around every input, with the polytope on which it holds at hand.
+
+    Parameters
+    ----------
+    network: anything that `pf.load` takes.
+    X: inputs, (n, d) or (n, *the network's input shape).
+    domain: None, or a box or polytope over the inputs whose rows bound the polytopes too.
+    memory: bytes to work with, besides the result.
+    progress: True for a progress line on standard error, or a function that is called with the number of inputs so far.
+    max_seconds: stop there; the result then has the first inputs only and says so.
+
+    >>> import numpy as np, polyfold as pf
+    >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
+    >>> maps = pf.local(corner, [[3.0, -1.0]])
+    >>> maps.A[0], maps.c[0]
+    (array([[1., 0.]]), array([0.]))
+    >>> maps.nearest_wall(0).distance, len(maps.facets(0))
+    (1.0, 2)
+    """
+    program = network if isinstance(network, Program) else lower(load(network))
+    where = resolve_domain(domain, program.input_dim)
+    if where.is_slice:
+        raise DomainError(f"local maps live among the inputs, but {where.describe()} is a slice: use a box or polytope")
+    rows = input_rows(program, X)
+    check_seconds(max_seconds)
+    if not isinstance(memory, Integral) or memory < 1:
+        raise LimitError(f"memory={memory!r} must be a positive number of bytes")
+    started, stopped_by = time.perf_counter(), None
+    widest = max([program.input_dim, *(stage.width for stage in program.stages)])
+    # Bounded passes keep some eight numbers a gate, maps some four an output and widest stage.
+    step = max(1, int(memory) // 8 // (8 * (program.gates + program.input_dim) + 4 * program.output_dim * widest))
+    A, c = np.empty((len(rows), program.output_dim, program.input_dim)), np.empty((len(rows), program.output_dim))
+    patterns, on_wall = np.empty((len(rows), (program.gates + 7) // 8), dtype=np.uint8), []
+    done = 0
+    with reporter(progress, "inputs") as report:
+        while done < len(rows):
+            part = slice(done, min(done + step, len(rows)))
+            signs, zeros = gates_at_zero(program, rows[part])
+            A[part], _ = output_forms(program, signs)
+            # Not f(x) - A x: that would lose digits where both are large.
+            c[part] = constants(program, signs)
+            patterns[part] = pack(signs)
+            on_wall += zeros
+            done = part.stop
+            report(done)
+            if max_seconds is not None and time.perf_counter() - started > max_seconds and done < len(rows):
+                stopped_by = "max_seconds"
+                break
+    return LocalMaps(
+        program, where, rows[:done], A[:done], c[:done], patterns[:done], tuple(on_wall), stopped_by, int(memory)
+    )
+
+
+def input_rows(program: Program, X: Any) -> Array:
+    """Inputs of any shape as float rows, or an error that quotes the shape."""
+    try:
+        rows = np.array(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ShapeError(f"inputs are arrays of numbers, one input after the other: {error}") from None
+    if rows.ndim < 2 or int(np.prod(rows.shape[1:])) != program.input_dim:
+        raise ShapeError(
+            f"inputs are a batch (n, ...) with {program.input_dim} numbers each; this array has shape {rows.shape}"
+        )
+    rows = rows.reshape(len(rows), program.input_dim)
+    if not np.isfinite(rows).all():
+        raise ShapeError(f"input {int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])} is not finite")
+    return rows

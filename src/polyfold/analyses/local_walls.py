@@ -1,0 +1,133 @@
+"""How far inputs are from the next wall, without ever holding all gates' rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.atlas.frozen import pushed
+from polyfold.atlas.maps import gate_forms, majorant, roundings
+from polyfold.exact.bounded import bounded_forward, exact_values
+from polyfold.exact.rounding import TINY, relative
+from polyfold.program.program import Program
+
+Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+Signs = npt.NDArray[np.bool_]
+
+
+# With a time limit work is done in so many times smaller parts: between them one can stop.
+_CLOCK = 32
+
+
+@dataclass(frozen=True, eq=False)
+class WallDistances:
+    """For each input the Euclidean distance to the nearest wall and the gate it belongs to.
+
+    Infinity and -1 if there is no wall at all; NaN and -1 if a time limit came first, which `stopped_by` then names.
+    """
+
+    distance: Array
+    gate: Ids
+    stopped_by: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.distance)
+
+
+@dataclass(frozen=True, eq=False)
+class NearestWall:
+    """A gate and its name, the distance to its wall, and the nearest point of the wall."""
+
+    gate: int
+    name: str
+    distance: float
+    point: Array
+
+
+def distances_to_walls(
+    program: Program,
+    X: Array,
+    signs: Signs,
+    on_wall: Sequence[Ids],
+    memory: int,
+    *,
+    report: Callable[[int], None] = lambda inputs: None,
+    max_seconds: float | None = None,
+) -> WallDistances:
+    """The nearest wall of each input, given its pattern and the gates whose wall it lies on."""
+    started = time.perf_counter()
+    if max_seconds is not None:
+        memory = max(1, memory // _CLOCK)
+    distance, gate = np.full(len(X), np.nan), np.full(len(X), -1, dtype=np.int64)
+    late = False
+    for i in range(len(X)):
+        if len(on_wall[i]):
+            distance[i], gate[i] = 0.0, int(on_wall[i][0])
+            report(i + 1)
+            continue
+        squares = np.zeros(program.gates)
+        for part in _squares(program, signs[i], memory):
+            squares += part
+            late = max_seconds is not None and time.perf_counter() - started > max_seconds
+            if late:
+                break
+        if late:
+            break
+        *values, _ = pushed(program, signs[i : i + 1], X[i : i + 1])
+        size = np.abs(np.concatenate([np.zeros(0), *(z[0] for z in values)]))
+        squares[_vanishing(program, X[i : i + 1], signs[i : i + 1])] = 0.0
+        with np.errstate(divide="ignore", invalid="ignore"):
+            lengths = np.where(squares > 0, size / np.sqrt(squares), np.inf)
+        distance[i] = lengths.min(initial=np.inf)
+        gate[i] = int(lengths.argmin()) if np.isfinite(distance[i]) else -1
+        report(i + 1)
+    return WallDistances(distance, gate, "max_seconds" if late else None)
+
+
+def nearest_wall(program: Program, x: Array, signs: Signs, distance: float, gate: int) -> NearestWall:
+    """The wall of a gate, seen from an input."""
+    if gate < 0:
+        return NearestWall(-1, "no wall", distance, np.full(len(x), np.nan))
+    a, b = gate_forms(program, signs[None, :], np.array([gate]))
+    square = float(a[0] @ a[0])
+    step = (float(a[0] @ x) + float(b[0])) / square if square else 0.0
+    return NearestWall(gate, str(program.origins[gate]), distance, x - step * a[0])
+
+
+def _vanishing(program: Program, x: Array, signs: Signs) -> Ids:
+    """The gates that are nothing but rounding errors around an input: they have no wall that could be near."""
+    unsure = np.flatnonzero(~bounded_forward(program, exact_values(x)).certain[0])
+    if not len(unsure):
+        return unsure
+    patterns = np.broadcast_to(signs, (len(unsure), program.gates))
+    a, _ = gate_forms(program, patterns, unsure)
+    size, _ = gate_forms(majorant(program), patterns, unsure)
+    return unsure[(np.abs(a) <= relative(roundings(program)) * size + TINY).all(axis=1)]
+
+
+def _squares(program: Program, signs: Signs, memory: int) -> Iterator[Array]:
+    """Parts of the sums of squares of every gate's slopes: they add up to the squared lengths of its row.
+
+    Input directions are pushed forward or gates pulled back: whichever are fewer.
+    """
+    inputs, gates = program.input_dim, program.gates
+    widest = max([inputs, *(stage.width for stage in program.stages)])
+    if inputs <= gates:
+        step = max(1, memory // 8 // (3 * (gates + inputs)))
+        for start in range(0, inputs, step):
+            directions = np.eye(min(step, inputs - start), inputs, start)
+            *stages, _ = pushed(program, signs[None, :], directions, linear=True)
+            yield np.concatenate([np.zeros(0), *(np.einsum("ij,ij->j", z, z) for z in stages)])
+    else:
+        step = max(1, memory // 8 // (4 * widest + gates))
+        for start in range(0, gates, step):
+            some = np.arange(start, min(start + step, gates))
+            a, _ = gate_forms(program, np.broadcast_to(signs, (len(some), gates)), some)
+            part = np.zeros(gates)
+            part[some] = np.einsum("ij,ij->i", a, a)
+            yield part

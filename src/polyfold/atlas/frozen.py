@@ -1,0 +1,53 @@
+"""A program with its patterns held fixed is an affine function: points and directions pushed through it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.atlas.domain import Domain
+from polyfold.atlas.maps import gate_forms
+from polyfold.program.program import Program
+
+Array = npt.NDArray[np.float64]
+Signs = npt.NDArray[np.bool_]
+
+
+def pushed(program: Program, signs: Signs, rows: Array, *, linear: bool = False) -> Iterator[Array]:
+    """The gates' values stage by stage, and at last the outputs, at input rows with the patterns `signs` held.
+
+    One pattern a row, or one for all. With linear=True rows are directions, and no bias is added.
+    """
+    sources = [rows]
+    for first, stage in zip(program.first_gate, program.stages, strict=False):
+        z = stage.affine.linear(sources) if linear else stage.affine(sources)
+        yield z
+        on = signs[:, first : first + stage.width]
+        sources.append(z * np.where(on, stage.slope_on, stage.slope_off))
+    yield program.output.linear(sources) if linear else program.output(sources)
+
+
+def constants(program: Program, signs: Signs) -> Array:
+    """The outputs (n, m) at x = 0 under each pattern: the c of f(x) = A x + c."""
+    *_, outputs = pushed(program, signs, np.zeros((len(signs), program.input_dim)))
+    return outputs
+
+
+def all_gate_forms(program: Program, domain: Domain, signs: Signs) -> tuple[Array, Array]:
+    """(a, b) with a . u + b the value of every gate under one pattern, over the domain's parameters.
+
+    Directions are pushed forward, or gates pulled back: whichever are fewer.
+    """
+    one = signs[None, :]
+    if domain.dim <= program.gates:
+        *stages, _ = pushed(program, one, domain.basis.T, linear=True)
+        *values, _ = pushed(program, one, domain.origin[None, :])
+        return _joined(stages, domain.dim).T, _joined(values, 1)[0]
+    a, b = gate_forms(program, np.broadcast_to(signs, (program.gates, program.gates)), np.arange(program.gates))
+    return (a @ domain.basis, b + a @ domain.origin) if domain.is_slice else (a, b)
+
+
+def _joined(stages: list[Array], rows: int) -> Array:
+    return np.concatenate([np.zeros((rows, 0)), *stages], axis=1)

@@ -1,0 +1,64 @@
+"""The cell of a point, where no atlas is at hand to be asked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.atlas.location import contains
+from polyfold.engine.cell_facets import Cells, Witness
+from polyfold.engine.frontier import Found
+from polyfold.engine.measure_domain import no_gates
+from polyfold.errors import DomainError, PolyfoldError, ShapeError
+from polyfold.exact.rational import rational
+from polyfold.exact.rounding import relative
+
+Array = npt.NDArray[np.float64]
+
+
+class CellAt:
+    """From a point of the domain to a cell whose closure holds it; on a wall one of those that touch it."""
+
+    def __init__(self, cells: Cells) -> None:
+        self._cells = cells
+
+    def point(self, name: str, value: Any) -> Array:
+        """A point of the domain's parameters, or an error that quotes it."""
+        domain = self._cells.domain
+        try:
+            point = np.asarray(value, dtype=np.float64).ravel()
+        except (TypeError, ValueError) as error:
+            raise ShapeError(f"{name} is no point of {domain.dim} numbers: {error}") from None
+        if point.shape != (domain.dim,) or not np.isfinite(point).all():
+            raise ShapeError(f"{name} must be {domain.dim} finite numbers; it has shape {np.shape(value)}")
+        if not contains(domain, point[None, :])[0]:
+            raise DomainError(f"{name} lies outside the domain, {domain.describe()}")
+        return point
+
+    def __call__(self, name: str, point: Array) -> Found:
+        cells = self._cells
+        gates = cells.program.gates
+        # All over a tiny box, so that a gate which is zero at the point has no sign unless it vanishes around it.
+        signs, certain = cells.walls.signs(point[None, :], relative(1) * (1 + np.abs(point[None, :])))
+        pattern = signs[0, :gates]
+        if not certain[0, :gates].all():
+            if cells.exact is None:
+                raise PolyfoldError(f"{name} lies on a wall, or too close to one to tell the side: move it a little")
+            there = [rational(x) for x in point.tolist()]
+            inward = [w - x for w, x in zip(self._inside_domain(point).rational, there, strict=True)]
+            pattern = np.array(cells.exact.pattern_next_to(there, inward), dtype=bool)
+        witness = cells.witness(cells.walls.under(pattern), point)
+        if witness is None:
+            self._inside_domain(point)  # which may be why
+            raise PolyfoldError(f"no point inside the cell of {name} could be proved: it is too thin to tell")
+        return Found(pattern, witness)
+
+    def _inside_domain(self, point: Array) -> Witness:
+        domain = self._cells.domain
+        whole = Cells(no_gates(domain), domain)
+        witness = whole.witness(whole.walls.under(np.zeros(0, dtype=bool)), point)
+        if witness is None:
+            raise DomainError(f"the domain, {domain.describe()}, has no interior: its cells would all be flat")
+        return witness

@@ -1,0 +1,352 @@
+"""The minimal facets of one cell in any dimension, each proved, and what lies behind them.
+
+Floats propose and prove what is generic: rays from an inner point find most facets, a linear program each of the other
+rows. What they leave open (walls that coincide, touch or vanish, very thin cells) is decided in integers where that is
+affordable. What is left then is listed as undecided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from polyfold.atlas.domain import Domain
+from polyfold.engine.exact_cell import ExactCells, ExactFacet, Hints, affordable
+from polyfold.engine.facet_programs import CellPrograms
+from polyfold.engine.facet_proof import FloatProofs
+from polyfold.engine.validity import Validity, Walls, wall_name
+from polyfold.exact.rational import rational
+from polyfold.exact.tolerances import RECESSION
+from polyfold.program.program import Program
+
+Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+Signs = npt.NDArray[np.bool_]
+
+# How many numbers may be worked with at a time: half a gigabyte.
+_MOST_NUMBERS = 1 << 26
+# A wall that carries a facet is usually cleared of the others in a few steps; a linear program is there for the rest.
+_PROJECTIONS = 50
+# In cells of fewer numbers a linear program costs no more than such steps.
+_LARGE = 1 << 13
+# Up to so many numbers an exact program says in some milliseconds whether a cell is bounded.
+_EXACT_BOUNDED = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """A point proved to lie strictly inside a cell. `exact` has it where no float point was proved."""
+
+    point: Array
+    exact: tuple[fmpq, ...] | None = None
+
+    @property
+    def rational(self) -> tuple[fmpq, ...]:
+        return self.exact if self.exact is not None else tuple(rational(x) for x in self.point.tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class Facet:
+    """A facet: every wall that it lies on, a point of its relative interior, and what is behind it.
+
+    The first wall varies on the cell; some of the others may vary on the neighbour only.
+    `across` is the pattern of the neighbour and `witness` a point in it; both are None where the domain ends.
+    """
+
+    walls: tuple[int, ...]
+    point: Array
+    across: Signs | None
+    witness: Witness | None
+
+
+@dataclass(frozen=True, eq=False)
+class CellFacets:
+    """The facets of a cell, in the order of their walls; and walls that neither floats nor integers could decide."""
+
+    validity: Validity = field(repr=False)
+    witness: Witness
+    facets: tuple[Facet, ...]
+    undecided: tuple[int, ...]
+    proved_by: str
+    programs: int
+
+    def __len__(self) -> int:
+        return len(self.facets)
+
+    def __getitem__(self, facet: int) -> Facet:
+        return self.facets[facet]
+
+    @property
+    def rows(self) -> tuple[Array, Array]:
+        """(A, b) with the closed cell being {u : A u <= b}, one row a facet."""
+        row_of = {wall: row for row, wall in enumerate(self.validity.wall.tolist())}
+        at = [row_of[facet.walls[0]] for facet in self.facets]
+        return self.validity.A[at], self.validity.b[at]
+
+    @property
+    def names(self) -> list[str]:
+        """The facets' walls in the user's terms."""
+        program, domain = self.validity.program, self.validity.domain
+        return [", ".join(wall_name(program, domain, wall) for wall in facet.walls) for facet in self.facets]
+
+
+class Cells:
+    """Cells of one program on one domain, one at a time: witnesses, facets, neighbours."""
+
+    def __init__(self, program: Program, domain: Domain) -> None:
+        self.program = program
+        self.domain = domain
+        self.walls = Walls(program, domain)
+
+    @cached_property
+    def exact(self) -> ExactCells | None:
+        """The cells in integers, where that is affordable."""
+        return ExactCells(self.program, self.domain) if affordable(self.program, self.domain) else None
+
+    def witness(self, validity: Validity, near: Array, known: Witness | None = None) -> Witness | None:
+        """A point well inside the cell, found from a point of the closed cell. None: none was found.
+
+        `known` is one that has been proved already, perhaps close to a wall.
+        """
+        proofs = FloatProofs(self.walls, validity)
+        varying = proofs.norms > 0
+        if not varying.any():
+            return known or (Witness(near) if proofs.is_inside(near) else None)
+        for start in _starts(proofs, near):
+            centre = CellPrograms(validity.A[varying], validity.b[varying], start).centre()
+            for point in (centre, start):
+                if point is not None and proofs.is_inside(point):
+                    return Witness(point)
+        if known is not None:
+            return known
+        if self.exact is None:
+            return None
+        inside = self.exact.interior_point(tuple(validity.signs.tolist()))
+        return None if inside is None else self._rounded(validity.signs, inside)
+
+    def facets(self, validity: Validity, witness: Witness) -> CellFacets:
+        """All facets of a cell, given a witness of it."""
+        search = _Search(self.walls, validity, witness.point)
+        if witness.exact is None:
+            search.run()
+        left = sorted(validity.wall[list(search.left)].tolist())
+        pattern = tuple(validity.signs.tolist())
+        if not left:
+            return CellFacets(validity, witness, search.found(), (), "floats", search.programs)
+        if self.exact is None:
+            return CellFacets(validity, witness, search.found(), tuple(left), "floats", search.programs)
+        # On an unbounded domain floats prove facets, but no row implied: a rest of rounding errors has no bound there.
+        if witness.exact is None and self.exact.implied(pattern, left, search.hints()):
+            return CellFacets(validity, witness, search.found(), (), "floats and integers", search.programs)
+        exact, unsaid = self.exact.facets(pattern, witness.rational, search.hints())
+        facets = sorted((self._facet(facet) for facet in exact), key=lambda facet: sorted(facet.walls))
+        return CellFacets(validity, witness, tuple(facets), tuple(sorted(unsaid)), "integers", search.programs)
+
+    def is_bounded(self, validity: Validity) -> bool:
+        """Whether a cell is bounded; beyond the reach of integers as far as floats can tell."""
+        if self.walls.bounding_box is not None:
+            return True
+        if len(validity) <= self.domain.dim:
+            return False
+        if self.exact is not None and len(validity) * self.domain.dim <= _EXACT_BOUNDED:
+            return self.exact.bounded(tuple(validity.signs.tolist()))
+        return _recedes(validity) <= RECESSION
+
+    def _facet(self, facet: ExactFacet) -> Facet:
+        point = as_floats(facet.point)
+        if facet.across is None or facet.witness is None:
+            return Facet(facet.walls, point, None, None)
+        across = np.array(facet.across, dtype=bool)
+        return Facet(facet.walls, point, across, self._rounded(across, facet.witness))
+
+    def _rounded(self, signs: Signs, point: tuple[fmpq, ...]) -> Witness:
+        """A witness in floats if the rounded point still is one."""
+        assert self.exact is not None
+        rounded = as_floats(point)
+        exact = [rational(x) for x in rounded.tolist()]
+        return Witness(rounded, None if self.exact.inside(tuple(signs.tolist()), exact) else point)
+
+
+def as_floats(point: tuple[fmpq, ...]) -> Array:
+    """A rational point, rounded."""
+    return np.array([float(Fraction(int(x.p), int(x.q))) for x in point])
+
+
+def _starts(proofs: FloatProofs, near: Array) -> list[Array]:
+    """Points to start from: half-way from the nearest wall to what lies opposite, then the point itself."""
+    distance = proofs.distances(near[None, :])[0]
+    nearest = int(distance.argmin())
+    rates = proofs.normals @ -proofs.normals[nearest]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ahead = np.where(rates > 0, distance / rates, np.inf).min()
+    if not ahead > 0:
+        return [near]
+    length = ahead / 2 if np.isfinite(ahead) else 1.0 + float(np.abs(distance[nearest]))
+    return [near - length * proofs.normals[nearest], near]
+
+
+def _recedes(validity: Validity) -> float:
+    """How much all rows together fall along the best direction of length one that no row forbids."""
+    from scipy.optimize import linprog
+
+    rows = validity.A[validity.A.any(axis=1)]
+    rows = rows / np.linalg.norm(rows, axis=1)[:, None]
+    if np.linalg.matrix_rank(rows) < rows.shape[1]:
+        return np.inf
+    found = linprog(rows.sum(axis=0), A_ub=rows, b_ub=np.zeros(len(rows)), bounds=(-1, 1), method="highs")
+    return -float(found.fun) if found.status == 0 else np.inf
+
+
+def _parts(count: int, numbers_each: int) -> Iterator[slice]:
+    """Slices of range(count) that need a bounded memory each."""
+    step = max(1, _MOST_NUMBERS // max(1, numbers_each))
+    return (slice(start, min(start + step, count)) for start in range(0, count, step))
+
+
+class _Search:
+    """The facets that floats can find and prove, and the rows that they leave open."""
+
+    def __init__(self, walls: Walls, validity: Validity, inside: Array) -> None:
+        self._validity = validity
+        self._inside = inside
+        self._proofs = FloatProofs(walls, validity)
+        # A row without slopes is no wall: it holds on the whole cell.
+        self.left: set[int] = set(np.flatnonzero(validity.A.any(axis=1) | validity.A_error.any(axis=1)).tolist())
+        self._facets: dict[int, tuple[Array, Array]] = {}
+        self._beyond: dict[int, Array] = {}
+        self._support: dict[int, Ids] = {}
+        self.programs = 0
+
+    def run(self) -> None:
+        self._by_rays()
+        self._by_boxes()
+        if self._validity.A.size > _LARGE:
+            self._by_projections()
+        if self.left:
+            self._by_programs()
+
+    def found(self) -> tuple[Facet, ...]:
+        """The facets proved. Each lies on one wall only."""
+        facets = []
+        for row in sorted(self._facets, key=lambda row: int(self._validity.wall[row])):
+            point, behind = self._facets[row]
+            wall = int(self._validity.wall[row])
+            if wall >= len(self._validity.signs):
+                facets.append(Facet((wall,), point, None, None))
+                continue
+            across = self._validity.signs.copy()
+            across[wall] = ~across[wall]
+            facets.append(Facet((wall,), point, across, Witness(behind)))
+        return tuple(facets)
+
+    def hints(self) -> Hints:
+        """What was guessed or proved, for those who decide the rest."""
+        wall = self._validity.wall
+        beyond = {**self._beyond, **{row: behind for row, (_, behind) in self._facets.items()}}
+        return Hints(
+            {int(wall[row]): point for row, point in beyond.items()},
+            {int(wall[row]): wall[support].tolist() for row, support in self._support.items()},
+        )
+
+    def _settle(self, rows: Ids, points: Array) -> None:
+        """Prove facets from points on them."""
+        # An interval pass keeps some numbers a gate, and every point sees every wall.
+        for part in _parts(len(rows), 16 * (len(self._validity.signs) + len(self._validity))):
+            crossings = self._proofs.crossings(rows[part], points[part])
+            for k in np.flatnonzero(crossings.proved):
+                row = int(rows[part][k])
+                self._facets[row] = points[part][k], crossings.behind[k]
+                self.left.discard(row)
+
+    def _by_rays(self) -> None:
+        """Straight to every wall: the first one met is a facet, if it is met alone."""
+        normals, distance = self._proofs.normals, self._proofs.distances(self._inside[None, :])[0]
+        for part in _parts(len(normals), 2 * len(normals)):
+            ways = normals[part]
+            rates = ways @ normals.T
+            with np.errstate(divide="ignore", invalid="ignore"):
+                lengths = np.where(rates > 0, distance / rates, np.inf)
+            first = lengths.argmin(axis=1)
+            length = lengths[np.arange(len(ways)), first]
+            new = np.flatnonzero(np.isfinite(length) & ~np.isin(first, list(self._facets)))
+            # One ray a wall; its own one, where that meets it.
+            order = new[np.argsort(first[new] != new + part.start, kind="stable")]
+            rows, at = np.unique(first[order], return_index=True)
+            rays = order[at]
+            self._settle(rows.astype(np.int64), self._inside + length[rays, None] * ways[rays])
+
+    def _by_projections(self) -> None:
+        """From the foot of a wall along it, away from whatever wall is in the way most, until none is."""
+        left = np.array(sorted(row for row in self.left if self._proofs.norms[row] > 0), dtype=np.int64)
+        for part in _parts(len(left), 2 * len(self._validity)):
+            self._project(left[part])
+
+    def _project(self, rows: Ids) -> None:
+        normals, distance = self._proofs.normals, self._proofs.distances(self._inside[None, :])[0]
+        points = self._inside + distance[rows, None] * normals[rows]
+        own = np.arange(len(rows))
+        cleared: dict[int, Array] = {}
+        for _ in range(_PROJECTIONS):
+            room = self._proofs.distances(points)
+            room[own, rows[own]] = np.inf
+            worst = room.argmin(axis=1)
+            lack = -room[own, worst]
+            free = lack < 0
+            cleared.update(zip(rows[free].tolist(), points[free], strict=True))
+            rows, points, worst, lack = rows[~free], points[~free], worst[~free], lack[~free]
+            own = np.arange(len(rows))
+            if not len(rows):
+                break
+            # A little farther than needed: a share of the room that the inner point has there.
+            along = np.einsum("ij,ij->i", normals[worst], normals[rows])
+            way = normals[worst] - along[:, None] * normals[rows]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                points = points - ((lack + 0.1 * distance[worst]) / (1 - along**2))[:, None] * way
+            usable = np.isfinite(points).all(axis=1)
+            rows, points, own = rows[usable], points[usable], np.arange(int(usable.sum()))
+        if cleared:
+            self._settle(np.array(list(cleared)), np.array(list(cleared.values())))
+
+    def _by_boxes(self) -> None:
+        """Walls that do not even reach the domain's box."""
+        rows = np.array(sorted(self.left), dtype=np.int64)
+        if len(rows):
+            margins = self._proofs.margins(rows, np.zeros((len(rows), len(self._validity))))
+            self.left -= set(rows[margins > 0].tolist())
+
+    def _by_programs(self) -> None:
+        """How far do the others let one go beyond each row that is left?"""
+        validity, norms = self._validity, self._proofs.norms
+        rows = np.array(sorted(row for row in self.left | set(self._facets) if norms[row] > 0), dtype=np.int64)
+        if not len(rows):
+            return
+        programs = CellPrograms(validity.A[rows], validity.b[rows], self._inside)
+        distance = self._proofs.distances(self._inside[None, :])[0]
+        asked = [row for row in rows.tolist() if row in self.left]
+        middles: dict[int, Array] = {}
+        multipliers: dict[int, Array] = {}
+        for row in asked:
+            proposal = programs.beyond(int(np.searchsorted(rows, row)))
+            self.programs += 1
+            if proposal is None:
+                continue
+            multipliers[row] = np.zeros(len(validity))
+            multipliers[row][rows] = proposal.multipliers
+            excess = (validity.A[row] @ proposal.point - validity.b[row]) / norms[row]
+            if excess > 0 and distance[row] > 0:
+                way = distance[row] / (distance[row] + excess)
+                middles[row] = self._inside + way * (proposal.point - self._inside)
+                self._beyond[row] = (middles[row] + proposal.point) / 2
+        if middles:
+            self._settle(np.array(list(middles)), np.array(list(middles.values())))
+        for row in multipliers.keys() & self.left:
+            if self._proofs.implied(row, multipliers[row]):
+                self.left.discard(row)
+            else:
+                self._support[row] = np.flatnonzero(multipliers[row])

@@ -1,0 +1,253 @@
+"""explore: the cells around a point, one after the other, in any dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.atlas.atlas import DOMAIN_BOUNDARY, UNEXPLORED, Atlas
+from polyfold.atlas.certificate import Certificate, Check
+from polyfold.atlas.domain import Domain, DomainLike, resolve_domain, slice_of
+from polyfold.atlas.domain import box as box_of
+from polyfold.atlas.patterns import pack
+from polyfold.engine.cell_at import CellAt
+from polyfold.engine.cell_facets import CellFacets, Cells
+from polyfold.engine.check import quick_checks
+from polyfold.engine.frontier import Best, Breadth, Depth, Found, Frontier, Wander
+from polyfold.engine.progress import reporter
+from polyfold.engine.unfold import unfold
+from polyfold.engine.watch import Leave, check_seconds, watched, whole_number
+from polyfold.errors import PolyfoldError, ShapeError
+from polyfold.network.load import load
+from polyfold.program.lower import lower
+from polyfold.program.program import Program
+
+Array = npt.NDArray[np.float64]
+
+ORDERS = ("breadth", "depth", "random", "best", "path")
+METHOD = "local search, {order} first; facets by rays and linear programs, proved"
+
+
+def explore(
+    network: Any,
+    start: Any,
+    *,
+    order: str = "breadth",
+    max_cells: int | None = None,
+    radius: float | None = None,
+    max_seconds: float | None = None,
+    target: Any = None,
+    path: Any = None,
+    domain: DomainLike = None,
+    seed: int = 0,
+    progress: bool | Callable[[int], None] = False,
+) -> Atlas:
+    """The cells around a point, from neighbour to neighbour: for networks with more cells than can ever be listed.
+
+    The atlas has the cells that were looked at, with all their facets; behind a facet that was not passed lies -2. It
+    is complete if nothing was left to look at, for the cells of a domain are connected through facets.
+
+    Parameters
+    ----------
+    network: anything that `pf.load` takes.
+    start: a point of the domain's parameters, which are the inputs unless the domain is a slice.
+    order: "breadth" or "depth" first; "random", a walk that does not come back; "best", nearest to `target` first;
+        "path", the cells on the way along `path`.
+    max_cells, max_seconds: stop there; so does an interrupt (Ctrl-C).
+    radius: enter a cell only if the facet on the way, or the point found behind it, is at most so far from `start`.
+    target: a point; the search ends when its cell has been looked at.
+    path: points (k, d); the way leads from `start` straight to each of them in turn.
+    domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`.
+    seed: of the random walk.
+    progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
+
+    >>> import numpy as np, polyfold as pf
+    >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
+    >>> len(pf.explore(corner, [1.0, 1.0])), len(pf.explore(corner, [1.0, 1.0], max_cells=2))
+    (4, 2)
+    """
+    program = network if isinstance(network, Program) else lower(load(network))
+    where = resolve_domain(domain, program.input_dim)
+    check_seconds(max_seconds)
+    _check_options(order, target, path, radius, seed)
+    limit = None if max_cells is None else whole_number("max_cells", max_cells, np.iinfo(np.int32).max)
+    cells = Cells(program, where)
+    locate = CellAt(cells)
+    origin = locate.point("start", start)
+    goal = None if target is None else locate.point("target", target)
+    search = _Search(cells, origin, None if radius is None else float(radius), limit)
+    with reporter(progress) as report:
+
+        def run(leave: Leave) -> None:
+            if order == "path":
+                stops = [origin, *(locate.point(f"path[{k}]", point) for k, point in enumerate(path))]
+                search.along(program, where, locate, stops, leave)
+            else:
+                last = None if goal is None else locate("target", goal)
+                search.run(_frontier(order, goal, seed), locate("start", origin), last, leave)
+
+        watch = watched(run, where, max_seconds, report)
+    return search.atlas(order, watch.seconds, watch.stopped_by)
+
+
+def _check_options(order: Any, target: Any, path: Any, radius: Any, seed: Any) -> None:
+    if order not in ORDERS:
+        raise PolyfoldError(f"order={order!r} is no option: use one of {', '.join(map(repr, ORDERS))}")
+    if order == "best" and target is None:
+        raise PolyfoldError("order='best' goes towards a target: give one, target=[...]")
+    if order == "path" and path is None:
+        raise PolyfoldError("order='path' follows a path: give one, path=[[...], ...]")
+    if order != "path" and path is not None:
+        raise PolyfoldError(f"a path is followed with order='path', not with order={order!r}")
+    if order == "path" and (target is not None or radius is not None):
+        given = "target" if target is not None else f"radius={radius!r}"
+        raise PolyfoldError(f"{given} means nothing with order='path': the path says where to look")
+    if radius is not None and not (isinstance(radius, Real) and float(radius) > 0):
+        raise PolyfoldError(f"radius={radius!r} must be a positive number or None")
+    if not isinstance(seed, Integral) or seed < 0:
+        raise PolyfoldError(f"seed={seed!r} must be a whole number, 0 or larger")
+    if order == "path" and (np.ndim(path) != 2 or not len(path)):
+        raise ShapeError(f"a path is a list of points (k, d); this one has shape {np.shape(path)}")
+
+
+def _frontier(order: str, target: Array | None, seed: int) -> Frontier:
+    if order == "best":
+        assert target is not None
+        return Best(target)
+    if order == "random":
+        return Wander(seed)
+    return Depth() if order == "depth" else Breadth()
+
+
+@dataclass(eq=False)
+class _Search:
+    """The cells looked at so far."""
+
+    cells: Cells
+    start: Array
+    radius: float | None
+    limit: int | None
+    looked_at: dict[bytes, CellFacets] = field(default_factory=dict)
+    stopped_by: str | None = None
+
+    def run(self, frontier: Frontier, first: Found, last: Found | None, leave: Leave) -> None:
+        """Look at cells in the frontier's order until there are none, or something says stop."""
+        seen = {_key(first)}
+        goal = None if last is None else _key(last)
+        frontier.add(first)
+        while len(frontier):
+            if not self._may_go_on(leave):
+                return
+            cell = frontier.take()
+            for found in self._look_at(cell):
+                if _key(found) not in seen:
+                    seen.add(_key(found))
+                    frontier.add(found)
+            if _key(cell) == goal:
+                self.stopped_by = "target"
+                return
+
+    def along(self, program: Program, domain: Domain, locate: CellAt, stops: list[Array], leave: Leave) -> None:
+        """Look at the cells on the straight ways from stop to stop."""
+        self.stopped_by = "path"
+        for here, there in pairwise(stops):
+            if np.array_equal(here, there):
+                continue
+            # Cells of the network on the line are the cells that the line passes; their witnesses lie in between.
+            x0, x1 = domain.lift(np.stack([here, there]))
+            line = unfold(program, slice_of(x0, x1 - x0, bounds=box_of(0, 1)), threads=1)
+            for t in np.sort(line.witnesses[:, 0]):
+                if not self._may_go_on(leave):
+                    return
+                cell = locate("a point of the path", here + t * (there - here))
+                if _key(cell) not in self.looked_at:
+                    self._look_at(cell)
+
+    def _may_go_on(self, leave: Leave) -> bool:
+        if self.limit is not None and len(self.looked_at) >= self.limit:
+            self.stopped_by = "max_cells"
+            return False
+        return leave.keep_going(len(self.looked_at))
+
+    def _look_at(self, cell: Found) -> list[Found]:
+        """Find the facets of a cell; what lies behind those that are near enough."""
+        validity = self.cells.walls.under(cell.signs)
+        witness = self.cells.witness(validity, cell.witness.point, cell.witness)
+        facets = self.cells.facets(validity, witness or cell.witness)
+        self.looked_at[_key(cell)] = facets
+        return [
+            Found(facet.across, facet.witness)
+            for facet in facets.facets
+            if facet.across is not None and facet.witness is not None and self._near(facet.point, facet.witness.point)
+        ]
+
+    def _near(self, *points: Array) -> bool:
+        return self.radius is None or any(np.linalg.norm(point - self.start) <= self.radius for point in points)
+
+    def atlas(self, order: str, seconds: float, interrupted_by: str | None) -> Atlas:
+        """What was looked at, as an atlas."""
+        cells = list(self.looked_at.values())
+        neighbour = self._neighbours(cells)
+        undecided = sum(bool(cell.undecided) for cell in cells)
+        complete = bool(cells) and not undecided and not (neighbour == UNEXPLORED).any()
+        reason = interrupted_by or self.stopped_by or ("undecided" if undecided else "radius")
+        facets = [facet for cell in cells for facet in cell.facets]
+        program, domain = self.cells.program, self.cells.domain
+        signs = np.array([cell.validity.signs for cell in cells], dtype=bool).reshape(len(cells), program.gates)
+        atlas = Atlas(
+            program=program,
+            domain=domain,
+            patterns=pack(signs),
+            witnesses=np.array([cell.witness.point for cell in cells]).reshape(len(cells), domain.dim),
+            bounded=np.array([self.cells.is_bounded(cell.validity) for cell in cells], dtype=bool),
+            facet_start=np.cumsum([0, *(len(cell) for cell in cells)]),
+            facet_wall=np.array([facet.walls[0] for facet in facets], dtype=np.int32),
+            neighbour=neighbour,
+            shared_facet=np.repeat(np.arange(len(facets)), [len(facet.walls) - 1 for facet in facets]),
+            shared_wall=np.array([wall for facet in facets for wall in facet.walls[1:]], dtype=np.int32),
+            exact_witnesses={
+                k: tuple(Fraction(int(x.p), int(x.q)) for x in cell.witness.exact)
+                for k, cell in enumerate(cells)
+                if cell.witness.exact is not None
+            },
+            certificate=Certificate(
+                level="counted",
+                complete=complete,
+                method=METHOD.format(order=order),
+                seconds=seconds,
+                threads=1,
+                network_digest=program.digest,
+                domain_digest=domain.digest,
+                stopped_by=None if complete else reason,
+            ),
+        )
+        certificate = quick_checks(atlas).certificate
+        decided = Check("every facet was decided", not undecided, f"{undecided:,} cells have walls left undecided")
+        return atlas.with_certificate(replace(certificate, checks=(*certificate.checks, decided)))
+
+    def _neighbours(self, cells: list[CellFacets]) -> npt.NDArray[np.int32]:
+        """Cell numbers behind all facets. A cell with undecided walls may lack the facet that leads back."""
+        number = {key: k for k, key in enumerate(self.looked_at)}
+        behind = [
+            [number.get(_bytes(f.across), UNEXPLORED) if f.across is not None else DOMAIN_BOUNDARY for f in cell.facets]
+            for cell in cells
+        ]
+        return np.array(
+            [there if there < 0 or k in behind[there] else UNEXPLORED for k, row in enumerate(behind) for there in row],
+            dtype=np.int32,
+        )
+
+
+def _key(cell: Found) -> bytes:
+    return _bytes(cell.signs)
+
+
+def _bytes(signs: npt.NDArray[np.bool_]) -> bytes:
+    return pack(signs[None, :]).tobytes()

@@ -1,0 +1,172 @@
+"""Local search: the same cells as the engine's where it may look everywhere, and honest where it may not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polyfold as pf
+from polyfold.atlas.atlas import Atlas
+from polyfold.engine import exact_cell
+from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError
+from polyfold.program.lower import lower
+from polyfold.testing import generated_case
+
+CORNER = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
+
+
+def grid(lines: int = 8) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Walls x = 0, 1, 2 ... and y = 0, 1, 2 ..."""
+    weight = np.repeat(np.eye(2), lines, axis=0)
+    return [(weight, -np.tile(np.arange(lines, dtype=float), 2)), (np.ones((1, 2 * lines)), np.zeros(1))]
+
+
+def described(atlas: Atlas) -> dict[bytes, tuple[bool, frozenset[Any]]]:
+    names = [pattern.tobytes() for pattern in atlas.patterns]
+
+    def facet(f: int) -> tuple[frozenset[int], Any]:
+        behind = int(atlas.neighbour[f])
+        return frozenset(atlas.walls(f)), names[behind] if behind >= 0 else behind
+
+    return {names[k]: (bool(atlas.bounded[k]), frozenset(facet(f) for f in atlas.facets(k))) for k in range(len(atlas))}
+
+
+@pytest.mark.parametrize("seed", range(36))
+def test_without_bounds_it_finds_what_unfold_finds(seed: int) -> None:
+    case = generated_case(seed, size=4)
+    atlas = pf.unfold(case.program, case.domain)
+    order = ("breadth", "depth", "random")[seed % 3]
+    found = pf.explore(case.program, atlas.witnesses[seed % len(atlas)], domain=case.domain, order=order, seed=seed)
+    assert described(found) == described(atlas), case
+    assert found.complete and found.certificate.level == "checked", case
+    assert pf.certify(found).level == "certified", case
+
+
+def test_it_works_in_many_dimensions() -> None:
+    rng = np.random.default_rng(0)
+    layers = [(rng.normal(size=(60, 200)), rng.normal(size=60)), (rng.normal(size=(3, 60)), rng.normal(size=3))]
+    found = pf.explore(layers, np.zeros(200), max_cells=5)
+    assert len(found) == 5 and found.certificate.stopped_by == "max_cells" and not found.certificate.failed_checks
+    # Sixty walls in general position in 200 dimensions: every cell has them all.
+    assert (np.diff(found.facet_start) == 60).all() and not found.bounded.any()
+
+
+@pytest.mark.parametrize("order", ["breadth", "depth", "random"])
+def test_a_count_stops_it(order: str) -> None:
+    found = pf.explore(grid(), [3.5, 3.5], order=order, max_cells=10)
+    assert len(found) == 10 and not found.complete and found.certificate.stopped_by == "max_cells"
+    assert (found.neighbour == -2).any() and not found.certificate.failed_checks
+    assert order in found.certificate.method and "linear programs" in found.certificate.method
+    assert found.locate([[3.5, 3.5]]).tolist() == [0]
+
+
+def test_breadth_goes_in_rings_and_depth_does_not() -> None:
+    def farthest(order: str) -> float:
+        found = pf.explore(grid(), [3.5, 3.5], order=order, max_cells=5)
+        return float(np.abs(found.witnesses - 3.5).sum(axis=1).max())
+
+    assert farthest("breadth") < 1.5 < farthest("depth")
+
+
+def test_random_walks_repeat_with_their_seed() -> None:
+    walks = [pf.explore(grid(), [3.5, 3.5], order="random", seed=seed, max_cells=12) for seed in (1, 1, 2)]
+    assert (walks[0].patterns == walks[1].patterns).all()
+    assert not (walks[0].patterns == walks[2].patterns).all()
+
+
+def test_a_radius_stops_it() -> None:
+    found = pf.explore(grid(), [3.5, 3.5], radius=0.6)
+    assert len(found) == 5 and found.certificate.stopped_by == "radius" and not found.complete
+    whole = pf.explore(grid(2), [0.5, 0.5], radius=1e6)
+    assert whole.complete and len(whole) == 9
+
+
+def test_best_first_reaches_its_target() -> None:
+    found = pf.explore(grid(), [0.5, 0.5], order="best", target=[5.5, 0.5])
+    assert len(found) <= 12 and found.certificate.stopped_by == "target"
+    assert found.locate([[5.5, 0.5]])[0] == len(found) - 1
+
+
+def test_a_target_ends_any_search() -> None:
+    found = pf.explore(grid(), [0.5, 0.5], target=[1.5, 0.5])
+    assert found.certificate.stopped_by == "target" and len(found) < 81
+    assert len(pf.explore(grid(), [0.5, 0.5], target=[0.6, 0.6])) == 1
+
+
+def test_a_path_is_followed() -> None:
+    found = pf.explore(grid(), [0.5, 0.5], order="path", path=[[2.5, 0.5], [2.5, 1.5], [2.5, 1.5]])
+    assert np.floor(found.witnesses).tolist() == [[0, 0], [1, 0], [2, 0], [2, 1]]
+    assert found.certificate.stopped_by == "path" and found.inner_facets == 3
+    assert not found.certificate.failed_checks
+
+
+def test_a_path_within_a_wall_takes_cells_beside_it() -> None:
+    found = pf.explore(grid(), [0.5, 1.0], order="path", path=[[2.5, 1.0]])
+    assert np.floor(found.witnesses[:, 0]).tolist() == [0, 1, 2]
+    assert set(np.floor(found.witnesses[:, 1])) <= {0.0, 1.0}
+
+
+def test_a_start_on_walls_begins_next_to_them() -> None:
+    found = pf.explore(CORNER, [0.0, 0.0])
+    assert len(found) == 4 and found.complete
+    edge = pf.explore(CORNER, [-1.0, 0.0], domain=pf.box(-1, 1), max_cells=1)
+    assert edge.locate([[-1.0, 0.0]]).tolist() == [0]
+
+
+def test_a_slice_is_explored_in_its_parameters() -> None:
+    line = pf.slice_of([0.5, 0.5], [[1.0], [0.0]], bounds=pf.box(0, 3))
+    found = pf.explore(grid(), [0.1], domain=line)
+    assert described(found) == described(pf.unfold(grid(), line)) and found.complete
+
+
+def test_time_and_interrupts_stop_it() -> None:
+    found = pf.explore(grid(), [0.5, 0.5], max_seconds=1e-9)
+    assert len(found) == 0 and found.certificate.stopped_by == "max_seconds"
+
+    def interrupt(cells: int) -> None:
+        if cells == 3:
+            raise KeyboardInterrupt
+
+    found = pf.explore(grid(), [0.5, 0.5], progress=interrupt)
+    assert len(found) == 3 and found.certificate.stopped_by == "interrupt"
+
+
+def test_what_cannot_be_decided_leaves_the_atlas_incomplete(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    program = lower(pf.load([(rng.normal(size=(6, 2)), rng.normal(size=6)), (np.ones((1, 6)), np.zeros(1))]))
+    monkeypatch.setattr(exact_cell, "_MOST_PRODUCTS", 0)
+    found = pf.explore(program, [0.1, 0.2])
+    assert not found.complete and found.certificate.stopped_by == "undecided"
+    assert [check.name for check in found.certificate.failed_checks] == ["every facet was decided"]
+    with pytest.raises(PolyfoldError, match="start lies on a wall"):
+        pf.explore(CORNER, [0.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"order": "sideways"}, PolyfoldError, "order='sideways' is no option: use one of 'breadth'"),
+        ({"order": "best"}, PolyfoldError, "order='best' goes towards a target"),
+        ({"order": "path"}, PolyfoldError, "order='path' follows a path"),
+        ({"path": [[1.0, 1.0]]}, PolyfoldError, "not with order='breadth'"),
+        ({"order": "path", "path": [[1.0, 1.0]], "radius": 2.0}, PolyfoldError, "radius=2.0 means nothing"),
+        ({"order": "path", "path": [1.0, 1.0]}, ShapeError, r"this one has shape \(2,\)"),
+        ({"radius": -1}, PolyfoldError, "radius=-1"),
+        ({"seed": -1}, PolyfoldError, "seed=-1"),
+        ({"max_cells": 0}, LimitError, "max_cells=0"),
+        ({"max_seconds": 0}, LimitError, "max_seconds=0"),
+        ({"start": [1.0]}, ShapeError, "start must be 2 finite numbers"),
+        ({"start": [9.0, 9.0], "domain": pf.box(-1, 1)}, DomainError, "start lies outside the domain"),
+        ({"target": [9.0, 9.0], "domain": pf.box(-1, 1)}, DomainError, "target lies outside"),
+    ],
+)
+def test_impossible_options_are_quoted(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        pf.explore(CORNER, **{"start": [0.5, 0.5], **options})
+
+
+def test_a_flat_domain_is_refused() -> None:
+    with pytest.raises(DomainError, match="no interior"):
+        pf.explore(CORNER, [0.0, 0.5], domain=pf.polytope([[1.0, 0.0], [-1.0, 0.0]], [0.0, 0.0]))
