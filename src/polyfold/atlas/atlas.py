@@ -50,6 +50,7 @@ Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
 DOMAIN_BOUNDARY = -1
+NOT_REACHED = -2
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,0 +1,111 @@
+"""Forward passes of many rows with one error a row: what `exact.bounded` does, at the price of a plain pass.
+
+`exact.bounded` carries an error for every entry, which takes three more products a stage. Here the error of entry j of
+row i is errors[i] * scale[j], with one scale for all rows. That is coarser by the factor by which entries of a stage
+differ in size, and decides all signs but about one in a billion; those are looked at again by `exact.bounded`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.exact import bounded
+from polyfold.exact.bounded import BoundedValues
+from polyfold.exact.evaluate import AffineLike, StageLike
+from polyfold.exact.rounding import TINY, relative
+
+Array = npt.NDArray[np.float64]
+Signs = npt.NDArray[np.uint8]
+
+# As in native/geometry/slice_cut.hpp: or-ed over the corners of a cell they tell what a gate does on it.
+NEGATIVE, POSITIVE, ZERO = np.uint8(1), np.uint8(2), np.uint8(4)
+
+
+class Evaluated(AffineLike, Protocol):
+    """An affine function of sources that can be evaluated at rows of their values."""
+
+    def __call__(self, sources: list[Array]) -> Array: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """Rows of values: entry j of row i is right up to errors[i] * scale[j], and none is larger than scale[j].
+
+    A value of 0 in a `clean` column is exactly 0: the column holds what a gate puts out that is flat on one side.
+    """
+
+    values: Array
+    errors: Array
+    scale: Array
+    clean: npt.NDArray[np.bool_]
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Scaled:
+        """Some of the rows."""
+        return Scaled(self.values[rows], self.errors[rows], self.scale, self.clean)
+
+    def entry_errors(self) -> Array:
+        """The error of every entry."""
+        exact = self.clean & (self.values == 0)
+        return np.where(exact, 0.0, self.errors[:, None] * self.scale)
+
+
+Sources = Mapping[int, Scaled]
+
+
+def rounded(values: Array, scale: Array, roundings: int) -> Scaled:
+    """Values that so many roundings made, out of terms that add up to the scale."""
+    errors = np.full(len(values), relative(roundings))
+    return Scaled(values, errors, scale, np.zeros(len(scale), dtype=bool))
+
+
+def pre_activations(affine: Evaluated, sources: Sources, rows: int) -> Scaled:
+    """An affine function of the sources."""
+    read = sorted({block.source for block in affine.blocks})
+    last = max(read, default=0)
+    values = affine([sources[k].values if k in read else np.zeros((rows, 0)) for k in range(last + 1)])
+    # Two rows through the bounded pass: errors as large as the scales on values of 0, and the largest values, exact.
+    probe = [BoundedValues(np.zeros((2, 0)), np.zeros((2, 0))) for _ in range(last + 1)]
+    for k in read:
+        still = np.zeros_like(sources[k].scale)
+        largest = np.abs(sources[k].values).max(axis=0, initial=0.0)
+        probe[k] = BoundedValues(np.stack([still, largest]), np.stack([sources[k].scale, still]))
+    carried, rounding = bounded.affine(affine, probe).errors
+    unit = relative(4 + sum(len(sources[k].scale) for k in read))
+    errors = np.max([sources[k].errors for k in read], axis=0) if read else np.zeros(rows)
+    scale = np.maximum(carried, rounding / unit)
+    return Scaled(values, (errors + unit) * (1 + relative(8)) + TINY, scale, np.zeros(len(scale), dtype=bool))
+
+
+def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, int]:
+    """The sign of every entry of z, and how many could not be decided: those are taken for zero.
+
+    In z itself, values that count as zero become 0.
+    """
+    signs = np.where(z.values > 0, POSITIVE, NEGATIVE)
+    rows, columns = np.nonzero(~(np.abs(z.values) > z.errors[:, None] * z.scale))
+    if not len(rows):
+        return signs, 0
+    distinct, at = np.unique(rows, return_inverse=True)
+    closer = [BoundedValues(np.zeros((len(distinct), 0)), np.zeros((len(distinct), 0)))] * (1 + max(sources, default=0))
+    for k in {block.source for block in affine.blocks}:
+        part = sources[k].take(distinct)
+        closer[k] = BoundedValues(part.values, part.entry_errors())
+    again = bounded.affine(affine, closer)
+    values, errors = again.values[at, columns], again.errors[at, columns]
+    decided = np.abs(values) > errors
+    signs[rows, columns] = np.where(decided, np.where(values > 0, POSITIVE, NEGATIVE), ZERO)
+    z.values[rows, columns] = np.where(decided, values, 0.0)
+    return signs, int((~decided & (errors != 0)).sum())
+
+
+def passed_on(stage: StageLike, z: Scaled, signs: Signs) -> Scaled:
+    """What the gates put out."""
+    on, off = np.asarray(stage.slope_on), np.asarray(stage.slope_off)
+    values = z.values * np.where(signs == POSITIVE, on, off)
+    scale = z.scale * np.maximum(np.abs(on), np.abs(off))
+    return Scaled(values, z.errors + relative(2), scale, (on == 0) | (off == 0))
