@@ -309,7 +309,6 @@ nb::dict cut_slice_to_python(int dim, const Array<std::int64_t>& start, const Ar
     out["low"] = give(std::move(cut.made.low));
     out["high"] = give(std::move(cut.made.high));
     out["share"] = give(std::move(cut.made.share));
-    out["share_error"] = give(std::move(cut.made.share_error));
     out["name"] = give(std::move(cut.made.name));
     out["value"] = give(std::move(cut.made.value), table);
     out["sign"] = give(std::move(cut.made.sign), table);
@@ -340,21 +339,20 @@ nb::tuple read_slice_to_python(int dim, const Array<std::int64_t>& start, const 
                           give(std::move(found.wall)));
 }
 
-nb::tuple blend_rows_to_python(const Matrix& values, const Vector& errors, const Vector& scale,
-                               const Array<std::int64_t>& low, const Array<std::int64_t>& high, const Vector& share,
-                               const Vector& share_error) {
+nb::tuple blend_rows_to_python(const Matrix& values, const Vector& errors, const Array<std::int64_t>& low,
+                               const Array<std::int64_t>& high, const Vector& share) {
     NewVertices made;
     made.low.assign(low.data(), low.data() + low.size());
     made.high.assign(high.data(), high.data() + high.size());
     made.share = copy(share);
-    made.share_error = copy(share_error);
-    BlendedRows rows;
+    const auto rows = static_cast<std::int64_t>(values.shape(0));
+    std::vector<double> blended, blended_errors;
     {
         const nb::gil_scoped_release release;
-        rows = blend_rows(values.data(), errors.data(), scale.data(), static_cast<std::int64_t>(values.shape(0)),
-                          static_cast<int>(values.shape(1)), made);
+        blended = blend_rows(values.data(), rows, static_cast<int>(values.shape(1)), made);
+        blended_errors = blend_errors(errors.data(), rows, made);
     }
-    return nb::make_tuple(give(std::move(rows.values), {low.size(), values.shape(1)}), give(std::move(rows.errors)));
+    return nb::make_tuple(give(std::move(blended), {low.size(), values.shape(1)}), give(std::move(blended_errors)));
 }
 
 }  // namespace
@@ -443,12 +441,10 @@ NB_MODULE(_native, m) {
                   "tuple[numpy.typing.NDArray[numpy.uint8], numpy.typing.NDArray[numpy.int64], "
                   "numpy.typing.NDArray[numpy.int32]]"),
           "Packed patterns, and pairs of a facet and a gate of the stage that vanishes on it.");
-    m.def("blend_rows", &blend_rows_to_python, "values"_a, "errors"_a, "scale"_a, "low"_a, "high"_a, "share"_a,
-          "share_error"_a,
+    m.def("blend_rows", &blend_rows_to_python, "values"_a, "errors"_a, "low"_a, "high"_a, "share"_a,
           nb::sig("def blend_rows(values: numpy.typing.NDArray[numpy.float64], "
-                  "errors: numpy.typing.NDArray[numpy.float64], scale: numpy.typing.NDArray[numpy.float64], "
-                  "low: numpy.typing.NDArray[numpy.int64], high: numpy.typing.NDArray[numpy.int64], "
-                  "share: numpy.typing.NDArray[numpy.float64], share_error: numpy.typing.NDArray[numpy.float64]) -> "
+                  "errors: numpy.typing.NDArray[numpy.float64], low: numpy.typing.NDArray[numpy.int64], "
+                  "high: numpy.typing.NDArray[numpy.int64], share: numpy.typing.NDArray[numpy.float64]) -> "
                   "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]"),
           "Rows (1 - share) low + share high, and bounds on their errors.");
 }

@@ -34,9 +34,9 @@ struct HashCrossing {
     }
 };
 
-// A blend of two rows loses to rounding, and to how well the share is known.
-double blended_error(double error, double share_error, double spread) {
-    return (error * (1 + 2 * share_error) + share_error * spread + rounding::bound(4)) * room;
+// A blend of two rows is known as well as these are, and loses a few roundings.
+double blended_error(double error, double other) {
+    return (std::max(error, other) + rounding::bound(4)) * room;
 }
 
 // A cell on its way through the stage.
@@ -229,35 +229,28 @@ class Cutter {
         const double below = std::abs(values(low)[gate]), above = std::abs(values(high)[gate]);
         const double length = below + above;
         const double share = length > 0 ? below / length : 0.5;
-        const double unsure_low = doubt(low) * gates_.scale[gate], unsure_high = doubt(high) * gates_.scale[gate];
-        const double sure = length - unsure_low - unsure_high;
-        const double share_error =
-            sure > 0 ? std::min(1.0, std::max(unsure_low, unsure_high) / sure * room + rounding::bound(4)) : 1.0;
         made.low.push_back(low);
         made.high.push_back(high);
         made.share.push_back(share);
-        made.share_error.push_back(share_error);
         made.name.push_back(
             mixed(mixed(name(low)) + 3 * mixed(name(high) + static_cast<std::uint64_t>(gates_.first_wall + gate) + 1)));
-        blend_gates(low, high, share, share_error, gate);
+        made.doubt.push_back(blended_error(doubt(low), doubt(high)));
+        // The gate's true zero may lie off by this share of the segment.
+        const double unsure = 2 * made.doubt.back() * gates_.scale[gate];
+        const double off = length > unsure ? std::min(1.0, unsure / (length - unsure) + rounding::bound(4)) : 1.0;
+        blend_gates(low, high, gate, off);
     }
 
-    void blend_gates(std::int64_t low, std::int64_t high, double share, double share_error, int gate) {
+    void blend_gates(std::int64_t low, std::int64_t high, int gate, double off) {
         NewVertices& made = result_.made;
         const int count = gates_.gates;
         const std::size_t first = made.value.size();
         made.value.resize(first + count);
         made.sign.resize(first + count);
-        const double *a = values(low), *b = values(high), *scale = gates_.scale;
+        const double *a = values(low), *b = values(high);
         double* value = made.value.data() + first;
-        double spread = 0;
-        for (int g = 0; g < count; ++g) {
-            value[g] = (1 - share) * a[g] + share * b[g];
-            if (std::abs(b[g] - a[g]) > spread * scale[g]) spread = std::abs(b[g] - a[g]) / scale[g];
-        }
-        // Where a scale is 0 all values are.
-        const double error = blended_error(std::max(doubt(low), doubt(high)), share_error, spread * room);
-        made.doubt.push_back(error);
+        const double share = made.share.back(), error = made.doubt.back();
+        for (int g = 0; g < count; ++g) value[g] = (1 - share) * a[g] + share * b[g];
         const std::uint8_t *p = signs(low), *q = signs(high);
         std::uint8_t* sign = made.sign.data() + first;
         for (int g = 0; g < count; ++g) {
@@ -267,7 +260,8 @@ class Cutter {
         sign[gate] = sign_zero;
         for (int g = 0; g < count; ++g) {
             if (sign[g] == both_signs) {
-                if (std::abs(value[g]) > error * scale[g]) {
+                // What the true zero's other place would change is part of the doubt.
+                if (std::abs(value[g]) > error * gates_.scale[g] + off * std::abs(b[g] - a[g])) {
                     sign[g] = value[g] > 0 ? sign_positive : sign_negative;
                 } else {
                     sign[g] = sign_zero;
@@ -314,28 +308,26 @@ SliceSigns read_slice(const SliceCells& cells, int gates, const std::uint8_t* si
     return result;
 }
 
-BlendedRows blend_rows(const double* values, const double* errors, const double* scale, std::int64_t rows, int columns,
-                       const NewVertices& made) {
+std::vector<double> blend_rows(const double* values, std::int64_t rows, int columns, const NewVertices& made) {
     const auto count = static_cast<std::int64_t>(made.low.size());
-    BlendedRows result;
-    result.values.resize(count * columns);
-    result.errors.resize(count);
+    std::vector<double> result(count * columns);
     const auto row = [&](std::int64_t v) {
-        return v < rows ? values + v * columns : result.values.data() + (v - rows) * columns;
+        return v < rows ? values + v * columns : result.data() + (v - rows) * columns;
     };
-    const auto error = [&](std::int64_t v) { return v < rows ? errors[v] : result.errors[v - rows]; };
     for (std::int64_t i = 0; i < count; ++i) {
         const double *a = row(made.low[i]), *b = row(made.high[i]);
-        double* value = result.values.data() + i * columns;
+        double* value = result.data() + i * columns;
         const double share = made.share[i];
-        double spread = 0;
-        for (int j = 0; j < columns; ++j) {
-            value[j] = (1 - share) * a[j] + share * b[j];
-            if (std::abs(b[j] - a[j]) > spread * scale[j]) spread = std::abs(b[j] - a[j]) / scale[j];
-        }
-        const double known = std::max(error(made.low[i]), error(made.high[i]));
-        result.errors[i] = blended_error(known, made.share_error[i], spread * room);
+        for (int j = 0; j < columns; ++j) value[j] = (1 - share) * a[j] + share * b[j];
     }
+    return result;
+}
+
+std::vector<double> blend_errors(const double* errors, std::int64_t rows, const NewVertices& made) {
+    std::vector<double> result;
+    const auto error = [&](std::int64_t v) { return v < rows ? errors[v] : result[v - rows]; };
+    for (std::size_t i = 0; i < made.low.size(); ++i)
+        result.push_back(blended_error(error(made.low[i]), error(made.high[i])));
     return result;
 }
 

@@ -36,7 +36,7 @@ struct SliceGates {
 // where those of the old ones end.
 struct NewVertices {
     std::vector<std::int64_t> low, high;
-    std::vector<double> share, share_error;
+    std::vector<double> share;
     std::vector<std::uint64_t> name;  // depends on the names of low and high, and on the gate that is zero here
     std::vector<double> value;
     std::vector<std::uint8_t> sign;
@@ -67,14 +67,9 @@ struct SliceSigns {
 // The pattern of every cell, and what its facets lie on.
 SliceSigns read_slice(const SliceCells& cells, int gates, const std::uint8_t* sign);
 
-struct BlendedRows {
-    std::vector<double> values;
-    std::vector<double> errors;
-};
-
-// Rows of other values that are affine along the segments, at the new vertices. An entry's error is its row's times the
-// entry's scale; 0 stands for a scale of values that are exact.
-BlendedRows blend_rows(const double* values, const double* errors, const double* scale, std::int64_t rows, int columns,
-                       const NewVertices& made);
+// Rows of other values that are affine along the segments, at the new vertices; and bounds on their errors, which are
+// known up to a scale for every column.
+std::vector<double> blend_rows(const double* values, std::int64_t rows, int columns, const NewVertices& made);
+std::vector<double> blend_errors(const double* errors, std::int64_t rows, const NewVertices& made);
 
 }  // namespace polyfold

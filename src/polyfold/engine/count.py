@@ -9,7 +9,6 @@ from typing import Any
 
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
 from polyfold.atlas.generators import count_faces
-from polyfold.atlas.problem import core_problem
 from polyfold.engine.method import count_cells
 from polyfold.engine.progress import reporter
 from polyfold.engine.watch import check_seconds, thread_count, watched
@@ -68,8 +67,7 @@ def count(
     check_seconds(max_seconds)
     workers = thread_count(threads)
     with reporter(progress) as report:
-        problem = core_problem(program, where)
-        run = watched(lambda leave: count_cells(problem, where, workers, leave), where, max_seconds, report)
+        run = watched(lambda leave: count_cells(program, where, workers, leave), where, max_seconds, report)
     (cells, complete), method = run.result
     stopped_by = None if complete else run.stopped_by
     return Count(cells, complete, method, run.seconds, workers, stopped_by, program, where)

@@ -159,7 +159,5 @@ def ragged_rows(first: Ids, counts: Ids) -> Ids:
 
 
 def _blended(rows: Scaled, found: Mapping[str, Any]) -> Scaled:
-    values, errors = core.blend_rows(
-        rows.values, rows.errors, rows.scale, found["low"], found["high"], found["share"], found["share_error"]
-    )
+    values, errors = core.blend_rows(rows.values, rows.errors, found["low"], found["high"], found["share"])
     return replace(rows, values=np.concatenate([rows.values, values]), errors=np.concatenate([rows.errors, errors]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq, fmpq_mat
@@ -57,7 +59,7 @@ def _outline(domain: Domain) -> tuple[list[tuple[int, ...]], list[tuple[int, ...
         return walls, [(0,), (1,)]
     traced = core.trace(nothing, np.zeros((1, 0), dtype=np.uint8))
     ends = traced["facet_start"].tolist()
-    meetings = [tuple(traced["facet"][a:b].tolist()) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    meetings = [tuple(traced["facet"][a:b].tolist()) for a, b in pairwise(ends)]
     # Walk around: from a side over its other corner to the next side.
     order, corners = [meetings[0][1]], [meetings[0]]
     while len(corners) < len(meetings):

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold import core
 from polyfold.atlas.domain import Domain
@@ -23,7 +22,7 @@ from polyfold.engine.slice_batch import Batch, OpenStage
 from polyfold.engine.slice_cells import Pieces, assembled, pieces
 from polyfold.engine.slice_start import first_batch
 from polyfold.engine.watch import Leave
-from polyfold.exact.scaled import passed_on, pre_activations, signs_of
+from polyfold.exact.scaled import last_readers, passed_on, pre_activations, signs_of
 from polyfold.program.program import Program
 
 # Floats that a batch may hold: 64 MB. Some ten halves wait while one goes on.
@@ -76,7 +75,7 @@ class _Run:
     def __init__(self, program: Program, domain: Domain, doubts: Doubts) -> None:
         self.program = program
         self.doubts = doubts
-        self.last_reader = _last_readers(program)
+        self.last_reader = last_readers(program)
         self.waiting = [first_batch(domain, program.gates)]
 
     def steps(self) -> Iterator[Batch | None]:
@@ -113,7 +112,7 @@ class _Run:
         affine = self.program.stages[batch.stage].affine
         z = pre_activations(affine, batch.sources, batch.vertices)
         signs, undecided = signs_of(affine, batch.sources, z)
-        self.doubts.undecided += undecided
+        self.doubts.undecided += int(undecided.sum())
         kept = {k: source for k, source in batch.sources.items() if self.last_reader[k] > batch.stage}
         return replace(batch, sources=kept, open_stage=OpenStage(z, signs, 0))
 
@@ -137,13 +136,5 @@ class _Run:
     def _most_vertices(self, batch: Batch) -> int:
         """How many vertices a batch may have, by what each of them holds in this stage."""
         widths = sum(source.values.shape[1] for source in batch.sources.values())
-        return max(64, _BATCH_FLOATS // (8 + widths + 2 * self.program.stages[batch.stage].width))
-
-
-def _last_readers(program: Program) -> npt.NDArray[np.int64]:
-    """For each source the last stage, counted from 0, that reads it; -1 if none does."""
-    last = np.full(len(program.stages) + 1, -1)
-    for number, stage in enumerate(program.stages):
-        for block in stage.affine.blocks:
-            last[block.source] = number
-    return last
+        most: int = max(64, _BATCH_FLOATS // (8 + widths + 2 * self.program.stages[batch.stage].width))
+        return most

@@ -7,7 +7,7 @@ differ in size, and decides all signs but about one in a billion; those are look
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from polyfold.exact import bounded
 from polyfold.exact.bounded import BoundedValues
-from polyfold.exact.evaluate import AffineLike, StageLike
+from polyfold.exact.evaluate import AffineLike, ProgramLike, StageLike
 from polyfold.exact.rounding import TINY, relative
 
 Array = npt.NDArray[np.float64]
@@ -30,6 +30,20 @@ class Evaluated(AffineLike, Protocol):
     """An affine function of sources that can be evaluated at rows of their values."""
 
     def __call__(self, sources: list[Array]) -> Array: ...
+
+
+class EvaluatedStage(StageLike, Protocol):
+    """A stage whose pre-activations can be evaluated."""
+
+    @property
+    def affine(self) -> Evaluated: ...
+
+
+class EvaluatedProgram(ProgramLike, Protocol):
+    """A program of such stages."""
+
+    @property
+    def stages(self) -> Sequence[EvaluatedStage]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,15 +95,15 @@ def pre_activations(affine: Evaluated, sources: Sources, rows: int) -> Scaled:
     return Scaled(values, (errors + unit) * (1 + relative(8)) + TINY, scale, np.zeros(len(scale), dtype=bool))
 
 
-def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, int]:
-    """The sign of every entry of z, and how many could not be decided: those are taken for zero.
+def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, npt.NDArray[np.int64]]:
+    """The sign of every entry of z, and how many of each row could not be decided: those are taken for zero.
 
-    In z itself, values that count as zero become 0.
+    In z itself, values that count as zero become 0. A zero that is decided is one by its terms: all of them are 0.
     """
     signs = np.where(z.values > 0, POSITIVE, NEGATIVE)
     rows, columns = np.nonzero(~(np.abs(z.values) > z.errors[:, None] * z.scale))
     if not len(rows):
-        return signs, 0
+        return signs, np.zeros(len(signs), dtype=np.int64)
     distinct, at = np.unique(rows, return_inverse=True)
     closer = [BoundedValues(np.zeros((len(distinct), 0)), np.zeros((len(distinct), 0)))] * (1 + max(sources, default=0))
     for k in {block.source for block in affine.blocks}:
@@ -100,7 +114,7 @@ def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, in
     decided = np.abs(values) > errors
     signs[rows, columns] = np.where(decided, np.where(values > 0, POSITIVE, NEGATIVE), ZERO)
     z.values[rows, columns] = np.where(decided, values, 0.0)
-    return signs, int((~decided & (errors != 0)).sum())
+    return signs, np.bincount(rows[~decided & (errors != 0)], minlength=len(signs))
 
 
 def passed_on(stage: StageLike, z: Scaled, signs: Signs) -> Scaled:
@@ -109,3 +123,40 @@ def passed_on(stage: StageLike, z: Scaled, signs: Signs) -> Scaled:
     values = z.values * np.where(signs == POSITIVE, on, off)
     scale = z.scale * np.maximum(np.abs(on), np.abs(off))
     return Scaled(values, z.errors + relative(2), scale, (on == 0) | (off == 0))
+
+
+def patterns_at(program: EvaluatedProgram, inputs: Scaled) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """The pattern at every row of inputs, and whether all of it is proved.
+
+    A gate that is proved to be zero by its terms is zero wherever the pattern is the same.
+    """
+    sources, last = {0: inputs}, last_readers(program)
+    on, sure = [np.zeros((len(inputs.values), 0), dtype=bool)], np.ones(len(inputs.values), dtype=bool)
+    for number, stage in enumerate(program.stages):
+        z = pre_activations(stage.affine, sources, len(sure))
+        signs, undecided = signs_of(stage.affine, sources, z)
+        sure &= undecided == 0
+        on.append(signs == POSITIVE)
+        sources[number + 1] = passed_on(stage, z, signs)
+        sources = {k: source for k, source in sources.items() if last[k] > number}
+    return np.concatenate(on, axis=1), sure
+
+
+def last_readers(program: ProgramLike) -> npt.NDArray[np.int64]:
+    """For each source the last stage, counted from 0, that reads it; -1 if none does."""
+    last = np.full(len(program.stages) + 1, -1)
+    for number, stage in enumerate(program.stages):
+        for block in stage.affine.blocks:
+            last[block.source] = number
+    return last
+
+
+def floats_a_row(program: ProgramLike) -> int:
+    """How many floats a row holds at most while it passes the stages."""
+    last = last_readers(program)
+    widths = [0, *(len(stage.slope_on) for stage in program.stages)]
+    held = [
+        2 * widths[number + 1] + sum(widths[k] for k in range(number + 1) if last[k] >= number)
+        for number in range(len(program.stages))
+    ]
+    return max(held, default=0)
