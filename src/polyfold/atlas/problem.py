@@ -6,7 +6,8 @@ import numpy as np
 
 from polyfold.atlas.domain import Domain
 from polyfold.core import Problem
-from polyfold.program.program import Affine, Program
+from polyfold.program.affine import Affine
+from polyfold.program.program import Program
 
 # Numbers in a program's matrices, up to which they are written out for the core: 8 MB.
 _MOST_NUMBERS = 1 << 20
@@ -17,17 +18,17 @@ def beyond_core(program: Program, domain: Domain) -> bool:
 
     The core needs every matrix written out, zeros included, which a convolution's or a long chain of skips' is not.
     """
-    return domain.dim <= 2 and written_out(program) > _MOST_NUMBERS
+    return domain.dim <= 2 and coefficients(program) > _MOST_NUMBERS
 
 
-def written_out(program: Program) -> int:
-    """How many numbers all matrices of a program hold."""
+def coefficients(program: Program) -> int:
+    """How many numbers all matrices of a program hold when they are written out."""
     widths = [program.input_dim, *(stage.width for stage in program.stages)]
 
     def numbers(affine: Affine) -> int:
-        return len(affine.bias) * sum(widths[block.source] for block in affine.blocks)
+        return len(affine.bias) * sum(widths[source] for source in affine.sources)
 
-    return sum(numbers(affine) for affine in (*(stage.affine for stage in program.stages), program.output))
+    return sum(numbers(affine) for affine in program.affines)
 
 
 def core_problem(program: Program, domain: Domain) -> Problem:

@@ -9,6 +9,7 @@ from polyfold.atlas.domain import Domain
 from polyfold.atlas.problem import beyond_core, core_problem
 from polyfold.engine.slices import count_slice_cells, find_slice_cells
 from polyfold.engine.watch import Leave
+from polyfold.program.lower import written_out
 from polyfold.program.program import Program
 
 GENERATORS = "cells with all their vertices and rays, cut depth first"
@@ -19,6 +20,11 @@ VERTICES = "cells of a line or plane by their vertices, all of which pass the ne
 # A box has 2^d corners, and its cells hardly fewer. From so many dimensions on linear programs find cells faster, and
 # count them faster than sections do (docs/adr/0006 and 0009).
 _MANY_CORNERS = 7
+
+
+def as_method_takes_it(program: Program, domain: Domain) -> Program:
+    """The program with its matrices written out, unless only vertices will pass it; that may raise LimitError."""
+    return program if beyond_core(program, domain) else written_out(program)
 
 
 def find_cells(

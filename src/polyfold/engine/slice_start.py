@@ -16,7 +16,8 @@ from polyfold.engine.slice_batch import Batch, Cells
 from polyfold.errors import LimitError
 from polyfold.exact.rational import rational, rational_matrix
 from polyfold.exact.scaled import rounded
-from polyfold.program.program import Affine, Program
+from polyfold.program.affine import WrittenOut
+from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
 
@@ -44,7 +45,7 @@ def first_batch(domain: Domain, gates: int) -> Batch:
 
 def _outline(domain: Domain) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
     """The rows on every facet in order, and the facets that meet at every end or corner: corner k begins side k."""
-    nothing = core_problem(Program(domain.input_dim, (), Affine((), np.zeros(0)), ()), domain)
+    nothing = core_problem(Program(domain.input_dim, (), WrittenOut((), np.zeros(0)), ()), domain)
     found = core.unfold(nothing, False, 1, -1, lambda cells: True, lambda: True)
     if not found["bounded"].all():
         kind = "line" if domain.dim == 1 else "plane"

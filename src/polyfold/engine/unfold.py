@@ -12,12 +12,12 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Certificate
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
 from polyfold.engine.check import quick_checks
-from polyfold.engine.method import VERTICES, find_cells
+from polyfold.engine.method import VERTICES, as_method_takes_it, find_cells
 from polyfold.engine.progress import reporter
 from polyfold.engine.slice_checks import check_decided, check_sum
 from polyfold.engine.watch import check_seconds, thread_count, watched, whole_number
 from polyfold.network.load import load
-from polyfold.program.lower import lower, written_out
+from polyfold.program.lower import lower
 from polyfold.program.program import Program
 
 
@@ -46,8 +46,9 @@ def unfold(
     >>> len(pf.unfold(corner))
     4
     """
-    program = written_out(network if isinstance(network, Program) else lower(load(network)))
-    where = resolve_domain(domain, program.input_dim)
+    lowered = network if isinstance(network, Program) else lower(load(network))
+    where = resolve_domain(domain, lowered.input_dim)
+    program = as_method_takes_it(lowered, where)
     return unfold_program(program, where, progress, max_cells, max_seconds, threads)
 
 

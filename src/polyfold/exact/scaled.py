@@ -7,9 +7,8 @@ differ in size, and decides all signs but about one in a billion; those are look
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -24,26 +23,6 @@ Signs = npt.NDArray[np.uint8]
 
 # As in native/geometry/slice_cut.hpp: or-ed over the corners of a cell they tell what a gate does on it.
 NEGATIVE, POSITIVE, ZERO = np.uint8(1), np.uint8(2), np.uint8(4)
-
-
-class Evaluated(AffineLike, Protocol):
-    """An affine function of sources that can be evaluated at rows of their values."""
-
-    def __call__(self, sources: list[Array]) -> Array: ...
-
-
-class EvaluatedStage(StageLike, Protocol):
-    """A stage whose pre-activations can be evaluated."""
-
-    @property
-    def affine(self) -> Evaluated: ...
-
-
-class EvaluatedProgram(ProgramLike, Protocol):
-    """A program of such stages."""
-
-    @property
-    def stages(self) -> Sequence[EvaluatedStage]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +56,9 @@ def rounded(values: Array, scale: Array, roundings: int) -> Scaled:
     return Scaled(values, errors, scale, np.zeros(len(scale), dtype=bool))
 
 
-def pre_activations(affine: Evaluated, sources: Sources, rows: int) -> Scaled:
+def pre_activations(affine: AffineLike, sources: Sources, rows: int) -> Scaled:
     """An affine function of the sources."""
-    read = sorted({block.source for block in affine.blocks})
+    read = sorted(affine.sources)
     last = max(read, default=0)
     values = affine([sources[k].values if k in read else np.zeros((rows, 0)) for k in range(last + 1)])
     # Two rows through the bounded pass: errors as large as the scales on values of 0, and the largest values, exact.
@@ -89,7 +68,7 @@ def pre_activations(affine: Evaluated, sources: Sources, rows: int) -> Scaled:
         largest = np.abs(sources[k].values).max(axis=0, initial=0.0)
         probe[k] = BoundedValues(np.stack([still, largest]), np.stack([sources[k].scale, still]))
     carried, rounding = bounded.affine(affine, probe).errors
-    unit = relative(4 + sum(len(sources[k].scale) for k in read))
+    unit = relative(4 + affine.terms)
     errors = np.max([sources[k].errors for k in read], axis=0) if read else np.zeros(rows)
     scale = np.maximum(carried, rounding / unit)
     return Scaled(values, (errors + unit) * (1 + relative(8)) + TINY, scale, np.zeros(len(scale), dtype=bool))
@@ -106,7 +85,7 @@ def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, np
         return signs, np.zeros(len(signs), dtype=np.int64)
     distinct, at = np.unique(rows, return_inverse=True)
     closer = [BoundedValues(np.zeros((len(distinct), 0)), np.zeros((len(distinct), 0)))] * (1 + max(sources, default=0))
-    for k in {block.source for block in affine.blocks}:
+    for k in affine.sources:
         part = sources[k].take(distinct)
         closer[k] = BoundedValues(part.values, part.entry_errors())
     again = bounded.affine(affine, closer)
@@ -125,7 +104,7 @@ def passed_on(stage: StageLike, z: Scaled, signs: Signs) -> Scaled:
     return Scaled(values, z.errors + relative(2), scale, (on == 0) | (off == 0))
 
 
-def patterns_at(program: EvaluatedProgram, inputs: Scaled) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def patterns_at(program: ProgramLike, inputs: Scaled) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """The pattern at every row of inputs, and whether all of it is proved.
 
     A gate that is proved to be zero by its terms is zero wherever the pattern is the same.
@@ -146,8 +125,8 @@ def last_readers(program: ProgramLike) -> npt.NDArray[np.int64]:
     """For each source the last stage, counted from 0, that reads it; -1 if none does."""
     last = np.full(len(program.stages) + 1, -1)
     for number, stage in enumerate(program.stages):
-        for block in stage.affine.blocks:
-            last[block.source] = number
+        for source in stage.affine.sources:
+            last[source] = number
     return last
 
 
