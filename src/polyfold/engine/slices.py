@@ -11,7 +11,7 @@ goes on. So cells get finished from the start, and what is finished when a limit
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from polyfold.engine.slice_batch import Batch, OpenStage
 from polyfold.engine.slice_cells import Pieces, assembled, pieces
 from polyfold.engine.slice_start import first_batch
 from polyfold.engine.watch import Leave
-from polyfold.exact.scaled import last_readers, passed_on, pre_activations, signs_of
+from polyfold.exact.scaled import ZERO, last_readers, passed_on, pre_activations, signs_of
 from polyfold.program.program import Program
 
 # Floats that a batch may hold: 64 MB. Some ten halves wait while one goes on.
@@ -31,10 +31,14 @@ _BATCH_FLOATS = 1 << 23
 
 @dataclass
 class Doubts:
-    """What could not be decided on the way."""
+    """What could not be decided on the way: signs at vertices, cuts, and gates near zero all over a part."""
 
     undecided: int = 0
     crooked: int = 0
+    ties: set[int] = field(default_factory=set)
+
+    def __bool__(self) -> bool:
+        return bool(self.undecided or self.crooked or self.ties)
 
 
 def find_slice_cells(program: Program, domain: Domain, max_cells: int, leave: Leave) -> dict[str, Any]:
@@ -112,7 +116,9 @@ class _Run:
         affine = self.program.stages[batch.stage].affine
         z = pre_activations(affine, batch.sources, batch.vertices)
         signs, undecided = signs_of(affine, batch.sources, z)
-        self.doubts.undecided += int(undecided.sum())
+        ties = np.flatnonzero((signs == ZERO).all(axis=0) & (z.scale > 0))
+        self.doubts.ties.update((ties + self.program.first_gate[batch.stage]).tolist())
+        self.doubts.undecided += int(undecided.sum()) - len(ties) * batch.vertices
         kept = {k: source for k, source in batch.sources.items() if self.last_reader[k] > batch.stage}
         return replace(batch, sources=kept, open_stage=OpenStage(z, signs, 0))
 

@@ -62,11 +62,13 @@ def pre_activations(affine: AffineLike, sources: Sources, rows: int) -> Scaled:
     last = max(read, default=0)
     values = affine([sources[k].values if k in read else np.zeros((rows, 0)) for k in range(last + 1)])
     # Two rows through the bounded pass: errors as large as the scales on values of 0, and the largest values, exact.
+    # What no row has any term of gets a scale of 0.
     probe = [BoundedValues(np.zeros((2, 0)), np.zeros((2, 0))) for _ in range(last + 1)]
     for k in read:
         still = np.zeros_like(sources[k].scale)
         largest = np.abs(sources[k].values).max(axis=0, initial=0.0)
-        probe[k] = BoundedValues(np.stack([still, largest]), np.stack([sources[k].scale, still]))
+        scale = np.where(sources[k].clean & (largest == 0), 0.0, sources[k].scale)
+        probe[k] = BoundedValues(np.stack([still, largest]), np.stack([scale, still]))
     carried, rounding = bounded.affine(affine, probe).errors
     unit = relative(4 + affine.terms)
     errors = np.max([sources[k].errors for k in read], axis=0) if read else np.zeros(rows)
@@ -80,9 +82,14 @@ def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, np
     In z itself, values that count as zero become 0. A zero that is decided is one by its terms: all of them are 0.
     """
     signs = np.where(z.values > 0, POSITIVE, NEGATIVE)
-    rows, columns = np.nonzero(~(np.abs(z.values) > z.errors[:, None] * z.scale))
+    doubtful = ~(np.abs(z.values) > z.errors[:, None] * z.scale)
+    # A column that is near zero in every row is a tie, which tighter bounds would not break.
+    ties = doubtful.all(axis=0)
+    signs[:, ties], z.values[:, ties] = ZERO, 0.0
+    undecided = np.full(len(signs), int((ties & (z.scale > 0)).sum()))
+    rows, columns = np.nonzero(doubtful & ~ties)
     if not len(rows):
-        return signs, np.zeros(len(signs), dtype=np.int64)
+        return signs, undecided
     distinct, at = np.unique(rows, return_inverse=True)
     closer = [BoundedValues(np.zeros((len(distinct), 0)), np.zeros((len(distinct), 0)))] * (1 + max(sources, default=0))
     for k in affine.sources:
@@ -93,7 +100,7 @@ def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, np
     decided = np.abs(values) > errors
     signs[rows, columns] = np.where(decided, np.where(values > 0, POSITIVE, NEGATIVE), ZERO)
     z.values[rows, columns] = np.where(decided, values, 0.0)
-    return signs, np.bincount(rows[~decided & (errors != 0)], minlength=len(signs))
+    return signs, undecided + np.bincount(rows[~decided & (errors != 0)], minlength=len(signs))
 
 
 def passed_on(stage: StageLike, z: Scaled, signs: Signs) -> Scaled:
