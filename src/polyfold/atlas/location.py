@@ -18,7 +18,7 @@ from polyfold.exact.bounded import BoundedValues, bounded_forward, exact_values
 from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.rational import rational, rational_matrix
 from polyfold.exact.rounding import TINY, relative
-from polyfold.exact.scaled import floats_a_row, patterns_at, rounded
+from polyfold.exact.scaled import Scaled, floats_a_row, on_parameters, patterns_at, pre_activations, rounded
 from polyfold.program.program import Program
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
-_FLOATS = 1 << 24
+# What a forward pass of many rows may hold: larger batches leave the processor's cache.
+ROW_FLOATS = 1 << 21
 
 
 def locate(atlas: Atlas, points: Any, outside: Literal["error", "ignore"] = "error") -> Ids:
@@ -58,7 +59,7 @@ def locate(atlas: Atlas, points: Any, outside: Literal["error", "ignore"] = "err
 
 def _parts(atlas: Atlas, rows: Ids) -> Iterator[Ids]:
     """Rows by as many as a forward pass should hold at once."""
-    step = max(1, _FLOATS // (atlas.program.input_dim + floats_a_row(atlas.program) + atlas.gates))
+    step = max(1, ROW_FLOATS // (atlas.program.input_dim + floats_a_row(atlas.program) + atlas.gates))
     return (rows[first : first + step] for first in range(0, len(rows), step))
 
 
@@ -90,9 +91,17 @@ def _agreeing_cell(atlas: Atlas, pattern: npt.NDArray[np.bool_], proved: npt.NDA
 
 def proved_patterns(program: Program, domain: Domain, U: Array) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
     """The patterns at parameter points, and which of them are proved: faster than `bounded_forward`, and coarser."""
+    if not program.stages:
+        return np.zeros((len(U), 0), dtype=bool), np.ones(len(U), dtype=bool)
+    # The first stage is affine on the whole domain: its product, over all inputs, is needed at d + 1 points only.
+    frame = _rounded_lift(domain, np.concatenate([np.zeros((1, domain.dim)), np.eye(domain.dim)]))
+    first = on_parameters(pre_activations(program.stages[0].affine, {0: frame}, domain.dim + 1), U)
+    return patterns_at(program, _rounded_lift(domain, U), first)
+
+
+def _rounded_lift(domain: Domain, U: Array) -> Scaled:
     size = np.abs(domain.origin) + np.abs(domain.basis) @ np.abs(U).max(axis=0, initial=0.0)
-    X = np.ascontiguousarray(domain.lift(U))
-    return patterns_at(program, rounded(X, size, domain.dim + 4))
+    return rounded(np.ascontiguousarray(domain.lift(U)), size, domain.dim + 4)
 
 
 def parameter_rows(domain: Domain, points: Any) -> Array:

@@ -7,7 +7,7 @@ import numpy as np
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Check
 from polyfold.atlas.domain import Domain
-from polyfold.atlas.location import contains, proved_patterns
+from polyfold.atlas.location import ROW_FLOATS, contains, proved_patterns
 from polyfold.atlas.maps import in_chunks
 from polyfold.atlas.patterns import pack
 from polyfold.engine.measure_domain import domain_volume
@@ -47,7 +47,7 @@ def check_slice_witnesses(atlas: Atlas) -> Check:
         agree[part] &= (pack(patterns) == atlas.patterns[part]).all(axis=1)
         proved[part] = agree[part] & sure
 
-    in_chunks(len(atlas), floats_a_row(atlas.program) + atlas.program.input_dim + atlas.gates, prove)
+    in_chunks(len(atlas), floats_a_row(atlas.program) + atlas.program.input_dim + atlas.gates, prove, ROW_FLOATS)
     left = np.flatnonzero(~proved)
     named = f": cells {', '.join(map(str, left[:4].tolist()))}{' ...' * (len(left) > 4)}" if len(left) else ""
     return Check(

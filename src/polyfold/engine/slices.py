@@ -25,8 +25,9 @@ from polyfold.engine.watch import Leave
 from polyfold.exact.scaled import ZERO, last_readers, passed_on, pre_activations, signs_of
 from polyfold.program.program import Program
 
-# Floats that a batch may hold: 64 MB. Some ten halves wait while one goes on.
-_BATCH_FLOATS = 1 << 23
+# Floats that a batch may hold: 16 MB, much more would leave the processor's cache. Some ten halves wait while one
+# goes on.
+_BATCH_FLOATS = 1 << 21
 
 
 @dataclass

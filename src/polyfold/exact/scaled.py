@@ -111,15 +111,25 @@ def passed_on(stage: StageLike, z: Scaled, signs: Signs) -> Scaled:
     return Scaled(values, z.errors + relative(2), scale, (on == 0) | (off == 0))
 
 
-def patterns_at(program: ProgramLike, inputs: Scaled) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """The pattern at every row of inputs, and whether all of it is proved.
+def on_parameters(z: Scaled, U: Array) -> Scaled:
+    """An affine function of parameters at rows of U, from its values at 0 and at every unit vector."""
+    reach = 1 + 2 * float(np.abs(U).sum(axis=1).max(initial=0.0))
+    values = z.values[0] + U @ (z.values[1:] - z.values[0])
+    errors = np.full(len(U), (z.errors.max() + relative(2 * U.shape[1] + 6)) * (1 + relative(8)))
+    return Scaled(values, errors, z.scale * reach, z.clean)
+
+
+def patterns_at(
+    program: ProgramLike, inputs: Scaled, first: Scaled
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """The pattern at every row of inputs, and whether all of it is proved; `first` are the first stage's values there.
 
     A gate that is proved to be zero by its terms is zero wherever the pattern is the same.
     """
     sources, last = {0: inputs}, last_readers(program)
     on, sure = [np.zeros((len(inputs.values), 0), dtype=bool)], np.ones(len(inputs.values), dtype=bool)
     for number, stage in enumerate(program.stages):
-        z = pre_activations(stage.affine, sources, len(sure))
+        z = pre_activations(stage.affine, sources, len(sure)) if number else first
         signs, undecided = signs_of(stage.affine, sources, z)
         sure &= undecided == 0
         on.append(signs == POSITIVE)
