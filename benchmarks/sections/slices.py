@@ -13,8 +13,8 @@ MNIST = Path(__file__).resolve().parents[3] / "shared" / "data" / "mnist"
 CASES = (
     ("mlp", "line", 1.0, 1.0),
     ("mlp", "plane", 0.2, 0.05),
-    ("conv", "line", 1.0, 0.2),
-    ("conv", "plane", 0.005, 0.002),
+    ("conv", "line", 1.0, 0.1),
+    ("conv", "plane", 0.002, 0.001),
 )
 NAMES = {"mlp": "784,512,512,10", "conv": "conv 10, conv 20, 50, 10"}
 
@@ -60,7 +60,7 @@ def section(bench: Bench) -> Section:
     how = (
         "Between MNIST test pictures, one thread. The plane is a square of the given side in the parameters. Cells are "
         "found by their vertices, and the time holds the default checks, among them a proof of every witness. Sampling "
-        "walks along the line in 2,000 steps (the plane: 60 lines of 200) and halves the way wherever the pattern "
+        "walks along the line in 2,000 steps (the plane: 40 lines of 100) and halves the way wherever the pattern "
         "changes, down to 1e-12, about as well as vertices are known; it misses cells and proves nothing. A forward "
         "pass is one row of a batch of 256 through the same program."
     )

@@ -27,7 +27,7 @@ from polyfold.engine.unfold import unfold_program
 from polyfold.program.lower import lower
 
 MLP = (784, 512, 512, 10)
-FORWARD_ROWS, LINE_SAMPLES, PLANE_LINES, PLANE_SAMPLES, RESOLUTION = 256, 2000, 60, 200, 1e-12
+FORWARD_ROWS, LINE_SAMPLES, PLANE_LINES, PLANE_SAMPLES, RESOLUTION = 256, 2000, 40, 100, 1e-12
 REPEAT_SECONDS = 2.0
 
 

@@ -26,6 +26,7 @@ from polyfold.exact.tolerances import CONTINUITY
 Array = npt.NDArray[np.float64]
 
 _CHUNK = 1 << 14
+_FLOATS = 1 << 24
 
 # Up to here the vertices of all cells, and their faces, can be listed in a time comparable to the engine's.
 _FEW_VERTICES = 6
@@ -158,7 +159,8 @@ def check_continuity(atlas: Atlas) -> Check:
     worst = 0.0
     owner = atlas.facet_owner
     inner = np.flatnonzero(atlas.neighbour > owner)
-    for part in _chunks(len(inner)):
+    # Two maps over all inputs, and as much again while they are made.
+    for part in _chunks(len(inner), 4 * atlas.outputs * atlas.program.input_dim):
         facets = inner[part]
         here, there = owner[facets], atlas.neighbour[facets].astype(np.int64)
         a, b = wall_rows(atlas, here, atlas.facet_wall[facets].astype(np.int64))
@@ -228,5 +230,6 @@ def _facet_counts(found: Generators) -> npt.NDArray[np.int64]:
     return counts
 
 
-def _chunks(count: int) -> Iterator[slice]:
-    return (slice(start, min(start + _CHUNK, count)) for start in range(0, count, _CHUNK))
+def _chunks(count: int, floats_each: int = 1) -> Iterator[slice]:
+    step = max(1, min(_CHUNK, _FLOATS // max(1, floats_each)))
+    return (slice(start, min(start + step, count)) for start in range(0, count, step))

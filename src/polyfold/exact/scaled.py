@@ -139,7 +139,7 @@ def patterns_at(
 
 
 def last_readers(program: ProgramLike) -> npt.NDArray[np.int64]:
-    """For each source the last stage, counted from 0, that reads it; -1 if none does. Outputs are not asked for here."""
+    """For each source the last stage, counted from 0, that reads it, or -1; outputs are not asked for here."""
     last = np.full(len(program.stages) + 1, -1)
     for number, stage in enumerate(program.stages):
         for source in stage.affine.sources:
