@@ -12,11 +12,11 @@ MNIST = Path(__file__).resolve().parents[3] / "shared" / "data" / "mnist"
 # (network, line or plane, how far the parameters go; less far in a quick run)
 CASES = (
     ("mlp", "line", 1.0, 1.0),
-    ("mlp", "plane", 0.2, 0.05),
+    ("mlp", "plane", 0.1, 0.03),
     ("conv", "line", 1.0, 0.1),
     ("conv", "plane", 0.002, 0.001),
 )
-NAMES = {"mlp": "784,512,512,10", "conv": "conv 10, conv 20, 50, 10"}
+NAMES = {"mlp": "784,1024,1024,10", "conv": "conv 10, conv 20, 50, 10"}
 
 
 def section(bench: Bench) -> Section:

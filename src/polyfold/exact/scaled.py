@@ -22,6 +22,7 @@ Array = npt.NDArray[np.float64]
 Signs = npt.NDArray[np.uint8]
 
 # As in native/geometry/slice_cut.hpp: or-ed over the corners of a cell they tell what a gate does on it.
+# POSITIVE is one more than NEGATIVE.
 NEGATIVE, POSITIVE, ZERO = np.uint8(1), np.uint8(2), np.uint8(4)
 
 
@@ -81,8 +82,11 @@ def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, np
 
     In z itself, values that count as zero become 0. A zero that is decided is one by its terms: all of them are 0.
     """
-    signs = np.where(z.values > 0, POSITIVE, NEGATIVE)
-    doubtful = ~(np.abs(z.values) > z.errors[:, None] * z.scale)
+    signs = (z.values > 0) + NEGATIVE
+    clear = np.abs(z.values) > z.errors[:, None] * z.scale
+    if clear.all():
+        return signs, np.zeros(len(signs), dtype=np.int64)
+    doubtful = ~clear
     # A column that is near zero in every row is a tie, which tighter bounds would not break.
     ties = doubtful.all(axis=0)
     signs[:, ties], z.values[:, ties] = ZERO, 0.0
