@@ -18,7 +18,7 @@ from rich.console import Console
 
 from processes import WorkerError
 from report import Section, machine, paragraph
-from sections import acasxu, arithmetic_limit, baselines, count_and_unfold, growth, memory, relucent, threads
+from sections import acasxu, arithmetic_limit, baselines, count_and_unfold, growth, memory, relucent, slices, threads
 from settings import Bench, quietness
 
 SECTIONS = {
@@ -30,6 +30,7 @@ SECTIONS = {
     "memory": memory,
     "growth": growth,
     "limit": arithmetic_limit,
+    "slices": slices,
 }
 
 

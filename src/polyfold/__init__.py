@@ -14,7 +14,7 @@ from polyfold.analyses.regions import Regions, regions
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.cell import Cell
 from polyfold.atlas.certificate import Certificate
-from polyfold.atlas.domain import Domain, box, polytope, slice_of
+from polyfold.atlas.domain import Domain, box, line, plane, polytope, slice_of
 from polyfold.atlas.storage import open_atlas as open
 from polyfold.engine.certify import certify
 from polyfold.engine.check import check
@@ -45,10 +45,12 @@ __all__ = [
     "check",
     "count",
     "explore",
+    "line",
     "load",
     "local",
     "map_of",
     "open",
+    "plane",
     "polytope",
     "regions",
     "slice_of",

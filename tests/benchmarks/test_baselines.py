@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from baselines import edge_subdivision, facet_vertex
+from baselines import edge_subdivision, facet_vertex, sampling
+from polyfold.program.lower import lower
 
 METHODS = pytest.mark.parametrize("method", [edge_subdivision, facet_vertex], ids=["edge_subdivision", "facet_vertex"])
 Layers = list[tuple[np.ndarray, np.ndarray]]
@@ -43,3 +44,17 @@ def test_a_wall_through_a_corner_is_refused(method: object) -> None:
     layers = [(np.array([[1.0, 1.0]]), np.zeros(1)), (np.ones((1, 1)), np.zeros(1))]
     with pytest.raises(ValueError, match="general position"):
         method.count_cells(layers, -np.ones(2), np.ones(2))
+
+
+def test_sampling_finds_the_cells_of_a_line() -> None:
+    """With samples enough, and none of its own."""
+    layers = random_layers((4, 10, 8, 1), 1)
+    program = lower(pf.load(layers))
+    line = pf.line(np.zeros(4), np.ones(4)).resolve(4)
+    atlas = pf.unfold(program, line)
+
+    def evaluate(U: np.ndarray) -> np.ndarray:
+        return np.packbits(program.evaluate(line.lift(U))[1], axis=1)
+
+    found = sampling.sample_line(evaluate, np.zeros(1), np.ones(1), 500, 1e-9)
+    assert (found.cells, found.breakpoints) == (len(atlas), len(atlas) - 1)

@@ -12,12 +12,13 @@ import polyfold as pf
 from engine.agreement import assert_same
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.problem import core_problem
-from polyfold.core import OpenDomain, Problem
+from polyfold.core import OpenDomain
 from polyfold.core import count as core_count
 from polyfold.core import unfold as core_unfold
 from polyfold.engine.method import GENERATORS, PROGRAMS
 from polyfold.engine.reference import reference_unfold
 from polyfold.engine.watch import Leave
+from polyfold.program.program import Program
 from polyfold.testing import Case, wide_case
 
 CASES, BATCH = 2000, 20
@@ -58,8 +59,9 @@ def walk(case: Case, monkeypatch: pytest.MonkeyPatch, *, by_programs: bool) -> p
     """The atlas by one of the core's walks, whichever the engine would choose; the same with two threads."""
 
     def find_cells(
-        problem: Problem, domain: Domain, threads: int, max_cells: int, leave: Leave
+        program: Program, domain: Domain, threads: int, max_cells: int, leave: Leave, **options: Any
     ) -> tuple[dict[str, Any], str]:
+        problem = core_problem(program, domain)
         found = core_unfold(problem, by_programs, threads, max_cells, leave.keep_going, leave.still_wanted)
         return found, PROGRAMS if by_programs else GENERATORS
 

@@ -35,10 +35,12 @@ from polyfold.atlas import chebyshev, location
 from polyfold.atlas.cell import Cell
 from polyfold.atlas.certificate import Certificate
 from polyfold.atlas.domain import Domain
+from polyfold.atlas.flat import count_flat_faces, flat_generators, flat_measures
 from polyfold.atlas.generators import Generators, count_faces, find_generators, find_measures
 from polyfold.atlas.halfspaces import Halfspaces, halfspaces
 from polyfold.atlas.maps import in_chunks, output_forms
 from polyfold.atlas.patterns import PatternIndex, unpack
+from polyfold.atlas.problem import beyond_core
 from polyfold.errors import PolyfoldError, ShapeError
 from polyfold.exact.rational import rational
 from polyfold.program.program import Program
@@ -224,9 +226,21 @@ class Atlas:
         """
         return location.locate(self, points, outside)
 
+    def lift(self, points: Any) -> Array:
+        """Input points (n, inputs) of points (n, d) in the domain's parameters; the same points unless on a slice.
+
+        >>> import polyfold as pf
+        >>> line = pf.unfold([([[1.0, -1.0]], [0.0]), ([[1.0]], [0.0])], pf.line([0, 0], [2, 4]))
+        >>> line.lift([[0.0], [0.5]]).tolist()
+        [[0.0, 0.0], [1.0, 2.0]]
+        """
+        return self.domain.lift(location.parameter_rows(self.domain, points))
+
     def generators(self, cells: Any = None) -> Generators:
         """Vertices, rays and lines of cells, with the facets that they lie on."""
         distinct, items = np.unique(self.ids(cells), return_inverse=True)
+        if beyond_core(self.program, self.domain):
+            return flat_generators(self, distinct).take(items)
         return find_generators(self.program, self.domain, self.patterns[distinct]).take(items)
 
     def vertices(self, cells: Any = None) -> list[Array]:
@@ -278,11 +292,16 @@ class Atlas:
     def _f_vector(self) -> tuple[int, ...]:
         if not self.complete:
             raise PolyfoldError("the faces of an incomplete atlas cannot be counted: unfold without limits first")
+        if beyond_core(self.program, self.domain):
+            return count_flat_faces(self)
         return count_faces(self.program, self.domain, self.certificate.threads)
 
     def _measures(self, cells: Any) -> tuple[Array, Array]:
         distinct, items = np.unique(self.ids(cells), return_inverse=True)
-        volumes, centroids = find_measures(self.program, self.domain, self.patterns[distinct])
+        if beyond_core(self.program, self.domain):
+            volumes, centroids = flat_measures(self, distinct)
+        else:
+            volumes, centroids = find_measures(self.program, self.domain, self.patterns[distinct])
         return volumes[items], centroids[items]
 
     # -- elsewhere

@@ -186,6 +186,45 @@ def slice_of(
     return Slice(origin, basis, within, bounds)
 
 
+def line(a: Any, b: Any, *, extend: tuple[float, float] = (0.0, 1.0)) -> Slice:
+    """The segment from a to b, x = a + t (b - a), with one parameter t; `extend` says from where to where t goes.
+
+    Points of any shape will do, as long as both have the same: a picture counts as the list of its pixels.
+
+    >>> line([0, 0, 0], [1, 2, 3]).resolve(3).lift([[0.5]]).tolist()
+    [[0.5, 1.0, 1.5]]
+    """
+    start, end = _points(("a", a), ("b", b))
+    return Slice(start, (end - start)[:, None], bounds=_extent(extend))
+
+
+def plane(
+    x0: Any, first: Any, second: Any, bounds: Box | Polytope | None = None, *, extend: tuple[float, float] | None = None
+) -> Slice:
+    """A plane, through three points or through one point along two directions, with two parameters.
+
+    `plane(p, q, r)` goes through three points: x = p + u (q - p) + v (r - p). The triangle is u, v >= 0, u + v <= 1.
+    Looked at is the parallelogram 0 <= u, v <= 1 around it, or with `extend` lo <= u, v <= hi.
+
+    `plane(x0, d, e, bounds)` goes through x0 along d and e: x = x0 + s d + t e with (s, t) in `bounds`, a box or a
+    polytope. Whether bounds are given decides between the two.
+
+    Points and directions of any shape will do, as long as all have the same.
+
+    >>> plane([0, 0, 1], [2, 0, 1], [0, 2, 1]).resolve(3).lift([[0.5, 0.5]]).tolist()
+    [[1.0, 1.0, 1.0]]
+    >>> plane([0, 0, 1], [2, 0, 1], [0, 2, 1], box(-1, 1)).resolve(3).lift([[0.5, 0.5]]).tolist()
+    [[1.0, 1.0, 2.0]]
+    """
+    if bounds is None:
+        p, q, r = _points(("p", x0), ("q", first), ("r", second))
+        return Slice(p, np.stack([q - p, r - p], axis=1), bounds=_extent((0.0, 1.0) if extend is None else extend))
+    if extend is not None:
+        raise DomainError("a plane has bounds (origin and two directions) or extend (three points), not both")
+    origin, *directions = _points(("x0", x0), ("the first direction", first), ("the second direction", second))
+    return Slice(origin, np.stack(directions, axis=1), bounds=bounds)
+
+
 def resolve_domain(domain: DomainLike, dim: int) -> Domain:
     """The domain for a network with `dim` inputs; None is all of R^dim."""
     if domain is None:
@@ -197,12 +236,30 @@ def resolve_domain(domain: DomainLike, dim: int) -> Domain:
     if isinstance(domain, Box | Polytope | Slice):
         return domain.resolve(dim)
     raise DomainError(
-        f"{domain!r} is no domain: use None for all of R^d, pf.box(lo, hi), pf.polytope(A, b) or pf.slice_of(x0, B)"
+        f"{domain!r} is no domain: use None for all of R^d, pf.box(lo, hi), pf.polytope(A, b), pf.slice_of(x0, B), "
+        "pf.line(a, b) or pf.plane(p, q, r)"
     )
 
 
 def _unsliced(rows: Array, offsets: Array, dim: int) -> Domain:
     return Domain(np.zeros(dim), np.eye(dim), rows, offsets, np.zeros((0, dim)), np.zeros(0))
+
+
+def _points(*named: tuple[str, Any]) -> list[Array]:
+    """Points of one shape, as lists of numbers."""
+    arrays = [_numbers(value, name) for name, value in named]
+    if len({array.shape for array in arrays}) > 1:
+        shapes = ", ".join(f"{name}: {array.shape}" for (name, _), array in zip(named, arrays, strict=True))
+        raise DomainError(f"points of a line or plane must have one shape; these have {shapes}")
+    return [array.ravel() for array in arrays]
+
+
+def _extent(extend: tuple[float, float]) -> Box:
+    try:
+        lo, hi = (float(value) for value in extend)
+    except (TypeError, ValueError):
+        raise DomainError(f"extend={extend!r} must be two numbers, from where to where the parameters go") from None
+    return Box(lo, hi)
 
 
 def _bounds(value: Any, dim: int, name: str) -> Array:

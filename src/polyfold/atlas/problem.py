@@ -6,7 +6,29 @@ import numpy as np
 
 from polyfold.atlas.domain import Domain
 from polyfold.core import Problem
+from polyfold.program.affine import Affine
 from polyfold.program.program import Program
+
+# Numbers in a program's matrices, up to which they are written out for the core: 8 MB.
+_MOST_NUMBERS = 1 << 20
+
+
+def beyond_core(program: Program, domain: Domain) -> bool:
+    """Whether cells are found and measured without the core's forms: on lines and planes through large programs.
+
+    The core needs every matrix written out, zeros included, which a convolution's or a long chain of skips' is not.
+    """
+    return domain.dim <= 2 and coefficients(program) > _MOST_NUMBERS
+
+
+def coefficients(program: Program) -> int:
+    """How many numbers all matrices of a program hold when they are written out."""
+    widths = [program.input_dim, *(stage.width for stage in program.stages)]
+
+    def numbers(affine: Affine) -> int:
+        return len(affine.bias) * sum(widths[source] for source in affine.sources)
+
+    return sum(numbers(affine) for affine in program.affines)
 
 
 def core_problem(program: Program, domain: Domain) -> Problem:

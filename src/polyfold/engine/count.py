@@ -9,13 +9,12 @@ from typing import Any
 
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
 from polyfold.atlas.generators import count_faces
-from polyfold.atlas.problem import core_problem
-from polyfold.engine.method import count_cells
+from polyfold.engine.method import as_method_takes_it, count_cells
 from polyfold.engine.progress import reporter
 from polyfold.engine.watch import check_seconds, thread_count, watched
 from polyfold.errors import PolyfoldError
 from polyfold.network.load import load
-from polyfold.program.lower import lower, written_out
+from polyfold.program.lower import lower
 from polyfold.program.program import Program
 
 
@@ -63,13 +62,13 @@ def count(
     >>> found.cells, found.f_vector
     (4, (9, 12, 4))
     """
-    program = written_out(network if isinstance(network, Program) else lower(load(network)))
-    where = resolve_domain(domain, program.input_dim)
+    lowered = network if isinstance(network, Program) else lower(load(network))
+    where = resolve_domain(domain, lowered.input_dim)
+    program = as_method_takes_it(lowered, where)
     check_seconds(max_seconds)
     workers = thread_count(threads)
     with reporter(progress) as report:
-        problem = core_problem(program, where)
-        run = watched(lambda leave: count_cells(problem, where, workers, leave), where, max_seconds, report)
+        run = watched(lambda leave: count_cells(program, where, workers, leave), where, max_seconds, report)
     (cells, complete), method = run.result
     stopped_by = None if complete else run.stopped_by
     return Count(cells, complete, method, run.seconds, workers, stopped_by, program, where)

@@ -1,4 +1,4 @@
-"""Which of the core's walks finds or counts the cells: the one place that decides."""
+"""Which walk finds or counts the cells: the one place that decides."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from typing import Any
 
 from polyfold import core
 from polyfold.atlas.domain import Domain
+from polyfold.atlas.problem import beyond_core, core_problem
+from polyfold.engine.slices import count_slice_cells, find_slice_cells
 from polyfold.engine.watch import Leave
+from polyfold.program.lower import written_out
+from polyfold.program.program import Program
 
 GENERATORS = "cells with all their vertices and rays, cut depth first"
 PROGRAMS = "cells as inequalities, cut depth first by proved linear programs"
 SECTIONS = "sections of the cells before the last layer"
+VERTICES = "cells of a line or plane by their vertices, all of which pass the network together"
 
 # A box has 2^d corners, and its cells hardly fewer. From so many dimensions on linear programs count cells faster than
 # sections do, and find them faster than generators (docs/adr/0006, 0009 and 0010). Generators list the last stage's
@@ -20,14 +25,30 @@ _MANY_CORNERS_OF_FEW_STAGES = 9
 _FEW_STAGES = 2
 
 
-def find_cells(
-    problem: core.Problem, domain: Domain, threads: int, max_cells: int, leave: Leave
-) -> tuple[dict[str, Any], str]:
-    """What the core finds, and by which method: linear programs on bounded domains of high dimension, else generators.
+def as_method_takes_it(program: Program, domain: Domain) -> Program:
+    """The program with its matrices written out, unless only vertices will pass it; that may raise LimitError."""
+    return program if beyond_core(program, domain) else written_out(program)
 
-    On all of R^d cells have few vertices in any dimension, and only generators tell what is unbounded.
+
+def find_cells(
+    program: Program,
+    domain: Domain,
+    threads: int,
+    max_cells: int,
+    leave: Leave,
+    *,
+    by_vertices: bool | None = None,
+) -> tuple[dict[str, Any], str]:
+    """The arrays of all cells, and by which method they were found.
+
+    Vertices on lines and planes through programs that are too large for the core (`by_vertices` overrules that); linear
+    programs on bounded domains of high dimension; else generators. On all of R^d cells have few vertices in any
+    dimension, and only generators tell what is unbounded.
     """
-    many = _MANY_CORNERS_OF_FEW_STAGES if problem.stages <= _FEW_STAGES else _MANY_CORNERS
+    if beyond_core(program, domain) if by_vertices is None else by_vertices:
+        return find_slice_cells(program, domain, max_cells, leave), VERTICES
+    problem = core_problem(program, domain)
+    many = _MANY_CORNERS_OF_FEW_STAGES if len(program.stages) <= _FEW_STAGES else _MANY_CORNERS
     if domain.dim >= many and domain.rows > domain.dim:
         try:
             return core.unfold(problem, True, threads, max_cells, leave.keep_going, leave.still_wanted), PROGRAMS
@@ -36,8 +57,11 @@ def find_cells(
     return core.unfold(problem, False, threads, max_cells, leave.keep_going, leave.still_wanted), GENERATORS
 
 
-def count_cells(problem: core.Problem, domain: Domain, threads: int, leave: Leave) -> tuple[tuple[int, bool], str]:
+def count_cells(program: Program, domain: Domain, threads: int, leave: Leave) -> tuple[tuple[int, bool], str]:
     """(How many cells, whether these are all), and by which method."""
+    if beyond_core(program, domain):
+        return count_slice_cells(program, domain, leave), VERTICES
+    problem = core_problem(program, domain)
     if domain.dim >= _MANY_CORNERS and domain.rows > domain.dim:
         try:
             return core.count(problem, True, threads, leave.keep_going), PROGRAMS

@@ -10,14 +10,14 @@ import numpy as np
 
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Certificate
-from polyfold.atlas.domain import DomainLike, resolve_domain
-from polyfold.atlas.problem import core_problem
+from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
 from polyfold.engine.check import quick_checks
-from polyfold.engine.method import find_cells
+from polyfold.engine.method import VERTICES, as_method_takes_it, find_cells
 from polyfold.engine.progress import reporter
+from polyfold.engine.slice_checks import check_decided, check_sum
 from polyfold.engine.watch import check_seconds, thread_count, watched, whole_number
 from polyfold.network.load import load
-from polyfold.program.lower import lower, written_out
+from polyfold.program.lower import lower
 from polyfold.program.program import Program
 
 
@@ -35,7 +35,7 @@ def unfold(
     Parameters
     ----------
     network: anything that `pf.load` takes.
-    domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`.
+    domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`, `pf.line`, `pf.plane`.
     progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
     max_cells, max_seconds: stop there; the atlas then says that it is incomplete. So does an interrupt (Ctrl-C).
         The cells found are then put together, about a second a million; another interrupt gives them up.
@@ -46,14 +46,33 @@ def unfold(
     >>> len(pf.unfold(corner))
     4
     """
-    program = written_out(network if isinstance(network, Program) else lower(load(network)))
-    where = resolve_domain(domain, program.input_dim)
+    lowered = network if isinstance(network, Program) else lower(load(network))
+    where = resolve_domain(domain, lowered.input_dim)
+    program = as_method_takes_it(lowered, where)
+    return unfold_program(program, where, progress, max_cells, max_seconds, threads)
+
+
+def unfold_program(
+    program: Program,
+    where: Domain,
+    progress: bool | Callable[[int], None] = False,
+    max_cells: int | None = None,
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    *,
+    by_vertices: bool | None = None,
+) -> Atlas:
+    """The same for a program; `by_vertices` overrules `method.py` on lines and planes, to compare both ways."""
     check_seconds(max_seconds)
     limit = -1 if max_cells is None else whole_number("max_cells", max_cells, np.iinfo(np.int32).max)
     workers = thread_count(threads)
     with reporter(progress) as report:
-        problem = core_problem(program, where)
-        run = watched(lambda leave: find_cells(problem, where, workers, limit, leave), where, max_seconds, report)
+        run = watched(
+            lambda leave: find_cells(program, where, workers, limit, leave, by_vertices=by_vertices),
+            where,
+            max_seconds,
+            report,
+        )
     found, method = run.result
     complete = bool(found["complete"])
     atlas = Atlas(
@@ -79,7 +98,10 @@ def unfold(
             stopped_by=None if complete else run.stopped_by or "max_cells",
         ),
     )
-    return quick_checks(atlas) if complete else atlas
+    if not complete:
+        return atlas
+    more = (check_decided(found["doubts"]), check_sum(where, found["measure"])) if method == VERTICES else ()
+    return quick_checks(atlas, *more)
 
 
 def _witness(homogeneous: list[str]) -> tuple[Fraction, ...]:

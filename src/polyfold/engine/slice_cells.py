@@ -1,0 +1,149 @@
+"""Finished cells of a line or plane, put together to the arrays of an atlas."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.atlas.atlas import DOMAIN_BOUNDARY, UNEXPLORED
+from polyfold.engine.slice_batch import Batch, ragged_rows
+from polyfold.program.program import Program
+
+Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+Walls = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Cells of one batch. A facet's key is made of its vertices' names: its two sides have the same one."""
+
+    patterns: npt.NDArray[np.uint8]
+    witnesses: Array
+    measures: Array
+    start: Ids
+    wall: Walls
+    key: npt.NDArray[np.uint64]
+    extra_facet: Ids
+    extra_wall: Walls
+
+
+def pieces(program: Program, batch: Batch) -> Pieces:
+    """What an atlas needs of a batch that has passed all stages."""
+    cells, U = batch.cells, batch.parameters.values
+    corners, counts = U[cells.vertex], np.diff(cells.start)
+    names = batch.names[cells.vertex]
+    centres = np.add.reduceat(corners, cells.start[:-1]) / counts[:, None]
+    if U.shape[1] == 1:
+        key = np.stack([names, names], axis=1)
+        measures = np.abs(corners[1::2, 0] - corners[::2, 0])
+    else:
+        following = np.arange(len(cells.vertex)) + 1
+        following[cells.start[1:] - 1] = cells.start[:-1]
+        key = np.sort(np.stack([names, names[following]], axis=1), axis=1)
+        # From the cell's own centre: small cells far from zero keep their digits.
+        here = corners - np.repeat(centres, counts, axis=0)
+        there = here[following]
+        turns = here[:, 0] * there[:, 1] - here[:, 1] * there[:, 0]
+        measures = np.abs(np.add.reduceat(turns, cells.start[:-1])) / 2
+    return Pieces(
+        _joined(program, batch),
+        centres,
+        measures,
+        cells.start,
+        cells.wall,
+        key,
+        cells.extra_facet,
+        cells.extra_wall,
+    )
+
+
+def _joined(program: Program, batch: Batch) -> npt.NDArray[np.uint8]:
+    """Patterns over all gates from those of every stage: stages need not end where a byte does."""
+    bits = [
+        np.unpackbits(packed, axis=1, count=stage.width, bitorder="little")
+        for packed, stage in zip(batch.patterns, program.stages, strict=True)
+    ]
+    empty = np.zeros((len(batch.cells), 0), dtype=np.uint8)
+    return np.packbits(np.concatenate([empty, *bits], axis=1), axis=1, bitorder="little")
+
+
+def assembled(program: Program, dim: int, finished: list[Pieces], max_cells: int) -> dict[str, Any]:
+    """The arrays of an atlas, with cells in the order of their witnesses, coordinate by coordinate."""
+    found = _together(program, dim, finished)
+    kept = len(found.patterns) if max_cells < 0 else min(max_cells, len(found.patterns))
+    order = np.lexsort(found.witnesses[:kept].T[::-1])
+    counts = np.diff(found.start)[order]
+    facets = ragged_rows(found.start[order], counts)
+    wall, key = found.wall[facets], found.key[facets]
+    partner = _partners(key, wall < program.gates)
+    owner = np.repeat(np.arange(kept), counts)
+    neighbour = np.where(partner >= 0, owner[partner], UNEXPLORED)
+    neighbour[wall >= program.gates] = DOMAIN_BOUNDARY
+    shared_facet, shared_wall = _shared(found, facets, wall, partner)
+    return {
+        "patterns": np.ascontiguousarray(found.patterns[order]),
+        "witnesses": found.witnesses[order],
+        "bounded": np.ones(kept, dtype=bool),
+        "facet_start": np.concatenate([[0], np.cumsum(counts)]),
+        "facet_wall": wall,
+        "neighbour": neighbour.astype(np.int32),
+        "shared_facet": shared_facet,
+        "shared_wall": shared_wall,
+        "exact_witnesses": [],
+        "measure": float(found.measures[:kept].sum()),
+    }
+
+
+def _together(program: Program, dim: int, finished: list[Pieces]) -> Pieces:
+    if not finished:
+        return Pieces(
+            np.zeros((0, (program.gates + 7) // 8), dtype=np.uint8),
+            np.zeros((0, dim)),
+            np.zeros(0),
+            np.zeros(1, dtype=np.int64),
+            np.zeros(0, dtype=np.int32),
+            np.zeros((0, 2), dtype=np.uint64),
+            np.zeros(0, dtype=np.int64),
+            np.zeros(0, dtype=np.int32),
+        )
+    before = np.cumsum([0, *(len(each.wall) for each in finished)])
+    return Pieces(
+        np.concatenate([each.patterns for each in finished]),
+        np.concatenate([each.witnesses for each in finished]),
+        np.concatenate([each.measures for each in finished]),
+        np.concatenate([[0], *(each.start[1:] + first for each, first in zip(finished, before, strict=False))]),
+        np.concatenate([each.wall for each in finished]),
+        np.concatenate([each.key for each in finished]),
+        np.concatenate([each.extra_facet + first for each, first in zip(finished, before, strict=False)]),
+        np.concatenate([each.extra_wall for each in finished]),
+    )
+
+
+def _partners(key: npt.NDArray[np.uint64], inner: npt.NDArray[np.bool_]) -> Ids:
+    """The other facet with the same key, where there is exactly one; else -1."""
+    partner = np.full(len(key), -1)
+    at = np.flatnonzero(inner)
+    order = at[np.lexsort(key[at].T)]
+    same = (key[order[1:]] == key[order[:-1]]).all(axis=1)
+    # A pair: equal to the next one, which is not equal to the one behind it, nor this one to the one before it.
+    bounded = np.concatenate([[False], same, [False]])
+    pair = np.flatnonzero(same & ~bounded[:-2] & ~bounded[2:])
+    partner[order[pair]], partner[order[pair + 1]] = order[pair + 1], order[pair]
+    return partner
+
+
+def _shared(found: Pieces, facets: Ids, wall: Walls, partner: Ids) -> tuple[Ids, Walls]:
+    """Further walls of facets: a gate may vanish on one side altogether, then only the other side knows of it."""
+    place = np.full(len(found.wall), -1)
+    place[facets] = np.arange(len(facets))
+    facet, extra = place[found.extra_facet], found.extra_wall
+    facet, extra = facet[facet >= 0], extra[facet >= 0]
+    paired = partner[facet] >= 0
+    facet, extra = np.concatenate([facet, partner[facet[paired]]]), np.concatenate([extra, extra[paired]])
+    facet, extra = facet[extra != wall[facet]], extra[extra != wall[facet]]
+    pairs = np.unique(np.stack([facet, extra.astype(np.int64)], axis=1), axis=0)
+    return np.ascontiguousarray(pairs[:, 0]), pairs[:, 1].astype(np.int32)

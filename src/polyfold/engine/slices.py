@@ -1,0 +1,147 @@
+"""Lines and planes through networks of any size: only vertices travel.
+
+All vertices of the current subdivision pass a stage as one batch; segments or polygons are then cut where gates are
+zero. On a cell everything is affine, so what is known at a new vertex is blended from the two vertices that it lies
+between, and no vertex passes a stage twice. See docs/adr/0011-slices-by-vertices.md.
+
+A batch that outgrows its share of memory is halved, and the first half goes through all stages before the second one
+goes on. So cells get finished from the start, and what is finished when a limit or an interrupt ends the run is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from polyfold import core
+from polyfold.atlas.domain import Domain
+from polyfold.engine.slice_batch import Batch, OpenStage
+from polyfold.engine.slice_cells import Pieces, assembled, pieces
+from polyfold.engine.slice_start import first_batch
+from polyfold.engine.watch import Leave
+from polyfold.exact.scaled import ZERO, last_readers, passed_on, pre_activations, signs_of
+from polyfold.program.program import Program
+
+# Floats that a batch may hold: 16 MB, much more would leave the processor's cache. Some ten halves wait while one
+# goes on.
+_BATCH_FLOATS = 1 << 21
+
+
+@dataclass
+class Doubts:
+    """What could not be decided on the way: signs at vertices, cuts, and gates near zero all over a part."""
+
+    undecided: int = 0
+    crooked: int = 0
+    ties: set[int] = field(default_factory=set)
+
+    def __bool__(self) -> bool:
+        return bool(self.undecided or self.crooked or self.ties)
+
+
+def find_slice_cells(program: Program, domain: Domain, max_cells: int, leave: Leave) -> dict[str, Any]:
+    """All cells, as the arrays of an atlas; with "doubts" and the sum of all lengths or areas, "measure"."""
+    doubts = Doubts()
+    run = _Run(program, domain, doubts)
+    finished: list[Pieces] = []
+    cells = 0
+    complete = True
+    for batch in run.steps():
+        if batch is not None:
+            finished.append(pieces(program, batch))
+            cells += len(batch.cells)
+        if not leave.keep_going(cells) or (0 <= max_cells <= cells and (run.waiting or cells > max_cells)):
+            complete = not run.waiting and not 0 <= max_cells < cells
+            break
+    return {
+        **assembled(program, domain.dim, finished, max_cells),
+        "complete": complete,
+        "doubts": doubts,
+    }
+
+
+def count_slice_cells(program: Program, domain: Domain, leave: Leave) -> tuple[int, bool]:
+    """How many cells there are, and whether these are all."""
+    run = _Run(program, domain, Doubts())
+    cells = 0
+    for batch in run.steps():
+        cells += len(batch.cells) if batch is not None else 0
+        if not leave.keep_going(cells):
+            return cells, not run.waiting
+    return cells, True
+
+
+class _Run:
+    """The batches of one run, the next one on top."""
+
+    def __init__(self, program: Program, domain: Domain, doubts: Doubts) -> None:
+        self.program = program
+        self.doubts = doubts
+        self.last_reader = last_readers(program)
+        self.waiting = [first_batch(domain, program.gates)]
+
+    def steps(self) -> Iterator[Batch | None]:
+        """Batches that have passed all stages, and None in between, for a look at the clock."""
+        while self.waiting:
+            batch = self.waiting.pop()
+            if batch.stage == len(self.program.stages):
+                yield batch
+                continue
+            if batch.vertices > self._most_vertices(batch) and len(batch.cells) > 1:
+                self.waiting += reversed(batch.halves())
+                continue
+            self.waiting.append(self._step(batch))
+            yield None
+
+    def _step(self, batch: Batch) -> Batch:
+        """Some more gates of the current stage, or the end of it."""
+        gates = batch.open_stage
+        if gates is None:
+            batch = self._enter(batch)
+            gates = batch.open_stage
+        assert gates is not None
+        first = self.program.first_gate[batch.stage]
+        if gates.next_gate < len(gates.z.scale):
+            batch, undecided, crooked = batch.cut(gates, first, self._most_vertices(batch))
+            self.doubts.undecided += undecided
+            self.doubts.crooked += crooked
+            gates = batch.open_stage
+            assert gates is not None
+        return batch if gates.next_gate < len(gates.z.scale) else self._leave(batch, gates, first)
+
+    def _enter(self, batch: Batch) -> Batch:
+        """With the pre-activations of the next stage, and without the sources that nobody reads after it."""
+        affine = self.program.stages[batch.stage].affine
+        z = pre_activations(affine, batch.sources, batch.vertices)
+        signs, undecided = signs_of(affine, batch.sources, z)
+        ties = np.flatnonzero((signs == ZERO).all(axis=0) & (z.scale > 0))
+        self.doubts.ties.update((ties + self.program.first_gate[batch.stage]).tolist())
+        self.doubts.undecided += int(undecided.sum()) - len(ties) * batch.vertices
+        kept = {k: source for k, source in batch.sources.items() if self.last_reader[k] > batch.stage}
+        return replace(batch, sources=kept, open_stage=OpenStage(z, signs, 0))
+
+    def _leave(self, batch: Batch, gates: OpenStage, first: int) -> Batch:
+        """With the patterns of the stage, the walls on facets, and what the stage puts out."""
+        cells, dim = batch.cells, batch.parameters.values.shape[1]
+        packed, facet, wall = core.read_slice(dim, cells.start, cells.vertex, gates.signs)
+        number = batch.stage + 1
+        sources = dict(batch.sources)
+        if self.last_reader[number] >= number:
+            sources[number] = passed_on(self.program.stages[batch.stage], gates.z, gates.signs)
+        return Batch(
+            stage=number,
+            cells=cells.with_extras(facet, wall + np.int32(first)),
+            names=batch.names,
+            parameters=batch.parameters,
+            sources=sources,
+            patterns=(*batch.patterns, packed),
+        )
+
+    def _most_vertices(self, batch: Batch) -> int:
+        """How many vertices a batch may have, by what each of them holds in this stage."""
+        widths = sum(source.values.shape[1] for source in batch.sources.values())
+        most: int = max(64, _BATCH_FLOATS // (8 + widths + 2 * self.program.stages[batch.stage].width))
+        return most

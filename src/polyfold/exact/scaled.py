@@ -1,0 +1,162 @@
+"""Forward passes of many rows with one error a row: what `exact.bounded` does, at the price of a plain pass.
+
+`exact.bounded` carries an error for every entry, which takes three more products a stage. Here the error of entry j of
+row i is errors[i] * scale[j], with one scale for all rows. That is coarser by the factor by which entries of a stage
+differ in size, and decides all signs but about one in a billion; those are looked at again by `exact.bounded`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.exact import bounded
+from polyfold.exact.bounded import BoundedValues
+from polyfold.exact.evaluate import AffineLike, ProgramLike, StageLike
+from polyfold.exact.rounding import TINY, relative
+
+Array = npt.NDArray[np.float64]
+Signs = npt.NDArray[np.uint8]
+
+# As in native/geometry/slice_cut.hpp: or-ed over the corners of a cell they tell what a gate does on it.
+# POSITIVE is one more than NEGATIVE.
+NEGATIVE, POSITIVE, ZERO = np.uint8(1), np.uint8(2), np.uint8(4)
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled:
+    """Rows of values: entry j of row i is right up to errors[i] * scale[j], and none is larger than scale[j].
+
+    A value of 0 in a `clean` column is exactly 0: the column holds what a gate puts out that is flat on one side.
+    """
+
+    values: Array
+    errors: Array
+    scale: Array
+    clean: npt.NDArray[np.bool_]
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Scaled:
+        """Some of the rows."""
+        return Scaled(self.values[rows], self.errors[rows], self.scale, self.clean)
+
+    def entry_errors(self) -> Array:
+        """The error of every entry."""
+        exact = self.clean & (self.values == 0)
+        return np.where(exact, 0.0, self.errors[:, None] * self.scale)
+
+
+Sources = Mapping[int, Scaled]
+
+
+def rounded(values: Array, scale: Array, roundings: int) -> Scaled:
+    """Values that so many roundings made, out of terms that add up to the scale."""
+    errors = np.full(len(values), relative(roundings))
+    return Scaled(values, errors, scale, np.zeros(len(scale), dtype=bool))
+
+
+def pre_activations(affine: AffineLike, sources: Sources, rows: int) -> Scaled:
+    """An affine function of the sources."""
+    read = sorted(affine.sources)
+    last = max(read, default=0)
+    values = affine([sources[k].values if k in read else np.zeros((rows, 0)) for k in range(last + 1)])
+    # Two rows through the bounded pass: errors as large as the scales on values of 0, and the largest values, exact.
+    # What no row has any term of gets a scale of 0.
+    probe = [BoundedValues(np.zeros((2, 0)), np.zeros((2, 0))) for _ in range(last + 1)]
+    for k in read:
+        still = np.zeros_like(sources[k].scale)
+        largest = np.abs(sources[k].values).max(axis=0, initial=0.0)
+        scale = np.where(sources[k].clean & (largest == 0), 0.0, sources[k].scale)
+        probe[k] = BoundedValues(np.stack([still, largest]), np.stack([scale, still]))
+    carried, rounding = bounded.affine(affine, probe).errors
+    unit = relative(4 + affine.terms)
+    errors = np.max([sources[k].errors for k in read], axis=0) if read else np.zeros(rows)
+    scale = np.maximum(carried, rounding / unit)
+    return Scaled(values, (errors + unit) * (1 + relative(8)) + TINY, scale, np.zeros(len(scale), dtype=bool))
+
+
+def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, npt.NDArray[np.int64]]:
+    """The sign of every entry of z, and how many of each row could not be decided: those are taken for zero.
+
+    In z itself, values that count as zero become 0. A zero that is decided is one by its terms: all of them are 0.
+    """
+    signs = (z.values > 0) + NEGATIVE
+    clear = np.abs(z.values) > z.errors[:, None] * z.scale
+    if clear.all():
+        return signs, np.zeros(len(signs), dtype=np.int64)
+    doubtful = ~clear
+    # A column that is near zero in every row is a tie, which tighter bounds would not break.
+    ties = doubtful.all(axis=0)
+    signs[:, ties], z.values[:, ties] = ZERO, 0.0
+    undecided = np.full(len(signs), int((ties & (z.scale > 0)).sum()))
+    rows, columns = np.nonzero(doubtful & ~ties)
+    if not len(rows):
+        return signs, undecided
+    distinct, at = np.unique(rows, return_inverse=True)
+    closer = [BoundedValues(np.zeros((len(distinct), 0)), np.zeros((len(distinct), 0)))] * (1 + max(sources, default=0))
+    for k in affine.sources:
+        part = sources[k].take(distinct)
+        closer[k] = BoundedValues(part.values, part.entry_errors())
+    again = bounded.affine(affine, closer)
+    values, errors = again.values[at, columns], again.errors[at, columns]
+    decided = np.abs(values) > errors
+    signs[rows, columns] = np.where(decided, np.where(values > 0, POSITIVE, NEGATIVE), ZERO)
+    z.values[rows, columns] = np.where(decided, values, 0.0)
+    return signs, undecided + np.bincount(rows[~decided & (errors != 0)], minlength=len(signs))
+
+
+def passed_on(stage: StageLike, z: Scaled, signs: Signs) -> Scaled:
+    """What the gates put out."""
+    on, off = np.asarray(stage.slope_on), np.asarray(stage.slope_off)
+    values = z.values * np.where(signs == POSITIVE, on, off)
+    scale = z.scale * np.maximum(np.abs(on), np.abs(off))
+    return Scaled(values, z.errors + relative(2), scale, (on == 0) | (off == 0))
+
+
+def on_parameters(z: Scaled, U: Array) -> Scaled:
+    """An affine function of parameters at rows of U, from its values at 0 and at every unit vector."""
+    reach = 1 + 2 * float(np.abs(U).sum(axis=1).max(initial=0.0))
+    values = z.values[0] + U @ (z.values[1:] - z.values[0])
+    errors = np.full(len(U), (z.errors.max() + relative(2 * U.shape[1] + 6)) * (1 + relative(8)))
+    return Scaled(values, errors, z.scale * reach, z.clean)
+
+
+def patterns_at(
+    program: ProgramLike, inputs: Scaled, first: Scaled
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """The pattern at every row of inputs, and whether all of it is proved; `first` are the first stage's values there.
+
+    A gate that is proved to be zero by its terms is zero wherever the pattern is the same.
+    """
+    sources, last = {0: inputs}, last_readers(program)
+    on, sure = [np.zeros((len(inputs.values), 0), dtype=bool)], np.ones(len(inputs.values), dtype=bool)
+    for number, stage in enumerate(program.stages):
+        z = pre_activations(stage.affine, sources, len(sure)) if number else first
+        signs, undecided = signs_of(stage.affine, sources, z)
+        sure &= undecided == 0
+        on.append(signs == POSITIVE)
+        sources[number + 1] = passed_on(stage, z, signs)
+        sources = {k: source for k, source in sources.items() if last[k] > number}
+    return np.concatenate(on, axis=1), sure
+
+
+def last_readers(program: ProgramLike) -> npt.NDArray[np.int64]:
+    """For each source the last stage, counted from 0, that reads it, or -1; outputs are not asked for here."""
+    last = np.full(len(program.stages) + 1, -1)
+    for number, stage in enumerate(program.stages):
+        for source in stage.affine.sources:
+            last[source] = number
+    return last
+
+
+def floats_a_row(program: ProgramLike) -> int:
+    """How many floats a row holds at most while it passes the stages."""
+    last = last_readers(program)
+    widths = [0, *(len(stage.slope_on) for stage in program.stages)]
+    held = [
+        2 * widths[number + 1] + sum(widths[k] for k in range(number + 1) if last[k] >= number)
+        for number in range(len(program.stages))
+    ]
+    return max(held, default=0)
