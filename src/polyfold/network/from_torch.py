@@ -141,7 +141,9 @@ def _trace(module: Any, shapes: Sequence[Shape], dtype: Any) -> Any:
     try:
         with warnings.catch_warnings(), torch.no_grad(), _torch_log_silenced():
             warnings.simplefilter("ignore")
-            return _exported(module, examples)
+            # Its own error says more than that of torch.export, which overlooks mixed float types.
+            module(*examples)
+            return torch.export.export(module, examples)
     except FORWARD_ERRORS as error:
         given = ", ".join(str((BATCH, *shape)) for shape in shapes)
         reason = str(error).strip().split("\n")[0] or type(error).__name__
@@ -150,15 +152,6 @@ def _trace(module: Any, shapes: Sequence[Shape], dtype: Any) -> Any:
             f"{reason}; "
             "if that is not its input's shape, pass input_shape=(...), without the batch axis"
         ) from error
-
-
-def _exported(module: Any, examples: tuple[Any, ...]) -> Any:
-    try:
-        return torch.export.export(module, examples)
-    except FORWARD_ERRORS:
-        # If the module does not run either, its own error says more.
-        module(*examples)
-        raise
 
 
 def _check_other_batch(module: Any, program: Any, batch_axes: Sequence[int]) -> None:
