@@ -319,7 +319,7 @@ nb::dict cut_slice_to_python(int dim, const Array<std::int64_t>& start, const Ar
     out["facet"] = give(std::move(cut.facet));
     out["wall"] = give(std::move(cut.wall));
     out["next_gate"] = cut.next_gate;
-    out["undecided"] = cut.undecided;
+    out["undecided"] = give(std::move(cut.undecided));
     out["inconsistent"] = cut.inconsistent;
     return out;
 }

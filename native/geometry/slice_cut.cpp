@@ -265,7 +265,7 @@ class Cutter {
                     sign[g] = value[g] > 0 ? sign_positive : sign_negative;
                 } else {
                     sign[g] = sign_zero;
-                    ++result_.undecided;
+                    result_.undecided.push_back(g);
                 }
             }
             if (sign[g] == sign_zero) value[g] = 0;

@@ -50,7 +50,7 @@ struct SliceCut {
     std::vector<std::int64_t> facet;             // the parent's facet that this one is part of, or -1: a new one ...
     std::vector<std::int32_t> wall;              // ... that this gate of the stage made
     int next_gate = 0;                           // gates from here on have not been looked at
-    std::int64_t undecided = 0;                  // signs at new vertices that were taken for zero
+    std::vector<std::int32_t> undecided;         // gates whose signs at new vertices were taken for zero, one a sign
     std::int64_t inconsistent = 0;               // cells that were not cut, since the signs fit no straight cut
 };
 

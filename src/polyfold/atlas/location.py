@@ -18,7 +18,7 @@ from polyfold.exact.bounded import BoundedValues, bounded_forward, exact_values
 from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.rational import rational, rational_matrix
 from polyfold.exact.rounding import TINY, relative
-from polyfold.exact.scaled import Scaled, floats_a_row, on_parameters, patterns_at, pre_activations, rounded
+from polyfold.exact.scaled import Scaled, Undecided, floats_a_row, on_parameters, patterns_at, pre_activations, rounded
 from polyfold.program.program import Program
 
 if TYPE_CHECKING:
@@ -89,10 +89,11 @@ def _agreeing_cell(atlas: Atlas, pattern: npt.NDArray[np.bool_], proved: npt.NDA
     return int(np.argmax(agree)) if agree.any() else -1
 
 
-def proved_patterns(program: Program, domain: Domain, U: Array) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """The patterns at parameter points, and which of them are proved: faster than `bounded_forward`, and coarser."""
+def proved_patterns(program: Program, domain: Domain, U: Array) -> tuple[npt.NDArray[np.bool_], Undecided]:
+    """The patterns at parameter points, and what of them is not proved: faster than `bounded_forward`, and coarser."""
     if not program.stages:
-        return np.zeros((len(U), 0), dtype=bool), np.ones(len(U), dtype=bool)
+        nobody = np.zeros(0, dtype=np.int64)
+        return np.zeros((len(U), 0), dtype=bool), Undecided(nobody, nobody)
     # The first stage is affine on the whole domain: its product, over all inputs, is needed at d + 1 points only.
     frame = _rounded_lift(domain, np.concatenate([np.zeros((1, domain.dim)), np.eye(domain.dim)]))
     first = on_parameters(pre_activations(program.stages[0].affine, {0: frame}, domain.dim + 1), U)

@@ -96,8 +96,8 @@ class Batch:
     def vertices(self) -> int:
         return len(self.names)
 
-    def cut(self, open_stage: OpenStage, first_gate: int, most_new: int) -> tuple[Batch, int, int]:
-        """After some more gates; how many signs were undecided, and how many cuts would have been crooked."""
+    def cut(self, open_stage: OpenStage, first_gate: int, most_new: int) -> tuple[Batch, Ids, int]:
+        """After some more gates; the gate of every undecided sign, and how many cuts would have been crooked."""
         z = open_stage.z
         found = core.cut_slice(
             dim=self.parameters.values.shape[1],
@@ -130,7 +130,7 @@ class Batch:
                 int(found["next_gate"]),
             ),
         )
-        return after, int(found["undecided"]), int(found["inconsistent"])
+        return after, found["undecided"].astype(np.int64) + first_gate, int(found["inconsistent"])
 
     def halves(self) -> tuple[Batch, Batch]:
         """The first and the second half of the cells, each with the vertices that it needs."""

@@ -16,14 +16,17 @@ from polyfold.exact.scaled import floats_a_row
 from polyfold.exact.tolerances import VOLUME_SUM
 
 
-def check_decided(doubts: Doubts) -> Check:
-    """Every sign at every vertex was proved. Others were taken for zero, where walls may in fact miss each other."""
-    named = f" (gate {min(doubts.ties)} is the first)" if doubts.ties else ""
+def check_decided(atlas: Atlas, doubts: Doubts) -> Check:
+    """Every sign at every vertex was proved, or its gate vanishes on all cells where it is near zero. Else walls that
+    seem to meet may in fact miss each other."""
+    open_gates = [gate for gate in sorted(doubts.gates) if not _settled(atlas, gate)]
+    named = f": gate {open_gates[0]} ({atlas.program.origins[open_gates[0]]}) is the first" if open_gates else ""
     return Check(
         "signs at vertices are decided",
-        not doubts,
-        f"{doubts.undecided:,} signs taken for zero, {len(doubts.ties):,} gates that floats cannot tell from zero on a "
-        f"whole part{named}, {doubts.crooked:,} cuts left out",
+        not open_gates and not doubts.crooked,
+        f"{doubts.signs:,} signs of {len(doubts.gates):,} gates taken for zero, "
+        f"{len(doubts.gates) - len(open_gates):,} of the gates settled in rationals, {doubts.crooked:,} cuts left out"
+        f"{named}",
     )
 
 

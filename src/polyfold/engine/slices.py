@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from polyfold import core
 from polyfold.atlas.domain import Domain
@@ -22,7 +23,7 @@ from polyfold.engine.slice_batch import Batch, OpenStage
 from polyfold.engine.slice_cells import Pieces, assembled, pieces
 from polyfold.engine.slice_start import first_batch
 from polyfold.engine.watch import Leave
-from polyfold.exact.scaled import ZERO, last_readers, passed_on, pre_activations, signs_of
+from polyfold.exact.scaled import last_readers, passed_on, pre_activations, signs_of
 from polyfold.program.program import Program
 
 # Floats that a batch may hold: 16 MB, much more would leave the processor's cache. Some ten halves wait while one
@@ -32,14 +33,16 @@ _BATCH_FLOATS = 1 << 21
 
 @dataclass
 class Doubts:
-    """What could not be decided on the way: signs at vertices, cuts, and gates near zero all over a part."""
+    """What floats could not decide on the way: signs at vertices, whose gates these were, and cuts."""
 
-    undecided: int = 0
+    signs: int = 0
     crooked: int = 0
-    ties: set[int] = field(default_factory=set)
+    gates: set[int] = field(default_factory=set)
 
-    def __bool__(self) -> bool:
-        return bool(self.undecided or self.crooked or self.ties)
+    def note(self, gates: npt.NDArray[np.int64]) -> None:
+        """The gate of every sign that was taken for zero."""
+        self.signs += len(gates)
+        self.gates.update(gates.tolist())
 
 
 def find_slice_cells(program: Program, domain: Domain, max_cells: int, leave: Leave) -> dict[str, Any]:
@@ -106,7 +109,7 @@ class _Run:
         first = self.program.first_gate[batch.stage]
         if gates.next_gate < len(gates.z.scale):
             batch, undecided, crooked = batch.cut(gates, first, self._most_vertices(batch))
-            self.doubts.undecided += undecided
+            self.doubts.note(undecided)
             self.doubts.crooked += crooked
             gates = batch.open_stage
             assert gates is not None
@@ -117,9 +120,7 @@ class _Run:
         affine = self.program.stages[batch.stage].affine
         z = pre_activations(affine, batch.sources, batch.vertices)
         signs, undecided = signs_of(affine, batch.sources, z)
-        ties = np.flatnonzero((signs == ZERO).all(axis=0) & (z.scale > 0))
-        self.doubts.ties.update((ties + self.program.first_gate[batch.stage]).tolist())
-        self.doubts.undecided += int(undecided.sum()) - len(ties) * batch.vertices
+        self.doubts.note(undecided.gates + self.program.first_gate[batch.stage])
         kept = {k: source for k, source in batch.sources.items() if self.last_reader[k] > batch.stage}
         return replace(batch, sources=kept, open_stage=OpenStage(z, signs, 0))
 

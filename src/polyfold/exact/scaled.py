@@ -77,23 +77,32 @@ def pre_activations(affine: AffineLike, sources: Sources, rows: int) -> Scaled:
     return Scaled(values, (errors + unit) * (1 + relative(8)) + TINY, scale, np.zeros(len(scale), dtype=bool))
 
 
-def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, npt.NDArray[np.int64]]:
-    """The sign of every entry of z, and how many of each row could not be decided: those are taken for zero.
+@dataclass(frozen=True, eq=False)
+class Undecided:
+    """Signs that could not be decided: their rows and gates."""
+
+    rows: npt.NDArray[np.int64]
+    gates: npt.NDArray[np.int64]
+
+
+def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, Undecided]:
+    """The sign of every entry of z, and which could not be decided: those are taken for zero.
 
     In z itself, values that count as zero become 0. A zero that is decided is one by its terms: all of them are 0.
     """
     signs = (z.values > 0) + NEGATIVE
     clear = np.abs(z.values) > z.errors[:, None] * z.scale
     if clear.all():
-        return signs, np.zeros(len(signs), dtype=np.int64)
+        return signs, Undecided(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
     doubtful = ~clear
     # A column that is near zero in every row is a tie, which tighter bounds would not break.
     ties = doubtful.all(axis=0)
     signs[:, ties], z.values[:, ties] = ZERO, 0.0
-    undecided = np.full(len(signs), int((ties & (z.scale > 0)).sum()))
+    tied = np.flatnonzero(ties & (z.scale > 0))
+    tied_rows, tied_gates = np.repeat(np.arange(len(signs)), len(tied)), np.tile(tied, len(signs))
     rows, columns = np.nonzero(doubtful & ~ties)
     if not len(rows):
-        return signs, undecided
+        return signs, Undecided(tied_rows, tied_gates)
     distinct, at = np.unique(rows, return_inverse=True)
     closer = [BoundedValues(np.zeros((len(distinct), 0)), np.zeros((len(distinct), 0)))] * (1 + max(sources, default=0))
     for k in affine.sources:
@@ -104,7 +113,8 @@ def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, np
     decided = np.abs(values) > errors
     signs[rows, columns] = np.where(decided, np.where(values > 0, POSITIVE, NEGATIVE), ZERO)
     z.values[rows, columns] = np.where(decided, values, 0.0)
-    return signs, undecided + np.bincount(rows[~decided & (errors != 0)], minlength=len(signs))
+    open_ = ~decided & (errors != 0)
+    return signs, Undecided(np.concatenate([tied_rows, rows[open_]]), np.concatenate([tied_gates, columns[open_]]))
 
 
 def passed_on(stage: StageLike, z: Scaled, signs: Signs) -> Scaled:
@@ -125,21 +135,23 @@ def on_parameters(z: Scaled, U: Array) -> Scaled:
 
 def patterns_at(
     program: ProgramLike, inputs: Scaled, first: Scaled
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """The pattern at every row of inputs, and whether all of it is proved; `first` are the first stage's values there.
+) -> tuple[npt.NDArray[np.bool_], Undecided]:
+    """The pattern at every row of inputs, and what of it is not proved; `first` are the first stage's values there.
 
     A gate that is proved to be zero by its terms is zero wherever the pattern is the same.
     """
     sources, last = {0: inputs}, last_readers(program)
-    on, sure = [np.zeros((len(inputs.values), 0), dtype=bool)], np.ones(len(inputs.values), dtype=bool)
+    rows, gates = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    on = [np.zeros((len(inputs.values), 0), dtype=bool)]
     for number, stage in enumerate(program.stages):
-        z = pre_activations(stage.affine, sources, len(sure)) if number else first
+        z = pre_activations(stage.affine, sources, len(inputs.values)) if number else first
         signs, undecided = signs_of(stage.affine, sources, z)
-        sure &= undecided == 0
+        rows.append(undecided.rows)
+        gates.append(undecided.gates + sum(part.shape[1] for part in on))
         on.append(signs == POSITIVE)
         sources[number + 1] = passed_on(stage, z, signs)
         sources = {k: source for k, source in sources.items() if last[k] > number}
-    return np.concatenate(on, axis=1), sure
+    return np.concatenate(on, axis=1), Undecided(np.concatenate(rows), np.concatenate(gates))
 
 
 def last_readers(program: ProgramLike) -> npt.NDArray[np.int64]:

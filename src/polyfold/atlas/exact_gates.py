@@ -1,0 +1,168 @@
+"""Single gates over a domain's parameters in rational arithmetic, in programs of any size.
+
+What a gate depends on is often a small part of a large network: the pixels under a window, the gates behind them. A
+gate's pre-activation under a pattern is an affine function of the domain's parameters; its coefficients are found by
+walking down from the gate, and hold for all patterns that agree on the gates met on the way.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from polyfold.atlas.domain import Domain
+from polyfold.exact.rational import rational
+from polyfold.program.affine import Affine, Structured
+from polyfold.program.operators import Operator
+from polyfold.program.program import Program
+from polyfold.program.structured import Applied, Entries, Form, Nothing, Scaled, Stacked, Summed, Taken
+
+Ids = npt.NDArray[np.int64]
+Signs = npt.NDArray[np.bool_]
+Coefficients = tuple[fmpq, ...]  # the constant, and one a parameter
+
+# Products of rationals that may be spent on one question: some ten seconds.
+_MOST_PRODUCTS = 1 << 22
+
+
+class TooMuch(Exception):
+    """A gate depends on too much of the network."""
+
+
+@dataclass(frozen=True)
+class GateForm:
+    """A gate's pre-activation on some of the cells that were asked about."""
+
+    cells: Ids
+    coefficients: Coefficients
+
+    @property
+    def vanishes(self) -> bool:
+        return not any(self.coefficients)
+
+    def at(self, point: Iterable[fmpq]) -> fmpq:
+        """Its value at a point of the parameters."""
+        constant, *slopes = self.coefficients
+        return sum((slope * x for slope, x in zip(slopes, point, strict=True)), constant)
+
+
+class ExactGates:
+    """Gates of one program on one domain; one budget of products for all that is asked."""
+
+    def __init__(self, program: Program, domain: Domain, products: int = _MOST_PRODUCTS) -> None:
+        self.program = program
+        self.domain = domain
+        self.products_left = products
+        self._rows: dict[tuple[int, int], list[tuple[int, fmpq]]] = {}
+        self._nothing = (fmpq(0),) * (domain.dim + 1)
+
+    def forms(self, gate: int, signs: Signs) -> list[GateForm]:
+        """The gate under each of the patterns, patterns with the same form together; raises TooMuch."""
+        found = []
+        left = np.arange(len(signs))
+        while len(left):
+            walk = _Walk(self, signs[left[0]])
+            coefficients = walk.gate(gate)
+            met = np.array(sorted(walk.met), dtype=np.int64)
+            same = (signs[left][:, met] == signs[left[0], met]).all(axis=1)
+            found.append(GateForm(left[same], coefficients))
+            left = left[~same]
+        return found
+
+    # -- what walks ask for
+
+    def input(self, entry: int) -> Coefficients:
+        """An input as a function of the parameters."""
+        basis = self.domain.basis[entry].tolist()
+        return tuple(rational(value) for value in (float(self.domain.origin[entry]), *basis))
+
+    def row(self, operator: Operator, number: int) -> list[tuple[int, fmpq]]:
+        """A row of an operator: columns and coefficients. No two coefficients are added in it, so they are exact."""
+        key = (id(operator), number)
+        if key not in self._rows:
+            unit = np.zeros((1, operator.rows))
+            unit[0, number] = 1.0
+            row = operator.pull(unit)[0]
+            self._rows[key] = [(int(k), rational(float(row[k]))) for k in np.flatnonzero(row)]
+        return self._rows[key]
+
+    def combined(self, terms: Iterable[tuple[fmpq, Coefficients]]) -> Coefficients:
+        """A sum of multiples."""
+        total = self._nothing
+        for factor, coefficients in terms:
+            self.products_left -= 1
+            if self.products_left < 0:
+                raise TooMuch
+            total = tuple(a + factor * b for a, b in zip(total, coefficients, strict=True))
+        return total
+
+
+class _Walk:
+    """Down from one gate under one pattern; `met` are the gates that the result depends on."""
+
+    def __init__(self, gates: ExactGates, signs: Signs) -> None:
+        self.gates = gates
+        self.program = gates.program
+        self.signs = signs
+        self.met: set[int] = set()
+        self._known: dict[tuple[int, int], Coefficients] = {}
+
+    def gate(self, number: int) -> Coefficients:
+        """A gate's pre-activation."""
+        stage = int(np.searchsorted(self.program.first_gate, number, side="right")) - 1
+        depth = 40 * (len(self.program.stages) + 2)
+        if sys.getrecursionlimit() < depth:
+            sys.setrecursionlimit(depth)
+        return self._affine(self.program.stages[stage].affine, number - self.program.first_gate[stage])
+
+    def _entry(self, source: int, entry: int) -> Coefficients:
+        known = self._known.get((source, entry))
+        if known is None:
+            known = self.gates.input(entry) if source == 0 else self._passed_on(source - 1, entry)
+            self._known[source, entry] = known
+        return known
+
+    def _passed_on(self, number: int, entry: int) -> Coefficients:
+        stage, gate = self.program.stages[number], self.program.first_gate[number] + entry
+        self.met.add(gate)
+        slope = float((stage.slope_on if self.signs[gate] else stage.slope_off)[entry])
+        return self.gates.combined([(rational(slope), self._affine(stage.affine, entry))] if slope else [])
+
+    def _affine(self, affine: Affine, row: int) -> Coefficients:
+        if isinstance(affine, Structured):
+            linear = self._form(affine.form, row)
+        else:
+            linear = self.gates.combined(
+                (rational(float(block.weight[row, k])), self._entry(block.source, int(k)))
+                for block in affine.blocks
+                for k in np.flatnonzero(block.weight[row])
+            )
+        return (linear[0] + rational(float(affine.bias[row])), *linear[1:])
+
+    def _form(self, form: Form, row: int) -> Coefficients:
+        one = fmpq(1)
+        match form:
+            case Entries():
+                return self._entry(form.source, form.first + row)
+            case Nothing():
+                return self.gates.combined([])
+            case Applied():
+                terms = self.gates.row(form.operator, row)
+                return self.gates.combined((factor, self._form(form.form, column)) for column, factor in terms)
+            case Scaled():
+                return self.gates.combined([(rational(float(form.factor[row])), self._form(form.form, row))])
+            case Taken():
+                return self._form(form.form, int(form.index[row]))
+            case Summed():
+                return self.gates.combined((one, self._form(part, row)) for part in form.forms)
+            case Stacked():
+                for part in form.forms:
+                    if row < part.rows:
+                        return self._form(part, row)
+                    row -= part.rows
+        raise AssertionError(f"there is no exact walk through {type(form).__name__}")
