@@ -57,7 +57,7 @@ def flat_cases(batch: int) -> list[Case]:
 
 @pytest.mark.parametrize("batch", range(8))
 def test_generated_networks(batch: int) -> None:
-    """Half of these are degenerate. What is not decided is said; whatever is called checked is right."""
+    """Half of these are degenerate. Whatever is called checked is right, and what is not decided is said."""
     decided = compared = 0
     for case in flat_cases(batch):
         by_core = pf.unfold(case.program, case.domain, threads=1)
@@ -72,10 +72,8 @@ def test_generated_networks(batch: int) -> None:
             decided += 1
             assert facets_of(atlas) == facets_of(by_core), case
         else:
-            assert UNDECIDED in [check.name for check in atlas.certificate.failed_checks], case
-            # Odd seeds are degenerate, and pools with windows that overlap compare some pairs twice.
-            assert "pooled" in repr(case) or int(repr(case).split("seed ")[1].split(",")[0]) % 2, case
-    assert decided > compared / 2
+            assert atlas.certificate.failed_checks, case
+    assert decided > 0.8 * compared
 
 
 @pytest.mark.parametrize("floats", [1 << 10, 1 << 13, 1 << 23])
@@ -236,16 +234,39 @@ def test_a_convolutional_network_between_two_pictures() -> None:
         assert np.allclose(values, atlas.lift(t) @ A[0].T + c[0], rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.shared
-def test_handwritten_digits_have_ties_that_are_named() -> None:
-    """Between pictures with an empty border, windows tie that see nothing but the border: floats cannot prove that."""
+def handwritten(count: int) -> np.ndarray:
     if not MNIST.exists():
-        pytest.skip(f"NO MNIST at {MNIST}: the line between two digits is not tested")
+        pytest.skip(f"NO MNIST at {MNIST}: lines and planes through digits are not tested")
     with gzip.open(MNIST) as file:
-        pictures = np.frombuffer(file.read(16 + 2 * 784), dtype=np.uint8, offset=16).reshape(2, 28, 28) / 255
-    atlas = pf.unfold(mnist_conv(), pf.line(*pictures, extend=(0.0, 0.1)))
-    assert atlas.complete and atlas.certificate.level == "counted"
-    checks = {check.name: check for check in atlas.certificate.checks}
-    assert checks["facets pair up"].passed and checks["volumes add up"].passed
-    assert "gates that floats cannot tell from zero" in checks[UNDECIDED].detail
-    assert ", 0 others" in checks["witnesses have their patterns"].detail
+        return np.frombuffer(file.read(16 + count * 784), dtype=np.uint8, offset=16).reshape(count, 784) / 255
+
+
+@pytest.mark.shared
+def test_the_line_between_two_digits() -> None:
+    """All breakpoints: the network is affine between two of them, and no map or pattern stays the same across one.
+
+    Windows that see nothing but the black border tie there, which floats cannot prove and rationals do.
+    """
+    network, (one, other) = mnist_conv(), handwritten(2)
+    atlas = pf.unfold(network, pf.line(one, other))
+    assert atlas.complete and atlas.certificate.level == "checked"
+    assert atlas.certificate.method == method.VERTICES and len(atlas) > 1000
+    ends = np.unique([v.ravel() for v in atlas.vertices()])
+    ends = ends[np.concatenate([[True], np.diff(ends) > 1e-14])]
+    assert len(ends) == len(atlas) + 1 and (ends[0], ends[-1]) == (0, 1)
+    t = ends[:-1, None] + np.diff(ends)[:, None] * np.linspace(0, 1, 12)
+    values = network(atlas.lift(t.reshape(-1, 1))).reshape(len(atlas), 12, 10)
+    share = np.linspace(0, 1, 12)[:, None]
+    straight = (1 - share) * values[:, :1] + share * values[:, -1:]
+    np.testing.assert_allclose(values, straight, rtol=0, atol=1e-12 * np.abs(values).max())
+    assert (atlas.patterns[1:] != atlas.patterns[:-1]).any(axis=1).all()
+    assert UNDECIDED not in [check.name for check in atlas.certificate.failed_checks]
+
+
+@pytest.mark.shared
+def test_a_plane_through_three_digits() -> None:
+    p, q, r = handwritten(3)
+    atlas = pf.unfold(mnist_conv(), pf.plane(p, q - p, r - p, pf.box(0, 0.004)))
+    assert atlas.complete and atlas.certificate.level == "checked" and atlas.certificate.method == method.VERTICES
+    assert len(atlas) > 500
+    assert (atlas.locate(atlas.witnesses[::97]) == np.arange(0, len(atlas), 97)).all()

@@ -7,7 +7,6 @@ walking down from the gate, and hold for all patterns that agree on the gates me
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -30,7 +29,7 @@ Coefficients = tuple[fmpq, ...]  # the constant, and one a parameter
 _MOST_PRODUCTS = 1 << 22
 
 
-class TooMuch(Exception):
+class TooMuchError(Exception):
     """A gate depends on too much of the network."""
 
 
@@ -62,14 +61,14 @@ class ExactGates:
         self._nothing = (fmpq(0),) * (domain.dim + 1)
 
     def forms(self, gate: int, signs: Signs) -> list[GateForm]:
-        """The gate under each of the patterns, patterns with the same form together; raises TooMuch."""
+        """The gate under each of the patterns, patterns with the same form together; raises TooMuchError."""
         found = []
         left = np.arange(len(signs))
         while len(left):
             walk = _Walk(self, signs[left[0]])
             coefficients = walk.gate(gate)
             met = np.array(sorted(walk.met), dtype=np.int64)
-            same = (signs[left][:, met] == signs[left[0], met]).all(axis=1)
+            same = (signs[np.ix_(left, met)] == signs[left[0], met]).all(axis=1)
             found.append(GateForm(left[same], coefficients))
             left = left[~same]
         return found
@@ -97,7 +96,7 @@ class ExactGates:
         for factor, coefficients in terms:
             self.products_left -= 1
             if self.products_left < 0:
-                raise TooMuch
+                raise TooMuchError
             total = tuple(a + factor * b for a, b in zip(total, coefficients, strict=True))
         return total
 
@@ -115,10 +114,10 @@ class _Walk:
     def gate(self, number: int) -> Coefficients:
         """A gate's pre-activation."""
         stage = int(np.searchsorted(self.program.first_gate, number, side="right")) - 1
-        depth = 40 * (len(self.program.stages) + 2)
-        if sys.getrecursionlimit() < depth:
-            sys.setrecursionlimit(depth)
-        return self._affine(self.program.stages[stage].affine, number - self.program.first_gate[stage])
+        try:
+            return self._affine(self.program.stages[stage].affine, number - self.program.first_gate[stage])
+        except RecursionError:
+            raise TooMuchError from None
 
     def _entry(self, source: int, entry: int) -> Coefficients:
         known = self._known.get((source, entry))

@@ -19,12 +19,16 @@ Walls = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """Cells of one batch. A facet's key is made of its vertices' names: its two sides have the same one."""
+    """Cells of one batch. A facet's key is made of its vertices' names: its two sides have the same one.
+
+    `corners` are the ends of segments; or where the sides of polygons start, in order.
+    """
 
     patterns: npt.NDArray[np.uint8]
     witnesses: Array
     measures: Array
     start: Ids
+    corners: Array
     wall: Walls
     key: npt.NDArray[np.uint64]
     extra_facet: Ids
@@ -54,6 +58,7 @@ def pieces(program: Program, batch: Batch) -> Pieces:
         centres,
         measures,
         cells.start,
+        corners,
         cells.wall,
         key,
         cells.extra_facet,
@@ -88,6 +93,7 @@ def assembled(program: Program, dim: int, finished: list[Pieces], max_cells: int
         "patterns": np.ascontiguousarray(found.patterns[order]),
         "witnesses": found.witnesses[order],
         "bounded": np.ones(kept, dtype=bool),
+        "corners": found.corners[facets],
         "facet_start": np.concatenate([[0], np.cumsum(counts)]),
         "facet_wall": wall,
         "neighbour": neighbour.astype(np.int32),
@@ -105,6 +111,7 @@ def _together(program: Program, dim: int, finished: list[Pieces]) -> Pieces:
             np.zeros((0, dim)),
             np.zeros(0),
             np.zeros(1, dtype=np.int64),
+            np.zeros((0, dim)),
             np.zeros(0, dtype=np.int32),
             np.zeros((0, 2), dtype=np.uint64),
             np.zeros(0, dtype=np.int64),
@@ -116,6 +123,7 @@ def _together(program: Program, dim: int, finished: list[Pieces]) -> Pieces:
         np.concatenate([each.witnesses for each in finished]),
         np.concatenate([each.measures for each in finished]),
         np.concatenate([[0], *(each.start[1:] + first for each, first in zip(finished, before, strict=False))]),
+        np.concatenate([each.corners for each in finished]),
         np.concatenate([each.wall for each in finished]),
         np.concatenate([each.key for each in finished]),
         np.concatenate([each.extra_facet + first for each, first in zip(finished, before, strict=False)]),

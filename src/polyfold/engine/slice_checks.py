@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+import numpy.typing as npt
 
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Check
 from polyfold.atlas.domain import Domain
+from polyfold.atlas.exact_gates import ExactGates, TooMuchError
 from polyfold.atlas.location import ROW_FLOATS, contains, proved_patterns
 from polyfold.atlas.maps import in_chunks
 from polyfold.atlas.patterns import pack
 from polyfold.engine.measure_domain import domain_volume
+from polyfold.engine.slice_corners import Corners
 from polyfold.engine.slices import Doubts
-from polyfold.exact.scaled import floats_a_row
+from polyfold.exact.scaled import Undecided, floats_a_row
 from polyfold.exact.tolerances import VOLUME_SUM
 
 
-def check_decided(atlas: Atlas, doubts: Doubts) -> Check:
-    """Every sign at every vertex was proved, or its gate vanishes on all cells where it is near zero. Else walls that
-    seem to meet may in fact miss each other."""
-    open_gates = [gate for gate in sorted(doubts.gates) if not _settled(atlas, gate)]
-    named = f": gate {open_gates[0]} ({atlas.program.origins[open_gates[0]]}) is the first" if open_gates else ""
+def check_decided(atlas: Atlas, corners: npt.NDArray[np.float64], doubts: Doubts) -> Check:
+    """Every sign at every vertex was proved; or its gate is proved, in rationals, to cut none of the cells."""
+    settled = Corners(atlas, corners) if doubts.gates else None
+    left = [gate for gate in sorted(doubts.gates) if not (settled and settled.settles(gate))]
+    named = f"; gate {left[0]} ({atlas.program.origins[left[0]]}) is the first of those left" if left else ""
     return Check(
         "signs at vertices are decided",
-        not open_gates and not doubts.crooked,
-        f"{doubts.signs:,} signs of {len(doubts.gates):,} gates taken for zero, "
-        f"{len(doubts.gates) - len(open_gates):,} of the gates settled in rationals, {doubts.crooked:,} cuts left out"
-        f"{named}",
+        not left and not doubts.crooked,
+        f"{doubts.signs:,} signs near zero, of {len(doubts.gates):,} gates; {len(doubts.gates) - len(left):,} of these "
+        f"settled in rationals{named}; {doubts.crooked:,} cuts left out",
     )
 
 
@@ -40,22 +44,43 @@ def check_sum(domain: Domain, total: float) -> Check:
 def check_slice_witnesses(atlas: Atlas) -> Check:
     """Every witness lies inside the domain and inside its cell: no gate but one that vanishes on it is zero. Proved.
 
-    The network may be too large for rational arithmetic, so a witness that floats cannot prove stays unproved.
+    A gate that floats cannot tell from zero must vanish on the cell, which rationals prove where the gate depends on
+    few others. The rest of such witnesses stays unproved.
     """
     agree = contains(atlas.domain, atlas.witnesses, strictly=True)
-    proved = np.zeros(len(atlas), dtype=bool)
+    undecided: list[Undecided] = []
 
     def prove(part: slice) -> None:
-        patterns, sure = proved_patterns(atlas.program, atlas.domain, atlas.witnesses[part])
+        patterns, left = proved_patterns(atlas.program, atlas.domain, atlas.witnesses[part])
         agree[part] &= (pack(patterns) == atlas.patterns[part]).all(axis=1)
-        proved[part] = agree[part] & sure
+        undecided.append(Undecided(left.rows + part.start, left.gates))
 
     in_chunks(len(atlas), floats_a_row(atlas.program) + atlas.program.input_dim + atlas.gates, prove, ROW_FLOATS)
+    by_floats = agree.copy()
+    for part in undecided:
+        by_floats[part.rows] = False
+    proved = agree & (by_floats | _vanishing(atlas, undecided))
     left = np.flatnonzero(~proved)
     named = f": cells {', '.join(map(str, left[:4].tolist()))}{' ...' * (len(left) > 4)}" if len(left) else ""
     return Check(
         "witnesses have their patterns",
         not len(left),
-        f"{int(proved.sum()):,} proved in floats, {int((agree & ~proved).sum()):,} right as far as floats can tell, "
-        f"{int((~agree).sum()):,} others{named}",
+        f"{int(by_floats.sum()):,} proved in floats, {int((proved & ~by_floats).sum()):,} in rationals, "
+        f"{int((agree & ~proved).sum()):,} right as far as floats can tell, {int((~agree).sum()):,} others{named}",
     )
+
+
+def _vanishing(atlas: Atlas, undecided: Sequence[Undecided]) -> npt.NDArray[np.bool_]:
+    """The cells on which all gates vanish that are undecided at their witnesses."""
+    fine = np.ones(len(atlas), dtype=bool)
+    cells = np.concatenate([np.zeros(0, dtype=np.int64), *(part.rows for part in undecided)])
+    gates = np.concatenate([np.zeros(0, dtype=np.int64), *(part.gates for part in undecided)])
+    exact = ExactGates(atlas.program, atlas.domain)
+    for gate in np.unique(gates).tolist():
+        at = cells[gates == gate]
+        try:
+            for form in exact.forms(gate, atlas.signs(at)):
+                fine[at[form.cells]] &= form.vanishes
+        except TooMuchError:
+            fine[at] = False
+    return fine

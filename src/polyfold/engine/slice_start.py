@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -15,7 +16,7 @@ from polyfold.atlas.problem import core_problem
 from polyfold.engine.slice_batch import Batch, Cells
 from polyfold.errors import LimitError
 from polyfold.exact.rational import rational, rational_matrix
-from polyfold.exact.scaled import rounded
+from polyfold.exact.scaled import Scaled, rounded
 from polyfold.program.affine import WrittenOut
 from polyfold.program.program import Program
 
@@ -28,7 +29,7 @@ def first_batch(domain: Domain, gates: int) -> Batch:
     points = _corner_points(domain, walls, corners)
     U = np.array([[int(x.p) / int(x.q) for x in point] for point in points])
     reach = np.abs(U).max(axis=0)
-    X = np.ascontiguousarray(np.broadcast_to(domain.lift(U), (len(U), domain.input_dim)))
+    X = np.array(np.broadcast_to(domain.lift(U), (len(U), domain.input_dim)), order="C")
     size = np.abs(domain.origin) + np.abs(domain.basis) @ reach
     cells = Cells(
         start=np.array([0, len(U)]),
@@ -38,9 +39,26 @@ def first_batch(domain: Domain, gates: int) -> Batch:
         extra_wall=np.array([gates + row for rows in walls for row in rows[1:]], dtype=np.int32),
     )
     # A rounding for the parameter itself, and those of the lift.
-    sources = {0: rounded(X, size, domain.dim + 6)}
+    inputs = rounded(X, size, domain.dim + 6)
+    sources = {0: replace(inputs, clean=_clean(domain, points, inputs))}
     names = np.arange(1, len(U) + 1, dtype=np.uint64)
     return Batch(0, cells, names, rounded(U, reach, 1), sources, ())
+
+
+def _clean(domain: Domain, points: list[tuple[fmpq, ...]], inputs: Scaled) -> npt.NDArray[np.bool_]:
+    """Inputs that keep their sign all over the domain, so that they are 0 between two corners only if they are at both.
+
+    Values that are in fact 0 at corners, such as the black pixels of a picture, become so.
+    """
+    clear = np.abs(inputs.values) > inputs.errors[:, None] * inputs.scale
+    clean = np.ones(len(inputs.scale), dtype=bool)
+    for corner, entry in np.argwhere(~clear).tolist():
+        exact = rational(float(domain.origin[entry]))
+        for slope, u in zip(domain.basis[entry].tolist(), points[corner], strict=True):
+            exact += rational(slope) * u
+        inputs.values[corner, entry] = 0.0 if exact == 0 else inputs.values[corner, entry]
+        clean[entry] &= exact == 0
+    return clean & ((inputs.values >= 0).all(axis=0) | (inputs.values <= 0).all(axis=0))
 
 
 def _outline(domain: Domain) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:

@@ -100,7 +100,11 @@ def unfold_program(
     )
     if not complete:
         return atlas
-    more = (check_decided(found["doubts"]), check_sum(where, found["measure"])) if method == VERTICES else ()
+    more = (
+        (check_decided(atlas, found["corners"], found["doubts"]), check_sum(where, found["measure"]))
+        if method == VERTICES
+        else ()
+    )
     return quick_checks(atlas, *more)
 
 

@@ -133,9 +133,7 @@ def on_parameters(z: Scaled, U: Array) -> Scaled:
     return Scaled(values, errors, z.scale * reach, z.clean)
 
 
-def patterns_at(
-    program: ProgramLike, inputs: Scaled, first: Scaled
-) -> tuple[npt.NDArray[np.bool_], Undecided]:
+def patterns_at(program: ProgramLike, inputs: Scaled, first: Scaled) -> tuple[npt.NDArray[np.bool_], Undecided]:
     """The pattern at every row of inputs, and what of it is not proved; `first` are the first stage's values there.
 
     A gate that is proved to be zero by its terms is zero wherever the pattern is the same.

@@ -20,6 +20,10 @@ IMPORT_FLOAT16 = 3e-2
 # the roundings of both, relative to the sizes of the terms that are added.
 CONTINUITY = 1e-8
 
+# Corners of lines' and planes' cells are right to some 1e-12 of a gate's terms; what is nearer to zero than this there
+# is looked at in rationals.
+NEAR_A_CORNER = 1e-7
+
 # Volumes are sums of determinants of float vertices, each right to a few roundings times the cell's condition.
 VOLUME_SUM = 1e-6
 
