@@ -32,8 +32,7 @@ NATIVE_CODE := $(filter %.hpp %.cpp,$(NATIVE))
 BENCH_OPTIONS ?=
 BENCH = $(PY) benchmarks/bench.py --relucent $(BENCH_VENV)/bin/python $(BENCH_OPTIONS)
 WORKERS ?= auto
-# Tests of one group run in one process, which then makes what they share once.
-PYTEST := $(PY) -m pytest -n $(WORKERS) --dist loadgroup
+PYTEST := $(PY) -m pytest -n $(WORKERS)
 
 .PHONY: help setup run test test-all check bench bench-quick bench-history callgrind callgrind-check docs clean FORCE
 

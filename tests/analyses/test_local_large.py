@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ torch: Any = pytest.importorskip("torch")
 pytest.importorskip("pytorchcv", reason="PYTORCHCV IS ABSENT: make setup installs it")
 
 import polyfold as pf  # noqa: E402
-from network.large_models import FULL, classifier  # noqa: E402
+from network.large_models import FULL, SMALL, check_import, classifier, gates  # noqa: E402
 from network.torch_agreement import Calls  # noqa: E402
 from polyfold.network import Network, load  # noqa: E402
+from polyfold.program.lower import lower  # noqa: E402
 
 nn = torch.nn
 Array = npt.NDArray[np.float64]
@@ -46,14 +48,13 @@ def check(module: Any, network: Network, images: int, mixtures: Array) -> None:
 MIXTURES = np.random.default_rng(3).normal(size=(2, 10))
 
 
-@pytest.mark.xdist_group("small_resnet")
-def test_resnet_152_of_small_images(small_resnet: tuple[Any, Network]) -> None:
-    check(*small_resnet, 5, MIXTURES)
-
-
-@pytest.mark.xdist_group("small_inception")
-def test_inception_v3_of_small_images(small_inception: tuple[Any, Network]) -> None:
-    check(*small_inception, 5, MIXTURES)
+@pytest.mark.parametrize(("kind", "least"), [("resnet", 400_000), ("inception", 300_000)])
+def test_small_images(kind: str, least: int) -> None:
+    module = classifier(kind, SMALL[kind])
+    network = load(module, input_shape=(1, SMALL[kind], SMALL[kind]))
+    check_import(module, network, 3)
+    assert gates(network) > least
+    check(module, network, 5, MIXTURES)
 
 
 @pytest.mark.slow
@@ -88,3 +89,21 @@ def test_a_graph_network(nodes: int) -> None:
         last=nn.Linear(8, 2),
     )
     check(module, load(module, input_shape=(nodes, 3)), 5, np.eye(2))
+
+
+def test_memory_is_kept_to() -> None:
+    torch.manual_seed(0)
+    module = nn.Sequential(nn.Conv2d(1, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.LazyLinear(10))
+    module(torch.zeros(1, 1, 128, 128))
+    program = lower(load(module, input_shape=(1, 128, 128)))
+    X = np.random.default_rng(0).normal(size=(3, 128, 128))
+    maps, peaks = [], []
+    for memory in (1, 64 << 20):
+        tracemalloc.start()
+        maps.append(pf.local(program, X, memory=memory))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    # One row of one map, and a convolution's windows, are needed at least. One identity matrix of all pixels has 2 GiB.
+    assert peaks[0] < 100 << 20 and peaks[1] < 160 << 20
+    # Up to the order in which a product of more rows adds.
+    assert np.abs(maps[0].A - maps[1].A).max() < 1e-12 and np.abs(maps[0].c - maps[1].c).max() < 1e-12

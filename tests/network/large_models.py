@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from pytorchcv.models.inceptionv3 import inceptionv3
 from pytorchcv.models.resnet import resnet152
+
+from polyfold.network import Network
+from polyfold.network.ops import Linear, Rectify, size
 
 MODELS: dict[str, Callable[..., Any]] = {"resnet": resnet152, "inception": inceptionv3}
 
@@ -29,3 +34,19 @@ def classifier(kind: str, pixels: int) -> Any:
     with torch.no_grad():
         module.train()(torch.randn(3, 1, pixels, pixels))
     return module.eval()
+
+
+def check_import(module: Any, network: Network, rows: int) -> None:
+    """The network computes what the module does, and nothing was made a matrix that was none."""
+    points = torch.as_tensor(np.random.default_rng(1).normal(size=(rows, *network.inputs[0].shape)))
+    with torch.no_grad():
+        expected = copy.deepcopy(module).double()(points).numpy()
+    assert np.ptp(expected, axis=0).min() > 1e-3  # the outputs depend on the inputs
+    np.testing.assert_allclose(network(points.numpy()), expected, rtol=0, atol=1e-9 * np.abs(expected).max())
+    dense = [node.op.weight.size for node in network.nodes if isinstance(node.op, Linear)]
+    assert max(dense) <= 2048 * 10  # nothing but the last layer is a matrix
+
+
+def gates(network: Network) -> int:
+    """How many gates its rectifiers have."""
+    return sum(size(network.shapes[node.name]) for node in network.nodes if isinstance(node.op, Rectify))
