@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,10 @@ import pytest
 
 import polyfold as pf
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.patterns import pack
+from polyfold.atlas.problem import stays_structured
 from polyfold.engine import exact_cell
+from polyfold.engine.check import check_witnesses
 from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError
 from polyfold.program.lower import lower
 from polyfold.testing import generated_case
@@ -170,3 +174,26 @@ def test_impossible_options_are_quoted(options: dict[str, Any], error: type[Exce
 def test_a_flat_domain_is_refused() -> None:
     with pytest.raises(DomainError, match="no interior"):
         pf.explore(CORNER, [0.0, 0.5], domain=pf.polytope([[1.0, 0.0], [-1.0, 0.0]], [0.0, 0.0]))
+
+
+def test_a_convolution_that_is_not_written_out() -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    layers = [torch.nn.Conv2d(1, 4, 5, stride=6), torch.nn.ReLU(), torch.nn.Conv2d(4, 4, 3, stride=4), torch.nn.ReLU()]
+    module = torch.nn.Sequential(*layers, torch.nn.Flatten(), torch.nn.Linear(4 * 2 * 2, 3)).double()
+    program = lower(pf.load(module, input_shape=(1, 64, 64)))
+    assert stays_structured(program)
+    rng = np.random.default_rng(0)
+    start = rng.uniform(size=4096)
+    around = pf.explore(program, start, max_cells=2)
+    way = pf.explore(program, start, order="path", path=[start + 0.02 * rng.normal(size=4096)], max_cells=2)
+    for found in (around, way):
+        assert len(found) == 2 and found.certificate.level == "counted"
+        (witnesses,) = (item for item in found.certificate.checks if item.name == "witnesses have their patterns")
+        assert witnesses.passed and witnesses.detail == "2 proved in floats, 0 unproved"
+        assert found.locate(found.witnesses).tolist() == [0, 1]
+    assert around.locate([start + 1.0], outside="ignore").tolist() == [-1]
+    # A witness of another cell is not proved.
+    signs = around.signs([0, 1])
+    forged = replace(around, patterns=pack(signs[::-1]))
+    assert not check_witnesses(forged).passed

@@ -191,8 +191,10 @@ def local(
         raise LimitError(f"memory={memory!r} must be a positive number of bytes")
     started, stopped_by = time.perf_counter(), None
     widest = max([program.input_dim, *(stage.width for stage in program.stages)])
-    # Bounded passes keep some eight numbers a gate, maps some four an output and widest stage.
-    step = max(1, int(memory) // 8 // (8 * (program.gates + program.input_dim) + 4 * program.output_dim * widest))
+    numbers = int(memory) // 8
+    # Bounded passes keep some eight numbers a gate, maps as many an output and entry of the widest stage.
+    step = max(1, numbers // (8 * (program.gates + program.input_dim + program.output_dim * widest)))
+    outputs = max(1, numbers // (8 * step * widest))
     A, c = np.empty((len(rows), program.output_dim, program.input_dim)), np.empty((len(rows), program.output_dim))
     patterns, on_wall = np.empty((len(rows), (program.gates + 7) // 8), dtype=np.uint8), []
     done = 0
@@ -200,7 +202,9 @@ def local(
         while done < len(rows):
             part = slice(done, min(done + step, len(rows)))
             signs, zeros = gates_at_zero(program, rows[part])
-            A[part], _ = output_forms(program, signs)
+            for first in range(0, program.output_dim, outputs):
+                some = slice(first, first + outputs)
+                A[part, some], _ = output_forms(program, signs, some=some)
             # Not f(x) - A x: that would lose digits where both are large.
             c[part] = constants(program, signs)
             patterns[part] = pack(signs)

@@ -7,11 +7,11 @@ import numpy.typing as npt
 from flint import fmpq_mat
 
 from polyfold.atlas.domain import resolve_domain
+from polyfold.atlas.location import vanishing
 from polyfold.engine.exact_cell import ExactCells, affordable, coefficients
-from polyfold.exact.bounded import BoundedValues, bounded_forward, exact_values
+from polyfold.exact.bounded import bounded_forward, exact_values
 from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.rational import rational
-from polyfold.exact.rounding import relative
 from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
@@ -31,9 +31,7 @@ def gates_at_zero(program: Program, X: Array) -> tuple[Signs, list[Ids]]:
     signs, at_zero = passed.pattern.copy(), ~passed.certain
     rows = np.flatnonzero(passed.zero.any(axis=1))
     if len(rows):
-        # A gate that stays zero in a box around the input vanishes: it has no wall there.
-        around = bounded_forward(program, BoundedValues(X[rows], relative(1) * (1 + np.abs(X[rows]))))
-        at_zero[rows] |= passed.zero[rows] & ~around.zero
+        at_zero[rows] |= passed.zero[rows] & ~vanishing(program, exact_values(X[rows]))
     unsure = np.flatnonzero((~passed.certain).any(axis=1))
     if len(unsure) and coefficients(program) <= _MOST_COEFFICIENTS:
         exact = RationalProgram(program)

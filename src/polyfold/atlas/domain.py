@@ -38,8 +38,11 @@ class Domain:
 
     def __post_init__(self) -> None:
         for name in self.__dataclass_fields__:
-            array = np.array(getattr(self, name), dtype=np.float64)
-            array.setflags(write=False)
+            array = getattr(self, name)
+            # An identity that is only a view would become a matrix: of an image's pixels, one of gigabytes.
+            if not _has_constant_diagonals(array):
+                array = np.array(array, dtype=np.float64)
+                array.setflags(write=False)
             object.__setattr__(self, name, array)
 
     @property
@@ -60,9 +63,7 @@ class Domain:
     @cached_property
     def is_slice(self) -> bool:
         """Whether parameters differ from inputs."""
-        return not (
-            self.input_dim == self.dim and not self.origin.any() and bool(np.array_equal(self.basis, np.eye(self.dim)))
-        )
+        return not (self.input_dim == self.dim and not self.origin.any() and _is_identity(self.basis))
 
     def lift(self, parameters: Any) -> Array:
         """Input points (n_points, n) of parameter points (n_points, d)."""
@@ -242,7 +243,7 @@ def resolve_domain(domain: DomainLike, dim: int) -> Domain:
 
 
 def _unsliced(rows: Array, offsets: Array, dim: int) -> Domain:
-    return Domain(np.zeros(dim), np.eye(dim), rows, offsets, np.zeros((0, dim)), np.zeros(0))
+    return Domain(np.zeros(dim), _identity(dim), rows, offsets, np.zeros((0, dim)), np.zeros(0))
 
 
 def _points(*named: tuple[str, Any]) -> list[Array]:
@@ -278,3 +279,23 @@ def _numbers(value: Any, name: str) -> Array:
         return np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise DomainError(f"{name} is no array of numbers: {error}") from None
+
+
+def _identity(dim: int) -> Array:
+    """The identity as a read-only view of a vector: entry (i, j) is the vector's entry dim + j - i."""
+    diagonals = np.zeros(2 * dim + 1)
+    diagonals[dim] = 1.0
+    step = diagonals.itemsize
+    return np.lib.stride_tricks.as_strided(diagonals[dim:], (dim, dim), (-step, step), writeable=False)
+
+
+def _has_constant_diagonals(array: Array) -> bool:
+    """Whether an array is a view such as `_identity` makes."""
+    return not array.flags.writeable and array.ndim == 2 and sum(array.strides) == 0 and array.strides[1] > 0
+
+
+def _is_identity(matrix: Array) -> bool:
+    if _has_constant_diagonals(matrix):
+        edges = matrix[:1].ravel(), matrix[:, :1].ravel()
+        return all(bool(np.array_equal(edge, np.eye(1, len(edge))[0])) for edge in edges)
+    return bool(np.array_equal(matrix, np.eye(len(matrix))))

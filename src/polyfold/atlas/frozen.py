@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.maps import gate_forms
-from polyfold.program.program import Program
+from polyfold.program.program import Program, forget
 
 Array = npt.NDArray[np.float64]
 Signs = npt.NDArray[np.bool_]
@@ -21,18 +21,22 @@ def pushed(program: Program, signs: Signs, rows: Array, *, linear: bool = False)
     One pattern a row, or one for all. With linear=True rows are directions, and no bias is added.
     """
     sources = [rows]
-    for first, stage in zip(program.first_gate, program.stages, strict=False):
+    for number, (first, stage) in enumerate(zip(program.first_gate, program.stages, strict=False)):
         z = stage.affine.linear(sources) if linear else stage.affine(sources)
         yield z
         on = signs[:, first : first + stage.width]
         sources.append(z * np.where(on, stage.slope_on, stage.slope_off))
+        # Nothing of a stage may outlive its last reader: at large networks all of them together do not fit.
+        del z
+        forget(sources, program.last_reader, number)
     yield program.output.linear(sources) if linear else program.output(sources)
 
 
 def constants(program: Program, signs: Signs) -> Array:
     """The outputs (n, m) at x = 0 under each pattern: the c of f(x) = A x + c."""
-    *_, outputs = pushed(program, signs, np.zeros((len(signs), program.input_dim)))
-    return outputs
+    for outputs in pushed(program, signs, np.zeros((len(signs), program.input_dim))):
+        last = outputs
+    return last
 
 
 def all_gate_forms(program: Program, domain: Domain, signs: Signs) -> tuple[Array, Array]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from flint import fmpq, fmpq_mat
 
 from polyfold.atlas.patterns import pack
-from polyfold.atlas.problem import beyond_core
+from polyfold.atlas.problem import beyond_core, stays_structured
 from polyfold.errors import DomainError, PolyfoldError, ShapeError
 from polyfold.exact.bounded import BoundedValues, bounded_forward, exact_values
 from polyfold.exact.evaluate import RationalProgram
@@ -72,7 +72,7 @@ def _cells_of(atlas: Atlas, U: Array) -> Ids:
     unsure = np.flatnonzero(found < 0)
     if not len(unsure) or not len(atlas):
         return found
-    if beyond_core(atlas.program, atlas.domain):
+    if beyond_core(atlas.program, atlas.domain) or stays_structured(atlas.program):
         for i in unsure:
             found[i] = _agreeing_cell(atlas, passed.pattern[i], passed.certain[i] & ~passed.zero[i])
     else:
@@ -164,6 +164,12 @@ def bounded_lift(domain: Domain, U: Array) -> BoundedValues:
     return BoundedValues(X, relative(domain.dim + 4) * size + TINY)
 
 
+def vanishing(program: Program, inputs: BoundedValues) -> npt.NDArray[np.bool_]:
+    """Gates (n, gates) that are proved to be zero all over a small box around each input: they have no wall there."""
+    around = inputs.errors + relative(1) * (1 + np.abs(inputs.values))
+    return bounded_forward(program, BoundedValues(inputs.values, around)).zero
+
+
 def exact_lift(domain: Domain, columns: fmpq_mat) -> fmpq_mat:
     """Input jets of parameter jets: column 0 is a point, the others are directions."""
     if not domain.is_slice:
@@ -176,8 +182,10 @@ def exact_lift(domain: Domain, columns: fmpq_mat) -> fmpq_mat:
 
 def _without_constant_rows(domain: Domain) -> Domain:
     """Without the rows that do not depend on the parameters: those hold all over a domain that is not empty."""
-    over = rational_matrix(domain.input_rows) * rational_matrix(domain.basis)
-    varies = [any(row) for row in over.tolist()] if len(domain.input_rows) else []
+    varies = domain.input_rows.any(axis=1)
+    if domain.is_slice and len(domain.input_rows):
+        over = rational_matrix(domain.input_rows) * rational_matrix(domain.basis)
+        varies = np.array([any(row) for row in over.tolist()])
     return replace(
         domain,
         input_rows=domain.input_rows[varies],

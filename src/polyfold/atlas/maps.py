@@ -18,17 +18,17 @@ Signs = npt.NDArray[np.bool_]
 
 
 def output_forms(
-    program: Program, signs: Signs, visit: Callable[[int, Array], None] | None = None
+    program: Program, signs: Signs, visit: Callable[[int, Array], None] | None = None, some: slice = slice(None)
 ) -> tuple[Array, Array]:
-    """(A, c) with outputs A x + c for each pattern: (n, m, inputs) and (n, m).
+    """(A, c) with outputs A x + c for each pattern: (n, m, inputs) and (n, m); of all m outputs or of some.
 
     On the way, `visit(s, rows)` is called with the coefficients (n, m, width) of the outputs on what stage s puts out.
     """
-    every = np.arange(program.output_dim)
+    asked = np.arange(program.output_dim)[some]
     pending = {
-        source: np.broadcast_to(rows, (len(signs), *rows.shape)) for source, rows in program.output.rows(every).items()
+        source: np.broadcast_to(rows, (len(signs), *rows.shape)) for source, rows in program.output.rows(asked).items()
     }
-    constant = np.broadcast_to(program.output.bias, (len(signs), program.output_dim))
+    constant = np.broadcast_to(program.output.bias[asked], (len(signs), len(asked)))
     return _pull_back(program, signs, pending, constant, len(program.stages), visit)
 
 

@@ -21,6 +21,11 @@ def beyond_core(program: Program, domain: Domain) -> bool:
     return domain.dim <= 2 and coefficients(program) > _MOST_NUMBERS
 
 
+def stays_structured(program: Program) -> bool:
+    """Whether a program has no matrices and is too large for them to be made only to look something over."""
+    return not program.written_out and coefficients(program) > _MOST_NUMBERS
+
+
 def coefficients(program: Program) -> int:
     """How many numbers all matrices of a program hold when they are written out."""
     widths = [program.input_dim, *(stage.width for stage in program.stages)]
