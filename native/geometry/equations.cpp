@@ -60,7 +60,7 @@ auto Equations<Words>::settle(const Cell<Words>& cell, const Mask<Words>& facets
         // coordinate is long.
         const bool directed =
             !infinite || pivot != no_line || inherited < 0.5 || points_inward(cell, facets, point, error.all);
-        if (directed && is_known(pivot, infinite, error.all, error.last, {}, point)) return {error.all, nullptr};
+        if (directed && is_known(pivot, infinite, error.all, error.last, guess, point)) return {error.all, nullptr};
     }
     auto exact = solve(cell, facets, pivot, infinite);
     round_to(*exact, point);

@@ -201,6 +201,7 @@ bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row,
     const Vertex from = vertices_[edge.from], to = vertices_[edge.to];
     const double from_size = std::abs(value(edge.from, row)), to_size = std::abs(value(edge.to, row));
     const double from_doubt = doubt_at(edge.from, row), to_doubt = doubt_at(edge.to, row);
+    // The signs are right even where the values alone do not prove them; the place between is then only a guess.
     const bool rough = !(from_size > from_doubt && to_size > to_doubt);
     const Share share = Share::between(from_size, to_size, from_doubt, to_doubt);
 
@@ -237,7 +238,7 @@ bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row,
     if (!sure || !(vertex.error < rounding::near * size) ||
         !(vertex.infinite || vertex.error < rounding::near * last)) {
         vertex.code = from.code & to.code;
-        return add_by_equations(cell, vertex, rough, open, chain);
+        return add_by_equations(cell, vertex, open, chain);
     }
     vertices_.push_back(vertex);
     return true;
@@ -245,13 +246,13 @@ bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row,
 
 // The same where values along the edge do not tell enough. False if another row vanishes there as well.
 template <int Words>
-bool PartList<Words>::add_by_equations(Cell<Words>& cell, Vertex vertex, bool rough, Bits open, Bits chain) {
+bool PartList<Words>::add_by_equations(Cell<Words>& cell, Vertex vertex, Bits open, Bits chain) {
     const int v = static_cast<int>(vertices_.size());
     Frame& frame = *cell.frame;
     const Mask<Words> mask = mask_of(cell, vertex.facets, chain);
     read_point(v);
     auto settled = crossing_.equations().settle(cell, mask, Equations<Words>::no_line, vertex.infinite,
-                                                {vertex.error, rough, rounding::poor}, scratch_.data());
+                                                {vertex.error, false, rounding::poor}, scratch_.data());
     const int g = frame.generators.add(scratch_.data(), settled.error, vertex.infinite, std::move(settled.exact), {});
     bool apart = true;
     for_each_row(open, [&](int r) {
@@ -283,7 +284,7 @@ void PartList<Words>::evaluate(Cell<Words>& cell, int first, Bits chain) {
         if (!(error < rounding::unknown))
             error = crossing_.equations()
                         .settle(cell, mask_of(cell, vertex.facets, chain), Equations<Words>::no_line, vertex.infinite,
-                                {rounding::unknown, false, rounding::poor}, scratch_.data())
+                                {rounding::unknown, false, rounding::near}, scratch_.data())
                         .error;
         vertex.error = error;
         copy_into(point(v), scratch_.data(), dimensions_);

@@ -102,7 +102,7 @@ class PartList {
     void add_edge_if_any(Section& section, int a, int b, Bits rows, int facets) const;
     bool cut(Cell<Words>& cell, int level, Bits chain, Bits rows);
     bool add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain);
-    bool add_by_equations(Cell<Words>& cell, Vertex vertex, bool rough, Bits open, Bits chain);
+    bool add_by_equations(Cell<Words>& cell, Vertex vertex, Bits open, Bits chain);
     void evaluate(Cell<Words>& cell, int first, Bits chain);
     Mask<Words> mask_of(Cell<Words>& cell, Bits facets, Bits chain) const;
     void hand_out(int v, Bits chain);
