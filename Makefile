@@ -23,7 +23,7 @@ healthy = $(shell $(1)/bin/python -c 'import sys' >/dev/null 2>&1 && \
 # Prerequisite that forces a rule exactly when the environment named is not healthy.
 unless_healthy = $(if $(call healthy,$(1)),,FORCE)
 
-SOURCES := $(wildcard src tests benchmarks tools examples)
+SOURCES := src tests benchmarks tools
 # Folders are listed too: their time changes when a file is added or removed.
 NATIVE := $(shell find native -not -name '.*' 2>/dev/null) CMakeLists.txt
 NATIVE_CODE := $(filter %.hpp %.cpp,$(NATIVE))

@@ -7,6 +7,15 @@ line on standard error and exit code 2; anything else that escapes is a bug of o
 from __future__ import annotations
 
 
+def how_many(count: int, thing: str) -> str:
+    """A number with its noun, for messages and summaries.
+
+    >>> how_many(1, "row"), how_many(1200, "cell")
+    ('1 row', '1,200 cells')
+    """
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
+
+
 class PolyfoldError(Exception):
     """Base class of every error that polyfold raises on purpose."""
 

@@ -27,6 +27,7 @@ CONSTANTS = {
     "low": np.array(-0.5),
     "high": np.array(1.5),
     "matrix": RNG.normal(size=(3, 2)),
+    "stack": RNG.normal(size=(1, 2, 3)),
 }
 INDICES = {
     "shape0": [0, 2, 2],
@@ -41,6 +42,13 @@ INDICES = {
     "front": [0],
     "square": [2, 2],
     "flat": [4],
+    "rows": [[0, 1], [0, 3]],
+    "lengths": [[2, 0, 2]],
+    "first_and_second": [[0], [1]],
+    "first_and_third": [[0], [2]],
+    "two_numbers": [2],
+    "row_of_three": [1, 3],
+    "two_long": [2],
 }
 
 
@@ -100,6 +108,15 @@ BODIES = {
     "Transpose": "a = Reshape (x, shape0) y = Transpose <perm = [0, 2, 1]> (a)",
     "ReduceMean": "a = Reshape (x, shape0) y = ReduceMean <axes = [2], keepdims = 0> (a)",
     "ReduceSum": "a = Reshape (x, shape0) y = ReduceSum (a, axis1)",
+    "ReduceL1": "y = ReduceL1 <axes = [1], keepdims = 0> (x)",
+    "TopK": "y, i = TopK <axis = 1> (x, three)",
+    "CumSum": "y = CumSum <exclusive = 1, reverse = 1> (x, one)",
+    "Einsum": 'y = Einsum <equation = "bi,ij->bj"> (x, W)',
+    "Einsum with an ellipsis": 'y = Einsum <equation = "...i,ij,j"> (x, W, b)',
+    "MatMul with a stack": "a = Reshape (x, shape0) y = MatMul (a, stack)",
+    "Mean": "h = Relu (x) y = Mean (x, four, h)",
+    "Trilu": "a = Reshape (x, shape0) y = Trilu <upper = 0> (a)",
+    "A product with a comparison": "c = Greater (x, four) k = Cast <to = 1> (c) d = Sub (x, four) y = Mul (k, d)",
     "Constant": "c = Constant <value_floats = [1.0, 2.0, 3.0, 4.0]> () y = Add (x, c)",
     "Shape chain": "s = Shape (x) n = Gather (s, zero) u = Unsqueeze (n, front) "
     "t = Concat <axis = 0> (u, square) y = Reshape (x, t)",
@@ -111,6 +128,38 @@ BODIES = {
 def test_each_op(name: str, batch: str) -> None:
     network = load(model(BODIES[name], inputs=f"float[{batch},4] x"))
     assert network.inputs[0].shape == (4,)
+
+
+@pytest.mark.parametrize("op", ["ScatterND", "ScatterElements <axis = 1>"])
+@pytest.mark.parametrize("reduction", ["none", "add"])
+@pytest.mark.parametrize("source", ["x", "numbers"])
+def test_scattering_into_one_sample(op: str, reduction: str, source: str) -> None:
+    """Constant indices count the samples too, so that there is only one."""
+    kind, _, attributes = op.partition(" ")
+    options = ", ".join([*attributes.strip("<> ").split(", "), f'reduction = "{reduction}"']).strip(", ")
+    indices, shape = ("rows", "two_numbers") if kind == "ScatterND" else ("lengths", "row_of_three")
+    updates = f"u = Slice (x, front, {'two_long' if kind == 'ScatterND' else 'three'}, axis1) v = Reshape (u, {shape})"
+    if source == "numbers":
+        updates = f"u = Slice (four, front, {'two_long' if kind == 'ScatterND' else 'three'}) v = Reshape (u, {shape})"
+    network = load(
+        model(f"h = Relu (x) {updates} y = {kind} <{options}> (h, {indices}, v)", inputs="float[1,4] x", opset=18)
+    )
+    assert network.output_dim == 4
+
+
+@pytest.mark.parametrize("reduction", ["none", "add"])
+@pytest.mark.parametrize("into", ["t", "r"])
+def test_scattering_beside_an_open_batch(reduction: str, into: str) -> None:
+    """Exporters bring the axis that is written to in front, so that the batch comes second."""
+    body = (
+        "t = Transpose <perm = [1, 0]> (x) r = Relu (t) u = GatherND (t, first_and_third) "
+        f'v = ScatterND <reduction = "{reduction}"> ({into}, first_and_second, u) y = Transpose <perm = [1, 0]> (v)'
+    )
+    network = load(model(body, opset=18))
+    X = np.random.default_rng(0).normal(size=(5, 4))
+    expected = np.maximum(X, 0) if into == "r" else X.copy()
+    expected[:, :2] = X[:, [0, 2]] + (expected[:, :2] if reduction == "add" else 0)
+    np.testing.assert_allclose(network(X), expected, rtol=0, atol=1e-12)
 
 
 def test_old_operator_versions() -> None:
@@ -167,7 +216,7 @@ def test_open_shapes_need_input_shape() -> None:
     assert load(proto, input_shape=(3,)).input_dim == 3
     with pytest.raises(NetworkError, match=r"input_shape \(3, 3\) does not fit input 'x'"):
         load(proto, input_shape=(3, 3))
-    with pytest.raises(NetworkError, match="2 shapes, but the model has 1 inputs"):
+    with pytest.raises(NetworkError, match="2 shapes, but the model has 1 input"):
         load(proto, input_shape=[(3,), (3,)])
 
 
@@ -182,8 +231,9 @@ def test_open_shapes_need_input_shape() -> None:
         ("h = Softmax (x) y = MatMul (h, W)", "h", "Softmax", "'y' (MatMul) reads it"),
         ("h = Cast <to = 7> (x) y = Cast <to = 1> (h)", "h", "Cast", "INT64"),
         ("c = Greater (x, two) y = Where (c, x, four)", "y", "Where", "jumps"),
-        ("c = Greater (x, two) y = Cast <to = 1> (c)", "y", "Cast", "only where(h > c, a, b) can read one"),
-        ("r = RandomNormal <shape = [1, 4]> () y = Add (x, r)", "r", "RandomNormal", "not supported yet"),
+        ("c = Greater (x, two) k = Cast <to = 1> (c) y = Add (x, k)", "y", "Add", "only where(h > c, a, b)"),
+        ("c = Greater (x, two) k = Cast <to = 1> (c) y = Mul (x, k)", "y", "Mul", "jumps"),
+        ("r = RandomNormal <shape = [1, 4]> () y = Add (x, r)", "r", "RandomNormal", "random"),
         ("y = ReduceMean <axes = [0]> (x)", "y", "ReduceMean", "batch axis"),
         ("i = Cast <to = 7> (x) y = Gather (W, i)", "i", "Cast", "not continuous"),
     ],

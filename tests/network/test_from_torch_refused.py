@@ -41,7 +41,20 @@ class Custom(nn.Module):  # type: ignore[name-defined,misc]
         (lambda f, x: f(x).int(), "_to_copy", "_to_copy", "cast to torch.int32"),
         (lambda f, x: torch.where(f(x) > 0, f(x), 1.0), "where", "where", "jumps"),
         (lambda f, x: torch.where(f(x) > 0, f(x).abs() * 2, 0.0), "where", "where", "may jump"),
-        (lambda f, x: f(x) * (f(x) > 0), "mul", "mul", "only where(h > c, a, b) can read one"),
+        (lambda f, x: f(x) * (f(x) > 1), "mul", "mul", "jumps"),
+        (lambda f, x: (f(x) > 0) * (f(x) < 1), "mul", "mul", "product of two comparisons"),
+        (lambda f, x: f(x) + (f(x) > 0), "add", "add", "only where(h > c, a, b)"),
+        (lambda f, x: f(x).masked_fill(f(x) < 0, 1.0), "masked_fill", "masked_fill", "jumps"),
+        (lambda f, x: f(x).norm(dim=1), "linalg_vector_norm", "linalg_vector_norm", "order 2"),
+        (lambda f, x: f(x).std(1), "std", "std", "roots"),
+        (lambda f, x: f(x).argsort(1).double(), "argsort", "argsort", "jumps"),
+        (lambda f, x: f(x).repeat(1, 20).sort(1)[0], "sort", "sort", "120 entries"),
+        (lambda f, x: f(x).sort(1)[1].double(), "sort", "sort", "place of a maximum"),
+        (lambda f, x: torch.cdist(f(x), torch.ones(2, 6).double()), "cdist", "cdist", "abs().sum(-1)"),
+        (lambda f, x: torch.einsum("bi,bi->b", f(x), f(x)), "einsum", "einsum", "two computed values"),
+        (lambda f, x: torch.einsum("bi,ij->ij", f(x), torch.ones(6, 2).double()), "einsum", "einsum", "batch axis"),
+        (lambda f, x: F.layer_norm(f(x), [6]), "layer_norm", "layer_norm", "deviation"),
+        (lambda f, x: F.hardshrink(f(x)), "hardshrink", "hardshrink", "jumps"),
         (lambda f, x: F.threshold(f(x), 1.0, 0.0), "threshold", "threshold", "jumps"),
         (lambda f, x: F.rrelu(f(x), training=True), "rrelu", "rrelu", "random"),
         (lambda f, x: f(x) + torch.rand(6), "rand", "rand", "random"),
@@ -95,6 +108,33 @@ def test_an_unknown_input_shape_says_what_to_pass(module: Any) -> None:
 def test_a_wrong_input_shape_is_quoted() -> None:
     with pytest.raises(NetworkError, match=r"\(7, 1, 5\).*pass input_shape="):
         load(nn.Sequential(nn.Flatten(), nn.Linear(9, 1)), input_shape=(1, 5))
+
+
+@pytest.mark.parametrize("kind", ["if", "while", "item"])
+def test_decisions_by_numbers_quote_the_line(kind: str, capfd: pytest.CaptureFixture[str]) -> None:
+    def decides(f: Any, x: Any) -> Any:
+        if x.sum() > 0:
+            return f(x)
+        return -f(x)
+
+    def repeats(f: Any, x: Any) -> Any:
+        while x.max() > 1:
+            x = x / 2
+        return f(x)
+
+    def counts(f: Any, x: Any) -> Any:
+        return f(x) * int(x.sum())
+
+    forward = {"if": decides, "while": repeats, "item": counts}[kind]
+    with pytest.raises(NetworkError) as caught:
+        load(Custom(forward).double())
+    message = str(caught.value)
+    if kind != "item":
+        line = "if x.sum() > 0:" if kind == "if" else "while x.max() > 1:"
+        assert f"is decided at `{line}` by numbers that it computed" in message and "torch.where" in message
+    assert "input_shape" not in message
+    # Torch would print whole graphs.
+    assert capfd.readouterr() == ("", "")
 
 
 def test_lazy_layers_without_weights() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from polyfold.errors import NetworkError
+from polyfold.errors import NetworkError, ShapeError
 from polyfold.network import load
 
 
@@ -34,7 +34,7 @@ def test_paths_that_are_no_network(name: str, words: list[str], tmp_path: Path) 
 
 @pytest.mark.parametrize("thing", [5, None, {"W": 1}, np.ones((2, 2)), object()])
 def test_things_that_are_no_model(thing: Any) -> None:
-    with pytest.raises(NetworkError, match=f"a {type(thing).__qualname__} cannot be read"):
+    with pytest.raises(NetworkError, match=f"an object of type {type(thing).__qualname__} cannot be read"):
         load(thing)
 
 
@@ -65,3 +65,22 @@ def test_importing_loads_no_framework() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_network_shows_itself_in_a_line() -> None:
+    network = load([([[1.0, 2.0]], [0.0]), ([[1.0]], [0.0])])
+    assert repr(network) == "Network from arrays: input (2,) to linear2 (1,), 3 nodes"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "advice"),
+    [(dict, "dict is a class, call it"), ({"weight": 1}, "load_state_dict"), (3, "an object of type int cannot")],
+)
+def test_things_that_are_no_networks(wrong: object, advice: str) -> None:
+    with pytest.raises(NetworkError, match=advice):
+        load(wrong)
+
+
+def test_inputs_that_are_no_numbers() -> None:
+    with pytest.raises(ShapeError, match=r"inputs are rows of numbers.*'abc'"):
+        load([([[1.0, 2.0]], [0.0])])("abc")

@@ -100,7 +100,7 @@ def test_transposed_convolutions(seed: int) -> None:
     kind = rng.choice(["pads", "output_padding", "output_shape", "SAME_UPPER", "SAME_LOWER"])
     if kind == "output_shape":
         full = [s * (n - 1) + k for n, s, k in zip(space, strides, kernel, strict=True)]
-        options["output_shape"] = [int(rng.integers(max(1, n - 2), n + 1)) for n in full]
+        options["output_shape"] = [int(rng.integers(max(1, n - 2), n + s)) for n, s in zip(full, strides, strict=True)]
     elif kind in ("pads", "output_padding"):
         options["dilations"] = numbers(rng, 1, 2, axes)
         options["pads"] = [int(rng.integers(min(2, k))) for k in kernel + kernel]
@@ -108,7 +108,6 @@ def test_transposed_convolutions(seed: int) -> None:
             options["output_padding"] = [int(rng.integers(s)) for s in strides]
     else:
         options["auto_pad"] = str(kind)
-        options["strides"] = [min(k, s) for k, s in zip(kernel, strides, strict=True)]
     load(single("ConvTranspose", (channels, *space), constants, **options))
 
 
@@ -125,7 +124,7 @@ def test_pools(seed: int) -> None:
         options["count_include_pad"] = int(rng.integers(2))
     strides = numbers(rng, 1, 3, axes)
     if "auto_pad" in options:
-        # Where windows leave gaps, onnxruntime pads by negative numbers.
+        # Where windows leave gaps, onnxruntime cannot run what it pads by itself.
         strides = [min(k, s) for k, s in zip(kernel, strides, strict=True)]
     model = single(
         "MaxPool" if largest else "AveragePool",
@@ -237,6 +236,32 @@ def test_recurrences(direction: str, start: str) -> None:
     model = transposed(single("RNN", (5, 4), constants, inputs=inputs, outputs=("y", "last"), batch=batch, **options))
     network = load(model)
     assert (network.input_dim, network.output_dim) == (20, ways * 3 * 6)
+
+
+@pytest.mark.parametrize(("start", "batch"), [(False, "N"), (False, 1), (True, 1)])
+def test_a_recurrence_with_the_batch_in_front(start: bool, batch: Any) -> None:
+    rng = np.random.default_rng(0)
+    constants = {"w": floats(rng, 1, 3, 4), "r": floats(rng, 1, 3, 3), "b": floats(rng, 1, 6)}
+    inputs = "x w r b"
+    if start:
+        constants["h"] = floats(rng, 1, 1, 3)
+        inputs = "x w r b  h"
+    options = {"hidden_size": 3, "activations": ["Relu"], "layout": 1}
+    network = load(single("RNN", (5, 4), constants, inputs=inputs, outputs=("y", "last"), batch=batch, **options))
+    X = rng.normal(size=(6, 5, 4))
+    state = np.tile(constants["h"][0].astype(np.float64), (6, 1)) if start else np.zeros((6, 3))
+    states = []
+    for t in range(5):
+        drive = X[:, t] @ constants["w"][0].T + state @ constants["r"][0].T
+        state = np.maximum(drive + constants["b"][0, :3] + constants["b"][0, 3:], 0)
+        states.append(state)
+    expected = np.concatenate([np.stack(states, axis=1).reshape(6, -1), state], axis=1)
+    np.testing.assert_allclose(network(X.reshape(6, -1)), expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("padded", [{}, {"pads": [1, 0, 1, 1], "strides": [2, 1]}])
+def test_a_pool_of_absolute_values(padded: dict[str, Any]) -> None:
+    assert load(single("LpPool", (2, 5, 4), p=1, kernel_shape=[2, 3], **padded)).output_dim > 0
 
 
 def transposed(model: Any) -> Any:

@@ -27,7 +27,7 @@ def test_nan_is_a_difference() -> None:
 
 
 def test_another_number_of_outputs_is_an_error() -> None:
-    with pytest.raises(NetworkError, match="1 outputs"):
+    with pytest.raises(NetworkError, match="1 output,"):
         verify(NETWORK, lambda points: np.zeros((len(points), 2)), tolerance=1e-9)
 
 

@@ -15,7 +15,9 @@ from polyfold.network import compose
 from polyfold.network.builder import Builder, Constant, Operand, Site, Value
 from polyfold.network.ops import Maximum, Minimum, Op, Scale, Shift
 
-ONLY_TO_CHOOSE = "it reads the answer of a comparison, which jumps; only where(h > c, a, b) can read one"
+ONLY_TO_CHOOSE = (
+    "it reads the answer of a comparison, which jumps; only where(h > c, a, b) and a product with it can read one"
+)
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,17 @@ def choose(site: Site, condition: Comparison, a: Operand, b: Operand) -> Value:
     shifted = compose.shift(site, value, -at, part="minus-bound") if at.any() else value
     bent = compose.rectify(site, shifted, above[0], below[0])
     return compose.shift(site, bent, meeting, part="plus-meeting") if meeting.any() else bent
+
+
+def keep(site: Site, x: Operand | Comparison, y: Operand | Comparison) -> Value | None:
+    """A product with the answer of a comparison, which is one or zero; None if there is none in it."""
+    comparisons = [item for item in (x, y) if isinstance(item, Comparison)]
+    if not comparisons:
+        return None
+    others = [item for item in (x, y) if not isinstance(item, Comparison)]
+    if not others:
+        site.refuse("the product of two comparisons jumps")
+    return choose(site, comparisons[0], others[0], np.zeros(()))
 
 
 def select(site: Site, mask: Constant, a: Operand, b: Operand) -> Value:

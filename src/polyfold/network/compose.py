@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.network.builder import Constant, Operand, Site, Value
-from polyfold.network.combining import is_sparse, sparse_times_value
 from polyfold.network.ops import (
     Add,
     Clamp,
@@ -149,7 +148,10 @@ def subtract(site: Site, x: Operand, y: Operand) -> Value:
 def multiply(site: Site, x: Operand, y: Operand) -> Value:
     """x * y where one of them is constant."""
     if isinstance(x, Value) and isinstance(y, Value):
-        site.refuse("the product of two computed values is not piecewise linear")
+        site.refuse(
+            f"the product of two computed values is not piecewise linear (here {x.name!r} and {y.name!r}); "
+            "only what comes before it can be read"
+        )
     value, factor = _value_first(x, y)
     return scale(site, value, factor)
 
@@ -173,63 +175,14 @@ def batch_norm(
     variance: Constant,
     epsilon: float,
 ) -> Value:
-    """Batch normalisation in evaluation mode, folded in float64; channels are the first axis."""
+    """Batch normalisation in evaluation mode, folded in float64; channels are the first axis behind the batch axis."""
     factor = 1.0 / np.sqrt(variance + epsilon)
     if gamma is not None:
         factor = gamma * factor
     offset = -mean * factor if beta is None else beta - mean * factor
-    channels = (-1, *([1] * (len(x.shape) - 1)))
+    channels = (*([1] * (not x.batched)), -1, *([1] * (x.rank - 2)))
     scaled = site.emit(Scale(constant(factor.reshape(channels))), x, part="scale")
     return site.emit(Shift(constant(offset.reshape(channels))), scaled)
-
-
-def matmul(site: Site, x: Operand, y: Operand) -> Value:
-    """x @ y where one of them is constant."""
-    if isinstance(x, Value):
-        if isinstance(y, Value):
-            site.refuse("the matrix product of two computed values is not piecewise linear")
-        return _value_times_matrix(site, x, y)
-    assert isinstance(y, Value)
-    return _matrix_times_value(site, x, y)
-
-
-def _value_times_matrix(site: Site, x: Value, matrix: Constant) -> Value:
-    if not x.shape:
-        x = site.unbatch(x)
-    matrix = _single_matrix(site, matrix, x)
-    if matrix.ndim == 2:
-        return linear(site, x, matrix.T)
-    product = linear(site, x, matrix[None], part="product")
-    return reshape(site, product, product.shape[:-1])
-
-
-def _matrix_times_value(site: Site, matrix: Constant, x: Value) -> Value:
-    if x.rank <= 2:
-        x = site.unbatch(x)
-    matrix = _single_matrix(site, matrix, x)
-    rows = np.atleast_2d(matrix)
-    if x.rank == 1:
-        product = linear(site, x, rows, part="product" if matrix.ndim == 1 else "")
-        return product if matrix.ndim == 2 else reshape(site, product, ())
-    if matrix.ndim == 2 and is_sparse(matrix):
-        return sparse_times_value(site, matrix, x)
-    turned = rearrange(site, x, np.swapaxes(positions(x.shape), -1, -2), part="turned")
-    product = linear(site, turned, rows, part="product")
-    result = np.swapaxes(positions(product.shape), -1, -2)
-    return rearrange(site, product, result if matrix.ndim == 2 else result[..., 0, :])
-
-
-def _single_matrix(site: Site, matrix: Constant, x: Value) -> Constant:
-    """A constant factor without leading axes of length one."""
-    if matrix.ndim == 0:
-        site.refuse("a matrix product with a single number")
-    if matrix.ndim > 2 and x.batched and matrix.ndim == x.rank and _same_for_all_samples(site, matrix):
-        matrix = matrix[0]
-    if matrix.ndim > 2:
-        if matrix.ndim > x.rank or size(matrix.shape[:-2]) != 1:
-            site.refuse(f"a product with a stack of matrices of shape {matrix.shape}")
-        return matrix.reshape(matrix.shape[-2:])
-    return matrix
 
 
 def total(site: Site, x: Value, axes: Sequence[int], *, keepdims: bool, mean: bool) -> Value:
@@ -262,7 +215,7 @@ def concat(site: Site, operands: Sequence[Operand], axis: int) -> Value:
 def _constant_value(site: Site, like: Value, numbers: Constant, batched: bool) -> Value:
     """A constant as a value: a linear map of another value with all weights zero."""
     if batched:
-        if not _same_for_all_samples(site, numbers):
+        if not same_for_all_samples(site, numbers):
             site.refuse(f"a constant of shape {numbers.shape} differs from sample to sample")
         numbers = numbers[0]
     flat = reshape(site, like, (size(like.shape),), part="flat")
@@ -285,12 +238,12 @@ def fit_constant(site: Site, x: Value, numbers: Constant) -> tuple[Value, Consta
     """A constant as it broadcasts against x without its batch axis."""
     if not x.batched or numbers.ndim < x.rank:
         return x, numbers
-    if numbers.ndim == x.rank and _same_for_all_samples(site, numbers):
+    if numbers.ndim == x.rank and same_for_all_samples(site, numbers):
         return x, numbers[0]
     return site.unbatch(x), numbers
 
 
-def _same_for_all_samples(site: Site, numbers: Constant) -> bool:
+def same_for_all_samples(site: Site, numbers: Constant) -> bool:
     """Whether a constant with a batch axis repeats one sample along it."""
     return len(numbers) == 1 or (len(numbers) == site.batch and bool((numbers == numbers[:1]).all()))
 

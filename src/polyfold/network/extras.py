@@ -15,7 +15,8 @@ def require(module: str, *, extra: str, purpose: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise NetworkError(
-            f"{purpose} needs the package {module!r}, which cannot be imported ({error}): pip install polyfold[{extra}]"
+            f"{purpose} needs the package {module!r}, which cannot be imported ({error}): "
+            f"pip install polyfold[{extra}], or make setup in a checkout"
         ) from error
 
 

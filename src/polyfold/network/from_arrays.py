@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from polyfold.errors import NetworkError
+from polyfold.errors import NetworkError, how_many
 from polyfold.network.builder import Builder
 from polyfold.network.graph import Network
 from polyfold.network.ops import Array, Linear, Rectify, constant
@@ -27,7 +27,7 @@ def from_arrays(layers: Sequence[Any]) -> Network:
     for k, ((before, _), (after, _)) in enumerate(pairwise(pairs), start=2):
         if after.shape[1] != before.shape[0]:
             raise NetworkError(
-                f"layer {k}: W has shape {after.shape}, so it takes {after.shape[1]} numbers, but "
+                f"layer {k}: W has shape {after.shape}, so it takes {how_many(after.shape[1], 'number')}, but "
                 f"layer {k - 1} gives {before.shape[0]}; W must be (outputs, inputs), "
                 "so pass W.T if yours is the other way round"
             )

@@ -9,6 +9,7 @@ length moves it about, it is treated like any other axis.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,9 +20,9 @@ from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from polyfold.errors import NetworkError, ShapeError
+from polyfold.errors import NetworkError, ShapeError, UnsupportedOpError, how_many
 from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, IMPORT_FLOAT64
-from polyfold.network.builder import MIXES_THE_BATCH, Builder, Value
+from polyfold.network.builder import MIXES_THE_BATCH, WHERE_TO_LOOK, Builder, Value
 from polyfold.network.choose import ONLY_TO_CHOOSE, Comparison
 from polyfold.network.endings import leave_out, refuse_reading_an_ending
 from polyfold.network.extras import installed
@@ -32,6 +33,7 @@ from polyfold.network.onnx_ops import (
     KEEPS_THE_ORDER,
     ONNX_OPS,
     OnnxSite,
+    batch_second,
     full_shape,
 )
 from polyfold.network.ops import Array, Shape, size
@@ -39,6 +41,16 @@ from polyfold.network.registry import Unreadable
 from polyfold.network.verify import verify
 
 TOLERANCES = {onnx.TensorProto.DOUBLE: IMPORT_FLOAT64, onnx.TensorProto.FLOAT: IMPORT_FLOAT32}
+# What ONNX's evaluator in Python raises for an operator that it cannot run.
+REFERENCE_ERRORS = (
+    RuntimeError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    NotImplementedError,
+    AssertionError,
+)
 RANDOM_OPS = frozenset(
     {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial"}
 )
@@ -67,6 +79,7 @@ def from_onnx(model: Any, input_shapes: Sequence[Shape] | None) -> Network:
         raise NetworkError("this is not a network: the ONNX graph has no nodes or no outputs")
     if model.functions:
         model = onnx.inliner.inline_local_functions(model)
+    model = batch_second(model)
     reader = _Reader(model, input_shapes)
     network = reader.read()
     verify(network, reader.original(), tolerance=reader.tolerance)
@@ -119,6 +132,8 @@ class _Reader:
             value = known.get(output.name)
             if isinstance(value, Unreadable):
                 value.refuse()
+            if isinstance(value, Comparison):
+                raise UnsupportedOpError(f"output {output.name!r} is a comparison, which jumps; {WHERE_TO_LOOK}")
             if not isinstance(value, Value):
                 raise NetworkError(f"output {output.name!r} does not depend on the input")
             outputs.append(value)
@@ -134,7 +149,7 @@ class _Reader:
             self.builder,
             _user_name(node),
             node.op_type,
-            lambda arrays: _run_node(self.model, node, arrays),
+            lambda arrays: self._run_node(node, arrays),
             self.opset,
             single=not self.symbolic,
         )
@@ -148,10 +163,12 @@ class _Reader:
         if values and values[0].endings and node.op_type in KEEPS_THE_ORDER:
             return values[:1]
         refuse_reading_an_ending(site, values)
+        if node.op_type in RANDOM_OPS:
+            site.refuse("its result is random")
         reading = ONNX_OPS.get(node.op_type) if standard and values else None
         if reading is None:
             site.refuse("it is not piecewise linear, or not supported yet")
-        if node.op_type != "Where" and any(isinstance(item, Comparison) for item in inputs):
+        if not reading.chooses and any(isinstance(item, Comparison) for item in inputs):
             site.refuse(ONLY_TO_CHOOSE)
         if not reading.batch_anywhere and any(value.batched and value.batch_axis for value in values):
             site.refuse(MIXES_THE_BATCH)
@@ -160,6 +177,14 @@ class _Reader:
         except ShapeError as error:
             site.refuse(str(error))
         return result if isinstance(result, list) else [result]
+
+    def _run_node(self, node: Any, arrays: Sequence[Any]) -> list[Any]:
+        try:
+            return _run_node(self.model, node, arrays)
+        except REFERENCE_ERRORS as error:
+            raise NetworkError(
+                f"node {_user_name(node)!r} ({node.op_type}) cannot be computed by ONNX's own evaluator: {error}"
+            ) from error
 
     def original(self) -> Callable[[Array], Array]:
         """The outputs by onnxruntime (or ONNX's slower reference), before what was left out at the end."""
@@ -183,13 +208,13 @@ class _Reader:
         for item in self.inputs:
             stop = start + size(item.inner)
             lead = (len(points),) if item.symbolic else item.shape[: item.batched]
-            numbers = points[:, start:stop].reshape(*lead, *item.inner)
+            numbers = points[:, start:stop].reshape((*lead, *item.inner))
             feeds[item.name] = numbers.astype(helper.tensor_dtype_to_np_dtype(item.type))
             start = stop
         taps = list(dict.fromkeys(self.taps))
         results = dict(zip(taps, run(taps, feeds), strict=True))
         columns = [
-            np.moveaxis(np.asarray(results[tap], dtype=np.float64), axis, 0).reshape(len(points), -1)
+            np.moveaxis(np.atleast_1d(np.asarray(results[tap], dtype=np.float64)), axis, 0).reshape(len(points), -1)
             for tap, axis in zip(self.taps, self.batch_axes, strict=True)
         ]
         return np.concatenate(columns, axis=1)
@@ -198,7 +223,7 @@ class _Reader:
 def _session(model: Any) -> Callable[[Any, Any], Any]:
     """A function (output names, feeds) -> arrays."""
     if not installed("onnxruntime"):
-        return ReferenceEvaluator(model).run  # type: ignore[no-any-return]
+        return _by_reference(model)
     import onnxruntime
     from onnxruntime.capi import onnxruntime_pybind11_state as errors
 
@@ -207,23 +232,49 @@ def _session(model: Any) -> Callable[[Any, Any], Any]:
     options.intra_op_num_threads = 1
     try:
         session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    except (errors.Fail, errors.InvalidGraph, errors.InvalidArgument, errors.NotImplemented) as error:
-        raise NetworkError(f"onnxruntime refuses the model: {error}") from error
+    except (errors.Fail, errors.NotImplemented):
+        # It knows neither all operators nor the newest versions of them.
+        return _by_reference(model)
+    except (errors.InvalidGraph, errors.InvalidArgument) as error:
+        raise NetworkError(f"onnxruntime refuses the model: {_without_places(error)}") from error
 
     def run(names: Any, feeds: Any) -> Any:
         try:
             return session.run(names, feeds)
         except (errors.Fail, errors.InvalidArgument, errors.NotImplemented, errors.RuntimeException) as error:
-            raise NetworkError(f"onnxruntime cannot run the model: {str(error).splitlines()[0]}") from error
+            raise NetworkError(f"onnxruntime cannot run the model: {_without_places(error)}") from error
 
     return run
+
+
+def _by_reference(model: Any) -> Callable[[Any, Any], Any]:
+    """The model by ONNX's own evaluator in Python."""
+    try:
+        evaluator = ReferenceEvaluator(model)
+    except REFERENCE_ERRORS as error:
+        raise NetworkError(f"neither onnxruntime nor ONNX's own evaluator knows this model: {error}") from error
+
+    def run(names: Any, feeds: Any) -> Any:
+        try:
+            return evaluator.run(names, feeds)
+        except REFERENCE_ERRORS as error:
+            raise NetworkError(f"ONNX's own evaluator cannot run the model: {error}") from error
+
+    return run
+
+
+def _without_places(error: Exception) -> str:
+    """The first line of onnxruntime's message, without where in its sources it was written."""
+    return re.sub(r"\S*onnxruntime_src\S* ", "", str(error).splitlines()[0])
 
 
 def _inputs(graph: Any, input_shapes: Sequence[Shape] | None) -> list[_Input]:
     constants = {item.name for item in graph.initializer} | {item.values.name for item in graph.sparse_initializer}
     given = [item for item in graph.input if item.name not in constants]
     if input_shapes is not None and len(input_shapes) != len(given):
-        raise NetworkError(f"input_shape has {len(input_shapes)} shapes, but the model has {len(given)} inputs")
+        raise NetworkError(
+            f"input_shape has {how_many(len(input_shapes), 'shape')}, but the model has {how_many(len(given), 'input')}"
+        )
     return [_input(item, None if input_shapes is None else input_shapes[k]) for k, item in enumerate(given)]
 
 

@@ -7,10 +7,14 @@ need no special care.
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import io
+import linecache
 import logging
 import operator
 import os
+import re
 import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +32,7 @@ from polyfold.network.endings import leave_out, refuse_reading_an_ending
 from polyfold.network.graph import Network
 from polyfold.network.ops import Array, Shape, size
 from polyfold.network.registry import Unreadable
-from polyfold.network.torch_ops import ENDINGS, KEEPS_THE_ORDER, TORCH_OPS, TorchSite, rewrite, values_in
+from polyfold.network.torch_ops import ENDINGS, KEEPS_THE_ORDER, TORCH_OPS, TorchSite, parts, rewrite, values_in
 from polyfold.network.verify import sample_points, verify
 
 # Samples in the traced batch: a prime that is unlikely to be the length of another axis.
@@ -97,11 +101,10 @@ def _read(program: Any) -> tuple[Network, _Reader]:
     try:
         with warnings.catch_warnings(), _torch_log_silenced():
             warnings.simplefilter("ignore")
-            program = rewrite(program).run_decompositions({})
+            program = rewrite(program).run_decompositions(parts(program))
     except FORWARD_ERRORS as error:
-        reason = str(error).strip().split("\n")[0]
         raise NetworkError(
-            f"torch.export cannot make the traced program functional: {reason}; "
+            f"torch.export cannot make the traced program functional: {_first_line(error)}; "
             "if the model holds sparse tensors, make them dense (to_dense()): polyfold keeps their zeros out by itself"
         ) from error
     reader = _Reader(program)
@@ -138,20 +141,44 @@ def _evaluation_copy(module: Any) -> Any:
 
 def _trace(module: Any, shapes: Sequence[Shape], dtype: Any) -> Any:
     examples = tuple(torch.zeros(BATCH, *shape, dtype=dtype) for shape in shapes)
-    try:
-        with warnings.catch_warnings(), torch.no_grad(), _torch_log_silenced():
-            warnings.simplefilter("ignore")
+    with warnings.catch_warnings(), torch.no_grad(), _torch_log_silenced():
+        warnings.simplefilter("ignore")
+        try:
             # Its own error says more than that of torch.export, which overlooks mixed float types.
             module(*examples)
-            return torch.export.export(module, examples)
-    except FORWARD_ERRORS as error:
-        given = ", ".join(str((BATCH, *shape)) for shape in shapes)
-        reason = str(error).strip().split("\n")[0] or type(error).__name__
-        raise NetworkError(
-            f"{type(module).__name__} cannot be traced with an input of shape {given} ({BATCH} samples): "
-            f"{reason}; "
-            "if that is not its input's shape, pass input_shape=(...), without the batch axis"
-        ) from error
+        except FORWARD_ERRORS as error:
+            given = ", ".join(str((BATCH, *shape)) for shape in shapes)
+            raise NetworkError(
+                f"{type(module).__name__} does not run with an input of shape {given} ({BATCH} samples): "
+                f"{_first_line(error)}; if that is not its input's shape, pass input_shape=(...), without the batch "
+                "axis, or a list of shapes for several inputs"
+            ) from error
+        try:
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                return torch.export.export(module, examples)
+        except FORWARD_ERRORS as error:
+            raise NetworkError(
+                f"{type(module).__name__} runs, but torch.export cannot trace it: {_untraceable(error)}"
+            ) from error
+
+
+def _untraceable(error: Exception) -> str:
+    """Why torch.export gave up, and what to do."""
+    text = str(error)
+    if "data-dependent" in text:
+        # The last line of the user's own code that torch quotes.
+        lines = re.findall(r'File "([^"]+)", line (\d+), in', text.partition("The following call raised this error")[2])
+        code = linecache.getline(lines[-1][0], int(lines[-1][1])).strip() if lines else ""
+        where = f" at `{code}`" if code else ""
+        return (
+            f"what it does is decided{where} by numbers that it computed (an if, a while, or a Python number made of a "
+            "tensor), so that it may jump; write it with torch.where, maximum, minimum or clamp"
+        )
+    return f"{_first_line(error)}; keep everything in forward() torch tensors, and {WHERE_TO_LOOK}"
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0] or type(error).__name__
 
 
 def _check_other_batch(module: Any, program: Any, batch_axes: Sequence[int]) -> None:
@@ -324,10 +351,7 @@ class _Reader:
         values = list(values_in((args, kwargs)))
         random = torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
         if node.target is operator.getitem or not (values or random):
-            result = node.target(*args, **kwargs)
-            if isinstance(result, Unreadable):
-                result.refuse()
-            return result
+            return _computed(node.target, args, kwargs)
         op, overload = _op_name(node.target)
         site = TorchSite(
             self.builder,
@@ -349,7 +373,7 @@ class _Reader:
         refuse_reading_an_ending(site, values)
         if reading is None:
             site.refuse("it is not piecewise linear, or not supported yet")
-        if op != "where" and any(isinstance(item, Comparison) for item in (*args, *kwargs.values())):
+        if not reading.chooses and any(isinstance(item, Comparison) for item in (*args, *kwargs.values())):
             site.refuse(ONLY_TO_CHOOSE)
         if not reading.batch_anywhere and any(value.batch_axis for value in values):
             site.refuse(MIXES_THE_BATCH)
@@ -357,6 +381,15 @@ class _Reader:
             return reading.handler(site, *args, **kwargs)
         except ShapeError as error:
             site.refuse(str(error))
+
+
+def _computed(target: Any, args: Any, kwargs: Any) -> Any:
+    """The result of an operator that reads constants only."""
+    result = target(*args, **kwargs)
+    if isinstance(result, Unreadable):
+        result.refuse()
+    # Memory that is to be filled in holds anything, even numbers that are none.
+    return result.zero_() if _op_name(target)[0] in ("empty", "empty_strided", "empty_permuted") else result
 
 
 def _named_constants(program: Any) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from polyfold.errors import NetworkError, ShapeError
+from polyfold.errors import NetworkError, ShapeError, how_many
 from polyfold.network.ops import Array, Op, Shape, size
 
 # Numbers in the largest value while a network is called: longer inputs are cut into parts.
@@ -32,7 +32,7 @@ class Node:
     inputs: tuple[str, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Network:
     """A continuous piecewise-linear function R^d -> R^m.
 
@@ -85,6 +85,11 @@ class Network:
             raise NetworkError("the network has no inputs")
         object.__setattr__(self, "shapes", shapes)
 
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{port.name} {port.shape}" for port in self.inputs)
+        outputs = ", ".join(f"{name} {self.shapes[name]}" for name in self.outputs)
+        return f"Network from {self.source}: {inputs} to {outputs}, {how_many(len(self.nodes), 'node')}"
+
     @property
     def input_dim(self) -> int:
         """d: how many numbers go in."""
@@ -129,9 +134,12 @@ class Network:
 
     def rows(self, X: Any) -> Array:
         """X as a float64 matrix of input rows, or an error that quotes its shape."""
-        array = np.asarray(X, dtype=np.float64)
+        try:
+            array = np.asarray(X, dtype=np.float64)
+        except (ValueError, TypeError) as error:
+            raise ShapeError(f"inputs are rows of numbers: {error}") from None
         if array.ndim == 1 and array.shape[0] == self.input_dim and self.input_dim != 1:
             raise ShapeError(f"inputs are rows of a matrix: pass X[None] for a single point, not shape {array.shape}")
         if array.ndim == 0 or (array.size // max(len(array), 1)) != self.input_dim:
-            raise ShapeError(f"the network takes {self.input_dim} numbers a row; X has shape {array.shape}")
+            raise ShapeError(f"the network takes {how_many(self.input_dim, 'number')} a row; X has shape {array.shape}")
         return array.reshape(len(array), self.input_dim)

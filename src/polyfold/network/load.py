@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any
 
 from polyfold.errors import NetworkError
@@ -70,7 +71,18 @@ def load(model: Any, *, input_shape: Any = None) -> Network:
         )
     if isinstance(model, Sequence):
         return from_arrays(model)
-    raise NetworkError(f"a {type(model).__qualname__} cannot be read as a network; give {READABLE}")
+    raise NetworkError(
+        f"an object of type {type(model).__qualname__} cannot be read as a network{_hint(model)}; give {READABLE}"
+    )
+
+
+def _hint(model: Any) -> str:
+    """What somebody may have meant by something that is no network."""
+    if isinstance(model, type):
+        return f": {model.__name__} is a class, call it"
+    if isinstance(model, Mapping):
+        return ": if these are weights (a state dict), build the module and call its load_state_dict"
+    return ""
 
 
 def _load_file(path: str | os.PathLike[str], shapes: list[Shape] | None) -> Network:
@@ -122,6 +134,6 @@ def _shapes(input_shape: Any) -> list[Shape] | None:
 
 def _shape(lengths: Any) -> Shape:
     items = lengths if isinstance(lengths, Sequence) and not isinstance(lengths, str) else [lengths]
-    if not all(isinstance(n, int) and n > 0 for n in items):
+    if not all(isinstance(n, Integral) and int(n) > 0 for n in items):
         raise NetworkError(f"input_shape must consist of positive whole numbers, not {lengths!r}")
-    return tuple(items)
+    return tuple(int(n) for n in items)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.errors import ShapeError
+from polyfold.errors import ShapeError, how_many
 
 Array = npt.NDArray[np.float64]
 Shape = tuple[int, ...]
@@ -55,7 +55,9 @@ class Linear(Op):
     def infer(self, *shapes: Shape) -> Shape:
         (shape,) = shapes
         if not shape or shape[-1] != self.weight.shape[1]:
-            raise ShapeError(f"a linear layer with {self.weight.shape[1]} inputs was given a value of shape {shape}")
+            raise ShapeError(
+                f"a linear layer with {how_many(self.weight.shape[1], 'input')} was given a value of shape {shape}"
+            )
         return (*shape[:-1], self.weight.shape[0])
 
     def evaluate(self, *values: Array) -> Array:

@@ -27,6 +27,8 @@ class Reading:
     refused: bool = False
     batch_anywhere: bool = False
     """Whether the batch axis of an argument may be another one than the first."""
+    chooses: bool = False
+    """Whether an argument may be the answer of a comparison."""
 
 
 class Readings:
@@ -47,10 +49,10 @@ class Readings:
         """A decorator that registers handlers under a heading of the documents."""
 
         def handles(
-            *names: str, becomes: str, limits: str = "", batch_anywhere: bool = False
+            *names: str, becomes: str, limits: str = "", batch_anywhere: bool = False, chooses: bool = False
         ) -> Callable[[Handler], Handler]:
             def register(handler: Handler) -> Handler:
-                self._add(Reading(names, family, handler, becomes, limits, batch_anywhere=batch_anywhere))
+                self._add(Reading(names, family, handler, becomes, limits, False, batch_anywhere, chooses))
                 return handler
 
             return register
@@ -69,6 +71,9 @@ class Readings:
         for name in reading.names:
             assert name not in self._by_name, f"{name} is registered twice"
             self._by_name[name] = reading
+
+
+NO_PLACE = "the place of a maximum jumps; only the maximum itself can be read"
 
 
 @dataclass(frozen=True)

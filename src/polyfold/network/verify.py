@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from polyfold.errors import NetworkError
+from polyfold.errors import NetworkError, how_many
 from polyfold.network.graph import Network
 from polyfold.network.ops import Array, size
 
@@ -60,8 +60,8 @@ def verify(
     actual = outputs if finish is None else finish(outputs)
     if actual.shape != expected.shape:
         raise NetworkError(
-            f"the network read from {network.source} gives {actual.shape[1]} outputs, "
-            f"the original gives an array of shape {expected.shape} for {len(points)} rows: "
+            f"the network read from {network.source} gives {how_many(actual.shape[1], 'output')}, "
+            f"the original gives an array of shape {expected.shape} for {how_many(len(points), 'row')}: "
             "please report this model"
         )
     difference = np.abs(actual - expected)

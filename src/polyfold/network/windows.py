@@ -15,8 +15,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from polyfold.errors import ShapeError
-from polyfold.network import compose
-from polyfold.network.builder import Constant, Site, Value
+from polyfold.network import compose, placing
+from polyfold.network.builder import Constant, Operand, Site, Value
 from polyfold.network.combining import combine, repeated
 from polyfold.network.convolve import Window
 from polyfold.network.ops import Array, Shape, Shift, constant, size
@@ -24,6 +24,16 @@ from polyfold.network.spatial_ops import Convolution, Largest, TransposedConvolu
 
 Indices = npt.NDArray[np.int64]
 ABSENT = -1
+
+
+CONSTANT_KERNEL = "its kernel is computed from the network's input"
+
+
+def constant_kernel(site: Site, kernel: Operand, bias: Operand | None) -> tuple[Constant, Constant | None]:
+    """A kernel and its bias, which must not be computed."""
+    if isinstance(kernel, Value) or isinstance(bias, Value):
+        site.refuse(CONSTANT_KERNEL)
+    return kernel, bias
 
 
 def convolution(site: Site, x: Value, kernel: Constant, bias: Constant | None, window: Window) -> Value:
@@ -103,6 +113,31 @@ def adaptive_entries(space: Shape, places: Sequence[int]) -> list[Indices]:
 def present(entries: Sequence[Indices], space: Shape) -> list[Indices]:
     """Coordinates with those outside of the value marked as absent."""
     return [np.where((t >= 0) & (t < n), t, ABSENT) for t, n in zip(entries, space, strict=True)]
+
+
+def column_places(channels: int, space: Shape, pool: Pool) -> Indices:
+    """Which entry of a value each entry of its columns comes from, (channels * window, places); padding is absent."""
+    tables = present(pool.entries(space), space)
+    axes = len(tables)
+    where: Indices = np.arange(channels, dtype=np.int64).reshape(-1, *([1] * (2 * axes)))
+    absent: npt.NDArray[np.bool_] = np.zeros((1,) * (2 * axes + 1), dtype=np.bool_)
+    for axis, (table, n) in enumerate(zip(tables, space, strict=True)):
+        shape = [1] * (2 * axes + 1)
+        shape[1 + axis], shape[1 + axes + axis] = table.T.shape
+        where = where * n + table.T.reshape(shape)
+        absent = absent | (table.T == ABSENT).reshape(shape)
+    return np.where(absent, ABSENT, where).reshape(channels * size(pool.kernel), -1)
+
+
+def fold_columns(site: Site, x: Value, space: Shape, pool: Pool) -> Value:
+    """Columns (channels * window, places) added up where they come from: (channels, *space)."""
+    channels = x.shape[0] // size(pool.kernel)
+    places = column_places(channels, space, pool)
+    if places.shape != x.shape:
+        site.refuse(f"its windows make columns of shape {places.shape}, but its input is {x.shape}")
+    entries = np.flatnonzero(places.ravel() != ABSENT)
+    pairs = np.stack([places.ravel()[entries], entries], axis=1)
+    return placing.add_at(site, np.zeros(()), x, pairs, (channels, *space))
 
 
 def largest_in_windows(site: Site, x: Value, entries: Sequence[Indices]) -> Value:
@@ -197,31 +232,4 @@ def pad(
     widths = [(max(0, before), max(0, after)) for before, after in amounts]
     options = {"constant_values": ABSENT} if mode == "constant" else {}
     index: Indices = np.pad(inner, widths, mode, **options)  # type: ignore[call-overload]
-    return gather(site, x, index, fill, part)
-
-
-def gather(site: Site, x: Value, index: Indices, fill: float = 0.0, part: str = "") -> Value:
-    """Entries of the flattened x by index; an absent one is the number `fill`."""
-    absent = index == ABSENT
-    if not absent.any():
-        return compose.rearrange(site, x, index, part)
-    rows = np.flatnonzero(~absent.ravel())
-    matrix = sparse.csr_array((np.ones(len(rows)), (rows, index.ravel()[rows])), shape=(index.size, size(x.shape)))
-    if fill == 0:
-        return combine(site, x, matrix, index.shape, part)
-    placed = combine(site, x, matrix, index.shape, f"{part}.placed" if part else "placed")
-    return site.emit(Shift(constant(np.where(absent, fill, 0.0))), placed, part=part)
-
-
-def largest_over_axes(site: Site, x: Value, axes: Sequence[int], *, keepdims: bool) -> Value:
-    """The maximum over some axes."""
-    kept = [axis for axis in range(len(x.shape)) if axis not in axes]
-    index = np.moveaxis(compose.positions(x.shape), kept, range(len(kept)))
-    shape = tuple(1 if axis in axes else n for axis, n in enumerate(x.shape) if keepdims or axis not in axes)
-    return largest(site, x, np.array(index.reshape(*shape, -1)))
-
-
-def smallest_over_axes(site: Site, x: Value, axes: Sequence[int], *, keepdims: bool) -> Value:
-    """The minimum over some axes."""
-    negative = compose.negate(site, x, part="negative")
-    return compose.negate(site, largest_over_axes(site, negative, axes, keepdims=keepdims), part="minimum")
+    return placing.gather(site, x, index, fill, part)

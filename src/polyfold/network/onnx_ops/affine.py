@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from polyfold.exact.tolerances import ONNX_BATCH_NORM_EPSILON
-from polyfold.network import compose
+from polyfold.network import compose, products, reductions
 from polyfold.network.builder import Operand, Site, Value
-from polyfold.network.onnx_ops.site import ONNX_OPS, OnnxSite, axes_without_batch, operand, reduced_axes
+from polyfold.network.choose import Comparison, keep
+from polyfold.network.onnx_ops.site import ONNX_OPS, OnnxSite, axes_without_batch, operand, reduced_axes, text
 
 handles = ONNX_OPS.family("Affine maps")
 
@@ -34,7 +35,7 @@ def _gemm(
         bias = None if c is None else np.broadcast_to(beta * c.astype(np.float64), (1, y.shape[1])).ravel()
         return compose.linear(site, x, alpha * y.T, bias)
     product = replace(site, name=f"{site.name}.product")
-    result = compose.multiply(product, compose.matmul(product, x, y), np.array(alpha))
+    result = compose.multiply(product, products.matmul(product, x, y), np.array(alpha))
     if c is None:
         return result
     offset = operand(c)
@@ -58,11 +59,11 @@ def _transposed(site: Site, x: Operand) -> Operand:
 
 @handles(
     "MatMul",
-    becomes="`Linear`, or `Combine` for a sparse constant on the left",
+    becomes="`Linear`, or `Combine` for a stack of constants or a sparse one on the left",
     limits="one factor constant (a fixed adjacency matrix, say)",
 )
 def _matmul(site: OnnxSite, a: Any, b: Any) -> Value:
-    return compose.matmul(site, operand(a), operand(b))
+    return products.matmul(site, operand(a), operand(b))
 
 
 @handles("Add", becomes="`Add`, `Shift`")
@@ -75,9 +76,16 @@ def _sub(site: OnnxSite, a: Any, b: Any) -> Value:
     return compose.subtract(site, operand(a), operand(b))
 
 
-@handles("Mul", becomes="`Scale`", limits="one factor constant")
+@handles(
+    "Mul",
+    becomes="`Scale`, or like Where",
+    limits="one factor constant or a comparison, as in h * (h > 0)",
+    chooses=True,
+)
 def _mul(site: OnnxSite, a: Any, b: Any) -> Value:
-    return compose.multiply(site, operand(a), operand(b))
+    factors = [item if isinstance(item, Comparison) else operand(item) for item in (a, b)]
+    kept = keep(site, factors[0], factors[1])
+    return compose.multiply(site, operand(a), operand(b)) if kept is None else kept
 
 
 @handles("Div", becomes="`Scale`", limits="constant denominator")
@@ -95,6 +103,29 @@ def _sum(site: OnnxSite, *terms: Any) -> Value:
     return compose.fold(site, [operand(term) for term in terms], "sum")
 
 
+@handles("Mean", becomes="`Add`, `Shift`, `Scale`")
+def _mean(site: OnnxSite, *terms: Any) -> Value:
+    total = compose.fold(site, [operand(term) for term in terms], "sum")
+    return compose.scale(site, total, np.array(1.0 / len(terms)), part="mean")
+
+
+@handles(
+    "Einsum",
+    becomes="`Linear`, `Combine`, `Scale`, `Take`",
+    limits="one computed factor",
+)
+def _einsum(site: OnnxSite, *factors: Any, equation: Any) -> Value:
+    return products.einsum(site, text(equation), [operand(factor) for factor in factors])
+
+
+@handles("CumSum", becomes="`Linear`", limits="not along an open batch axis")
+def _running_sum(site: OnnxSite, x: Value, axis: Any, *, exclusive: int = 0, reverse: int = 0) -> Value:
+    if isinstance(axis, Value):
+        site.refuse("its axis depends on the network's input")
+    x, (inner,) = axes_without_batch(site, x, [int(np.ravel(axis)[0])])
+    return reductions.running_sum(site, x, inner, exclusive=bool(exclusive), backwards=bool(reverse))
+
+
 @handles("BatchNormalization", becomes="`Scale`, `Shift`", limits="training_mode=0")
 def _batch_norm(
     site: OnnxSite,
@@ -110,8 +141,8 @@ def _batch_norm(
 ) -> Value:
     if training_mode:
         site.refuse("it normalises by the batch's own statistics (training_mode=1)")
-    if not x.batched:
-        site.refuse("its input has no batch axis")
+    if x.rank < 2 or any(isinstance(part, Value) for part in (gamma, beta, mean, variance)):
+        site.refuse("its input must be (batch, channels, ...) and its numbers constant")
     numbers = [np.asarray(part, dtype=np.float64) for part in (gamma, beta, mean, variance)]
     return compose.batch_norm(site, x, numbers[0], numbers[1], numbers[2], numbers[3], epsilon)
 

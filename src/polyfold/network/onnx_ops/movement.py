@@ -32,8 +32,8 @@ def _dropout(site: OnnxSite, x: Value, ratio: Any = None, training: Any = None, 
     return x
 
 
-@handles("Cast", "CastLike", becomes="nothing", limits="between types of real numbers", batch_anywhere=True)
-def _cast(site: OnnxSite, x: Value, like: Any = None, *, to: int = onnx.TensorProto.FLOAT, **options: Any) -> Value:
+@handles(*("Cast", "CastLike"), becomes="nothing", limits="to types of real numbers", batch_anywhere=True, chooses=True)
+def _cast(site: OnnxSite, x: Any, like: Any = None, *, to: int = onnx.TensorProto.FLOAT, **options: Any) -> Any:
     if to not in FLOAT_TYPES:
         site.refuse(f"a cast to {onnx.TensorProto.DataType.Name(to)} is not continuous")
     return x
@@ -44,12 +44,13 @@ RESHAPES = ("Flatten", "Reshape", "Squeeze", "Unsqueeze")
 KEEPS_THE_ORDER = frozenset({*RESHAPES, "Identity", "Dropout", "Cast", "CastLike"})
 
 
-KEEPS_THE_SAMPLES = frozenset({"Transpose", "Squeeze", "Unsqueeze", "Slice", "Gather", "Split"})
+KEEPS_THE_SAMPLES = frozenset({"Transpose", "Squeeze", "Unsqueeze", "Slice", "Gather", "GatherND", "Split"})
 
 
 @handles(
     *RESHAPES,
-    *("Transpose", "Slice", "Gather", "GatherND", "Split", "Expand", "Tile", "DepthToSpace", "SpaceToDepth"),
+    *("Transpose", "Slice", "Gather", "GatherND", "GatherElements", "Compress", "ReverseSequence", "Split"),
+    *("Expand", "Tile", "DepthToSpace", "SpaceToDepth"),
     becomes="`Reshape`, `Take`",
     limits="samples may not be mixed; indices must be constant",
     batch_anywhere=True,

@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import onnx
+from onnx import helper
 
 from polyfold.network import compose, recurrence
 from polyfold.network.builder import Operand, Value
@@ -18,7 +20,7 @@ handles = ONNX_OPS.family("Recurrent layers")
 @handles(
     "RNN",
     becomes="`Linear`, `Add`, `Rectify`, `Concat` for every step",
-    limits="activation Relu; unrolled for the given length; all directions, layout=0; the first state zero, constant "
+    limits="activation Relu; unrolled for the given length; all directions and layouts; the first state zero, constant "
     "or computed",
     batch_anywhere=True,
 )
@@ -44,8 +46,7 @@ def _rnn(
         site.refuse(f"its activation is {' and '.join(sorted(kinds))}, not Relu; give nn.RNN nonlinearity='relu'")
     if clip is not None:
         site.refuse("it clips its states")
-    if layout:
-        site.refuse("onnxruntime does not know layout=1, so that it could not be compared; export it with layout=0")
+    assert layout == 0, "batch_second has changed that"
     steps_first = _steps_first(site, x)
     if lengths is not None and (np.asarray(lengths) != steps_first.shape[0]).any():
         site.refuse(f"its sequence_lens {np.ravel(lengths).tolist()} are shorter than the input")
@@ -68,6 +69,45 @@ def _rnn(
     states = recurrence.stacked(site, sequences, 1, part="directions")
     final = recurrence.stacked(site, last, 0, part="last")
     return [replace(states, batch_axis=2), replace(final, batch_axis=1)] if states.batched else [states, final]
+
+
+def batch_second(model: Any) -> Any:
+    """The model with every RNN of layout=1 turned into one of layout=0 between transposes: onnxruntime knows no other.
+
+    The model given is left alone.
+    """
+    if not any(_has_batch_first(node) for node in model.graph.node):
+        return model
+    turned = onnx.ModelProto()
+    turned.CopyFrom(model)
+    nodes = list(turned.graph.node)
+    del turned.graph.node[:]
+    for node in nodes:
+        turned.graph.node.extend(_with_batch_second(node) if _has_batch_first(node) else [node])
+    return turned
+
+
+def _has_batch_first(node: Any) -> bool:
+    return node.op_type == "RNN" and any(item.name == "layout" and item.i == 1 for item in node.attribute)
+
+
+def _with_batch_second(node: Any) -> list[Any]:
+    inner = onnx.NodeProto()
+    inner.CopyFrom(node)
+    del inner.attribute[:]
+    inner.attribute.extend(item for item in node.attribute if item.name != "layout")
+    inner.name = node.name or next(name for name in node.output if name)
+    before, after = [], []
+    for k, name in enumerate(node.input):
+        if name and k in (0, 5):
+            inner.input[k] = f"{name}@{inner.name}"
+            before.append(helper.make_node("Transpose", [name], [inner.input[k]], perm=[1, 0, 2]))
+    # (steps, directions, batch, features) and (directions, batch, features)
+    for k, (name, order) in enumerate(zip(node.output, ([2, 0, 1, 3], [1, 0, 2]), strict=False)):
+        if name:
+            inner.output[k] = f"{name}@{inner.name}"
+            after.append(helper.make_node("Transpose", [inner.output[k]], [name], perm=order))
+    return [*before, inner, *after]
 
 
 def _steps_first(site: OnnxSite, x: Value) -> Value:

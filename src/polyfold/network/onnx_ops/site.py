@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import onnx
 
-from polyfold.network import compose
-from polyfold.network.builder import Constant, Operand, Site, Value
+from polyfold.network import compose, windows
+from polyfold.network.builder import Operand, Site, Value
 from polyfold.network.ops import Shape
 from polyfold.network.registry import Readings
 
@@ -37,9 +37,9 @@ def operand(argument: Any) -> Operand:
     return argument if isinstance(argument, Value) else np.asarray(argument, dtype=np.float64)
 
 
-def optional(argument: Any) -> Constant | None:
-    """A constant that may be absent."""
-    return None if argument is None else np.asarray(argument, dtype=np.float64)
+def optional_operand(argument: Any) -> Operand | None:
+    """A value or constant that may be absent."""
+    return None if argument is None else operand(argument)
 
 
 def text(attribute: Any) -> str:
@@ -71,7 +71,7 @@ def reduced_axes(x: Value, axes_input: Any, axes: Any, options: dict[str, Any]) 
 def with_channels(site: Site, x: Any, axes: int | None = None) -> Value:
     """The value as a batch of (channels, *space)."""
     if not isinstance(x, Value):
-        site.refuse("its kernel is computed from the network's input")
+        site.refuse(windows.CONSTANT_KERNEL)
     if axes is not None and x.rank != axes + 2:
         site.refuse(f"its input has {x.rank} axes, but must be (batch, channels, {axes} spatial axes)")
     if x.rank < 3:

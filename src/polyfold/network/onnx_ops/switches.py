@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from polyfold.network import compose, windows
+from polyfold.network import compose, reductions, sorting
 from polyfold.network.builder import Value
 from polyfold.network.choose import Comparison, choose, compare, select
 from polyfold.network.onnx_ops.site import ONNX_OPS, OnnxSite, axes_without_batch, operand, reduced_axes
+from polyfold.network.registry import NO_PLACE, Unreadable
 
 handles = ONNX_OPS.family("Switches")
 
@@ -69,8 +70,36 @@ def _reduce(
     if chosen is None:
         return x
     x, inner = axes_without_batch(site, x, chosen)
-    reduce = windows.largest_over_axes if site.op == "ReduceMax" else windows.smallest_over_axes
+    reduce = reductions.largest_over_axes if site.op == "ReduceMax" else reductions.smallest_over_axes
     return reduce(site, x, inner, keepdims=bool(keepdims))
+
+
+@handles("ReduceL1", becomes="`Rectify`, `Linear`", limits="not over an open batch axis")
+def _norm(
+    site: OnnxSite, x: Value, axes_input: Any = None, *, axes: Any = None, keepdims: int = 1, **options: Any
+) -> Value:
+    chosen = reduced_axes(x, axes_input, axes, options)
+    if chosen is None:
+        return compose.rectify(site, x, np.array(1.0), np.array(-1.0))
+    x, inner = axes_without_batch(site, x, chosen)
+    return reductions.norm(site, x, 1, inner, keepdims=bool(keepdims))
+
+
+@handles(
+    "TopK",
+    becomes="`Linear`, `Rectify` and `Add` for every layer of comparisons",
+    limits=f"at most {sorting.MOST_ENTRIES} entries, not along an open batch axis; their places are refused",
+)
+def _top(
+    site: OnnxSite, x: Value, k: Any = None, *, axis: int = -1, largest: int = 1, sorted: int = 1, **options: Any
+) -> list[Any]:
+    count = int(np.ravel(options["k"] if k is None else k)[0])
+    if not sorted:
+        site.refuse("its entries come in any order (sorted=0)")
+    x, (inner,) = axes_without_batch(site, x, [axis])
+    n = x.shape[inner]
+    places = [n - 1 - place for place in range(count)] if largest else list(range(count))
+    return [sorting.chosen(site, x, inner, places), Unreadable(site, NO_PLACE)]
 
 
 @handles("Shrink", becomes="`Clamp`, `Subtract`", limits="bias equal to lambd (soft shrinking); others jump")
@@ -91,7 +120,7 @@ def _thresholded(site: OnnxSite, x: Value, *, alpha: float = 1.0) -> Value:
 @handles(
     *("Greater", "GreaterOrEqual", "Less", "LessOrEqual"),
     becomes="nothing",
-    limits="only as the condition of Where",
+    limits="only as the condition of Where, or as a factor",
 )
 def _compare(site: OnnxSite, x: Any, y: Any) -> Comparison:
     return compare(operand(x), operand(y), above=site.op.startswith("Greater"))
@@ -102,6 +131,7 @@ def _compare(site: OnnxSite, x: Any, y: Any) -> Comparison:
     becomes="`Rectify`, `Maximum`, `Minimum`, `Scale`",
     limits="Where(h > c, a, b) with a and b affine in h and equal at the constant c, or a and b the two values "
     "that are compared; or a constant condition; anything else may jump",
+    chooses=True,
 )
 def _where(site: OnnxSite, condition: Any, a: Any, b: Any) -> Value:
     if isinstance(condition, Comparison):

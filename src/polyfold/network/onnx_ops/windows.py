@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from polyfold.network import compose, windows
+from polyfold.network import compose, reductions, windows
 from polyfold.network.builder import Value
 from polyfold.network.convolve import Window
-from polyfold.network.onnx_ops.site import ONNX_OPS, OnnxSite, optional, text, with_channels
+from polyfold.network.onnx_ops.site import ONNX_OPS, OnnxSite, operand, optional_operand, text, with_channels
 from polyfold.network.ops import Shape
-from polyfold.network.registry import Unreadable
+from polyfold.network.registry import NO_PLACE, Unreadable
 
 handles = ONNX_OPS.family("Convolutions and pools")
 
-NO_PLACE = "the place of a maximum jumps; only the maximum itself can be read"
-CONSTANT_KERNEL = "its kernel is computed from the network's input"
 Pads = tuple[tuple[int, int], ...]
 
 
@@ -37,10 +36,10 @@ def padding(
         return ((0, 0),) * axes
     if mode in ("SAME_UPPER", "SAME_LOWER"):
         totals = [
-            max(0, (-(-n // s) - 1) * s + d * (k - 1) + 1 - n)
+            (-(-n // s) - 1) * s + d * (k - 1) + 1 - n
             for n, k, s, d in zip(space, kernel, stride, dilation, strict=True)
         ]
-        return tuple(_split(total, upper=mode == "SAME_UPPER") for total in totals)
+        return tuple(_split(max(0, total), upper=mode == "SAME_UPPER") for total in totals)
     if mode != "NOTSET":
         site.refuse(f"auto_pad {mode!r} is unknown")
     given = [int(n) for n in pads] if pads is not None else [0] * (2 * axes)
@@ -76,14 +75,12 @@ def _conv(
     auto_pad: Any = b"NOTSET",
     **rest: Any,
 ) -> Value:
-    if isinstance(weight, Value) or isinstance(bias, Value):
-        site.refuse(CONSTANT_KERNEL)
-    kernel = np.asarray(weight, dtype=np.float64)
+    kernel, offset = windows.constant_kernel(site, operand(weight), optional_operand(bias))
     axes = kernel.ndim - 2
     x = with_channels(site, x, axes)
     stride, dilation = ones(strides, axes), ones(dilations, axes)
     amounts = padding(site, x.shape[1:], kernel.shape[2:], stride, dilation, pads=pads, auto_pad=auto_pad)
-    return windows.convolution(site, x, kernel, optional(bias), Window(stride, amounts, dilation, group))
+    return windows.convolution(site, x, kernel, offset, Window(stride, amounts, dilation, group))
 
 
 @handles(
@@ -106,19 +103,15 @@ def _conv_transpose(
     output_shape: Any = None,
     **rest: Any,
 ) -> Value:
-    if isinstance(weight, Value) or isinstance(bias, Value):
-        site.refuse(CONSTANT_KERNEL)
-    kernel = np.asarray(weight, dtype=np.float64)
+    kernel, offset = windows.constant_kernel(site, operand(weight), optional_operand(bias))
     axes = kernel.ndim - 2
     x = with_channels(site, x, axes)
     stride, dilation = ones(strides, axes), ones(dilations, axes)
     more = tuple(int(n) for n in output_padding) if output_padding is not None else (0,) * axes
-    amounts = _transposed_padding(
+    amounts, more = _transposed_padding(
         site, x.shape[1:], kernel.shape[2:], stride, dilation, more, pads, text(auto_pad), output_shape
     )
-    return windows.transposed_convolution(
-        site, x, kernel, optional(bias), Window(stride, amounts, dilation, group), more
-    )
+    return windows.transposed_convolution(site, x, kernel, offset, Window(stride, amounts, dilation, group), more)
 
 
 def _transposed_padding(
@@ -127,14 +120,14 @@ def _transposed_padding(
     kernel: Sequence[int],
     stride: Sequence[int],
     dilation: Sequence[int],
-    more: Sequence[int],
+    more: tuple[int, ...],
     pads: Any,
     mode: str,
     output_shape: Any,
-) -> Pads:
-    """Padding of a transposed convolution, which may be told by the output's shape."""
+) -> tuple[Pads, tuple[int, ...]]:
+    """Padding of a transposed convolution, maybe told by the output's shape, and what lies behind its windows."""
     if output_shape is None and mode in ("NOTSET", "VALID"):
-        return padding(site, space, kernel, stride, dilation, pads=pads, auto_pad=mode)
+        return padding(site, space, kernel, stride, dilation, pads=pads, auto_pad=mode), more
     wanted = [n * s for n, s in zip(space, stride, strict=True)]
     if output_shape is not None:
         wanted = [int(n) for n in output_shape][-len(kernel) :]
@@ -142,9 +135,12 @@ def _transposed_padding(
         s * (n - 1) + extra + d * (k - 1) + 1 - want
         for n, k, s, d, extra, want in zip(space, kernel, stride, dilation, more, wanted, strict=True)
     ]
-    if min(totals) < 0:
-        site.refuse(f"its output_shape {wanted} is larger than its windows reach")
-    return tuple(_split(total, upper=mode == "SAME_UPPER") for total in totals)
+    # An output that is told to be larger than the windows reach has nothing but the bias at its end. With auto_pad
+    # onnxruntime lets it end where the windows do.
+    beyond = more
+    if output_shape is not None:
+        beyond = tuple(extra + max(0, -total) for extra, total in zip(more, totals, strict=True))
+    return tuple(_split(max(0, total), upper=mode == "SAME_UPPER") for total in totals), beyond
 
 
 def _pool(
@@ -210,4 +206,44 @@ def _global_average(site: OnnxSite, x: Any) -> Value:
 @handles("GlobalMaxPool", becomes="`Largest`")
 def _global_max(site: OnnxSite, x: Any) -> Value:
     x = with_channels(site, x)
-    return windows.largest_over_axes(site, x, range(1, len(x.shape)), keepdims=True)
+    return reductions.largest_over_axes(site, x, range(1, len(x.shape)), keepdims=True)
+
+
+@handles("LpPool", becomes="`Rectify`, `Combine`", limits="p=1, the sum of absolute values")
+def _lp_pool(
+    site: OnnxSite,
+    x: Any,
+    *,
+    kernel_shape: Any,
+    p: int = 2,
+    strides: Any = None,
+    dilations: Any = None,
+    ceil_mode: int = 0,
+    pads: Any = None,
+    auto_pad: Any = b"NOTSET",
+) -> Value:
+    if p != 1:
+        site.refuse(f"the norm of order {p:g} is not piecewise linear; p=1 is")
+    x = with_channels(site, x, len(kernel_shape))
+    pool = _pool(site, x, kernel_shape, strides, dilations, ceil_mode, pads, auto_pad)
+    absolute = compose.rectify(site, x, np.array(1.0), np.array(-1.0))
+    return windows.average_of_windows(site, absolute, pool.entries(x.shape[1:]), counted=None, divisor=1.0)
+
+
+@handles("Col2Im", becomes="`Combine`", limits="constant shapes")
+def _fold(
+    site: OnnxSite,
+    x: Any,
+    image_shape: Any,
+    block_shape: Any,
+    *,
+    dilations: Any = None,
+    pads: Any = None,
+    strides: Any = None,
+) -> Value:
+    if isinstance(image_shape, Value) or isinstance(block_shape, Value):
+        site.refuse("its shapes depend on the network's input")
+    kernel, space = tuple(int(n) for n in block_shape), tuple(int(n) for n in image_shape)
+    x = with_channels(site, x, 1)
+    pool = _pool(site, replace(x, shape=(1, *space)), kernel, strides, dilations, 0, pads, b"NOTSET")
+    return windows.fold_columns(site, x, space, pool)

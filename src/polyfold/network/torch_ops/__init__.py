@@ -3,16 +3,16 @@
 # Importing a family registers it; their order here is their order in docs/networks.md.
 from polyfold.network.torch_ops import (  # noqa: I001
     affine as affine,
-    einsum as einsum,
     windows as windows,
     resizing as resizing,
     recurrent as recurrent,
     switches as switches,
     movement as movement,
+    placing as placing,
     refused as refused,
 )
 from polyfold.network.torch_ops.movement import ENDINGS, KEEPS_THE_ORDER
-from polyfold.network.torch_ops.rewrites import rewrite
+from polyfold.network.torch_ops.rewrites import parts, rewrite
 from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, values_in
 
-__all__ = ["ENDINGS", "KEEPS_THE_ORDER", "TORCH_OPS", "TorchSite", "rewrite", "values_in"]
+__all__ = ["ENDINGS", "KEEPS_THE_ORDER", "TORCH_OPS", "TorchSite", "parts", "rewrite", "values_in"]

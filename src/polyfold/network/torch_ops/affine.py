@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import string
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
 from scipy import sparse
 
-from polyfold.network import compose
+from polyfold.network import compose, products, reductions
 from polyfold.network.builder import MIXES_THE_BATCH, Operand, Value
+from polyfold.network.choose import Comparison, keep
 from polyfold.network.combining import combine
 from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, array, axes_behind_batch, operand, optional, values_in
 
@@ -33,7 +36,7 @@ def _addmm(site: TorchSite, bias: Any, x: Any, y: Any, *, beta: float = 1, alpha
     if isinstance(bias, Value):
         site.refuse("its bias is computed from the network's input")
     product = replace(site, name=f"{site.name}.product")
-    scaled = compose.matmul(product, operand(x), alpha * array(y) if not isinstance(y, Value) else y)
+    scaled = products.matmul(product, operand(x), alpha * array(y) if not isinstance(y, Value) else y)
     if isinstance(y, Value):
         scaled = compose.scale(product, scaled, array(alpha))
     return compose.shift(site, scaled, beta * array(bias))
@@ -41,7 +44,7 @@ def _addmm(site: TorchSite, bias: Any, x: Any, y: Any, *, beta: float = 1, alpha
 
 @handles(
     *("matmul", "mm", "bmm", "mv", "dot"),
-    becomes="`Linear`, or `Combine` for a sparse constant on the left",
+    becomes="`Linear`, or `Combine` for a stack of constants or a sparse one on the left",
     limits="one factor constant (a fixed adjacency matrix, say)",
     batch_anywhere=True,
 )
@@ -50,7 +53,7 @@ def _matmul(site: TorchSite, x: Any, y: Any) -> Value:
         return _times_samples(site, x, y)
     if any(value.batch_axis for value in values_in([x, y])):
         site.refuse(MIXES_THE_BATCH)
-    return compose.matmul(site, operand(x), operand(y))
+    return products.matmul(site, operand(x), operand(y))
 
 
 @handles(
@@ -98,9 +101,16 @@ def _times(site: TorchSite, x: Any, alpha: float) -> Operand:
     return array(x) * alpha
 
 
-@handles("mul", "multiply", becomes="`Scale`", limits="one factor constant")
+@handles(
+    *("mul", "multiply"),
+    becomes="`Scale`, or like where",
+    limits="one factor constant or a comparison, as in h * (h > 0)",
+    chooses=True,
+)
 def _mul(site: TorchSite, x: Any, y: Any) -> Value:
-    return compose.multiply(site, operand(x), operand(y))
+    factors = [item if isinstance(item, Comparison) else operand(item) for item in (x, y)]
+    kept = keep(site, factors[0], factors[1])
+    return compose.multiply(site, operand(x), operand(y)) if kept is None else kept
 
 
 @handles("div", "divide", "true_divide", becomes="`Scale`", limits="constant denominator, no rounding")
@@ -122,6 +132,32 @@ def _total(site: TorchSite, x: Value, dim: Any = None, keepdim: bool = False, *,
     return compose.total(site, x, axes, keepdims=keepdim, mean=mean)
 
 
+@handles(
+    "einsum",
+    becomes="`Linear`, `Combine`, `Scale`, `Take`",
+    limits="one computed factor",
+)
+def _einsum(site: TorchSite, equation: str, factors: Sequence[Any], *, path: Any = None) -> Value:
+    return products.einsum(site, equation, [operand(factor) for factor in factors])
+
+
+@handles("tensordot", becomes="`Linear`", limits="one factor constant; not over the batch axis")
+def _tensordot(site: TorchSite, x: Any, y: Any, x_dims: Sequence[int], y_dims: Sequence[int]) -> Value:
+    factors = [operand(x), operand(y)]
+    ranks = [item.rank if isinstance(item, Value) else item.ndim for item in factors]
+    left, right = list(string.ascii_lowercase[: ranks[0]]), list(string.ascii_uppercase[: ranks[1]])
+    for i, j in zip(x_dims, y_dims, strict=True):
+        right[j] = left[i]
+    result = [index for index in left + right if (left + right).count(index) == 1]
+    return products.einsum(site, f"{''.join(left)},{''.join(right)}->{''.join(result)}", factors)
+
+
+@handles("cumsum", becomes="`Linear`", limits="not along the batch axis")
+def _running_sum(site: TorchSite, x: Value, dim: int, *, dtype: Any = None) -> Value:
+    (axis,) = axes_behind_batch(site, x, dim)
+    return reductions.running_sum(site, x, axis)
+
+
 @handles("batch_norm", becomes="`Scale`, `Shift`", limits="with running statistics (evaluation mode)")
 def _batch_norm(
     site: TorchSite,
@@ -137,6 +173,8 @@ def _batch_norm(
 ) -> Value:
     if training or mean is None or variance is None:
         site.refuse(BATCH_STATISTICS)
+    if any(values_in([weight, bias, mean, variance])):
+        site.refuse("its weights are computed from the network's input")
     return compose.batch_norm(site, x, optional(weight), optional(bias), array(mean), array(variance), eps)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from polyfold.network import compose, windows
+from polyfold.network import compose
 from polyfold.network.builder import Operand, Value
 from polyfold.network.ops import size
 from polyfold.network.torch_ops.site import (
@@ -43,8 +43,8 @@ def _copy(site: TorchSite, x: Value, *options: Any, **more: Any) -> Value:
     return x
 
 
-@handles(*CASTS, becomes="nothing", limits="between types of real numbers", batch_anywhere=True)
-def _cast(site: TorchSite, x: Value, *options: Any, **more: Any) -> Value:
+@handles(*CASTS, becomes="nothing", limits="to types of real numbers", batch_anywhere=True, chooses=True)
+def _cast(site: TorchSite, x: Any, *options: Any, **more: Any) -> Any:
     if not site.dtype.is_floating_point:
         site.refuse(f"a cast to {site.dtype} is not continuous")
     return x
@@ -62,6 +62,7 @@ KEEPS_THE_ORDER = frozenset({*DROPOUTS, *COPIES, *CASTS, *RESHAPES})
     *RESHAPES,
     *("permute", "transpose", "t", "movedim", "moveaxis", "swapaxes", "numpy_T", "mT"),
     *("slice", "select", "narrow", "index_select", "index", "flip", "roll"),
+    *("diagonal", "rot90", "unfold", "gather", "take_along_dim", "repeat_interleave", "as_strided"),
     *("split", "split_with_sizes", "chunk", "unbind", "tensor_split"),
     *("expand", "expand_as", "repeat", "tile", "pixel_shuffle", "pixel_unshuffle", "channel_shuffle"),
     becomes="`Reshape`, `Take`",
@@ -81,15 +82,6 @@ def _move(site: TorchSite, x: Value, *options: Any, **more: Any) -> Any:
 def _placed(site: TorchSite, x: Value, moved: Any, part: str = "") -> Value:
     index, axis = one_sample(site, moved, size(x.shape))
     return replace(compose.rearrange(site, x, index, part), batch_axis=axis)
-
-
-@handles("im2col", becomes="`Take`, or `Combine` with padding")
-def _unfold(site: TorchSite, x: Value, *options: Any) -> Value:
-    # Torch unfolds real numbers only, and pads with zeros: the positions count from one.
-    moved = site.target(positions_of_a_batch(site, x).double() + 1, *options).long()
-    offsets = size(x.shape) * torch.arange(site.batch).reshape(-1, 1, 1)
-    places = torch.where(moved == 0, 0, moved - offsets).numpy()
-    return windows.gather(site, x, places[0] - 1)
 
 
 @handles("cat", "concat", "concatenate", becomes="`Concat`", limits="not along the batch axis")

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from scipy import sparse
 
-from polyfold.network import windows
+from polyfold.network import placing, windows
 from polyfold.network.builder import Value
 from polyfold.network.ops import size
 from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, one_sample, positions_of_a_batch
@@ -44,7 +44,7 @@ def _nearest(site: TorchSite, x: Value, *options: Any) -> Value:
     # Torch interpolates real numbers only; positions are exact in float64.
     moved = site.target(positions_of_a_batch(site, x).double(), *options).long()
     index, _ = one_sample(site, moved, size(x.shape))
-    return windows.gather(site, x, index)
+    return placing.gather(site, x, index)
 
 
 @handles(

@@ -21,12 +21,35 @@ def _softshrink(graph: Any, x: Any, lambd: float = 0.5) -> Any:
     return graph.call_function(torch.ops.aten.sub.Tensor, (x, clamped))
 
 
+# What torch itself can take apart into operators that are read.
+TAKEN_APART = (
+    *("lerp", "addcmul", "addcdiv", "baddbmm", "cross", "linalg_cross", "diff", "trapezoid", "pairwise_distance"),
+)
+
 REWRITES: dict[Any, Callable[..., Any]] = {torch.ops.aten.softshrink.default: _softshrink}
 
 
 @handles("softshrink", becomes="`Clamp`, `Subtract`")
 def _rewritten(site: TorchSite, *arguments: Any) -> None:
     raise AssertionError(f"{site.name}: {site.op} should have been replaced before it was read")
+
+
+@TORCH_OPS.family("Affine maps")(*TAKEN_APART, becomes="its parts", limits="as far as these can be read")
+def _taken_apart(site: TorchSite, *arguments: Any, **options: Any) -> None:
+    raise AssertionError(f"{site.name}: {site.op} should have been taken apart before it was read")
+
+
+def parts(program: Any) -> dict[Any, Any]:
+    """Torch's own decompositions of those operators in a program that are only read in parts, if there is one."""
+    names = {f"aten::{name}" for name in TAKEN_APART}
+    if not any(getattr(getattr(node.target, "_schema", None), "name", "") in names for node in program.graph.nodes):
+        return {}
+    # All of them, because the parts of one may hold another.
+    return {
+        target: way
+        for target, way in torch.export.default_decompositions().items()
+        if target.name().partition(".")[0] in names
+    }
 
 
 def rewrite(program: Any) -> Any:

@@ -48,6 +48,11 @@ def optional(argument: Any) -> Constant | None:
     return None if argument is None else array(argument)
 
 
+def optional_operand(argument: Any) -> Operand | None:
+    """A value or constant that may be absent."""
+    return None if argument is None else operand(argument)
+
+
 def values_in(argument: Any) -> Iterator[Value]:
     """The computed tensors among arguments, however nested."""
     if isinstance(argument, Value):

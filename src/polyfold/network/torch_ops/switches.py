@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from polyfold.network import compose, windows
+from polyfold.network import compose, reductions, sorting
 from polyfold.network.builder import Value
 from polyfold.network.choose import Comparison, choose, compare, select
-from polyfold.network.registry import Unreadable
+from polyfold.network.registry import NO_PLACE, Unreadable
 from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, array, axes_behind_batch, operand
-from polyfold.network.torch_ops.windows import NO_PLACE
 
 handles = TORCH_OPS.family("Switches")
 
@@ -90,12 +89,12 @@ def _threshold(site: TorchSite, x: Value, threshold: float, value: float) -> Val
     return compose.clamp(site, x, array(threshold), None)
 
 
-@handles("maximum", "max.other", becomes="`Maximum`, `Clamp`")
+@handles("maximum", "max.other", "fmax", becomes="`Maximum`, `Clamp`")
 def _maximum(site: TorchSite, x: Any, y: Any) -> Value:
     return compose.larger(site, operand(x), operand(y))
 
 
-@handles("minimum", "min.other", becomes="`Minimum`, `Clamp`")
+@handles("minimum", "min.other", "fmin", becomes="`Minimum`, `Clamp`")
 def _minimum(site: TorchSite, x: Any, y: Any) -> Value:
     return compose.smaller(site, operand(x), operand(y))
 
@@ -105,13 +104,13 @@ def _minimum(site: TorchSite, x: Any, y: Any) -> Value:
 )
 def _largest(site: TorchSite, x: Value, dim: Any = None, keepdim: bool = False) -> Any:
     axes = axes_behind_batch(site, x, dim)
-    return _with_place(site, dim, windows.largest_over_axes(site, x, axes, keepdims=keepdim))
+    return _with_place(site, dim, reductions.largest_over_axes(site, x, axes, keepdims=keepdim))
 
 
 @handles("amin", "min", "min.dim", becomes="`Largest` of negatives", limits="not over the batch axis")
 def _smallest(site: TorchSite, x: Value, dim: Any = None, keepdim: bool = False) -> Any:
     axes = axes_behind_batch(site, x, dim)
-    return _with_place(site, dim, windows.smallest_over_axes(site, x, axes, keepdims=keepdim))
+    return _with_place(site, dim, reductions.smallest_over_axes(site, x, axes, keepdims=keepdim))
 
 
 def _with_place(site: TorchSite, dim: Any, value: Value) -> Any:
@@ -121,17 +120,72 @@ def _with_place(site: TorchSite, dim: Any, value: Value) -> Any:
     return value, Unreadable(site, NO_PLACE)
 
 
+@handles("aminmax", becomes="`Largest`", limits="not over the batch axis")
+def _both(site: TorchSite, x: Value, *, dim: Any = None, keepdim: bool = False) -> Any:
+    axes = axes_behind_batch(site, x, dim)
+    return (
+        reductions.smallest_over_axes(site, x, axes, keepdims=keepdim),
+        reductions.largest_over_axes(site, x, axes, keepdims=keepdim),
+    )
+
+
+@handles("cummax", "cummin", becomes="`Largest`", limits="not along the batch axis; the places are refused")
+def _running(site: TorchSite, x: Value, dim: int) -> Any:
+    (axis,) = axes_behind_batch(site, x, dim)
+    running = reductions.running_largest if site.op == "cummax" else reductions.running_smallest
+    return running(site, x, axis), Unreadable(site, NO_PLACE)
+
+
 @handles(
-    "gt",
-    "ge",
-    "lt",
-    "le",
-    "greater",
-    "greater_equal",
-    "less",
-    "less_equal",
+    "linalg_vector_norm", "norm", becomes="`Rectify`, `Linear`, `Largest`", limits="order 1, infinity or -infinity"
+)
+def _norm(
+    site: TorchSite, x: Value, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+) -> Value:
+    return reductions.norm(site, x, ord, axes_behind_batch(site, x, dim), keepdims=keepdim)
+
+
+SORTED = {
+    "becomes": "`Linear`, `Rectify` and `Add` for every layer of comparisons",
+    "limits": f"at most {sorting.MOST_ENTRIES} entries, not along the batch axis; their places are refused",
+}
+
+
+@handles("sort", **SORTED)
+def _sort(site: TorchSite, x: Value, *options: Any, **more: Any) -> Any:
+    # sort(x, dim, descending) and sort(x, stable=..., dim=..., descending=...)
+    named = dict(zip(("dim", "descending"), options, strict=False)) | more
+    (axis,) = axes_behind_batch(site, x, named.get("dim", -1))
+    places = list(range(x.shape[axis]))
+    ordered = sorting.chosen(site, x, axis, places[::-1] if named.get("descending") else places)
+    return ordered, Unreadable(site, NO_PLACE)
+
+
+@handles("topk", **SORTED)
+def _top(site: TorchSite, x: Value, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    (axis,) = axes_behind_batch(site, x, dim)
+    n = x.shape[axis]
+    places = [n - 1 - place for place in range(k)] if largest else list(range(k))
+    return sorting.chosen(site, x, axis, places), Unreadable(site, NO_PLACE)
+
+
+@handles("kthvalue", "median.dim", "nanmedian.dim", **SORTED)
+def _ranked(site: TorchSite, x: Value, *options: Any, **more: Any) -> Any:
+    named = dict(zip(("k", "dim", "keepdim") if site.op == "kthvalue" else ("dim", "keepdim"), options, strict=False))
+    named |= more
+    (axis,) = axes_behind_batch(site, x, named.get("dim", -1))
+    # The lower one of two medians, like torch.
+    place = named["k"] - 1 if site.op == "kthvalue" else (x.shape[axis] - 1) // 2
+    value = sorting.chosen(site, x, axis, [place])
+    if not named.get("keepdim", False):
+        value = compose.reshape(site, value, (*x.shape[:axis], *x.shape[axis + 1 :]), part="shape")
+    return value, Unreadable(site, NO_PLACE)
+
+
+@handles(
+    *("gt", "ge", "lt", "le", "greater", "greater_equal", "less", "less_equal"),
     becomes="nothing",
-    limits="only as the condition of where",
+    limits="only as the condition of where and masked_fill, or as a factor",
 )
 def _compare(site: TorchSite, x: Any, y: Any) -> Comparison:
     return compare(operand(x), operand(y), above=site.op.startswith("g"))
@@ -142,6 +196,7 @@ def _compare(site: TorchSite, x: Any, y: Any) -> Comparison:
     becomes="`Rectify`, `Maximum`, `Minimum`, `Scale`",
     limits="where(h > c, a, b) with a and b affine in h and equal at the constant c, or a and b the two values "
     "that are compared; or a constant condition; anything else may jump",
+    chooses=True,
 )
 def _where(site: TorchSite, condition: Any, a: Any, b: Any) -> Value:
     if isinstance(condition, Comparison):

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from polyfold.network import compose, windows
+from polyfold.network import compose, placing, windows
 from polyfold.network.builder import Value
 from polyfold.network.convolve import Window
-from polyfold.network.registry import Unreadable
-from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, array, optional
+from polyfold.network.registry import NO_PLACE, Unreadable
+from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, operand, optional_operand
 
 handles = TORCH_OPS.family("Convolutions and pools")
-
-NO_PLACE = "the place of a maximum jumps; only the maximum itself can be read"
-CONSTANT_KERNEL = "its kernel is computed from the network's input"
 
 
 def per_axis(numbers: Any, axes: int) -> tuple[int, ...]:
@@ -26,7 +23,7 @@ def per_axis(numbers: Any, axes: int) -> tuple[int, ...]:
 def with_channels(site: TorchSite, x: Any, axes: int) -> Value:
     """The value, if it is a batch of (channels, *space)."""
     if not isinstance(x, Value):
-        site.refuse(CONSTANT_KERNEL)
+        site.refuse(windows.CONSTANT_KERNEL)
     if x.rank != axes + 2:
         site.refuse(
             f"its input has {x.rank} axes, but must be (batch, channels, {axes} spatial axes); "
@@ -50,9 +47,7 @@ def _conv(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Value:
-    if isinstance(weight, Value) or isinstance(bias, Value):
-        site.refuse(CONSTANT_KERNEL)
-    kernel = array(weight)
+    kernel, offset = windows.constant_kernel(site, operand(weight), optional_operand(bias))
     axes = kernel.ndim - 2
     spread = per_axis(dilation, axes)
     if padding == "valid":
@@ -63,7 +58,7 @@ def _conv(
     else:
         amounts = tuple((p, p) for p in per_axis(padding, axes))
     window = Window(per_axis(stride, axes), amounts, spread, groups)
-    return windows.convolution(site, with_channels(site, x, axes), kernel, optional(bias), window)
+    return windows.convolution(site, with_channels(site, x, axes), kernel, offset, window)
 
 
 @handles(
@@ -82,14 +77,12 @@ def _conv_transpose(
     groups: int = 1,
     dilation: Any = 1,
 ) -> Value:
-    if isinstance(weight, Value) or isinstance(bias, Value):
-        site.refuse(CONSTANT_KERNEL)
-    kernel = array(weight)
+    kernel, offset = windows.constant_kernel(site, operand(weight), optional_operand(bias))
     axes = kernel.ndim - 2
     amounts = tuple((p, p) for p in per_axis(padding, axes))
     window = Window(per_axis(stride, axes), amounts, per_axis(dilation, axes), groups)
     more = per_axis(output_padding, axes)
-    return windows.transposed_convolution(site, with_channels(site, x, axes), kernel, optional(bias), window, more)
+    return windows.transposed_convolution(site, with_channels(site, x, axes), kernel, offset, window, more)
 
 
 def _pool(kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, axes: int) -> windows.Pool:
@@ -174,3 +167,19 @@ def _adaptive_max_pool(site: TorchSite, x: Value, output_size: Sequence[int]) ->
     x = with_channels(site, x, spatial_axes(site))
     entries = windows.adaptive_entries(x.shape[1:], output_size)
     return windows.largest_in_windows(site, x, entries), Unreadable(site, NO_PLACE)
+
+
+@handles("im2col", becomes="`Take`, or `Combine` with padding")
+def _unfold(site: TorchSite, x: Value, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Value:
+    x = with_channels(site, x, 2)
+    pool = _pool(kernel_size, stride, padding, dilation, False, 2)
+    return placing.gather(site, x, windows.column_places(x.shape[0], x.shape[1:], pool))
+
+
+@handles("col2im", becomes="`Combine`")
+def _fold(
+    site: TorchSite, x: Value, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+) -> Value:
+    if x.rank != 3:
+        site.refuse(f"its input has {x.rank} axes, but must be (batch, channels and window, places)")
+    return windows.fold_columns(site, x, tuple(output_size), _pool(kernel_size, stride, padding, dilation, False, 2))
