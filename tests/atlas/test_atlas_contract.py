@@ -174,7 +174,7 @@ def test_a_cell_is_a_view():
 
 def test_how_it_shows_itself():
     for atlas in by_hand():
-        assert f"{len(atlas):,} cells" in repr(atlas)
+        assert repr(atlas).startswith(f"Atlas: {len(atlas):,} cell{'s' * (len(atlas) != 1)} of a network with ")
         assert "checked, complete" in repr(atlas)
         table = atlas._repr_html_()
         assert table.startswith("<table>") and table.endswith("</table>")
@@ -206,3 +206,36 @@ def test_a_data_frame_has_a_row_a_cell():
 def test_a_wide_map_is_left_out_of_the_data_frame():
     wide = pf.unfold([(np.ones((20, 5)), np.ones(20))], pf.box(0, 1))
     assert not [name for name in wide.to_pandas().columns if name.startswith(("A_", "c_"))]
+
+
+def test_numbers_of_cells_and_facets_are_checked() -> None:
+    atlas = pf.unfold([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))])
+    cells, facets = len(atlas), len(atlas.facet_wall)
+    assert atlas.facets(-1) == atlas.facets(cells - 1) and len(atlas.facets(-1)) == 2
+    assert atlas.walls(-1) == atlas.walls(facets - 1)
+    assert atlas.rational_witness(-1) == atlas.rational_witness(cells - 1)
+    rows = atlas.halfspaces()
+    np.testing.assert_array_equal(rows[-1][0], rows[cells - 1][0])
+    np.testing.assert_array_equal(atlas.generators().vertices(-1), [[0.0, 0.0]])
+    for wrong in (cells, -cells - 1):
+        for look in (atlas.facets, atlas.rational_witness, rows.__getitem__, atlas.generators().vertices):
+            with pytest.raises(IndexError, match=f"there is no (cell|item) {wrong}: the (atlas|list) has {cells}"):
+                look(wrong)
+    with pytest.raises(IndexError, match=f"there is no facet {facets}"):
+        atlas.walls(facets)
+    with pytest.raises(TypeError):
+        atlas.facets(0.5)
+
+
+def test_one_thing_is_not_many() -> None:
+    atlas = pf.unfold([([[1.0]], [0.0]), ([[1.0]], [0.0])], pf.polytope([[1.0]], [-1.0]))
+    assert repr(atlas).startswith("Atlas: 1 cell of a network with 1 gate on R^1 cut by 1 row;")
+    assert "1 facet," in repr(atlas[0]) and atlas.facts()["gates"] == "1 in 1 stage"
+    assert repr(pf.local([([[1.0]], [0.0])], [[1.0]])).startswith("LocalMaps: 1 input")
+
+
+def test_long_lists_show_themselves_in_a_line() -> None:
+    atlas = pf.unfold(CORNER)
+    assert repr(atlas.halfspaces()) == "Halfspaces: 8 rows of 4 cells"
+    assert repr(atlas.generators([0])) == "Generators: 3 vertices, rays and lines of 1 item"
+    assert repr(pf.local(CORNER, [[1.0, 2.0]]).facets(0)).startswith("CellFacets: 2 facets, 0 undecided, by ")

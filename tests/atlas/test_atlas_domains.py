@@ -63,7 +63,7 @@ def test_a_resolved_domain_passes_if_it_fits():
         (pf.polytope([[1, 0]], [np.nan]), "finite numbers"),
         (pf.polytope([["a", 0]], [1]), "A is no array of numbers"),
         (pf.polytope([[1, 0]], ["b"]), "b is no array of numbers"),
-        (pf.slice_of([0, 0], [[1, 2], [2, 4]]), "2 directions span only 1 dimensions"),
+        (pf.slice_of([0, 0], [[1, 2], [2, 4]]), "2-dimensional slice is flat: its directions span only 1 dimension"),
         (pf.slice_of([0, 0, 0], [1, 0]), r"origin of shape \(2,\)"),
         (pf.slice_of([0, 0], np.zeros((2, 0))), r"\(2, 0\)"),
         (pf.slice_of([0, np.nan], [1, 0]), "finite numbers"),

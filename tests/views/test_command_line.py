@@ -133,7 +133,7 @@ def test_for_people(run, model):
 def test_info(run, model):
     code, out, err = run("info", model)
     assert (code, err) == (0, "")
-    assert "2 in 1 stages" in out and "Rectify" in out
+    assert "2 in 1 stage of" in out and "Rectify" in out
     code, out, err = run("info", model, "--json")
     facts = json.loads(out)
     assert (code, err) == (0, "")
@@ -418,3 +418,7 @@ cli.main()
     assert (facts["complete"], facts["stopped_by"]) == (False, "interrupt")
     assert err.endswith(f"stopped by interrupt after {facts['cells']:,} cells; there are more\n")
     assert len(pf.open(tmp_path / "out" / "atlas.parquet")) == facts["cells"]
+
+
+def test_the_version(run) -> None:
+    assert run("--version") == (0, f"polyfold {pf.__version__}\n", "")

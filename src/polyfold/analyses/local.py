@@ -23,7 +23,7 @@ from polyfold.engine.cell_facets import CellFacets, Cells, Witness
 from polyfold.engine.progress import reporter
 from polyfold.engine.validity import Validity, wall_name
 from polyfold.engine.watch import check_seconds
-from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError
+from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError, how_many
 from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
@@ -78,7 +78,8 @@ class LocalMaps:
 
     def __repr__(self) -> str:
         stopped = f"; stopped by {self.stopped_by}" if self.stopped_by else ""
-        return f"LocalMaps: {len(self):,} inputs of a network with {self.program.gates:,} gates{stopped}"
+        gates = how_many(self.program.gates, "gate")
+        return f"LocalMaps: {how_many(len(self), 'input')} of a network with {gates}{stopped}"
 
     @property
     def signs(self) -> Signs:
@@ -227,7 +228,8 @@ def input_rows(program: Program, X: Any) -> Array:
         raise ShapeError(f"inputs are arrays of numbers, one input after the other: {error}") from None
     if rows.ndim < 2 or int(np.prod(rows.shape[1:])) != program.input_dim:
         raise ShapeError(
-            f"inputs are a batch (n, ...) with {program.input_dim} numbers each; this array has shape {rows.shape}"
+            f"inputs are a batch (n, ...) with {how_many(program.input_dim, 'number')} each; "
+            f"this array has shape {rows.shape}"
         )
     rows = rows.reshape(len(rows), program.input_dim)
     if not np.isfinite(rows).all():

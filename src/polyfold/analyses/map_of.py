@@ -17,7 +17,7 @@ from polyfold.atlas.maps import output_forms
 from polyfold.engine.cell_facets import Cells, Witness
 from polyfold.engine.feasible import Feasibility, Status, feasibility
 from polyfold.engine.validity import Validity
-from polyfold.errors import ShapeError
+from polyfold.errors import ShapeError, how_many
 from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
@@ -37,7 +37,9 @@ class PatternMap:
     c: Array
 
     def __repr__(self) -> str:
-        return f"PatternMap: {self.A.shape[1]} inputs to {self.A.shape[0]} outputs, {self.status}"
+        return (
+            f"PatternMap: {how_many(self.A.shape[1], 'input')} to {how_many(self.A.shape[0], 'output')}, {self.status}"
+        )
 
     @property
     def feasible(self) -> bool | None:
@@ -101,7 +103,7 @@ def map_of(network: Any, pattern: Any, *, domain: DomainLike = None) -> PatternM
 def as_signs(program: Program, pattern: Any) -> Signs:
     """A pattern as a vector of bools, or an error that quotes it."""
     widths = [stage.width for stage in program.stages]
-    expected = f"{program.gates} gates, in stages of {widths}"
+    expected = f"{how_many(program.gates, 'gate')}, in stages of {widths}"
     try:
         if len(pattern) and all(np.ndim(part) == 1 for part in pattern):
             given = [len(part) for part in pattern]

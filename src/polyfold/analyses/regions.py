@@ -12,6 +12,7 @@ from flint import fmpq
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.location import jets_around
 from polyfold.atlas.maps import in_chunks, majorant, output_forms, roundings, support
+from polyfold.errors import how_many
 from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.rounding import TINY, relative
 
@@ -29,7 +30,7 @@ class Regions:
         return int(self.label.max()) + 1 if len(self.label) else 0
 
     def __repr__(self) -> str:
-        return f"Regions: {len(self):,} of {len(self.atlas):,} cells"
+        return f"Regions: {len(self):,} of {how_many(len(self.atlas), 'cell')}"
 
     @cached_property
     def cells(self) -> list[Ids]:

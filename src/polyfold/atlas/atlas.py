@@ -23,7 +23,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from operator import index
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -39,9 +38,10 @@ from polyfold.atlas.flat import count_flat_faces, flat_generators, flat_measures
 from polyfold.atlas.generators import Generators, count_faces, find_generators, find_measures
 from polyfold.atlas.halfspaces import Halfspaces, halfspaces
 from polyfold.atlas.maps import in_chunks, output_forms
+from polyfold.atlas.numbers import one_of
 from polyfold.atlas.patterns import PatternIndex, unpack
 from polyfold.atlas.problem import beyond_core
-from polyfold.errors import PolyfoldError, ShapeError
+from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational
 from polyfold.program.program import Program
 
@@ -99,17 +99,14 @@ class Atlas:
         return len(self.patterns)
 
     def __getitem__(self, cell: int) -> Cell:
-        number = index(cell)
-        if not -len(self) <= number < len(self):
-            raise IndexError(f"there is no cell {cell}: the atlas has {len(self)}")
-        return Cell(self, number % len(self))
+        return Cell(self, self._number(cell))
 
     def __iter__(self) -> Iterator[Cell]:
         return (Cell(self, i) for i in range(len(self)))
 
     def __repr__(self) -> str:
         return (
-            f"Atlas: {len(self):,} cells of a network with {self.gates} gates "
+            f"Atlas: {how_many(len(self), 'cell')} of a network with {how_many(self.gates, 'gate')} "
             f"on {self.domain.describe()}; {self.certificate}"
         )
 
@@ -150,7 +147,7 @@ class Atlas:
         return {
             "cells": f"{len(self):,} ({int(self.bounded.sum()):,} bounded)",
             "facets": f"{self.inner_facets:,} between cells, {self.boundary_facets:,} on the domain's boundary",
-            "gates": f"{self.gates:,} in {len(self.program.stages)} stages",
+            "gates": f"{self.gates:,} in {how_many(len(self.program.stages), 'stage')}",
             "inputs, outputs": f"{self.program.input_dim}, {self.outputs}",
             "domain": self.domain.describe(),
             "certificate": str(self.certificate),
@@ -180,10 +177,12 @@ class Atlas:
 
     def facets(self, cell: int) -> range:
         """The facet numbers of a cell."""
+        cell = self._number(cell)
         return range(int(self.facet_start[cell]), int(self.facet_start[cell + 1]))
 
     def walls(self, facet: int) -> tuple[int, ...]:
         """Every wall that a facet lies on, its first one in front."""
+        facet = one_of(facet, len(self.facet_wall), "facet", "the atlas")
         first, last = np.searchsorted(self.shared_facet, [facet, facet + 1])
         return (int(self.facet_wall[facet]), *self.shared_wall[first:last].tolist())
 
@@ -272,10 +271,14 @@ class Atlas:
 
     def rational_witness(self, cell: int) -> tuple[fmpq, ...]:
         """A cell's witness as exact numbers."""
+        cell = self._number(cell)
         exact = self.exact_witnesses.get(cell)
         if exact is not None:
             return tuple(fmpq(x.numerator, x.denominator) for x in exact)
         return tuple(rational(x) for x in self.witnesses[cell].tolist())
+
+    def _number(self, cell: int) -> int:
+        return one_of(cell, len(self), "cell", "the atlas")
 
     def f_vector(self) -> tuple[int, ...]:
         """Numbers of faces of dimension 0, 1, ..., d of the whole complex, each counted once.

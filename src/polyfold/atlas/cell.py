@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.errors import how_many
+
 if TYPE_CHECKING:
     from polyfold.atlas.atlas import Atlas
 
@@ -24,7 +26,7 @@ class Cell:
 
     def __repr__(self) -> str:
         kind = "bounded" if self.bounded else "unbounded"
-        return f"Cell {self.id}: {kind}, {len(self.facets)} facets, pattern {self.pattern}"
+        return f"Cell {self.id}: {kind}, {how_many(len(self.facets), 'facet')}, pattern {self.pattern}"
 
     def _repr_html_(self) -> str:
         A, c = self.map

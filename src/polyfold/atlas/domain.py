@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.errors import DomainError
+from polyfold.errors import DomainError, how_many
 from polyfold.exact.rank import column_rank
 
 Array = npt.NDArray[np.float64]
@@ -82,7 +82,7 @@ class Domain:
     def describe(self) -> str:
         """A few words for summaries."""
         place = f"a {self.dim}-dimensional slice of R^{self.input_dim}" if self.is_slice else f"R^{self.dim}"
-        return f"{place} cut by {self.rows} rows" if self.rows else place
+        return f"{place} cut by {how_many(self.rows, 'row')}" if self.rows else place
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +149,10 @@ class Slice:
             raise DomainError("a slice's origin and basis must be finite numbers")
         rank = column_rank(basis)
         if rank < basis.shape[1]:
-            raise DomainError(f"the slice's {basis.shape[1]} directions span only {rank} dimensions")
+            raise DomainError(
+                f"the {basis.shape[1]}-dimensional slice is flat: "
+                f"its directions span only {how_many(rank, 'dimension')}"
+            )
         outer = (self.within or Polytope(np.zeros((0, dim)), np.zeros(0))).resolve(dim)
         inner = (self.bounds or Polytope(np.zeros((0, rank)), np.zeros(0))).resolve(rank)
         return Domain(origin, basis, outer.input_rows, outer.input_offsets, inner.input_rows, inner.input_offsets)
@@ -232,7 +235,7 @@ def resolve_domain(domain: DomainLike, dim: int) -> Domain:
         return _unsliced(np.zeros((0, dim)), np.zeros(0), dim)
     if isinstance(domain, Domain):
         if domain.input_dim != dim:
-            raise DomainError(f"the domain lies in R^{domain.input_dim}, the network takes {dim} inputs")
+            raise DomainError(f"the domain lies in R^{domain.input_dim}, the network takes {how_many(dim, 'input')}")
         return domain
     if isinstance(domain, Box | Polytope | Slice):
         return domain.resolve(dim)
@@ -268,7 +271,9 @@ def _bounds(value: Any, dim: int, name: str) -> Array:
     if array.ndim == 0:
         array = np.full(dim, float(array))
     if array.shape != (dim,):
-        raise DomainError(f"the box's {name} has shape {array.shape}; a network with {dim} inputs needs ({dim},)")
+        raise DomainError(
+            f"the box's {name} has shape {array.shape}; a network with {how_many(dim, 'input')} needs ({dim},)"
+        )
     if np.isnan(array).any():
         raise DomainError(f"the box's {name} contains NaN: {array.tolist()}")
     return array

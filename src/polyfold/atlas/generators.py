@@ -12,9 +12,10 @@ import numpy.typing as npt
 
 from polyfold import core
 from polyfold.atlas.domain import Domain
+from polyfold.atlas.numbers import one_of
 from polyfold.atlas.patterns import Packed, order_by_gate
 from polyfold.atlas.problem import core_problem
-from polyfold.errors import LimitError
+from polyfold.errors import LimitError, how_many
 from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
@@ -23,7 +24,7 @@ Ids = npt.NDArray[np.int64]
 VERTEX, RAY, LINE = 0, 1, 2
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Generators:
     """What spans each of a list of cells: cell = hull(vertices) + cone(rays) + span(lines).
 
@@ -41,6 +42,9 @@ class Generators:
     def __len__(self) -> int:
         return len(self.start) - 1
 
+    def __repr__(self) -> str:
+        return f"Generators: {len(self.points):,} vertices, rays and lines of {how_many(len(self), 'item')}"
+
     @cached_property
     def owner(self) -> Ids:
         """The item that each generator belongs to."""
@@ -48,6 +52,7 @@ class Generators:
 
     def vertices(self, item: int) -> Array:
         """The vertices of one item."""
+        item = one_of(item, len(self), "item", "the list")
         rows = slice(self.start[item], self.start[item + 1])
         found: Array = self.points[rows][self.kind[rows] == VERTEX]
         return found

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.atlas.maps import gate_forms, in_chunks
+from polyfold.atlas.numbers import one_of
+from polyfold.errors import how_many
 
 if TYPE_CHECKING:
     from polyfold.atlas.atlas import Atlas
@@ -18,7 +20,7 @@ Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Halfspaces:
     """Cell i of the list is {u : A[s:e] u <= b[s:e]} with s, e = start[i], start[i + 1].
 
@@ -33,7 +35,11 @@ class Halfspaces:
     def __len__(self) -> int:
         return len(self.start) - 1
 
+    def __repr__(self) -> str:
+        return f"Halfspaces: {how_many(len(self.b), 'row')} of {how_many(len(self), 'cell')}"
+
     def __getitem__(self, item: int) -> tuple[Array, Array]:
+        item = one_of(item, len(self), "item", "the list")
         rows = slice(self.start[item], self.start[item + 1])
         return self.A[rows], self.b[rows]
 

@@ -13,7 +13,7 @@ from flint import fmpq, fmpq_mat
 
 from polyfold.atlas.patterns import pack
 from polyfold.atlas.problem import beyond_core, stays_structured
-from polyfold.errors import DomainError, PolyfoldError, ShapeError
+from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.bounded import BoundedValues, bounded_forward, exact_values
 from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.rational import rational, rational_matrix
@@ -110,9 +110,9 @@ def parameter_rows(domain: Domain, points: Any) -> Array:
     try:
         U = np.asarray(points, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise ShapeError(f"points are rows of {domain.dim} numbers: {error}") from None
+        raise ShapeError(f"points are rows of {how_many(domain.dim, 'number')}: {error}") from None
     if U.ndim != 2 or U.shape[1] != domain.dim:
-        raise ShapeError(f"points are rows of {domain.dim} numbers; this array has shape {U.shape}")
+        raise ShapeError(f"points are rows of {how_many(domain.dim, 'number')}; this array has shape {U.shape}")
     if not np.isfinite(U).all():
         raise ShapeError(f"point {int(np.flatnonzero(~np.isfinite(U).all(axis=1))[0])} is not finite")
     return U

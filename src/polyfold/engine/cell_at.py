@@ -11,7 +11,7 @@ from polyfold.atlas.location import contains
 from polyfold.engine.cell_facets import Cells, Witness
 from polyfold.engine.frontier import Found
 from polyfold.engine.measure_domain import no_gates
-from polyfold.errors import DomainError, PolyfoldError, ShapeError
+from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational
 from polyfold.exact.rounding import relative
 
@@ -30,7 +30,7 @@ class CellAt:
         try:
             point = np.asarray(value, dtype=np.float64).ravel()
         except (TypeError, ValueError) as error:
-            raise ShapeError(f"{name} is no point of {domain.dim} numbers: {error}") from None
+            raise ShapeError(f"{name} is no point of {how_many(domain.dim, 'number')}: {error}") from None
         if point.shape != (domain.dim,) or not np.isfinite(point).all():
             raise ShapeError(f"{name} must be {domain.dim} finite numbers; it has shape {np.shape(value)}")
         if not contains(domain, point[None, :])[0]:

@@ -8,7 +8,7 @@ affordable. What is left then is listed as undecided.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
@@ -21,6 +21,7 @@ from polyfold.engine.exact_cell import ExactCells, ExactFacet, Hints, affordable
 from polyfold.engine.facet_programs import CellPrograms
 from polyfold.engine.facet_proof import FloatProofs
 from polyfold.engine.validity import Validity, Walls, wall_name
+from polyfold.errors import how_many
 from polyfold.exact.rational import rational
 from polyfold.exact.tolerances import RECESSION
 from polyfold.program.program import Program
@@ -65,11 +66,11 @@ class Facet:
     witness: Witness | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CellFacets:
     """The facets of a cell, in the order of their walls; and walls that neither floats nor integers could decide."""
 
-    validity: Validity = field(repr=False)
+    validity: Validity
     witness: Witness
     facets: tuple[Facet, ...]
     undecided: tuple[int, ...]
@@ -78,6 +79,9 @@ class CellFacets:
 
     def __len__(self) -> int:
         return len(self.facets)
+
+    def __repr__(self) -> str:
+        return f"CellFacets: {how_many(len(self), 'facet')}, {len(self.undecided):,} undecided, by {self.proved_by}"
 
     def __getitem__(self, facet: int) -> Facet:
         return self.facets[facet]

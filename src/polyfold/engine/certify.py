@@ -16,6 +16,7 @@ from polyfold.atlas.problem import core_problem
 from polyfold.engine.exact_proof import ExactProof, Fault, Kind
 from polyfold.engine.progress import Progress, reporter
 from polyfold.engine.watch import thread_count, watched
+from polyfold.errors import how_many
 
 Ids = npt.NDArray[np.int64]
 
@@ -80,7 +81,7 @@ def check_digests(atlas: Atlas) -> Check:
 
 def check_whole(atlas: Atlas) -> Check:
     """There is a cell to start from, and the engine says that it came to its end."""
-    detail = f"{len(atlas):,} cells"
+    detail = how_many(len(atlas), "cell")
     if not len(atlas):
         detail = "no cell at all"
     elif not atlas.complete:
@@ -105,7 +106,7 @@ def _prove_cells(atlas: Atlas, threads: int, report: Progress) -> list[Check]:
     proved = _by_floats(atlas, threads, report)
     left = np.flatnonzero(proved == 0)
     faults, by_integers = _by_integers(atlas, left, report)
-    done = f"{len(atlas) - len(left):,} cells in floats, {by_integers:,} in exact arithmetic"
+    done = f"{how_many(len(atlas) - len(left), 'cell')} in floats, {by_integers:,} in exact arithmetic"
     return [
         _answer(question, [fault for fault in faults if fault.kind == kind], done)
         for kind, question in _QUESTIONS.items()

@@ -19,6 +19,7 @@ from polyfold.atlas.patterns import pack
 from polyfold.atlas.problem import beyond_core, core_problem, stays_structured
 from polyfold.engine.measure_domain import domain_volume
 from polyfold.engine.slice_checks import check_slice_witnesses, check_sum
+from polyfold.errors import how_many
 from polyfold.exact.bounded import bounded_forward
 from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.tolerances import CONTINUITY
@@ -202,7 +203,9 @@ def check_continuity(atlas: Atlas) -> Check:
             jump[far] = _relative(along[far], foot[far], offset[far], *sizes)
         worst = float(np.maximum(worst, jump.max(initial=0.0)))
     return Check(
-        "maps agree across facets", worst <= CONTINUITY, f"{len(inner):,} facets, largest jump {worst:.2g} relative"
+        "maps agree across facets",
+        worst <= CONTINUITY,
+        f"{how_many(len(inner), 'facet')}, largest jump {worst:.2g} relative",
     )
 
 

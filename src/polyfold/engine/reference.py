@@ -16,7 +16,7 @@ from typing import NamedTuple
 from flint import fmpq, fmpq_mat
 
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
-from polyfold.errors import DomainError
+from polyfold.errors import DomainError, how_many
 from polyfold.exact.evaluate import PointEvaluation, RationalProgram, evaluate_exactly
 from polyfold.exact.linear_program import Point, dot, highest_point, integer_row, maximise, point_above
 from polyfold.exact.rational import rational_matrix
@@ -156,11 +156,11 @@ def _interior_point(rows: list[_Row], domain: Domain) -> Point:
     best = maximise([*zeros, fmpq(1)], A, [*(row.offset for row in rows), fmpq(1)])
     assert best.value is not None and best.point is not None
     if best.value < 0:
-        raise DomainError(f"the domain is empty: no point satisfies its {domain.rows} rows")
+        raise DomainError(f"the domain is empty: no point satisfies its {how_many(domain.rows, 'row')}")
     if best.value == 0:
         raise DomainError(
-            f"the domain is flat: points satisfy its {domain.rows} rows, but it has no interior in its "
-            f"{domain.dim} dimensions; use a slice to look at a set of lower dimension"
+            f"the domain is flat: points satisfy its {how_many(domain.rows, 'row')}, but it has no interior in its "
+            f"{how_many(domain.dim, 'dimension')}; use a slice to look at a set of lower dimension"
         )
     return _short(best.point[:-1], rows)
 

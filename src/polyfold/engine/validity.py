@@ -14,6 +14,7 @@ from polyfold.atlas.frozen import all_gate_forms
 from polyfold.atlas.halfspaces import domain_rows
 from polyfold.atlas.location import bounded_lift
 from polyfold.atlas.maps import majorant, roundings, support
+from polyfold.errors import how_many
 from polyfold.exact.bounded import BoundedValues, bounded_forward
 from polyfold.exact.rational import rational_matrix
 from polyfold.exact.rounding import TINY, relative
@@ -47,7 +48,10 @@ class Validity:
 
     def __repr__(self) -> str:
         gates = int((self.wall < self.program.gates).sum())
-        return f"Validity: {gates} gates and {len(self) - gates} domain rows in {self.A.shape[1]} dimensions"
+        return (
+            f"Validity: {how_many(gates, 'gate')} and {how_many(len(self) - gates, 'domain row')} "
+            f"in {how_many(self.A.shape[1], 'dimension')}"
+        )
 
     @property
     def names(self) -> list[str]:

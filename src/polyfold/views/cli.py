@@ -10,6 +10,7 @@ import csv
 import json
 import os
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,7 +26,7 @@ from polyfold.data import bundled, read
 from polyfold.engine.certify import certify as certify_atlas
 from polyfold.engine.count import count as count_network
 from polyfold.engine.unfold import unfold as unfold_network
-from polyfold.errors import DomainError, PolyfoldError, StorageError
+from polyfold.errors import DomainError, PolyfoldError, StorageError, how_many
 from polyfold.network.from_arrays import from_arrays
 from polyfold.network.graph import Network
 from polyfold.network.load import load
@@ -48,6 +49,22 @@ BoxFile = Annotated[Path | None, typer.Option(help="A CSV file with a row lo,hi 
 MaxSeconds = Annotated[float | None, typer.Option(help="Stop after so many seconds.")]
 Threads = Annotated[int | None, typer.Option(help="Threads to use; one a processor unless given.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"polyfold {version('polyfold')}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    show_version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop."),
+    ] = False,
+) -> None:
+    """Unfold a ReLU network into its linear pieces, exactly."""
 
 
 @app.command()
@@ -137,7 +154,7 @@ def unfold(
 
 
 def _say_incomplete(stopped_by: str | None, cells: int) -> None:
-    message = f"stopped by {stopped_by} after {cells:,} cells; there are more"
+    message = f"stopped by {stopped_by} after {how_many(cells, 'cell')}; there are more"
     Console(stderr=True).print(f"[bold yellow]incomplete:[/] {message}", soft_wrap=True, highlight=False)
     raise typer.Exit(LIMIT_REACHED)
 

@@ -11,6 +11,7 @@ from rich.text import Text
 from polyfold.analyses.regions import Regions
 from polyfold.atlas.atlas import Atlas
 from polyfold.engine.count import Count
+from polyfold.errors import how_many
 from polyfold.network.graph import Network
 from polyfold.program.program import Program
 
@@ -103,7 +104,7 @@ def network_panel(network: Network, program: Program) -> RenderableType:
     grid.add_row("read from", network.source)
     for side in ("inputs", "outputs"):
         grid.add_row(side, ", ".join(f"{p['name']} {tuple(p['shape'])}" for p in facts[side]))
-    grid.add_row("gates", f"{program.gates:,} in {len(program.stages)} stages of {facts['stages']}")
+    grid.add_row("gates", f"{program.gates:,} in {how_many(len(program.stages), 'stage')} of {facts['stages']}")
     for sentence in network.stripped:
         grid.add_row("note", sentence)
     table = Table("node", "operation", "shape", box=None, pad_edge=False)
