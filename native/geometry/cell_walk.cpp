@@ -11,6 +11,7 @@ namespace polyfold {
 namespace {
 
 constexpr int most_generators = 1 << 16;
+constexpr std::size_t worth_searching = 16;  // generators; fewer are looked at as quickly one by one
 
 enum Side : std::uint8_t { above = 1, below = 2, on_it = 4 };
 
@@ -333,7 +334,12 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
         add_low(g, walls);
         high->add(g, walls);
     };
-    const bool searched = negative_edges_.list(cell.facets_of, negatives_, cell.slots.size());
+    const bool searched = negatives_.size() >= worth_searching;
+    if (searched) {
+        negative_edges_.clear(negatives_.size(), cell.slots.size());
+        for (std::size_t i = 0; i < negatives_.size(); ++i)
+            cell.facets_of[negatives_[i]].for_each([&](int slot) { negative_edges_.put(i, slot); });
+    }
     negative_masks_.clear();
     for (const int n : negatives_) negative_masks_.push_back(cell.facets_of[n]);
     for (const int p : positives_) {
@@ -341,7 +347,8 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
         const Mask<Words> mask = cell.facets_of[p];
         const bool simple = mask.size() == edge + 1;
         if (simple && searched) {
-            negative_edges_.for_each_beside(mask, [&](std::size_t i) { cross(p, negatives_[i]); });
+            negative_edges_.for_each_beside([&](auto visit) { mask.for_each(visit); }, 0,
+                                            [&](std::size_t i) { cross(p, negatives_[i]); });
             continue;
         }
         for (std::size_t i = 0; i < negatives_.size(); ++i) {

@@ -94,7 +94,7 @@ class CellWalk {
     Forms forms_;
     std::vector<double> point_, values_;
     std::vector<int> positives_, negatives_;
-    EdgeSearch<Words> negative_edges_;
+    EdgeSearch negative_edges_;
     std::vector<Mask<Words>> negative_masks_, low_masks_;
     std::vector<std::int32_t> low_generators_;
     std::vector<std::int8_t> signs_;

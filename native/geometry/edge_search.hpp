@@ -1,67 +1,72 @@
 // Which generators share an edge with one that lies on no more facets than it has to.
 #pragma once
 
-#include <algorithm>
-#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <vector>
 
-#include "geometry/mask.hpp"
+#include "geometry/lanes.hpp"
 
 namespace polyfold {
 
-// The generators on one side of a cut, which each generator of the other side looks through: the only work of a cut
-// that grows with pairs. Where there are many, and few facets, it is done eight to a register.
-template <int Words>
+// The only work of a cut that grows with pairs of generators. For every facet there is a set of the generators on it,
+// as bits, so that as many as a register has bits are looked at together.
 class EdgeSearch {
   public:
-    // The facets that each of these lies on, of which none has a number of `slots` or more. False where looking at one
-    // after the other is as quick, and this cannot be used.
-    bool list(const std::vector<Mask<Words>>& facets_of, const std::vector<int>& generators, std::size_t slots) {
-        count_ = generators.size();
-        if (count_ < block || slots > 32) return false;
-        facets_.resize((count_ + block - 1) / block * block);
-        beside_.resize(facets_.size());
-        for (std::size_t i = 0; i < count_; ++i)
-            facets_[i] = static_cast<std::uint32_t>(facets_of[generators[i]].words[0]);
-        return true;
+    // Start with so many generators, none of them on any facet yet.
+    void clear(std::size_t generators, std::size_t facets) {
+        generators_ = generators;
+        words_ = (generators + in_register - 1) / in_register * lanes;
+        on_facet_.assign(facets * words_, 0);
+        sets_.resize(facets);
+        hits_.resize(words_ + 1);
     }
 
-    // Calls visit(i) for each of these that lies on all facets of the mask, or on all but one.
-    template <class Visit>
-    void for_each_beside(const Mask<Words>& mask, Visit visit) {
-        mark(static_cast<std::uint32_t>(mask.words[0]));
-        for (std::size_t first = 0; first < count_; first += 8) {
-            std::uint64_t eight;
-            std::memcpy(&eight, beside_.data() + first, 8);
-            if (eight == 0) continue;
-            const std::size_t last = std::min(first + 8, count_);
-            for (std::size_t i = first; i < last; ++i)
-                if (beside_[i]) visit(i);
+    void put(std::size_t generator, std::size_t facet) {
+        on_facet_[facet * words_ + generator / 64] |= std::uint64_t{1} << (generator % 64);
+    }
+
+    // Calls visit(i) for each generator from `first` on that lies on all of some facets, or on all but one. The facets
+    // are what for_each_facet(visit) visits.
+    template <class ForEachFacet, class Visit>
+    void for_each_beside(ForEachFacet for_each_facet, std::size_t first, Visit visit) {
+        std::size_t sets = 0, hits = 0;
+        for_each_facet([&](std::size_t facet) { sets_[sets++] = on_facet_.data() + facet * words_; });
+        for (std::size_t word = first / in_register * lanes; word < words_; word += lanes) {
+            BitLanes on_all = ~BitLanes{}, off_one{};
+            for (std::size_t k = 0; k < sets; ++k) {
+                BitLanes on;
+                std::memcpy(&on, sets_[k] + word, sizeof on);
+                off_one = (off_one & on) | (on_all & ~on);
+                on_all &= on;
+            }
+            // Nobody can foretell which are empty: keep them all, and overwrite those that are.
+            for (std::size_t lane = 0; lane < lanes; ++lane) {
+                hits_[hits] = {word + lane, on_all[lane] | off_one[lane]};
+                hits += hits_[hits].bits != 0;
+            }
         }
+        for (std::size_t hit = 0; hit < hits; ++hit)
+            for (std::uint64_t bits = hits_[hit].bits; bits; bits &= bits - 1) {
+                const std::size_t i = hits_[hit].word * 64 + static_cast<std::size_t>(std::countr_zero(bits));
+                if (i >= first && i < generators_) visit(i);
+            }
     }
 
   private:
-    static constexpr std::size_t block = 32;
+    static constexpr std::size_t in_register = 64 * lanes;
 
-    std::size_t count_ = 0;
-    std::vector<std::uint32_t> facets_;  // whole blocks, like the next
-    std::vector<std::uint8_t> beside_;
-
-    // Whole blocks without branches: the compiler puts them into vector registers.
-    void mark(std::uint32_t mask) {
-        for (std::size_t first = 0; first < count_; first += block) {
-            const std::uint32_t* others = facets_.data() + first;
-            std::array<std::uint8_t, block> beside;
-            for (std::size_t i = 0; i < block; ++i) {
-                const std::uint32_t lacking = mask & ~others[i];
-                beside[i] = (lacking & (lacking - 1)) == 0;
-            }
-            std::memcpy(beside_.data() + first, beside.data(), block);
-        }
-    }
+    std::size_t generators_ = 0;
+    std::size_t words_ = 0;                // a set; whole registers
+    std::vector<std::uint64_t> on_facet_;  // by facet
+    struct Hit {
+        std::size_t word;
+        std::uint64_t bits;
+    };
+    std::vector<const std::uint64_t*> sets_;
+    std::vector<Hit> hits_;
 };
 
 }  // namespace polyfold

@@ -11,6 +11,8 @@ namespace polyfold {
 namespace {
 
 constexpr int most_facets = 64;
+constexpr std::size_t worth_gathering = 16;  // vertices
+constexpr int worth_searching = 10;          // vertices; fewer are looked at as quickly one by one
 
 // More parts than so many rows make in general position.
 bool may_make_too_many(int rows, int dim) {
@@ -29,6 +31,11 @@ void copy_into(Lanes* registers, const double* numbers, int count) {
     if (count == 0) return;
     const double second = count > 1 ? numbers[1] : 0.0, third = count > 2 ? numbers[2] : 0.0;
     *registers = Lanes{numbers[0], second, third, 0.0};
+}
+
+template <class Visit>
+void for_each_bit(std::uint64_t bits, Visit visit) {
+    for (; bits; bits &= bits - 1) visit(std::countr_zero(bits));
 }
 
 double largest_of(Lanes x) {
@@ -92,7 +99,7 @@ void PartList<Words>::start(const Cell<Words>& cell) {
         cell.facets_of[v].for_each([&](int s) { vertices_[v].facets |= Bits{1} << bit_of_slot_[s]; });
         copy_into(values(v), frame.value.data() + static_cast<std::ptrdiff_t>(g) * n + first, rows_);
         copy_into(point(v), cell.point(v), dimensions_);
-        hand_out(v, 0);
+        hand_out(v, 0, parts_);
     }
     levels_[0].first = 0;
     levels_[0].last = cell.size();
@@ -106,52 +113,44 @@ void PartList<Words>::make_room(std::size_t vertices) {
 
 // Give a vertex to all parts around it: at t = 1, or as a direction.
 template <int Words>
-void PartList<Words>::hand_out(int v, Bits chain) {
+void PartList<Words>::hand_out(int v, Bits chain, PartTable& parts) {
     const Vertex& vertex = vertices_[v];
     const Lanes* at = point(v);
     const double scale = vertex.infinite ? 1.0 : 1 / at[problem_.dim / lanes][problem_.dim % lanes];
     for (int i = 0; i < point_registers_; ++i) scaled_[i] = at[i] * scale;
-    parts_.add_vertex(vertex.code, chain, vertex.facets, vertex.infinite, scaled_.data());
+    parts.add_vertex(vertex.code, chain, vertex.facets, vertex.infinite, scaled_.data());
 }
 
-// The edges of a section that one of the rows cuts. Two vertices are neighbours if no third one lies on all facets that
-// they share.
+// The edges of a section that one of the rows cuts.
 template <int Words>
 void PartList<Words>::find_edges(int level, Bits rows) {
     Section& section = levels_[level];
-    section.edges.clear();
-    const int first = section.first, count = section.last - first, facets = problem_.dim - level - 1;
-    // Side by side, because there are many pairs of vertices and few edges. What fills up the end is looked at as well.
-    const int blocks = (count + block_size - 1) / block_size;
-    side_by_side_.assign(2 * blocks, {});
-    for (int v = 0; v < count; ++v) {
-        side_by_side_[2 * (v / block_size)].bits[v % block_size] = vertices_[first + v].facets;
-        side_by_side_[2 * (v / block_size) + 1].bits[v % block_size] = vertices_[first + v].code & rows;
+    section.edges = 0;
+    const int first = section.first, last = section.last, facets = problem_.dim - level - 1;
+    const bool searched = last - first >= worth_searching;
+    if (searched) {
+        search_.clear(last - first, slots_.size());
+        for (int v = first; v < last; ++v)
+            for_each_bit(vertices_[v].facets, [&](int facet) { search_.put(v - first, facet); });
     }
-    for (int a = 0; a + 1 < count; ++a) {
-        const Bits own = vertices_[first + a].facets, code = vertices_[first + a].code & rows;
-        if (std::popcount(own) != facets + 1) {
-            for (int b = a + 1; b < count; ++b) add_edge_if_any(section, first + a, first + b, rows, facets);
-            continue;
-        }
+    for (int a = first; a < last; ++a) {
+        const Vertex& from = vertices_[a];
+        const auto add_if_cut = [&](int b) { section.add({a, b, (from.code ^ vertices_[b].code) & rows}); };
         // A simple vertex has an edge to those which lie on all of its facets but one.
-        for (int block = (a + 1) / block_size; block < blocks; ++block) {
-            const auto& others = side_by_side_[2 * block];
-            const auto& codes = side_by_side_[2 * block + 1];
-            BitLanes hit{};
-            for (int half = 0; half < block_size / lanes; ++half) {
-                const BitLanes missing = own & ~others.half[half];
-                const Choice both = ((missing & (missing - 1)) == 0) & ((code ^ codes.half[half]) != 0);
-                hit |= both ? BitLanes{1, 2, 4, 8} << (half * lanes) : BitLanes{};
-            }
-            for (Bits hits = (hit[0] | hit[1]) | (hit[2] | hit[3]); hits; hits &= hits - 1) {
-                const int i = std::countr_zero(hits), b = block * block_size + i;
-                if (b > a && b < count) section.edges.push_back({first + a, first + b, code ^ codes.bits[i]});
-            }
+        if (std::popcount(from.facets) != facets + 1) {
+            for (int b = a + 1; b < last; ++b) add_edge_if_any(section, a, b, rows, facets);
+        } else if (searched) {
+            search_.for_each_beside([&](auto visit) { for_each_bit(from.facets, visit); }, a + 1 - first,
+                                    [&](std::size_t i) { add_if_cut(first + static_cast<int>(i)); });
+        } else {
+            for (int b = a + 1; b < last; ++b)
+                if (const Bits missing = from.facets & ~vertices_[b].facets; (missing & (missing - 1)) == 0)
+                    add_if_cut(b);
         }
     }
 }
 
+// Two vertices are neighbours if no third one lies on all facets that they share.
 template <int Words>
 void PartList<Words>::add_edge_if_any(Section& section, int a, int b, Bits rows, int facets) const {
     const Vertex &from = vertices_[a], &to = vertices_[b];
@@ -160,7 +159,7 @@ void PartList<Words>::add_edge_if_any(Section& section, int a, int b, Bits rows,
     if (std::popcount(to.facets) != facets + 1)
         for (int other = section.first; other < section.last; ++other)
             if (other != a && other != b && (vertices_[other].facets & common) == common) return;
-    section.edges.push_back({a, b, cutting});
+    section.add({a, b, cutting});
 }
 
 // Cut a section, which the rows of `chain` have made, by each of these rows, and what they make of it by those behind.
@@ -169,21 +168,28 @@ bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
     find_edges(level, rows);
     Section& next = levels_[level + 1];
     const int made = levels_[level].last;
-    make_room(made + levels_[level].edges.size());
+    make_room(made + levels_[level].edges);
     while (rows) {
         stop_.check();
         const int row = std::countl_zero(rows);
         const Bits bit = bit_of_row(row);
         rows ^= bit;
         Bits some = 0, all = ~Bits{0};
-        for (const Edge& edge : levels_[level].edges) {
-            if (!(edge.rows & bit)) continue;
+        levels_[level].list_edges_cut_by(bit, cut_);
+        // Many vertices lie between the same parts: put them together before all these parts get them.
+        const bool gather = cut_.size() >= worth_gathering;
+        if (gather) gathered_.clear(rows_, point_registers_);
+        for (const Edge& edge : cut_) {
             if (!add_crossing(cell, edge, row, chain | bit)) return false;
             const int v = static_cast<int>(vertices_.size()) - 1;
-            hand_out(v, chain | bit);
+            if (gather)
+                hand_out(v, 0, gathered_);
+            else
+                hand_out(v, chain | bit, parts_);
             some |= vertices_[v].code;
             all &= vertices_[v].code;
         }
+        if (gather) parts_.add_vertices(gathered_, chain | bit);
         next.first = made;
         next.last = static_cast<int>(vertices_.size());
         if (const Bits cutting = some & ~all & rows) {
@@ -235,8 +241,7 @@ bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row,
     }
     // Nobody may ever ask for a sign here, but a place that is quite wrong would spoil the witnesses.
     const double size = largest_of(sizes), last = at[problem_.dim / lanes][problem_.dim % lanes];
-    if (!sure || !(vertex.error < rounding::near * size) ||
-        !(vertex.infinite || vertex.error < rounding::near * last)) {
+    if (!sure || !(vertex.error < rounding::near * size) || !(vertex.infinite || vertex.error < rounding::there * last)) {
         vertex.code = from.code & to.code;
         return add_by_equations(cell, vertex, open, chain);
     }
@@ -288,20 +293,29 @@ void PartList<Words>::evaluate(Cell<Words>& cell, int first, Bits chain) {
                         .error;
         vertex.error = error;
         copy_into(point(v), scratch_.data(), dimensions_);
-        Lanes* value = values(v);
-        for (int i = 0; i < row_registers_; ++i) {
-            Lanes sum{};
-            for (int k = 0; k < dimensions_; ++k) sum += forms_[k * row_registers_ + i] * scratch_[k];
-            value[i] = sum;
-        }
+        int i = 0;
+        for (; i + 4 <= row_registers_; i += 4) evaluate_registers<4>(i, values(v));
+        if (row_registers_ - i == 3) evaluate_registers<3>(i, values(v));
+        if (row_registers_ - i == 2) evaluate_registers<2>(i, values(v));
+        if (row_registers_ - i == 1) evaluate_registers<1>(i, values(v));
     }
+}
+
+// Several sums side by side, because each term of a sum waits for the one before.
+template <int Words>
+template <int Count>
+void PartList<Words>::evaluate_registers(int first, Lanes* value) const {
+    Lanes sum[Count]{};
+    for (int k = 0; k < dimensions_; ++k)
+        for (int i = 0; i < Count; ++i) sum[i] += forms_[k * row_registers_ + first + i] * scratch_[k];
+    for (int i = 0; i < Count; ++i) value[first + i] = sum[i];
 }
 
 // The slots of a vertex on these facets and rows. The rows get slots that are free, so that their equations are found.
 template <int Words>
 Mask<Words> PartList<Words>::mask_of(Cell<Words>& cell, Bits facets, Bits chain) const {
     Mask<Words> mask, used = cell.facets;
-    for (; facets; facets &= facets - 1) mask.set(slots_[std::countr_zero(facets)]);
+    for_each_bit(facets, [&](int bit) { mask.set(slots_[bit]); });
     for_each_row(chain, [&](int r) {
         const int slot = used.first_free();
         if (slot < 0) throw TooManyFacets();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "geometry/crossing.hpp"
+#include "geometry/edge_search.hpp"
 #include "geometry/part_table.hpp"
 
 namespace polyfold {
@@ -51,7 +52,24 @@ class PartList {
     // A section of the cell, of one dimension less at every level.
     struct Section {
         int first = 0, last = 0;  // its vertices
-        std::vector<Edge> edges;
+        std::vector<Edge> edge;
+        std::size_t edges = 0;
+
+        // Only edges that are cut; nobody can foretell which, so the others are added as well and then overwritten.
+        void add(const Edge& candidate) {
+            if (edges == edge.size()) edge.resize(2 * edges + 16);
+            edge[edges] = candidate;
+            edges += candidate.rows != 0;
+        }
+        void list_edges_cut_by(Bits row, std::vector<Edge>& list) const {
+            list.resize(edges + 1);
+            std::size_t count = 0;
+            for (std::size_t e = 0; e < edges; ++e) {
+                list[count] = edge[e];
+                count += (edge[e].rows & row) != 0;
+            }
+            list.resize(count);
+        }
     };
     struct Vertex {
         double error;
@@ -84,12 +102,9 @@ class PartList {
     // Scratch.
     std::vector<double> scratch_;
     std::vector<Lanes> scaled_;
-    static constexpr int block_size = 8;
-    union BitBlock {
-        BitLanes half[block_size / lanes];
-        Bits bits[block_size];
-    };
-    std::vector<BitBlock> side_by_side_;  // of a section's vertices in turn: facets, codes
+    EdgeSearch search_;
+    std::vector<Edge> cut_;
+    PartTable gathered_;
     std::vector<int> bit_of_slot_;
 
     Lanes* point(int v) { return points_.data() + static_cast<std::ptrdiff_t>(v) * point_registers_; }
@@ -104,8 +119,10 @@ class PartList {
     bool add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain);
     bool add_by_equations(Cell<Words>& cell, Vertex vertex, Bits open, Bits chain);
     void evaluate(Cell<Words>& cell, int first, Bits chain);
+    template <int Count>
+    void evaluate_registers(int first, Lanes* value) const;
     Mask<Words> mask_of(Cell<Words>& cell, Bits facets, Bits chain) const;
-    void hand_out(int v, Bits chain);
+    void hand_out(int v, Bits chain, PartTable& parts);
     void read_point(int v);
     void make_room(std::size_t vertices);
 };

@@ -62,17 +62,24 @@ class PartTable {
 
     // A vertex lies on some rows and facets, which bound all parts around it: those with these signs of the other rows.
     void add_vertex(std::uint64_t code, std::uint64_t rows, std::uint64_t facets, bool infinite, const Lanes* point) {
-        std::uint64_t chosen = 0;
-        do {
-            const int index = find_or_add(code | chosen);
-            Part& part = parts_[index];
-            part.facets |= facets;
-            part.rows |= rows;
-            Lanes* sum = (infinite ? drifts_ : sums_).data() + index * registers_;
-            for (int i = 0; i < registers_; ++i) sum[i] += point[i];
-            part.open |= infinite;
-            chosen = (chosen - rows) & rows;
-        } while (chosen);
+        for_each_around(code, rows, [&](int index) {
+            parts_[index].facets |= facets;
+            parts_[index].open |= infinite;
+            add_up(point, (infinite ? drifts_ : sums_).data() + index * registers_);
+        });
+    }
+
+    // The same for many vertices that lie on these rows, gathered by the signs of the others.
+    void add_vertices(const PartTable& gathered, std::uint64_t rows) {
+        for (int i = 0; i < gathered.size(); ++i) {
+            const Part& vertices = gathered[i];
+            for_each_around(vertices.code, rows, [&](int index) {
+                parts_[index].facets |= vertices.facets;
+                parts_[index].open |= vertices.open;
+                add_up(gathered.sum(i), sums_.data() + index * registers_);
+                if (vertices.open) add_up(gathered.drift(i), drifts_.data() + index * registers_);
+            });
+        }
     }
 
   private:
@@ -89,7 +96,23 @@ class PartTable {
 
     int first_place(std::uint64_t code) const { return static_cast<int>((code * factor_) >> (64 - table_bits)); }
 
-    int find_or_add(std::uint64_t code) {
+    // The parts around a point on these rows, at which others have these signs.
+    template <class Visit>
+    [[gnu::always_inline]] void for_each_around(std::uint64_t code, std::uint64_t rows, Visit visit) {
+        std::uint64_t chosen = 0;
+        do {
+            const int index = find_or_add(code | chosen);
+            parts_[index].rows |= rows;
+            visit(index);
+            chosen = (chosen - rows) & rows;
+        } while (chosen);
+    }
+
+    void add_up(const Lanes* point, Lanes* sum) const {
+        for (int i = 0; i < registers_; ++i) sum[i] += point[i];
+    }
+
+    [[gnu::always_inline]] int find_or_add(std::uint64_t code) {
         int place = first_place(code);
         while (table_[place] != none) {
             if (parts_[table_[place]].code == code) return table_[place];

@@ -23,6 +23,9 @@ inline constexpr double poor = 0x1p-20;
 // An inherited error up to this will do for a start: a sign that needs to know more looks at the equations itself.
 inline constexpr double near = 0x1p-4;
 
+// A vertex whose last coordinate is known relatively to this is on the right side of infinity, and about in its place.
+inline constexpr double there = 0x1p-1;
+
 // Products of tiny numbers may round to nothing; no bound that is meant to be positive may be smaller than
 // this.
 inline constexpr double tiny = 0x1p-960;
