@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,12 +43,14 @@ def exact_values(values: Array) -> BoundedValues:
     return BoundedValues(values, np.zeros_like(values))
 
 
-def affine(form: AffineLike, sources: list[BoundedValues]) -> BoundedValues:
-    """An affine function of bounded sources."""
+def affine(form: AffineLike, sources: list[BoundedValues], *, linear: bool = False) -> BoundedValues:
+    """An affine function of bounded sources; with linear=True without its bias."""
     values = [source.values for source in sources]
     sizes = form.changed(np.abs)
-    total = form(values)
-    magnitudes = np.abs(form.bias) + sizes.linear(_each_read(form, values, np.abs))
+    total = form.linear(values) if linear else form(values)
+    magnitudes = sizes.linear(_each_read(form, values, np.abs))
+    if not linear:
+        magnitudes = np.abs(form.bias) + magnitudes
     errors = np.zeros_like(total)
     if any(sources[number].errors.any() for number in form.sources):
         errors = sizes.linear([source.errors for source in sources])
@@ -78,8 +80,13 @@ def bounded_forward(program: ProgramLike, inputs: BoundedValues) -> BoundedPass:
     patterns = [np.zeros((len(inputs.values), 0), dtype=bool)]
     certain = [np.zeros((len(inputs.values), 0), dtype=bool)]
     zero = [np.zeros((len(inputs.values), 0), dtype=bool)]
-    for number, stage in enumerate(program.stages):
-        z = affine(stage.affine, sources)
+    for number, step in enumerate(program.steps.steps):
+        z = affine(step.affine, sources)
+        if step.stage is None:
+            sources.append(z)
+            _forget(sources, program.steps.last_reader, number)
+            continue
+        stage = program.stages[step.stage]
         on = z.values > 0
         patterns.append(on)
         certain.append(z.certain)
@@ -93,8 +100,13 @@ def bounded_forward(program: ProgramLike, inputs: BoundedValues) -> BoundedPass:
         exact = (z.errors == 0) & (np.isin(slope, (0.0, 1.0, -1.0)) | (z.values == 0))
         exact |= z.certain & (slope == 0)
         sources.append(BoundedValues(values, np.where(exact, 0.0, errors + TINY)))
-        for source in range(1, len(sources)):
-            if program.last_reader[source] <= number:
-                sources[source] = exact_values(inputs.values[:, :0])
+        _forget(sources, program.steps.last_reader, number)
     signs, proved, zeros = (np.concatenate(parts, axis=1) for parts in (patterns, certain, zero))
-    return BoundedPass(signs, proved, zeros, affine(program.output, sources))
+    return BoundedPass(signs, proved, zeros, affine(program.steps.output, sources))
+
+
+def _forget(sources: list[BoundedValues], last_reader: Sequence[int], reader: int) -> None:
+    """Drop what nothing behind this reader needs, but for the inputs."""
+    for source in range(1, len(sources)):
+        if last_reader[source] <= reader:
+            sources[source] = exact_values(sources[0].values[:, :0])

@@ -60,6 +60,28 @@ class StageLike(Protocol):
     def slope_off(self) -> Array: ...
 
 
+class StepLike(Protocol):
+    """A function of the values so far, and the stage whose gates it feeds, if any."""
+
+    @property
+    def affine(self) -> AffineLike: ...
+    @property
+    def stage(self) -> int | None: ...
+
+
+class StepsLike(Protocol):
+    """A program in the order of a pass."""
+
+    @property
+    def steps(self) -> Sequence[StepLike]: ...
+    @property
+    def output(self) -> AffineLike: ...
+    @property
+    def value_of_source(self) -> Sequence[int]: ...
+    @property
+    def last_reader(self) -> Sequence[int]: ...
+
+
 class ProgramLike(Protocol):
     """The shape of a `polyfold.program.Program`, which lies above this package: no import."""
 
@@ -68,7 +90,7 @@ class ProgramLike(Protocol):
     @property
     def output(self) -> AffineLike: ...
     @property
-    def last_reader(self) -> Sequence[int]: ...
+    def steps(self) -> StepsLike: ...
 
 
 class RationalAffine:

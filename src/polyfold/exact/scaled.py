@@ -134,39 +134,54 @@ def on_parameters(z: Scaled, U: Array) -> Scaled:
 
 
 def patterns_at(program: ProgramLike, inputs: Scaled, first: Scaled) -> tuple[npt.NDArray[np.bool_], Undecided]:
-    """The pattern at every row of inputs, and what of it is not proved; `first` are the first stage's values there.
+    """The pattern at every row of inputs, and what of it is not proved; `first` are the first step's values there.
 
     A gate that is proved to be zero by its terms is zero wherever the pattern is the same.
     """
-    sources, last = {0: inputs}, last_readers(program)
+    values, last = {0: inputs}, last_readers(program)
     rows, gates = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     on = [np.zeros((len(inputs.values), 0), dtype=bool)]
-    for number, stage in enumerate(program.stages):
-        z = pre_activations(stage.affine, sources, len(inputs.values)) if number else first
-        signs, undecided = signs_of(stage.affine, sources, z)
-        rows.append(undecided.rows)
-        gates.append(undecided.gates + sum(part.shape[1] for part in on))
-        on.append(signs == POSITIVE)
-        sources[number + 1] = passed_on(stage, z, signs)
-        sources = {k: source for k, source in sources.items() if last[k] > number}
+    for number, step in enumerate(program.steps.steps):
+        z = pre_activations(step.affine, values, len(inputs.values)) if number else first
+        if step.stage is not None:
+            stage = program.stages[step.stage]
+            signs, undecided = signs_of(stage.affine, sources_of(program, values), z)
+            rows.append(undecided.rows)
+            gates.append(undecided.gates + sum(part.shape[1] for part in on))
+            on.append(signs == POSITIVE)
+            z = passed_on(stage, z, signs)
+        values[number + 1] = z
+        values = {k: value for k, value in values.items() if last[k] > number}
     return np.concatenate(on, axis=1), Undecided(np.concatenate(rows), np.concatenate(gates))
 
 
 def last_readers(program: ProgramLike) -> npt.NDArray[np.int64]:
-    """For each source the last stage, counted from 0, that reads it, or -1; outputs are not asked for here."""
-    last = np.full(len(program.stages) + 1, -1)
-    for number, stage in enumerate(program.stages):
-        for source in stage.affine.sources:
-            last[source] = number
+    """For each step's value the last step, counted from 0, that needs it, or -1; outputs are not asked for here.
+
+    A stage needs what its step reads, and the sources of its own function, for a closer look.
+    """
+    steps = program.steps
+    last = np.full(len(steps.steps) + 1, -1)
+    for number, step in enumerate(steps.steps):
+        for value in step.affine.sources:
+            last[value] = number
+        if step.stage is not None:
+            for source in program.stages[step.stage].affine.sources:
+                last[steps.value_of_source[source]] = number
     return last
+
+
+def sources_of(program: ProgramLike, values: Sources) -> dict[int, Scaled]:
+    """The program's sources among the values of its steps."""
+    return {k: values[value] for k, value in enumerate(program.steps.value_of_source) if value in values}
 
 
 def floats_a_row(program: ProgramLike) -> int:
     """How many floats a row holds at most while it passes the stages."""
     last = last_readers(program)
-    widths = [0, *(len(stage.slope_on) for stage in program.stages)]
+    widths = [0, *(len(step.affine.bias) for step in program.steps.steps)]
     held = [
         2 * widths[number + 1] + sum(widths[k] for k in range(number + 1) if last[k] >= number)
-        for number in range(len(program.stages))
+        for number in range(len(widths) - 1)
     ]
     return max(held, default=0)
