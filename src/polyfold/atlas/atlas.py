@@ -38,6 +38,7 @@ from polyfold.atlas.domain import Domain
 from polyfold.atlas.flat import count_flat_faces, flat_generators, flat_measures
 from polyfold.atlas.generators import Generators, count_faces, find_generators, find_measures
 from polyfold.atlas.halfspaces import Halfspaces, halfspaces
+from polyfold.atlas.jets import has_short_jets, parameter_maps
 from polyfold.atlas.maps import in_chunks, output_forms
 from polyfold.atlas.patterns import PatternIndex, unpack
 from polyfold.atlas.problem import beyond_core
@@ -207,6 +208,10 @@ class Atlas:
         if over not in ("inputs", "parameters"):
             raise PolyfoldError(f"over={over!r} is no option: use 'inputs' or 'parameters'")
         ids = self.ids(cells)
+        if over == "parameters" and has_short_jets(self.domain):
+            distinct, items = np.unique(ids, return_inverse=True)
+            A, c = parameter_maps(self.program, self.domain, self.signs(distinct))
+            return A[items], c[items]
         A, c = np.empty((len(ids), self.outputs, self.program.input_dim)), np.empty((len(ids), self.outputs))
 
         def fill(part: slice) -> None:

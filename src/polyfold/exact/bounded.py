@@ -13,6 +13,9 @@ from polyfold.exact.rounding import TINY, relative, smallest
 
 Array = npt.NDArray[np.float64]
 
+# Whole numbers below this, and their sums, are exact.
+_WHOLE = 2.0**53
+
 
 @dataclass(frozen=True, eq=False)
 class BoundedValues:
@@ -62,6 +65,22 @@ def affine(form: AffineLike, sources: list[BoundedValues], *, linear: bool = Fal
         # Products may have underflowed to zero: only what has no term at all is zero then.
         vanished = form.changed(_is_there).linear(_each_read(form, values, _is_there)) > 0
     return BoundedValues(total, np.where((bound > 0) | vanished, bound + TINY, 0.0))
+
+
+def linear_of_whole_numbers(form: AffineLike, sources: list[BoundedValues]) -> BoundedValues:
+    """A linear function of bounded sources, without any error where it only adds up whole numbers.
+
+    So what cancels is known to: in a pool a loser's own comparison is added and taken away again.
+    """
+    found = affine(form, sources, linear=True)
+    if not form.has_whole_factors:
+        return found
+    sizes = form.changed(np.abs)
+    values = [source.values for source in sources]
+    broken = [((source.errors != 0) | (np.rint(source.values) != source.values)).astype(float) for source in sources]
+    sums = sizes.linear(_each_read(form, values, np.abs))
+    exact = (sums < _WHOLE) & (sizes.linear(broken) == 0)
+    return BoundedValues(found.values, np.where(exact, 0.0, found.errors))
 
 
 def _each_read(form: AffineLike, values: list[Array], change: Callable[[Array], Array]) -> list[Array]:

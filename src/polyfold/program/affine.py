@@ -57,6 +57,11 @@ class Affine(ABC):
     def smallest(self) -> float:
         """Bounds the products of coefficients from below, in absolute value, zeros apart."""
 
+    @property
+    @abstractmethod
+    def has_whole_factors(self) -> bool:
+        """Whether all coefficients are whole numbers, and so are those that they are made of."""
+
     @abstractmethod
     def __call__(self, sources: Sequence[Array]) -> Array:
         """Rows of values from the rows of every source."""
@@ -108,6 +113,10 @@ class WrittenOut(Affine):
     @cached_property
     def smallest(self) -> float:
         return min((smallest(block.weight) for block in self.blocks), default=1.0)
+
+    @cached_property
+    def has_whole_factors(self) -> bool:
+        return all(_are_whole(block.weight) for block in self.blocks)
 
     def __call__(self, sources: Sequence[Array]) -> Array:
         total = np.broadcast_to(self.bias, (len(sources[0]), len(self.bias)))
@@ -161,6 +170,10 @@ class Structured(Affine):
         return self.form.smallest
 
     @cached_property
+    def has_whole_factors(self) -> bool:
+        return _has_whole_factors(self.form)
+
+    @cached_property
     def size(self) -> int:
         """How many coefficients it has when it is written out."""
         return len(self.bias) * sum(self.widths[source] for source in self.sources)
@@ -207,6 +220,14 @@ class Structured(Affine):
     def update(self, hasher: hashlib._Hash) -> None:
         _update(hasher, self.form)
         hasher.update(self.bias.tobytes())
+
+
+def _are_whole(factors: Array) -> bool:
+    return bool((np.rint(factors) == factors).all())
+
+
+def _has_whole_factors(form: Form) -> bool:
+    return _are_whole(form.factors) and all(_has_whole_factors(part) for part in form.parts)
 
 
 def _update(hasher: hashlib._Hash, form: Form) -> None:
