@@ -35,6 +35,7 @@ from polyfold.atlas import chebyshev, location
 from polyfold.atlas.cell import Cell
 from polyfold.atlas.certificate import Certificate
 from polyfold.atlas.domain import Domain
+from polyfold.atlas.exact_gates import ExactGates
 from polyfold.atlas.flat import count_flat_faces, flat_generators, flat_measures
 from polyfold.atlas.generators import Generators, count_faces, find_generators, find_measures
 from polyfold.atlas.halfspaces import Halfspaces, halfspaces
@@ -197,6 +198,11 @@ class Atlas:
     def index(self) -> PatternIndex:
         """From patterns to cells."""
         return PatternIndex(self.patterns)
+
+    @cached_property
+    def exact_gates(self) -> ExactGates:
+        """Single gates over the parameters in rationals, where floats cannot tell; what was found is kept."""
+        return ExactGates(self.program, self.domain)
 
     # -- geometry, on demand
 

@@ -60,11 +60,25 @@ def affine(form: AffineLike, sources: list[BoundedValues], *, linear: bool = Fal
     terms = 4 + form.terms
     slack = 1 + relative(2 * terms)
     bound = (errors + relative(terms) * magnitudes) * slack
-    vanished = np.zeros(total.shape, dtype=bool)
-    if form.smallest * min((smallest(values[number]) for number in form.sources), default=1.0) < TINY:
-        # Products may have underflowed to zero: only what has no term at all is zero then.
-        vanished = form.changed(_is_there).linear(_each_read(form, values, _is_there)) > 0
-    return BoundedValues(total, np.where((bound > 0) | vanished, bound + TINY, 0.0))
+    return BoundedValues(total, np.where((bound > 0) | _underflowed(form, values), bound + TINY, 0.0))
+
+
+def sum_of_sizes(form: AffineLike, sizes: list[Array]) -> Array:
+    """A bound on the sum of all terms' sizes, from bounds on the sizes of the sources; 0 only where there is no term.
+
+    Of the constant counts its size.
+    """
+    slack = 1 + relative(2 * (4 + form.terms))
+    total = (np.abs(form.bias) + form.changed(np.abs).linear(sizes)) * slack
+    return np.where((total > 0) | _underflowed(form, sizes), total + TINY, 0.0)
+
+
+def _underflowed(form: AffineLike, values: list[Array]) -> npt.NDArray[np.bool_]:
+    """Where products may have underflowed to zero: only what has no term at all is zero then."""
+    if form.smallest * min((smallest(values[number]) for number in form.sources), default=1.0) >= TINY:
+        return np.zeros((1, 1), dtype=bool)
+    there: npt.NDArray[np.bool_] = form.changed(_is_there).linear(_each_read(form, values, _is_there)) > 0
+    return there
 
 
 def linear_of_whole_numbers(form: AffineLike, sources: list[BoundedValues]) -> BoundedValues:

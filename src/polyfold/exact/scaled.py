@@ -62,18 +62,15 @@ def pre_activations(affine: AffineLike, sources: Sources, rows: int) -> Scaled:
     read = sorted(affine.sources)
     last = max(read, default=0)
     values = affine([sources[k].values if k in read else np.zeros((rows, 0)) for k in range(last + 1)])
-    # Two rows through the bounded pass: errors as large as the scales on values of 0, and the largest values, exact.
-    # What no row has any term of gets a scale of 0.
-    probe = [BoundedValues(np.zeros((2, 0)), np.zeros((2, 0))) for _ in range(last + 1)]
+    # No value is larger than its scale: what becomes of the scales bounds errors that are carried on, and the sizes of
+    # all terms. What no row has any term of gets a scale of 0.
+    probe = [np.zeros((1, 0))] * (last + 1)
     for k in read:
-        still = np.zeros_like(sources[k].scale)
-        largest = np.abs(sources[k].values).max(axis=0, initial=0.0)
-        scale = np.where(sources[k].clean & (largest == 0), 0.0, sources[k].scale)
-        probe[k] = BoundedValues(np.stack([still, largest]), np.stack([scale, still]))
-    carried, rounding = bounded.affine(affine, probe).errors
+        empty = sources[k].clean & ~sources[k].values.any(axis=0)
+        probe[k] = np.where(empty, 0.0, sources[k].scale)[None]
+    scale = bounded.sum_of_sizes(affine, probe)[0]
     unit = relative(4 + affine.terms)
     errors = np.max([sources[k].errors for k in read], axis=0) if read else np.zeros(rows)
-    scale = np.maximum(carried, rounding / unit)
     return Scaled(values, (errors + unit) * (1 + relative(8)) + TINY, scale, np.zeros(len(scale), dtype=bool))
 
 
@@ -90,19 +87,24 @@ def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, Un
 
     In z itself, values that count as zero become 0. A zero that is decided is one by its terms: all of them are 0.
     """
-    signs = (z.values > 0) + NEGATIVE
-    clear = np.abs(z.values) > z.errors[:, None] * z.scale
-    if clear.all():
+    # Rows differ little in their errors: the largest one decides nearly all signs, in two passes over the values.
+    widest = float(z.errors.max(initial=0.0)) * z.scale
+    positive, negative = z.values > widest, z.values < -widest
+    signs = positive.view(np.uint8) * POSITIVE + negative.view(np.uint8)
+    doubtful = signs == 0
+    if not doubtful.any():
         return signs, Undecided(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-    doubtful = ~clear
+    signs += doubtful.view(np.uint8) * ZERO
     # A column that is near zero in every row is a tie, which tighter bounds would not break.
     ties = doubtful.all(axis=0)
-    signs[:, ties], z.values[:, ties] = ZERO, 0.0
+    # Without a term a value is 0 already.
     tied = np.flatnonzero(ties & (z.scale > 0))
+    z.values[:, tied] = 0.0
     tied_rows, tied_gates = np.repeat(np.arange(len(signs)), len(tied)), np.tile(tied, len(signs))
-    rows, columns = np.nonzero(doubtful & ~ties)
-    if not len(rows):
+    others = doubtful & ~ties
+    if not others.any():
         return signs, Undecided(tied_rows, tied_gates)
+    rows, columns = np.nonzero(others)
     distinct, at = np.unique(rows, return_inverse=True)
     closer = [BoundedValues(np.zeros((len(distinct), 0)), np.zeros((len(distinct), 0)))] * (1 + max(sources, default=0))
     for k in affine.sources:
@@ -120,7 +122,8 @@ def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, Un
 def passed_on(stage: StageLike, z: Scaled, signs: Signs) -> Scaled:
     """What the gates put out."""
     on, off = np.asarray(stage.slope_on), np.asarray(stage.slope_off)
-    values = z.values * np.where(signs == POSITIVE, on, off)
+    # A value has its sign, and is 0 where it counts as that.
+    values = np.maximum(z.values, 0.0) if stage.is_relu else z.values * np.where(signs == POSITIVE, on, off)
     scale = z.scale * np.maximum(np.abs(on), np.abs(off))
     return Scaled(values, z.errors + relative(2), scale, (on == 0) | (off == 0))
 
@@ -128,7 +131,8 @@ def passed_on(stage: StageLike, z: Scaled, signs: Signs) -> Scaled:
 def on_parameters(z: Scaled, U: Array) -> Scaled:
     """An affine function of parameters at rows of U, from its values at 0 and at every unit vector."""
     reach = 1 + 2 * float(np.abs(U).sum(axis=1).max(initial=0.0))
-    values = z.values[0] + U @ (z.values[1:] - z.values[0])
+    forms = np.concatenate([z.values[:1], z.values[1:] - z.values[0]])
+    values = np.concatenate([np.ones((len(U), 1)), U], axis=1) @ forms
     errors = np.full(len(U), (z.errors.max() + relative(2 * U.shape[1] + 6)) * (1 + relative(8)))
     return Scaled(values, errors, z.scale * reach, z.clean)
 

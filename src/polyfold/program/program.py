@@ -39,6 +39,11 @@ class Stage:
     def width(self) -> int:
         return len(self.slope_on)
 
+    @cached_property
+    def is_relu(self) -> bool:
+        """Whether all gates pass on what is positive, and nothing else."""
+        return bool((self.slope_on == 1).all() and (self.slope_off == 0).all())
+
 
 @dataclass(frozen=True, eq=False)
 class Program:
@@ -86,7 +91,7 @@ class Program:
             if step.stage is not None:
                 stage, first = self.stages[step.stage], self.first_gate[step.stage]
                 on = np.greater(z, 0, out=signs[:, first : first + stage.width])
-                z = z * np.where(on, stage.slope_on, stage.slope_off)
+                z = np.where(on, z, 0.0) if stage.is_relu else z * np.where(on, stage.slope_on, stage.slope_off)
             values.append(z)
             forget(values, self.steps.last_reader, number)
         return self.steps.output(values), signs
