@@ -75,10 +75,13 @@ class ExactGates:
         self._walked: dict[int, list[_Walked]] = {}
         self._nothing = (fmpq(0),) * (domain.dim + 1)
 
-    def forms(self, gate: int, signs: Signs) -> list[GateForm]:
-        """The gate under each of the patterns, patterns with the same form together; raises TooMuchError."""
+    def forms(self, gate: int, signs: Signs, rows: Ids | None = None) -> list[GateForm]:
+        """The gate under each of the patterns, or of these rows of them, patterns with the same form together.
+
+        Raises TooMuchError.
+        """
         found = []
-        left = np.arange(len(signs))
+        left = np.arange(len(signs)) if rows is None else rows
         known = self._walked.setdefault(gate, [])
         for walked in known:
             same = walked.holds_for(signs, left)

@@ -75,11 +75,12 @@ def _vanishing(atlas: Atlas, undecided: Sequence[Undecided]) -> npt.NDArray[np.b
     fine = np.ones(len(atlas), dtype=bool)
     cells = np.concatenate([np.zeros(0, dtype=np.int64), *(part.rows for part in undecided)])
     gates = np.concatenate([np.zeros(0, dtype=np.int64), *(part.gates for part in undecided)])
+    signs = atlas.signs() if len(gates) else np.zeros((0, 0), dtype=bool)
     for gate in np.unique(gates).tolist():
         at = cells[gates == gate]
         try:
-            for form in atlas.exact_gates.forms(gate, atlas.signs(at)):
-                fine[at[form.cells]] &= form.vanishes
+            for form in atlas.exact_gates.forms(gate, signs, at):
+                fine[form.cells] &= form.vanishes
         except TooMuchError:
             fine[at] = False
     return fine
