@@ -36,7 +36,7 @@ from polyfold.atlas.cell import Cell
 from polyfold.atlas.certificate import Certificate
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.exact_gates import ExactGates
-from polyfold.atlas.flat import count_flat_faces, flat_generators, flat_measures
+from polyfold.atlas.flat import count_flat_faces, flat_generators, flat_measures, made_from_facets
 from polyfold.atlas.generators import Generators, count_faces, find_generators, find_measures
 from polyfold.atlas.halfspaces import Halfspaces, halfspaces
 from polyfold.atlas.jets import has_short_jets, parameter_maps
@@ -253,6 +253,11 @@ class Atlas:
         if beyond_core(self.program, self.domain):
             return flat_generators(self, distinct).take(items)
         return find_generators(self.program, self.domain, self.patterns[distinct]).take(items)
+
+    @cached_property
+    def all_flat_generators(self) -> Generators:
+        """The vertices of all cells of a line or plane that the core does not take."""
+        return made_from_facets(self, self.ids())
 
     def vertices(self, cells: Any = None) -> list[Array]:
         """The vertices of cells, one array (vertices, d) each; an unbounded cell has fewer than it has corners."""

@@ -25,8 +25,8 @@ Ids = npt.NDArray[np.int64]
 Signs = npt.NDArray[np.bool_]
 Coefficients = tuple[fmpq, ...]  # the constant, and one a parameter
 
-# Products of rationals that may be spent on one atlas: some twenty seconds.
-_MOST_PRODUCTS = 1 << 23
+# Products of rationals that may be spent on one atlas: some ten seconds.
+_MOST_PRODUCTS = 1 << 22
 
 
 class TooMuchError(Exception):

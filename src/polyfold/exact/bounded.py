@@ -87,7 +87,8 @@ def linear_of_whole_numbers(form: AffineLike, sources: list[BoundedValues]) -> B
     So what cancels is known to: in a pool a loser's own comparison is added and taken away again.
     """
     found = affine(form, sources, linear=True)
-    if not form.has_whole_factors:
+    live = frozenset(k for k in form.sources if sources[k].values.any() or sources[k].errors.any())
+    if not form.has_whole_factors(live):
         return found
     sizes = form.changed(np.abs)
     values = [source.values for source in sources]

@@ -57,10 +57,9 @@ class Affine(ABC):
     def smallest(self) -> float:
         """Bounds the products of coefficients from below, in absolute value, zeros apart."""
 
-    @property
     @abstractmethod
-    def has_whole_factors(self) -> bool:
-        """Whether all coefficients are whole numbers, and so are those that they are made of."""
+    def has_whole_factors(self, sources: frozenset[int]) -> bool:
+        """Whether all coefficients on these sources are whole numbers, and so are those that they are made of."""
 
     @abstractmethod
     def __call__(self, sources: Sequence[Array]) -> Array:
@@ -114,9 +113,8 @@ class WrittenOut(Affine):
     def smallest(self) -> float:
         return min((smallest(block.weight) for block in self.blocks), default=1.0)
 
-    @cached_property
-    def has_whole_factors(self) -> bool:
-        return all(_are_whole(block.weight) for block in self.blocks)
+    def has_whole_factors(self, sources: frozenset[int]) -> bool:
+        return all(_are_whole(block.weight) for block in self.blocks if block.source in sources)
 
     def __call__(self, sources: Sequence[Array]) -> Array:
         total = np.broadcast_to(self.bias, (len(sources[0]), len(self.bias)))
@@ -169,9 +167,8 @@ class Structured(Affine):
     def smallest(self) -> float:
         return self.form.smallest
 
-    @cached_property
-    def has_whole_factors(self) -> bool:
-        return _has_whole_factors(self.form)
+    def has_whole_factors(self, sources: frozenset[int]) -> bool:
+        return _has_whole_factors(self.form, sources)
 
     @cached_property
     def size(self) -> int:
@@ -226,8 +223,10 @@ def _are_whole(factors: Array) -> bool:
     return bool((np.rint(factors) == factors).all())
 
 
-def _has_whole_factors(form: Form) -> bool:
-    return _are_whole(form.factors) and all(_has_whole_factors(part) for part in form.parts)
+def _has_whole_factors(form: Form, sources: frozenset[int]) -> bool:
+    if not form.sources & sources:
+        return True
+    return _are_whole(form.factors) and all(_has_whole_factors(part, sources) for part in form.parts)
 
 
 def _update(hasher: hashlib._Hash, form: Form) -> None:
