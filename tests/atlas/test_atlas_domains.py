@@ -52,7 +52,7 @@ def test_a_resolved_domain_passes_if_it_fits():
         (pf.box(np.nan, 1), "lo contains NaN"),
         (pf.box(-1, [1, np.nan]), "hi contains NaN"),
         (pf.box(np.inf, np.inf), "empty in dimension 0"),
-        (pf.box([1, 2, 3], 4), r"lo has shape \(3,\); a network with 2 inputs needs \(2,\)"),
+        (pf.box([1, 2, 3], 4), r"lo has shape \(3,\); in R\^2 it needs \(2,\)"),
         (pf.box("wide", 4), "lo is no array of numbers"),
         (pf.polytope([[1, 0], [-1, 0]], [1, -2]), "is empty"),
         (pf.polytope([[1, 0], [-1, 0]], [1, -1]), "no interior"),

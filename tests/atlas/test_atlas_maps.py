@@ -56,11 +56,12 @@ def test_maps_of_special_networks():
 def test_many_cells_are_computed_in_parts(monkeypatch):
     """The same numbers come out when the work is cut into pieces of a few cells."""
     from polyfold.atlas import atlas as module
-    from polyfold.atlas import halfspaces
+    from polyfold.atlas import halfspaces, jets
     from polyfold.atlas.maps import in_chunks
 
     _, atlas = unfolded(6)
     maps, rows = atlas.maps(), atlas.halfspaces(minimal=False)
+    over = atlas.maps(over="parameters")
     pieces = []
 
     def small(count, floats_each, work, budget=0):
@@ -72,7 +73,8 @@ def test_many_cells_are_computed_in_parts(monkeypatch):
 
     monkeypatch.setattr(module, "in_chunks", small)
     monkeypatch.setattr(halfspaces, "in_chunks", small)
-    for part, whole in zip(atlas.maps(), maps, strict=True):
+    monkeypatch.setattr(jets, "in_chunks", small)
+    for part, whole in zip((*atlas.maps(), *atlas.maps(over="parameters")), (*maps, *over), strict=True):
         assert part == pytest.approx(whole, rel=1e-12)
     again = atlas.halfspaces(minimal=False)
     assert np.allclose(again.A, rows.A, rtol=1e-9, atol=1e-12)

@@ -197,7 +197,7 @@ def test_limits_keep_what_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("without_core")
 def test_an_unbounded_plane_of_a_large_network_is_refused() -> None:
-    with pytest.raises(LimitError, match="give it bounds"):
+    with pytest.raises(LimitError, match="give it bounds, as in"):
         pf.unfold(random_network((3, 4, 1), 0), pf.slice_of(np.zeros(3), np.eye(3)[:, :2]))
 
 

@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold.analyses.heard import heard
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.jets import sizes_of_terms
 from polyfold.atlas.location import jets_around
-from polyfold.atlas.maps import in_chunks, majorant, output_forms, roundings, support
+from polyfold.atlas.maps import in_chunks, roundings
 from polyfold.errors import how_many
 from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.rounding import TINY, relative
@@ -74,50 +76,65 @@ def regions(atlas: Atlas) -> Regions:
 
 def _same_map(atlas: Atlas, here: Ids, there: Ids) -> npt.NDArray[np.bool_]:
     """Whether neighbouring cells have exactly the same map over the domain's parameters."""
-    same = np.zeros(len(here), dtype=bool)
-    bounds = majorant(atlas.program)
-    error = relative(roundings(atlas.program) + 2 * atlas.program.input_dim)
-    origin, basis = np.abs(atlas.domain.origin), np.abs(atlas.domain.basis)
+    same, open_ = np.zeros(len(here), dtype=bool), np.zeros(len(here), dtype=bool)
+    widest = max([atlas.program.input_dim, *atlas.program.steps.widths])
 
-    def discard(part: slice) -> None:
-        values, doubts = [], []
-        for cells in (here[part], there[part]):
-            A, c = atlas.maps(cells, over="parameters")
-            size_A, size_c = output_forms(bounds, atlas.signs(cells))
-            values.append(np.concatenate([A, c[..., None]], axis=2))
-            doubts.append(np.concatenate([size_A @ basis, (size_c + size_A @ origin)[..., None]], axis=2) * error)
-        same[part] = ~(np.abs(values[0] - values[1]) > doubts[0] + doubts[1] + TINY).any(axis=(1, 2))
+    def by_flips(part: slice) -> None:
+        same[part], open_[part] = _by_flips(atlas, here[part], there[part])
 
-    # Maps that floats can tell apart are different; only the others need a closer look.
-    widest = max([atlas.program.input_dim, *(stage.width for stage in atlas.program.stages)])
-    with np.errstate(over="ignore", invalid="ignore"):
-        in_chunks(len(here), 12 * atlas.outputs * (widest + 1) + atlas.gates, discard)
-    close = np.flatnonzero(same)
-    unheard = np.zeros(len(close), dtype=bool)
+    in_chunks(len(here), 8 * widest + 4 * atlas.gates, by_flips)
+    # What the gates that flip do not tell: first whether floats can tell the maps apart.
+    left = np.flatnonzero(open_)
 
-    def listen(part: slice) -> None:
-        unheard[part] = _flips_unheard(atlas, here[close[part]], there[close[part]])
+    def by_maps(part: slice) -> None:
+        open_[left[part]] = _close(atlas, here[left[part]], there[left[part]])
 
-    in_chunks(len(close), 4 * atlas.outputs * (widest + 1) + atlas.gates, listen)
-    exact = _ExactMaps(atlas)
-    for i in close[~unheard]:
-        same[i] = exact[here[i]] == exact[there[i]]
+    in_chunks(len(left), 12 * atlas.outputs * (widest + 1) + atlas.gates, by_maps)
+    left = np.flatnonzero(open_)
+    if len(left):
+        exact = _ExactMaps(atlas)
+        for i in left:
+            same[i] = exact[here[i]] == exact[there[i]]
     return same
 
 
-def _flips_unheard(atlas: Atlas, here: Ids, there: Ids) -> npt.NDArray[np.bool_]:
-    """Whether no output depends on any gate that flips: every way from it to an output has a factor zero."""
-    flips = atlas.signs(here) != atlas.signs(there)
-    heard = np.zeros(len(here), dtype=bool)
+def _by_flips(atlas: Atlas, here: Ids, there: Ids) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """(the maps are the same, that is still open), from what the outputs hear of the gates that flip.
 
-    def listen(stage: int, rows: npt.NDArray[np.float64]) -> None:
-        first = atlas.program.first_gate[stage - 1]
-        flipped = flips[:, first : first + rows.shape[2]]
-        heard[:] |= ((rows != 0).any(axis=1) & flipped).any(axis=1)
+    On every way to an output, look at the last gate that flips. If no output hears it past the others that flip, all
+    ways through it add nothing on either side. If only one gate flips and an output hears it, the maps differ: by a
+    multiple of the gate's own value, which is not zero everywhere, since else the gate would not flip.
+    """
+    program, signs = atlas.program, atlas.signs(here)
+    flips = signs != atlas.signs(there)
+    pair, gate = np.nonzero(flips)
+    stage = np.searchsorted(program.first_gate, gate, side="right") - 1
+    unheard, surely = np.ones(len(here), dtype=bool), np.zeros(len(here), dtype=bool)
+    for s in np.unique(stage):
+        at = np.flatnonzero(stage == s)
+        rows = pair[at]
+        found = heard(program, signs[rows], gate[at], flips[rows])
+        unheard[rows[((found.values != 0) | (found.errors != 0)).any(axis=1)]] = False
+        # An overflow proves nothing.
+        bent = (program.stages[s].slope_on != program.stages[s].slope_off)[gate[at] - program.first_gate[s]]
+        clear = (np.abs(found.values) > found.errors) & np.isfinite(found.values)
+        surely[rows[clear.any(axis=1) & bent]] = True
+    different = surely & (flips.sum(axis=1) == 1)
+    return unheard, ~unheard & ~different
 
-    for cells in (here, there):
-        output_forms(support(atlas.program), atlas.signs(cells), listen)
-    return ~heard
+
+def _close(atlas: Atlas, here: Ids, there: Ids) -> npt.NDArray[np.bool_]:
+    """Whether floats cannot tell the maps of two cells apart."""
+    error = relative(roundings(atlas.program) + 2 * atlas.program.input_dim)
+    values, doubts = [], []
+    with np.errstate(over="ignore", invalid="ignore"):
+        for cells in (here, there):
+            A, c = atlas.maps(cells, over="parameters")
+            size_A, size_c = sizes_of_terms(atlas, cells)
+            values.append(np.concatenate([A, c[..., None]], axis=2))
+            doubts.append(np.concatenate([size_A, size_c[..., None]], axis=2) * error)
+        apart: npt.NDArray[np.bool_] = (np.abs(values[0] - values[1]) > doubts[0] + doubts[1] + TINY).any(axis=(1, 2))
+    return ~apart
 
 
 class _ExactMaps:

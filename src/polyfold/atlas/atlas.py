@@ -34,9 +34,11 @@ from polyfold.atlas import chebyshev, location
 from polyfold.atlas.cell import Cell
 from polyfold.atlas.certificate import Certificate
 from polyfold.atlas.domain import Domain
-from polyfold.atlas.flat import count_flat_faces, flat_generators, flat_measures
+from polyfold.atlas.exact_gates import ExactGates
+from polyfold.atlas.flat import count_flat_faces, flat_generators, flat_measures, made_from_facets
 from polyfold.atlas.generators import Generators, count_faces, find_generators, find_measures
 from polyfold.atlas.halfspaces import Halfspaces, halfspaces
+from polyfold.atlas.jets import has_short_jets, parameter_maps
 from polyfold.atlas.maps import in_chunks, output_forms
 from polyfold.atlas.numbers import one_of
 from polyfold.atlas.patterns import PatternIndex, unpack
@@ -196,6 +198,11 @@ class Atlas:
         """From patterns to cells."""
         return PatternIndex(self.patterns)
 
+    @cached_property
+    def exact_gates(self) -> ExactGates:
+        """Single gates over the parameters in rationals, where floats cannot tell; what was found is kept."""
+        return ExactGates(self.program, self.domain)
+
     # -- geometry, on demand
 
     def maps(self, cells: Any = None, *, over: Literal["inputs", "parameters"] = "inputs") -> tuple[Array, Array]:
@@ -206,6 +213,10 @@ class Atlas:
         if over not in ("inputs", "parameters"):
             raise PolyfoldError(f"over={over!r} is no option: use 'inputs' or 'parameters'")
         ids = self.ids(cells)
+        if over == "parameters" and has_short_jets(self.domain):
+            distinct, items = np.unique(ids, return_inverse=True)
+            A, c = parameter_maps(self.program, self.domain, self.signs(distinct))
+            return A[items], c[items]
         A, c = np.empty((len(ids), self.outputs, self.program.input_dim)), np.empty((len(ids), self.outputs))
 
         def fill(part: slice) -> None:
@@ -241,6 +252,11 @@ class Atlas:
         if beyond_core(self.program, self.domain):
             return flat_generators(self, distinct).take(items)
         return find_generators(self.program, self.domain, self.patterns[distinct]).take(items)
+
+    @cached_property
+    def all_flat_generators(self) -> Generators:
+        """The vertices of all cells of a line or plane that the core does not take."""
+        return made_from_facets(self, self.ids())
 
     def vertices(self, cells: Any = None) -> list[Array]:
         """The vertices of cells, one array (vertices, d) each; an unbounded cell has fewer than it has corners."""

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from polyfold.errors import DomainError, how_many
 from polyfold.exact.rank import column_rank
+from polyfold.exact.tolerances import SAME_DIRECTION
 
 Array = npt.NDArray[np.float64]
 
@@ -140,6 +141,8 @@ class Slice:
                 raise DomainError(f"a slice's {name} must be pf.box(lo, hi), pf.polytope(A, b) or None, not {limit!r}")
         if basis.ndim == 1:
             basis = basis[:, None]
+        if origin.ndim == 1 and basis.shape[:1] == origin.shape != (dim,):
+            raise DomainError(f"the slice lies in R^{len(origin)}, and the network takes {dim} inputs")
         if origin.shape != (dim,) or basis.ndim != 2 or basis.shape[0] != dim or basis.shape[1] == 0:
             raise DomainError(
                 f"a slice of R^{dim} needs an origin of shape ({dim},) and a basis of shape ({dim}, k); "
@@ -199,6 +202,8 @@ def line(a: Any, b: Any, *, extend: tuple[float, float] = (0.0, 1.0)) -> Slice:
     [[0.5, 1.0, 1.5]]
     """
     start, end = _points(("a", a), ("b", b))
+    if np.array_equal(start, end):
+        raise DomainError("a line needs two different points; a and b are the same")
     return Slice(start, (end - start)[:, None], bounds=_extent(extend))
 
 
@@ -222,6 +227,11 @@ def plane(
     """
     if bounds is None:
         p, q, r = _points(("p", x0), ("q", first), ("r", second))
+        if _on_a_line(q - p, r - p):
+            raise DomainError(
+                "a plane needs three points that do not lie on a line; p, q and r do, up to rounding. For a line there "
+                "is pf.line(a, b)"
+            )
         return Slice(p, np.stack([q - p, r - p], axis=1), bounds=_extent((0.0, 1.0) if extend is None else extend))
     if extend is not None:
         raise DomainError("a plane has bounds (origin and two directions) or extend (three points), not both")
@@ -258,11 +268,23 @@ def _points(*named: tuple[str, Any]) -> list[Array]:
     return [array.ravel() for array in arrays]
 
 
+def _on_a_line(d: Array, e: Array) -> bool:
+    """Whether two directions are the same as far as floats can tell, or one of them is none."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        lengths = float(np.linalg.norm(d)), float(np.linalg.norm(e))
+        if not all(0 < length < np.inf for length in lengths):
+            return 0.0 in lengths
+        d, e = d / lengths[0], e / lengths[1]
+        return bool(np.linalg.norm(e - (d @ e) * d) <= SAME_DIRECTION)
+
+
 def _extent(extend: tuple[float, float]) -> Box:
     try:
         lo, hi = (float(value) for value in extend)
     except (TypeError, ValueError):
         raise DomainError(f"extend={extend!r} must be two numbers, from where to where the parameters go") from None
+    if not lo < hi:
+        raise DomainError(f"extend={extend!r} is empty: its first number must be less than its second")
     return Box(lo, hi)
 
 
@@ -271,9 +293,7 @@ def _bounds(value: Any, dim: int, name: str) -> Array:
     if array.ndim == 0:
         array = np.full(dim, float(array))
     if array.shape != (dim,):
-        raise DomainError(
-            f"the box's {name} has shape {array.shape}; a network with {how_many(dim, 'input')} needs ({dim},)"
-        )
+        raise DomainError(f"the box's {name} has shape {array.shape}; in R^{dim} it needs ({dim},)")
     if np.isnan(array).any():
         raise DomainError(f"the box's {name} contains NaN: {array.tolist()}")
     return array

@@ -25,7 +25,7 @@ Ids = npt.NDArray[np.int64]
 Signs = npt.NDArray[np.bool_]
 Coefficients = tuple[fmpq, ...]  # the constant, and one a parameter
 
-# Products of rationals that may be spent on one question: some ten seconds.
+# Products of rationals that may be spent on one atlas: some ten seconds.
 _MOST_PRODUCTS = 1 << 22
 
 
@@ -50,6 +50,20 @@ class GateForm:
         return sum((slope * x for slope, x in zip(slopes, point, strict=True)), constant)
 
 
+@dataclass(frozen=True, eq=False)
+class _Walked:
+    """A form that was found, and the signs of the gates met on the way: it holds wherever these are the same."""
+
+    met: Ids
+    signs: Signs
+    coefficients: Coefficients
+
+    def holds_for(self, signs: Signs, rows: Ids) -> npt.NDArray[np.bool_]:
+        """Whether it holds for each of these rows of signs."""
+        same: npt.NDArray[np.bool_] = (signs[np.ix_(rows, self.met)] == self.signs).all(axis=1)
+        return same
+
+
 class ExactGates:
     """Gates of one program on one domain; one budget of products for all that is asked."""
 
@@ -58,17 +72,28 @@ class ExactGates:
         self.domain = domain
         self.products_left = products
         self._rows: dict[tuple[int, int], list[tuple[int, fmpq]]] = {}
+        self._walked: dict[int, list[_Walked]] = {}
         self._nothing = (fmpq(0),) * (domain.dim + 1)
 
-    def forms(self, gate: int, signs: Signs) -> list[GateForm]:
-        """The gate under each of the patterns, patterns with the same form together; raises TooMuchError."""
+    def forms(self, gate: int, signs: Signs, rows: Ids | None = None) -> list[GateForm]:
+        """The gate under each of the patterns, or of these rows of them, patterns with the same form together.
+
+        Raises TooMuchError.
+        """
         found = []
-        left = np.arange(len(signs))
+        left = np.arange(len(signs)) if rows is None else rows
+        known = self._walked.setdefault(gate, [])
+        for walked in known:
+            same = walked.holds_for(signs, left)
+            if same.any():
+                found.append(GateForm(left[same], walked.coefficients))
+            left = left[~same]
         while len(left):
             walk = _Walk(self, signs[left[0]])
             coefficients = walk.gate(gate)
             met = np.array(sorted(walk.met), dtype=np.int64)
-            same = (signs[np.ix_(left, met)] == signs[left[0], met]).all(axis=1)
+            known.append(_Walked(met, signs[left[0], met], coefficients))
+            same = known[-1].holds_for(signs, left)
             found.append(GateForm(left[same], coefficients))
             left = left[~same]
         return found
@@ -84,10 +109,10 @@ class ExactGates:
         """A row of an operator: columns and coefficients. No two coefficients are added in it, so they are exact."""
         key = (id(operator), number)
         if key not in self._rows:
-            unit = np.zeros((1, operator.rows))
-            unit[0, number] = 1.0
-            row = operator.pull(unit)[0]
-            self._rows[key] = [(int(k), rational(float(row[k]))) for k in np.flatnonzero(row)]
+            columns, values = operator.row(number)
+            self._rows[key] = [
+                (k, rational(value)) for k, value in zip(columns.tolist(), values.tolist(), strict=True) if value
+            ]
         return self._rows[key]
 
     def combined(self, terms: Iterable[tuple[fmpq, Coefficients]]) -> Coefficients:

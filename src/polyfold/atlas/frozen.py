@@ -20,16 +20,24 @@ def pushed(program: Program, signs: Signs, rows: Array, *, linear: bool = False)
 
     One pattern a row, or one for all. With linear=True rows are directions, and no bias is added.
     """
-    sources = [rows]
-    for number, (first, stage) in enumerate(zip(program.first_gate, program.stages, strict=False)):
-        z = stage.affine.linear(sources) if linear else stage.affine(sources)
-        yield z
-        on = signs[:, first : first + stage.width]
-        sources.append(z * np.where(on, stage.slope_on, stage.slope_off))
+    steps = program.steps
+    values = [rows]
+    for number, step in enumerate(steps.steps):
+        z = step.affine.linear(values) if linear else step.affine(values)
+        if step.stage is not None:
+            yield z
+            z = z * slopes(program, step.stage, signs)
+        values.append(z)
         # Nothing of a stage may outlive its last reader: at large networks all of them together do not fit.
         del z
-        forget(sources, program.last_reader, number)
-    yield program.output.linear(sources) if linear else program.output(sources)
+        forget(values, steps.last_reader, number)
+    yield steps.output.linear(values) if linear else steps.output(values)
+
+
+def slopes(program: Program, stage: int, signs: Signs) -> Array:
+    """What the gates of a stage multiply with under each pattern (n, width)."""
+    gates, first = program.stages[stage], program.first_gate[stage]
+    return np.where(signs[:, first : first + gates.width], gates.slope_on, gates.slope_off)
 
 
 def constants(program: Program, signs: Signs) -> Array:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.atlas.jets import has_short_jets, parameter_walls
 from polyfold.atlas.maps import gate_forms, in_chunks
 from polyfold.atlas.numbers import one_of
 from polyfold.errors import how_many
@@ -65,7 +66,15 @@ def wall_rows(atlas: Atlas, cells: Ids, walls: Ids) -> tuple[Array, Array]:
     A, b = np.zeros((len(cells), atlas.dim)), np.zeros(len(cells))
     program, domain = atlas.program, atlas.domain
 
-    def gates(part: slice) -> None:
+    def pushed(part: slice) -> None:
+        distinct = some[part]
+        at = on_gates[slice(*np.searchsorted(cells[on_gates], [distinct[0], distinct[-1] + 1]))]
+        signs, rows = atlas.signs(distinct), np.searchsorted(distinct, cells[at])
+        linear, constant = parameter_walls(program, domain, signs, rows, walls[at])
+        side = np.where(signs[rows, walls[at]], -1.0, 1.0)
+        A[at], b[at] = linear * side[:, None], -constant * side
+
+    def pulled(part: slice) -> None:
         at = on_gates[part]
         signs = atlas.signs(cells[at])
         linear, constant = gate_forms(program, signs, walls[at])
@@ -73,7 +82,12 @@ def wall_rows(atlas: Atlas, cells: Ids, walls: Ids) -> tuple[Array, Array]:
         A[at], b[at] = _over_parameters(domain, linear * side[:, None], -constant * side)
 
     on_gates = np.flatnonzero(walls < program.gates)
-    in_chunks(len(on_gates), program.gates + program.input_dim, gates)
+    if has_short_jets(domain):
+        on_gates = on_gates[np.argsort(cells[on_gates], kind="stable")]
+        some = np.unique(cells[on_gates])
+        in_chunks(len(some), program.gates, pushed)
+    else:
+        in_chunks(len(on_gates), program.gates + program.input_dim, pulled)
     at = np.flatnonzero(walls >= program.gates)
     rows_A, rows_b = domain_rows(domain)
     A[at], b[at] = rows_A[walls[at] - program.gates], rows_b[walls[at] - program.gates]

@@ -94,9 +94,9 @@ def proved_patterns(program: Program, domain: Domain, U: Array) -> tuple[npt.NDA
     if not program.stages:
         nobody = np.zeros(0, dtype=np.int64)
         return np.zeros((len(U), 0), dtype=bool), Undecided(nobody, nobody)
-    # The first stage is affine on the whole domain: its product, over all inputs, is needed at d + 1 points only.
+    # The first step is affine on the whole domain: its product, over all inputs, is needed at d + 1 points only.
     frame = _rounded_lift(domain, np.concatenate([np.zeros((1, domain.dim)), np.eye(domain.dim)]))
-    first = on_parameters(pre_activations(program.stages[0].affine, {0: frame}, domain.dim + 1), U)
+    first = on_parameters(pre_activations(program.steps.steps[0].affine, {0: frame}, domain.dim + 1), U)
     return patterns_at(program, _rounded_lift(domain, U), first)
 
 

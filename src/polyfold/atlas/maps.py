@@ -26,10 +26,11 @@ def output_forms(
     """
     asked = np.arange(program.output_dim)[some]
     pending = {
-        source: np.broadcast_to(rows, (len(signs), *rows.shape)) for source, rows in program.output.rows(asked).items()
+        value: np.broadcast_to(rows, (len(signs), *rows.shape))
+        for value, rows in program.steps.output.rows(asked).items()
     }
     constant = np.broadcast_to(program.output.bias[asked], (len(signs), len(asked)))
-    return _pull_back(program, signs, pending, constant, len(program.stages), visit)
+    return _pull_back(program, signs, pending, constant, len(program.steps.steps), visit)
 
 
 def majorant(program: Program) -> Program:
@@ -49,7 +50,9 @@ def _each_coefficient(program: Program, change: Callable[[Array], Array]) -> Pro
 
 def roundings(program: Program) -> int:
     """Bounds how many roundings lie behind one coefficient of a form."""
-    return 8 + program.input_dim + sum(2 * stage.width + 4 for stage in program.stages)
+    steps = program.steps
+    inner = sum(step.affine.terms + 2 * width + 4 for step, width in zip(steps.steps, steps.widths, strict=True))
+    return 8 + program.input_dim + inner + steps.output.terms
 
 
 def gate_forms(program: Program, signs: Signs, gates: npt.NDArray[np.int64]) -> tuple[Array, Array]:
@@ -60,9 +63,10 @@ def gate_forms(program: Program, signs: Signs, gates: npt.NDArray[np.int64]) -> 
     stage_of = np.searchsorted(first, gates, side="right") - 1
     for s in np.unique(stage_of):
         at = np.flatnonzero(stage_of == s)
-        affine, local = program.stages[s].affine, gates[at] - first[s]
-        pending = {source: rows[:, None, :] for source, rows in affine.rows(local).items()}
-        a, b = _pull_back(program, signs[at], pending, affine.bias[local][:, None], int(s))
+        before = program.steps.value_of_source[s + 1] - 1
+        affine, local = program.steps.steps[before].affine, gates[at] - first[s]
+        pending = {value: rows[:, None, :] for value, rows in affine.rows(local).items()}
+        a, b = _pull_back(program, signs[at], pending, affine.bias[local][:, None], before)
         linear[at], constant[at] = a[:, 0], b[:, 0]
     return linear, constant
 
@@ -79,20 +83,22 @@ def _pull_back(
     signs: Signs,
     pending: dict[int, Array],
     constant: Array,
-    stages: int,
+    steps: int,
     visit: Callable[[int, Array], None] | None = None,
 ) -> tuple[Array, Array]:
-    """`pending[s]` holds coefficients (n, k, width of source s) that still wait to be carried through stage s."""
-    for s in range(stages, 0, -1):
-        if s not in pending:
+    """`pending[v]` holds coefficients (n, k, width of value v) that still wait to be carried through step v."""
+    for v in range(steps, 0, -1):
+        if v not in pending:
             continue
-        if visit:
-            visit(s, pending[s])
-        stage, first = program.stages[s - 1], program.first_gate[s - 1]
-        on = signs[:, first : first + stage.width]
-        row = pending.pop(s) * np.where(on, stage.slope_on, stage.slope_off)[:, None, :]
-        constant = constant + row @ stage.affine.bias
-        for source, carried in stage.affine.pull(row).items():
-            pending[source] = pending[source] + carried if source in pending else carried
+        step, row = program.steps.steps[v - 1], pending.pop(v)
+        if step.stage is not None:
+            if visit:
+                visit(step.stage + 1, row)
+            stage, first = program.stages[step.stage], program.first_gate[step.stage]
+            on = signs[:, first : first + stage.width]
+            row = row * np.where(on, stage.slope_on, stage.slope_off)[:, None, :]
+            constant = constant + row @ step.affine.bias
+        for value, carried in step.affine.pull(row).items():
+            pending[value] = pending[value] + carried if value in pending else carried
     shape = (*constant.shape, program.input_dim)
     return np.ascontiguousarray(np.broadcast_to(pending.get(0, np.zeros(1)), shape)), np.ascontiguousarray(constant)

@@ -28,7 +28,7 @@ def unpack(patterns: Packed, gates: int) -> npt.NDArray[np.bool_]:
     >>> unpack(np.array([[5]], dtype=np.uint8), 3).tolist()
     [[True, False, True]]
     """
-    return np.unpackbits(patterns, axis=1, count=gates, bitorder="little").astype(bool)
+    return np.unpackbits(patterns, axis=1, count=gates, bitorder="little").view(np.bool_)
 
 
 def order_by_gate(patterns: Packed) -> npt.NDArray[np.int64]:

@@ -6,7 +6,6 @@ everything tells a file that was changed or damaged.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import os
@@ -26,14 +25,15 @@ import numpy.typing as npt
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.domain import Domain
+from polyfold.atlas.stored_program import array_from, array_text, program_from, program_text
 from polyfold.errors import PolyfoldError, StorageError
-from polyfold.program.affine import Affine, Block, WrittenOut
-from polyfold.program.origins import GateOrigin
-from polyfold.program.program import Program, Stage
 
 SCHEMA_VERSION = 1
 _KEY = b"polyfold"
 _COLUMNS = ("patterns", "witnesses", "bounded", "facet_start", "facet_wall", "neighbour", "shared_facet", "shared_wall")
+
+# What Parquet takes as the text of a header, which it holds twice: its lengths are 32-bit numbers.
+_MOST_HEADER = 2**31 - 1
 
 # What reading numbers out of a file of any content can raise.
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
@@ -46,7 +46,13 @@ def save(atlas: Atlas, path: str | PathLike[str]) -> None:
 
     header = _header(atlas)
     header["sha256"] = _checksum(header, atlas)
-    table = pa.table(_columns(pa, atlas)).replace_schema_metadata({_KEY: json.dumps(header).encode()})
+    text = json.dumps(header).encode()
+    if 2 * len(text) > _MOST_HEADER:
+        raise StorageError(
+            f"cannot write to {os.fspath(path)!r}: the network's weights take {len(text):,} bytes as text, and a saved "
+            f"atlas holds {_MOST_HEADER // 2:,} at most; save the network by itself"
+        )
+    table = pa.table(_columns(pa, atlas)).replace_schema_metadata({_KEY: text})
     with atomically(path) as temporary:
         try:
             pq.write_table(table, temporary, compression="zstd")
@@ -62,7 +68,7 @@ def open_atlas(path: str | PathLike[str]) -> Atlas:
     try:
         # Given a path, pyarrow would also take folders and web addresses, and read columns out of folders' names.
         with open(path, "rb") as file:
-            table = pq.read_table(file, use_threads=False)
+            table = pq.read_table(file, use_threads=False, thrift_string_size_limit=_MOST_HEADER)
     except (OSError, pa.ArrowException) as error:
         raise StorageError(f"{os.fspath(path)!r} cannot be read as a saved atlas: {_first_line(error)}") from None
     header = _read_header(table.schema.metadata or {}, path)
@@ -143,16 +149,8 @@ def _header(atlas: Atlas) -> dict[str, Any]:
     return {
         "version": SCHEMA_VERSION,
         "cells": len(atlas),
-        "program": {
-            "input_dim": program.input_dim,
-            "stages": [
-                {"affine": _affine(s.affine), "slope_on": _text(s.slope_on), "slope_off": _text(s.slope_off)}
-                for s in program.stages
-            ],
-            "output": _affine(program.output),
-            "origins": [[o.node, list(o.index), o.role] for o in program.origins],
-        },
-        "domain": {name: _text(getattr(domain, name)) for name in domain.__dataclass_fields__},
+        "program": program_text(program),
+        "domain": {name: array_text(getattr(domain, name)) for name in domain.__dataclass_fields__},
         "certificate": asdict(atlas.certificate),
     }
 
@@ -165,15 +163,6 @@ def _checksum(header: dict[str, Any], atlas: Atlas) -> str:
     for cell, numbers in sorted(atlas.exact_witnesses.items()):
         hasher.update(f"{cell}: {', '.join(map(str, numbers))}".encode())
     return hasher.hexdigest()
-
-
-def _affine(affine: Affine) -> dict[str, Any]:
-    return {"blocks": [[b.source, _text(b.weight)] for b in affine.blocks], "bias": _text(affine.bias)}
-
-
-def _text(array: npt.NDArray[np.float64]) -> dict[str, Any]:
-    little = np.ascontiguousarray(array, dtype="<f8")
-    return {"shape": list(array.shape), "float64": base64.b64encode(little.tobytes()).decode()}
 
 
 # -- from a file
@@ -204,11 +193,11 @@ def _atlas(header: dict[str, Any], table: Any) -> Atlas:
 
 
 def _unchecked(header: dict[str, Any], table: Any) -> Atlas:
-    program = header["program"]
+    program = program_from(header["program"])
     cells = table.num_rows
     if cells != header["cells"]:
         raise ValueError(f"it should hold {header['cells']} cells and holds {cells}")
-    domain = Domain(**{name: _array(value) for name, value in header["domain"].items()})
+    domain = Domain(**{name: array_from(value) for name, value in header["domain"].items()})
     column = {name: table.column(name).combine_chunks() for name in table.column_names}
     start = np.array(column["facet_wall"].offsets, dtype=np.int64)
     shared_start = np.array(column["shared_wall"].offsets, dtype=np.int64)
@@ -216,17 +205,9 @@ def _unchecked(header: dict[str, Any], table: Any) -> Atlas:
     certificate = dict(header["certificate"])
     checks = tuple(Check(**check) for check in certificate.pop("checks"))
     exact = column["exact_witness"].to_pylist()
-    width = (len(program["origins"]) + 7) // 8
+    width = (program.gates + 7) // 8
     return Atlas(
-        program=Program(
-            input_dim=int(program["input_dim"]),
-            stages=tuple(
-                Stage(_affine_from(s["affine"]), _array(s["slope_on"]), _array(s["slope_off"]))
-                for s in program["stages"]
-            ),
-            output=_affine_from(program["output"]),
-            origins=tuple(GateOrigin(node, tuple(index), role) for node, index, role in program["origins"]),
-        ),
+        program=program,
         domain=domain,
         patterns=np.frombuffer(b"".join(column["pattern"].to_pylist()), dtype=np.uint8).reshape(cells, width).copy(),
         witnesses=np.array(column["witness"].values, dtype=np.float64).reshape(cells, domain.dim),
@@ -241,13 +222,3 @@ def _unchecked(header: dict[str, Any], table: Any) -> Atlas:
             i: tuple(Fraction(x) for x in json.loads(text)) for i, text in enumerate(exact) if text is not None
         },
     )
-
-
-def _affine_from(value: dict[str, Any]) -> Affine:
-    return WrittenOut(tuple(Block(int(source), _array(w)) for source, w in value["blocks"]), _array(value["bias"]))
-
-
-def _array(value: dict[str, Any]) -> npt.NDArray[np.float64]:
-    array = np.frombuffer(base64.b64decode(value["float64"]), dtype="<f8").reshape(value["shape"]).astype(np.float64)
-    array.setflags(write=False)
-    return array

@@ -13,8 +13,9 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.generators import Generators
 from polyfold.atlas.halfspaces import wall_rows
+from polyfold.atlas.jets import has_short_jets, sizes_of_terms
 from polyfold.atlas.location import bounded_lift, contains, contains_exactly, jets_around, vanishing
-from polyfold.atlas.maps import gate_forms, majorant, output_forms, support
+from polyfold.atlas.maps import gate_forms, support
 from polyfold.atlas.patterns import pack
 from polyfold.atlas.problem import beyond_core, core_problem, stays_structured
 from polyfold.engine.measure_domain import domain_volume
@@ -181,15 +182,18 @@ def check_continuity(atlas: Atlas) -> Check:
     worst = 0.0
     owner = atlas.facet_owner
     inner = np.flatnonzero(atlas.neighbour > owner)
-    # Two maps over all inputs, and as much again while they are made.
-    for part in _chunks(len(inner), 4 * atlas.outputs * atlas.program.input_dim):
+    # Two maps over the parameters; or over all inputs, and as much again while they are made.
+    width = atlas.dim if has_short_jets(atlas.domain) else 2 * atlas.program.input_dim
+    for part in _chunks(len(inner), 2 * atlas.outputs * width):
         facets = inner[part]
         here, there = owner[facets], atlas.neighbour[facets].astype(np.int64)
         a, b = wall_rows(atlas, here, atlas.facet_wall[facets].astype(np.int64))
         size = np.linalg.norm(a, axis=1)
         normal, offset = a / size[:, None], b / size
-        A, c = atlas.maps(here, over="parameters")
-        other_A, other_c = atlas.maps(there, over="parameters")
+        # Cells have several facets: each map is made once.
+        cells, items = np.unique(np.concatenate([here, there]), return_inverse=True)
+        all_A, all_c = atlas.maps(cells, over="parameters")
+        (A, other_A), (c, other_c) = np.split(all_A[items], 2), np.split(all_c[items], 2)
         # On the wall {u : normal . u = offset}: along it the difference is flat, and at its foot point it is zero.
         difference = A - other_A
         across = np.einsum("nij,nj->ni", difference, normal)
@@ -199,7 +203,7 @@ def check_continuity(atlas: Atlas) -> Check:
         # Where large terms cancel, a map is only as good as these terms are.
         far = np.flatnonzero(~(jump <= CONTINUITY))
         if len(far):
-            sizes = map(_larger, _terms(atlas, here[far]), _terms(atlas, there[far]))
+            sizes = map(_larger, sizes_of_terms(atlas, here[far]), sizes_of_terms(atlas, there[far]))
             jump[far] = _relative(along[far], foot[far], offset[far], *sizes)
         worst = float(np.maximum(worst, jump.max(initial=0.0)))
     return Check(
@@ -219,12 +223,6 @@ def _relative(along: Array, foot: Array, offset: Array, A: Array, c: Array) -> A
     scale_c = c + scale_A * np.abs(offset)[:, None] + 1.0
     jump: Array = np.maximum(along / scale_A, foot / scale_c).max(axis=1, initial=0.0)
     return jump
-
-
-def _terms(atlas: Atlas, cells: npt.NDArray[np.int64]) -> tuple[Array, Array]:
-    """The sums of the absolute values of all terms in the cells' maps over the parameters."""
-    A, c = output_forms(majorant(atlas.program), atlas.signs(cells))
-    return A @ np.abs(atlas.domain.basis), c + A @ np.abs(atlas.domain.origin)
 
 
 def check_facets(atlas: Atlas) -> Check:

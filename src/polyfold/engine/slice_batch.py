@@ -78,13 +78,13 @@ class OpenStage:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Cells after some stages. `sources` are those that later stages still read; `patterns` are packed stage by stage.
+    """Cells after some steps. `sources` are values that later steps still read; `patterns` are packed stage by stage.
 
     Everything but the cells has a row a vertex. A vertex's name depends only on what made it, so it is the same in
     every batch that has the vertex.
     """
 
-    stage: int
+    step: int
     cells: Cells
     names: npt.NDArray[np.uint64]
     parameters: Scaled
@@ -114,7 +114,7 @@ class Batch:
         )
         parents = found["parent"]
         after = Batch(
-            stage=self.stage,
+            step=self.step,
             cells=self.cells.cut(found, first_gate),
             names=np.concatenate([self.names, found["name"]]),
             parameters=_blended(self.parameters, found),
@@ -142,7 +142,7 @@ class Batch:
         kept, vertex = np.unique(cells.vertex, return_inverse=True)
         gates = self.open_stage
         return Batch(
-            stage=self.stage,
+            step=self.step,
             cells=replace(cells, vertex=vertex.astype(np.int64)),
             names=self.names[kept],
             parameters=self.parameters.take(kept),

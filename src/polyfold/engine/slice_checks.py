@@ -10,7 +10,7 @@ import numpy.typing as npt
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Check
 from polyfold.atlas.domain import Domain
-from polyfold.atlas.exact_gates import ExactGates, TooMuchError
+from polyfold.atlas.exact_gates import TooMuchError
 from polyfold.atlas.location import ROW_FLOATS, contains, proved_patterns
 from polyfold.atlas.maps import in_chunks
 from polyfold.atlas.patterns import pack
@@ -75,12 +75,12 @@ def _vanishing(atlas: Atlas, undecided: Sequence[Undecided]) -> npt.NDArray[np.b
     fine = np.ones(len(atlas), dtype=bool)
     cells = np.concatenate([np.zeros(0, dtype=np.int64), *(part.rows for part in undecided)])
     gates = np.concatenate([np.zeros(0, dtype=np.int64), *(part.gates for part in undecided)])
-    exact = ExactGates(atlas.program, atlas.domain)
+    signs = atlas.signs() if len(gates) else np.zeros((0, 0), dtype=bool)
     for gate in np.unique(gates).tolist():
         at = cells[gates == gate]
         try:
-            for form in exact.forms(gate, atlas.signs(at)):
-                fine[at[form.cells]] &= form.vanishes
+            for form in atlas.exact_gates.forms(gate, signs, at):
+                fine[form.cells] &= form.vanishes
         except TooMuchError:
             fine[at] = False
     return fine

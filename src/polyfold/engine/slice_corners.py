@@ -7,7 +7,7 @@ import numpy.typing as npt
 from flint import fmpq
 
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.exact_gates import Coefficients, ExactGates, GateForm, TooMuchError
+from polyfold.atlas.exact_gates import Coefficients, GateForm, TooMuchError
 from polyfold.exact.rational import rational
 from polyfold.exact.tolerances import NEAR_A_CORNER
 
@@ -22,7 +22,7 @@ class Corners:
         self.atlas = atlas
         self.points = points
         self.signs = atlas.signs()
-        self.gates = ExactGates(atlas.program, atlas.domain)
+        self.gates = atlas.exact_gates
         self._exact: dict[int, tuple[fmpq, ...] | None] = {}
         owner = atlas.facet_owner
         # The facet in front of each one, around its cell.

@@ -66,10 +66,14 @@ def _outline(domain: Domain) -> tuple[list[tuple[int, ...]], list[tuple[int, ...
     nothing = core_problem(Program(domain.input_dim, (), WrittenOut((), np.zeros(0)), ()), domain)
     found = core.unfold(nothing, False, 1, -1, lambda cells: True, lambda: True)
     if not found["bounded"].all():
-        kind = "line" if domain.dim == 1 else "plane"
+        kind, how = (
+            ("line", "ends, as in pf.line(a, b, extend=(-10, 10))")
+            if domain.dim == 1
+            else ("plane", "bounds, as in pf.plane(x0, d, e, pf.box(-10, 10))")
+        )
         raise LimitError(
             f"the {kind}, {domain.describe()}, is unbounded, and a network of this size can only be unfolded on a "
-            f"bounded one: give it bounds"
+            f"bounded one: give it {how}"
         )
     walls: list[tuple[int, ...]] = [(int(wall),) for wall in found["facet_wall"]]
     for facet, wall in zip(found["shared_facet"].tolist(), found["shared_wall"].tolist(), strict=True):

@@ -23,7 +23,8 @@ from polyfold.engine.slice_batch import Batch, OpenStage
 from polyfold.engine.slice_cells import Pieces, assembled, pieces
 from polyfold.engine.slice_start import first_batch
 from polyfold.engine.watch import Leave
-from polyfold.exact.scaled import last_readers, passed_on, pre_activations, signs_of
+from polyfold.exact.scaled import Scaled, last_readers, passed_on, pre_activations, signs_of, sources_of
+from polyfold.program.affine import Affine
 from polyfold.program.program import Program
 
 # Floats that a batch may hold: 16 MB, much more would leave the processor's cache. Some ten halves wait while one
@@ -52,7 +53,7 @@ def find_slice_cells(program: Program, domain: Domain, max_cells: int, leave: Le
     finished: list[Pieces] = []
     cells = 0
     complete = True
-    for batch in run.steps():
+    for batch in run.batches():
         if batch is not None:
             finished.append(pieces(program, batch))
             cells += len(batch.cells)
@@ -70,7 +71,7 @@ def count_slice_cells(program: Program, domain: Domain, leave: Leave) -> tuple[i
     """How many cells there are, and whether these are all."""
     run = _Run(program, domain, Doubts())
     cells = 0
-    for batch in run.steps():
+    for batch in run.batches():
         cells += len(batch.cells) if batch is not None else 0
         if not leave.keep_going(cells):
             return cells, not run.waiting
@@ -83,14 +84,15 @@ class _Run:
     def __init__(self, program: Program, domain: Domain, doubts: Doubts) -> None:
         self.program = program
         self.doubts = doubts
+        self.steps = program.steps.steps
         self.last_reader = last_readers(program)
         self.waiting = [first_batch(domain, program.gates)]
 
-    def steps(self) -> Iterator[Batch | None]:
+    def batches(self) -> Iterator[Batch | None]:
         """Batches that have passed all stages, and None in between, for a look at the clock."""
         while self.waiting:
             batch = self.waiting.pop()
-            if batch.stage == len(self.program.stages):
+            if batch.step == len(self.steps):
                 yield batch
                 continue
             if batch.vertices > self._most_vertices(batch) and len(batch.cells) > 1:
@@ -100,49 +102,57 @@ class _Run:
             yield None
 
     def _step(self, batch: Batch) -> Batch:
-        """Some more gates of the current stage, or the end of it."""
+        """A step without gates; or some more gates of the current stage, or the end of it."""
+        step = self.steps[batch.step]
+        if step.stage is None:
+            z = pre_activations(step.affine, batch.sources, batch.vertices)
+            return replace(batch, step=batch.step + 1, sources=self._still_read(batch, z))
         gates = batch.open_stage
         if gates is None:
-            batch = self._enter(batch)
+            batch = self._enter(batch, step.affine, step.stage)
             gates = batch.open_stage
         assert gates is not None
-        first = self.program.first_gate[batch.stage]
+        first = self.program.first_gate[step.stage]
         if gates.next_gate < len(gates.z.scale):
             batch, undecided, crooked = batch.cut(gates, first, self._most_vertices(batch))
             self.doubts.note(undecided)
             self.doubts.crooked += crooked
             gates = batch.open_stage
             assert gates is not None
-        return batch if gates.next_gate < len(gates.z.scale) else self._leave(batch, gates, first)
+        return batch if gates.next_gate < len(gates.z.scale) else self._leave(batch, gates, step.stage)
 
-    def _enter(self, batch: Batch) -> Batch:
-        """With the pre-activations of the next stage, and without the sources that nobody reads after it."""
-        affine = self.program.stages[batch.stage].affine
+    def _enter(self, batch: Batch, affine: Affine, stage: int) -> Batch:
+        """With the pre-activations of the next stage, and without the values that nobody reads after it."""
         z = pre_activations(affine, batch.sources, batch.vertices)
-        signs, undecided = signs_of(affine, batch.sources, z)
-        self.doubts.note(undecided.gates + self.program.first_gate[batch.stage])
-        kept = {k: source for k, source in batch.sources.items() if self.last_reader[k] > batch.stage}
-        return replace(batch, sources=kept, open_stage=OpenStage(z, signs, 0))
+        # A closer look goes back to what the gates are made of.
+        sources = sources_of(self.program, batch.sources)
+        signs, undecided = signs_of(self.program.stages[stage].affine, sources, z)
+        self.doubts.note(undecided.gates + self.program.first_gate[stage])
+        return replace(batch, sources=self._still_read(batch), open_stage=OpenStage(z, signs, 0))
 
-    def _leave(self, batch: Batch, gates: OpenStage, first: int) -> Batch:
+    def _still_read(self, batch: Batch, new: Scaled | None = None) -> dict[int, Scaled]:
+        """The values that some step behind this one reads, with the one that it puts out."""
+        values = batch.sources if new is None else {**batch.sources, batch.step + 1: new}
+        return {k: value for k, value in values.items() if self.last_reader[k] > batch.step}
+
+    def _leave(self, batch: Batch, gates: OpenStage, stage: int) -> Batch:
         """With the patterns of the stage, the walls on facets, and what the stage puts out."""
         cells, dim = batch.cells, batch.parameters.values.shape[1]
         packed, facet, wall = core.read_slice(dim, cells.start, cells.vertex, gates.signs)
-        number = batch.stage + 1
-        sources = dict(batch.sources)
-        if self.last_reader[number] >= number:
-            sources[number] = passed_on(self.program.stages[batch.stage], gates.z, gates.signs)
+        # Nothing is made of the last stage's gates: outputs are not asked for here.
+        read = self.last_reader[batch.step + 1] > batch.step
+        new = passed_on(self.program.stages[stage], gates.z, gates.signs) if read else None
         return Batch(
-            stage=number,
-            cells=cells.with_extras(facet, wall + np.int32(first)),
+            step=batch.step + 1,
+            cells=cells.with_extras(facet, wall + np.int32(self.program.first_gate[stage])),
             names=batch.names,
             parameters=batch.parameters,
-            sources=sources,
+            sources=self._still_read(batch, new),
             patterns=(*batch.patterns, packed),
         )
 
     def _most_vertices(self, batch: Batch) -> int:
         """How many vertices a batch may have, by what each of them holds in this stage."""
         widths = sum(source.values.shape[1] for source in batch.sources.values())
-        most: int = max(64, _BATCH_FLOATS // (8 + widths + 2 * self.program.stages[batch.stage].width))
+        most: int = max(64, _BATCH_FLOATS // (8 + widths + 2 * len(self.steps[batch.step].affine.bias)))
         return most

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,9 @@ from polyfold.exact.evaluate import AffineLike, ProgramLike
 from polyfold.exact.rounding import TINY, relative, smallest
 
 Array = npt.NDArray[np.float64]
+
+# Whole numbers below this, and their sums, are exact.
+_WHOLE = 2.0**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,23 +46,56 @@ def exact_values(values: Array) -> BoundedValues:
     return BoundedValues(values, np.zeros_like(values))
 
 
-def affine(form: AffineLike, sources: list[BoundedValues]) -> BoundedValues:
-    """An affine function of bounded sources."""
+def affine(form: AffineLike, sources: list[BoundedValues], *, linear: bool = False) -> BoundedValues:
+    """An affine function of bounded sources; with linear=True without its bias."""
     values = [source.values for source in sources]
     sizes = form.changed(np.abs)
-    total = form(values)
-    magnitudes = np.abs(form.bias) + sizes.linear(_each_read(form, values, np.abs))
+    total = form.linear(values) if linear else form(values)
+    magnitudes = sizes.linear(_each_read(form, values, np.abs))
+    if not linear:
+        magnitudes = np.abs(form.bias) + magnitudes
     errors = np.zeros_like(total)
     if any(sources[number].errors.any() for number in form.sources):
         errors = sizes.linear([source.errors for source in sources])
     terms = 4 + form.terms
     slack = 1 + relative(2 * terms)
     bound = (errors + relative(terms) * magnitudes) * slack
-    vanished = np.zeros(total.shape, dtype=bool)
-    if form.smallest * min((smallest(values[number]) for number in form.sources), default=1.0) < TINY:
-        # Products may have underflowed to zero: only what has no term at all is zero then.
-        vanished = form.changed(_is_there).linear(_each_read(form, values, _is_there)) > 0
-    return BoundedValues(total, np.where((bound > 0) | vanished, bound + TINY, 0.0))
+    return BoundedValues(total, np.where((bound > 0) | _underflowed(form, values), bound + TINY, 0.0))
+
+
+def sum_of_sizes(form: AffineLike, sizes: list[Array]) -> Array:
+    """A bound on the sum of all terms' sizes, from bounds on the sizes of the sources; 0 only where there is no term.
+
+    Of the constant counts its size.
+    """
+    slack = 1 + relative(2 * (4 + form.terms))
+    total = (np.abs(form.bias) + form.changed(np.abs).linear(sizes)) * slack
+    return np.where((total > 0) | _underflowed(form, sizes), total + TINY, 0.0)
+
+
+def _underflowed(form: AffineLike, values: list[Array]) -> npt.NDArray[np.bool_]:
+    """Where products may have underflowed to zero: only what has no term at all is zero then."""
+    if form.smallest * min((smallest(values[number]) for number in form.sources), default=1.0) >= TINY:
+        return np.zeros((1, 1), dtype=bool)
+    there: npt.NDArray[np.bool_] = form.changed(_is_there).linear(_each_read(form, values, _is_there)) > 0
+    return there
+
+
+def linear_of_whole_numbers(form: AffineLike, sources: list[BoundedValues]) -> BoundedValues:
+    """A linear function of bounded sources, without any error where it only adds up whole numbers.
+
+    So what cancels is known to: in a pool a loser's own comparison is added and taken away again.
+    """
+    found = affine(form, sources, linear=True)
+    live = frozenset(k for k in form.sources if sources[k].values.any() or sources[k].errors.any())
+    if not form.has_whole_factors(live):
+        return found
+    sizes = form.changed(np.abs)
+    values = [source.values for source in sources]
+    broken = [((source.errors != 0) | (np.rint(source.values) != source.values)).astype(float) for source in sources]
+    sums = sizes.linear(_each_read(form, values, np.abs))
+    exact = (sums < _WHOLE) & (sizes.linear(broken) == 0)
+    return BoundedValues(found.values, np.where(exact, 0.0, found.errors))
 
 
 def _each_read(form: AffineLike, values: list[Array], change: Callable[[Array], Array]) -> list[Array]:
@@ -78,8 +114,13 @@ def bounded_forward(program: ProgramLike, inputs: BoundedValues) -> BoundedPass:
     patterns = [np.zeros((len(inputs.values), 0), dtype=bool)]
     certain = [np.zeros((len(inputs.values), 0), dtype=bool)]
     zero = [np.zeros((len(inputs.values), 0), dtype=bool)]
-    for number, stage in enumerate(program.stages):
-        z = affine(stage.affine, sources)
+    for number, step in enumerate(program.steps.steps):
+        z = affine(step.affine, sources)
+        if step.stage is None:
+            sources.append(z)
+            _forget(sources, program.steps.last_reader, number)
+            continue
+        stage = program.stages[step.stage]
         on = z.values > 0
         patterns.append(on)
         certain.append(z.certain)
@@ -93,8 +134,13 @@ def bounded_forward(program: ProgramLike, inputs: BoundedValues) -> BoundedPass:
         exact = (z.errors == 0) & (np.isin(slope, (0.0, 1.0, -1.0)) | (z.values == 0))
         exact |= z.certain & (slope == 0)
         sources.append(BoundedValues(values, np.where(exact, 0.0, errors + TINY)))
-        for source in range(1, len(sources)):
-            if program.last_reader[source] <= number:
-                sources[source] = exact_values(inputs.values[:, :0])
+        _forget(sources, program.steps.last_reader, number)
     signs, proved, zeros = (np.concatenate(parts, axis=1) for parts in (patterns, certain, zero))
-    return BoundedPass(signs, proved, zeros, affine(program.output, sources))
+    return BoundedPass(signs, proved, zeros, affine(program.steps.output, sources))
+
+
+def _forget(sources: list[BoundedValues], last_reader: Sequence[int], reader: int) -> None:
+    """Drop what nothing behind this reader needs, but for the inputs."""
+    for source in range(1, len(sources)):
+        if last_reader[source] <= reader:
+            sources[source] = exact_values(sources[0].values[:, :0])

@@ -42,6 +42,15 @@ class Scaled:
         """Some of the rows."""
         return Scaled(self.values[rows], self.errors[rows], self.scale, self.clean)
 
+    def empty(self) -> npt.NDArray[np.bool_]:
+        """The columns that are exactly 0 in all rows."""
+        empty = self.clean
+        for extreme in (np.max, np.min):
+            # Fast, and none is empty in most cases.
+            if empty.any():
+                empty = empty & (extreme(self.values, axis=0, initial=0.0) == 0)
+        return empty
+
     def entry_errors(self) -> Array:
         """The error of every entry."""
         exact = self.clean & (self.values == 0)
@@ -62,18 +71,14 @@ def pre_activations(affine: AffineLike, sources: Sources, rows: int) -> Scaled:
     read = sorted(affine.sources)
     last = max(read, default=0)
     values = affine([sources[k].values if k in read else np.zeros((rows, 0)) for k in range(last + 1)])
-    # Two rows through the bounded pass: errors as large as the scales on values of 0, and the largest values, exact.
-    # What no row has any term of gets a scale of 0.
-    probe = [BoundedValues(np.zeros((2, 0)), np.zeros((2, 0))) for _ in range(last + 1)]
+    # No value is larger than its scale: what becomes of the scales bounds errors that are carried on, and the sizes of
+    # all terms. What no row has any term of gets a scale of 0.
+    probe = [np.zeros((1, 0))] * (last + 1)
     for k in read:
-        still = np.zeros_like(sources[k].scale)
-        largest = np.abs(sources[k].values).max(axis=0, initial=0.0)
-        scale = np.where(sources[k].clean & (largest == 0), 0.0, sources[k].scale)
-        probe[k] = BoundedValues(np.stack([still, largest]), np.stack([scale, still]))
-    carried, rounding = bounded.affine(affine, probe).errors
+        probe[k] = np.where(sources[k].empty(), 0.0, sources[k].scale)[None]
+    scale = bounded.sum_of_sizes(affine, probe)[0]
     unit = relative(4 + affine.terms)
     errors = np.max([sources[k].errors for k in read], axis=0) if read else np.zeros(rows)
-    scale = np.maximum(carried, rounding / unit)
     return Scaled(values, (errors + unit) * (1 + relative(8)) + TINY, scale, np.zeros(len(scale), dtype=bool))
 
 
@@ -90,19 +95,24 @@ def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, Un
 
     In z itself, values that count as zero become 0. A zero that is decided is one by its terms: all of them are 0.
     """
-    signs = (z.values > 0) + NEGATIVE
-    clear = np.abs(z.values) > z.errors[:, None] * z.scale
-    if clear.all():
+    # Rows differ little in their errors: the largest one decides nearly all signs, in two passes over the values.
+    widest = float(z.errors.max(initial=0.0)) * z.scale
+    positive, negative = z.values > widest, z.values < -widest
+    signs = positive.view(np.uint8) * POSITIVE + negative.view(np.uint8)
+    doubtful = signs == 0
+    if not doubtful.any():
         return signs, Undecided(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-    doubtful = ~clear
+    signs += doubtful.view(np.uint8) * ZERO
     # A column that is near zero in every row is a tie, which tighter bounds would not break.
     ties = doubtful.all(axis=0)
-    signs[:, ties], z.values[:, ties] = ZERO, 0.0
+    # Without a term a value is 0 already.
     tied = np.flatnonzero(ties & (z.scale > 0))
+    z.values[:, tied] = 0.0
     tied_rows, tied_gates = np.repeat(np.arange(len(signs)), len(tied)), np.tile(tied, len(signs))
-    rows, columns = np.nonzero(doubtful & ~ties)
-    if not len(rows):
+    others = doubtful & ~ties
+    if not others.any():
         return signs, Undecided(tied_rows, tied_gates)
+    rows, columns = np.nonzero(others)
     distinct, at = np.unique(rows, return_inverse=True)
     closer = [BoundedValues(np.zeros((len(distinct), 0)), np.zeros((len(distinct), 0)))] * (1 + max(sources, default=0))
     for k in affine.sources:
@@ -120,7 +130,8 @@ def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, Un
 def passed_on(stage: StageLike, z: Scaled, signs: Signs) -> Scaled:
     """What the gates put out."""
     on, off = np.asarray(stage.slope_on), np.asarray(stage.slope_off)
-    values = z.values * np.where(signs == POSITIVE, on, off)
+    # A value has its sign, and is 0 where it counts as that.
+    values = np.maximum(z.values, 0.0) if stage.is_relu else z.values * np.where(signs == POSITIVE, on, off)
     scale = z.scale * np.maximum(np.abs(on), np.abs(off))
     return Scaled(values, z.errors + relative(2), scale, (on == 0) | (off == 0))
 
@@ -128,45 +139,61 @@ def passed_on(stage: StageLike, z: Scaled, signs: Signs) -> Scaled:
 def on_parameters(z: Scaled, U: Array) -> Scaled:
     """An affine function of parameters at rows of U, from its values at 0 and at every unit vector."""
     reach = 1 + 2 * float(np.abs(U).sum(axis=1).max(initial=0.0))
-    values = z.values[0] + U @ (z.values[1:] - z.values[0])
+    forms = np.concatenate([z.values[:1], z.values[1:] - z.values[0]])
+    values = np.concatenate([np.ones((len(U), 1)), U], axis=1) @ forms
     errors = np.full(len(U), (z.errors.max() + relative(2 * U.shape[1] + 6)) * (1 + relative(8)))
     return Scaled(values, errors, z.scale * reach, z.clean)
 
 
 def patterns_at(program: ProgramLike, inputs: Scaled, first: Scaled) -> tuple[npt.NDArray[np.bool_], Undecided]:
-    """The pattern at every row of inputs, and what of it is not proved; `first` are the first stage's values there.
+    """The pattern at every row of inputs, and what of it is not proved; `first` are the first step's values there.
 
     A gate that is proved to be zero by its terms is zero wherever the pattern is the same.
     """
-    sources, last = {0: inputs}, last_readers(program)
+    values, last = {0: inputs}, last_readers(program)
     rows, gates = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     on = [np.zeros((len(inputs.values), 0), dtype=bool)]
-    for number, stage in enumerate(program.stages):
-        z = pre_activations(stage.affine, sources, len(inputs.values)) if number else first
-        signs, undecided = signs_of(stage.affine, sources, z)
-        rows.append(undecided.rows)
-        gates.append(undecided.gates + sum(part.shape[1] for part in on))
-        on.append(signs == POSITIVE)
-        sources[number + 1] = passed_on(stage, z, signs)
-        sources = {k: source for k, source in sources.items() if last[k] > number}
+    for number, step in enumerate(program.steps.steps):
+        z = pre_activations(step.affine, values, len(inputs.values)) if number else first
+        if step.stage is not None:
+            stage = program.stages[step.stage]
+            signs, undecided = signs_of(stage.affine, sources_of(program, values), z)
+            rows.append(undecided.rows)
+            gates.append(undecided.gates + sum(part.shape[1] for part in on))
+            on.append(signs == POSITIVE)
+            z = passed_on(stage, z, signs)
+        values[number + 1] = z
+        values = {k: value for k, value in values.items() if last[k] > number}
     return np.concatenate(on, axis=1), Undecided(np.concatenate(rows), np.concatenate(gates))
 
 
 def last_readers(program: ProgramLike) -> npt.NDArray[np.int64]:
-    """For each source the last stage, counted from 0, that reads it, or -1; outputs are not asked for here."""
-    last = np.full(len(program.stages) + 1, -1)
-    for number, stage in enumerate(program.stages):
-        for source in stage.affine.sources:
-            last[source] = number
+    """For each step's value the last step, counted from 0, that needs it, or -1; outputs are not asked for here.
+
+    A stage needs what its step reads, and the sources of its own function, for a closer look.
+    """
+    steps = program.steps
+    last = np.full(len(steps.steps) + 1, -1)
+    for number, step in enumerate(steps.steps):
+        for value in step.affine.sources:
+            last[value] = number
+        if step.stage is not None:
+            for source in program.stages[step.stage].affine.sources:
+                last[steps.value_of_source[source]] = number
     return last
+
+
+def sources_of(program: ProgramLike, values: Sources) -> dict[int, Scaled]:
+    """The program's sources among the values of its steps."""
+    return {k: values[value] for k, value in enumerate(program.steps.value_of_source) if value in values}
 
 
 def floats_a_row(program: ProgramLike) -> int:
     """How many floats a row holds at most while it passes the stages."""
     last = last_readers(program)
-    widths = [0, *(len(stage.slope_on) for stage in program.stages)]
+    widths = [0, *(len(step.affine.bias) for step in program.steps.steps)]
     held = [
         2 * widths[number + 1] + sum(widths[k] for k in range(number + 1) if last[k] >= number)
-        for number in range(len(program.stages))
+        for number in range(len(widths) - 1)
     ]
     return max(held, default=0)

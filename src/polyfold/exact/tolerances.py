@@ -39,3 +39,6 @@ RECESSION = 1e-7
 
 # A wall nearer than this part of the farthest one's distance does not set the scale of a linear program.
 SAME_PLACE = 2.0**-26
+
+# Directions between points, rounded as differences are, that differ by less (the sine of their angle) are the same.
+SAME_DIRECTION = 1e-13

@@ -17,8 +17,8 @@ from polyfold.errors import ShapeError
 
 Array = npt.NDArray[np.float64]
 
-# Floats in the matrix of windows of one part of a batch: it should stay in the processor's reach.
-_WINDOWS = 1 << 23
+# Floats in the matrix of windows of one part of a batch, 2 MB: it should stay in the processor's cache.
+_WINDOWS = 1 << 18
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,14 @@ class Operator(ABC):
     def pull(self, y: Array) -> Array:
         """y W for every row y."""
 
+    def row(self, number: int) -> tuple[npt.NDArray[np.int64], Array]:
+        """The entries of one row of W that may not be zero: their columns, and what they are."""
+        unit = np.zeros((1, self.rows))
+        unit[0, number] = 1.0
+        row = self.pull(unit)[0]
+        columns = np.flatnonzero(row)
+        return columns, row[columns]
+
     @abstractmethod
     def changed(self, change: Change) -> Operator:
         """The operator with its coefficients changed one by one."""
@@ -177,6 +185,24 @@ class Convolved(Operator):
     def _back(self, y: Array) -> Array:
         spread = convolve_back(y.reshape(len(y), *self._outputs), self.kernel, self.window, self.space)
         return spread.reshape(len(y), -1)
+
+    def row(self, number: int) -> tuple[npt.NDArray[np.int64], Array]:
+        if self.turned:
+            return super().row(number)
+        channel, *place = np.unravel_index(number, self._outputs)
+        inputs, window = self.kernel.shape[1], self.window
+        first = int(channel) // (len(self.kernel) // window.groups) * inputs
+        axes = [
+            int(p) * stride + dilation * np.arange(k) - before
+            for p, stride, dilation, k, (before, _) in zip(
+                place, window.stride, window.dilation, self.kernel.shape[2:], window.padding, strict=True
+            )
+        ]
+        # What lies in the padding is left out.
+        inside = [(axis >= 0) & (axis < n) for axis, n in zip(axes, self.space, strict=True)]
+        grid = np.ix_(first + np.arange(inputs), *(axis[ok] for axis, ok in zip(axes, inside, strict=True)))
+        weights = self.kernel[int(channel)][np.ix_(np.arange(inputs), *inside)]
+        return np.ravel_multi_index(np.broadcast_arrays(*grid), self._inputs).ravel(), weights.ravel()
 
     def changed(self, change: Change) -> Operator:
         return Convolved(change(self.kernel), self.window, self.space, self.turned)

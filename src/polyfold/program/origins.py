@@ -46,8 +46,8 @@ class GateOrigins(Sequence[GateOrigin]):
     """The origins of all gates, one group after another."""
 
     def __init__(self, groups: Sequence[OriginGroup]) -> None:
-        self._groups = tuple(groups)
-        self._start = (0, *accumulate(len(group) for group in self._groups))
+        self.groups = tuple(groups)
+        self._start = (0, *accumulate(len(group) for group in self.groups))
 
     def __len__(self) -> int:
         return self._start[-1]
@@ -65,10 +65,10 @@ class GateOrigins(Sequence[GateOrigin]):
             raise IndexError(f"there is no gate {number}: the program has {len(self)}")
         number %= len(self)
         group = bisect_right(self._start, number) - 1
-        return self._groups[group][number - self._start[group]]
+        return self.groups[group][number - self._start[group]]
 
     def __iter__(self) -> Iterator[GateOrigin]:
-        for group in self._groups:
+        for group in self.groups:
             for number in range(len(group)):
                 yield group[number]
 

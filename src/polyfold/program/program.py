@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from polyfold.program.affine import Affine, WrittenOut
 from polyfold.program.origins import GateOrigin
+from polyfold.program.steps import Steps, in_steps
 
 Array = npt.NDArray[np.float64]
 
@@ -37,6 +38,11 @@ class Stage:
     @property
     def width(self) -> int:
         return len(self.slope_on)
+
+    @cached_property
+    def is_relu(self) -> bool:
+        """Whether all gates pass on what is positive, and nothing else."""
+        return bool((self.slope_on == 1).all() and (self.slope_off == 0).all())
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,24 +78,23 @@ class Program:
         return (*(stage.affine for stage in self.stages), self.output)
 
     @cached_property
-    def last_reader(self) -> tuple[int, ...]:
-        """For each source the last of the `affines` that reads it (0 if none does): after that it can be forgotten."""
-        last = [0] * (len(self.stages) + 1)
-        for number, affine in enumerate(self.affines):
-            for source in affine.sources:
-                last[source] = number
-        return tuple(last)
+    def steps(self) -> Steps:
+        """The stages and the output in the order of a pass, with what several of them read computed once."""
+        return in_steps(self.input_dim, self.affines)
 
     def evaluate(self, X: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
         """Outputs (n, m) and patterns (n, gates) at input rows, in plain float arithmetic."""
         signs = np.empty((len(X), self.gates), dtype=bool)
-        sources = [X]
-        for number, (stage, first) in enumerate(zip(self.stages, self.first_gate, strict=False)):
-            z = stage.affine(sources)
-            on = np.greater(z, 0, out=signs[:, first : first + stage.width])
-            sources.append(z * np.where(on, stage.slope_on, stage.slope_off))
-            forget(sources, self.last_reader, number)
-        return self.output(sources), signs
+        values = [X]
+        for number, step in enumerate(self.steps.steps):
+            z = step.affine(values)
+            if step.stage is not None:
+                stage, first = self.stages[step.stage], self.first_gate[step.stage]
+                on = np.greater(z, 0, out=signs[:, first : first + stage.width])
+                z = np.where(on, z, 0.0) if stage.is_relu else z * np.where(on, stage.slope_on, stage.slope_off)
+            values.append(z)
+            forget(values, self.steps.last_reader, number)
+        return self.steps.output(values), signs
 
     @cached_property
     def digest(self) -> str:
@@ -102,8 +107,8 @@ class Program:
         return hasher.hexdigest()
 
 
-def forget(sources: list[Array], last_reader: Sequence[int], reader: int) -> None:
-    """Drop the values of sources that nothing behind this reader needs, but for the inputs."""
-    for source in range(1, len(sources)):
-        if last_reader[source] <= reader:
-            sources[source] = sources[0][:, :0]
+def forget(values: list[Array], last_reader: Sequence[int], reader: int) -> None:
+    """Drop the values that nothing behind this reader needs, but for the inputs."""
+    for number in range(1, len(values)):
+        if last_reader[number] <= reader:
+            values[number] = values[0][:, :0]

@@ -1,0 +1,212 @@
+"""Programs as JSON: what a file says of the network that its atlas speaks of, in the form that the program has.
+
+A structured program stays one: its forms and operators are listed once each, in an order in which every form comes
+behind its parts, and refer to each other by their numbers.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.network.convolve import Window
+from polyfold.program.affine import Affine, Block, Structured, WrittenOut
+from polyfold.program.operators import Convolved, Matrix, Operator, Sparse
+from polyfold.program.origins import GateOrigin, GateOrigins, OriginGroup
+from polyfold.program.program import Program, Stage
+from polyfold.program.structured import Applied, Entries, Form, Nothing, Scaled, Stacked, Summed, Taken
+
+Json = dict[str, Any]
+_Item = TypeVar("_Item")
+
+
+def program_text(program: Program) -> Json:
+    """A program as JSON."""
+    parts = _Parts()
+    return {
+        "input_dim": program.input_dim,
+        "stages": [
+            {"affine": parts.affine(s.affine), "slope_on": array_text(s.slope_on), "slope_off": array_text(s.slope_off)}
+            for s in program.stages
+        ],
+        "output": parts.affine(program.output),
+        "origins": _origins_text(program.origins),
+        "operators": parts.operators,
+        "forms": parts.forms,
+    }
+
+
+def program_from(text: Json) -> Program:
+    """The program of a text. What does not fit raises one of the errors that reading any text can raise."""
+    operators = [_operator_from(each) for each in text["operators"]]
+    forms: list[Form] = []
+    for each in text["forms"]:
+        forms.append(_form_from(each, forms, operators))
+    widths = (int(text["input_dim"]), *(int(s["slope_on"]["shape"][0]) for s in text["stages"]))
+    return Program(
+        input_dim=int(text["input_dim"]),
+        stages=tuple(
+            Stage(_affine_from(s["affine"], forms, widths), array_from(s["slope_on"]), array_from(s["slope_off"]))
+            for s in text["stages"]
+        ),
+        output=_affine_from(text["output"], forms, widths),
+        origins=_origins_from(text["origins"]),
+    )
+
+
+def array_text(array: npt.NDArray[Any]) -> Json:
+    """An array of float64 or of whole numbers: its shape, and its bytes in base64."""
+    kind = "int64" if np.issubdtype(array.dtype, np.integer) else "float64"
+    little = np.ascontiguousarray(array, dtype=f"<{kind[0]}8")
+    return {"shape": list(array.shape), kind: base64.b64encode(little.tobytes()).decode()}
+
+
+def array_from(text: Json, kind: str = "float64") -> npt.NDArray[Any]:
+    """The array of a text, read-only."""
+    array = np.frombuffer(base64.b64decode(text[kind]), dtype=f"<{kind[0]}8").reshape(text["shape"]).astype(kind)
+    array.setflags(write=False)
+    return array
+
+
+class _Parts:
+    """The forms and operators met so far."""
+
+    def __init__(self) -> None:
+        self.operators: list[Json] = []
+        self.forms: list[Json] = []
+        self._operator_number: dict[int, int] = {}
+        self._form_number: dict[int, int] = {}
+
+    def affine(self, affine: Affine) -> Json:
+        if isinstance(affine, Structured):
+            return {"form": self._form(affine.form), "bias": array_text(affine.bias)}
+        return {"blocks": [[b.source, array_text(b.weight)] for b in affine.blocks], "bias": array_text(affine.bias)}
+
+    def _form(self, form: Form) -> int:
+        if id(form) not in self._form_number:
+            text = self._form_text(form, [self._form(part) for part in form.parts])
+            self._form_number[id(form)] = len(self.forms)
+            self.forms.append({"kind": type(form).__name__, **text})
+        return self._form_number[id(form)]
+
+    def _form_text(self, form: Form, parts: list[int]) -> Json:
+        match form:
+            case Entries():
+                return {"source": form.source, "first": form.first, "count": form.count}
+            case Nothing():
+                return {"count": form.count}
+            case Applied():
+                return {"operator": self._operator(form.operator), "parts": parts}
+            case Scaled():
+                return {"factor": array_text(form.factor), "parts": parts}
+            case Taken():
+                return {"index": array_text(form.index), "parts": parts}
+            case Summed() | Stacked():
+                return {"parts": parts}
+        raise AssertionError(f"{type(form).__name__} cannot be stored")
+
+    def _operator(self, operator: Operator) -> int:
+        if id(operator) not in self._operator_number:
+            self._operator_number[id(operator)] = len(self.operators)
+            self.operators.append({"kind": type(operator).__name__, **_operator_text(operator)})
+        return self._operator_number[id(operator)]
+
+
+def _operator_text(operator: Operator) -> Json:
+    match operator:
+        case Matrix():
+            return {"weight": array_text(operator.weight), "groups": operator.groups}
+        case Sparse():
+            matrix = operator.matrix
+            return {
+                "shape": [int(n) for n in matrix.shape],
+                "data": array_text(matrix.data),
+                "indices": array_text(matrix.indices),
+                "indptr": array_text(matrix.indptr),
+            }
+        case Convolved():
+            window = operator.window
+            return {
+                "kernel": array_text(operator.kernel),
+                "stride": list(map(int, window.stride)),
+                "padding": [[int(before), int(after)] for before, after in window.padding],
+                "dilation": list(map(int, window.dilation)),
+                "groups": int(window.groups),
+                "space": list(map(int, operator.space)),
+                "turned": bool(operator.turned),
+            }
+    raise AssertionError(f"{type(operator).__name__} cannot be stored")
+
+
+def _operator_from(text: Json) -> Operator:
+    match text["kind"]:
+        case "Matrix":
+            return Matrix(array_from(text["weight"]), int(text["groups"]))
+        case "Sparse":
+            from scipy.sparse import csr_array
+
+            places = (array_from(text[name], "int64") for name in ("indices", "indptr"))
+            return Sparse(csr_array((array_from(text["data"]), *places), shape=tuple(text["shape"])))
+        case "Convolved":
+            window = Window(
+                tuple(text["stride"]),
+                tuple((before, after) for before, after in text["padding"]),
+                tuple(text["dilation"]),
+                text["groups"],
+            )
+            return Convolved(array_from(text["kernel"]), window, tuple(text["space"]), text["turned"])
+    raise ValueError(f"there is no operator {text['kind']!r}")
+
+
+def _form_from(text: Json, known: Sequence[Form], operators: Sequence[Operator]) -> Form:
+    parts = tuple(_entry(known, number) for number in text.get("parts", ()))
+    match text["kind"]:
+        case "Entries":
+            return Entries(int(text["source"]), int(text["first"]), int(text["count"]))
+        case "Nothing":
+            return Nothing(int(text["count"]))
+        case "Applied":
+            return Applied(_entry(operators, text["operator"]), *parts)
+        case "Scaled":
+            return Scaled(array_from(text["factor"]), *parts)
+        case "Taken":
+            return Taken(array_from(text["index"], "int64"), *parts)
+        case "Summed":
+            return Summed(parts)
+        case "Stacked":
+            return Stacked(parts)
+    raise ValueError(f"there is no form {text['kind']!r}")
+
+
+def _entry(items: Sequence[_Item], number: int) -> _Item:
+    if number < 0:
+        raise IndexError(f"there is no part {number}")
+    return items[number]
+
+
+def _affine_from(text: Json, forms: Sequence[Form], widths: tuple[int, ...]) -> Affine:
+    bias = array_from(text["bias"])
+    if "form" in text:
+        return Structured(_entry(forms, text["form"]), bias, widths)
+    return WrittenOut(tuple(Block(int(source), array_from(weight)) for source, weight in text["blocks"]), bias)
+
+
+def _origins_text(origins: Sequence[GateOrigin]) -> list[Any]:
+    if isinstance(origins, GateOrigins):
+        return [
+            {"node": g.node, "shape": list(map(int, g.shape)), "entries": array_text(g.entries), "role": g.role}
+            for g in origins.groups
+        ]
+    return [[o.node, list(o.index), o.role] for o in origins]
+
+
+def _origins_from(text: list[Any]) -> Sequence[GateOrigin]:
+    if text and isinstance(text[0], dict):
+        return GateOrigins(
+            [OriginGroup(g["node"], tuple(g["shape"]), array_from(g["entries"], "int64"), g["role"]) for g in text]
+        )
+    return tuple(GateOrigin(node, tuple(index), role) for node, index, role in text)

@@ -1,0 +1,66 @@
+"""Linear regions on lines and planes through convolutional networks, against maps in rationals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import polyfold as pf
+from polyfold.analyses.heard import heard
+from polyfold.analyses.regions import _ExactMaps
+from polyfold.atlas import problem
+from polyfold.data.convolutional import mnist_conv
+from polyfold.network.builder import Builder
+from polyfold.network.convolve import Window
+from polyfold.network.ops import Linear, Rectify, Reshape, constant
+from polyfold.network.spatial_ops import Convolution, Largest
+from polyfold.program import lower
+
+
+def small_conv(seed: int) -> pf.Network:
+    """A convolution with 2 channels on 6 x 6 pixels, a pool of 2 x 2, a ReLU, and two outputs."""
+    rng = np.random.default_rng(seed)
+    builder = Builder("small")
+    value = builder.port("picture", (1, 6, 6))
+    window = Window(stride=(1, 1), padding=((0, 0), (0, 0)), dilation=(1, 1), groups=1)
+    kernel, bias = rng.normal(size=(2, 1, 3, 3)), rng.normal(size=2)
+    value = builder.emit("convolution", Convolution(kernel, bias, window), value)
+    entries = np.arange(32).reshape(2, 4, 4)
+    squares = np.stack([entries[:, i::2, j::2] for i in (0, 1) for j in (0, 1)], axis=-1)
+    value = builder.emit("pool", Largest(squares), value)
+    value = builder.emit("relu", Rectify(constant(1.0), constant(0.0)), value)
+    value = builder.emit("flat", Reshape((8,)), value)
+    return builder.finish([builder.emit("layer", Linear(rng.normal(size=(2, 8)), rng.normal(size=2)), value)])
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", ["line", "plane"])
+def test_regions_are_those_of_the_exact_maps(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(problem, "_MOST_NUMBERS", -1)
+    p, q, r = np.random.default_rng(seed).normal(size=(3, 1, 6, 6))
+    where = pf.line(p, q, extend=(-4, 4)) if kind == "line" else pf.plane(p, q, r)
+    atlas = pf.unfold(small_conv(seed), where)
+    assert atlas.certificate.level == "checked" and not atlas.program.written_out
+    label = pf.regions(atlas).label
+    exact, owner = _ExactMaps(atlas), atlas.facet_owner
+    for facet in np.flatnonzero(atlas.neighbour > owner):
+        here, there = int(owner[facet]), int(atlas.neighbour[facet])
+        if exact[here] == exact[there]:
+            assert label[here] == label[there]
+        elif kind == "line":
+            assert label[here] != label[there]
+    assert 1 < label.max() + 1 < len(atlas)
+
+
+def test_losers_of_a_pool_are_not_heard() -> None:
+    """A comparison between two values that both lose is added and taken away again: that it cancels is proved."""
+    program = lower(mnist_conv())
+    signs = program.evaluate(np.random.default_rng(0).random(size=(1, 784)))[1]
+    losing = [g for g in range(2000) if ".max(2,3)" in str(program.origins[g])]
+    gates = np.array(losing[:60])
+    found = heard(
+        program, np.repeat(signs, len(gates), axis=0), gates, np.zeros((len(gates), program.gates), dtype=bool)
+    )
+    proved = ((found.values == 0) & (found.errors == 0)).all(axis=1)
+    clear = (np.abs(found.values) > found.errors).any(axis=1)
+    assert (proved | clear).all() and proved.any() and clear.any()
