@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -12,6 +13,7 @@
 #include <optional>
 
 #include "geometry/certify.hpp"
+#include "geometry/known_cells.hpp"
 #include "geometry/slice_cut.hpp"
 #include "geometry/unfold.hpp"
 #include "geometry/verify.hpp"
@@ -157,8 +159,9 @@ RunOptions run_options(int threads, std::int64_t max_cells, const nb::callable& 
 }
 
 nb::dict unfold_to_python(const Problem& problem, bool by_programs, int threads, std::int64_t max_cells,
-                          const nb::callable& keep_going, const nb::callable& still_wanted) {
+                          const nb::callable& keep_going, const nb::callable& still_wanted, const KnownCells* known) {
     RunOptions options = run_options(threads, max_cells, keep_going);
+    options.known = known;
     options.still_wanted = [&still_wanted] {
         const nb::gil_scoped_acquire gil;
         return nb::cast<bool>(still_wanted());
@@ -239,6 +242,19 @@ FacetArrays facet_arrays(const Bytes& patterns, int gates, int rows, const Array
     atlas.shared_facet = shared_facet.data();
     atlas.shared_wall = shared_wall.data();
     return atlas;
+}
+
+KnownCells known_cells(const Problem& problem, const Bytes& patterns, const Matrix& witnesses,
+                       const Array<std::uint8_t>& bounded, const Array<std::int64_t>& facet_start,
+                       const Array<std::int32_t>& facet_wall, const Array<std::int32_t>& neighbour,
+                       const Array<std::int64_t>& shared_facet, const Array<std::int32_t>& shared_wall,
+                       const std::vector<std::pair<std::int64_t, std::vector<std::string>>>& exact_witnesses,
+                       const std::vector<std::pair<std::int64_t, std::int32_t>>& vanishing) {
+    const FacetArrays atlas = facet_arrays(patterns, problem.gates, problem.rows(), facet_start, facet_wall, neighbour,
+                                           shared_facet, shared_wall);
+    std::vector<ExactWitness> exact;
+    for (const auto& [cell, coordinates] : exact_witnesses) exact.push_back({cell, coordinates});
+    return {problem, atlas, witnesses.data(), bounded.data(), std::move(exact), vanishing};
 }
 
 nb::tuple count_pairing_to_python(const Bytes& patterns, int gates, int rows, const Array<std::int64_t>& facet_start,
@@ -367,15 +383,22 @@ NB_MODULE(_native, m) {
         .def_static("over", &make_problem, "frame"_a, "input_rows"_a, "input_offsets"_a, "parameter_rows"_a,
                     "parameter_offsets"_a, "A problem without gates on the domain x = frame (u, 1).")
         .def("add_stage", &add_stage, "sources"_a, "weights"_a, "bias"_a, "slope_on"_a, "slope_off"_a);
+    nb::class_<KnownCells>(m, "KnownCells", "What an earlier run has found, for another one to go on with.")
+        .def_static(
+            "of", &known_cells, "problem"_a, "patterns"_a, "witnesses"_a, "bounded"_a, "facet_start"_a, "facet_wall"_a,
+            "neighbour"_a, "shared_facet"_a, "shared_wall"_a, "exact_witnesses"_a, "vanishing"_a,
+            "The arrays of an atlas in the engine's order, exact witnesses as they are handed out, and pairs of "
+            "a cell and a gate that vanishes on all of it, in the order of the cells.");
     // The stub generator cannot know what is in a dictionary; these signatures say so.
     m.def("unfold", &unfold_to_python, "problem"_a, "by_programs"_a, "threads"_a, "max_cells"_a, "keep_going"_a,
-          "still_wanted"_a,
+          "still_wanted"_a, "known"_a = nb::none(),
           nb::sig("def unfold(problem: Problem, by_programs: bool, threads: int, max_cells: int, "
                   "keep_going: collections.abc.Callable[[int], bool], "
-                  "still_wanted: collections.abc.Callable[[], bool]) -> dict[str, typing.Any]"),
+                  "still_wanted: collections.abc.Callable[[], bool], "
+                  "known: KnownCells | None = None) -> dict[str, typing.Any]"),
           "All cells; `keep_going(cells)` is called now and then and stops the run by returning False. Found cells are "
-          "then "
-          "put together, until `still_wanted()` returns False: that raises GivenUp.");
+          "then put together, until `still_wanted()` returns False: that raises GivenUp. Cells that are known are "
+          "among the result, and limits hold for the others.");
     m.def("count", &count_to_python, "problem"_a, "by_programs"_a, "threads"_a, "keep_going"_a,
           nb::sig("def count(problem: Problem, by_programs: bool, threads: int, "
                   "keep_going: collections.abc.Callable[[int], bool]) -> tuple[int, bool]"),

@@ -17,6 +17,9 @@ struct Path {
     int stage = 0;
     int next = 0;  // row of that stage to be inserted next
 
+    // The cells below this one that an earlier run has found, as a range of all of these (see KnownCells).
+    std::int64_t known_first = 0, known_last = 0;
+
     void start(const Problem& problem) {
         pattern.assign((problem.gates + 7) / 8, 0);
         map = std::make_shared<const StageMap>(problem, 0, nullptr, std::vector<std::uint8_t>());

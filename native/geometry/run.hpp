@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "geometry/known_cells.hpp"
 #include "geometry/problem.hpp"
 
 namespace polyfold {
@@ -25,6 +26,8 @@ struct RunOptions {
     std::int64_t max_cells = -1;  // negative: no limit
     // Called now and then from the calling thread with the number of cells so far; false stops the run.
     std::function<bool(std::int64_t)> keep_going;
+    // Cells that need not be found; subtrees that hold no others are passed over.
+    const KnownCells* known = nullptr;
     // Called now and then from the calling thread while what was found is put together; false gives everything up.
     std::function<bool()> still_wanted;
 };
@@ -114,6 +117,7 @@ class Run {
             Walk walk(problem_, stop_);
             if (first) {
                 CellPointer root = walk.root();
+                if (options_.known) options_.known->start_at(*root);
                 const std::lock_guard lock(mutex_);
                 add_task(std::move(root), parts_.end());
             }
@@ -170,9 +174,15 @@ class Run {
                 }
                 auto cell = std::move(stack.back());
                 stack.pop_back();
-                while (auto on = walk.advance(*cell)) stack.push_back(std::move(on));
+                bool known = all_known_below(*cell);
+                while (!known) {
+                    auto on = walk.advance(*cell);
+                    known = all_known_below(*cell);
+                    if (!on) break;
+                    stack.push_back(std::move(on));
+                }
                 if (wanted_.load(std::memory_order_relaxed) && !stack.empty()) give(stack, task.place);
-                walk.emit(*cell, block);
+                if (!known) walk.emit(*cell, block);
                 if (block.cells - told >= tell_every) {
                     found_.fetch_add(block.cells - told, std::memory_order_relaxed);
                     told = block.cells;
@@ -184,6 +194,11 @@ class Run {
         }
         found_.fetch_add(block.cells - told, std::memory_order_relaxed);
         return complete;
+    }
+
+    template <class AnyCell>
+    bool all_known_below(AnyCell& cell) const {
+        return options_.known && options_.known->all_below(cell, decided_gates(problem_, cell));
     }
 
     // Give the bottom of the stack away.

@@ -19,7 +19,11 @@ Unfolded unfold_by(const Problem& problem, const RunOptions& options) {
     Unfolded result;
     result.complete = run.complete();
     run.take_blocks([&](CellBlock&& block) { result.cells.append(std::move(block)); });
-    if (options.max_cells >= 0 && result.cells.cells > options.max_cells) {
+    if (options.known) {
+        auto [cells, left_out] = options.known->with(result.cells, options.max_cells);
+        result.complete = result.complete && !left_out;
+        result.cells = std::move(cells);
+    } else if (options.max_cells >= 0 && result.cells.cells > options.max_cells) {
         result.complete = false;
         result.cells.truncate(options.max_cells, problem.dim);
     }

@@ -20,6 +20,7 @@ from polyfold.engine.certify import certify
 from polyfold.engine.check import check
 from polyfold.engine.count import Count, count
 from polyfold.engine.explore import explore
+from polyfold.engine.resume import resume
 from polyfold.engine.unfold import unfold
 from polyfold.errors import PolyfoldError
 from polyfold.network.graph import Network
@@ -53,6 +54,7 @@ __all__ = [
     "plane",
     "polytope",
     "regions",
+    "resume",
     "slice_of",
     "unfold",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from polyfold.core._native import (
     FlatDomain,
     GivenUp,
+    KnownCells,
     OpenDomain,
     Problem,
     TooLarge,
@@ -25,6 +26,7 @@ from polyfold.core._native import (
 __all__ = [
     "FlatDomain",
     "GivenUp",
+    "KnownCells",
     "OpenDomain",
     "Problem",
     "TooLarge",

@@ -15,7 +15,7 @@ from polyfold.engine.check import quick_checks
 from polyfold.engine.method import VERTICES, as_method_takes_it, find_cells
 from polyfold.engine.progress import reporter
 from polyfold.engine.slice_checks import check_decided, check_sum
-from polyfold.engine.watch import check_seconds, thread_count, watched, whole_number
+from polyfold.engine.watch import Watched, check_seconds, thread_count, watched, whole_number
 from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
@@ -38,7 +38,8 @@ def unfold(
     domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`, `pf.line`, `pf.plane`.
     progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
     max_cells, max_seconds: stop there; the atlas then says that it is incomplete. So does an interrupt (Ctrl-C).
-        The cells found are then put together, about a second a million; another interrupt gives them up.
+        The cells found are then put together, about a second a million; another interrupt gives them up. `pf.resume`
+        goes on from there.
     threads: how many to use; None for one a processor. The result does not depend on it.
 
     >>> import numpy as np, polyfold as pf
@@ -74,6 +75,19 @@ def unfold_program(
             report,
         )
     found, method = run.result
+    return atlas_of(found, program, where, method, run, workers)
+
+
+def atlas_of(
+    found: dict[str, Any],
+    program: Program,
+    where: Domain,
+    method: str,
+    run: Watched[Any],
+    workers: int,
+    seconds_before: float = 0.0,
+) -> Atlas:
+    """What the engine found, looked over if it is everything."""
     complete = bool(found["complete"])
     atlas = Atlas(
         program=program,
@@ -91,7 +105,7 @@ def unfold_program(
             level="counted",
             complete=complete,
             method=method,
-            seconds=run.seconds,
+            seconds=run.seconds + seconds_before,
             threads=workers,
             network_digest=program.digest,
             domain_digest=where.digest,

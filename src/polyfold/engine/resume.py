@@ -1,0 +1,121 @@
+"""resume: go on with a run that was stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+
+from polyfold import core
+from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.location import bounded_lift, jets_around
+from polyfold.atlas.problem import core_problem
+from polyfold.engine.method import GENERATORS, PROGRAMS
+from polyfold.engine.progress import reporter
+from polyfold.engine.unfold import atlas_of, unfold_program
+from polyfold.engine.watch import Leave, check_seconds, thread_count, watched, whole_number
+from polyfold.errors import PolyfoldError
+from polyfold.exact.bounded import bounded_forward
+from polyfold.exact.evaluate import RationalProgram
+
+_CHUNK = 1 << 12
+
+
+def resume(
+    atlas: Atlas,
+    *,
+    progress: bool | Callable[[int], None] = False,
+    max_cells: int | None = None,
+    max_seconds: float | None = None,
+    threads: int | None = None,
+) -> Atlas:
+    """Go on with an unfolding that a limit or an interrupt has stopped, even one that was saved in between.
+
+    What is there already is not found again: whole branches of the walk in which no cell is missing are passed over.
+    The result is the same as if nothing had been stopped, in the same order.
+
+    Parameters
+    ----------
+    atlas: an incomplete result of `pf.unfold` or of this function; one that is complete is returned as it is.
+    max_cells: stop after so many more cells.
+    progress, max_seconds, threads: as in `pf.unfold`.
+
+    >>> import numpy as np, polyfold as pf
+    >>> network = [(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.zeros(3)), (np.ones((1, 3)), np.zeros(1))]
+    >>> part = pf.unfold(network, max_cells=2)
+    >>> len(part), part.complete
+    (2, False)
+    >>> len(pf.resume(part))
+    6
+    """
+    if not isinstance(atlas, Atlas):
+        raise PolyfoldError(f"{type(atlas).__name__} is no atlas: give what pf.unfold or pf.open returned")
+    check_seconds(max_seconds)
+    limit = -1 if max_cells is None else whole_number("max_cells", max_cells, np.iinfo(np.int32).max)
+    workers = thread_count(threads)
+    if atlas.complete:
+        return atlas
+    method, program, where = atlas.certificate.method, atlas.program, atlas.domain
+    if method not in (GENERATORS, PROGRAMS) or core.count_disorder(np.ascontiguousarray(atlas.patterns)):
+        raise PolyfoldError(
+            f"an atlas that was found by {method!r} cannot be resumed: only runs of pf.unfold over the whole domain can"
+        )
+    if not len(atlas):
+        return unfold_program(program, where, progress, max_cells, max_seconds, threads)
+    problem = core_problem(program, where)
+    known = _known_cells(atlas, problem)
+    with reporter(progress) as report:
+
+        def go_on(leave: Leave) -> dict[str, Any]:
+            def keep_going(cells: int) -> bool:
+                return leave.keep_going(len(atlas) + cells)
+
+            return core.unfold(problem, method == PROGRAMS, workers, limit, keep_going, leave.still_wanted, known)
+
+        run = watched(go_on, where, max_seconds, report)
+    return atlas_of(run.result, program, where, method, run, workers, atlas.certificate.seconds)
+
+
+def _known_cells(atlas: Atlas, problem: core.Problem) -> core.KnownCells:
+    return core.KnownCells.of(
+        problem,
+        np.ascontiguousarray(atlas.patterns),
+        np.ascontiguousarray(atlas.witnesses),
+        np.ascontiguousarray(atlas.bounded, dtype=np.uint8),
+        atlas.facet_start,
+        atlas.facet_wall,
+        atlas.neighbour,
+        atlas.shared_facet,
+        atlas.shared_wall,
+        [(cell, _homogeneous(witness)) for cell, witness in sorted(atlas.exact_witnesses.items())],
+        _vanishing_gates(atlas, problem),
+    )
+
+
+def _homogeneous(point: tuple[Fraction, ...]) -> list[str]:
+    """As the engine writes exact witnesses: integers in hexadecimal, the denominator last."""
+    denominator = lcm(*(x.denominator for x in point))
+    return [format(int(x * denominator), "x") for x in point] + [format(denominator, "x")]
+
+
+def _vanishing_gates(atlas: Atlas, problem: core.Problem) -> list[tuple[int, int]]:
+    """(cell, gate) for all gates that are zero on a whole cell: on one that is not, they have a sign at the witness."""
+    patterns, witnesses = np.ascontiguousarray(atlas.patterns), np.ascontiguousarray(atlas.witnesses)
+    left = np.flatnonzero(core.prove_witnesses(problem, patterns, witnesses, atlas.certificate.threads) == 0)
+    vanishing: list[tuple[int, int]] = []
+    exact = RationalProgram(atlas.program)
+    for first in range(0, len(left), _CHUNK):
+        cells = left[first : first + _CHUNK]
+        passed = bounded_forward(atlas.program, bounded_lift(atlas.domain, atlas.witnesses[cells]))
+        for i, cell in enumerate(cells.tolist()):
+            # A witness that only rationals know has floats that may lie in another cell.
+            if passed.certain[i].all() and cell not in atlas.exact_witnesses:
+                gates = np.flatnonzero(passed.zero[i]).tolist()
+            else:
+                lines = exact.forward(jets_around(atlas.domain, atlas.rational_witness(cell))).preactivations
+                gates = [gate for gate, line in enumerate(lines) if not any(line)]
+            vanishing += [(cell, gate) for gate in gates]
+    return vanishing
