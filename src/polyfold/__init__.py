@@ -83,7 +83,9 @@ _PLACES = {
     "network.load": ("load",),
     "program.program": ("Program",),
 }
-_MODULE_OF = {entry.split(" ")[-1]: (module, entry.split(" ")[0]) for module, names in _PLACES.items() for entry in names}
+_MODULE_OF = {
+    entry.split(" ")[-1]: (module, entry.split(" ")[0]) for module, names in _PLACES.items() for entry in names
+}
 
 
 if not TYPE_CHECKING:  # or any name would seem to be there to a type checker

@@ -18,7 +18,7 @@ from polyfold.errors import ShapeError
 Array = npt.NDArray[np.float64]
 
 # Floats in the matrix of windows of one part of a batch: it should stay in the processor's reach.
-_WINDOWS = 1 << 23
+WINDOWS = 1 << 23
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def convolve_back(y: Array, kernel: Array, window: Window, space: tuple[int, ...
 
 
 def _parts(batch: int, channels: int, size: list[int], places: tuple[int, ...] | list[int]) -> list[slice]:
-    step = max(1, _WINDOWS // max(1, channels * int(np.prod(size)) * int(np.prod(places))))
+    step = max(1, WINDOWS // max(1, channels * int(np.prod(size)) * int(np.prod(places))))
     return [slice(start, min(start + step, batch)) for start in range(0, batch, step)]
 
 
