@@ -301,6 +301,7 @@ def test_progress_counts_inputs() -> None:
         ({"X": [[1.0, 2.0, 3.0]]}, ShapeError, "2 numbers each"),
         ({"X": [[1.0, np.nan]]}, ShapeError, "input 0 is not finite"),
         ({"X": [["a", "b"]]}, ShapeError, "arrays of numbers"),
+        ({"X": [[1.0, 1j]]}, ShapeError, "complex"),
         ({"memory": 0}, LimitError, "memory=0"),
         ({"memory": 100}, LimitError, "memory=100 is too little: .* takes about [0-9,]+ bytes; give memory="),
         ({"settle": "yes"}, PolyfoldError, "settle='yes'"),
@@ -311,6 +312,40 @@ def test_progress_counts_inputs() -> None:
 def test_impossible_options_are_quoted(options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         pf.local(CORNER, **{"X": [[1.0, 1.0]], **options})
+
+
+def test_a_time_limit_leaves_walls_undecided() -> None:
+    network, X = random_layers(6, 20, 20, 3), np.random.default_rng(1).normal(size=(2, 6))
+    maps, seen = pf.local(network, X), list[int]()
+    whole = pf.local(network, X).facets(0, progress=seen.append)
+    assert whole.stopped_by is None and not whole.undecided and seen and max(seen) <= len(whole.validity)
+    stopped = maps.facets(0, max_seconds=1e-9)
+    assert stopped.stopped_by == "max_seconds" and stopped.undecided and "stopped by max_seconds" in repr(stopped)
+    # What is said is true: facets are facets, and the rest still bounds the cell.
+    assert {facet.walls for facet in stopped.facets} <= {facet.walls for facet in whole.facets}
+    assert {w for f in whole.facets for w in f.walls} <= {w for f in stopped.facets for w in f.walls} | set(
+        stopped.undecided
+    )
+    assert len(stopped.rows[1]) == len(stopped) + len(stopped.undecided)
+    # Asked again without a limit it is all there.
+    assert as_set(maps.facets(0)) == as_set(whole)
+    with pytest.raises(LimitError, match="max_seconds=0"):
+        maps.facets(0, max_seconds=0)
+
+
+@pytest.mark.parametrize("kind", ["float32", "int64", "bfloat16"])
+def test_tensors_of_any_kind(kind: str) -> None:
+    torch: Any = pytest.importorskip("torch")
+    tensor = torch.ones(2, 2, dtype=getattr(torch, kind))
+    if tensor.is_floating_point():
+        tensor.requires_grad_()
+    assert pf.local(CORNER, tensor).A.tolist() == [[[1.0, 1.0]]] * 2
+    assert len(pf.explore(CORNER, tensor[0])) == 4
+
+
+def test_no_inputs_at_all() -> None:
+    maps = pf.local(CORNER, np.zeros((0, 2)))
+    assert len(maps) == 0 and maps.A.shape == (0, 1, 2) and len(maps.wall_distances()) == 0
 
 
 def test_items_are_counted() -> None:

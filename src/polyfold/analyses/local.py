@@ -25,6 +25,7 @@ from polyfold.engine.progress import reporter
 from polyfold.engine.validity import ROWS_MEMORY, Validity, check_rows_fit, wall_name
 from polyfold.engine.watch import check_seconds, watched
 from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError
+from polyfold.network.arrays import real_array
 from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
@@ -272,10 +273,7 @@ def local(
 
 def input_rows(program: Program, X: Any) -> Array:
     """Inputs of any shape as float rows, or an error that quotes the shape."""
-    try:
-        rows = np.array(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"inputs are arrays of numbers, one input after the other: {error}") from None
+    rows = real_array("inputs are arrays of numbers, one input after the other", X)
     if rows.ndim < 2 or int(np.prod(rows.shape[1:])) != program.input_dim:
         raise ShapeError(
             f"inputs are a batch (n, ...) with {program.input_dim} numbers each; this array has shape {rows.shape}"

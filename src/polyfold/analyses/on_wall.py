@@ -96,7 +96,7 @@ class _Settler:
             still = still | (at.zero & ~varying(self._program, at))
             if (at.zero & ~still).any():
                 # Along a direction that has nothing to do with the network, and back.
-                way = np.random.default_rng(0).integers(-256, 256, size=len(x)).astype(np.float64) + 0.5
+                way = np.random.default_rng(0).normal(size=len(x))
                 leaves = look(way).leaves | look(-way).leaves
                 at = replace(at, leaves=leaves & ~still)
         except LimitError:

@@ -68,7 +68,7 @@ class Facet:
     witness: Witness | None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CellFacets:
     """The facets of a cell, in the order of their walls; and walls that neither floats nor integers could decide.
 
@@ -88,6 +88,11 @@ class CellFacets:
 
     def __getitem__(self, facet: int) -> Facet:
         return self.facets[facet]
+
+    def __repr__(self) -> str:
+        undecided = f", {len(self.undecided):,} walls undecided" if self.undecided else ""
+        stopped = f" (stopped by {self.stopped_by})" if self.stopped_by else ""
+        return f"CellFacets: {len(self):,} facets of {len(self.validity):,} rows, proved by {self.proved_by}{undecided}{stopped}"
 
     @property
     def rows(self) -> tuple[Array, Array]:
