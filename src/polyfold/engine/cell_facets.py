@@ -92,7 +92,8 @@ class CellFacets:
     def __repr__(self) -> str:
         undecided = f", {len(self.undecided):,} walls undecided" if self.undecided else ""
         stopped = f" (stopped by {self.stopped_by})" if self.stopped_by else ""
-        return f"CellFacets: {len(self):,} facets of {len(self.validity):,} rows, proved by {self.proved_by}{undecided}{stopped}"
+        rows = f"{len(self):,} facets of {len(self.validity):,} rows"
+        return f"CellFacets: {rows}, proved by {self.proved_by}{undecided}{stopped}"
 
     @property
     def rows(self) -> tuple[Array, Array]:
