@@ -4,28 +4,34 @@
 >>> atlas = pf.unfold([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))], pf.box(-1, 1))
 >>> len(atlas), atlas.certificate.level
 (4, 'checked')
+
+What is named here is imported when it is first asked for, so that `import polyfold` takes no time.
 """
 
 from __future__ import annotations
 
-from polyfold.analyses.local import LocalMaps, local
-from polyfold.analyses.map_of import PatternMap, map_of
-from polyfold.analyses.regions import Regions, regions
-from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.cell import Cell
-from polyfold.atlas.certificate import Certificate
-from polyfold.atlas.domain import Domain, box, line, plane, polytope, slice_of
-from polyfold.atlas.storage import open_atlas as open
-from polyfold.engine.certify import certify
-from polyfold.engine.check import check
-from polyfold.engine.count import Count, count
-from polyfold.engine.explore import explore
-from polyfold.engine.resume import resume
-from polyfold.engine.unfold import unfold
-from polyfold.errors import PolyfoldError
-from polyfold.network.graph import Network
-from polyfold.network.load import load
-from polyfold.program.program import Program
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from polyfold.analyses.local import LocalMaps, local
+    from polyfold.analyses.map_of import PatternMap, map_of
+    from polyfold.analyses.regions import Regions, regions
+    from polyfold.atlas.atlas import Atlas
+    from polyfold.atlas.cell import Cell
+    from polyfold.atlas.certificate import Certificate
+    from polyfold.atlas.domain import Domain, box, line, plane, polytope, slice_of
+    from polyfold.atlas.storage import open_atlas as open
+    from polyfold.engine.certify import certify
+    from polyfold.engine.check import check
+    from polyfold.engine.count import Count, count
+    from polyfold.engine.explore import explore
+    from polyfold.engine.resume import resume
+    from polyfold.engine.unfold import unfold
+    from polyfold.errors import PolyfoldError
+    from polyfold.network.graph import Network
+    from polyfold.network.load import load
+    from polyfold.program.program import Program
 
 __version__ = "0.1.0"
 
@@ -58,3 +64,42 @@ __all__ = [
     "slice_of",
     "unfold",
 ]
+
+# Which module has which names: the imports above, said to Python. tests/repository/test_import.py compares the two.
+_PLACES = {
+    "analyses.local": ("LocalMaps", "local"),
+    "analyses.map_of": ("PatternMap", "map_of"),
+    "analyses.regions": ("Regions", "regions"),
+    "atlas.atlas": ("Atlas",),
+    "atlas.cell": ("Cell",),
+    "atlas.certificate": ("Certificate",),
+    "atlas.domain": ("Domain", "box", "line", "plane", "polytope", "slice_of"),
+    "atlas.storage": ("open_atlas as open",),
+    "engine.certify": ("certify",),
+    "engine.check": ("check",),
+    "engine.count": ("Count", "count"),
+    "engine.explore": ("explore",),
+    "engine.unfold": ("unfold",),
+    "errors": ("PolyfoldError",),
+    "network.graph": ("Network",),
+    "network.load": ("load",),
+    "program.program": ("Program",),
+}
+_MODULE_OF = {
+    entry.split(" ")[-1]: (module, entry.split(" ")[0]) for module, names in _PLACES.items() for entry in names
+}
+
+
+if not TYPE_CHECKING:  # or any name would seem to be there to a type checker
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULE_OF:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        module, original = _MODULE_OF[name]
+        found = getattr(import_module(f"{__name__}.{module}"), original)
+        globals()[name] = found  # so that it is asked for once
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -20,6 +20,8 @@ from polyfold.testing import generated_case
 from polyfold.testing.cases import Case
 from polyfold.testing.strategies import cases
 
+# Bytes for one input at a time of the small networks here.
+LITTLE = 4096
 CORNER = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
 
 
@@ -43,7 +45,7 @@ def test_maps_are_the_network_around_each_input() -> None:
 def test_maps_do_not_depend_on_memory_or_shape() -> None:
     X = np.random.default_rng(1).normal(size=(9, 6))
     network = random_layers(6, 8, 3)
-    whole, parts = pf.local(network, X), pf.local(network, X.reshape(9, 2, 3), memory=1)
+    whole, parts = pf.local(network, X), pf.local(network, X.reshape(9, 2, 3), memory=LITTLE)
     # Up to the order in which a product of more rows adds.
     assert np.abs(whole.A - parts.A).max() < 1e-12 and np.abs(whole.c - parts.c).max() < 1e-12
     assert (whole.signs == parts.signs).all()
@@ -251,7 +253,7 @@ def test_a_flat_pattern_has_no_facets() -> None:
     # At zero both x and -x are off; nowhere else.
     maps = pf.local([([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])], [[0.0]])
     assert maps.on_wall[0].tolist() == [0, 1]
-    with pytest.raises(PolyfoldError, match=r"flat set at most .* gate 0"):
+    with pytest.raises(PolyfoldError, match=r"flat set at most, .* gate 0"):
         maps.facets(0)
 
 
@@ -259,7 +261,7 @@ def test_a_flat_pattern_has_no_facets() -> None:
 
 
 @pytest.mark.parametrize("widths", [(3, 8, 8, 1), (12, 4, 3, 1)])
-@pytest.mark.parametrize("memory", [1, 1 << 30])
+@pytest.mark.parametrize("memory", [LITTLE, 1 << 30])
 def test_distances_are_those_of_the_rows(widths: tuple[int, ...], memory: int) -> None:
     X = np.random.default_rng(1).normal(size=(7, widths[0]))
     maps = pf.local(random_layers(*widths), X, memory=memory)
@@ -279,7 +281,7 @@ def test_distances_are_those_of_the_rows(widths: tuple[int, ...], memory: int) -
 
 def test_time_limits_are_told() -> None:
     X = np.zeros((3, 6)) + 0.5
-    maps = pf.local(random_layers(6, 8, 3), X, memory=1, max_seconds=1e-9)
+    maps = pf.local(random_layers(6, 8, 3), X, memory=LITTLE, max_seconds=1e-9)
     assert len(maps) == 1 and maps.stopped_by == "max_seconds" and "stopped by max_seconds" in repr(maps)
     walls = pf.local(random_layers(6, 8, 3), X).wall_distances(max_seconds=1e-9)
     assert walls.stopped_by == "max_seconds" and np.isnan(walls.distance).all() and (walls.gate == -1).all()
@@ -287,7 +289,7 @@ def test_time_limits_are_told() -> None:
 
 def test_progress_counts_inputs() -> None:
     seen: list[int] = []
-    maps = pf.local(CORNER, np.ones((3, 2)), memory=1, progress=seen.append)
+    maps = pf.local(CORNER, np.ones((3, 2)), memory=LITTLE // 4, progress=seen.append)
     maps.wall_distances(progress=seen.append)
     assert seen == [1, 2, 3, 1, 2, 3]
 
@@ -299,7 +301,10 @@ def test_progress_counts_inputs() -> None:
         ({"X": [[1.0, 2.0, 3.0]]}, ShapeError, "2 numbers each"),
         ({"X": [[1.0, np.nan]]}, ShapeError, "input 0 is not finite"),
         ({"X": [["a", "b"]]}, ShapeError, "arrays of numbers"),
+        ({"X": [[1.0, 1j]]}, ShapeError, "complex"),
         ({"memory": 0}, LimitError, "memory=0"),
+        ({"memory": 100}, LimitError, "memory=100 is too little: .* takes about [0-9,]+ bytes; give memory="),
+        ({"settle": "yes"}, PolyfoldError, "settle='yes'"),
         ({"max_seconds": -1}, LimitError, "max_seconds=-1"),
         ({"domain": pf.slice_of([0.0, 0.0], [[1.0], [0.0]])}, DomainError, "slice"),
     ],
@@ -307,6 +312,40 @@ def test_progress_counts_inputs() -> None:
 def test_impossible_options_are_quoted(options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         pf.local(CORNER, **{"X": [[1.0, 1.0]], **options})
+
+
+def test_a_time_limit_leaves_walls_undecided() -> None:
+    network, X = random_layers(6, 20, 20, 3), np.random.default_rng(1).normal(size=(2, 6))
+    maps, seen = pf.local(network, X), list[int]()
+    whole = pf.local(network, X).facets(0, progress=seen.append)
+    assert whole.stopped_by is None and not whole.undecided and seen and max(seen) <= len(whole.validity)
+    stopped = maps.facets(0, max_seconds=1e-9)
+    assert stopped.stopped_by == "max_seconds" and stopped.undecided and "stopped by max_seconds" in repr(stopped)
+    # What is said is true: facets are facets, and the rest still bounds the cell.
+    assert {facet.walls for facet in stopped.facets} <= {facet.walls for facet in whole.facets}
+    assert {w for f in whole.facets for w in f.walls} <= {w for f in stopped.facets for w in f.walls} | set(
+        stopped.undecided
+    )
+    assert len(stopped.rows[1]) == len(stopped) + len(stopped.undecided)
+    # Asked again without a limit it is all there.
+    assert as_set(maps.facets(0)) == as_set(whole)
+    with pytest.raises(LimitError, match="max_seconds=0"):
+        maps.facets(0, max_seconds=0)
+
+
+@pytest.mark.parametrize("kind", ["float32", "int64", "bfloat16"])
+def test_tensors_of_any_kind(kind: str) -> None:
+    torch: Any = pytest.importorskip("torch")
+    tensor = torch.ones(2, 2, dtype=getattr(torch, kind))
+    if tensor.is_floating_point():
+        tensor.requires_grad_()
+    assert pf.local(CORNER, tensor).A.tolist() == [[[1.0, 1.0]]] * 2
+    assert len(pf.explore(CORNER, tensor[0])) == 4
+
+
+def test_no_inputs_at_all() -> None:
+    maps = pf.local(CORNER, np.zeros((0, 2)))
+    assert len(maps) == 0 and maps.A.shape == (0, 1, 2) and len(maps.wall_distances()) == 0
 
 
 def test_items_are_counted() -> None:

@@ -16,6 +16,9 @@ pytest.importorskip("pytorchcv", reason="PYTORCHCV IS ABSENT: make setup install
 import polyfold as pf  # noqa: E402
 from network.large_models import FULL, SMALL, check_import, classifier, gates  # noqa: E402
 from network.torch_agreement import Calls  # noqa: E402
+from polyfold.engine.exact_cell import coefficients  # noqa: E402
+from polyfold.engine.settle import plan, settle  # noqa: E402
+from polyfold.errors import LimitError  # noqa: E402
 from polyfold.network import Network, load  # noqa: E402
 from polyfold.program.lower import lower  # noqa: E402
 
@@ -23,11 +26,14 @@ nn = torch.nn
 Array = npt.NDArray[np.float64]
 
 
-def check(module: Any, network: Network, images: int, mixtures: Array) -> None:
+def check(module: Any, network: Network, images: int, mixtures: Array, *, settled: bool = True) -> None:
     """Maps at random images against the network's values, and their rows, mixed, against autograd."""
     X = np.random.default_rng(2).normal(size=(images, *network.inputs[0].shape))
     maps = pf.local(network, X)
     assert len(maps) == images
+    # Nothing that is merely unclear is called a wall; where proofs take seconds, nothing is unclear.
+    assert not any(len(gates) for gates in maps.on_wall)
+    assert not (settled and any(len(gates) for gates in maps.undecided))
     original = copy.deepcopy(module).double().eval()
     for i in range(images):
         image = torch.as_tensor(X[i : i + 1]).requires_grad_()
@@ -61,7 +67,54 @@ def test_small_images(kind: str, least: int) -> None:
 @pytest.mark.parametrize("kind", FULL)
 def test_full_images(kind: str) -> None:
     module = classifier(kind, FULL[kind])
-    check(module, load(module, input_shape=(1, FULL[kind], FULL[kind])), 5, np.eye(10))
+    check(module, load(module, input_shape=(1, FULL[kind], FULL[kind])), 5, np.eye(10), settled=False)
+
+
+@pytest.mark.slow
+def test_every_sign_of_a_full_image_can_be_proved() -> None:
+    network = load(classifier("resnet", FULL["resnet"]), input_shape=(1, FULL["resnet"], FULL["resnet"]))
+    program = lower(network)
+    x = np.random.default_rng(2).normal(size=program.input_dim)
+    found = settle(program, x, plan(program, x))
+    assert len(found.on) == program.gates > 20_000_000 and found.proved.all()
+    assert (program.evaluate(x[None, :])[1][0] == found.on).all()
+
+
+def test_ties_of_a_pool_are_walls() -> None:
+    """All four pixels of every window are equal: each comparison is zero there and nowhere else."""
+    module = nn.Sequential(nn.MaxPool2d(2), nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Flatten(), nn.Linear(2 * 30 * 30, 3))
+    program = lower(load(module.double(), input_shape=(1, 64, 64)))
+    assert coefficients(program) > 1_000_000  # too large for rationals
+    comparisons = 3 * 32 * 32
+    constant, distinct = np.full((1, 64, 64), 0.1), np.random.default_rng(0).permutation(4096).reshape(1, 64, 64)
+    maps = pf.local(program, np.stack([constant, distinct]))
+    assert maps.on_wall[0].tolist() == list(range(comparisons)) and not len(maps.on_wall[1])
+    assert not any(len(gates) for gates in (*maps.undecided, *maps.vanishing))
+    assert maps.wall_distances().distance[0] == 0.0
+    # Where the pixels are what dead gates put out, nothing ever switches.
+    dead = nn.Sequential(nn.Conv2d(1, 1, 1), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(32 * 32, 3))
+    with torch.no_grad():
+        dead[0].weight.fill_(1.0)
+        dead[0].bias.fill_(-1.0)
+    maps = pf.local(lower(load(dead.double(), input_shape=(1, 64, 64))), constant[None])
+    assert not len(maps.on_wall[0]) and not len(maps.undecided[0])
+    assert maps.vanishing[0].tolist() == list(range(4096, 4096 + comparisons))
+
+
+def test_what_is_undecided_is_on_no_wall() -> None:
+    """Bounds on rounding errors grow too fast for so many layers; longer numbers prove every sign."""
+    torch.manual_seed(0)
+    layers = [part for _ in range(40) for part in (nn.Conv2d(8, 8, 3, padding=1), nn.ReLU())]
+    module = nn.Sequential(nn.Conv2d(1, 8, 3, padding=1), *layers, nn.Flatten(), nn.Linear(8 * 12 * 12, 3))
+    for part in module:
+        if isinstance(part, nn.Conv2d):
+            nn.init.kaiming_normal_(part.weight)
+    network = load(module, input_shape=(1, 12, 12))
+    X = np.random.default_rng(0).normal(size=(2, 1, 12, 12))
+    left, proved = pf.local(network, X, settle=False), pf.local(network, X)
+    assert all(len(gates) > 10_000 for gates in left.undecided) and "signs undecided" in repr(left)
+    assert not any(len(gates) for gates in (*left.on_wall, *proved.on_wall, *proved.undecided))
+    assert (left.signs == proved.signs).all()
 
 
 @pytest.mark.parametrize("layers", [1, 2])
@@ -98,7 +151,7 @@ def test_memory_is_kept_to() -> None:
     program = lower(load(module, input_shape=(1, 128, 128)))
     X = np.random.default_rng(0).normal(size=(3, 128, 128))
     maps, peaks = [], []
-    for memory in (1, 64 << 20):
+    for memory in (80 << 20, 400 << 20):
         tracemalloc.start()
         maps.append(pf.local(program, X, memory=memory))
         peaks.append(tracemalloc.get_traced_memory()[1])
@@ -107,3 +160,15 @@ def test_memory_is_kept_to() -> None:
     assert peaks[0] < 100 << 20 and peaks[1] < 160 << 20
     # Up to the order in which a product of more rows adds.
     assert np.abs(maps[0].A - maps[1].A).max() < 1e-12 and np.abs(maps[0].c - maps[1].c).max() < 1e-12
+
+
+def test_cells_that_are_too_large_are_refused() -> None:
+    network = load(nn.Sequential(nn.Conv2d(1, 8, 1), nn.ReLU(), nn.AvgPool2d(100)), input_shape=(1, 100, 100))
+    image = np.random.default_rng(0).normal(size=(1, 100, 100))
+    maps = pf.local(network, image[None])
+    message = (
+        r"80,000 rows of 10,000 numbers, take about [0-9,]+ bytes to work with, which is more than memory=4294967296"
+    )
+    for refused in (lambda: maps.facets(0), lambda: pf.explore(network, image, max_cells=2)):
+        with pytest.raises(LimitError, match=message):
+            refused()

@@ -66,6 +66,25 @@ def test_a_count_stops_it(order: str) -> None:
     assert found.locate([[3.5, 3.5]]).tolist() == [0]
 
 
+@pytest.mark.parametrize("order", ["breadth", "depth", "best"])
+def test_a_count_changes_nothing_but_where_it_stops(order: str) -> None:
+    """Cells that a count would never let be looked at are forgotten on the way; the others are the same."""
+    target = [7.5, 6.5] if order == "best" else None
+    whole = pf.explore(grid(), [3.5, 3.5], order=order, target=target)
+    for count in (1, 2, 5, 7):
+        found = pf.explore(grid(), [3.5, 3.5], order=order, target=target, max_cells=count)
+        assert len(found) == count and (found.patterns == whole.patterns[:count]).all()
+
+
+def test_memory_stops_it() -> None:
+    found = pf.explore(grid(), [3.5, 3.5], memory=50_000)
+    assert 1 < len(found) < 81 and found.certificate.stopped_by == "memory" and not found.certificate.failed_checks
+    with pytest.raises(LimitError, match="16 rows of 2 numbers, take about 3,840 bytes to work with"):
+        pf.explore(grid(), [3.5, 3.5], memory=1000)
+    with pytest.raises(LimitError, match="memory=0 must be a positive number of bytes"):
+        pf.explore(grid(), [3.5, 3.5], memory=0)
+
+
 def test_breadth_goes_in_rings_and_depth_does_not() -> None:
     def farthest(order: str) -> float:
         found = pf.explore(grid(), [3.5, 3.5], order=order, max_cells=5)

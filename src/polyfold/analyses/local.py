@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
 from typing import Any
@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.analyses.local_memory import parts
 from polyfold.analyses.local_walls import NearestWall, WallDistances, distances_to_walls, nearest_wall
-from polyfold.analyses.on_wall import gates_at_zero
+from polyfold.analyses.on_wall import Special, signs_at
 from polyfold.atlas.chebyshev import chebyshev_balls
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
 from polyfold.atlas.frozen import constants
@@ -21,9 +22,10 @@ from polyfold.atlas.maps import output_forms
 from polyfold.atlas.patterns import pack, unpack
 from polyfold.engine.cell_facets import CellFacets, Cells, Witness
 from polyfold.engine.progress import reporter
-from polyfold.engine.validity import Validity, wall_name
-from polyfold.engine.watch import check_seconds
+from polyfold.engine.validity import ROWS_MEMORY, Validity, check_rows_fit, wall_name
+from polyfold.engine.watch import check_seconds, watched
 from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError, how_many
+from polyfold.network.arrays import real_array
 from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
@@ -49,9 +51,10 @@ class LocalMaps:
     """Affine maps of a network around inputs X, one a row: f(x) = A[i] x + c[i] on the closed cell of X[i].
 
     A is (n, outputs, inputs) and c is (n, outputs), inputs and outputs flattened. `patterns` are packed as in an atlas.
-    `on_wall[i]` lists the gates whose wall X[i] lies on: those that are zero there, but not all around, or that could
-    not be told from zero. The pattern then is that of one of the sides. If a time limit stopped the work, the maps
-    are those of the first inputs only, and `stopped_by` says so.
+    Signs are proved, but for those of `undecided[i]`, which are as floats have them. `on_wall[i]` are the gates whose
+    wall X[i] lies on: proved to be zero there, and not to be so all around. The pattern then is that of one of the
+    sides. `vanishing[i]` are gates that are proved to be zero all around X[i]: they have no wall there. If a time limit
+    stopped the work, the maps are those of the first inputs only, and `stopped_by` says so.
     """
 
     program: Program
@@ -61,6 +64,8 @@ class LocalMaps:
     c: Array
     patterns: npt.NDArray[np.uint8]
     on_wall: tuple[Ids, ...]
+    vanishing: tuple[Ids, ...]
+    undecided: tuple[Ids, ...]
     stopped_by: str | None = None
     memory: int = MEMORY
     _known: dict[int, CellFacets] = field(default_factory=dict)
@@ -78,8 +83,10 @@ class LocalMaps:
 
     def __repr__(self) -> str:
         stopped = f"; stopped by {self.stopped_by}" if self.stopped_by else ""
+        open_ = sum(map(len, self.undecided))
+        undecided = f"; {how_many(open_, 'sign')} undecided" if open_ else ""
         gates = how_many(self.program.gates, "gate")
-        return f"LocalMaps: {how_many(len(self), 'input')} of a network with {gates}{stopped}"
+        return f"LocalMaps: {how_many(len(self), 'input')} of a network with {gates}{undecided}{stopped}"
 
     @property
     def signs(self) -> Signs:
@@ -87,26 +94,43 @@ class LocalMaps:
         return unpack(self.patterns, self.program.gates)
 
     def polytope(self, i: int) -> Validity:
-        """Where map i holds: {x : A x <= b}, one row a gate and one a domain row."""
-        return self._cells.walls.under(unpack(self.patterns[[self._item(i)]], self.program.gates)[0])
+        """Where map i holds: {x : A x <= b}, one row a gate and one a domain row.
 
-    def facets(self, i: int) -> CellFacets:
+        Refused where that is more than 4 GiB, or than the `memory` given.
+        """
+        check_rows_fit(self.program, self.domain, max(self.memory, ROWS_MEMORY))
+        return self._cells.walls.under(self._signs(self._item(i)))
+
+    def facets(
+        self, i: int, *, progress: bool | Callable[[int], None] = False, max_seconds: float | None = None
+    ) -> CellFacets:
         """The minimal rows of the polytope around input i, each proved to be a facet, and what lies behind them.
 
-        `undecided` lists walls of which neither floats nor exact arithmetic could tell: usually none.
+        `undecided` lists walls of which neither floats nor exact arithmetic could tell: usually none. A time limit, or
+        an interrupt (Ctrl-C), leaves there what is not decided by then, and `stopped_by` says so; the next call starts
+        again. Progress counts rows.
         """
         item = self._item(i)
-        if item not in self._known:
-            validity = self.polytope(item)
-            witness = self._cells.witness(validity, self.X[item])
-            if witness is None:
-                near = ", ".join(wall_name(self.program, self.domain, g) for g in self.on_wall[item].tolist()[:4])
-                raise PolyfoldError(
-                    f"no point inside the polytope of input {i} was found, so it has no facets: "
-                    f"its pattern holds on a flat set at most (the input lies on {near or 'no wall'})"
-                )
-            self._known[item] = self._cells.facets(validity, witness)
+        check_seconds(max_seconds)
+        known = self._known.get(item)
+        if known is not None and known.stopped_by is None:
+            return known
+        with reporter(progress, "rows") as report:
+            watch = watched(lambda leave: self._facets(item, leave.keep_going), self.domain, max_seconds, report)
+        self._known[item] = replace(watch.result, stopped_by=watch.stopped_by if watch.result.undecided else None)
         return self._known[item]
+
+    def _facets(self, item: int, keep_going: Callable[[int], bool]) -> CellFacets:
+        validity = self.polytope(item)
+        witness = self._cells.witness(validity, self.X[item])
+        if witness is None:
+            special = [*self.on_wall[item].tolist(), *self.undecided[item].tolist()]
+            near = ", ".join(wall_name(self.program, self.domain, gate) for gate in special[:4])
+            raise PolyfoldError(
+                f"no point inside the polytope of input {item} was found, so it has no facets: its pattern holds on a "
+                f"flat set at most, or is too thin to tell (the input lies on {near or 'no wall'})"
+            )
+        return self._cells.facets(validity, witness, keep_going)
 
     def chebyshev(self, i: int) -> tuple[Array, float]:
         """Centre and radius of the largest ball in the polytope of input i; infinity and NaN if there is no largest."""
@@ -116,8 +140,9 @@ class LocalMaps:
         return centres[0], float(radii[0])
 
     def neighbour(self, i: int, facet: int) -> Neighbour:
-        """The cell behind facet number `facet` of `facets(i)`; DomainError where the domain ends."""
-        found = self.facets(i)
+        """The cell behind facet number `facet` of what `facets(i)` gave last; DomainError where the domain ends."""
+        item = self._item(i)
+        found = self._known[item] if item in self._known else self.facets(item)
         if not 0 <= facet < len(found):
             raise IndexError(f"there is no facet {facet}: the cell of input {i} has {len(found)}")
         across, witness = found[facet].across, found[facet].witness
@@ -128,8 +153,10 @@ class LocalMaps:
     def nearest_wall(self, i: int) -> NearestWall:
         """The gate that switches first on the way out of the cell of input i, how far that is, and where."""
         item = self._item(i)
-        found = distances_to_walls(self.program, self.X[[item]], self.signs[[item]], [self.on_wall[item]], self.memory)
-        return nearest_wall(self.program, self.X[item], self.signs[item], float(found.distance[0]), int(found.gate[0]))
+        found = distances_to_walls(
+            self.program, self.X[[item]], self._signs(item)[None, :], [self._special(item)], self.memory
+        )
+        return nearest_wall(self.program, self.X[item], self._signs(item), float(found.distance[0]), int(found.gate[0]))
 
     def wall_distances(
         self, *, progress: bool | Callable[[int], None] = False, max_seconds: float | None = None
@@ -141,8 +168,21 @@ class LocalMaps:
         check_seconds(max_seconds)
         with reporter(progress, "inputs") as report:
             return distances_to_walls(
-                self.program, self.X, self.signs, self.on_wall, self.memory, report=report, max_seconds=max_seconds
+                self.program,
+                self.X,
+                self.signs,
+                [self._special(i) for i in range(len(self))],
+                self.memory,
+                report=report,
+                max_seconds=max_seconds,
             )
+
+    def _signs(self, item: int) -> Signs:
+        signs: Signs = unpack(self.patterns[[item]], self.program.gates)[0]
+        return signs
+
+    def _special(self, item: int) -> Special:
+        return Special(self.on_wall[item], self.vanishing[item], self.undecided[item])
 
     @cached_property
     def _cells(self) -> Cells:
@@ -159,6 +199,7 @@ def local(
     X: Any,
     *,
     domain: DomainLike = None,
+    settle: bool | None = None,
     memory: int = MEMORY,
     progress: bool | Callable[[int], None] = False,
     max_seconds: float | None = None,
@@ -170,7 +211,9 @@ def local(
     network: anything that `pf.load` takes.
     X: inputs, (n, d) or (n, *the network's input shape).
     domain: None, or a box or polytope over the inputs whose rows bound the polytopes too.
-    memory: bytes to work with, besides the result.
+    settle: whether signs that floats cannot prove are proved in longer numbers. None: if that takes seconds an input;
+        True: however long it takes, and whatever memory; False: they are left `undecided`.
+    memory: bytes to work with, besides the network and the result.
     progress: True for a progress line on standard error, or a function that is called with the number of inputs so far.
     max_seconds: stop there; the result then has the first inputs only and says so.
 
@@ -188,44 +231,50 @@ def local(
         raise DomainError(f"local maps live among the inputs, but {where.describe()} is a slice: use a box or polytope")
     rows = input_rows(program, X)
     check_seconds(max_seconds)
+    if settle not in (None, True, False):
+        raise PolyfoldError(f"settle={settle!r} is no option: use True, False or None")
     if not isinstance(memory, Integral) or memory < 1:
         raise LimitError(f"memory={memory!r} must be a positive number of bytes")
     started, stopped_by = time.perf_counter(), None
-    widest = max([program.input_dim, *(stage.width for stage in program.stages)])
-    numbers = int(memory) // 8
-    # Bounded passes keep some eight numbers a gate, maps as many an output and entry of the widest stage.
-    step = max(1, numbers // (8 * (program.gates + program.input_dim + program.output_dim * widest)))
-    outputs = max(1, numbers // (8 * step * widest))
+    at_once = parts(program, int(memory))
     A, c = np.empty((len(rows), program.output_dim, program.input_dim)), np.empty((len(rows), program.output_dim))
-    patterns, on_wall = np.empty((len(rows), (program.gates + 7) // 8), dtype=np.uint8), []
+    patterns = np.empty((len(rows), (program.gates + 7) // 8), dtype=np.uint8)
+    special: list[Special] = []
     done = 0
     with reporter(progress, "inputs") as report:
         while done < len(rows):
-            part = slice(done, min(done + step, len(rows)))
-            signs, zeros = gates_at_zero(program, rows[part])
-            for first in range(0, program.output_dim, outputs):
-                some = slice(first, first + outputs)
+            part = slice(done, min(done + at_once.inputs, len(rows)))
+            signs, found = signs_at(program, rows[part], int(memory), settle)
+            for first in range(0, program.output_dim, at_once.outputs):
+                some = slice(first, first + at_once.outputs)
                 A[part, some], _ = output_forms(program, signs, some=some)
             # Not f(x) - A x: that would lose digits where both are large.
             c[part] = constants(program, signs)
             patterns[part] = pack(signs)
-            on_wall += zeros
+            special += found
             done = part.stop
             report(done)
             if max_seconds is not None and time.perf_counter() - started > max_seconds and done < len(rows):
                 stopped_by = "max_seconds"
                 break
     return LocalMaps(
-        program, where, rows[:done], A[:done], c[:done], patterns[:done], tuple(on_wall), stopped_by, int(memory)
+        program,
+        where,
+        rows[:done],
+        A[:done],
+        c[:done],
+        patterns[:done],
+        tuple(gates.on_wall for gates in special),
+        tuple(gates.vanishing for gates in special),
+        tuple(gates.undecided for gates in special),
+        stopped_by,
+        int(memory),
     )
 
 
 def input_rows(program: Program, X: Any) -> Array:
     """Inputs of any shape as float rows, or an error that quotes the shape."""
-    try:
-        rows = np.array(X, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"inputs are arrays of numbers, one input after the other: {error}") from None
+    rows = real_array("inputs are arrays of numbers, one input after the other", X)
     if rows.ndim < 2 or int(np.prod(rows.shape[1:])) != program.input_dim:
         raise ShapeError(
             f"inputs are a batch (n, ...) with {how_many(program.input_dim, 'number')} each; "

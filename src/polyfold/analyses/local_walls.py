@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.analyses.on_wall import Special
 from polyfold.atlas.frozen import pushed
 from polyfold.atlas.maps import gate_forms, majorant, roundings
-from polyfold.exact.bounded import bounded_forward, exact_values
 from polyfold.exact.rounding import TINY, relative
 from polyfold.program.program import Program
 
@@ -53,21 +53,21 @@ def distances_to_walls(
     program: Program,
     X: Array,
     signs: Signs,
-    on_wall: Sequence[Ids],
+    special: Sequence[Special],
     memory: int,
     *,
     report: Callable[[int], None] = lambda inputs: None,
     max_seconds: float | None = None,
 ) -> WallDistances:
-    """The nearest wall of each input, given its pattern and the gates whose wall it lies on."""
+    """The nearest wall of each input, given its pattern and the gates that are special there."""
     started = time.perf_counter()
     if max_seconds is not None:
         memory = max(1, memory // _CLOCK)
     distance, gate = np.full(len(X), np.nan), np.full(len(X), -1, dtype=np.int64)
     late = False
     for i in range(len(X)):
-        if len(on_wall[i]):
-            distance[i], gate[i] = 0.0, int(on_wall[i][0])
+        if len(special[i].on_wall):
+            distance[i], gate[i] = 0.0, int(special[i].on_wall[0])
             report(i + 1)
             continue
         squares = np.zeros(program.gates)
@@ -80,7 +80,8 @@ def distances_to_walls(
             break
         *values, _ = pushed(program, signs[i : i + 1], X[i : i + 1])
         size = np.abs(np.concatenate([np.zeros(0), *(z[0] for z in values)]))
-        squares[_vanishing(program, X[i : i + 1], signs[i : i + 1])] = 0.0
+        squares[special[i].vanishing] = 0.0
+        squares[_noise(program, signs[i : i + 1], special[i].undecided, memory)] = 0.0
         with np.errstate(divide="ignore", invalid="ignore"):
             lengths = np.where(squares > 0, size / np.sqrt(squares), np.inf)
         distance[i] = lengths.min(initial=np.inf)
@@ -99,15 +100,15 @@ def nearest_wall(program: Program, x: Array, signs: Signs, distance: float, gate
     return NearestWall(gate, str(program.origins[gate]), distance, x - step * a[0])
 
 
-def _vanishing(program: Program, x: Array, signs: Signs) -> Ids:
-    """The gates that are nothing but rounding errors around an input: they have no wall that could be near."""
-    unsure = np.flatnonzero(~bounded_forward(program, exact_values(x)).certain[0])
-    if not len(unsure):
-        return unsure
-    patterns = np.broadcast_to(signs, (len(unsure), program.gates))
-    a, _ = gate_forms(program, patterns, unsure)
-    size, _ = gate_forms(majorant(program), patterns, unsure)
-    return unsure[(np.abs(a) <= relative(roundings(program)) * size + TINY).all(axis=1)]
+def _noise(program: Program, signs: Signs, undecided: Ids, memory: int) -> Ids:
+    """Undecided gates whose slopes are nothing but rounding errors: they have no wall that could be near."""
+    widest = max([program.input_dim, *(stage.width for stage in program.stages)])
+    if not len(undecided) or len(undecided) * widest * 32 > memory:
+        return undecided[:0]
+    patterns = np.broadcast_to(signs, (len(undecided), program.gates))
+    a, _ = gate_forms(program, patterns, undecided)
+    size, _ = gate_forms(majorant(program), patterns, undecided)
+    return undecided[(np.abs(a) <= relative(roundings(program)) * size + TINY).all(axis=1)]
 
 
 def _squares(program: Program, signs: Signs, memory: int) -> Iterator[Array]:

@@ -16,7 +16,7 @@ from polyfold.atlas.frozen import constants
 from polyfold.atlas.maps import output_forms
 from polyfold.engine.cell_facets import Cells, Witness
 from polyfold.engine.feasible import Feasibility, Status, feasibility
-from polyfold.engine.validity import Validity
+from polyfold.engine.validity import Validity, check_rows_fit
 from polyfold.errors import ShapeError, how_many
 from polyfold.network.load import load
 from polyfold.program.lower import lower
@@ -63,7 +63,8 @@ class PatternMap:
 
     @cached_property
     def polytope(self) -> Validity:
-        """The inequalities of the pattern, one a gate and one a domain row."""
+        """The inequalities of the pattern, one a gate and one a domain row. Refused where they take more than 4 GiB."""
+        check_rows_fit(self.program, self.domain)
         return self._cells.walls.under(self.signs)
 
     @cached_property

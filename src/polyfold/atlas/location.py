@@ -19,6 +19,7 @@ from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.rational import rational, rational_matrix
 from polyfold.exact.rounding import TINY, relative
 from polyfold.exact.scaled import Scaled, Undecided, floats_a_row, on_parameters, patterns_at, pre_activations, rounded
+from polyfold.network.arrays import real_array
 from polyfold.program.program import Program
 
 if TYPE_CHECKING:
@@ -107,10 +108,7 @@ def _rounded_lift(domain: Domain, U: Array) -> Scaled:
 
 def parameter_rows(domain: Domain, points: Any) -> Array:
     """Points of the domain's parameters as a float matrix, or an error that quotes the shape."""
-    try:
-        U = np.asarray(points, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ShapeError(f"points are rows of {how_many(domain.dim, 'number')}: {error}") from None
+    U = real_array(f"points are rows of {how_many(domain.dim, 'number')}", points)
     if U.ndim != 2 or U.shape[1] != domain.dim:
         raise ShapeError(f"points are rows of {how_many(domain.dim, 'number')}; this array has shape {U.shape}")
     if not np.isfinite(U).all():

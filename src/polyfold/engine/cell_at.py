@@ -14,6 +14,7 @@ from polyfold.engine.measure_domain import no_gates
 from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational
 from polyfold.exact.rounding import relative
+from polyfold.network.arrays import real_array
 
 Array = npt.NDArray[np.float64]
 
@@ -27,10 +28,7 @@ class CellAt:
     def point(self, name: str, value: Any) -> Array:
         """A point of the domain's parameters, or an error that quotes it."""
         domain = self._cells.domain
-        try:
-            point = np.asarray(value, dtype=np.float64).ravel()
-        except (TypeError, ValueError) as error:
-            raise ShapeError(f"{name} is no point of {how_many(domain.dim, 'number')}: {error}") from None
+        point = real_array(f"{name} is no point of {how_many(domain.dim, 'number')}", value).ravel()
         if point.shape != (domain.dim,) or not np.isfinite(point).all():
             raise ShapeError(f"{name} must be {domain.dim} finite numbers; it has shape {np.shape(value)}")
         if not contains(domain, point[None, :])[0]:

@@ -7,7 +7,7 @@ affordable. What is left then is listed as undecided.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -29,6 +29,9 @@ from polyfold.program.program import Program
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 Signs = npt.NDArray[np.bool_]
+
+# Asked with how many rows are decided.
+KeepGoing = Callable[[int], bool]
 
 # How many numbers may be worked with at a time: half a gigabyte.
 _MOST_NUMBERS = 1 << 26
@@ -68,7 +71,10 @@ class Facet:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CellFacets:
-    """The facets of a cell, in the order of their walls; and walls that neither floats nor integers could decide."""
+    """The facets of a cell, in the order of their walls; and walls that neither floats nor integers could decide.
+
+    If something stopped the work, `stopped_by` says what; the walls left over by then are among the undecided.
+    """
 
     validity: Validity
     witness: Witness
@@ -76,6 +82,7 @@ class CellFacets:
     undecided: tuple[int, ...]
     proved_by: str
     programs: int
+    stopped_by: str | None = None
 
     def __len__(self) -> int:
         return len(self.facets)
@@ -86,11 +93,17 @@ class CellFacets:
     def __getitem__(self, facet: int) -> Facet:
         return self.facets[facet]
 
+    def __repr__(self) -> str:
+        undecided = f", {len(self.undecided):,} walls undecided" if self.undecided else ""
+        stopped = f" (stopped by {self.stopped_by})" if self.stopped_by else ""
+        rows = f"{len(self):,} facets of {len(self.validity):,} rows"
+        return f"CellFacets: {rows}, proved by {self.proved_by}{undecided}{stopped}"
+
     @property
     def rows(self) -> tuple[Array, Array]:
-        """(A, b) with the closed cell being {u : A u <= b}, one row a facet."""
+        """(A, b) with the closed cell being {u : A u <= b}, one row a facet, and behind them one an undecided wall."""
         row_of = {wall: row for row, wall in enumerate(self.validity.wall.tolist())}
-        at = [row_of[facet.walls[0]] for facet in self.facets]
+        at = [row_of[wall] for wall in (*(facet.walls[0] for facet in self.facets), *self.undecided)]
         return self.validity.A[at], self.validity.b[at]
 
     @property
@@ -134,21 +147,26 @@ class Cells:
         inside = self.exact.interior_point(tuple(validity.signs.tolist()))
         return None if inside is None else self._rounded(validity.signs, inside)
 
-    def facets(self, validity: Validity, witness: Witness) -> CellFacets:
-        """All facets of a cell, given a witness of it."""
-        search = _Search(self.walls, validity, witness.point)
+    def facets(self, validity: Validity, witness: Witness, keep_going: KeepGoing = lambda rows: True) -> CellFacets:
+        """All facets of a cell, given a witness of it.
+
+        Every now and then `keep_going` is told how many rows are decided; if it says no, what is left stays undecided.
+        """
+        search = _Search(self.walls, validity, witness.point, keep_going)
         if witness.exact is None:
             search.run()
         left = sorted(validity.wall[list(search.left)].tolist())
         pattern = tuple(validity.signs.tolist())
         if not left:
             return CellFacets(validity, witness, search.found(), (), "floats", search.programs)
-        if self.exact is None:
+        if self.exact is None or not search.may_go_on():
             return CellFacets(validity, witness, search.found(), tuple(left), "floats", search.programs)
         # On an unbounded domain floats prove facets, but no row implied: a rest of rounding errors has no bound there.
-        if witness.exact is None and self.exact.implied(pattern, left, search.hints()):
+        if witness.exact is None and self.exact.implied(pattern, left, search.hints(), search.may_go_on):
             return CellFacets(validity, witness, search.found(), (), "floats and integers", search.programs)
-        exact, unsaid = self.exact.facets(pattern, witness.rational, search.hints())
+        exact, unsaid = self.exact.facets(pattern, witness.rational, search.hints(), search.may_go_on)
+        if not search.may_go_on():
+            return CellFacets(validity, witness, search.found(), tuple(left), "floats", search.programs)
         facets = sorted((self._facet(facet) for facet in exact), key=lambda facet: sorted(facet.walls))
         return CellFacets(validity, witness, tuple(facets), tuple(sorted(unsaid)), "integers", search.programs)
 
@@ -216,9 +234,10 @@ def _parts(count: int, numbers_each: int) -> Iterator[slice]:
 class _Search:
     """The facets that floats can find and prove, and the rows that they leave open."""
 
-    def __init__(self, walls: Walls, validity: Validity, inside: Array) -> None:
+    def __init__(self, walls: Walls, validity: Validity, inside: Array, keep_going: KeepGoing) -> None:
         self._validity = validity
         self._inside = inside
+        self._keep_going = keep_going
         self._proofs = FloatProofs(walls, validity)
         # A row without slopes is no wall: it holds on the whole cell.
         self.left: set[int] = set(np.flatnonzero(validity.A.any(axis=1) | validity.A_error.any(axis=1)).tolist())
@@ -232,8 +251,11 @@ class _Search:
         self._by_boxes()
         if self._validity.A.size > _LARGE:
             self._by_projections()
-        if self.left:
+        if self.left and self.may_go_on():
             self._by_programs()
+
+    def may_go_on(self) -> bool:
+        return self._keep_going(len(self._validity) - len(self.left))
 
     def found(self) -> tuple[Facet, ...]:
         """The facets proved. Each lies on one wall only."""
@@ -272,6 +294,8 @@ class _Search:
         """Straight to every wall: the first one met is a facet, if it is met alone."""
         normals, distance = self._proofs.normals, self._proofs.distances(self._inside[None, :])[0]
         for part in _parts(len(normals), 2 * len(normals)):
+            if not self.may_go_on():
+                return
             ways = normals[part]
             rates = ways @ normals.T
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -289,6 +313,8 @@ class _Search:
         """From the foot of a wall along it, away from whatever wall is in the way most, until none is."""
         left = np.array(sorted(row for row in self.left if self._proofs.norms[row] > 0), dtype=np.int64)
         for part in _parts(len(left), 2 * len(self._validity)):
+            if not self.may_go_on():
+                return
             self._project(left[part])
 
     def _project(self, rows: Ids) -> None:
@@ -335,7 +361,10 @@ class _Search:
         asked = [row for row in rows.tolist() if row in self.left]
         middles: dict[int, Array] = {}
         multipliers: dict[int, Array] = {}
-        for row in asked:
+        decided = len(validity) - len(self.left)
+        for k, row in enumerate(asked):
+            if not self._keep_going(decided + k):
+                break
             proposal = programs.beyond(int(np.searchsorted(rows, row)))
             self.programs += 1
             if proposal is None:

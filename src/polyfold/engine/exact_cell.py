@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import lcm
 from typing import NamedTuple
@@ -108,7 +108,9 @@ class ExactCells:
         assert best.point is not None and best.value is not None
         return best.point[:-1] if best.value > 0 else None
 
-    def facets(self, pattern: Pattern, inner: Sequence[fmpq], hints: Hints) -> tuple[list[ExactFacet], list[int]]:
+    def facets(
+        self, pattern: Pattern, inner: Sequence[fmpq], hints: Hints, may_go_on: Callable[[], bool] = lambda: True
+    ) -> tuple[list[ExactFacet], list[int]]:
         """All facets of a cell, given a point strictly inside; and the walls of which nothing could be said."""
         forms, sides = self.forms.under(pattern), self._sides(pattern)
         walls: dict[Row, list[int]] = {}
@@ -119,6 +121,9 @@ class ExactCells:
         facets: list[ExactFacet] = []
         undecided: list[int] = []
         for i, names in enumerate(walls.values()):
+            if not may_go_on():
+                undecided += names
+                continue
             try:
                 beyond = question.beyond(i)
             except _TooLargeError:
@@ -128,11 +133,15 @@ class ExactCells:
                 facets.append(self._facet(pattern, forms, names, question.rows[i], question.inner, beyond))
         return facets, undecided
 
-    def implied(self, pattern: Pattern, walls: Sequence[int], hints: Hints) -> bool:
+    def implied(
+        self, pattern: Pattern, walls: Sequence[int], hints: Hints, may_go_on: Callable[[], bool] = lambda: True
+    ) -> bool:
         """Whether the walls guessed imply all of these ones: no wall is used that has itself been implied before."""
         forms, sides = self.forms.under(pattern), self._sides(pattern)
         dropped: set[int] = set()
         for wall in walls:
+            if not may_go_on():
+                return False
             by = hints.implied_by.get(wall, ())
             rows = [[sides[other] * x for x in forms.rows[other]] for other in by]
             if not dropped.isdisjoint(by) or not follows(rows, [sides[wall] * x for x in forms.rows[wall]]):

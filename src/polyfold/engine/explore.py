@@ -18,13 +18,14 @@ from polyfold.atlas.domain import Domain, DomainLike, resolve_domain, slice_of
 from polyfold.atlas.domain import box as box_of
 from polyfold.atlas.patterns import pack
 from polyfold.engine.cell_at import CellAt
-from polyfold.engine.cell_facets import CellFacets, Cells
+from polyfold.engine.cell_facets import Cells, Witness
 from polyfold.engine.check import quick_checks
 from polyfold.engine.frontier import Best, Breadth, Depth, Found, Frontier, Wander
 from polyfold.engine.progress import reporter
 from polyfold.engine.unfold import unfold
+from polyfold.engine.validity import ROWS_MEMORY, check_rows_fit
 from polyfold.engine.watch import Leave, check_seconds, watched, whole_number
-from polyfold.errors import PolyfoldError, ShapeError
+from polyfold.errors import LimitError, PolyfoldError, ShapeError
 from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
@@ -32,6 +33,8 @@ from polyfold.program.program import Program
 Array = npt.NDArray[np.float64]
 
 ORDERS = ("breadth", "depth", "random", "best", "path")
+# Bytes that a small object takes beside its data.
+_OBJECT = 300
 METHOD = "local search, {order} first; facets by rays and linear programs, proved"
 
 
@@ -47,6 +50,7 @@ def explore(
     path: Any = None,
     domain: DomainLike = None,
     seed: int = 0,
+    memory: int = ROWS_MEMORY,
     progress: bool | Callable[[int], None] = False,
 ) -> Atlas:
     """The cells around a point, from neighbour to neighbour: for networks with more cells than can ever be listed.
@@ -66,6 +70,8 @@ def explore(
     path: points (k, d); the way leads from `start` straight to each of them in turn.
     domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`.
     seed: of the random walk.
+    memory: bytes that the cells found may take; the search stops there. A network one cell of which takes more is
+        refused.
     progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
 
     >>> import numpy as np, polyfold as pf
@@ -78,11 +84,14 @@ def explore(
     check_seconds(max_seconds)
     _check_options(order, target, path, radius, seed)
     limit = None if max_cells is None else whole_number("max_cells", max_cells, np.iinfo(np.int32).max)
+    if not isinstance(memory, Integral) or memory < 1:
+        raise LimitError(f"memory={memory!r} must be a positive number of bytes")
+    check_rows_fit(program, where, int(memory))
     cells = Cells(program, where)
     locate = CellAt(cells)
     origin = locate.point("start", start)
     goal = None if target is None else locate.point("target", target)
-    search = _Search(cells, origin, None if radius is None else float(radius), limit)
+    search = _Search(cells, origin, None if radius is None else float(radius), limit, int(memory))
     with reporter(progress) as report:
 
         def run(leave: Leave) -> None:
@@ -126,16 +135,34 @@ def _frontier(order: str, target: Array | None, seed: int) -> Frontier:
     return Depth() if order == "depth" else Breadth()
 
 
+@dataclass(frozen=True, eq=False)
+class _LookedAt:
+    """What an atlas needs of a cell: its witness, and its facets' walls with the patterns behind them."""
+
+    witness: Witness
+    bounded: bool
+    walls: tuple[tuple[int, ...], ...]
+    behind: tuple[bytes | None, ...]
+    undecided: bool
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory it takes."""
+        return self.witness.point.nbytes + sum(_OBJECT + len(pattern or b"") for pattern in self.behind) + _OBJECT
+
+
 @dataclass(eq=False)
 class _Search:
-    """The cells looked at so far."""
+    """The cells looked at so far, by their patterns."""
 
     cells: Cells
     start: Array
     radius: float | None
     limit: int | None
-    looked_at: dict[bytes, CellFacets] = field(default_factory=dict)
+    memory: int
+    looked_at: dict[bytes, _LookedAt] = field(default_factory=dict)
     stopped_by: str | None = None
+    used: int = 0
 
     def run(self, frontier: Frontier, first: Found, last: Found | None, leave: Leave) -> None:
         """Look at cells in the frontier's order until there are none, or something says stop."""
@@ -143,14 +170,18 @@ class _Search:
         goal = None if last is None else _key(last)
         frontier.add(first)
         while len(frontier):
-            if not self._may_go_on(leave):
+            waiting = len(frontier) * (_OBJECT + self.cells.program.gates + 8 * self.cells.domain.dim)
+            if not self._may_go_on(leave, waiting + len(seen) * (_OBJECT + len(_key(first)))):
                 return
             cell = frontier.take()
-            for found in self._look_at(cell):
+            for found in self._look_at(cell, leave):
                 if _key(found) not in seen:
                     seen.add(_key(found))
                     frontier.add(found)
-            if _key(cell) == goal:
+            if self.limit is not None:
+                # One more than will be looked at says that there was more.
+                frontier.keep(self.limit - len(self.looked_at) + 1)
+            if _key(cell) == goal and goal in self.looked_at:
                 self.stopped_by = "target"
                 return
 
@@ -168,20 +199,40 @@ class _Search:
                     return
                 cell = locate("a point of the path", here + t * (there - here))
                 if _key(cell) not in self.looked_at:
-                    self._look_at(cell)
+                    self._look_at(cell, leave)
 
-    def _may_go_on(self, leave: Leave) -> bool:
+    def _may_go_on(self, leave: Leave, waiting: int = 0) -> bool:
         if self.limit is not None and len(self.looked_at) >= self.limit:
             self.stopped_by = "max_cells"
             return False
+        if self.used + waiting > self.memory:
+            self.stopped_by = "memory"
+            return False
         return leave.keep_going(len(self.looked_at))
 
-    def _look_at(self, cell: Found) -> list[Found]:
-        """Find the facets of a cell; what lies behind those that are near enough."""
+    def _look_at(self, cell: Found, leave: Leave) -> list[Found]:
+        """Find the facets of a cell; what lies behind those that are near enough. A cell half done is left out."""
         validity = self.cells.walls.under(cell.signs)
-        witness = self.cells.witness(validity, cell.witness.point, cell.witness)
-        facets = self.cells.facets(validity, witness or cell.witness)
-        self.looked_at[_key(cell)] = facets
+        witness = self.cells.witness(validity, cell.witness.point, cell.witness) or cell.witness
+        stopped = False
+
+        def keep_going(rows: int) -> bool:
+            nonlocal stopped
+            stopped = stopped or not leave.keep_going(len(self.looked_at))
+            return not stopped
+
+        facets = self.cells.facets(validity, witness, keep_going)
+        if stopped:
+            return []
+        looked_at = _LookedAt(
+            witness,
+            self.cells.is_bounded(validity),
+            tuple(facet.walls for facet in facets.facets),
+            tuple(None if facet.across is None else _bytes(facet.across) for facet in facets.facets),
+            bool(facets.undecided),
+        )
+        self.looked_at[_key(cell)] = looked_at
+        self.used += looked_at.bytes
         return [
             Found(facet.across, facet.witness)
             for facet in facets.facets
@@ -195,23 +246,23 @@ class _Search:
         """What was looked at, as an atlas."""
         cells = list(self.looked_at.values())
         neighbour = self._neighbours(cells)
-        undecided = sum(bool(cell.undecided) for cell in cells)
+        undecided = sum(cell.undecided for cell in cells)
         complete = bool(cells) and not undecided and not (neighbour == UNEXPLORED).any()
         reason = interrupted_by or self.stopped_by or ("undecided" if undecided else "radius")
-        facets = [facet for cell in cells for facet in cell.facets]
+        walls = [walls for cell in cells for walls in cell.walls]
         program, domain = self.cells.program, self.cells.domain
-        signs = np.array([cell.validity.signs for cell in cells], dtype=bool).reshape(len(cells), program.gates)
+        patterns = np.frombuffer(b"".join(self.looked_at), dtype=np.uint8)
         atlas = Atlas(
             program=program,
             domain=domain,
-            patterns=pack(signs),
+            patterns=patterns.reshape(len(cells), (program.gates + 7) // 8).copy(),
             witnesses=np.array([cell.witness.point for cell in cells]).reshape(len(cells), domain.dim),
-            bounded=np.array([self.cells.is_bounded(cell.validity) for cell in cells], dtype=bool),
-            facet_start=np.cumsum([0, *(len(cell) for cell in cells)]),
-            facet_wall=np.array([facet.walls[0] for facet in facets], dtype=np.int32),
+            bounded=np.array([cell.bounded for cell in cells], dtype=bool),
+            facet_start=np.cumsum([0, *(len(cell.walls) for cell in cells)]),
+            facet_wall=np.array([first for first, *_ in walls], dtype=np.int32),
             neighbour=neighbour,
-            shared_facet=np.repeat(np.arange(len(facets)), [len(facet.walls) - 1 for facet in facets]),
-            shared_wall=np.array([wall for facet in facets for wall in facet.walls[1:]], dtype=np.int32),
+            shared_facet=np.repeat(np.arange(len(walls)), [len(several) - 1 for several in walls]),
+            shared_wall=np.array([wall for _, *more in walls for wall in more], dtype=np.int32),
             exact_witnesses={
                 k: tuple(Fraction(int(x.p), int(x.q)) for x in cell.witness.exact)
                 for k, cell in enumerate(cells)
@@ -232,11 +283,11 @@ class _Search:
         decided = Check("every facet was decided", not undecided, f"{undecided:,} cells have walls left undecided")
         return atlas.with_certificate(replace(certificate, checks=(*certificate.checks, decided)))
 
-    def _neighbours(self, cells: list[CellFacets]) -> npt.NDArray[np.int32]:
+    def _neighbours(self, cells: list[_LookedAt]) -> npt.NDArray[np.int32]:
         """Cell numbers behind all facets. A cell with undecided walls may lack the facet that leads back."""
         number = {key: k for k, key in enumerate(self.looked_at)}
         behind = [
-            [number.get(_bytes(f.across), UNEXPLORED) if f.across is not None else DOMAIN_BOUNDARY for f in cell.facets]
+            [DOMAIN_BOUNDARY if pattern is None else number.get(pattern, UNEXPLORED) for pattern in cell.behind]
             for cell in cells
         ]
         return np.array(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from heapq import heappop, heappush
+from heapq import heappop, heappush, nsmallest
 from typing import Protocol
 
 import numpy as np
@@ -29,6 +29,9 @@ class Frontier(Protocol):
 
     def add(self, found: Found) -> None: ...
     def take(self) -> Found: ...
+    def keep(self, count: int) -> None:
+        """Forget what would not be among the next `count` cells taken, whatever is still added."""
+
     def __len__(self) -> int: ...
 
 
@@ -44,6 +47,10 @@ class Breadth:
     def take(self) -> Found:
         return self._cells.popleft()
 
+    def keep(self, count: int) -> None:
+        while len(self._cells) > count:
+            self._cells.pop()
+
     def __len__(self) -> int:
         return len(self._cells)
 
@@ -52,13 +59,17 @@ class Depth:
     """Last found, first looked at."""
 
     def __init__(self) -> None:
-        self._cells: list[Found] = []
+        self._cells: deque[Found] = deque()
 
     def add(self, found: Found) -> None:
         self._cells.append(found)
 
     def take(self) -> Found:
         return self._cells.pop()
+
+    def keep(self, count: int) -> None:
+        while len(self._cells) > count:
+            self._cells.popleft()
 
     def __len__(self) -> int:
         return len(self._cells)
@@ -81,6 +92,9 @@ class Wander:
         self._fresh = 0
         return self._cells.pop(len(self._cells) - 1 - int(self._rng.integers(among)))
 
+    def keep(self, count: int) -> None:
+        """Any of them may be next."""
+
     def __len__(self) -> int:
         return len(self._cells)
 
@@ -99,6 +113,10 @@ class Best:
 
     def take(self) -> Found:
         return heappop(self._cells)[2]
+
+    def keep(self, count: int) -> None:
+        if len(self._cells) > 2 * count:
+            self._cells = nsmallest(count, self._cells)  # sorted, so it is a heap
 
     def __len__(self) -> int:
         return len(self._cells)

@@ -14,7 +14,7 @@ from polyfold.atlas.frozen import all_gate_forms
 from polyfold.atlas.halfspaces import domain_rows
 from polyfold.atlas.location import bounded_lift
 from polyfold.atlas.maps import majorant, roundings, support
-from polyfold.errors import how_many
+from polyfold.errors import LimitError, how_many
 from polyfold.exact.bounded import BoundedValues, bounded_forward
 from polyfold.exact.rational import rational_matrix
 from polyfold.exact.rounding import TINY, relative
@@ -23,6 +23,11 @@ from polyfold.program.program import Program
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 Signs = npt.NDArray[np.bool_]
+
+# Bytes that one cell may take unless somebody says otherwise.
+ROWS_MEMORY = 4 << 30
+# Matrices of all rows of a cell that are held while its facets are found.
+_MATRICES = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +76,17 @@ def wall_name(program: Program, domain: Domain, wall: int) -> str:
     if program.gates <= wall < program.gates + domain.rows:
         return f"domain row {wall - program.gates}"
     return f"wall {wall}, which does not exist"
+
+
+def check_rows_fit(program: Program, domain: Domain, memory: int = ROWS_MEMORY) -> None:
+    """Refuse a cell with too many rows to work with: a matrix of all walls by all parameters, several times over."""
+    walls = program.gates + domain.rows
+    needed = 8 * _MATRICES * walls * (domain.dim + 1)
+    if needed > memory:
+        raise LimitError(
+            f"the walls of one cell, {walls:,} rows of {domain.dim:,} numbers, take about {needed:,} bytes to work "
+            f"with, which is more than memory={memory}: give memory={needed} if you have it, or take a line or plane"
+        )
 
 
 class Walls:

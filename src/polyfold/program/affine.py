@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from polyfold.errors import LimitError
 from polyfold.exact.rounding import smallest
-from polyfold.program.structured import Form, Pulled, Values
+from polyfold.program.operators import Matrix, Operator
+from polyfold.program.structured import Applied, Form, Pulled, Values
 
 Array = npt.NDArray[np.float64]
 Change = Callable[[Array], Array]
@@ -227,6 +228,25 @@ def _has_whole_factors(form: Form, sources: frozenset[int]) -> bool:
     if not form.sources & sources:
         return True
     return _are_whole(form.factors) and all(_has_whole_factors(part, sources) for part in form.parts)
+
+
+def operators(affine: Affine) -> Iterator[Operator]:
+    """The matrices and convolutions that an affine function applies."""
+    if isinstance(affine, Structured):
+        yield from (form.operator for form in forms(affine) if isinstance(form, Applied))
+    else:
+        yield from (Matrix(block.weight) for block in affine.blocks)
+
+
+def forms(affine: Structured) -> Iterator[Form]:
+    """All forms that an affine function is made of, each once."""
+    todo, seen = [affine.form], set()
+    while todo:
+        form = todo.pop()
+        if id(form) not in seen:
+            seen.add(id(form))
+            yield form
+            todo += form.parts
 
 
 def _update(hasher: hashlib._Hash, form: Form) -> None:

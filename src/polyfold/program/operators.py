@@ -58,6 +58,16 @@ class Operator(ABC):
 
     @property
     @abstractmethod
+    def products(self) -> int:
+        """How many products one row takes."""
+
+    @property
+    def laid_out(self) -> int:
+        """How many numbers one row is laid out as on the way."""
+        return 0
+
+    @property
+    @abstractmethod
     def factors(self) -> Array:
         """The numbers that values are multiplied with."""
 
@@ -94,6 +104,10 @@ class Matrix(Operator):
     @property
     def terms(self) -> int:
         return int(max(self.weight.shape))
+
+    @property
+    def products(self) -> int:
+        return self.weight.size * self.groups
 
     @property
     def factors(self) -> Array:
@@ -137,6 +151,10 @@ class Sparse(Operator):
     def terms(self) -> int:
         lengths = (np.diff(matrix.indptr).max(initial=1) for matrix in (self.matrix, self._transposed))
         return int(max(lengths))
+
+    @property
+    def products(self) -> int:
+        return int(self.matrix.nnz)
 
     @property
     def factors(self) -> Array:
@@ -211,6 +229,14 @@ class Convolved(Operator):
     def terms(self) -> int:
         outputs, inputs, *size = self.kernel.shape
         return int(max(outputs, inputs) * np.prod(size))
+
+    @property
+    def products(self) -> int:
+        return self.kernel.size * int(np.prod(self._outputs[1:]))
+
+    @property
+    def laid_out(self) -> int:
+        return int(self.window.groups * self.kernel[0].size) * int(np.prod(self._outputs[1:]))
 
     @property
     def factors(self) -> Array:
