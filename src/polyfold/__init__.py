@@ -79,6 +79,7 @@ _PLACES = {
     "engine.check": ("check",),
     "engine.count": ("Count", "count"),
     "engine.explore": ("explore",),
+    "engine.resume": ("resume",),
     "engine.unfold": ("unfold",),
     "errors": ("PolyfoldError",),
     "network.graph": ("Network",),

@@ -87,16 +87,13 @@ class CellFacets:
     def __len__(self) -> int:
         return len(self.facets)
 
-    def __repr__(self) -> str:
-        return f"CellFacets: {how_many(len(self), 'facet')}, {len(self.undecided):,} undecided, by {self.proved_by}"
-
     def __getitem__(self, facet: int) -> Facet:
         return self.facets[facet]
 
     def __repr__(self) -> str:
-        undecided = f", {len(self.undecided):,} walls undecided" if self.undecided else ""
+        undecided = f", {how_many(len(self.undecided), 'wall')} undecided" if self.undecided else ""
         stopped = f" (stopped by {self.stopped_by})" if self.stopped_by else ""
-        rows = f"{len(self):,} facets of {len(self.validity):,} rows"
+        rows = f"{how_many(len(self), 'facet')} of {how_many(len(self.validity), 'row')}"
         return f"CellFacets: {rows}, proved by {self.proved_by}{undecided}{stopped}"
 
     @property

@@ -78,6 +78,15 @@ class Program:
         return (*(stage.affine for stage in self.stages), self.output)
 
     @cached_property
+    def last_reader(self) -> tuple[int, ...]:
+        """For each source the last of the `affines` that reads it (0 if none does): after that it can be forgotten."""
+        last = [0] * (len(self.stages) + 1)
+        for number, affine in enumerate(self.affines):
+            for source in affine.sources:
+                last[source] = number
+        return tuple(last)
+
+    @cached_property
     def steps(self) -> Steps:
         """The stages and the output in the order of a pass, with what several of them read computed once."""
         return in_steps(self.input_dim, self.affines)
