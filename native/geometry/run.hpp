@@ -73,7 +73,10 @@ class Run {
     // What one task found; the list of them is in the tree's order.
     struct Part {
         Block block;
+        std::int64_t known = 0;  // cells of the block that were known: they came with others that were not
         bool ended = false, complete = false;
+
+        std::int64_t fresh() const { return block.cells - known; }
     };
     using Place = typename std::list<Part>::iterator;
     struct Task {
@@ -168,7 +171,7 @@ class Run {
         bool complete = true;
         try {
             while (!stack.empty()) {
-                if (stop_.raised() || (options_.max_cells >= 0 && block.cells >= options_.max_cells)) {
+                if (stop_.raised() || (options_.max_cells >= 0 && task.place->fresh() >= options_.max_cells)) {
                     complete = false;
                     break;
                 }
@@ -182,17 +185,20 @@ class Run {
                     stack.push_back(std::move(on));
                 }
                 if (wanted_.load(std::memory_order_relaxed) && !stack.empty()) give(stack, task.place);
-                if (!known) walk.emit(*cell, block);
-                if (block.cells - told >= tell_every) {
-                    found_.fetch_add(block.cells - told, std::memory_order_relaxed);
-                    told = block.cells;
+                if (!known) {
+                    walk.emit(*cell, block);
+                    if (options_.known) task.place->known += cell->known_last - cell->known_first;
+                }
+                if (task.place->fresh() - told >= tell_every) {
+                    found_.fetch_add(task.place->fresh() - told, std::memory_order_relaxed);
+                    told = task.place->fresh();
                 }
                 walk.recycle(std::move(cell));
             }
         } catch (const Stopped&) {
             complete = false;
         }
-        found_.fetch_add(block.cells - told, std::memory_order_relaxed);
+        found_.fetch_add(task.place->fresh() - told, std::memory_order_relaxed);
         return complete;
     }
 
@@ -220,7 +226,7 @@ class Run {
         std::int64_t front = 0;
         for (const Part& part : parts_) {
             if (!part.ended) break;
-            front += part.block.cells;
+            front += part.fresh();
         }
         if (front >= options_.max_cells) end();
     }

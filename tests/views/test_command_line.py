@@ -170,13 +170,37 @@ def test_a_box_file_is_a_row_for_every_input(run, model, tmp_path, text):
     assert json.loads(out)["domain_digest"] == expected.certificate.domain_digest
 
 
+def test_a_stopped_run_is_resumed(run, model, tmp_path):
+    run("unfold", model, "--max-cells", 1, "--out", tmp_path / "out")
+    code, out, err = run("resume", tmp_path / "out", "--max-cells", 1, "--json", "--out", tmp_path / "more")
+    facts = json.loads(out)
+    assert (code, facts["cells"], facts["model"]) == (3, 2, str(model))
+    assert err.endswith(f"polyfold resume {tmp_path / 'more'} goes on\n")
+    code, out, err = run("resume", tmp_path / "more" / "atlas.parquet", "--certify", "--json")
+    assert (code, err) == (0, "")
+    facts = json.loads(out)
+    assert (facts["cells"], facts["complete"], facts["certificate"]) == (4, True, "certified")
+    assert pf.open(tmp_path / "more" / "atlas.parquet").complete
+    assert not pf.open(tmp_path / "out" / "atlas.parquet").complete
+
+
+@pytest.mark.parametrize("name", ["nothing", "nothing/atlas.parquet"])
+def test_there_is_nothing_to_resume(run, tmp_path, name):
+    code, out, err = run("resume", tmp_path / name)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert "nothing" in err
+    assert not (tmp_path / "nothing").exists()
+
+
 def test_a_limit_has_its_own_exit_code(run, model, tmp_path):
     code, out, err = run("unfold", model, "--max-cells", 3, "--json", "--out", tmp_path / "out")
     facts = json.loads(out)
     assert code == 3
     assert (facts["cells"], facts["complete"], facts["certificate"]) == (3, False, "counted")
-    assert err == "incomplete: stopped by max_cells after 3 cells; there are more\n"
-    assert not pf.open(tmp_path / "out" / "atlas.parquet").complete
+    folder = tmp_path / "out"
+    assert err == f"incomplete: stopped by max_cells after 3 cells; there are more: polyfold resume {folder} goes on\n"
+    assert not pf.open(folder / "atlas.parquet").complete
     code, out, _ = run("unfold", model, "--max-cells", 4, "--max-seconds", 60, "--threads", 2, "--json")
     assert code == 0
     assert json.loads(out)["complete"]
@@ -256,8 +280,8 @@ def test_empty_and_inverted_boxes(refused, model, tmp_path, box, words):
     [
         (b"", "is empty"),
         (b"\n\n", "is empty"),
-        (b"-1,1\n", "a network with 2 inputs"),
-        (b"-1,1\n-1,1\n-1,1\n", "a network with 2 inputs"),
+        (b"-1,1\n", "in R^2 it needs (2,)"),
+        (b"-1,1\n-1,1\n-1,1\n", "in R^2 it needs (2,)"),
         (b"lo,hi\n-1,1\n", "two numbers"),
         (b"-1;1\n-1;1\n", "two numbers"),
         (b"-1,1,0\n-1,1,0\n", "two numbers"),
@@ -416,7 +440,7 @@ cli.main()
     assert process.returncode == 3, err
     facts = json.loads(out)
     assert (facts["complete"], facts["stopped_by"]) == (False, "interrupt")
-    assert err.endswith(f"stopped by interrupt after {facts['cells']:,} cells; there are more\n")
+    assert f"stopped by interrupt after {facts['cells']:,} cells; there are more: polyfold resume" in err
     assert len(pf.open(tmp_path / "out" / "atlas.parquet")) == facts["cells"]
 
 

@@ -1,4 +1,4 @@
-"""The command line: polyfold info, polyfold unfold, polyfold count.
+"""The command line: polyfold info, polyfold unfold, polyfold resume, polyfold count.
 
 Exit codes: 0 done, 1 a check failed (a fault of ours), 2 bad input (one line on standard error), 3 a limit was reached
 and the result is incomplete.
@@ -21,10 +21,11 @@ from rich.console import Console
 from polyfold.analyses.regions import regions
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import Box
-from polyfold.atlas.storage import atomically
+from polyfold.atlas.storage import atomically, open_atlas
 from polyfold.data import bundled, read
 from polyfold.engine.certify import certify as certify_atlas
 from polyfold.engine.count import count as count_network
+from polyfold.engine.resume import resume as resume_atlas
 from polyfold.engine.unfold import unfold as unfold_network
 from polyfold.errors import DomainError, PolyfoldError, StorageError, how_many
 from polyfold.network.from_arrays import from_arrays
@@ -48,6 +49,7 @@ BoxBounds = Annotated[
 BoxFile = Annotated[Path | None, typer.Option(help="A CSV file with a row lo,hi for every input.")]
 MaxSeconds = Annotated[float | None, typer.Option(help="Stop after so many seconds.")]
 Threads = Annotated[int | None, typer.Option(help="Threads to use; one a processor unless given.")]
+Certify = Annotated[bool, typer.Option("--certify", help="Prove that every cell is right and none missing.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 
 
@@ -109,9 +111,7 @@ def unfold(
     max_cells: Annotated[int | None, typer.Option(help="Stop after so many cells.")] = None,
     max_seconds: MaxSeconds = None,
     threads: Threads = None,
-    certify: Annotated[
-        bool, typer.Option("--certify", help="Prove that every cell is right and none missing.")
-    ] = False,
+    certify: Certify = False,
     out: Annotated[Path | None, typer.Option(help="A folder for the atlas (atlas.parquet) and its summary.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -128,10 +128,52 @@ def unfold(
         max_seconds=max_seconds,
         threads=threads,
     )
+    _report(atlas, {"model": model}, out, certify=certify, threads=threads, as_json=as_json)
+
+
+@app.command()
+def resume(
+    stopped: Annotated[Path, typer.Argument(metavar="ATLAS", help="The folder that an incomplete unfold has written.")],
+    max_cells: Annotated[int | None, typer.Option(help="Stop after so many more cells.")] = None,
+    max_seconds: MaxSeconds = None,
+    threads: Threads = None,
+    certify: Certify = False,
+    out: Annotated[Path | None, typer.Option(help="A folder for the result; the same unless given.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Go on with an unfold that a limit or Ctrl-C has stopped."""
+    folder = stopped.parent if stopped.is_file() else stopped
+    out = folder if out is None else out
+    _check_writable(out)
+    before = open_atlas(folder / "atlas.parquet" if folder is stopped else stopped)
+    atlas = resume_atlas(
+        before, progress=sys.stderr.isatty(), max_cells=max_cells, max_seconds=max_seconds, threads=threads
+    )
+    _report(atlas, _model_named_in(folder), out, certify=certify, threads=threads, as_json=as_json)
+
+
+def _model_named_in(folder: Path) -> dict[str, Any]:
+    """How the model was called when the atlas was made, as far as its summary is there to say so."""
+    try:
+        return {"model": json.loads((folder / "summary.json").read_text(encoding="utf-8"))["model"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {"model": None}
+
+
+def _report(
+    atlas: Atlas,
+    model: dict[str, Any],
+    out: Path | None,
+    *,
+    certify: bool,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Certify, write and print what was found; exit codes say what is wrong with it."""
     if certify and atlas.complete:
         atlas = atlas.with_certificate(certify_atlas(atlas, progress=sys.stderr.isatty(), threads=threads))
     merged = regions(atlas) if atlas.complete or len(atlas) <= _REGIONS_AT_ONCE else None
-    facts = {"model": model, **atlas_facts(atlas, merged)}
+    facts = {**model, **atlas_facts(atlas, merged)}
     written = None if out is None else _write(atlas, facts, out)
     if written is not None:
         facts["atlas"] = str(written)
@@ -150,11 +192,13 @@ def unfold(
         Console(stderr=True).print(f"[bold red]a check failed:[/] {names}; please report this", soft_wrap=True)
         raise typer.Exit(CHECK_FAILED)
     if not atlas.complete:
-        _say_incomplete(atlas.certificate.stopped_by, len(atlas))
+        _say_incomplete(atlas.certificate.stopped_by, len(atlas), out)
 
 
-def _say_incomplete(stopped_by: str | None, cells: int) -> None:
+def _say_incomplete(stopped_by: str | None, cells: int, out: Path | None = None) -> None:
     message = f"stopped by {stopped_by} after {how_many(cells, 'cell')}; there are more"
+    if out is not None:
+        message += f": polyfold resume {out} goes on"
     Console(stderr=True).print(f"[bold yellow]incomplete:[/] {message}", soft_wrap=True, highlight=False)
     raise typer.Exit(LIMIT_REACHED)
 
