@@ -241,7 +241,8 @@ bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row,
     }
     // Nobody may ever ask for a sign here, but a place that is quite wrong would spoil the witnesses.
     const double size = largest_of(sizes), last = at[problem_.dim / lanes][problem_.dim % lanes];
-    if (!sure || !(vertex.error < rounding::near * size) || !(vertex.infinite || vertex.error < rounding::there * last)) {
+    if (!sure || !(vertex.error < rounding::near * size) ||
+        !(vertex.infinite || vertex.error < rounding::there * last)) {
         vertex.code = from.code & to.code;
         return add_by_equations(cell, vertex, open, chain);
     }
