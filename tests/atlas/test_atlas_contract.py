@@ -238,4 +238,4 @@ def test_long_lists_show_themselves_in_a_line() -> None:
     atlas = pf.unfold(CORNER)
     assert repr(atlas.halfspaces()) == "Halfspaces: 8 rows of 4 cells"
     assert repr(atlas.generators([0])) == "Generators: 3 vertices, rays and lines of 1 item"
-    assert repr(pf.local(CORNER, [[1.0, 2.0]]).facets(0)).startswith("CellFacets: 2 facets, 0 undecided, by ")
+    assert repr(pf.local(CORNER, [[1.0, 2.0]]).facets(0)).startswith("CellFacets: 2 facets of 2 rows, proved by ")
