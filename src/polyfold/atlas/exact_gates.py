@@ -72,6 +72,8 @@ class ExactGates:
         self.domain = domain
         self.products_left = products
         self._rows: dict[tuple[int, int], list[tuple[int, fmpq]]] = {}
+        self._over_inputs: dict[tuple[int, int, int], Coefficients] = {}
+        self._filled = ((domain.origin != 0) | (domain.basis != 0).any(axis=1)).tolist()
         self._walked: dict[int, list[_Walked]] = {}
         self._nothing = (fmpq(0),) * (domain.dim + 1)
 
@@ -102,8 +104,8 @@ class ExactGates:
 
     def input(self, entry: int) -> Coefficients:
         """An input as a function of the parameters."""
-        basis = self.domain.basis[entry].tolist()
-        return tuple(rational(value) for value in (float(self.domain.origin[entry]), *basis))
+        values = (float(self.domain.origin[entry]), *self.domain.basis[entry].tolist())
+        return tuple(map(rational, values)) if any(values) else self._nothing
 
     def row(self, operator: Operator, number: int) -> list[tuple[int, fmpq]]:
         """A row of an operator: columns and coefficients. No two coefficients are added in it, so they are exact."""
@@ -115,6 +117,15 @@ class ExactGates:
             ]
         return self._rows[key]
 
+    def row_over_inputs(self, operator: Operator, number: int, first: int) -> Coefficients:
+        """A row of an operator on the inputs from one on."""
+        key = (id(operator), number, first)
+        if key not in self._over_inputs:
+            # The margins of pictures are empty.
+            terms = [(k, factor) for k, factor in self.row(operator, number) if self._filled[first + k]]
+            self._over_inputs[key] = self.combined((factor, self.input(first + k)) for k, factor in terms)
+        return self._over_inputs[key]
+
     def combined(self, terms: Iterable[tuple[fmpq, Coefficients]]) -> Coefficients:
         """A sum of multiples."""
         total = self._nothing
@@ -122,7 +133,8 @@ class ExactGates:
             self.products_left -= 1
             if self.products_left < 0:
                 raise TooMuchError
-            total = tuple(a + factor * b for a, b in zip(total, coefficients, strict=True))
+            if coefficients is not self._nothing:
+                total = tuple(a + factor * b for a, b in zip(total, coefficients, strict=True))
         return total
 
 
@@ -175,6 +187,8 @@ class _Walk:
                 return self._entry(form.source, form.first + row)
             case Nothing():
                 return self.gates.combined([])
+            case Applied(form=Entries(source=0, first=first)):
+                return self.gates.row_over_inputs(form.operator, row, first)
             case Applied():
                 terms = self.gates.row(form.operator, row)
                 return self.gates.combined((factor, self._form(form.form, column)) for column, factor in terms)

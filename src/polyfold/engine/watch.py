@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -63,6 +64,8 @@ def watched(
     def interrupt() -> None:
         if "interrupt" in stopped_by:
             raised.append(KeyboardInterrupt())
+        elif sys.stderr.isatty():
+            print("stopping, with what was found so far; another Ctrl-C gives that up", file=sys.stderr)
         stopped_by.append("interrupt")
 
     try:

@@ -17,10 +17,12 @@ from polyfold.errors import ShapeError
 
 Array = npt.NDArray[np.float64]
 
-# Floats in the matrix of windows of one part of a batch: 8 MB, near the processor's cache.
-WINDOWS = 1 << 20
+# Most floats in the matrix of windows of one part of a batch; and what of it stays in the processor's cache.
+WINDOWS = 1 << 23
+_CACHED_WINDOWS = 1 << 19
 
-# Below so many places an image, a batch is one matrix product.
+# Reading weights takes long if there are more than so many, and if fewer places of an image share each of them.
+_MANY_WEIGHTS = 1 << 16
 _FEW_PLACES = 256
 
 
@@ -54,11 +56,11 @@ def convolve(x: Array, kernel: Array, window: Window) -> Array:
     places = window.output_space(tuple(space), tuple(size))
     weights = kernel.reshape(window.groups, outputs // window.groups, -1)
     result = np.empty((batch, window.groups, outputs // window.groups, int(np.prod(places))))
-    for part in _parts(batch, channels, size, places):
+    terms, count = inputs * int(np.prod(size)), int(np.prod(places))
+    side_by_side = weights.size > _MANY_WEIGHTS and count < _FEW_PLACES
+    for part in _parts(batch, channels, size, places, WINDOWS if side_by_side else _CACHED_WINDOWS):
         views = _windows(_padded(x[part], window), size, places, window)
-        terms, count = inputs * int(np.prod(size)), int(np.prod(places))
-        if len(views) > 1 and count < _FEW_PLACES:
-            # So few columns an image that reading the weights takes longest: all images side by side.
+        if side_by_side:  # the images share the weights, too
             together = np.moveaxis(views, 0, 1 + len(size)).reshape(window.groups, terms, len(views) * count)
             product = np.matmul(weights, together).reshape(window.groups, -1, len(views), count)
             result[part] = np.moveaxis(product, 2, 0)
@@ -78,7 +80,7 @@ def convolve_back(y: Array, kernel: Array, window: Window, space: tuple[int, ...
     rows = y.reshape(batch, window.groups, outputs // window.groups, int(np.prod(places)))
     padded_space = [n + before + after for n, (before, after) in zip(space, window.padding, strict=True)]
     result = np.zeros((batch, channels, *padded_space))
-    for part in _parts(batch, channels, size, places):
+    for part in _parts(batch, channels, size, places, WINDOWS):
         columns = np.matmul(weights, rows[part]).reshape(-1, channels, *size, *places)
         for offset in product(*(range(k) for k in size)):
             target = tuple(
@@ -90,8 +92,10 @@ def convolve_back(y: Array, kernel: Array, window: Window, space: tuple[int, ...
     return np.ascontiguousarray(result[:, :, *inner])
 
 
-def _parts(batch: int, channels: int, size: list[int], places: tuple[int, ...] | list[int]) -> list[slice]:
-    step = max(1, WINDOWS // max(1, channels * int(np.prod(size)) * int(np.prod(places))))
+def _parts(
+    batch: int, channels: int, size: list[int], places: tuple[int, ...] | list[int], windows: int
+) -> list[slice]:
+    step = max(1, windows // max(1, channels * int(np.prod(size)) * int(np.prod(places))))
     return [slice(start, min(start + step, batch)) for start in range(0, batch, step)]
 
 
