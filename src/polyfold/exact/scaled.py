@@ -44,11 +44,12 @@ class Scaled:
 
     def empty(self) -> npt.NDArray[np.bool_]:
         """The columns that are exactly 0 in all rows."""
-        empty = self.clean
-        for extreme in (np.max, np.min):
-            # Fast, and none is empty in most cases.
-            if empty.any():
-                empty = empty & (extreme(self.values, axis=0, initial=0.0) == 0)
+        if not self.clean.any():
+            return self.clean
+        empty: npt.NDArray[np.bool_] = self.clean & (self.values.max(axis=0, initial=0.0) == 0)
+        # Few are left, in most cases.
+        columns = np.flatnonzero(empty)
+        empty[columns] = self.values[:, columns].min(axis=0, initial=0.0) == 0
         return empty
 
     def entry_errors(self) -> Array:
@@ -98,11 +99,12 @@ def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, Un
     # Rows differ little in their errors: the largest one decides nearly all signs, in two passes over the values.
     widest = float(z.errors.max(initial=0.0)) * z.scale
     positive, negative = z.values > widest, z.values < -widest
-    signs = positive.view(np.uint8) * POSITIVE + negative.view(np.uint8)
-    doubtful = signs == 0
-    if not doubtful.any():
+    decided = positive | negative
+    signs = positive.view(np.uint8) + NEGATIVE
+    if decided.all():
         return signs, Undecided(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64))
-    signs += doubtful.view(np.uint8) * ZERO
+    doubtful = ~decided
+    signs[doubtful] = ZERO
     # A column that is near zero in every row is a tie, which tighter bounds would not break.
     ties = doubtful.all(axis=0)
     # Without a term a value is 0 already.
