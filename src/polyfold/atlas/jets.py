@@ -41,15 +41,7 @@ def has_short_jets(domain: Domain) -> bool:
 
 def parameter_maps(program: Program, domain: Domain, signs: Signs) -> tuple[Array, Array]:
     """(A, c) with outputs A u + c for each pattern: (n, m, d) and (n, m)."""
-    A, c = np.empty((len(signs), program.output_dim, domain.dim)), np.empty((len(signs), program.output_dim))
-
-    def fill(part: slice) -> None:
-        for jets in _pushed(program, program.steps, domain, signs[part]):
-            last = jets
-        A[part], c[part] = last[:, 1:].transpose(0, 2, 1), last[:, 0]
-
-    in_chunks(len(signs), _floats_a_pattern(program, domain), fill, _FLOATS)
-    return A, c
+    return _output_jets(program, program.steps, domain, signs)
 
 
 def sizes_of_terms(atlas: Atlas, cells: Ids) -> tuple[Array, Array]:
@@ -62,12 +54,17 @@ def sizes_of_terms(atlas: Atlas, cells: Ids) -> tuple[Array, Array]:
 
 
 def _sizes_by_jets(program: Program, domain: Domain, signs: Signs) -> tuple[Array, Array]:
-    absolute = replace(domain, origin=np.abs(domain.origin), basis=np.abs(domain.basis))
+    sizes = replace(domain, origin=np.abs(domain.origin), basis=np.abs(domain.basis))
+    return _output_jets(program, program.steps.changed(np.abs), sizes, signs, absolute=True)
+
+
+def _output_jets(
+    program: Program, steps: Steps, domain: Domain, signs: Signs, *, absolute: bool = False
+) -> tuple[Array, Array]:
     A, c = np.empty((len(signs), program.output_dim, domain.dim)), np.empty((len(signs), program.output_dim))
-    steps = program.steps.changed(np.abs)
 
     def fill(part: slice) -> None:
-        for jets in _pushed(program, steps, absolute, signs[part], absolute=True):
+        for jets in _pushed(program, steps, domain, signs[part], absolute=absolute):
             last = jets
         A[part], c[part] = last[:, 1:].transpose(0, 2, 1), last[:, 0]
 
