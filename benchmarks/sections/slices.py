@@ -61,7 +61,7 @@ def section(bench: Bench) -> Section:
         "Between MNIST test pictures, one thread. The plane is a square of the given side in the parameters. Cells are "
         "found by their vertices, and the time holds the default checks, among them a proof of every witness. Sampling "
         "walks along the line in 2,000 steps (the plane: 40 lines of 100) and halves the way wherever the pattern "
-        "changes, down to 1e-12, about as well as vertices are known; it misses cells and proves nothing. A forward "
-        "pass is one row of a batch of 256 through the same program."
+        "changes, down to 1e-12, about as well as vertices are known. It can miss cells, takes a tie at an end for a "
+        "cell of its own, and proves nothing. A forward pass is one row of a batch of 256 through the same program."
     )
     return Section("Lines and planes through larger networks", how, table, notes)

@@ -176,7 +176,7 @@ def test_a_stopped_run_is_resumed(run, model, tmp_path):
     facts = json.loads(out)
     assert (code, facts["cells"], facts["model"]) == (3, 2, str(model))
     assert err.endswith(f"polyfold resume {tmp_path / 'more'} goes on\n")
-    code, out, err = run("resume", tmp_path / "more" / "atlas.parquet", "--certify", "--json")
+    code, out, err = run("resume", tmp_path / "more", "--certify", "--json")
     assert (code, err) == (0, "")
     facts = json.loads(out)
     assert (facts["cells"], facts["complete"], facts["certificate"]) == (4, True, "certified")
@@ -184,13 +184,15 @@ def test_a_stopped_run_is_resumed(run, model, tmp_path):
     assert not pf.open(tmp_path / "out" / "atlas.parquet").complete
 
 
-@pytest.mark.parametrize("name", ["nothing", "nothing/atlas.parquet"])
-def test_there_is_nothing_to_resume(run, tmp_path, name):
-    code, out, err = run("resume", tmp_path / name)
+def test_there_is_nothing_to_resume(run, tmp_path):
+    code, out, err = run("resume", tmp_path / "nothing")
     assert (code, out) == (2, "")
-    assert err.startswith("error: ")
-    assert "nothing" in err
+    assert err.startswith("error: ") and "nothing" in err
     assert not (tmp_path / "nothing").exists()
+    (tmp_path / "atlas.parquet").touch()
+    code, out, err = run("resume", tmp_path / "atlas.parquet")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ") and "is a file: give the folder" in err
 
 
 def test_a_limit_has_its_own_exit_code(run, model, tmp_path):

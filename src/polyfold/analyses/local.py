@@ -278,7 +278,7 @@ def input_rows(program: Program, X: Any) -> Array:
     if rows.ndim < 2 or int(np.prod(rows.shape[1:])) != program.input_dim:
         raise ShapeError(
             f"inputs are a batch (n, ...) with {how_many(program.input_dim, 'number')} each; "
-            f"this array has shape {rows.shape}"
+            f"this array has shape {rows.shape}" + "; for one input give X[None]" * (rows.size == program.input_dim)
         )
     rows = rows.reshape(len(rows), program.input_dim)
     if not np.isfinite(rows).all():

@@ -310,7 +310,7 @@ class Atlas:
     @cached_property
     def _f_vector(self) -> tuple[int, ...]:
         if not self.complete:
-            raise PolyfoldError("the faces of an incomplete atlas cannot be counted: unfold without limits first")
+            raise PolyfoldError("the faces of an incomplete atlas cannot be counted: pf.resume completes it")
         if beyond_core(self.program, self.domain):
             return count_flat_faces(self)
         return count_faces(self.program, self.domain, self.certificate.threads)

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.errors import DomainError, how_many
+from polyfold.errors import DomainError, ShapeError, how_many
 from polyfold.exact.rank import column_rank
 from polyfold.exact.tolerances import SAME_DIRECTION
+from polyfold.network.arrays import real_array
 
 Array = npt.NDArray[np.float64]
 
@@ -262,6 +263,9 @@ def _unsliced(rows: Array, offsets: Array, dim: int) -> Domain:
 def _points(*named: tuple[str, Any]) -> list[Array]:
     """Points of one shape, as lists of numbers."""
     arrays = [_numbers(value, name) for name, value in named]
+    for (name, _), array in zip(named, arrays, strict=True):
+        if not np.isfinite(array).all():
+            raise DomainError(f"{name} is not finite: a line or plane needs points of finite numbers")
     if len({array.shape for array in arrays}) > 1:
         shapes = ", ".join(f"{name}: {array.shape}" for (name, _), array in zip(named, arrays, strict=True))
         raise DomainError(f"points of a line or plane must have one shape; these have {shapes}")
@@ -301,9 +305,9 @@ def _bounds(value: Any, dim: int, name: str) -> Array:
 
 def _numbers(value: Any, name: str) -> Array:
     try:
-        return np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise DomainError(f"{name} is no array of numbers: {error}") from None
+        return real_array(f"{name} is no array of numbers", value)
+    except ShapeError as error:
+        raise DomainError(str(error)) from None
 
 
 def _identity(dim: int) -> Array:

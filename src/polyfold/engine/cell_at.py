@@ -29,8 +29,11 @@ class CellAt:
         """A point of the domain's parameters, or an error that quotes it."""
         domain = self._cells.domain
         point = real_array(f"{name} is no point of {how_many(domain.dim, 'number')}", value).ravel()
-        if point.shape != (domain.dim,) or not np.isfinite(point).all():
-            raise ShapeError(f"{name} must be {domain.dim} finite numbers; it has shape {np.shape(value)}")
+        if point.shape != (domain.dim,):
+            raise ShapeError(f"{name} must be {how_many(domain.dim, 'number')}; it has shape {np.shape(value)}")
+        if not np.isfinite(point).all():
+            at = int(np.flatnonzero(~np.isfinite(point))[0])
+            raise ShapeError(f"{name} must be finite; its entry {at} is {point[at]}")
         if not contains(domain, point[None, :])[0]:
             raise DomainError(f"{name} lies outside the domain, {domain.describe()}")
         return point

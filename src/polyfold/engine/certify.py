@@ -85,7 +85,7 @@ def check_whole(atlas: Atlas) -> Check:
     if not len(atlas):
         detail = "no cell at all"
     elif not atlas.complete:
-        detail = f"incomplete, stopped by {atlas.certificate.stopped_by}: cells are missing, unfold without limits"
+        detail = f"incomplete, stopped by {atlas.certificate.stopped_by}: cells are missing, pf.resume finds them"
     return Check("the engine came to its end", atlas.complete and len(atlas) > 0, detail)
 
 

@@ -32,10 +32,16 @@ from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
 
-ORDERS = ("breadth", "depth", "random", "best", "path")
 # Bytes that a small object takes beside its data.
 _OBJECT = 300
-METHOD = "local search, {order} first; facets by rays and linear programs, proved"
+_HOW = {
+    "breadth": "breadth first",
+    "depth": "depth first",
+    "random": "at random",
+    "best": "best first",
+    "path": "along a path",
+}
+METHOD = "local search, {how}; facets by rays and linear programs, proved"
 
 
 def explore(
@@ -107,8 +113,8 @@ def explore(
 
 
 def _check_options(order: Any, target: Any, path: Any, radius: Any, seed: Any) -> None:
-    if order not in ORDERS:
-        raise PolyfoldError(f"order={order!r} is no option: use one of {', '.join(map(repr, ORDERS))}")
+    if order not in _HOW:
+        raise PolyfoldError(f"order={order!r} is no option: use one of {', '.join(map(repr, _HOW))}")
     if order == "best" and target is None:
         raise PolyfoldError("order='best' goes towards a target: give one, target=[...]")
     if order == "path" and path is None:
@@ -271,7 +277,7 @@ class _Search:
             certificate=Certificate(
                 level="counted",
                 complete=complete,
-                method=METHOD.format(order=order),
+                method=METHOD.format(how=_HOW[order]),
                 seconds=seconds,
                 threads=1,
                 network_digest=program.digest,

@@ -58,28 +58,41 @@ def resume(
     workers = thread_count(threads)
     if atlas.complete:
         return atlas
+    _check_resumable(atlas)
     method, program, where = atlas.certificate.method, atlas.program, atlas.domain
-    if method not in (GENERATORS, PROGRAMS) or core.count_disorder(np.ascontiguousarray(atlas.patterns)):
-        raise PolyfoldError(
-            f"an atlas that was found by {method!r} cannot be resumed: only runs of pf.unfold over the whole domain can"
-        )
     if not len(atlas):
         return unfold_program(program, where, progress, max_cells, max_seconds, threads)
-    problem = core_problem(program, where)
-    known = _known_cells(atlas, problem)
     with reporter(progress) as report:
 
         def go_on(leave: Leave) -> dict[str, Any]:
             def keep_going(cells: int) -> bool:
                 return leave.keep_going(len(atlas) + cells)
 
+            problem = core_problem(program, where)
+            known = _known_cells(atlas, problem, workers)
             return core.unfold(problem, method == PROGRAMS, workers, limit, keep_going, leave.still_wanted, known)
 
         run = watched(go_on, where, max_seconds, report)
     return atlas_of(run.result, program, where, method, run, workers, atlas.certificate.seconds)
 
 
-def _known_cells(atlas: Atlas, problem: core.Problem) -> core.KnownCells:
+def _check_resumable(atlas: Atlas) -> None:
+    certificate = atlas.certificate
+    if certificate.method not in (GENERATORS, PROGRAMS):
+        raise PolyfoldError(
+            f"an atlas that was found by {certificate.method!r} cannot be resumed: only runs of pf.unfold over the "
+            "whole domain can"
+        )
+    digests = (certificate.network_digest, certificate.domain_digest)
+    if digests != (atlas.program.digest, atlas.domain.digest):
+        raise PolyfoldError("this atlas cannot be resumed: its certificate speaks of another network or domain")
+    if core.count_disorder(np.ascontiguousarray(atlas.patterns)):
+        raise PolyfoldError(
+            "this atlas cannot be resumed: its cells are not in the order in which pf.unfold lists them"
+        )
+
+
+def _known_cells(atlas: Atlas, problem: core.Problem, threads: int) -> core.KnownCells:
     return core.KnownCells.of(
         problem,
         np.ascontiguousarray(atlas.patterns),
@@ -91,7 +104,7 @@ def _known_cells(atlas: Atlas, problem: core.Problem) -> core.KnownCells:
         atlas.shared_facet,
         atlas.shared_wall,
         [(cell, _homogeneous(witness)) for cell, witness in sorted(atlas.exact_witnesses.items())],
-        _vanishing_gates(atlas, problem),
+        _vanishing_gates(atlas, problem, threads),
     )
 
 
@@ -101,10 +114,10 @@ def _homogeneous(point: tuple[Fraction, ...]) -> list[str]:
     return [format(int(x * denominator), "x") for x in point] + [format(denominator, "x")]
 
 
-def _vanishing_gates(atlas: Atlas, problem: core.Problem) -> list[tuple[int, int]]:
+def _vanishing_gates(atlas: Atlas, problem: core.Problem, threads: int) -> list[tuple[int, int]]:
     """(cell, gate) for all gates that are zero on a whole cell: on one that is not, they have a sign at the witness."""
     patterns, witnesses = np.ascontiguousarray(atlas.patterns), np.ascontiguousarray(atlas.witnesses)
-    left = np.flatnonzero(core.prove_witnesses(problem, patterns, witnesses, atlas.certificate.threads) == 0)
+    left = np.flatnonzero(core.prove_witnesses(problem, patterns, witnesses, threads) == 0)
     vanishing: list[tuple[int, int]] = []
     exact = RationalProgram(atlas.program)
     for first in range(0, len(left), _CHUNK):

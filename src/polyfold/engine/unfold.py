@@ -38,8 +38,8 @@ def unfold(
     domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`, `pf.line`, `pf.plane`.
     progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
     max_cells, max_seconds: stop there; the atlas then says that it is incomplete. So does an interrupt (Ctrl-C).
-        The cells found are then put together, about half a second a million; another interrupt gives them up. `pf.resume`
-        goes on from there.
+        The cells found are then put together, about half a second a million; another interrupt gives them up.
+        `pf.resume` goes on from there.
     threads: how many to use; None for one a processor. The result does not depend on it.
 
     >>> import numpy as np, polyfold as pf

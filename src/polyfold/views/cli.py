@@ -36,6 +36,8 @@ from polyfold.views.summary import atlas_facts, atlas_panel, count_facts, facts_
 
 CHECK_FAILED, BAD_INPUT, LIMIT_REACHED = 1, 2, 3
 
+_ATLAS = "atlas.parquet"
+
 # Somebody who set a limit does not want to wait for the regions of what was found.
 _REGIONS_AT_ONCE = 50_000
 
@@ -133,7 +135,7 @@ def unfold(
 
 @app.command()
 def resume(
-    stopped: Annotated[Path, typer.Argument(metavar="ATLAS", help="The folder that an incomplete unfold has written.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder that an incomplete unfold has written.")],
     max_cells: Annotated[int | None, typer.Option(help="Stop after so many more cells.")] = None,
     max_seconds: MaxSeconds = None,
     threads: Threads = None,
@@ -142,10 +144,11 @@ def resume(
     as_json: AsJson = False,
 ) -> None:
     """Go on with an unfold that a limit or Ctrl-C has stopped."""
-    folder = stopped.parent if stopped.is_file() else stopped
+    if folder.is_file():
+        raise StorageError(f"{str(folder)!r} is a file: give the folder that polyfold unfold --out has written")
     out = folder if out is None else out
     _check_writable(out)
-    before = open_atlas(folder / "atlas.parquet" if folder is stopped else stopped)
+    before = open_atlas(folder / _ATLAS)
     atlas = resume_atlas(
         before, progress=sys.stderr.isatty(), max_cells=max_cells, max_seconds=max_seconds, threads=threads
     )
@@ -263,7 +266,7 @@ def _write(atlas: Atlas, facts: dict[str, Any], folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StorageError(f"cannot write to {str(folder)!r}: {error.strerror}") from None
-    path = folder / "atlas.parquet"
+    path = folder / _ATLAS
     with atomically(folder / "summary.json") as summary:
         summary.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
         atlas.save(path)
