@@ -18,7 +18,18 @@ from rich.console import Console
 
 from processes import WorkerError
 from report import Section, machine, paragraph
-from sections import acasxu, arithmetic_limit, baselines, count_and_unfold, growth, memory, relucent, slices, threads
+from sections import (
+    acasxu,
+    arithmetic_limit,
+    baselines,
+    count_and_unfold,
+    growth,
+    interrupts,
+    memory,
+    relucent,
+    slices,
+    threads,
+)
 from settings import Bench, quietness
 
 SECTIONS = {
@@ -27,6 +38,7 @@ SECTIONS = {
     "count": count_and_unfold,
     "acasxu": acasxu,
     "threads": threads,
+    "interrupts": interrupts,
     "memory": memory,
     "growth": growth,
     "limit": arithmetic_limit,

@@ -58,18 +58,20 @@ def boxes(radius: float, *widths: tuple[int, ...]) -> tuple[Case, ...]:
     return tuple(Case(each, radius) for each in widths)
 
 
-def write_acasxu(folder: Path) -> Path | None:
-    """The ACAS-Xu network with the box of its property 3, or None where the network is not at hand."""
+def write_acasxu(folder: Path, times: float = 1.0) -> Path | None:
+    """The ACAS-Xu network with the box of its property 3, so many times as wide; None where it is not at hand."""
     if not ACASXU.exists():
         return None
     import polyfold as pf
     from polyfold.program.lower import lower
 
-    path = folder / "acasxu.npz"
+    path = folder / f"acasxu_{times:g}.npz"
     if not path.exists():
         program = lower(pf.load(ACASXU))
         # A plain ReLU network: each affine function reads the one before it.
         affine = [*(stage.affine for stage in program.stages), program.output]
         layers = [(step.blocks[0].weight, step.bias) for step in affine]
-        write(path, layers, (np.array(PROPERTY_3[0]), np.array(PROPERTY_3[1])))
+        low, high = np.array(PROPERTY_3)
+        middle, reach = (low + high) / 2, times * (high - low) / 2
+        write(path, layers, (low, high) if times == 1 else (middle - reach, middle + reach))
     return path

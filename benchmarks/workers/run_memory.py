@@ -41,7 +41,11 @@ def main() -> None:
     peak = status("VmHWM")
     arrays = [value for value in vars(result).values() if isinstance(value, np.ndarray)] if name == "unfold" else []
     cells = len(result) if name == "unfold" else int(result.cells)
-    print(json.dumps({"cells": cells, "peak": peak - before, "result": sum(array.nbytes for array in arrays)}))
+    if not result.complete:
+        raise SystemExit(f"{name} did not come to its end")
+    level = result.certificate.level if name == "unfold" else ""
+    size = sum(array.nbytes for array in arrays)
+    print(json.dumps({"cells": cells, "level": level, "peak": peak - before, "result": size}))
 
 
 if __name__ == "__main__":
