@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.analyses.pushed import pushed
 from polyfold.atlas.frozen import slopes
-from polyfold.exact.bounded import BoundedValues, exact_values, linear_of_whole_numbers
+from polyfold.exact.bounded import BoundedValues, exact_values
 from polyfold.exact.rounding import TINY, relative
 from polyfold.program.program import Program
 
@@ -36,7 +37,7 @@ def heard(program: Program, signs: Signs, gates: Ids, blocked: Signs) -> Bounded
             continue
         reached.add(number)
         _fill(values, step.affine.sources, steps.widths)
-        z = linear_of_whole_numbers(step.affine, values)
+        z = pushed(step.affine, values)
         values[number] = z if step.stage is None else _passed(program, step.stage, signs, blocked, z)
         for value in range(1, number):
             if steps.last_reader[value] < number:
@@ -44,7 +45,7 @@ def heard(program: Program, signs: Signs, gates: Ids, blocked: Signs) -> Bounded
     if not reached & steps.output.sources:
         return exact_values(np.zeros((len(gates), program.output_dim)))
     _fill(values, steps.output.sources, steps.widths)
-    return linear_of_whole_numbers(steps.output, values)
+    return pushed(steps.output, values)
 
 
 def _fill(values: list[BoundedValues], sources: frozenset[int], widths: list[int]) -> None:

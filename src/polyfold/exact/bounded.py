@@ -13,9 +13,6 @@ from polyfold.exact.rounding import TINY, relative, smallest
 
 Array = npt.NDArray[np.float64]
 
-# Whole numbers below this, and their sums, are exact.
-_WHOLE = 2.0**53
-
 
 @dataclass(frozen=True, eq=False)
 class BoundedValues:
@@ -79,23 +76,6 @@ def _underflowed(form: AffineLike, values: list[Array]) -> npt.NDArray[np.bool_]
         return np.zeros((1, 1), dtype=bool)
     there: npt.NDArray[np.bool_] = form.changed(_is_there).linear(_each_read(form, values, _is_there)) > 0
     return there
-
-
-def linear_of_whole_numbers(form: AffineLike, sources: list[BoundedValues]) -> BoundedValues:
-    """A linear function of bounded sources, without any error where it only adds up whole numbers.
-
-    So what cancels is known to: in a pool a loser's own comparison is added and taken away again.
-    """
-    found = affine(form, sources, linear=True)
-    live = frozenset(k for k in form.sources if sources[k].values.any() or sources[k].errors.any())
-    if not form.has_whole_factors(live):
-        return found
-    sizes = form.changed(np.abs)
-    values = [source.values for source in sources]
-    broken = [((source.errors != 0) | (np.rint(source.values) != source.values)).astype(float) for source in sources]
-    sums = sizes.linear(_each_read(form, values, np.abs))
-    exact = (sums < _WHOLE) & (sizes.linear(broken) == 0)
-    return BoundedValues(found.values, np.where(exact, 0.0, found.errors))
 
 
 def _each_read(form: AffineLike, values: list[Array], change: Callable[[Array], Array]) -> list[Array]:

@@ -59,10 +59,6 @@ class Affine(ABC):
         """Bounds the products of coefficients from below, in absolute value, zeros apart."""
 
     @abstractmethod
-    def has_whole_factors(self, sources: frozenset[int]) -> bool:
-        """Whether all coefficients on these sources are whole numbers, and so are those that they are made of."""
-
-    @abstractmethod
     def __call__(self, sources: Sequence[Array]) -> Array:
         """Rows of values from the rows of every source."""
 
@@ -113,9 +109,6 @@ class WrittenOut(Affine):
     @cached_property
     def smallest(self) -> float:
         return min((smallest(block.weight) for block in self.blocks), default=1.0)
-
-    def has_whole_factors(self, sources: frozenset[int]) -> bool:
-        return all(_are_whole(block.weight) for block in self.blocks if block.source in sources)
 
     def __call__(self, sources: Sequence[Array]) -> Array:
         total = np.broadcast_to(self.bias, (len(sources[0]), len(self.bias)))
@@ -168,9 +161,6 @@ class Structured(Affine):
     def smallest(self) -> float:
         return self.form.smallest
 
-    def has_whole_factors(self, sources: frozenset[int]) -> bool:
-        return _has_whole_factors(self.form, sources)
-
     @cached_property
     def size(self) -> int:
         """How many coefficients it has when it is written out."""
@@ -218,16 +208,6 @@ class Structured(Affine):
     def update(self, hasher: hashlib._Hash) -> None:
         _update(hasher, self.form)
         hasher.update(self.bias.tobytes())
-
-
-def _are_whole(factors: Array) -> bool:
-    return bool((np.rint(factors) == factors).all())
-
-
-def _has_whole_factors(form: Form, sources: frozenset[int]) -> bool:
-    if not form.sources & sources:
-        return True
-    return _are_whole(form.factors) and all(_has_whole_factors(part, sources) for part in form.parts)
 
 
 def operators(affine: Affine) -> Iterator[Operator]:
