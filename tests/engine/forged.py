@@ -32,27 +32,29 @@ def keeping_facets(atlas: pf.Atlas, kept: np.ndarray) -> pf.Atlas:
     )
 
 
-def without_cell(atlas: pf.Atlas, cell: int, *, facets: str) -> pf.Atlas:
-    """One cell left out, all others renumbered. Facets towards it are "dropped", left "dangling" or made "boundary"."""
-    owner = np.repeat(np.arange(len(atlas)), np.diff(atlas.facet_start))
-    towards = atlas.neighbour == cell
-    atlas = keeping_facets(atlas, (owner != cell) & ~(towards & (facets == "dropped")))
-    hole = {"dropped": -2, "dangling": -2, "boundary": -1}[facets]
-    kept = np.arange(len(atlas)) != cell
+def keeping_cells(atlas: pf.Atlas, kept: np.ndarray, *, hole: int = -2) -> pf.Atlas:
+    """The atlas with these cells only (a mask), renumbered; those that had another one as a neighbour have `hole`."""
+    atlas = keeping_facets(atlas, np.repeat(kept, np.diff(atlas.facet_start)))
     number = np.append(np.where(kept, np.cumsum(kept) - 1, hole), [-2, -1])
-    wall = atlas.facet_wall
-    if facets == "boundary":
-        wall = np.where(atlas.neighbour == cell, atlas.gates, wall).astype(np.int32)
     return replace(
         atlas,
         patterns=atlas.patterns[kept],
         witnesses=atlas.witnesses[kept],
         bounded=atlas.bounded[kept],
-        facet_start=np.delete(atlas.facet_start, cell + 1),
-        facet_wall=wall,
+        facet_start=np.append(atlas.facet_start[:-1][kept], atlas.facet_start[-1]),
         neighbour=number[atlas.neighbour].astype(np.int32),
-        exact_witnesses={},
+        exact_witnesses={int(number[cell]): at for cell, at in atlas.exact_witnesses.items() if kept[cell]},
     )
+
+
+def without_cell(atlas: pf.Atlas, cell: int, *, facets: str) -> pf.Atlas:
+    """One cell left out, all others renumbered. Facets towards it are "dropped", left "dangling" or made "boundary"."""
+    towards = atlas.neighbour == cell
+    if facets == "dropped":
+        atlas = keeping_facets(atlas, ~towards)
+    if facets == "boundary":
+        atlas = replace(atlas, facet_wall=np.where(towards, atlas.gates, atlas.facet_wall).astype(np.int32))
+    return keeping_cells(atlas, np.arange(len(atlas)) != cell, hole=-1 if facets == "boundary" else -2)
 
 
 def with_facet(atlas: pf.Atlas, cell: int, wall: int, neighbour: int) -> pf.Atlas:

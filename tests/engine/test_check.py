@@ -9,6 +9,7 @@ import pytest
 
 import polyfold as pf
 from atlas.oracles import CORNER, by_hand, unfolded
+from engine.forged import keeping_cells
 
 PAIRING, DISTINCT, WITNESSES = "facets pair up", "patterns differ", "witnesses have their patterns"
 CONTINUITY, VOLUMES, FACETS = "maps agree across facets", "volumes add up", "facets are those of the vertices"
@@ -71,19 +72,7 @@ def test_an_incomplete_atlas_that_says_it_is_complete():
 
 def without_cell(atlas: pf.Atlas, cell: int, hole: int) -> pf.Atlas:
     """The atlas with one cell left out, and `hole` for those who had it as a neighbour."""
-    kept = np.arange(len(atlas)) != cell
-    facets = np.repeat(kept, np.diff(atlas.facet_start))
-    number = np.append(np.where(kept, np.cumsum(kept) - 1, hole), [-2, -1])
-    assert not len(atlas.shared_facet)
-    return replace(
-        atlas,
-        patterns=atlas.patterns[kept],
-        witnesses=atlas.witnesses[kept],
-        bounded=atlas.bounded[kept],
-        facet_start=np.concatenate([[0], np.cumsum(np.diff(atlas.facet_start)[kept])]),
-        facet_wall=atlas.facet_wall[facets],
-        neighbour=number[atlas.neighbour[facets]].astype(np.int32),
-    )
+    return keeping_cells(atlas, np.arange(len(atlas)) != cell, hole=hole)
 
 
 @pytest.mark.parametrize("hole", [-1, -2, 0])

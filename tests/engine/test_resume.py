@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import polyfold as pf
+from engine.forged import keeping_cells
 from polyfold.engine.method import GENERATORS, PROGRAMS
 from polyfold.testing.cases import Case
 from polyfold.testing.strategies import cases
@@ -74,24 +75,8 @@ def test_any_cells_may_be_missing(case: Case, data: st.DataObject) -> None:
 
 def only(atlas: pf.Atlas, kept: np.ndarray) -> pf.Atlas:
     """The atlas that a run would have given if it had found only these cells."""
-    new_number = np.where(kept, np.cumsum(kept) - 1, -2)
-    facets = kept[atlas.facet_owner]
-    neighbour = atlas.neighbour[facets].astype(np.int64)
-    new_facet = np.cumsum(facets) - 1
-    shared = facets[atlas.shared_facet]
-    return dataclasses.replace(
-        atlas,
-        patterns=atlas.patterns[kept],
-        witnesses=atlas.witnesses[kept],
-        bounded=atlas.bounded[kept],
-        facet_start=np.concatenate([[0], np.cumsum(np.diff(atlas.facet_start)[kept])]),
-        facet_wall=atlas.facet_wall[facets],
-        neighbour=np.where(neighbour < 0, neighbour, new_number[neighbour]).astype(np.int32),
-        shared_facet=new_facet[atlas.shared_facet[shared]],
-        shared_wall=atlas.shared_wall[shared],
-        exact_witnesses={int(new_number[cell]): at for cell, at in atlas.exact_witnesses.items() if kept[cell]},
-        certificate=dataclasses.replace(atlas.certificate, complete=False, level="counted", checks=()),
-    )
+    stopped = dataclasses.replace(atlas.certificate, complete=False, level="counted", checks=())
+    return dataclasses.replace(keeping_cells(atlas, kept), certificate=stopped)
 
 
 def test_a_stopped_run_that_was_saved(tmp_path: Path) -> None:
