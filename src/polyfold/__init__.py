@@ -14,6 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from polyfold.analyses.canonical.build import canonical
+    from polyfold.analyses.canonical.form import Canonical
     from polyfold.analyses.local import LocalMaps, local
     from polyfold.analyses.map_of import PatternMap, map_of
     from polyfold.analyses.regions import Regions, regions
@@ -37,6 +39,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Atlas",
+    "Canonical",
     "Cell",
     "Certificate",
     "Count",
@@ -48,6 +51,7 @@ __all__ = [
     "Program",
     "Regions",
     "box",
+    "canonical",
     "certify",
     "check",
     "count",
@@ -67,6 +71,8 @@ __all__ = [
 
 # Which module has which names: the imports above, said to Python. tests/repository/test_import.py compares the two.
 _PLACES = {
+    "analyses.canonical.build": ("canonical",),
+    "analyses.canonical.form": ("Canonical",),
     "analyses.local": ("LocalMaps", "local"),
     "analyses.map_of": ("PatternMap", "map_of"),
     "analyses.regions": ("Regions", "regions"),

@@ -43,14 +43,14 @@ class ExactForms:
         for k in range(domain.dim):
             axes[k, 1 + k] = fmpq(1)
         self._inputs = exact_lift(domain, axes)
-        self._domain_rows = _domain_rows(domain, self._inputs)
+        self.domain_rows = _domain_rows(domain, self._inputs)
         self._stage = lru_cache(keep)(self._compute_stage)
         self.under = lru_cache(keep)(self._compute_forms)
 
     def _compute_forms(self, pattern: Pattern) -> Forms:
         rows = [
             row for s in range(len(self.exact.stages)) for row in self._stage(s, pattern[: self._first[s]])[0]
-        ] + self._domain_rows
+        ] + self.domain_rows
         return Forms(rows, fmpz_mat(rows) if rows else fmpz_mat(0, 0))
 
     def _compute_stage(self, stage: int, before: Pattern) -> tuple[list[list[int]], fmpq_mat]:

@@ -1,0 +1,212 @@
+"""canonical: from an atlas to the canonical form of its function."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from math import factorial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from polyfold.analyses.canonical.chains import Chains, Counts
+from polyfold.analyses.canonical.flats import Row, forward, pivot, primitive
+from polyfold.analyses.canonical.form import Canonical, Jump, Map, support_of
+from polyfold.analyses.exact_maps import ExactMaps
+from polyfold.analyses.regions import regions
+from polyfold.atlas.atlas import DOMAIN_BOUNDARY, Atlas
+from polyfold.atlas.domain import DomainLike
+from polyfold.atlas.generators import LINE, VERTEX, Generators
+from polyfold.engine.exact_forms import ExactForms
+from polyfold.engine.unfold import unfold
+from polyfold.engine.watch import whole_number
+from polyfold.errors import LimitError, PolyfoldError, how_many
+
+_MOST_CHAINS = 10_000_000
+
+Ids = npt.NDArray[np.int64]
+Amount = tuple[fmpq, ...]
+
+
+def canonical(network_or_atlas: Any, domain: DomainLike = None, *, max_chains: int | None = _MOST_CHAINS) -> Canonical:
+    """A description of the function that depends on nothing but the function and the domain.
+
+    Networks that compute the same real-valued function on the same domain have equal forms and equal digests, however
+    deep they are and whatever neurons are permuted, rescaled, split or of no use; others have different forms. On a
+    slice the function is one of the domain's parameters.
+
+    Parameters
+    ----------
+    network_or_atlas: a complete atlas, or anything that `pf.load` takes.
+    domain: of a network that is no atlas yet.
+    max_chains: how many chains of faces (a facet, a facet of it, ..., a vertex) may be looked at; None for any number.
+        A vertex ends (d - 1)! of them on every facet, so that their number grows fast with the dimension.
+
+    >>> import numpy as np, polyfold as pf
+    >>> by_two = pf.canonical([([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])])
+    >>> by_one = pf.canonical([([[4.0], [-0.5], [0.5]], [0.0, 0.0, 2.0]), ([[0.25, 2.0, 0.0]], [0.0])])
+    >>> by_two == by_one, by_two.digest == by_one.digest
+    (True, True)
+    >>> by_two
+    Canonical: 2 maps, 1 hyperplane between them, 1 -> 1; digest ...
+    """
+    most = np.iinfo(np.int64).max
+    limit = most if max_chains is None else whole_number("max_chains", max_chains, most)
+    atlas = _complete_atlas(network_or_atlas, domain, limit)
+    return _Builder(atlas, limit).form()
+
+
+def _complete_atlas(network_or_atlas: Any, domain: DomainLike, limit: int) -> Atlas:
+    if not isinstance(network_or_atlas, Atlas):
+        # No fewer chains than cells, but for the last cell: none has no facet if there are two.
+        atlas = unfold(network_or_atlas, domain, max_cells=min(limit + 1, np.iinfo(np.int32).max))
+        if atlas.certificate.stopped_by == "max_cells":
+            raise LimitError(
+                f"the network has more than {how_many(len(atlas) - 1, 'cell')}, and so more chains of faces than "
+                f"max_chains={limit:,}: raise it, or take a smaller domain"
+            )
+    elif domain is not None:
+        raise PolyfoldError("an atlas has its domain already: give either an atlas, or a network and a domain")
+    else:
+        atlas = network_or_atlas
+    if not atlas.complete:
+        raise PolyfoldError(
+            f"the atlas is incomplete (stopped by {atlas.certificate.stopped_by}), and a canonical form is one of the "
+            "whole function: pf.resume completes it"
+        )
+    return atlas
+
+
+class _Builder:
+    """What is needed of an atlas on the way to its canonical form."""
+
+    def __init__(self, atlas: Atlas, limit: int) -> None:
+        self.atlas = atlas
+        self.forms = ExactForms(atlas.program, atlas.domain)
+        self.generators: Generators | None = None
+        if atlas.dim > 2:
+            self.generators = atlas.generators()
+        self._refuse_too_many(limit)
+
+    def form(self) -> Canonical:
+        maps, cells = self._maps()
+        map_of_cell = np.empty(len(self.atlas), dtype=np.int64)
+        for number, some in enumerate(cells):
+            map_of_cell[some] = number
+        return Canonical(
+            inputs=self.atlas.dim,
+            outputs=self.atlas.outputs,
+            domain=tuple(sorted(self._domain_rows())),
+            maps=tuple(self._lines(numbers) for numbers in maps),
+            jumps=tuple(self._jumps(maps, map_of_cell)),
+            cells=tuple(tuple(some.tolist()) for some in cells),
+        )
+
+    # -- maps
+
+    def _maps(self) -> tuple[list[Amount], list[Ids]]:
+        """The distinct maps in lexicographic order, and the cells that have them."""
+        exact, found = ExactMaps(self.atlas), regions(self.atlas)
+        by_map: dict[Amount, list[Ids]] = {}
+        for first, cells in zip(found.first_cell.tolist(), found.cells, strict=True):
+            by_map.setdefault(exact[first], []).append(cells)
+        maps = sorted(by_map)
+        return maps, [np.sort(np.concatenate(by_map[one])) for one in maps]
+
+    def _lines(self, numbers: Amount) -> Map:
+        width = self.atlas.dim + 1
+        return tuple(_fractions(numbers[k : k + width]) for k in range(0, len(numbers), width))
+
+    # -- rows
+
+    def _rows(self, cell: int) -> list[list[int]]:
+        """One row a facet of the cell: a . u + b >= 0 on the cell."""
+        pattern = tuple(self.atlas.signs([cell])[0].tolist())
+        forms = self.forms.under(pattern).rows
+        rows = []
+        for facet in self.atlas.facets(cell):
+            # A gate that is zero on the whole cell is a wall too, if it is not zero on the neighbour.
+            wall = next(wall for wall in self.atlas.walls(facet) if any(forms[wall][:-1]))
+            off = wall < self.atlas.gates and not pattern[wall]
+            rows.append([-entry for entry in forms[wall]] if off else forms[wall])
+        return rows
+
+    def _domain_rows(self) -> set[Row]:
+        """The rows that some cell has a facet on; no other is needed to describe the domain."""
+        atlas = self.atlas
+        return {
+            primitive(self.forms.domain_rows[wall - atlas.gates])
+            for facet in np.flatnonzero(atlas.neighbour == DOMAIN_BOUNDARY).tolist()
+            for wall in atlas.walls(facet)
+            if wall >= atlas.gates and any(self.forms.domain_rows[wall - atlas.gates][:-1])
+        }
+
+    # -- jumps
+
+    def _jumps(self, maps: Sequence[Amount], map_of_cell: Ids) -> Iterator[Jump]:
+        atlas = self.atlas
+        here, there = atlas.facet_owner, atlas.neighbour
+        once = np.flatnonzero(there > here)
+        bent = once[map_of_cell[here[once]] != map_of_cell[there[once]]]
+        found: dict[tuple[Row, Amount], tuple[Counts, list[int]]] = {}
+        for some in np.split(bent, np.flatnonzero(np.diff(here[bent])) + 1) if len(bent) else ():
+            cell = int(here[some[0]])
+            chains, rows = self._chains(cell)
+            for facet in some.tolist():
+                local = facet - int(atlas.facet_start[cell])
+                lies_on = forward(tuple(rows[local]))
+                assert lies_on is not None
+                hyperplane, side = lies_on
+                change = _amount(maps[map_of_cell[cell]], maps[map_of_cell[there[facet]]], hyperplane, side)
+                counts, facets = found.setdefault((hyperplane, change), ({}, []))
+                for chain, count in chains.of_facet(local, hyperplane).items():
+                    counts[chain] = counts.get(chain, 0) + count
+                facets.append(facet)
+        for hyperplane, change in sorted(found):
+            counts, facets = found[hyperplane, change]
+            yield Jump(hyperplane, _fractions(change), support_of(counts), tuple(facets))
+
+    def _chains(self, cell: int) -> tuple[Chains, list[list[int]]]:
+        rows, found = self._rows(cell), self.generators
+        if found is None:
+            return Chains(rows), rows
+        lies_on, vertices = [0] * len(rows), 0
+        for bit, g in enumerate(range(int(found.start[cell]), int(found.start[cell + 1]))):
+            if found.kind[g] == LINE:
+                continue
+            vertices |= (int(found.kind[g]) == VERTEX) << bit
+            for local in found.facet[found.facet_start[g] : found.facet_start[g + 1]].tolist():
+                lies_on[local] |= 1 << bit
+        return Chains(rows, lies_on, vertices), rows
+
+    def _refuse_too_many(self, limit: int) -> None:
+        """A vertex of a facet ends (d - 1)! chains there if it is simple, and more if it is not."""
+        inner = int((self.atlas.neighbour > self.atlas.facet_owner).sum())
+        if self.generators is None:
+            chains = inner * self.atlas.dim
+        else:
+            found, atlas = self.generators, self.atlas
+            ends = np.repeat(np.where(found.kind == LINE, 0, 1), np.diff(found.facet_start))
+            facet = atlas.facet_start[np.repeat(found.owner, np.diff(found.facet_start))] + found.facet
+            once = (atlas.neighbour > atlas.facet_owner)[facet]
+            chains = int(ends[once].sum()) * factorial(atlas.dim - 1)
+        if chains > limit:
+            raise LimitError(
+                f"the {how_many(len(self.atlas), 'cell')} have about {how_many(chains, 'chain')} of faces, more than "
+                f"max_chains={limit:,}: raise it, or take a smaller domain"
+            )
+
+
+def _amount(here: Amount, there: Amount, hyperplane: Row, side: int) -> Amount:
+    """By which multiple of the hyperplane's form the maps differ: both agree where it is zero."""
+    column = pivot(hyperplane)
+    assert column is not None
+    scale = fmpq(side, hyperplane[column])
+    width = len(hyperplane)
+    return tuple((here[k] - there[k]) * scale for k in range(column, len(here), width))
+
+
+def _fractions(numbers: Sequence[fmpq]) -> tuple[Fraction, ...]:
+    return tuple(Fraction(int(x.p), int(x.q)) for x in numbers)

@@ -1,0 +1,137 @@
+"""The canonical form itself: what it holds, how it is written out, and its digest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from hashlib import sha256
+from typing import Any
+
+from flint import fmpz
+
+from polyfold.analyses.canonical.flats import Row
+from polyfold.errors import how_many
+
+# What is digested begins with this: another way to write the same function down gets another name.
+_FORMAT = "polyfold canonical form 1"
+_SHOWN = 12
+
+Map = tuple[tuple[Fraction, ...], ...]
+
+
+@dataclass(frozen=True)
+class Support:
+    """A set of full dimension in a flat, by its border, which is described in the same way, a dimension lower.
+
+    at_infinity  how often the set contains the flat's last place: far out along (t^k, ..., t^2, t) in its k free
+                 coordinates. In dimension 0: how often it contains the point.
+    border       by hyperplane of the flat, in lexicographic order: where the set begins (counted 1) and where it ends
+                 (counted -1) as one goes across to the side where the row is positive.
+
+    Of a set every count is 0, 1 or -1 as a function on the border; sums of such sets may have others.
+    """
+
+    at_infinity: int
+    border: tuple[tuple[Row, Support], ...] = ()
+
+    def plain(self) -> list[Any]:
+        """As nested lists."""
+        return [self.at_infinity, [[_integers(row), part.plain()] for row, part in self.border]]
+
+
+@dataclass(frozen=True)
+class Jump:
+    """Where on a hyperplane the map changes by one and the same amount.
+
+    hyperplane  (a, b): primitive integers, the first non-zero one of a positive; the hyperplane is a . x + b = 0
+    amount      one number an output: the map on the side a . x + b > 0 minus the other one is amount * (a . x + b)
+    where       the part of the hyperplane
+    facets      the facets of the atlas that make it up; not part of the form
+    """
+
+    hyperplane: Row
+    amount: tuple[Fraction, ...]
+    where: Support
+    facets: tuple[int, ...] = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, repr=False)
+class Canonical:
+    """A piecewise-linear function on a domain, described so that nothing depends on the network behind it.
+
+    inputs, outputs
+    domain    the domain's own inequalities a . x + b >= 0, as primitive rows (a, b) in lexicographic order
+    maps      the distinct maps: for each output its slopes and its constant; in lexicographic order
+    jumps     where the map changes and by how much, by hyperplane and amount
+    cells     the cells of the atlas that have each map; not part of the form
+
+    Two forms are equal if and only if they are of the same function on the same domain.
+    """
+
+    inputs: int
+    outputs: int
+    domain: tuple[Row, ...]
+    maps: tuple[Map, ...]
+    jumps: tuple[Jump, ...]
+    cells: tuple[tuple[int, ...], ...] = field(compare=False)
+
+    def __repr__(self) -> str:
+        return (
+            f"Canonical: {how_many(len(self.maps), 'map')}, {how_many(len(self.hyperplanes), 'hyperplane')} between "
+            f"them, {self.inputs} -> {self.outputs}; digest {self.digest[:_SHOWN]}..."
+        )
+
+    @property
+    def hyperplanes(self) -> tuple[Row, ...]:
+        """The hyperplanes on which the map changes somewhere."""
+        return tuple(dict.fromkeys(jump.hyperplane for jump in self.jumps))
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the form as JSON, 64 hexadecimal digits: the same for equal forms, and for no others known."""
+        text = json.dumps(self.to_json(), separators=(",", ":"), sort_keys=True)
+        return sha256(text.encode("ascii")).hexdigest()
+
+    def to_json(self) -> dict[str, Any]:
+        """The form as plain lists. Numbers other than counts are strings: integers, or fractions in lowest terms."""
+        return {
+            "format": _FORMAT,
+            "inputs": self.inputs,
+            "outputs": self.outputs,
+            "domain": [_integers(row) for row in self.domain],
+            "maps": [[[_fraction(x) for x in line] for line in lines] for lines in self.maps],
+            "jumps": [
+                {
+                    "hyperplane": _integers(jump.hyperplane),
+                    "amount": [_fraction(x) for x in jump.amount],
+                    "where": jump.where.plain(),
+                }
+                for jump in self.jumps
+            ],
+        }
+
+
+def support_of(counts: Mapping[tuple[Row, ...], int]) -> Support:
+    """A support from the counts of its chains of hyperplanes, each in the flat of those before it.
+
+    >>> support_of({(): 1, ((0, 1, 0),): 1, ((0, 2, 1),): 0})
+    Support(at_infinity=1, border=(((0, 1, 0), Support(at_infinity=1, border=())),))
+    """
+    parts: dict[Row, dict[tuple[Row, ...], int]] = {}
+    for chain, count in counts.items():
+        if chain and count:
+            parts.setdefault(chain[0], {})[chain[1:]] = count
+    return Support(counts.get((), 0), tuple((row, support_of(parts[row])) for row in sorted(parts)))
+
+
+def _integers(row: Row) -> list[str]:
+    # Python refuses to write integers of very many digits; FLINT does not.
+    return [str(fmpz(entry)) for entry in row]
+
+
+def _fraction(number: Fraction) -> str:
+    top = str(fmpz(number.numerator))
+    return top if number.denominator == 1 else f"{top}/{fmpz(number.denominator)}"
