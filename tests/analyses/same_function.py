@@ -1,4 +1,4 @@
-"""Ways to write a network differently without changing its function: exact in floats, since factors are powers of two."""
+"""Ways to write a network differently without changing its function. Factors are powers of two: nothing is rounded."""
 
 from __future__ import annotations
 

@@ -12,14 +12,14 @@ import numpy.typing as npt
 from flint import fmpq
 
 from polyfold.analyses.canonical.chains import Chains, Counts
-from polyfold.analyses.canonical.flats import Row, forward, pivot, primitive
+from polyfold.analyses.canonical.flats import Row, forward, pivot
 from polyfold.analyses.canonical.form import Canonical, Jump, Map, support_of
+from polyfold.analyses.canonical.rows import CellRows
 from polyfold.analyses.exact_maps import ExactMaps
 from polyfold.analyses.regions import regions
-from polyfold.atlas.atlas import DOMAIN_BOUNDARY, Atlas
+from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import DomainLike
 from polyfold.atlas.generators import LINE, VERTEX, Generators
-from polyfold.engine.exact_forms import ExactForms
 from polyfold.engine.unfold import unfold
 from polyfold.engine.watch import whole_number
 from polyfold.errors import LimitError, PolyfoldError, how_many
@@ -84,7 +84,7 @@ class _Builder:
 
     def __init__(self, atlas: Atlas, limit: int) -> None:
         self.atlas = atlas
-        self.forms = ExactForms(atlas.program, atlas.domain)
+        self.rows = CellRows(atlas)
         self.generators: Generators | None = None
         if atlas.dim > 2:
             self.generators = atlas.generators()
@@ -98,10 +98,11 @@ class _Builder:
         return Canonical(
             inputs=self.atlas.dim,
             outputs=self.atlas.outputs,
-            domain=tuple(sorted(self._domain_rows())),
+            domain=self.rows.of_domain(),
             maps=tuple(self._lines(numbers) for numbers in maps),
             jumps=tuple(self._jumps(maps, map_of_cell)),
             cells=tuple(tuple(some.tolist()) for some in cells),
+            atlas=self.atlas,
         )
 
     # -- maps
@@ -119,30 +120,6 @@ class _Builder:
         width = self.atlas.dim + 1
         return tuple(_fractions(numbers[k : k + width]) for k in range(0, len(numbers), width))
 
-    # -- rows
-
-    def _rows(self, cell: int) -> list[list[int]]:
-        """One row a facet of the cell: a . u + b >= 0 on the cell."""
-        pattern = tuple(self.atlas.signs([cell])[0].tolist())
-        forms = self.forms.under(pattern).rows
-        rows = []
-        for facet in self.atlas.facets(cell):
-            # A gate that is zero on the whole cell is a wall too, if it is not zero on the neighbour.
-            wall = next(wall for wall in self.atlas.walls(facet) if any(forms[wall][:-1]))
-            off = wall < self.atlas.gates and not pattern[wall]
-            rows.append([-entry for entry in forms[wall]] if off else forms[wall])
-        return rows
-
-    def _domain_rows(self) -> set[Row]:
-        """The rows that some cell has a facet on; no other is needed to describe the domain."""
-        atlas = self.atlas
-        return {
-            primitive(self.forms.domain_rows[wall - atlas.gates])
-            for facet in np.flatnonzero(atlas.neighbour == DOMAIN_BOUNDARY).tolist()
-            for wall in atlas.walls(facet)
-            if wall >= atlas.gates and any(self.forms.domain_rows[wall - atlas.gates][:-1])
-        }
-
     # -- jumps
 
     def _jumps(self, maps: Sequence[Amount], map_of_cell: Ids) -> Iterator[Jump]:
@@ -156,7 +133,7 @@ class _Builder:
             chains, rows = self._chains(cell)
             for facet in some.tolist():
                 local = facet - int(atlas.facet_start[cell])
-                lies_on = forward(tuple(rows[local]))
+                lies_on = forward(rows[local])
                 assert lies_on is not None
                 hyperplane, side = lies_on
                 change = _amount(maps[map_of_cell[cell]], maps[map_of_cell[there[facet]]], hyperplane, side)
@@ -168,8 +145,8 @@ class _Builder:
             counts, facets = found[hyperplane, change]
             yield Jump(hyperplane, _fractions(change), support_of(counts), tuple(facets))
 
-    def _chains(self, cell: int) -> tuple[Chains, list[list[int]]]:
-        rows, found = self._rows(cell), self.generators
+    def _chains(self, cell: int) -> tuple[Chains, list[Row]]:
+        rows, found = self.rows[cell], self.generators
         if found is None:
             return Chains(rows), rows
         lies_on, vertices = [0] * len(rows), 0

@@ -23,7 +23,7 @@ class Chains:
     vertices  which bits are vertices
     """
 
-    def __init__(self, rows: Sequence[Sequence[int]], lies_on: Sequence[int] | None = None, vertices: int = 0) -> None:
+    def __init__(self, rows: Sequence[Row], lies_on: Sequence[int] | None = None, vertices: int = 0) -> None:
         self._rows = rows
         self._dim = len(rows[0]) - 1
         self._lies_on = lies_on

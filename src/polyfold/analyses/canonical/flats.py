@@ -75,7 +75,7 @@ class Flat:
 
 
 def _without(row: Row, other: Row) -> Row:
-    """A positive multiple of the row, minus a multiple of the other one, that is zero in the other one's pivot column."""
+    """A positive multiple of the row less one of the other row, so that the other row's pivot column is zero."""
     column = pivot(other)
     assert column is not None
     factor = row[column]

@@ -13,6 +13,8 @@ from typing import Any
 from flint import fmpz
 
 from polyfold.analyses.canonical.flats import Row
+from polyfold.analyses.canonical.pieces import Piece, canonical_pieces
+from polyfold.atlas.atlas import Atlas
 from polyfold.errors import how_many
 
 # What is digested begins with this: another way to write the same function down gets another name.
@@ -66,7 +68,7 @@ class Canonical:
     domain    the domain's own inequalities a . x + b >= 0, as primitive rows (a, b) in lexicographic order
     maps      the distinct maps: for each output its slopes and its constant; in lexicographic order
     jumps     where the map changes and by how much, by hyperplane and amount
-    cells     the cells of the atlas that have each map; not part of the form
+    cells     the cells of the atlas that have each map; like the atlas itself, no part of the form
 
     Two forms are equal if and only if they are of the same function on the same domain.
     """
@@ -77,6 +79,7 @@ class Canonical:
     maps: tuple[Map, ...]
     jumps: tuple[Jump, ...]
     cells: tuple[tuple[int, ...], ...] = field(compare=False)
+    atlas: Atlas = field(compare=False)
 
     def __repr__(self) -> str:
         return (
@@ -88,6 +91,11 @@ class Canonical:
     def hyperplanes(self) -> tuple[Row, ...]:
         """The hyperplanes on which the map changes somewhere."""
         return tuple(dict.fromkeys(jump.hyperplane for jump in self.jumps))
+
+    @cached_property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The domain in convex pieces with a map each, which depend on the function only, in lexicographic order."""
+        return canonical_pieces(self.atlas)
 
     @cached_property
     def digest(self) -> str:
