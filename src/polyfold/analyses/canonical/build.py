@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import groupby
 from math import factorial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
 from polyfold.analyses.canonical.chains import Chains, Counts
 from polyfold.analyses.canonical.flats import Row, forward, pivot
-from polyfold.analyses.canonical.form import Canonical, Jump, Map, support_of
+from polyfold.analyses.canonical.form import Canonical, Jump, support_of
+from polyfold.analyses.canonical.maps import DistinctMaps, Numbers
 from polyfold.analyses.canonical.rows import CellRows
-from polyfold.analyses.exact_maps import ExactMaps
-from polyfold.analyses.regions import regions
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import DomainLike
 from polyfold.atlas.generators import LINE, VERTEX, Generators
@@ -25,9 +24,6 @@ from polyfold.engine.watch import whole_number
 from polyfold.errors import LimitError, PolyfoldError, how_many
 
 _MOST_CHAINS = 10_000_000
-
-Ids = npt.NDArray[np.int64]
-Amount = tuple[fmpq, ...]
 
 
 def canonical(network_or_atlas: Any, domain: DomainLike = None, *, max_chains: int | None = _MOST_CHAINS) -> Canonical:
@@ -91,53 +87,35 @@ class _Builder:
         self._refuse_too_many(limit)
 
     def form(self) -> Canonical:
-        maps, cells = self._maps()
-        map_of_cell = np.empty(len(self.atlas), dtype=np.int64)
-        for number, some in enumerate(cells):
-            map_of_cell[some] = number
+        found = DistinctMaps.of(self.atlas)
+        width = self.atlas.dim + 1
         return Canonical(
             inputs=self.atlas.dim,
             outputs=self.atlas.outputs,
             domain=self.rows.of_domain(),
-            maps=tuple(self._lines(numbers) for numbers in maps),
-            jumps=tuple(self._jumps(maps, map_of_cell)),
-            cells=tuple(tuple(some.tolist()) for some in cells),
+            maps=tuple(
+                tuple(_fractions(numbers[k : k + width]) for k in range(0, len(numbers), width))
+                for numbers in found.maps
+            ),
+            jumps=tuple(self._jumps(found)),
+            cells=tuple(tuple(some.tolist()) for some in found.cells),
             atlas=self.atlas,
         )
 
-    # -- maps
-
-    def _maps(self) -> tuple[list[Amount], list[Ids]]:
-        """The distinct maps in lexicographic order, and the cells that have them."""
-        exact, found = ExactMaps(self.atlas), regions(self.atlas)
-        by_map: dict[Amount, list[Ids]] = {}
-        for first, cells in zip(found.first_cell.tolist(), found.cells, strict=True):
-            by_map.setdefault(exact[first], []).append(cells)
-        maps = sorted(by_map)
-        return maps, [np.sort(np.concatenate(by_map[one])) for one in maps]
-
-    def _lines(self, numbers: Amount) -> Map:
-        width = self.atlas.dim + 1
-        return tuple(_fractions(numbers[k : k + width]) for k in range(0, len(numbers), width))
-
-    # -- jumps
-
-    def _jumps(self, maps: Sequence[Amount], map_of_cell: Ids) -> Iterator[Jump]:
+    def _jumps(self, maps: DistinctMaps) -> Iterator[Jump]:
         atlas = self.atlas
         here, there = atlas.facet_owner, atlas.neighbour
-        once = np.flatnonzero(there > here)
-        bent = once[map_of_cell[here[once]] != map_of_cell[there[once]]]
-        found: dict[tuple[Row, Amount], tuple[Counts, list[int]]] = {}
-        for some in np.split(bent, np.flatnonzero(np.diff(here[bent])) + 1) if len(bent) else ():
-            cell = int(here[some[0]])
-            chains, rows = self._chains(cell)
-            for facet in some.tolist():
+        found: dict[tuple[Row, Numbers], tuple[Counts, list[int]]] = {}
+        # Each facet between two cells is listed by both.
+        for cell, facets_here in groupby(np.flatnonzero(maps.bends & (there > here)).tolist(), key=here.__getitem__):
+            chains, rows = self._chains(int(cell))
+            for facet in facets_here:
                 local = facet - int(atlas.facet_start[cell])
                 lies_on = forward(rows[local])
                 assert lies_on is not None
                 hyperplane, side = lies_on
-                change = _amount(maps[map_of_cell[cell]], maps[map_of_cell[there[facet]]], hyperplane, side)
-                counts, facets = found.setdefault((hyperplane, change), ({}, []))
+                pair = maps.maps[maps.of_cell[cell]], maps.maps[maps.of_cell[there[facet]]]
+                counts, facets = found.setdefault((hyperplane, _amount(*pair, hyperplane, side)), ({}, []))
                 for chain, count in chains.of_facet(local, hyperplane).items():
                     counts[chain] = counts.get(chain, 0) + count
                 facets.append(facet)
@@ -176,7 +154,7 @@ class _Builder:
             )
 
 
-def _amount(here: Amount, there: Amount, hyperplane: Row, side: int) -> Amount:
+def _amount(here: Numbers, there: Numbers, hyperplane: Row, side: int) -> Numbers:
     """By which multiple of the hyperplane's form the maps differ: both agree where it is zero."""
     column = pivot(hyperplane)
     assert column is not None

@@ -15,9 +15,8 @@ from flint import fmpq
 
 from polyfold.analyses.canonical.centre import Point, centre
 from polyfold.analyses.canonical.flats import Row, forward
+from polyfold.analyses.canonical.maps import DistinctMaps
 from polyfold.analyses.canonical.rows import CellRows
-from polyfold.analyses.exact_maps import ExactMaps
-from polyfold.analyses.regions import regions
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.location import jets_around
 from polyfold.atlas.patterns import pack
@@ -48,12 +47,13 @@ def canonical_pieces(atlas: Atlas) -> tuple[Piece, ...]:
     A point on the boundary of pieces belongs to the one that is entered on the way to the domain's centre. If that
     lies on a hyperplane itself, a point next to it counts, on the side where the forward row is positive.
     """
-    cutter, maps = _Cutter(atlas), ExactMaps(atlas)
+    cutter = _Cutter(atlas)
     middle = centre(cutter.outer, atlas.dim)
     pieces = [
-        Piece(tuple(Condition(row, _sees(middle, row)) for row in conditions), maps[int(cells[0])])
-        for cells in cutter.regions.cells
-        for conditions in cutter.parts(cells.tolist())
+        Piece(tuple(Condition(row, _sees(middle, row)) for row in conditions), cutter.maps.maps[number])
+        for cells in cutter.regions()
+        for number in [cutter.maps.of_cell[cells[0]]]
+        for conditions in cutter.parts(cells)
     ]
     return tuple(sorted(pieces, key=lambda piece: [condition.row for condition in piece.conditions]))
 
@@ -64,9 +64,14 @@ class _Cutter:
     def __init__(self, atlas: Atlas) -> None:
         self.rows = CellRows(atlas)
         self.outer = self.rows.of_domain()
-        self.regions = regions(atlas)
+        self.maps = DistinctMaps.of(atlas)
         self._atlas = atlas
         self._program = RationalProgram(atlas.program)
+
+    def regions(self) -> list[list[int]]:
+        """The cells of every region."""
+        order = np.argsort(self.maps.region, kind="stable")
+        return [cells.tolist() for cells in np.split(order, np.cumsum(np.bincount(self.maps.region))[:-1])]
 
     def parts(self, cells: list[int]) -> Iterator[tuple[Row, ...]]:
         """The parts of a region, as the rows of their facets: from one part across its facets to all others."""
@@ -74,7 +79,7 @@ class _Cutter:
             yield tuple(sorted(self.rows[cells[0]]))
             return
         hyperplanes = self._border(cells)
-        region = self.regions.label[cells[0]]
+        region = self.maps.region[cells[0]]
         start = _off(hyperplanes, self.rows[cells[0]], self._atlas.rational_witness(cells[0]))
         queue, known = [start], {_sides(hyperplanes, start)}
         while queue:
@@ -96,13 +101,12 @@ class _Cutter:
 
     def _border(self, cells: list[int]) -> list[Row]:
         """The hyperplanes between a region and others, as forward rows."""
-        label, neighbour = self.regions.label, self._atlas.neighbour
         return sorted(
             {
                 _forward(row)
                 for cell in cells
                 for row, facet in zip(self.rows[cell], self._atlas.facets(cell), strict=True)
-                if neighbour[facet] >= 0 and label[neighbour[facet]] != label[cell]
+                if self.maps.bends[facet]
             }
         )
 
@@ -110,7 +114,7 @@ class _Cutter:
         """The region around a point inside the domain that lies on no border of the region asked for."""
         pattern = self._program.forward(jets_around(self._atlas.domain, point)).pattern
         cell = self._atlas.index.find(pack(np.array([pattern], dtype=bool)))[0]
-        return int(self.regions.label[cell])
+        return int(self.maps.region[cell])
 
 
 def _sides(hyperplanes: Sequence[Row], point: Point) -> tuple[int, ...]:
