@@ -56,11 +56,11 @@ def canonical(network_or_atlas: Any, domain: DomainLike = None, *, max_chains: i
 
 def _complete_atlas(network_or_atlas: Any, domain: DomainLike, limit: int) -> Atlas:
     if not isinstance(network_or_atlas, Atlas):
-        # No fewer chains than cells, but for the last cell: none has no facet if there are two.
+        # Cells hang together, so there are as many facets between them, less one at most, and each begins a chain.
         atlas = unfold(network_or_atlas, domain, max_cells=min(limit + 1, np.iinfo(np.int32).max))
         if atlas.certificate.stopped_by == "max_cells":
             raise LimitError(
-                f"the network has more than {how_many(len(atlas) - 1, 'cell')}, and so more chains of faces than "
+                f"the network has more than {how_many(len(atlas), 'cell')}, and so more chains of faces than "
                 f"max_chains={limit:,}: raise it, or take a smaller domain"
             )
     elif domain is not None:
