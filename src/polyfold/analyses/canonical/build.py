@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from fractions import Fraction
+from collections.abc import Iterator
 from itertools import groupby
 from math import factorial
 from typing import Any
@@ -14,7 +13,7 @@ from flint import fmpq
 from polyfold.analyses.canonical.chains import Chains, Counts
 from polyfold.analyses.canonical.flats import Row, forward, pivot
 from polyfold.analyses.canonical.form import Canonical, Jump, support_of
-from polyfold.analyses.canonical.maps import DistinctMaps, Numbers
+from polyfold.analyses.canonical.maps import DistinctMaps, Numbers, fractions
 from polyfold.analyses.canonical.rows import CellRows
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import DomainLike
@@ -88,15 +87,11 @@ class _Builder:
 
     def form(self) -> Canonical:
         found = DistinctMaps.of(self.atlas)
-        width = self.atlas.dim + 1
         return Canonical(
             inputs=self.atlas.dim,
             outputs=self.atlas.outputs,
             domain=self.rows.of_domain(),
-            maps=tuple(
-                tuple(_fractions(numbers[k : k + width]) for k in range(0, len(numbers), width))
-                for numbers in found.maps
-            ),
+            maps=tuple(found.lines(number) for number in range(len(found.maps))),
             jumps=tuple(self._jumps(found)),
             cells=tuple(tuple(some.tolist()) for some in found.cells),
             atlas=self.atlas,
@@ -121,7 +116,7 @@ class _Builder:
                 facets.append(facet)
         for hyperplane, change in sorted(found):
             counts, facets = found[hyperplane, change]
-            yield Jump(hyperplane, _fractions(change), support_of(counts), tuple(facets))
+            yield Jump(hyperplane, fractions(change), support_of(counts), tuple(facets))
 
     def _chains(self, cell: int) -> tuple[Chains, list[Row]]:
         rows, found = self.rows[cell], self.generators
@@ -161,7 +156,3 @@ def _amount(here: Numbers, there: Numbers, hyperplane: Row, side: int) -> Number
     scale = fmpq(side, hyperplane[column])
     width = len(hyperplane)
     return tuple((here[k] - there[k]) * scale for k in range(column, len(here), width))
-
-
-def _fractions(numbers: Sequence[fmpq]) -> tuple[Fraction, ...]:
-    return tuple(Fraction(int(x.p), int(x.q)) for x in numbers)

@@ -13,6 +13,7 @@ from typing import Any
 from flint import fmpz
 
 from polyfold.analyses.canonical.flats import Row
+from polyfold.analyses.canonical.maps import Map
 from polyfold.analyses.canonical.pieces import Piece, canonical_pieces
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import how_many
@@ -20,8 +21,6 @@ from polyfold.errors import how_many
 # What is digested begins with this: another way to write the same function down gets another name.
 _FORMAT = "polyfold canonical form 1"
 _SHOWN = 12
-
-Map = tuple[tuple[Fraction, ...], ...]
 
 
 @dataclass(frozen=True)

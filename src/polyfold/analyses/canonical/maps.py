@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +16,7 @@ from polyfold.atlas.atlas import Atlas
 
 Ids = npt.NDArray[np.int64]
 Numbers = tuple[fmpq, ...]
+Map = tuple[tuple[Fraction, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +34,11 @@ class DistinctMaps:
         maps = sorted(set(all_maps))
         number = {one: k for k, one in enumerate(maps)}
         return cls(atlas, maps, np.array([number[one] for one in all_maps], dtype=np.int64))
+
+    def lines(self, number: int) -> Map:
+        """A map as fractions, one line an output."""
+        numbers, width = fractions(self.maps[number]), self.atlas.dim + 1
+        return tuple(numbers[k : k + width] for k in range(0, len(numbers), width))
 
     @property
     def cells(self) -> list[Ids]:
@@ -57,3 +65,8 @@ class DistinctMaps:
         links = coo_matrix((np.ones(len(same)), ends), shape=(len(self.of_cell),) * 2)
         label: Ids = connected_components(links, directed=False)[1].astype(np.int64)
         return label
+
+
+def fractions(numbers: Sequence[fmpq]) -> tuple[Fraction, ...]:
+    """The same numbers as Python's."""
+    return tuple(Fraction(int(x.p), int(x.q)) for x in numbers)

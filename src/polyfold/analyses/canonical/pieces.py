@@ -15,7 +15,7 @@ from flint import fmpq
 
 from polyfold.analyses.canonical.centre import Point, centre
 from polyfold.analyses.canonical.flats import Row, forward
-from polyfold.analyses.canonical.maps import DistinctMaps
+from polyfold.analyses.canonical.maps import DistinctMaps, Map
 from polyfold.analyses.canonical.rows import CellRows
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.location import jets_around
@@ -38,7 +38,7 @@ class Piece:
     """Where all conditions hold, none of which follows from the others, and the map there, output by output."""
 
     conditions: tuple[Condition, ...]
-    map: tuple[fmpq, ...]
+    map: Map
 
 
 def canonical_pieces(atlas: Atlas) -> tuple[Piece, ...]:
@@ -50,9 +50,9 @@ def canonical_pieces(atlas: Atlas) -> tuple[Piece, ...]:
     cutter = _Cutter(atlas)
     middle = centre(cutter.outer, atlas.dim)
     pieces = [
-        Piece(tuple(Condition(row, _sees(middle, row)) for row in conditions), cutter.maps.maps[number])
+        Piece(tuple(Condition(row, _sees(middle, row)) for row in conditions), cutter.maps.lines(number))
         for cells in cutter.regions()
-        for number in [cutter.maps.of_cell[cells[0]]]
+        for number in [int(cutter.maps.of_cell[cells[0]])]
         for conditions in cutter.parts(cells)
     ]
     return tuple(sorted(pieces, key=lambda piece: [condition.row for condition in piece.conditions]))
