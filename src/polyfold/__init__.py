@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from polyfold.analyses.local import LocalMaps, local
     from polyfold.analyses.map_of import PatternMap, map_of
     from polyfold.analyses.regions import Regions, regions
+    from polyfold.analyses.shallow.build import shallow
+    from polyfold.analyses.shallow.network import Shallow
     from polyfold.atlas.atlas import Atlas
     from polyfold.atlas.cell import Cell
     from polyfold.atlas.certificate import Certificate
@@ -47,6 +49,7 @@ __all__ = [
     "PolyfoldError",
     "Program",
     "Regions",
+    "Shallow",
     "box",
     "certify",
     "check",
@@ -61,6 +64,7 @@ __all__ = [
     "polytope",
     "regions",
     "resume",
+    "shallow",
     "slice_of",
     "unfold",
 ]
@@ -70,6 +74,8 @@ _PLACES = {
     "analyses.local": ("LocalMaps", "local"),
     "analyses.map_of": ("PatternMap", "map_of"),
     "analyses.regions": ("Regions", "regions"),
+    "analyses.shallow.build": ("shallow",),
+    "analyses.shallow.network": ("Shallow",),
     "atlas.atlas": ("Atlas",),
     "atlas.cell": ("Cell",),
     "atlas.certificate": ("Certificate",),
