@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from polyfold.analyses.map_of import PatternMap, map_of
     from polyfold.analyses.regions import Regions, regions
     from polyfold.analyses.shallow.build import shallow
+    from polyfold.analyses.shallow.from_pieces import from_pieces
     from polyfold.analyses.shallow.network import Shallow
     from polyfold.atlas.atlas import Atlas
     from polyfold.atlas.cell import Cell
@@ -55,6 +56,7 @@ __all__ = [
     "check",
     "count",
     "explore",
+    "from_pieces",
     "line",
     "load",
     "local",
@@ -75,6 +77,7 @@ _PLACES = {
     "analyses.map_of": ("PatternMap", "map_of"),
     "analyses.regions": ("Regions", "regions"),
     "analyses.shallow.build": ("shallow",),
+    "analyses.shallow.from_pieces": ("from_pieces",),
     "analyses.shallow.network": ("Shallow",),
     "atlas.atlas": ("Atlas",),
     "atlas.cell": ("Cell",),

@@ -43,7 +43,7 @@ class Hyperplanes:
 
 
 class ExactHyperplanes:
-    """The same in integers without a common factor, each row (h, c) with h . u < c at the centre; made when asked for."""
+    """The same in integers without a common factor, each row (h, c) with h . u < c at the centre; made when needed."""
 
     def __init__(self, forms: ExactForms, atlas: Atlas, cell: Ids, wall: Ids, sign: Ids) -> None:
         self._forms = forms
