@@ -31,7 +31,9 @@ def some_points(atlas: pf.Atlas, count: int, near: int, on: int, rng: np.random.
     walls[: min(on // 2, len(corners))] = rng.permutation(corners)[: on // 2]
     points = np.concatenate([anywhere, beside, walls])
     outside = np.flatnonzero(~contains(atlas.domain, points))
-    points[outside] = atlas.witnesses[rng.integers(len(atlas), size=len(outside))]
+    # The float of a witness that is kept as rationals may lie outside.
+    inner = atlas.witnesses[contains(atlas.domain, atlas.witnesses)]
+    points[outside] = inner[rng.integers(len(inner), size=len(outside))]
     return points
 
 

@@ -105,3 +105,11 @@ def value_at(shallow: Shallow, point: Sequence[Any]) -> ExactValue:
 def as_rational(value: Any) -> fmpq:
     """A float, an integer or a fraction as the rational that it is."""
     return fmpq(value.numerator, value.denominator) if isinstance(value, Fraction | int) else rational(float(value))
+
+
+def vanishes_on(change: Sequence[fmpq], hyperplane: Sequence[fmpq]) -> bool:
+    """Whether an affine function (slopes, constant) is zero all over a hyperplane (h, c): a multiple of h . x - c."""
+    *h, c = hyperplane
+    k = next(i for i, x in enumerate(h) if x)
+    factor = change[k] / h[k]
+    return all(a == factor * b for a, b in zip(change, [*h, -c], strict=True))

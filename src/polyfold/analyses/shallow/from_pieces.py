@@ -10,12 +10,26 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from polyfold.analyses.shallow.exactly import GivenPieces, as_rational
+from polyfold.analyses.shallow.exactly import GivenPieces, as_rational, vanishes_on
 from polyfold.analyses.shallow.network import Shallow
-from polyfold.analyses.shallow.tiling import Point, Row, facets, gap, largest, meeting, overlap, room, scaled, touch
+from polyfold.analyses.shallow.tiling import (
+    Point,
+    Row,
+    facets,
+    gap,
+    largest,
+    meeting,
+    overlap,
+    parted_by,
+    room,
+    scaled,
+    touch,
+)
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
+from polyfold.atlas.halfspaces import domain_rows
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.linear_program import dot, integer_row
+from polyfold.exact.rational import as_float
 
 Array = npt.NDArray[np.float64]
 
@@ -56,8 +70,8 @@ def from_pieces(pieces: Sequence[Any], domain: DomainLike = None, *, tolerance: 
     if not tolerance >= 0:
         raise PolyfoldError(f"tolerance={tolerance!r} must not be negative")
     allowed = as_rational(tolerance)
-    bounds = _rows(where.input_rows, where.input_offsets)
-    found = [_Piece(facets([*piece.rows, *bounds], dim), piece.map) for piece in parsed]
+    bounds = _rows(*domain_rows(where))
+    found = [_Piece(facets([*piece.rows, *bounds]), piece.map) for piece in parsed]
     middles = list(_middles(found, dim))
     pairs = meeting([piece.rows for piece in found], dim)
     _check_tiling(found, pairs, bounds, dim, allowed)
@@ -135,26 +149,34 @@ def _check_tiling(
 
 
 def _check_continuity(pieces: list[_Piece], pairs: list[tuple[int, int]], tolerance: fmpq) -> None:
+    """Pieces that fill a convex set meet continuously if they do across facets: these lead around every corner.
+
+    Rounded pieces may have no facets in common, so that all pairs are looked at.
+    """
     for i, j in pairs:
+        shared = parted_by(pieces[i].rows, pieces[j].rows)
+        changes = [
+            [a - b for a, b in zip(here, there, strict=True)]
+            for here, there in zip(pieces[i].map, pieces[j].map, strict=True)
+        ]
+        if not shared and not tolerance:
+            continue
+        if shared and all(vanishes_on(change, shared[0]) for change in changes):
+            continue
         common = [(*row[:-1], row[-1] + tolerance) for row in (*pieces[i].rows, *pieces[j].rows)]
-        for output, (here, there) in enumerate(zip(pieces[i].map, pieces[j].map, strict=True)):
-            change = [a - b for a, b in zip(here, there, strict=True)]
+        for output, change in enumerate(changes):
             steep = sum((abs(x) for x in change[:-1]), fmpq(1))
             for sign in (1, -1):
                 jump = largest([sign * x for x in change[:-1]], sign * change[-1], common)
                 if jump is not None and jump[0] > tolerance * steep:
                     raise PolyfoldError(
                         f"pieces {i} and {j} do not meet continuously: at {_shown(jump[1])} output {output} jumps by "
-                        f"{float(_fraction(jump[0])):.6g}; tolerance=... allows for rounding errors"
+                        f"{as_float(jump[0]):.6g}; tolerance=... allows for rounding errors"
                     )
 
 
 def _shown(point: Point) -> list[float]:
-    return [float(_fraction(x)) for x in point]
-
-
-def _fraction(value: fmpq) -> float:
-    return int(value.p) / int(value.q)
+    return [as_float(x) for x in point]
 
 
 # -- the network
@@ -183,16 +205,15 @@ def _network(
     outer = {_unsigned(row) for row in bounds}
     touching = []
     for i, j in pairs:
-        for row in pieces[i].rows:
-            opposite = tuple(-x for x in row)
-            if opposite in pieces[j].rows and touch(pieces[i].rows, pieces[j].rows, row, len(middles[0])):
+        for row in parted_by(pieces[i].rows, pieces[j].rows):
+            if touch(pieces[i].rows, pieces[j].rows, row, len(middles[0])):
                 near, far = (i, j) if dot(row[:-1], centre) < row[-1] else (j, i)
                 touching.append((number[_unsigned(row)], near, far))
-    H = np.array([[_fraction(x) for x in side[:-1]] for side in sides]).reshape(len(sides), len(middles[0]))
-    c = np.array([_fraction(side[-1]) for side in sides])
+    H = np.array([[as_float(x) for x in side[:-1]] for side in sides]).reshape(len(sides), len(middles[0]))
+    c = np.array([as_float(side[-1]) for side in sides])
     length = np.linalg.norm(H, axis=1)
     maps = [[x for line in piece.map for x in line] for piece in pieces]
-    numbers = np.array([[_fraction(x) for x in line] for line in maps]).reshape(len(pieces), outputs, -1)
+    numbers = np.array([[as_float(x) for x in line] for line in maps]).reshape(len(pieces), outputs, -1)
     return Shallow(
         domain=domain,
         H=H / length[:, None],

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from flint import fmpq
 
-from polyfold.exact.linear_program import dot, integer_row, maximise
+from polyfold.exact.linear_program import dot, maximise
 
 Row = tuple[fmpq, ...]  # (a, b) meaning a . x <= b, its slopes of size one in the sum norm
 Point = tuple[fmpq, ...]
@@ -52,7 +52,7 @@ def overlap(
 ) -> tuple[int, int, Point] | None:
     """Two pieces that have more in common than the tolerance, and where; None if there are none."""
     for i, j in pairs:
-        if not _parted(pieces[i], pieces[j]):
+        if not parted_by(pieces[i], pieces[j]):
             common = room([*pieces[i], *pieces[j]], dim)
             if common is not None and common.radius > tolerance:
                 return i, j, common.point
@@ -73,7 +73,7 @@ def gap(domain: Sequence[Row], pieces: Sequence[Sequence[Row]], dim: int, tolera
 
 def _without(whole: list[Row], piece: Sequence[Row], dim: int, tolerance: fmpq) -> Iterator[list[Row]]:
     """What is left of a polyhedron without a piece, cut into polyhedra."""
-    common = room([*whole, *piece], dim)
+    common = None if parted_by(whole, piece) else room([*whole, *piece], dim)
     if common is None or common.radius <= tolerance:
         yield whole
         return
@@ -86,7 +86,7 @@ def _without(whole: list[Row], piece: Sequence[Row], dim: int, tolerance: fmpq) 
         inside = [*inside, row]
 
 
-def facets(rows: Sequence[Row], dim: int) -> list[Row]:
+def facets(rows: Sequence[Row]) -> list[Row]:
     """The rows of a polyhedron without those that the others imply, and each hyperplane once."""
     needed = list(dict.fromkeys(rows))
     for row in list(needed):
@@ -127,10 +127,10 @@ def _reach(a: Extent, b: Extent) -> bool:
     return all(low is None or high is None or low <= high for low, high in ((a[0], b[1]), (b[0], a[1])))
 
 
-def _parted(one: Sequence[Row], other: Sequence[Row]) -> bool:
-    """Whether the same hyperplane is a side of both, from opposite sides: then they cannot overlap."""
-    sides = {tuple(integer_row(row)) for row in one}
-    return any(tuple(integer_row([-x for x in row])) in sides for row in other)
+def parted_by(one: Sequence[Row], other: Sequence[Row]) -> list[Row]:
+    """Sides of the first polyhedron with the second one behind them: if there are any, the two cannot overlap."""
+    behind = {tuple(-x for x in row) for row in other}
+    return [row for row in one if row in behind]
 
 
 def largest(slopes: Sequence[fmpq], constant: fmpq, rows: Sequence[Row]) -> tuple[fmpq, Point] | None:
