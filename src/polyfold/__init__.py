@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from polyfold.analyses.map_of import PatternMap, map_of
     from polyfold.analyses.regions import Regions, regions
     from polyfold.analyses.shallow.build import shallow
+    from polyfold.analyses.shallow.edit import Edit, edit
+    from polyfold.analyses.shallow.from_pieces import from_pieces
     from polyfold.analyses.shallow.network import Shallow
     from polyfold.atlas.atlas import Atlas
     from polyfold.atlas.cell import Cell
@@ -43,6 +45,7 @@ __all__ = [
     "Certificate",
     "Count",
     "Domain",
+    "Edit",
     "LocalMaps",
     "Network",
     "PatternMap",
@@ -54,7 +57,9 @@ __all__ = [
     "certify",
     "check",
     "count",
+    "edit",
     "explore",
+    "from_pieces",
     "line",
     "load",
     "local",
@@ -75,6 +80,8 @@ _PLACES = {
     "analyses.map_of": ("PatternMap", "map_of"),
     "analyses.regions": ("Regions", "regions"),
     "analyses.shallow.build": ("shallow",),
+    "analyses.shallow.edit": ("Edit", "edit"),
+    "analyses.shallow.from_pieces": ("from_pieces",),
     "analyses.shallow.network": ("Shallow",),
     "atlas.atlas": ("Atlas",),
     "atlas.cell": ("Cell",),

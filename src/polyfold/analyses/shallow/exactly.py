@@ -12,7 +12,7 @@ from flint import fmpq
 from polyfold.analyses.exact_maps import ExactMaps
 from polyfold.analyses.shallow.hyperplanes import ExactHyperplanes
 from polyfold.atlas.atlas import Atlas
-from polyfold.errors import DomainError, ShapeError, how_many
+from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational
 
 if TYPE_CHECKING:
@@ -50,6 +50,20 @@ class PiecesOfAnAtlas:
 
 
 @dataclass(frozen=True, eq=False)
+class GivenPieces:
+    """Hyperplanes and maps as somebody gave them."""
+
+    hyperplanes: Sequence[Sequence[fmpq]]
+    maps: Sequence[Sequence[fmpq]]
+
+    def hyperplane(self, number: int) -> Sequence[fmpq]:
+        return self.hyperplanes[number]
+
+    def map(self, piece: int) -> Sequence[fmpq]:
+        return self.maps[piece]
+
+
+@dataclass(frozen=True, eq=False)
 class ExactValue:
     """The piece that passes at a point, and the outputs there."""
 
@@ -61,7 +75,7 @@ def value_at(shallow: Shallow, point: Sequence[Any]) -> ExactValue:
     """The network at one point of floats, fractions or integers."""
     if len(point) != shallow.inputs:
         raise ShapeError(f"a point has {how_many(shallow.inputs, 'number')}; this one has {len(point)}")
-    x = [_rational(value) for value in point]
+    x = [as_rational(value) for value in point]
     beyond = []
     for number in range(len(shallow.c)):
         *h, c = shallow.exact.hyperplane(number)
@@ -76,7 +90,8 @@ def value_at(shallow: Shallow, point: Sequence[Any]) -> ExactValue:
     ]
     if not passing:
         raise DomainError(f"the point {list(point)} lies outside the domain, {shallow.domain.describe()}")
-    assert len(passing) == 1, f"pieces {passing} all pass at {list(point)}"
+    if len(passing) > 1:
+        raise PolyfoldError(f"pieces {passing} all pass at {list(point)}: they overlap within the tolerance given")
     numbers = shallow.exact.map(passing[0])
     size = shallow.inputs + 1
     outputs = []
@@ -87,5 +102,14 @@ def value_at(shallow: Shallow, point: Sequence[Any]) -> ExactValue:
     return ExactValue(passing[0], tuple(outputs))
 
 
-def _rational(value: Any) -> fmpq:
+def as_rational(value: Any) -> fmpq:
+    """A float, an integer or a fraction as the rational that it is."""
     return fmpq(value.numerator, value.denominator) if isinstance(value, Fraction | int) else rational(float(value))
+
+
+def vanishes_on(change: Sequence[fmpq], hyperplane: Sequence[fmpq]) -> bool:
+    """Whether an affine function (slopes, constant) is zero all over a hyperplane (h, c): a multiple of h . x - c."""
+    *h, c = hyperplane
+    k = next(i for i, x in enumerate(h) if x)
+    factor = change[k] / h[k]
+    return all(a == factor * b for a, b in zip(change, [*h, -c], strict=True))

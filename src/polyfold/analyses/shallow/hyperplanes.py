@@ -18,6 +18,7 @@ from polyfold.atlas.halfspaces import domain_rows
 from polyfold.atlas.maps import gate_forms, in_chunks, majorant, roundings
 from polyfold.atlas.patterns import pack
 from polyfold.engine.exact_forms import ExactForms
+from polyfold.exact.rational import as_float
 from polyfold.exact.rounding import TINY, relative
 
 Array = npt.NDArray[np.float64]
@@ -43,7 +44,7 @@ class Hyperplanes:
 
 
 class ExactHyperplanes:
-    """The same in integers without a common factor, each row (h, c) with h . u < c at the centre; made when asked for."""
+    """The same in integers without a common factor, each row (h, c) with h . u < c at the centre; made when needed."""
 
     def __init__(self, forms: ExactForms, atlas: Atlas, cell: Ids, wall: Ids, sign: Ids) -> None:
         self._forms = forms
@@ -123,7 +124,7 @@ class _Forms:
     def signs_at_a_centre(self) -> Ids:
         """On which side of each form a point lies that lies on no hyperplane at all, in the interior of the domain."""
         for centre in _centres(self.atlas):
-            at = np.array([float(int(x.p) / int(x.q)) for x in centre])
+            at = np.array([as_float(x) for x in centre])
             value = self.a @ at + self.b
             size = np.abs(self.a) @ np.abs(at) + np.abs(self.b)
             doubt = self.a_error @ np.abs(at) + self.b_error + relative(len(at) + 6) * size + TINY

@@ -26,6 +26,7 @@ from polyfold.analyses.shallow.exactly import ExactPieces, ExactValue, value_at
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.location import contains, parameter_rows
 from polyfold.errors import DomainError, PolyfoldError, how_many
+from polyfold.exact.rounding import relative
 from polyfold.network.extras import require
 
 if TYPE_CHECKING:
@@ -128,6 +129,11 @@ class Shallow:
         return csr_matrix((np.ones(len(column)), column, self.piece_start), shape=shape)
 
     @property
+    def margin(self) -> float:
+        """What rounding may make of H x - c, as a part of |H| |x| + |c|: farther out a point is outside for sure."""
+        return relative(self.inputs + 8)
+
+    @property
     def stops(self) -> Ids:
         """For every piece (p, most) what stops it: condition j, or k + j for an open one; filled up with 2 k."""
         counts = np.diff(self.piece_start)
@@ -227,7 +233,10 @@ class Shallow:
     # -- elsewhere
 
     def to_torch(self) -> torch.nn.Module:
-        """The network as a module: the maps can be fine-tuned, all else is fixed. See `ShallowModule`."""
+        """The network as a module in float64: the maps can be fine-tuned, all else is fixed.
+
+        Its output is zero at points that are outside the domain for sure; `module.inside(x)` tells.
+        """
         require("torch", extra="torch", purpose="a torch module of a shallow network")
         from polyfold.analyses.shallow.to_torch import to_torch
 

@@ -68,9 +68,17 @@ def to_onnx(shallow: Shallow) -> onnx.ModelProto:
     numbers = constant("pieces", np.arange(pieces)[None, :])
     passes = add("Equal", [chosen, numbers], "passes")
 
-    # Outside the domain no piece passes.
-    bounds = constant("bounds", np.flatnonzero(shallow.of_domain))
-    farthest = add("Concat", [add("Gather", [over, bounds], "over_bounds", axis=1), nothing], "all_bounds", axis=1)
+    # Outside the domain, by more than rounding errors, no piece passes.
+    bounds = np.flatnonzero(shallow.of_domain)
+    outer, offset = shallow.H[bounds].T, shallow.c[bounds]
+    out = add("Sub", [add("MatMul", ["x", constant("B", outer)], "bounds"), constant("b", offset)], "out")
+    reach = add("MatMul", [add("Add", [plus, minus], "abs_x"), constant("abs_B", np.abs(outer))], "reach")
+    doubt = add(
+        "Mul",
+        [add("Add", [reach, constant("abs_b", np.abs(offset))], "far"), constant("margin", shallow.margin)],
+        "doubt",
+    )
+    farthest = add("Concat", [add("Sub", [out, doubt], "surely"), nothing], "all_bounds", axis=1)
     worst = add("ReduceMax", [farthest], "worst", axes=[1], keepdims=1)
     is_inside = add("LessOrEqual", [worst, zero], "is_inside")
     add("Squeeze", [is_inside, constant("column", np.array([1]))], "inside")

@@ -16,13 +16,14 @@ class ShallowModule(torch.nn.Module):  # type: ignore[misc]  # torch is looked a
 
     Both halves of the third layer read the same alpha and beta, with opposite signs, so they stay tied. The identity
     blocks, the hyperplanes and the infinite weights are no parameters. Maps of frozen pieces get no gradient.
-    Outside the domain no piece passes, and the output is zero; `inside(x)` tells.
+    Outside the domain, by more than rounding errors, no piece passes and the output is zero; `inside(x)` tells.
     """
 
     hyperplanes: torch.Tensor
     offsets: torch.Tensor
     of_domain: torch.Tensor
     stops: torch.Tensor
+    margin: torch.Tensor
     frozen: torch.Tensor
 
     def __init__(self, inputs: int, outputs: int, pieces: int, hyperplanes: int, conditions: int) -> None:
@@ -35,6 +36,7 @@ class ShallowModule(torch.nn.Module):  # type: ignore[misc]  # torch is looked a
         self.register_buffer("of_domain", torch.zeros(hyperplanes, dtype=torch.bool))
         # What stops every piece: closed conditions, open ones, and one that never does to fill up with.
         self.register_buffer("stops", torch.zeros(pieces, conditions, dtype=torch.int64))
+        self.register_buffer("margin", torch.zeros((), dtype=double))
         self.register_buffer("frozen", torch.zeros(pieces, dtype=torch.bool))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -50,8 +52,10 @@ class ShallowModule(torch.nn.Module):  # type: ignore[misc]  # torch is looked a
         return third[0].sum(dim=1) - third[1].sum(dim=1)
 
     def inside(self, x: torch.Tensor) -> torch.Tensor:
-        """Whether each row lies in the domain."""
-        return ~(self._beyond(x)[:, self.of_domain] > 0).any(dim=1)
+        """Whether each row lies in the domain: False if it is outside for sure."""
+        x, bounds, offsets = x.to(self.offsets.dtype), self.hyperplanes[self.of_domain], self.offsets[self.of_domain]
+        doubt = self.margin * (x.abs() @ bounds.abs().T + offsets.abs())
+        return ~(x @ bounds.T - offsets > doubt).any(dim=1)
 
     def passes(self, x: torch.Tensor) -> torch.Tensor:
         """Which piece passes (rows, p): the one that is violated least, unless the point lies outside the domain."""
@@ -83,6 +87,7 @@ def to_torch(shallow: Shallow) -> ShallowModule:
         "offsets": shallow.c,
         "of_domain": shallow.of_domain,
         "stops": stops,
+        "margin": shallow.margin,
         "frozen": shallow.frozen,
     }
     module.load_state_dict({name: torch.from_numpy(np.array(value)) for name, value in values.items()})
