@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from polyfold.analyses.local import LocalMaps, local
     from polyfold.analyses.map_of import PatternMap, map_of
     from polyfold.analyses.regions import Regions, regions
+    from polyfold.analyses.shallow.build import shallow
+    from polyfold.analyses.shallow.edit import Edit, edit
+    from polyfold.analyses.shallow.from_pieces import from_pieces
+    from polyfold.analyses.shallow.network import Shallow
     from polyfold.atlas.atlas import Atlas
     from polyfold.atlas.cell import Cell
     from polyfold.atlas.certificate import Certificate
@@ -44,18 +48,22 @@ __all__ = [
     "Certificate",
     "Count",
     "Domain",
+    "Edit",
     "LocalMaps",
     "Network",
     "PatternMap",
     "PolyfoldError",
     "Program",
     "Regions",
+    "Shallow",
     "box",
     "canonical",
     "certify",
     "check",
     "count",
+    "edit",
     "explore",
+    "from_pieces",
     "line",
     "load",
     "local",
@@ -65,6 +73,7 @@ __all__ = [
     "polytope",
     "regions",
     "resume",
+    "shallow",
     "slice_of",
     "unfold",
 ]
@@ -76,6 +85,10 @@ _PLACES = {
     "analyses.local": ("LocalMaps", "local"),
     "analyses.map_of": ("PatternMap", "map_of"),
     "analyses.regions": ("Regions", "regions"),
+    "analyses.shallow.build": ("shallow",),
+    "analyses.shallow.edit": ("Edit", "edit"),
+    "analyses.shallow.from_pieces": ("from_pieces",),
+    "analyses.shallow.network": ("Shallow",),
     "atlas.atlas": ("Atlas",),
     "atlas.cell": ("Cell",),
     "atlas.certificate": ("Certificate",),

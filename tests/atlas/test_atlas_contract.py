@@ -9,7 +9,7 @@ import pytest
 
 import polyfold as pf
 from atlas.oracles import CORNER, by_hand, unfolded
-from polyfold.errors import PolyfoldError, ShapeError
+from polyfold.errors import DomainError, PolyfoldError, ShapeError
 
 SEEDS = range(60)
 DTYPES = {
@@ -52,6 +52,12 @@ def test_arrays_have_the_written_shapes_and_cannot_be_written():
         assert cells >= 1
         assert atlas.facet_start[0] == 0
         assert atlas.facet_start[-1] == facets
+
+
+def test_a_box_is_no_domain_before_it_has_a_dimension():
+    atlas = next(by_hand())
+    with pytest.raises(DomainError, match="an atlas's domain must be one for its 3 inputs, not Box"):
+        replace(atlas, domain=pf.box(-1, 1))
 
 
 def test_facets_name_walls_and_neighbours_that_name_them_back():

@@ -47,6 +47,7 @@ def test_lift_checks_its_points() -> None:
         (lambda: pf.plane(P, Q, 2 * Q - P).resolve(6), "three points that do not lie on a line"),
         (lambda: pf.line(P, Q, extend=3), "must be two numbers"),
         (lambda: pf.line(P, Q, extend=(1, 0)).resolve(6), r"extend=\(1, 0\) is empty"),
+        (lambda: pf.plane(P, Q, -2 * Q, pf.box(0, 1)), "two directions that do not lie on a line"),
         (lambda: pf.plane(P, Q, R, pf.box(0, 1), extend=(0, 1)), "not both"),
         (lambda: pf.plane(P, Q, R, 3).resolve(6), "a slice's bounds must be"),
         (lambda: pf.line(P, Q).resolve(5), "the slice lies in R\\^6, and the network takes 5 inputs"),

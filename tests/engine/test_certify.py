@@ -182,6 +182,21 @@ def test_an_interrupt_ends_it_soon():
     assert time.perf_counter() - began[0] < 0.5
 
 
+def test_a_time_limit_is_told():
+    # The first network is proved in floats; the second one, with walls that coincide, only in integers.
+    for network in (random_network(2, 5, 18, 18, 1), hidden(([[1, 2], [2, 4], [-1, -2]], [0.5, 1, -0.5]))):
+        atlas = pf.unfold(network, pf.box(-1, 1), max_seconds=20)
+        assert atlas.complete
+        found = pf.certify(atlas, max_seconds=1e-9)
+        assert found.level == "counted" and [check.name for check in found.failed_checks] == [
+            "every cell was looked at"
+        ]
+        assert "max_seconds=1e-09 were over before" in found.failed_checks[0].detail
+        assert pf.certify(atlas, max_seconds=100).level == "certified"
+    with pytest.raises(LimitError, match="max_seconds=-1"):
+        pf.certify(atlas, max_seconds=-1)
+
+
 def test_the_certificate_can_be_kept():
     atlas = pf.unfold(random_network(3, 2, 6, 1))
     kept = atlas.with_certificate(pf.certify(atlas))

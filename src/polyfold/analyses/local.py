@@ -122,7 +122,7 @@ class LocalMaps:
 
     def _facets(self, item: int, keep_going: Callable[[int], bool]) -> CellFacets:
         validity = self.polytope(item)
-        witness = self._cells.witness(validity, self.X[item])
+        witness = self._cells.witness(validity, self.X[item], may_go_on=lambda: keep_going(0))
         if witness is None:
             special = [*self.on_wall[item].tolist(), *self.undecided[item].tolist()]
             near = ", ".join(wall_name(self.program, self.domain, gate) for gate in special[:4])

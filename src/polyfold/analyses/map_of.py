@@ -118,5 +118,5 @@ def as_signs(program: Program, pattern: Any) -> Signs:
         raise ShapeError(f"the pattern has shape {flat.shape}; the network has {expected}")
     if not np.isin(flat, (0, 1)).all():
         odd = flat[~np.isin(flat, (0, 1))][0]
-        raise ShapeError(f"a gate is on (True, 1) or off (False, 0); the pattern has {odd!r}")
+        raise ShapeError(f"a gate is on (True, 1) or off (False, 0); the pattern has {odd}")
     return flat.astype(bool)

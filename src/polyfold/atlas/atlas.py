@@ -43,7 +43,7 @@ from polyfold.atlas.maps import in_chunks, output_forms
 from polyfold.atlas.numbers import one_of
 from polyfold.atlas.patterns import PatternIndex, unpack
 from polyfold.atlas.problem import beyond_core
-from polyfold.errors import PolyfoldError, ShapeError, how_many
+from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational
 from polyfold.program.program import Program
 
@@ -75,6 +75,11 @@ class Atlas:
     exact_witnesses: Mapping[int, tuple[Fraction, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.domain, Domain):
+            raise DomainError(
+                f"an atlas's domain must be one for its {how_many(self.program.input_dim, 'input')}, not "
+                f"{self.domain!r}: pf.unfold makes one of it"
+            )
         cells, facets = len(self.patterns), len(self.facet_wall)
         expected = {
             "patterns": (cells, (self.program.gates + 7) // 8),

@@ -237,7 +237,10 @@ def plane(
     if extend is not None:
         raise DomainError("a plane has bounds (origin and two directions) or extend (three points), not both")
     origin, *directions = _points(("x0", x0), ("the first direction", first), ("the second direction", second))
-    return Slice(origin, np.stack(directions, axis=1), bounds=bounds)
+    basis = np.stack(directions, axis=1)
+    if column_rank(basis) < 2:
+        raise DomainError("a plane needs two directions that do not lie on a line; the first and the second one do")
+    return Slice(origin, basis, bounds=bounds)
 
 
 def resolve_domain(domain: DomainLike, dim: int) -> Domain:

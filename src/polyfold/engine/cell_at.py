@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,7 @@ class CellAt:
             raise DomainError(f"{name} lies outside the domain, {domain.describe()}")
         return point
 
-    def __call__(self, name: str, point: Array) -> Found:
+    def __call__(self, name: str, point: Array, may_go_on: Callable[[], bool] = lambda: True) -> Found:
         cells = self._cells
         gates = cells.program.gates
         # All over a tiny box, so that a gate which is zero at the point has no sign unless it vanishes around it.
@@ -50,7 +51,7 @@ class CellAt:
             there = [rational(x) for x in point.tolist()]
             inward = [w - x for w, x in zip(self._inside_domain(point).rational, there, strict=True)]
             pattern = np.array(cells.exact.pattern_next_to(there, inward), dtype=bool)
-        witness = cells.witness(cells.walls.under(pattern), point)
+        witness = cells.witness(cells.walls.under(pattern), point, may_go_on=may_go_on)
         if witness is None:
             self._inside_domain(point)  # which may be why
             raise PolyfoldError(f"no point inside the cell of {name} could be proved: it is too thin to tell")

@@ -33,10 +33,12 @@ Signs = npt.NDArray[np.bool_]
 # Asked with how many rows are decided.
 KeepGoing = Callable[[int], bool]
 
-# How many numbers may be worked with at a time: half a gigabyte.
-_MOST_NUMBERS = 1 << 26
+# How many numbers may be worked with at a time: 64 MB, and some tenths of a second between questions whether to go on.
+_MOST_NUMBERS = 1 << 23
 # A wall that carries a facet is usually cleared of the others in a few steps; a linear program is there for the rest.
 _PROJECTIONS = 50
+# So many programs are solved before their answers are put to the proof.
+_PROGRAMS = 64
 # In cells of fewer numbers a linear program costs no more than such steps.
 _LARGE = 1 << 13
 # Up to so many numbers an exact program says in some milliseconds whether a cell is bounded.
@@ -123,17 +125,24 @@ class Cells:
         """The cells in integers, where that is affordable."""
         return ExactCells(self.program, self.domain) if affordable(self.program, self.domain) else None
 
-    def witness(self, validity: Validity, near: Array, known: Witness | None = None) -> Witness | None:
+    def witness(
+        self,
+        validity: Validity,
+        near: Array,
+        known: Witness | None = None,
+        may_go_on: Callable[[], bool] = lambda: True,
+    ) -> Witness | None:
         """A point well inside the cell, found from a point of the closed cell. None: none was found.
 
-        `known` is one that has been proved already, perhaps close to a wall.
+        `known` is one that has been proved already, perhaps close to a wall. If `may_go_on` says no, any point inside
+        will do.
         """
         proofs = FloatProofs(self.walls, validity)
         varying = proofs.norms > 0
         if not varying.any():
             return known or (Witness(near) if proofs.is_inside(near) else None)
         for start in _starts(proofs, near):
-            centre = CellPrograms(validity.A[varying], validity.b[varying], start).centre()
+            centre = CellPrograms(validity.A[varying], validity.b[varying], start, may_go_on).centre()
             for point in (centre, start):
                 if point is not None and proofs.is_inside(point):
                     return Witness(point)
@@ -281,6 +290,8 @@ class _Search:
         """Prove facets from points on them."""
         # An interval pass keeps some numbers a gate, and every point sees every wall.
         for part in _parts(len(rows), 16 * (len(self._validity.signs) + len(self._validity))):
+            if part.start and not self.may_go_on():
+                return
             crossings = self._proofs.crossings(rows[part], points[part])
             for k in np.flatnonzero(crossings.proved):
                 row = int(rows[part][k])
@@ -353,30 +364,33 @@ class _Search:
         rows = np.array(sorted(row for row in self.left | set(self._facets) if norms[row] > 0), dtype=np.int64)
         if not len(rows):
             return
-        programs = CellPrograms(validity.A[rows], validity.b[rows], self._inside)
+        programs = CellPrograms(validity.A[rows], validity.b[rows], self._inside, self.may_go_on)
         distance = self._proofs.distances(self._inside[None, :])[0]
         asked = [row for row in rows.tolist() if row in self.left]
-        middles: dict[int, Array] = {}
-        multipliers: dict[int, Array] = {}
         decided = len(validity) - len(self.left)
-        for k, row in enumerate(asked):
-            if not self._keep_going(decided + k):
-                break
-            proposal = programs.beyond(int(np.searchsorted(rows, row)))
-            self.programs += 1
-            if proposal is None:
-                continue
-            multipliers[row] = np.zeros(len(validity))
-            multipliers[row][rows] = proposal.multipliers
-            excess = (validity.A[row] @ proposal.point - validity.b[row]) / norms[row]
-            if excess > 0 and distance[row] > 0:
-                way = distance[row] / (distance[row] + excess)
-                middles[row] = self._inside + way * (proposal.point - self._inside)
-                self._beyond[row] = (middles[row] + proposal.point) / 2
-        if middles:
-            self._settle(np.array(list(middles)), np.array(list(middles.values())))
-        for row in multipliers.keys() & self.left:
-            if self._proofs.implied(row, multipliers[row]):
-                self.left.discard(row)
-            else:
-                self._support[row] = np.flatnonzero(multipliers[row])
+        for first in range(0, len(asked), _PROGRAMS):
+            middles: dict[int, Array] = {}
+            multipliers: dict[int, Array] = {}
+            for k, row in enumerate(asked[first : first + _PROGRAMS], start=first):
+                if not self._keep_going(decided + k):
+                    break
+                proposal = programs.beyond(int(np.searchsorted(rows, row)))
+                self.programs += 1
+                if proposal is None:
+                    continue
+                multipliers[row] = np.zeros(len(validity))
+                multipliers[row][rows] = proposal.multipliers
+                excess = (validity.A[row] @ proposal.point - validity.b[row]) / norms[row]
+                if excess > 0 and distance[row] > 0:
+                    way = distance[row] / (distance[row] + excess)
+                    middles[row] = self._inside + way * (proposal.point - self._inside)
+                    self._beyond[row] = (middles[row] + proposal.point) / 2
+            if middles:
+                self._settle(np.array(list(middles)), np.array(list(middles.values())))
+            for row in multipliers.keys() & self.left:
+                if self._proofs.implied(row, multipliers[row]):
+                    self.left.discard(row)
+                else:
+                    self._support[row] = np.flatnonzero(multipliers[row])
+            if not self.may_go_on():
+                return

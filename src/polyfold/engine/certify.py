@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,7 @@ from polyfold.atlas.patterns import order_by_gate, pack
 from polyfold.atlas.problem import core_problem
 from polyfold.engine.exact_proof import ExactProof, Fault, Kind
 from polyfold.engine.progress import Progress, reporter
-from polyfold.engine.watch import thread_count, watched
+from polyfold.engine.watch import check_seconds, thread_count, watched
 from polyfold.errors import how_many
 
 Ids = npt.NDArray[np.int64]
@@ -32,7 +33,13 @@ _QUESTIONS: dict[Kind, str] = {
 }
 
 
-def certify(atlas: Atlas, *, progress: bool | Callable[[int], None] = False, threads: int | None = None) -> Certificate:
+def certify(
+    atlas: Atlas,
+    *,
+    progress: bool | Callable[[int], None] = False,
+    max_seconds: float | None = None,
+    threads: int | None = None,
+) -> Certificate:
     """Prove that every cell of an atlas is one, and that none is missing.
 
     The proof looks at the network's coefficients, the domain, and the atlas's patterns, witnesses and facets, cell by
@@ -46,6 +53,7 @@ def certify(atlas: Atlas, *, progress: bool | Callable[[int], None] = False, thr
     Parameters
     ----------
     progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
+    max_seconds: stop there; a check then fails that says how many cells were left.
     threads: how many to use; None for one a processor.
 
     >>> import numpy as np, polyfold as pf
@@ -53,11 +61,12 @@ def certify(atlas: Atlas, *, progress: bool | Callable[[int], None] = False, thr
     >>> pf.certify(atlas).level
     'certified'
     """
+    check_seconds(max_seconds)
     workers = thread_count(threads)
     checks = [check_digests(atlas), check_whole(atlas), check_patterns(atlas)]
     if all(check.passed for check in checks):
         with reporter(progress) as report:
-            checks += _prove_cells(atlas, workers, report)
+            checks += _prove_cells(atlas, workers, report, max_seconds)
     passed = all(check.passed for check in checks)
     return replace(atlas.certificate, level="certified" if passed else "counted", checks=tuple(checks))
 
@@ -102,15 +111,26 @@ def check_patterns(atlas: Atlas) -> Check:
     return Check("no pattern is listed twice", not len(odd) and not len(twice), detail)
 
 
-def _prove_cells(atlas: Atlas, threads: int, report: Progress) -> list[Check]:
-    proved = _by_floats(atlas, threads, report)
+def _prove_cells(atlas: Atlas, threads: int, report: Progress, max_seconds: float | None) -> list[Check]:
+    ends = np.inf if max_seconds is None else time.perf_counter() + max_seconds
+    proved = _by_floats(atlas, threads, report, max_seconds)
+    if proved is None:
+        return [_stopped(max_seconds, len(atlas))]
     left = np.flatnonzero(proved == 0)
-    faults, by_integers = _by_integers(atlas, left, report)
-    done = f"{how_many(len(atlas) - len(left), 'cell')} in floats, {by_integers:,} in exact arithmetic"
-    return [
-        _answer(question, [fault for fault in faults if fault.kind == kind], done)
+    exactly = _by_integers(atlas, left, report, ends)
+    done = f"{how_many(len(atlas) - len(left), 'cell')} in floats, {exactly.proved:,} in exact arithmetic"
+    answers = [
+        _answer(question, [fault for fault in exactly.faults if fault.kind == kind], done)
         for kind, question in _QUESTIONS.items()
     ]
+    if not exactly.unseen:
+        return answers
+    return [_stopped(max_seconds, exactly.unseen), *(answer for answer in answers if not answer.passed)]
+
+
+def _stopped(max_seconds: float | None, unseen: int) -> Check:
+    text = f"max_seconds={max_seconds:g} were over before {how_many(unseen, 'cell')} could be proved or refuted"
+    return Check("every cell was looked at", False, text)
 
 
 def _answer(question: str, faults: list[Fault], done: str) -> Check:
@@ -121,8 +141,8 @@ def _answer(question: str, faults: list[Fault], done: str) -> Check:
     return Check(question, False, named + more)
 
 
-def _by_floats(atlas: Atlas, threads: int, report: Progress) -> npt.NDArray[np.uint8]:
-    """Which cells floats prove."""
+def _by_floats(atlas: Atlas, threads: int, report: Progress, max_seconds: float | None) -> npt.NDArray[np.uint8] | None:
+    """Which cells floats prove; None if time was over."""
     arrays = (
         np.ascontiguousarray(atlas.patterns),
         np.ascontiguousarray(atlas.witnesses),
@@ -134,21 +154,35 @@ def _by_floats(atlas: Atlas, threads: int, report: Progress) -> npt.NDArray[np.u
         order_by_gate(atlas.patterns),
     )
     problem = core_problem(atlas.program, atlas.domain)
-    run = watched(lambda leave: core.certify(problem, *arrays, threads, leave.keep_going), atlas.domain, None, report)
-    if run.stopped_by:  # half a proof is none
+    run = watched(
+        lambda leave: core.certify(problem, *arrays, threads, leave.keep_going), atlas.domain, max_seconds, report
+    )
+    if run.stopped_by == "interrupt":  # half a proof is none
         raise KeyboardInterrupt
+    if run.stopped_by:
+        return None
     proved = run.result
     # Floats have looked at the float witness; where there is a rational one, that is the witness.
     proved[[cell for cell in atlas.exact_witnesses if 0 <= cell < len(atlas)]] = 0
     return proved
 
 
-def _by_integers(atlas: Atlas, cells: Ids, report: Progress) -> tuple[list[Fault], int]:
-    """What is wrong with these cells, and how many of them were proved."""
+@dataclass(frozen=True)
+class _Exactly:
+    """What exact arithmetic found wrong with cells, how many of them it proved, how many it had no time for."""
+
+    faults: list[Fault]
+    proved: int
+    unseen: int
+
+
+def _by_integers(atlas: Atlas, cells: Ids, report: Progress, ends: float) -> _Exactly:
     exact = ExactProof(atlas)
     faults: list[Fault] = []
     wrong = proved = 0
     for cell in _in_order(atlas, cells):
+        if time.perf_counter() > ends:
+            return _Exactly(faults, proved, len(cells) - proved - wrong)
         report(len(atlas) - len(cells) + proved)
         found = exact.faults(cell)
         faults += found
@@ -156,7 +190,7 @@ def _by_integers(atlas: Atlas, cells: Ids, report: Progress) -> tuple[list[Fault
         proved += not found
         if wrong == _MOST_WRONG:
             break
-    return faults, proved
+    return _Exactly(faults, proved, 0)
 
 
 def _in_order(atlas: Atlas, cells: Ids) -> Iterator[int]:

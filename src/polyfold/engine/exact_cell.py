@@ -251,7 +251,8 @@ class _Facets:
         if len(self.rows) * len(self.inner) > _MOST_ENTRIES:
             raise _TooLargeError
         if self._inequalities is None:
-            self._inequalities = Inequalities([[*row[:-1], dot(row, self.inner)] for row in self.rows])
+            seen_from_inside = [[*row[:-1], dot(row, self.inner)] for row in self.rows]
+            self._inequalities = Inequalities(seen_from_inside, len(self.inner) - 1)
         found = self._inequalities.beyond(i)
         if found is None:
             return None

@@ -66,10 +66,8 @@ class ExactProof:
             others.pop(facet.row, None)
         if not facets and not others:
             return []
-        inequalities = Inequalities(
-            [_seen_from(inner, facet.row) for facet in facets], [_seen_from(inner, row) for row in others]
-        )
-        if not all(inequalities.implies(i) for i in range(len(others))):
+        inequalities = Inequalities([_seen_from(inner, facet.row) for facet in facets], self._atlas.dim)
+        if not all(inequalities.implies(_seen_from(inner, row)) for row in others):
             return self._missing_facets(cell, inner, facets, others)
         proposals = _straight_out(np.array([_as_floats(facet.row) for facet in facets]), inner)
         for i, facet in enumerate(facets):
@@ -129,7 +127,7 @@ class ExactProof:
     def _missing_facets(self, cell: int, inner: list[int], facets: list[_Facet], others: dict[Row, int]) -> list[Fault]:
         """The walls that bound the cell without a facet on them. Without them many more seem to."""
         forms = [_seen_from(inner, row) for row in (*others, *(facet.row for facet in facets))]
-        everything = Inequalities(forms)
+        everything = Inequalities(forms, self._atlas.dim)
         return [
             Fault("facets", f"cell {cell}: {self._name(wall)} bounds it too, but no facet lies on it")
             for i, wall in enumerate(others.values())

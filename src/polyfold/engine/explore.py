@@ -55,7 +55,7 @@ def explore(
     target: Any = None,
     path: Any = None,
     domain: DomainLike = None,
-    seed: int = 0,
+    seed: int | None = None,
     memory: int = ROWS_MEMORY,
     progress: bool | Callable[[int], None] = False,
 ) -> Atlas:
@@ -75,7 +75,7 @@ def explore(
     target: a point; the search ends when its cell has been looked at.
     path: points (k, d); the way leads from `start` straight to each of them in turn.
     domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`.
-    seed: of the random walk.
+    seed: of the random walk; None is 0.
     memory: bytes that the cells found may take; the search stops there. A network one cell of which takes more is
         refused.
     progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
@@ -101,12 +101,15 @@ def explore(
     with reporter(progress) as report:
 
         def run(leave: Leave) -> None:
+            def may_go_on() -> bool:
+                return leave.keep_going(0)
+
             if order == "path":
                 stops = [origin, *(locate.point(f"path[{k}]", point) for k, point in enumerate(path))]
                 search.along(program, where, locate, stops, leave)
             else:
-                last = None if goal is None else locate("target", goal)
-                search.run(_frontier(order, goal, seed), locate("start", origin), last, leave)
+                last = None if goal is None else locate("target", goal, may_go_on)
+                search.run(_frontier(order, goal, seed or 0), locate("start", origin, may_go_on), last, leave)
 
         watch = watched(run, where, max_seconds, report)
     return search.atlas(order, watch.seconds, watch.stopped_by)
@@ -126,8 +129,10 @@ def _check_options(order: Any, target: Any, path: Any, radius: Any, seed: Any) -
         raise PolyfoldError(f"{given} means nothing with order='path': the path says where to look")
     if radius is not None and not (isinstance(radius, Real) and float(radius) > 0):
         raise PolyfoldError(f"radius={radius!r} must be a positive number or None")
-    if not isinstance(seed, Integral) or seed < 0:
+    if seed is not None and (not isinstance(seed, Integral) or seed < 0):
         raise PolyfoldError(f"seed={seed!r} must be a whole number, 0 or larger")
+    if seed is not None and order != "random":
+        raise PolyfoldError(f"seed={seed!r} means nothing with order={order!r}: only order='random' draws lots")
     if order == "path" and (np.ndim(path) != 2 or not len(path)):
         raise ShapeError(f"a path is a list of points (k, d); this one has shape {np.shape(path)}")
 
@@ -203,7 +208,8 @@ class _Search:
             for t in np.sort(line.witnesses[:, 0]):
                 if not self._may_go_on(leave):
                     return
-                cell = locate("a point of the path", here + t * (there - here))
+                point = here + t * (there - here)
+                cell = locate("a point of the path", point, lambda: leave.keep_going(len(self.looked_at)))
                 if _key(cell) not in self.looked_at:
                     self._look_at(cell, leave)
 
@@ -218,16 +224,16 @@ class _Search:
 
     def _look_at(self, cell: Found, leave: Leave) -> list[Found]:
         """Find the facets of a cell; what lies behind those that are near enough. A cell half done is left out."""
-        validity = self.cells.walls.under(cell.signs)
-        witness = self.cells.witness(validity, cell.witness.point, cell.witness) or cell.witness
         stopped = False
 
-        def keep_going(rows: int) -> bool:
+        def may_go_on() -> bool:
             nonlocal stopped
             stopped = stopped or not leave.keep_going(len(self.looked_at))
             return not stopped
 
-        facets = self.cells.facets(validity, witness, keep_going)
+        validity = self.cells.walls.under(cell.signs)
+        witness = self.cells.witness(validity, cell.witness.point, cell.witness, may_go_on) or cell.witness
+        facets = self.cells.facets(validity, witness, lambda rows: may_go_on())
         if stopped:
             return []
         looked_at = _LookedAt(

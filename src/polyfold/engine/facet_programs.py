@@ -5,6 +5,8 @@ What comes back are proposals: points and multipliers in rounded arithmetic. Oth
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +16,11 @@ import numpy.typing as npt
 from polyfold.exact.tolerances import SAME_PLACE
 
 Array = npt.NDArray[np.float64]
+
+# Programs of more numbers may take seconds, so that somebody may want to leave them; asking costs as much as a step of
+# a smaller one.
+_LONG = 1 << 16
+_SECONDS_BETWEEN_QUESTIONS = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +37,7 @@ class CellPrograms:
     The solver's tolerances are absolute; in these coordinates they mean the same for cells of all sizes.
     """
 
-    def __init__(self, A: Array, b: Array, inside: Array) -> None:
+    def __init__(self, A: Array, b: Array, inside: Array, may_go_on: Callable[[], bool] = lambda: True) -> None:
         # Imported here because HiGHS takes longer to import than all of polyfold.
         import highspy
 
@@ -44,7 +51,10 @@ class CellPrograms:
         self._size = float(away.min()) if len(away) else 1.0
         self._slack = slack / self._size
         self._rows = rows
+        self._left = False
         self._model = self._build()
+        if A.size > _LONG:
+            self._ask_while_running(may_go_on)
 
     def _build(self) -> Any:
         count, dim = self._rows.shape
@@ -69,6 +79,19 @@ class CellPrograms:
             wide[at_row, at_column],
         )
         return model
+
+    def _ask_while_running(self, may_go_on: Callable[[], bool]) -> None:
+        asked = time.perf_counter()
+
+        def step(event: Any) -> None:
+            nonlocal asked
+            if not self._left and time.perf_counter() - asked > _SECONDS_BETWEEN_QUESTIONS:
+                self._left = not may_go_on()
+                asked = time.perf_counter()
+            if self._left:
+                event.interrupt()
+
+        self._model.cbSimplexInterrupt.subscribe(step)
 
     def centre(self) -> Array | None:
         """The centre of a ball as large as fits, up to the distance of the farthest wall."""
@@ -99,6 +122,8 @@ class CellPrograms:
 
     def _run(self) -> tuple[Array, Array] | None:
         self._model.run()
+        if self._left:
+            return None
         if self._model.getModelStatus() != self._highs.HighsModelStatus.kOptimal:
             # A basis that led nowhere is a bad one to start from.
             self._model.clearSolver()

@@ -1,9 +1,8 @@
 """Which linear inequalities follow from others, exactly.
 
 A polyhedron {v : a_i . v + s_i >= 0} is seen from an inner point, v = 0, so all s_i > 0. The tableau writes every form
-as a combination of the variables that are zero at the current corner; further forms ride along as lines that are never
-exchanged. A form that has only non-negative coefficients there, and a non-negative constant, is >= 0 wherever the
-inequalities hold.
+as a combination of the variables that are zero at the current corner. A form that has only non-negative coefficients
+there, and a non-negative constant, is >= 0 wherever the inequalities hold.
 """
 
 from __future__ import annotations
@@ -14,36 +13,36 @@ from polyfold.exact.tableau import Row, Tableau
 
 
 class Inequalities:
-    """Integer forms (a, s) with a . v + s >= 0 and s > 0, and further forms to be asked about.
+    """Integer forms (a, s) with a . v + s >= 0 and s > 0 over R^dim, and questions about them.
 
-    >>> triangle = Inequalities([[1, 0, 1], [0, 1, 1], [-1, -1, 1]], [[-1, 0, 3], [-1, 0, 1]])
-    >>> triangle.implies(0), triangle.implies(1)
+    >>> triangle = Inequalities([[1, 0, 1], [0, 1, 1], [-1, -1, 1]], 2)
+    >>> triangle.implies([-1, 0, 3]), triangle.implies([-1, 0, 1])
     (True, False)
     >>> triangle.beyond(0)
     ([-2, 3], 1)
     """
 
-    def __init__(self, forms: Sequence[Row], others: Sequence[Row] = ()) -> None:
-        assert forms or others
-        self.dim = len((forms or others)[0]) - 1
-        self.forms = len(forms)
-        self._table = Tableau([*forms, *others], self.dim, len(forms))
+    def __init__(self, forms: Sequence[Row], dim: int) -> None:
+        self.dim = dim
+        self._table = Tableau(forms, dim, len(forms))
 
-    def implies(self, other: int) -> bool:
-        """Whether further form number `other` is >= 0 wherever all forms are."""
-        return _Descent(self._table, self.forms + other).run()
+    def implies(self, form: Row) -> bool:
+        """Whether a further form is >= 0 wherever all forms are."""
+        table = self._table
+        line = len(table.lines)
+        # It rides along for as long as the question takes. Where it ends is a good corner for the next one to start.
+        table.lines.append(table.combined(form))
+        try:
+            return _Descent(table, line).run()
+        finally:
+            table.lines.pop()
 
     def beyond(self, form: int) -> tuple[list[int], int] | None:
         """Some v (numerators, denominator) where this form is negative and all others are >= 0, or None."""
         table = self._table.copy()
         variable = self.dim + form
         line = len(table.lines)
-        if variable in table.outside:
-            unit = [0] * (self.dim + 1)
-            unit[table.outside.index(variable)] = table.denominator
-            table.lines.append(unit)
-        else:
-            table.lines.append(table.lines[table.basic.index(variable)])
+        table.lines.append(table.expression(variable))
         descent = _Descent(table, line, free=variable)
         return None if descent.run() else descent.position()
 

@@ -16,6 +16,15 @@ def rational(value: float) -> fmpq:
     return fmpq(*float(value).as_integer_ratio())
 
 
+def as_float(value: fmpq) -> float:
+    """The float nearest to a rational number.
+
+    >>> as_float(fmpq(3, 4))
+    0.75
+    """
+    return int(value.p) / int(value.q)
+
+
 def rational_matrix(matrix: npt.NDArray[np.float64]) -> fmpq_mat:
     """A float matrix as an exact one."""
     rows, columns = matrix.shape

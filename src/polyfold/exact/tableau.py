@@ -26,6 +26,22 @@ class Tableau:
         self.lines = [list(line) for line in lines]
         self.denominator = 1
 
+    def expression(self, variable: int) -> list[int]:
+        """A variable as a line of this table."""
+        if variable not in self.outside:
+            return self.lines[self.basic.index(variable)]
+        unit = [0] * (self.dim + 1)
+        unit[self.outside.index(variable)] = self.denominator
+        return unit
+
+    def combined(self, form: Row) -> list[int]:
+        """The form a . v + s over the free variables v, given as (a, s), as a line of this table."""
+        line = [0] * self.dim + [self.denominator * form[-1]]
+        for variable, factor in enumerate(form[:-1]):
+            if factor:
+                line = [x + factor * y for x, y in zip(line, self.expression(variable), strict=True)]
+        return line
+
     def leaving(self, column: int, direction: int, free: int = -1) -> int | None:
         """The row that is the first to reach zero when the column's variable grows (1) or falls (-1).
 

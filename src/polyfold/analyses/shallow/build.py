@@ -1,0 +1,65 @@
+"""shallow: an atlas as a network with three hidden layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from polyfold.analyses.shallow.exactly import PiecesOfAnAtlas
+from polyfold.analyses.shallow.hyperplanes import distinct_hyperplanes
+from polyfold.analyses.shallow.network import Shallow
+from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.domain import DomainLike
+from polyfold.engine.unfold import unfold
+from polyfold.errors import PolyfoldError
+
+
+def shallow(network_or_atlas: Any, domain: DomainLike = None) -> Shallow:
+    """The same function with three hidden layers, whatever the depth of the network was.
+
+    Every cell becomes a piece with its map. On a slice the inputs are the domain's parameters.
+
+    Parameters
+    ----------
+    network_or_atlas: a complete atlas, or anything that `pf.load` takes.
+    domain: of a network that is no atlas yet.
+
+    >>> import numpy as np, polyfold as pf
+    >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
+    >>> network = pf.shallow(pf.unfold(corner))
+    >>> network([[2.0, 1.0], [0.0, 0.0], [-1.0, 3.0]]).ravel().tolist()
+    [3.0, 0.0, 3.0]
+    >>> network.widths.layers
+    (6, 8, 8)
+    """
+    if isinstance(network_or_atlas, Atlas):
+        if domain is not None:
+            raise PolyfoldError("an atlas has its domain already: give either an atlas, or a network and a domain")
+        atlas = network_or_atlas
+    else:
+        atlas = unfold(network_or_atlas, domain)
+    if not atlas.complete:
+        raise PolyfoldError(
+            f"the atlas is incomplete (stopped by {atlas.certificate.stopped_by}), so that some pieces are missing: "
+            "pf.resume completes it"
+        )
+    found = distinct_hyperplanes(atlas)
+    of_domain = np.zeros(len(found.c), dtype=bool)
+    of_domain[found.of_facet[atlas.neighbour < 0]] = True
+    alpha, beta = atlas.maps(over="parameters")
+    inner = np.flatnonzero((atlas.neighbour >= 0) & found.near)
+    return Shallow(
+        domain=atlas.domain,
+        H=found.H,
+        c=found.c,
+        piece_start=atlas.facet_start,
+        condition=found.of_facet,
+        is_open=~found.near,
+        of_domain=of_domain,
+        alpha=alpha,
+        beta=beta,
+        frozen=np.zeros(len(atlas), dtype=bool),
+        sides=np.column_stack([found.of_facet[inner], atlas.facet_owner[inner], atlas.neighbour[inner]]),
+        exact=PiecesOfAnAtlas.of(atlas, found.exact),
+    )

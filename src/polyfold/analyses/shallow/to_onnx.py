@@ -1,0 +1,114 @@
+"""The shallow network as an ONNX model.
+
+Infinity times zero is not zero in floats, so the two infinite weights are a comparison and a choice (Greater, Where).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+if TYPE_CHECKING:
+    from polyfold.analyses.shallow.network import Shallow
+
+# Relu of float64 came with operator set 14, and all else that is used here is older.
+_OPSET = 17
+
+
+class _Graph:
+    """Nodes and constants as they are written down."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+
+    def constant(self, name: str, value: Any) -> str:
+        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        return name
+
+    def add(self, op: str, inputs: list[str], output: str, **attributes: Any) -> str:
+        self.nodes.append(helper.make_node(op, inputs, [output], name=output, **attributes))
+        return output
+
+
+def to_onnx(shallow: Shallow) -> onnx.ModelProto:
+    """The model: input "x" (rows, n), outputs "y" (rows, m) and "inside" (rows,), all but the last in float64."""
+    graph = _Graph()
+    add, constant = graph.add, graph.constant
+    pieces, outputs = shallow.beta.shape
+    zero = constant("zero", np.float64(0))
+
+    # Layer 1
+    minus_x = add("Neg", ["x"], "minus_x")
+    plus, minus = add("Relu", ["x"], "plus"), add("Relu", [minus_x], "minus")
+    product = add("MatMul", ["x", constant("H", shallow.H.T)], "product")
+    beyond = add("Sub", [product, constant("c", shallow.c)], "beyond")
+    over = add("Relu", [beyond], "over")
+    under = add("Relu", [add("Neg", [beyond], "before")], "under")
+
+    # Layer 2, and what it says of every piece
+    is_over = add("Cast", [add("Greater", [beyond, zero], "is_over")], "closed_stops", to=TensorProto.DOUBLE)
+    is_under = add("Sub", [constant("one", np.float64(1)), is_over], "open_stops")
+    nothing = add(
+        "ReduceSum", [add("Mul", ["x", zero], "no_x"), constant("last", np.array([1]))], "nothing", keepdims=1
+    )
+    stops = constant("stops", shallow.stops)
+    each = constant("each", np.array([2]))
+    amounts = add("Gather", [add("Concat", [over, under, nothing], "amounts", axis=1), stops], "amounts_of", axis=1)
+    counts = add("Gather", [add("Concat", [is_over, is_under, nothing], "counts", axis=1), stops], "counts_of", axis=1)
+    amount = add("ReduceSum", [amounts, each], "amount", keepdims=0)
+    count = add("ReduceSum", [counts, each], "count", keepdims=0)
+    least = add("ReduceMin", [amount], "least", axes=[1], keepdims=1)
+    fits = add("LessOrEqual", [amount, least], "fits")
+    stopped_by = add("Where", [fits, count, constant("infinity", np.float64(np.inf))], "stopped_by")
+    chosen = add("ArgMin", [stopped_by], "chosen", axis=1, keepdims=1)
+    numbers = constant("pieces", np.arange(pieces)[None, :])
+    passes = add("Equal", [chosen, numbers], "passes")
+
+    # Outside the domain, by more than rounding errors, no piece passes.
+    bounds = np.flatnonzero(shallow.of_domain)
+    outer, offset = shallow.H[bounds].T, shallow.c[bounds]
+    out = add("Sub", [add("MatMul", ["x", constant("B", outer)], "bounds"), constant("b", offset)], "out")
+    reach = add("MatMul", [add("Add", [plus, minus], "abs_x"), constant("abs_B", np.abs(outer))], "reach")
+    doubt = add(
+        "Mul",
+        [add("Add", [reach, constant("abs_b", np.abs(offset))], "far"), constant("margin", shallow.margin)],
+        "doubt",
+    )
+    farthest = add("Concat", [add("Sub", [out, doubt], "surely"), nothing], "all_bounds", axis=1)
+    worst = add("ReduceMax", [farthest], "worst", axes=[1], keepdims=1)
+    is_inside = add("LessOrEqual", [worst, zero], "is_inside")
+    add("Squeeze", [is_inside, constant("column", np.array([1]))], "inside")
+    passes = add("And", [passes, is_inside], "passes_inside")
+    passes = add("Unsqueeze", [passes, constant("outputs", np.array([2]))], "passes_outputs")
+
+    # Layer 3
+    alpha = constant("alpha", shallow.alpha.reshape(pieces * outputs, -1).T)
+    gained, lost = add("MatMul", [plus, alpha], "gained"), add("MatMul", [minus, alpha], "lost")
+    linear = add("Add", [add("Sub", [gained, lost], "linear"), constant("beta", shallow.beta.ravel())], "affine")
+    value = add("Reshape", [linear, constant("shape", np.array([-1, pieces, outputs]))], "value")
+    stopped = constant("minus_infinity", np.float64(-np.inf))
+    upper = add("Relu", [add("Where", [passes, value, stopped], "upper")], "upper_unit")
+    lower = add("Relu", [add("Where", [passes, add("Neg", [value], "minus_value"), stopped], "lower")], "lower_unit")
+
+    # Output
+    over_pieces = constant("over_pieces", np.array([1]))
+    sums = [add("ReduceSum", [unit, over_pieces], f"sum_{unit}", keepdims=0) for unit in (upper, lower)]
+    add("Sub", sums, "y")
+    written = helper.make_graph(
+        graph.nodes,
+        "shallow",
+        [helper.make_tensor_value_info("x", TensorProto.DOUBLE, ["rows", shallow.inputs])],
+        [
+            helper.make_tensor_value_info("y", TensorProto.DOUBLE, ["rows", outputs]),
+            helper.make_tensor_value_info("inside", TensorProto.BOOL, ["rows"]),
+        ],
+        graph.constants,
+    )
+    model = helper.make_model(written, opset_imports=[helper.make_opsetid("", _OPSET)], producer_name="polyfold")
+    model.ir_version = min(model.ir_version, 10)
+    onnx.checker.check_model(model)
+    return model

@@ -1,0 +1,216 @@
+"""Shallow networks equal the deep ones, anywhere and on walls: in NumPy, torch, onnxruntime and rationals."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import polyfold as pf
+from analyses.shallow_points import some_points, with_outputs
+from polyfold.atlas.jets import sizes_of_terms
+from polyfold.engine.reference import exact_at
+from polyfold.errors import DomainError, PolyfoldError, ShapeError
+from polyfold.exact.rational import rational
+from polyfold.testing import Case, generated_case, wide_case
+
+Array = npt.NDArray[np.float64]
+CORNER = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
+
+
+def deep_values(atlas: pf.Atlas, points: Array) -> Array:
+    values, _ = atlas.program.evaluate(atlas.lift(points))
+    return values
+
+
+def assert_close(found: Array, expected: Array, terms: Array, what: Any) -> None:
+    """To 1e-9 relative; where much larger terms cancel, both networks lose digits of these."""
+    assert found.shape == expected.shape and np.isfinite(found).all(), what
+    allowed = 1e-9 * np.maximum(np.abs(expected).max(axis=1, keepdims=True), 1.0) + 1e-13 * terms
+    worst = float((np.abs(found - expected) / allowed).max())
+    assert worst <= 1, (what, worst)
+
+
+def assert_equal_to_the_deep_one(case: Case, seed: int, count: int, near: int, on: int) -> None:
+    import onnxruntime
+    import torch
+
+    rng = np.random.default_rng(seed)
+    atlas = pf.unfold(with_outputs(case.program, 1 + seed % 5, rng), case.domain)
+    shallow = pf.shallow(atlas)
+    assert max(shallow.widths.layers) <= shallow.widths.bound
+    points = some_points(atlas, count, near, on, rng)
+    expected = deep_values(atlas, points)
+    slopes, constants = sizes_of_terms(atlas, atlas.locate(points))
+    terms = np.einsum("imn,in->im", slopes, np.abs(points)) + constants
+    assert_close(shallow(points), expected, terms, case)
+    with torch.no_grad():
+        module = shallow.to_torch()
+        found = np.concatenate([module(part).numpy() for part in torch.from_numpy(points).split(1000)])
+    assert_close(found, expected, terms, case)
+    session = onnxruntime.InferenceSession(shallow.to_onnx().SerializeToString(), providers=["CPUExecutionProvider"])
+    answers = [session.run(None, {"x": part}) for part in np.split(points, range(1000, count, 1000))]
+    assert all(answer[1].all() for answer in answers), case
+    assert_close(np.concatenate([answer[0] for answer in answers]), expected, terms, case)
+
+
+@pytest.mark.parametrize("batch", range(6))
+def test_generated_networks(batch: int) -> None:
+    for seed in range(5 * batch, 5 * batch + 5):
+        assert_equal_to_the_deep_one(generated_case(seed), seed, 1000, 300, 100)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("batch", range(30))
+def test_many_generated_networks(batch: int) -> None:
+    for seed in range(10 * batch, 10 * batch + 10):
+        case = generated_case(1000 + seed) if seed % 3 else wide_case(seed)
+        assert_equal_to_the_deep_one(case, seed, 10_000, 1000, 100)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_in_rationals_it_is_the_same_function(seed: int) -> None:
+    """At corners, on walls and inside exactly one piece passes, and what comes out is what the deep network has."""
+    case, rng = generated_case(seed, size=5), np.random.default_rng(seed)
+    atlas = pf.unfold(case.program, case.domain)
+    shallow = pf.shallow(atlas)
+    for point in some_points(atlas, 30, 10, 10, rng).tolist():
+        expected = exact_at(case.program, case.domain, [rational(x) for x in point]).outputs
+        found = shallow.exactly(point)
+        assert found.outputs == tuple(Fraction(int(x.p), int(x.q)) for x in expected), case
+
+
+def test_every_point_of_a_wall_belongs_to_one_piece() -> None:
+    shallow = pf.shallow(pf.unfold(CORNER))
+    half = Fraction(1, 3)
+    pieces = {shallow.exactly(point).piece for point in ([0, half], [0, -half], [half, 0], [-half, 0], [0, 0])}
+    assert len(pieces) > 1
+    assert shallow.exactly([0, 0]).outputs == (0,) and shallow.exactly([half, half]).outputs == (2 * half,)
+    for tiny in (Fraction(1, 10**400), -Fraction(1, 10**400)):
+        assert shallow.exactly([tiny, 1]).outputs == (1 + max(tiny, 0),)
+
+
+def test_its_weights_are_those_of_the_theorem() -> None:
+    """Evaluated layer by layer, with infinity times zero being zero."""
+    atlas = pf.unfold(generated_case(2).program, generated_case(2).domain)
+    shallow = pf.shallow(atlas)
+    points = atlas.witnesses[:20]
+    expected = shallow(points)
+    for point, y in zip(points, expected, strict=True):
+        value = point
+        for number, (weights, bias) in enumerate(shallow.layers):
+            value = np.array([_product(weights[i], value) for i in range(weights.shape[0])]) + bias
+            value = np.maximum(value, 0) if number < 3 else value
+        assert np.allclose(value, y, rtol=1e-12, atol=1e-12)
+    assert [weights.shape[0] for weights, _ in shallow.layers[:3]] == list(shallow.widths.layers)
+    first, second, third, last = (weights for weights, _ in shallow.layers)
+    n, p, m = shallow.inputs, len(shallow), shallow.outputs
+    assert np.array_equal(first[: 2 * n].toarray(), np.concatenate([np.eye(n), -np.eye(n)]))
+    assert np.array_equal(second[: 2 * n, : 2 * n].toarray(), np.eye(2 * n))
+    assert np.array_equal(third[: p * m, :n].toarray(), -third[p * m :, :n].toarray())
+    assert set(shallow.R.data.tolist()) == {1.0} and set(last.data.tolist()) == {1.0, -1.0}
+
+
+def _product(row: Any, value: Array) -> float:
+    there = value[row.indices] != 0
+    return float((row.data[there] * value[row.indices][there]).sum())
+
+
+def test_hyperplanes_are_listed_once() -> None:
+    """Parallel and coinciding walls, scaled and turned: three hyperplanes, in exact numbers."""
+    W = np.array([[1.0, 2.0], [-3.0, -6.0], [0.1, 0.2], [1.0, 2.0], [0.0, 1.0]])
+    network = [(W, np.array([1.0, -3.0, 0.1, 2.0, 0.0])), (np.ones((1, 5)), np.zeros(1))]
+    # A tenth of (1, 2, 1) is not a tenth in floats: (0.1, 0.2, 0.1) is the same hyperplane all the same.
+    assert len(pf.shallow(pf.unfold(network)).c) == 3
+    network[0][1][2] = np.nextafter(0.1, 1)
+    assert len(pf.shallow(pf.unfold(network)).c) == 4
+
+
+def test_outside_the_domain() -> None:
+    shallow = pf.shallow(pf.unfold(CORNER, pf.box(-1, 1)))
+    with pytest.raises(DomainError, match=r"point 1, \[2.0, 0.0\], lies outside the domain"):
+        shallow([[1.0, 1.0], [2.0, 0.0]])
+    assert shallow([[1.0, 1.0], [2.0, 0.0]], outside="zero").tolist() == [[2.0], [0.0]]
+    assert shallow.piece([[2.0, 0.0]], outside="ignore").tolist() == [-1]
+    with pytest.raises(DomainError, match="outside the domain"):
+        shallow.exactly([2, 0])
+    torch = pytest.importorskip("torch")
+    points = torch.tensor([[1.0, 1.0], [2.0, 0.0]], dtype=torch.float64)
+    module = shallow.to_torch()
+    assert module(points).tolist() == [[2.0], [0.0]] and module.inside(points).tolist() == [True, False]
+
+
+def test_bad_input() -> None:
+    with pytest.raises(PolyfoldError, match=r"incomplete \(stopped by max_cells\)"):
+        pf.shallow(pf.unfold(CORNER, max_cells=2))
+    with pytest.raises(PolyfoldError, match="has its domain already"):
+        pf.shallow(pf.unfold(CORNER), pf.box(-1, 1))
+    shallow = pf.shallow(CORNER)
+    with pytest.raises(ShapeError, match="rows of 2 numbers"):
+        shallow([[1.0]])
+    with pytest.raises(ShapeError, match="a point has 2 numbers"):
+        shallow.exactly([1])
+
+
+def test_a_network_without_gates() -> None:
+    shallow = pf.shallow([(np.array([[2.0, 1.0]]), np.array([3.0]))])
+    assert len(shallow) == 1 and shallow([[1.0, 1.0]]).tolist() == [[6.0]]
+    torch = pytest.importorskip("torch")
+    assert shallow.to_torch()(torch.ones(1, 2)).tolist() == [[6.0]]
+
+
+def test_fine_tuning_keeps_it_a_shallow_network(tmp_path: Any) -> None:
+    torch = pytest.importorskip("torch")
+    atlas = pf.unfold(CORNER, pf.box(-1, 1))
+    module = pf.shallow(atlas).to_torch()
+    assert {name for name, _ in module.named_parameters()} == {"alpha", "beta"}
+    before = {name: tensor.clone() for name, tensor in module.state_dict().items()}
+    optimiser = torch.optim.SGD(module.parameters(), lr=0.5)
+    points = torch.rand(64, 2, dtype=torch.float64)  # all of them in the piece where both gates are on
+    for _ in range(2000):
+        optimiser.zero_grad()
+        (module(points) - (3 * points[:, :1] - points[:, 1:] + 1)).square().mean().backward()
+        optimiser.step()
+    piece = int(pf.shallow(atlas).piece([[0.5, 0.5]])[0])
+    moved = [i for i in range(4) if not torch.equal(module.alpha[i], before["alpha"][i])]
+    assert moved == [piece]
+    for name, tensor in module.state_dict().items():
+        assert name in ("alpha", "beta") or torch.equal(tensor, before[name])
+    assert torch.allclose(module(points), 3 * points[:, :1] - points[:, 1:] + 1, atol=0.05)
+    torch.save(module.state_dict(), tmp_path / "shallow.pt")
+    again = pf.shallow(atlas).to_torch()
+    again.load_state_dict(torch.load(tmp_path / "shallow.pt", weights_only=True))
+    assert torch.equal(again(points), module(points))
+
+
+def test_small_convolutional_recurrent_and_graph_networks() -> None:
+    torch = pytest.importorskip("torch")
+    torch.manual_seed(0)
+    nn = torch.nn
+    conv = nn.Sequential(nn.Conv1d(1, 2, 2), nn.ReLU(), nn.MaxPool1d(2), nn.Flatten(), nn.Linear(2, 1)).double()
+    adjacency = torch.tensor([[0.5, 0.5, 0.0], [0.3, 0.4, 0.3], [0.0, 0.5, 0.5]], dtype=torch.float64)
+
+    class Graph(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.lift, self.drop = nn.Linear(1, 2), nn.Linear(2, 1)
+
+        def forward(self, x: Any) -> Any:
+            return self.drop(adjacency @ torch.relu(self.lift(adjacency @ x)))
+
+    class Recurrent(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.cells, self.read = nn.RNN(1, 2, nonlinearity="relu", batch_first=True), nn.Linear(2, 1)
+
+        def forward(self, x: Any) -> Any:
+            return self.read(self.cells(x)[0][:, -1])
+
+    for module, shape in ((conv, (1, 4)), (Graph().double(), (3, 1)), (Recurrent().double(), (3, 1))):
+        shallow = pf.shallow(pf.unfold(pf.load(module.eval(), input_shape=shape), pf.box(-2, 2)))
+        points = torch.rand(200, *shape, dtype=torch.float64) * 4 - 2
+        expected = module(points).detach().flatten(1).numpy()
+        assert np.allclose(shallow(points.flatten(1).numpy()), expected, rtol=1e-9, atol=1e-9)
