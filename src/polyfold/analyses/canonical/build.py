@@ -93,8 +93,7 @@ class _Builder:
             domain=self.rows.of_domain(),
             maps=tuple(found.lines(number) for number in range(len(found.maps))),
             jumps=tuple(self._jumps(found)),
-            cells=tuple(tuple(some.tolist()) for some in found.cells),
-            atlas=self.atlas,
+            found=found,
         )
 
     def _jumps(self, maps: DistinctMaps) -> Iterator[Jump]:

@@ -8,15 +8,20 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
 from flint import fmpz
 
 from polyfold.analyses.canonical.flats import Row
-from polyfold.analyses.canonical.maps import Map
+from polyfold.analyses.canonical.maps import DistinctMaps, Map
 from polyfold.analyses.canonical.pieces import Piece, canonical_pieces
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import how_many
+
+if TYPE_CHECKING:
+    from polyfold.analyses.shallow.network import Shallow
 
 # What is digested begins with this: another way to write the same function down gets another name.
 _FORMAT = "polyfold canonical form 1"
@@ -67,7 +72,7 @@ class Canonical:
     domain    the domain's own inequalities a . x + b >= 0, as primitive rows (a, b) in lexicographic order
     maps      the distinct maps: for each output its slopes and its constant; in lexicographic order
     jumps     where the map changes and by how much, by hyperplane and amount
-    cells     the cells of the atlas that have each map; like the atlas itself, no part of the form
+    found     the atlas that the form was made from, and which cell has which map; not part of the form
 
     Two forms are equal if and only if they are of the same function on the same domain.
     """
@@ -77,14 +82,23 @@ class Canonical:
     domain: tuple[Row, ...]
     maps: tuple[Map, ...]
     jumps: tuple[Jump, ...]
-    cells: tuple[tuple[int, ...], ...] = field(compare=False)
-    atlas: Atlas = field(compare=False)
+    found: DistinctMaps = field(compare=False)
 
     def __repr__(self) -> str:
         return (
             f"Canonical: {how_many(len(self.maps), 'map')}, {how_many(len(self.hyperplanes), 'hyperplane')} between "
             f"them, {self.inputs} -> {self.outputs}; digest {self.digest[:_SHOWN]}..."
         )
+
+    @property
+    def atlas(self) -> Atlas:
+        """The atlas that the form was made from."""
+        return self.found.atlas
+
+    @property
+    def cells(self) -> list[npt.NDArray[np.int64]]:
+        """The cells of the atlas that have each of the maps."""
+        return self.found.cells
 
     @property
     def hyperplanes(self) -> tuple[Row, ...]:
@@ -94,7 +108,17 @@ class Canonical:
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
         """The domain in convex pieces with a map each, which depend on the function only, in lexicographic order."""
-        return canonical_pieces(self.atlas)
+        return canonical_pieces(self.found)
+
+    def shallow(self) -> Shallow:
+        """The network of the pieces with three hidden layers: one and the same for all networks of the function.
+
+        The order of its hyperplanes and pieces is lexicographic. The arrays are the floats nearest to exact numbers
+        that depend on the function only; `exactly` evaluates these.
+        """
+        from polyfold.analyses.canonical.network import network_of
+
+        return network_of(self.found, self.pieces)
 
     @cached_property
     def digest(self) -> str:

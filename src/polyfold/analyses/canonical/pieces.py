@@ -7,7 +7,7 @@ of its own boundary, all the way through. What comes out depends on the region a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 
 import numpy as np
@@ -17,7 +17,6 @@ from polyfold.analyses.canonical.centre import Point, centre
 from polyfold.analyses.canonical.flats import Row, forward
 from polyfold.analyses.canonical.maps import DistinctMaps, Map
 from polyfold.analyses.canonical.rows import CellRows
-from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.location import jets_around
 from polyfold.atlas.patterns import pack
 from polyfold.exact.evaluate import RationalProgram
@@ -35,25 +34,35 @@ class Condition:
 
 @dataclass(frozen=True)
 class Piece:
-    """Where all conditions hold, none of which follows from the others, and the map there, output by output."""
+    """Where all conditions hold, none of which follows from the others, and the map there, output by output.
+
+    `region` says from which region it was cut, and `sides` on which sides of the region's hyperplanes it lies, as rows
+    that are positive there; neither is part of the form.
+    """
 
     conditions: tuple[Condition, ...]
     map: Map
+    region: int = field(compare=False, repr=False)
+    sides: frozenset[Row] = field(compare=False, repr=False)
 
 
-def canonical_pieces(atlas: Atlas) -> tuple[Piece, ...]:
+def canonical_pieces(maps: DistinctMaps) -> tuple[Piece, ...]:
     """All pieces in lexicographic order. Every point of the domain lies in exactly one.
 
     A point on the boundary of pieces belongs to the one that is entered on the way to the domain's centre. If that
     lies on a hyperplane itself, a point next to it counts, on the side where the forward row is positive.
     """
-    cutter = _Cutter(atlas)
-    middle = centre(cutter.outer, atlas.dim)
+    cutter = _Cutter(maps)
+    middle = centre(cutter.outer, maps.atlas.dim)
     pieces = [
-        Piece(tuple(Condition(row, _sees(middle, row)) for row in conditions), cutter.maps.lines(number))
-        for cells in cutter.regions()
-        for number in [int(cutter.maps.of_cell[cells[0]])]
-        for conditions in cutter.parts(cells)
+        Piece(
+            tuple(Condition(row, _sees(middle, row)) for row in conditions),
+            maps.lines(int(maps.of_cell[cells[0]])),
+            region,
+            sides,
+        )
+        for region, cells in enumerate(cutter.regions())
+        for conditions, sides in cutter.parts(cells)
     ]
     return tuple(sorted(pieces, key=lambda piece: [condition.row for condition in piece.conditions]))
 
@@ -61,22 +70,22 @@ def canonical_pieces(atlas: Atlas) -> tuple[Piece, ...]:
 class _Cutter:
     """Cuts the regions of an atlas into convex parts."""
 
-    def __init__(self, atlas: Atlas) -> None:
-        self.rows = CellRows(atlas)
+    def __init__(self, maps: DistinctMaps) -> None:
+        self.maps = maps
+        self.rows = CellRows(maps.atlas)
         self.outer = self.rows.of_domain()
-        self.maps = DistinctMaps.of(atlas)
-        self._atlas = atlas
-        self._program = RationalProgram(atlas.program)
+        self._atlas = maps.atlas
+        self._program = RationalProgram(maps.atlas.program)
 
     def regions(self) -> list[list[int]]:
-        """The cells of every region."""
+        """The cells of every region, by its number."""
         order = np.argsort(self.maps.region, kind="stable")
         return [cells.tolist() for cells in np.split(order, np.cumsum(np.bincount(self.maps.region))[:-1])]
 
-    def parts(self, cells: list[int]) -> Iterator[tuple[Row, ...]]:
-        """The parts of a region, as the rows of their facets: from one part across its facets to all others."""
+    def parts(self, cells: list[int]) -> Iterator[tuple[list[Row], frozenset[Row]]]:
+        """The parts of a region, from one across its facets to all others: rows of their facets, and their sides."""
         if len(cells) == 1:
-            yield tuple(sorted(self.rows[cells[0]]))
+            yield sorted(self.rows[cells[0]]), frozenset()
             return
         hyperplanes = self._border(cells)
         region = self.maps.region[cells[0]]
@@ -97,7 +106,7 @@ class _Cutter:
                         inside = _simple(others, _between(rows[number], point, beyond))
                         if self._region(inside) == region:
                             queue.append(inside)
-            yield tuple(sorted(facets))
+            yield sorted(facets), frozenset(rows[: len(hyperplanes)])
 
     def _border(self, cells: list[int]) -> list[Row]:
         """The hyperplanes between a region and others, as forward rows."""
@@ -140,9 +149,7 @@ def _facets(rows: Sequence[Row], point: Point) -> Iterator[tuple[int, Point]]:
 
     They are seen from a point inside; no row is there twice.
     """
-    if not rows:
-        return
-    table = Inequalities([integer_row([*_slopes(row), _value(row, point)]) for row in rows])
+    table = Inequalities([integer_row([*_slopes(row), _value(row, point)]) for row in rows], len(point))
     for number in range(len(rows)):
         found = table.beyond(number)
         if found is not None:
