@@ -73,6 +73,7 @@ def test_weights_are_xavier_uniform() -> None:
     assert not any(b.any() for _, b in linear_layers(xavier_uniform((3, 2, 1), 0, biases=False)))
 
 
+@pytest.mark.slow
 def test_the_section_runs(tmp_path: Path) -> None:
     options = Namespace(quick=True, relucent=None, relucent_seconds=None, baseline_seconds=None)
     section = figure3.section(Bench.make(tmp_path, options))
