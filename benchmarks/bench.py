@@ -3,7 +3,7 @@
     python benchmarks/bench.py [--relucent PYTHON_OF_ITS_ENVIRONMENT] [--quick] [--only SECTION ...] [--write FILE]
 
 `--quick` takes small limits and small networks, to try it in two or three minutes: its figures are rough, and the page
-says so. `--only` runs some sections and writes no page.
+says so. `--only` runs some sections and writes no page, but their plots.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from sections import (
     arithmetic_limit,
     baselines,
     count_and_unfold,
+    figure3,
     growth,
     interrupts,
     memory,
@@ -43,6 +44,7 @@ SECTIONS = {
     "growth": growth,
     "limit": arithmetic_limit,
     "slices": slices,
+    "figure3": figure3,
 }
 
 
@@ -70,7 +72,7 @@ def main() -> None:
     parser.add_argument("--relucent-seconds", type=float, help="CPU-seconds for relucent, each network")
     parser.add_argument("--baseline-seconds", type=float, help="CPU-seconds for a baseline, each network")
     parser.add_argument("--quick", action="store_true", help="small limits: two or three minutes in all")
-    parser.add_argument("--only", nargs="+", choices=SECTIONS, help="run these sections, write no page")
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, help="run these sections, write no page but their plots")
     parser.add_argument("--write", type=Path, help="Markdown file to write")
     options = parser.parse_args()
 

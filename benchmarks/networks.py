@@ -1,4 +1,4 @@
-"""The networks that are measured: torch's default initialisation from seed 0."""
+"""The networks that are measured: torch's default initialisation from seed 0, and Xavier-uniform weights from any."""
 
 from __future__ import annotations
 
@@ -17,6 +17,17 @@ def torch_default(widths: tuple[int, ...], seed: int = 0) -> nn.Sequential:
     for inputs, outputs in pairwise(widths):
         layers += [nn.Linear(inputs, outputs), nn.ReLU()]
     return nn.Sequential(*layers[:-1]).double()
+
+
+def xavier_uniform(widths: tuple[int, ...], seed: int, biases: bool) -> nn.Sequential:
+    """The same with Xavier-uniform weights, and with the biases that torch gives a linear layer, or zeros."""
+    model = torch_default(widths, seed)
+    for layer in model:
+        if isinstance(layer, nn.Linear):
+            nn.init.xavier_uniform_(layer.weight)
+            if not biases:
+                nn.init.zeros_(layer.bias)
+    return model
 
 
 def linear_layers(model: nn.Sequential) -> Layers:

@@ -34,16 +34,19 @@ class Table:
 
 @dataclass(frozen=True)
 class Section:
-    """One question: its title, how it was measured, the table, and what follows from it."""
+    """One question: its title, how it was measured, the table, a picture of it, and what follows from it."""
 
     title: str
     how: str
     table: Table | None
     notes: list[str] = field(default_factory=list)
+    picture: str | None = None  # its address as seen from the page
 
     def markdown(self) -> str:
         notes = "\n".join(f"- {note}" for note in self.notes)
-        parts = [f"## {self.title}", paragraph(self.how), self.table.markdown() if self.table else "", notes]
+        table = self.table.markdown() if self.table else ""
+        picture = f"![{self.title}]({self.picture})" if self.picture else ""
+        parts = [f"## {self.title}", paragraph(self.how), table, picture, notes]
         return "\n\n".join(part for part in parts if part)
 
 

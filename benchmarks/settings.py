@@ -21,6 +21,7 @@ from processes import WorkerError, run
 
 Measured = dict[str, Any]
 QUIET = 0.95
+PICTURES = Path(__file__).parents[1] / "docs" / "images"
 
 
 @dataclass
@@ -33,6 +34,7 @@ class Bench:
     baseline_seconds: float
     repeat_seconds: float
     quick: bool
+    pictures: Path  # where plots go: those of quick runs do not replace the page's
     console: Console = field(default_factory=lambda: Console(stderr=True))
     status: Status | None = None
     shares: list[float] = field(default_factory=list)  # of a core, that calls with one thread got
@@ -48,6 +50,7 @@ class Bench:
             baseline_seconds=options.baseline_seconds or (4.0 if quick else 120.0),
             repeat_seconds=0.3 if quick else 3.0,
             quick=quick,
+            pictures=folder if quick else PICTURES,
         )
 
     @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from flint import fmpq
 
 from polyfold.atlas.atlas import Atlas
@@ -14,8 +16,11 @@ class ExactMaps:
 
     def __init__(self, atlas: Atlas) -> None:
         self._atlas = atlas
-        self._program = RationalProgram(atlas.program)
         self._known: dict[int, tuple[fmpq, ...]] = {}
+
+    @cached_property
+    def _program(self) -> RationalProgram:
+        return RationalProgram(self._atlas.program)
 
     def __getitem__(self, cell: int) -> tuple[fmpq, ...]:
         if cell not in self._known:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -46,22 +47,15 @@ class Hyperplanes:
 class ExactHyperplanes:
     """The same in integers without a common factor, each row (h, c) with h . u < c at the centre; made when needed."""
 
-    def __init__(self, forms: ExactForms, atlas: Atlas, cell: Ids, wall: Ids, sign: Ids) -> None:
+    def __init__(self, forms: _Forms, number: Ids, sign: Ids) -> None:
         self._forms = forms
-        self._atlas = atlas
-        self._cell = cell
-        self._wall = wall
+        self._number = number
         self._sign = sign
 
-    def __getitem__(self, number: int) -> tuple[int, ...]:
-        sign = int(self._sign[number])
-        *slopes, constant = exact_form(self._forms, self._atlas, int(self._cell[number]), int(self._wall[number]))
+    def __getitem__(self, hyperplane: int) -> tuple[int, ...]:
+        sign = int(self._sign[hyperplane])
+        *slopes, constant = self._forms.exactly(int(self._number[hyperplane]))
         return (*(-sign * x for x in slopes), sign * constant)
-
-
-def exact_form(forms: ExactForms, atlas: Atlas, cell: int, wall: int) -> list[int]:
-    """The wall's form (a, b), meaning a . u + b, as integers without a common factor."""
-    return forms.under(tuple(atlas.signs([cell])[0].tolist())).rows[wall]
 
 
 def distinct_hyperplanes(atlas: Atlas) -> Hyperplanes:
@@ -81,8 +75,7 @@ def distinct_hyperplanes(atlas: Atlas) -> Hyperplanes:
         of_facet[pairs[listed, side]] = number[of_pair[listed]]
         near[pairs[listed, side]] = seen[listed]
     H, c, _ = forms.unit_rows(sign)
-    exact = ExactHyperplanes(forms.exact, atlas, forms.cell[first], forms.wall[first], sign[first])
-    return Hyperplanes(H[first], c[first], of_facet, near, exact)
+    return Hyperplanes(H[first], c[first], of_facet, near, ExactHyperplanes(forms, first, sign[first]))
 
 
 def _facet_pairs(atlas: Atlas) -> Ids:
@@ -102,7 +95,6 @@ class _Forms:
     """Forms a . u + b of walls under the patterns of example cells, with bounds on their errors."""
 
     atlas: Atlas
-    exact: ExactForms
     cell: Ids
     wall: Ids
     a: Array
@@ -117,9 +109,16 @@ class _Forms:
         number = _same_gate_behind_the_same_pattern(atlas, cell, wall)
         _, first, of_facet = np.unique(number, return_index=True, return_inverse=True)
         cell, wall = cell[first], wall[first]
-        return cls(
-            atlas, ExactForms(atlas.program, atlas.domain), cell, wall, *_float_forms(atlas, cell, wall)
-        ), of_facet
+        return cls(atlas, cell, wall, *_float_forms(atlas, cell, wall)), of_facet
+
+    @cached_property
+    def _exact(self) -> ExactForms:
+        return ExactForms(self.atlas.program, self.atlas.domain)
+
+    def exactly(self, number: int) -> list[int]:
+        """A form (a, b) as integers without a common factor."""
+        pattern = tuple(self.atlas.signs([self.cell[number]])[0].tolist())
+        return self._exact.under(pattern).rows[int(self.wall[number])]
 
     def signs_at_a_centre(self) -> Ids:
         """On which side of each form a point lies that lies on no hyperplane at all, in the interior of the domain."""
@@ -130,7 +129,7 @@ class _Forms:
             doubt = self.a_error @ np.abs(at) + self.b_error + relative(len(at) + 6) * size + TINY
             sign: Ids = np.sign(value).astype(np.int64)
             for i in np.flatnonzero(~(np.abs(value) > doubt)):
-                *slopes, constant = exact_form(self.exact, self.atlas, int(self.cell[i]), int(self.wall[i]))
+                *slopes, constant = self.exactly(int(i))
                 exact = sum((x * fmpq(slope) for x, slope in zip(centre, slopes, strict=True)), fmpq(constant))
                 sign[i] = (exact > 0) - (exact < 0)
             if (sign != 0).all():
@@ -160,8 +159,7 @@ class _Forms:
         for k in np.flatnonzero(sizes > 1):
             alike: dict[tuple[int, ...], int] = {}
             for i in np.sort(order[ends[k] - sizes[k] : ends[k]]).tolist():
-                form = exact_form(self.exact, self.atlas, int(self.cell[i]), int(self.wall[i]))
-                number[i] = alike.setdefault(tuple(int(sign[i]) * x for x in form), i)
+                number[i] = alike.setdefault(tuple(int(sign[i]) * x for x in self.exactly(i)), i)
         return number
 
 

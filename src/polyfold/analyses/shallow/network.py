@@ -177,7 +177,7 @@ class Shallow:
         A point outside the domain raises DomainError; with outside="zero" it gets zeros, as the network has it: no
         piece passes there.
         """
-        X, inside = self._inside(X, outside)
+        X, inside = self._inside(X, outside, "zero")
         values = np.zeros((len(X), self.outputs))
         rows = np.flatnonzero(inside)
         piece = self._pieces(X[rows])
@@ -188,14 +188,14 @@ class Shallow:
 
     def piece(self, X: Any, *, outside: Literal["error", "ignore"] = "error") -> Ids:
         """The piece that passes at each row of X; -1 outside the domain with outside="ignore"."""
-        X, inside = self._inside(X, outside)
+        X, inside = self._inside(X, outside, "ignore")
         found = np.full(len(X), -1, dtype=np.int64)
         found[inside] = self._pieces(X[inside])
         return found
 
-    def _inside(self, X: Any, outside: str) -> tuple[Array, Flags]:
-        if outside not in ("error", "ignore", "zero"):
-            raise PolyfoldError(f"outside={outside!r} is no option")
+    def _inside(self, X: Any, outside: str, otherwise: str) -> tuple[Array, Flags]:
+        if outside not in ("error", otherwise):
+            raise PolyfoldError(f"outside={outside!r} is no option: use 'error' or {otherwise!r}")
         rows = parameter_rows(self.domain, X)
         inside = contains(self.domain, rows)
         if outside == "error" and not inside.all():
@@ -211,12 +211,7 @@ class Shallow:
         Rounded values of H x - c may contradict each other within a rounding error of a corner, where three or more
         hyperplanes meet: then none or two seem to pass. All that come into question have the same value there.
         """
-        from scipy.sparse import csr_matrix
-
-        ones = np.ones(len(self.condition))
-        shape = (len(self), len(self.c))
-        closed = csr_matrix((ones * ~self.is_open, self.condition, self.piece_start), shape=shape)
-        open_ = csr_matrix((ones * self.is_open, self.condition, self.piece_start), shape=shape)
+        closed, open_ = self._chosen(~self.is_open), self._chosen(self.is_open)
         found = np.empty(len(X), dtype=np.int64)
         for part in _parts(len(X), 2 * (len(self) + len(self.c))):
             beyond = self.H @ X[part].T - self.c[:, None]
@@ -225,6 +220,13 @@ class Shallow:
             least = amount == amount.min(axis=0)
             found[part] = np.where(least, count, np.inf).argmin(axis=0)
         return found
+
+    def _chosen(self, some: Flags) -> csr_matrix:
+        """Zero-one (p, k): which hyperplanes a piece has some of its conditions on."""
+        from scipy.sparse import csr_matrix
+
+        piece = np.repeat(np.arange(len(self)), np.diff(self.piece_start))[some]
+        return csr_matrix((np.ones(len(piece)), (piece, self.condition[some])), shape=(len(self), len(self.c)))
 
     def exactly(self, point: Sequence[Any]) -> ExactValue:
         """The piece that passes at one point, and the outputs as fractions: the network to the letter, in rationals."""
