@@ -161,3 +161,10 @@ def test_tiny_weights_do_not_vanish():
     tiny = 1e-200
     atlas = pf.unfold(layers(([[1]], [0]), ([[tiny]], [1]), ([[tiny]], [0])))
     assert (len(atlas), len(pf.regions(atlas))) == (2, 2)
+
+
+def test_what_underflows_is_not_nothing():
+    """Behind four layers of 2^-1000 errors themselves underflow; the map is still another one than zero."""
+    tiny = ([[2.0**-1000]], [2.0**-1000])
+    atlas = pf.unfold([tiny] * 4 + [([[1.0]], [0.0])])
+    assert len(atlas) == 2 and len(pf.regions(atlas)) == 2

@@ -51,13 +51,14 @@ def affine(form: AffineLike, sources: list[BoundedValues], *, linear: bool = Fal
     magnitudes = sizes.linear(_each_read(form, values, np.abs))
     if not linear:
         magnitudes = np.abs(form.bias) + magnitudes
-    errors = np.zeros_like(total)
+    errors, underflowed = np.zeros_like(total), _underflowed(form, values)
     if any(sources[number].errors.any() for number in form.sources):
-        errors = sizes.linear([source.errors for source in sources])
+        doubts = [source.errors for source in sources]
+        errors, underflowed = sizes.linear(doubts), underflowed | _underflowed(form, doubts)
     terms = 4 + form.terms
     slack = 1 + relative(2 * terms)
     bound = (errors + relative(terms) * magnitudes) * slack
-    return BoundedValues(total, np.where((bound > 0) | _underflowed(form, values), bound + TINY, 0.0))
+    return BoundedValues(total, np.where((bound > 0) | underflowed, bound + TINY, 0.0))
 
 
 def sum_of_sizes(form: AffineLike, sizes: list[Array]) -> Array:
