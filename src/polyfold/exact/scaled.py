@@ -134,8 +134,10 @@ def passed_on(stage: StageLike, z: Scaled, signs: Signs) -> Scaled:
     on, off = np.asarray(stage.slope_on), np.asarray(stage.slope_off)
     # A value has its sign, and is 0 where it counts as that.
     values = np.maximum(z.values, 0.0) if stage.is_relu else z.values * np.where(signs == POSITIVE, on, off)
-    scale = z.scale * np.maximum(np.abs(on), np.abs(off))
-    return Scaled(values, z.errors + relative(2), scale, (on == 0) | (off == 0))
+    steepest = np.maximum(np.abs(on), np.abs(off))
+    # With a slope below one a value that is not 0 could become 0.
+    clean = ((on == 0) | (off == 0)) & (steepest >= 1)
+    return Scaled(values, z.errors + relative(2), z.scale * steepest, clean)
 
 
 def on_parameters(z: Scaled, U: Array) -> Scaled:
