@@ -7,16 +7,13 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from flint import fmpq
 
+from polyfold.analyses.bounded_maps import bounded_maps
+from polyfold.analyses.exact_maps import ExactMaps
 from polyfold.analyses.heard import heard
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.jets import sizes_of_terms
-from polyfold.atlas.location import jets_around
-from polyfold.atlas.maps import in_chunks, roundings
+from polyfold.atlas.maps import in_chunks
 from polyfold.errors import how_many
-from polyfold.exact.evaluate import RationalProgram
-from polyfold.exact.rounding import TINY, relative
 
 Ids = npt.NDArray[np.int64]
 
@@ -92,7 +89,7 @@ def _same_map(atlas: Atlas, here: Ids, there: Ids) -> npt.NDArray[np.bool_]:
     in_chunks(len(left), 12 * atlas.outputs * (widest + 1) + atlas.gates, by_maps)
     left = np.flatnonzero(open_)
     if len(left):
-        exact = _ExactMaps(atlas)
+        exact = ExactMaps(atlas)
         for i in left:
             same[i] = exact[here[i]] == exact[there[i]]
     return same
@@ -125,32 +122,7 @@ def _by_flips(atlas: Atlas, here: Ids, there: Ids) -> tuple[npt.NDArray[np.bool_
 
 def _close(atlas: Atlas, here: Ids, there: Ids) -> npt.NDArray[np.bool_]:
     """Whether floats cannot tell the maps of two cells apart."""
-    error = relative(roundings(atlas.program) + 2 * atlas.program.input_dim)
-    values, doubts = [], []
     with np.errstate(over="ignore", invalid="ignore"):
-        for cells in (here, there):
-            A, c = atlas.maps(cells, over="parameters")
-            size_A, size_c = sizes_of_terms(atlas, cells)
-            values.append(np.concatenate([A, c[..., None]], axis=2))
-            doubts.append(np.concatenate([size_A, size_c[..., None]], axis=2) * error)
-        apart: npt.NDArray[np.bool_] = (np.abs(values[0] - values[1]) > doubts[0] + doubts[1] + TINY).any(axis=(1, 2))
+        one, other = (bounded_maps(atlas, cells) for cells in (here, there))
+        apart: npt.NDArray[np.bool_] = (np.abs(one.values - other.values) > one.errors + other.errors).any(axis=(1, 2))
     return ~apart
-
-
-class _ExactMaps:
-    """Maps of cells in rationals, each computed once."""
-
-    def __init__(self, atlas: Atlas) -> None:
-        self._atlas = atlas
-        self._program = RationalProgram(atlas.program)
-        self._known: dict[int, tuple[fmpq, ...]] = {}
-
-    def __getitem__(self, cell: int) -> tuple[fmpq, ...]:
-        if cell not in self._known:
-            witness = self._atlas.rational_witness(int(cell))
-            numbers: list[fmpq] = []
-            for value, *slopes in self._program.forward(jets_around(self._atlas.domain, witness)).outputs:
-                constant = value - sum((a * w for a, w in zip(slopes, witness, strict=True)), fmpq(0))
-                numbers += [*slopes, constant]
-            self._known[cell] = tuple(numbers)
-        return self._known[cell]
