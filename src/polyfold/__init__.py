@@ -14,6 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from polyfold.analyses.equivalence.decide import equivalent
+    from polyfold.analyses.equivalence.result import Equivalence
     from polyfold.analyses.local import LocalMaps, local
     from polyfold.analyses.map_of import PatternMap, map_of
     from polyfold.analyses.regions import Regions, regions
@@ -41,6 +43,7 @@ __all__ = [
     "Certificate",
     "Count",
     "Domain",
+    "Equivalence",
     "LocalMaps",
     "Network",
     "PatternMap",
@@ -51,6 +54,7 @@ __all__ = [
     "certify",
     "check",
     "count",
+    "equivalent",
     "explore",
     "line",
     "load",
@@ -67,6 +71,8 @@ __all__ = [
 
 # Which module has which names: the imports above, said to Python. tests/repository/test_import.py compares the two.
 _PLACES = {
+    "analyses.equivalence.decide": ("equivalent",),
+    "analyses.equivalence.result": ("Equivalence",),
     "analyses.local": ("LocalMaps", "local"),
     "analyses.map_of": ("PatternMap", "map_of"),
     "analyses.regions": ("Regions", "regions"),

@@ -10,9 +10,9 @@ from polyfold.analyses.equivalence.atoms import TooLongError
 from polyfold.analyses.equivalence.cell_maps import CellMaps
 from polyfold.analyses.equivalence.clock import Clock
 from polyfold.analyses.equivalence.extremes import Extremes
+from polyfold.analyses.equivalence.place import Place
 from polyfold.analyses.equivalence.result import Difference
 from polyfold.atlas.certificate import Certificate
-from polyfold.atlas.domain import Domain
 from polyfold.engine.certify import certify
 from polyfold.engine.method import as_method_takes_it
 from polyfold.engine.unfold import unfold_program
@@ -34,7 +34,7 @@ class CellByCell:
 
 def cell_by_cell(
     joint: Program,
-    domain: Domain,
+    place: Place,
     tolerance: Fraction,
     clock: Clock,
     max_cells: int | None,
@@ -42,6 +42,7 @@ def cell_by_cell(
     report: Report,
 ) -> CellByCell:
     """Unfold a program of two networks side by side, certify the atlas, and take the differences of their maps."""
+    domain = place.domain
     try:
         program = as_method_takes_it(joint, domain)
         atlas = unfold_program(program, domain, report, max_cells, clock.left, threads)
@@ -64,7 +65,7 @@ def cell_by_cell(
     if maps.all_zero:
         same = Difference(Fraction(0), Fraction(0))
         return CellByCell((same,) * maps.outputs, len(atlas), certificate)
-    extremes = Extremes(maps, tolerance, clock)
+    extremes = Extremes(maps, place.box, tolerance, clock)
     found = tuple(extremes.of_output(k) for k in range(maps.outputs))
     stopped = None if all(one.exact for one in found) else "max_seconds"
     return CellByCell(found, len(atlas), certificate, stopped)

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.atlas.domain import Domain
-from polyfold.exact.digits import Digits, added, digits_of
+from polyfold.exact.digits import Digits, added, bits_for, digits_of
+from polyfold.program.affine import Block, WrittenOut
 from polyfold.program.in_digits import digit_bits, exactly
 from polyfold.program.program import Program, Stage
 
@@ -20,9 +21,13 @@ Signs = npt.NDArray[np.bool_]
 _AT_ONCE = 1 << 18
 
 
-def outputs_at(program: Program, point: Array) -> list[Fraction]:
-    """The outputs at a float point."""
-    outputs = _passed(program, point[None, :], np.ones(1), lambda stage, z: sign_of(z) > 0)
+def outputs_at(program: Program, domain: Domain, u: Array) -> list[Fraction]:
+    """The outputs at a float point of the domain's parameters."""
+    lift = WrittenOut((Block(0, domain.basis),), domain.origin)
+    bits = min(digit_bits(program), bits_for(domain.dim)) if domain.is_slice else digit_bits(program)
+    x = digits_of(u[None, :], bits)
+    x = exactly(lift, [x]) if domain.is_slice else x
+    outputs = _passed(program, x, np.ones(1), lambda stage, z: sign_of(z) > 0)
     return [fraction(outputs, 0, k) for k in range(program.output_dim)]
 
 
@@ -42,7 +47,8 @@ def maps_of(program: Program, domain: Domain, signs: Signs) -> Digits:
         gates = slice(program.first_gate[stage], program.first_gate[stage + 1])
         return np.repeat(signs[:, gates], len(rows), axis=0)
 
-    return _passed(program, np.tile(rows, (len(signs), 1)), np.tile(biased, len(signs)), on)
+    inputs = digits_of(np.tile(rows, (len(signs), 1)), digit_bits(program))
+    return _passed(program, inputs, np.tile(biased, len(signs)), on)
 
 
 def difference(outputs: Digits) -> Digits:
@@ -67,10 +73,10 @@ def sign_of(numbers: Digits) -> npt.NDArray[np.int8]:
 
 
 def _passed(
-    program: Program, rows: Array, biased: Array, on: Callable[[int, Digits], Signs]
+    program: Program, inputs: Digits, biased: Array, on: Callable[[int, Digits], Signs]
 ) -> Digits:
     """The outputs of input rows; `on(stage, z)` says which gates are on."""
-    sources = [digits_of(rows, digit_bits(program))]
+    sources = [inputs]
     for number, stage in enumerate(program.stages):
         z = exactly(stage.affine, sources, biased)
         sources.append(_switched(stage, z, on(number, z)))

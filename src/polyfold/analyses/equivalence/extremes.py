@@ -17,6 +17,7 @@ from flint import fmpq, fmpq_mat
 from polyfold.analyses.equivalence.cell_bounds import CELLS_AT_ONCE, closer_bound, upper_bounds
 from polyfold.analyses.equivalence.cell_maps import CellMaps, difference_of
 from polyfold.analyses.equivalence.clock import Clock
+from polyfold.analyses.equivalence.place import Box
 from polyfold.analyses.equivalence.result import Difference, Point
 from polyfold.analyses.exact_maps import ExactMaps
 from polyfold.atlas.atlas import Atlas
@@ -41,11 +42,11 @@ class _Top:
 class Extremes:
     """Finds largest differences, output by output."""
 
-    def __init__(self, maps: CellMaps, tolerance: Fraction, clock: Clock) -> None:
+    def __init__(self, maps: CellMaps, box: Box | None, tolerance: Fraction, clock: Clock) -> None:
         self._maps, self._tolerance, self._clock = maps, tolerance, clock
         self._atlas = maps.atlas
         self._exact = _ExactPrograms(maps.atlas)
-        self._reach = reach_of(maps.atlas)
+        self._reach = None if box is None else box.reach
 
     def of_output(self, k: int) -> Difference:
         """The largest size of difference k."""
@@ -156,20 +157,3 @@ class _ExactPrograms:
             A.append([fmpq(-side * x) for x in rows[wall][:-1]])
             b.append(fmpq(side * rows[wall][-1]))
         return A, b
-
-
-def reach_of(atlas: Atlas) -> Array | None:
-    """A bound on |u| over the domain, coordinate by coordinate; None if there is none."""
-    rows = ExactForms(atlas.program, atlas.domain).under(tuple([False] * atlas.gates)).rows[atlas.gates :]
-    A, b = [[fmpq(-x) for x in row[:-1]] for row in rows], [fmpq(row[-1]) for row in rows]
-    reach = []
-    for axis in range(atlas.dim):
-        for side in (1, -1):
-            unit = [fmpq(side if axis == j else 0) for j in range(atlas.dim)]
-            found = maximise(unit, A, b, start=atlas.rational_witness(0))
-            if found.status != "optimal" or found.value is None:
-                return None
-            reach.append(abs(float(Fraction(int(found.value.p), int(found.value.q)))))
-    return np.array(reach).reshape(-1, 2).max(axis=1) * (1 + relative(4))
-
-
