@@ -18,6 +18,7 @@ from polyfold.engine.method import as_method_takes_it
 from polyfold.engine.unfold import unfold_program
 from polyfold.errors import LimitError, PolyfoldError
 from polyfold.program.program import Program
+from polyfold.program.shared_gates import without_repeats
 
 Report = Callable[[int], None]
 
@@ -45,6 +46,8 @@ def cell_by_cell(
     domain = place.domain
     try:
         program = as_method_takes_it(joint, domain)
+        if program.written_out:
+            program = without_repeats(program)
         atlas = unfold_program(program, domain, report, max_cells, clock.left, threads)
     except LimitError as error:
         return CellByCell(None, 0, stopped_by=str(error))

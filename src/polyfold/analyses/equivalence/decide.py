@@ -39,6 +39,8 @@ DEFAULT_SECONDS = 60.0
 DEFAULT_CELLS = 2_000_000
 # Once the verdict is known, how long to look for the exact maximum, unless somebody gives a time.
 _SECONDS_FOR_THE_MAXIMUM = 10.0
+# How long to look for points that differ.
+_SECONDS_FOR_POINTS = 5.0
 # Coefficients of both networks that are written as rationals.
 _MOST_RATIONALS = 4_000_000
 # Atoms times what they are combinations of, over which forms are carried.
@@ -158,7 +160,7 @@ class _Decision:
         if self._one_form():
             return self._result()
         self._search = Search(self._first, self._second, self._place)
-        self._search.run(self._clock.at_most(self._clock.max_seconds / 4).may_go_on)
+        self._search.run(self._clock.at_most(min(self._clock.max_seconds / 4, _SECONDS_FOR_POINTS)).may_go_on)
         self._learn(self._search.found, "a point where they differ, computed exactly")
         self._bound()
         self._look_at_cells()

@@ -49,6 +49,9 @@ class Forms:
 
 def combined(W: Array, forms: Forms) -> Forms:
     """Sums of multiples of forms. Coefficients that were rounded to floats, once, stand for the true ones."""
+    used = np.flatnonzero(W.any(axis=0))
+    if len(used) < W.shape[1]:
+        W, forms = W[:, used], forms.take(used)
     size = np.abs(W)
     terms = relative(W.shape[1] + forms.G.shape[1] + 12)
     extent = np.abs(forms.c) + np.abs(forms.G).sum(axis=1) + forms.r

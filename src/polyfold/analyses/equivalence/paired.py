@@ -76,24 +76,26 @@ class Paired:
         size = np.abs(base.c) + base.spread
         weighted = self._R * size
         lengths = np.linalg.norm(weighted, axis=1)
-        factors: list[fmpq] = []
+        levels = _levels([self._rows[k] for k in self._own], self._own_column)
         partner = np.full(len(self._own), -1)
-        rests: list[Combination] = []
-        for n, k in enumerate(self._own):
-            row = self._substituted(self._rows[k], partner, factors)
-            probe = self._dense([row])[0] * size
+        factors = [fmpq(0)] * len(self._own)
+        rests: list[Combination] = [{} for _ in self._own]
+        for level in range(1, int(levels.max(initial=0)) + 1):
+            index = np.flatnonzero(levels == level)
+            rows = [self._substituted(self._rows[self._own[n]], partner, factors) for n in index]
+            probes = self._dense(rows) * size
             with np.errstate(divide="ignore", invalid="ignore"):
-                alike = np.nan_to_num(weighted @ probe / (lengths * np.linalg.norm(probe)))
-            best = int(alike.argmax()) if len(alike) else -1
-            factor = fmpq(0)
-            if best >= 0 and alike[best] > _ALIKE:
-                partner[n] = best
-                factor = rational(float(weighted[best] @ probe / lengths[best] ** 2))
-                _add(row, -factor, self._rows[self._base[best]])
-            factors.append(factor)
-            rests.append(row)
+                products = probes @ weighted.T
+                alike = np.nan_to_num(products / (np.linalg.norm(probes, axis=1)[:, None] * lengths))
+            for i, n in enumerate(index.tolist()):
+                best = int(alike[i].argmax()) if len(lengths) else -1
+                if best >= 0 and alike[i, best] > _ALIKE:
+                    partner[n] = best
+                    factors[n] = rational(float(products[i, best] / lengths[best] ** 2))
+                    _add(rows[i], -factors[n], self._rows[self._base[best]])
+                rests[n] = rows[i]
         self._second = _Second(
-            _levels([self._rows[k] for k in self._own], self._own_column),
+            levels,
             partner,
             np.array([_float(f) for f in factors]),
             self._dense(rests),

@@ -55,26 +55,53 @@ class Box:
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """A domain that is proved to have an inside, and a box that is proved to hold it, if one is known."""
+    """A domain that is proved to have an inside, and a box that is proved to hold it, if one is known.
+
+    `limits` are the least and largest parameters if the domain is nothing but a box, exactly.
+    """
 
     domain: Domain
     inside: Witness
     box: Box | None
+    limits: tuple[Array, Array] | None = None
+
+    def contains(self, points: Array) -> npt.NDArray[np.bool_]:
+        """Whether points lie in the domain, exactly."""
+        if self.limits is None:
+            return contains(self.domain, points)
+        return ((points >= self.limits[0]) & (points <= self.limits[1])).all(axis=1)
 
 
 def place_of(domain: Domain) -> Place:
     """Look at a domain; it must have an interior."""
-    walls = Walls(no_gates(domain), domain)
-    found = walls.bounding_box if domain.rows else None
-    box = None if found is None else Box(*found)
     if not domain.rows:
         return Place(domain, Witness(np.zeros(domain.dim)), None)
-    if box is not None and contains(domain, box.centre[None], strictly=True)[0]:
-        return Place(domain, Witness(box.centre), box)
+    found = Walls(no_gates(domain), domain).bounding_box
+    box = None if found is None else Box(*found)
+    limits = _limits(domain)
+    if box is not None and limits is not None and ((limits[0] < box.centre) & (box.centre < limits[1])).all():
+        return Place(domain, Witness(box.centre), box, limits)
     inside = _inside(domain)
     if box is None and domain.rows > domain.dim and domain.dim <= _FEW_DIMENSIONS:
         box = _exact_box(domain, inside)
     return Place(domain, inside, box)
+
+
+def _limits(domain: Domain) -> tuple[Array, Array] | None:
+    """The sides of a domain whose rows are all u_k <= hi or -u_k <= -lo; nothing is rounded."""
+    rows, offsets = domain.parameter_rows, domain.parameter_offsets
+    if not domain.is_slice:
+        rows, offsets = np.concatenate([domain.input_rows, rows]), np.concatenate([domain.input_offsets, offsets])
+    elif len(domain.input_rows):
+        return None
+    sizes = np.abs(rows)
+    if not ((sizes.sum(axis=1) == 1) & (sizes.max(axis=1) == 1)).all():
+        return None
+    axis, up = sizes.argmax(axis=1), rows.sum(axis=1) > 0
+    low, high = np.full(domain.dim, -np.inf), np.full(domain.dim, np.inf)
+    np.minimum.at(high, axis[up], offsets[up])
+    np.maximum.at(low, axis[~up], -offsets[~up])
+    return low, high
 
 
 def _inside(domain: Domain) -> Witness:

@@ -13,7 +13,7 @@ from polyfold.analyses.equivalence.exact_passes import outputs_at
 from polyfold.analyses.equivalence.place import Place
 from polyfold.analyses.equivalence.result import Difference, Point
 from polyfold.atlas.domain import Domain
-from polyfold.atlas.location import contains, exact_lift
+from polyfold.atlas.location import exact_lift
 from polyfold.atlas.maps import output_forms
 from polyfold.errors import LimitError
 from polyfold.exact.rational import rational_matrix
@@ -22,12 +22,15 @@ from polyfold.program.program import Program
 Array = npt.NDArray[np.float64]
 
 # Points to begin with, as long as the networks are small.
-_POINTS = 2048
-_FLOATS = 1 << 24
+_POINTS = 1 << 14
+_FLOATS = 1 << 22
 # Of these, so many go uphill for each output.
 _CLIMBERS = 4
 # Steps uphill, as parts of the box, the longest first.
 _STEPS = 2.0 ** -np.arange(0, 12)
+# Random steps tried at a time, and what a step must gain to go on.
+_AROUND = 64
+_WORTH_A_STEP = 1 + 2.0**-7
 # Without a box: how far from the point that is known.
 _DISTANCES = 10.0 ** np.arange(-2, 5)
 
@@ -37,7 +40,7 @@ class Search:
 
     def __init__(self, first: Program, second: Program, place: Place) -> None:
         self._first, self._second, self._domain = first, second, place.domain
-        self._box, self._inside = place.box, place.inside.point
+        self._place, self._box, self._inside = place, place.box, place.inside.point
         self.found = [Difference(Fraction(0), float("inf")) for _ in range(first.output_dim)]
         self._rng = np.random.default_rng(0)
 
@@ -47,7 +50,8 @@ class Search:
         values = self._differences(U)
         for k in range(values.shape[1]):
             best = np.argsort(-np.abs(values[:, k]))[:_CLIMBERS]
-            tops = np.stack([self._climbed(U[i], k, may_go_on) for i in best])
+            # Where the domain has no end, a climb may have none either.
+            tops = U[best] if self._box is None else np.stack([self._climbed(U[i], k, may_go_on) for i in best])
             self.confirm(tops[np.abs(self._differences(tops)[:, k]).argmax()])
             if not may_go_on():
                 break
@@ -67,9 +71,10 @@ class Search:
 
         A float32 point next to it is taken if it lies in the domain too: whoever computes in float32 can have it.
         """
-        near = u.astype(np.float32).astype(np.float64)
+        with np.errstate(over="ignore"):
+            near = u.astype(np.float32).astype(np.float64)
         for candidate in (near, u):
-            if np.isfinite(candidate).all() and contains(self._domain, candidate[None])[0]:
+            if np.isfinite(candidate).all() and self._place.contains(candidate[None])[0]:
                 self._confirm(candidate)
                 return
 
@@ -102,44 +107,44 @@ class Search:
         return np.concatenate([self._inside[None], self._pulled_in(points)])
 
     def _pulled_in(self, points: Array) -> Array:
-        """Points, each moved towards the inner one until it lies in the domain."""
+        """Points, each moved to the nearest one of a box, or towards the inner point until it lies in the domain."""
+        if self._place.limits is not None:
+            return np.clip(points, *self._place.limits)
         for _ in range(len(_STEPS)):
-            outside = ~contains(self._domain, points)
+            outside = ~self._place.contains(points)
             if not outside.any():
                 return points
             points = np.where(outside[:, None], (points + self._inside) / 2, points)
-        return points[contains(self._domain, points)]
+        return points[self._place.contains(points)]
 
     def _climbed(self, u: Array, k: int, may_go_on: Callable[[], bool]) -> Array:
+        """Steps uphill, and to points around where the slope leads no further, while that helps."""
         value = abs(self._differences(u[None])[0, k])
         while may_go_on():
-            way = self._uphill(u, k)
-            trials = self._pulled_in(u + _STEPS[:, None] * way)
-            if self._box is not None:
-                low, high = self._box.centre - self._box.half, self._box.centre + self._box.half
-                trials = np.clip(trials, low, high)
-                trials = trials[contains(self._domain, trials)]
-            if not len(trials):
-                return u
+            trials = self._pulled_in(u + np.concatenate([_STEPS[:, None] * self._uphill(u, k), self._around(u)]))
             values = np.abs(self._differences(trials)[:, k])
             best = int(values.argmax())
-            if not values[best] > value:
-                return u
+            if not values[best] > value * _WORTH_A_STEP:
+                return u if values[best] <= value else trials[best]
             u, value = trials[best], values[best]
         return u
 
+    def _around(self, u: Array) -> Array:
+        """Random ways from a point, of all lengths."""
+        assert self._box is not None
+        steps = self._rng.normal(size=(_AROUND, len(u))) * self._rng.choice(_STEPS, size=(_AROUND, 1))
+        return steps * self._box.half
+
     def _uphill(self, u: Array, k: int) -> Array:
         """The direction in which the size of difference k grows fastest, measured by the box's sides."""
+        assert self._box is not None
         x = self._domain.lift(u[None])
         slopes, sign = np.zeros(self._domain.dim), np.sign(self._differences(u[None])[0, k]) or 1.0
         for program, side in ((self._first, sign), (self._second, -sign)):
             _, pattern = program.evaluate(x)
             A, _ = output_forms(program, pattern, some=slice(k, k + 1))
             slopes += side * (A[0, 0] @ self._domain.basis if self._domain.is_slice else A[0, 0])
-        if self._box is not None:
-            return 2 * self._box.half * np.sign(slopes)
-        length = float(np.linalg.norm(slopes))
-        return slopes / length * (1.0 + np.linalg.norm(u)) if 0 < length < np.inf else np.zeros_like(u)
+        return 2 * self._box.half * np.sign(slopes)
 
 
 def _exactly_lifted(domain: Domain, u: Array) -> Point:
