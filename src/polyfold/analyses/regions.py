@@ -124,5 +124,6 @@ def _close(atlas: Atlas, here: Ids, there: Ids) -> npt.NDArray[np.bool_]:
     """Whether floats cannot tell the maps of two cells apart."""
     with np.errstate(over="ignore", invalid="ignore"):
         one, other = (bounded_maps(atlas, cells) for cells in (here, there))
-        apart: npt.NDArray[np.bool_] = (np.abs(one.values - other.values) > one.errors + other.errors).any(axis=(1, 2))
+        clear = np.abs(one.values - other.values) > one.errors + other.errors
+        apart: npt.NDArray[np.bool_] = np.any(clear, axis=(1, 2))
     return ~apart

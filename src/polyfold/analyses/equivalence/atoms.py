@@ -1,9 +1,9 @@
 """Networks in one common form: every value is a combination, in rationals, of 1, the inputs and shared atoms.
 
 An atom is relu(z) for a combination z of what came before it. Atoms are told apart up to positive factors of z, and
-relu(-z) is relu(z) - z, so it is no new one. A gate with other slopes is an atom and a multiple of z. What is surely not
-negative passes a ReLU as it is. Networks that differ by the order of their neurons, by positive factors, by neurons that
-are split, repeated, dead or cancel out, or by layers that pass values on, so become the same combinations. If the
+relu(-z) is relu(z) - z, so it is no new one. A gate with other slopes is an atom and a multiple of z. What is surely
+not negative passes a ReLU as it is. Networks that differ by the order of their neurons, by positive factors, by neurons
+that are split, repeated, dead or cancel out, or by layers that pass values on, so become the same combinations. If the
 outputs do, the functions are the same on all of R^d.
 """
 

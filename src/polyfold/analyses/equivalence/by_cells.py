@@ -1,4 +1,4 @@
-"""Two networks compared cell by cell: every cell of both together, proved to be all, and the exact difference on each."""
+"""Two networks compared cell by cell: all cells of both together, and the exact difference on each."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Upper bounds of affine functions on all cells of an atlas, proved in floats.
 
-On a cell {u : a_i . u <= b_i} a function D . u + e is at most sum of l_i b_i + e, for any l >= 0 with D = sum of l_i a_i.
+On a cell {u : a_i . u <= b_i} a function D . u + e is at most sum l_i b_i + e, for any l >= 0 with D = sum l_i a_i.
 The multipliers of the facets at the best vertex are such l, up to rounding; what rounding leaves of D is bounded by how
 far the domain reaches. So vertices only propose: a wrong one makes a bound larger, never wrong.
 """
@@ -47,9 +47,13 @@ def facet_rows(atlas: Atlas, cells: Ids) -> Rows:
     over_inputs = row[found.wall[row] - program.gates < len(domain.input_rows)]
     numbers = found.wall[over_inputs] - program.gates
     size_A[over_inputs], size_b[over_inputs] = np.abs(domain.input_rows[numbers]), np.abs(domain.input_offsets[numbers])
-    sizes = (size_A @ np.abs(domain.basis), size_b + size_A @ np.abs(domain.origin)) if domain.is_slice else (
-        size_A,
-        size_b,
+    sizes = (
+        (size_A @ np.abs(domain.basis), size_b + size_A @ np.abs(domain.origin))
+        if domain.is_slice
+        else (
+            size_A,
+            size_b,
+        )
     )
     error = relative(roundings(program) + 2 * domain.input_dim + 8)
     return Rows(found.start, found.A, found.b, error * sizes[0] + TINY, error * sizes[1] + TINY)

@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpq
 
 from polyfold.analyses.bounded_maps import bounded_maps
 from polyfold.analyses.equivalence.exact_passes import cells_at_once, difference, fraction, maps_of
@@ -23,7 +24,8 @@ from polyfold.exact.rounding import TINY, relative
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
-Exact = list[list[tuple[Fraction, ...]]]
+Flags = npt.NDArray[np.bool_]
+Levels = list[dict[Fraction, int]]
 
 
 class CellMaps:
@@ -47,12 +49,12 @@ class CellMaps:
 
         with np.errstate(over="ignore", invalid="ignore"):
             in_chunks(len(atlas), 12 * atlas.outputs * (widest + 1) + atlas.gates, fill)
-            clear = (np.abs(self.values) > self.errors) & np.isfinite(self.values)
+            clear: Flags = (np.abs(self.values) > self.errors) & np.isfinite(self.values)
         self.flat = np.zeros(shape[:2], dtype=bool)
-        self.levels: list[dict[Fraction, int]] = [{} for _ in range(self.outputs)]
+        self.levels: Levels = [{} for _ in range(self.outputs)]
         self._exact = _Exactly(atlas)
-        unclear = ~clear[:, :, :-1].any(axis=2)
-        doubtful = np.flatnonzero(unclear.any(axis=1))
+        unclear: Flags = ~np.any(clear[:, :, :-1], axis=2)
+        doubtful = np.flatnonzero(np.any(unclear, axis=1))
         step = cells_at_once(atlas.program, atlas.domain)
         for start in range(0, len(doubtful), step):
             keep_going()
@@ -79,7 +81,7 @@ class _Exactly:
         self._half = atlas.outputs // 2
         self._rationals: ExactMaps | None = None
 
-    def constants(self, cells: Ids) -> tuple[npt.NDArray[np.bool_], list[dict[Fraction, int]]]:
+    def constants(self, cells: Ids) -> tuple[Flags, Levels]:
         """Which differences (n, m) are constant on each cell; and for every output the constants, with a cell each."""
         if self._rationals is None:
             try:
@@ -89,19 +91,20 @@ class _Exactly:
                 self._rationals = ExactMaps(self._atlas)
         return self._in_rationals(cells, self._rationals)
 
-    def _in_digits(self, cells: Ids, found: Digits) -> tuple[npt.NDArray[np.bool_], list[dict[Fraction, int]]]:
+    def _in_digits(self, cells: Ids, found: Digits) -> tuple[Flags, Levels]:
         rows = 1 + self._atlas.dim
-        flat = ~found.nonzero.reshape(len(cells), rows, self._half)[:, 1:].any(axis=1)
-        levels: list[dict[Fraction, int]] = []
+        flat: Flags = ~np.any(found.nonzero.reshape(len(cells), rows, self._half)[:, 1:], axis=1)
+        levels: Levels = []
         for k in range(self._half):
             at = np.flatnonzero(flat[:, k])
-            _, first = np.unique(found.digits[:, at * rows, k], axis=1, return_index=True)
-            levels.append({fraction(found, at[i] * rows, k): int(cells[at[i]]) for i in first})
+            digits = found.digits[:, at * rows, k]
+            first = np.unique(digits, axis=1, return_index=True)[1] if digits.size else range(min(1, len(at)))
+            levels.append({fraction(found, int(at[i]) * rows, k): int(cells[at[i]]) for i in first})
         return flat, levels
 
-    def _in_rationals(self, cells: Ids, maps: ExactMaps) -> tuple[npt.NDArray[np.bool_], list[dict[Fraction, int]]]:
+    def _in_rationals(self, cells: Ids, maps: ExactMaps) -> tuple[Flags, Levels]:
         flat = np.zeros((len(cells), self._half), dtype=bool)
-        levels: list[dict[Fraction, int]] = [{} for _ in range(self._half)]
+        levels: Levels = [{} for _ in range(self._half)]
         for i, cell in enumerate(cells.tolist()):
             for k in range(self._half):
                 *slopes, constant = difference_of(maps, cell, k, self._atlas)
@@ -111,7 +114,7 @@ class _Exactly:
         return flat, levels
 
 
-def difference_of(maps: ExactMaps, cell: int, output: int, atlas: Atlas) -> list:  # type: ignore[type-arg]
+def difference_of(maps: ExactMaps, cell: int, output: int, atlas: Atlas) -> list[fmpq]:
     """Difference `output` on a cell as rationals: slopes, and the constant behind them."""
     numbers, width = maps[cell], atlas.dim + 1
     other = output + atlas.outputs // 2

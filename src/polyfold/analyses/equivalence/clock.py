@@ -23,7 +23,7 @@ class Clock:
     @property
     def left(self) -> float:
         """Seconds, or a moment: whoever is asked to hurry must be able to begin."""
-        return max(self.max_seconds - self.seconds, 2.0**-10)
+        return max(self.max_seconds - self.seconds, 0.01)
 
     def may_go_on(self) -> bool:
         return self.seconds < self.max_seconds

@@ -223,8 +223,8 @@ class _Decision:
             return False
         if first == second:
             return self._same(
-                f"{self._first.gates:,} and {self._second.gates:,} gates become the same {len(atoms.rows):,} atoms, and "
-                f"all {how_many(len(first), 'output')} the same combinations of them"
+                f"{self._first.gates:,} and {self._second.gates:,} gates become {how_many(len(atoms.rows), 'atom')}, "
+                f"and {how_many(len(first), 'output')} the same combinations of them"
             )
         size = len(atoms.rows) * (len(atoms.rows) + self._first.input_dim)
         if self._place.box is not None and size <= _MOST_ENTRIES:
@@ -234,7 +234,9 @@ class _Decision:
     def _same(self, detail: str) -> bool:
         method = "both networks have one common form"
         same = [Difference(Fraction(0), Fraction(0))] * self._first.output_dim
-        self._learn(same, method, self._proof(method, "the outputs are the same combinations of the same atoms", detail))
+        self._learn(
+            same, method, self._proof(method, "the outputs are the same combinations of the same atoms", detail)
+        )
         return True
 
     def _bound(self) -> None:
@@ -250,11 +252,10 @@ class _Decision:
         if bounded.boxes > 1:
             method = f"bounds over {bounded.boxes:,} boxes, cut where they were worst"
         detail = f"no output differs by more than {float(bounded.upper.max()):.6g}"
-        known = [
-            Difference(Fraction(0), Fraction(size) if size < inf else inf)
-            for size in bounded.upper.tolist()
-        ]
-        self._learn(known, method, self._proof(method, "affine forms with all roundings enclose the difference", detail))
+        known = [Difference(Fraction(0), Fraction(size) if size < inf else inf) for size in bounded.upper.tolist()]
+        self._learn(
+            known, method, self._proof(method, "affine forms with all roundings enclose the difference", detail)
+        )
 
     def _look_at_cells(self) -> None:
         """Every cell of both networks, as far as there is time."""

@@ -72,9 +72,7 @@ def sign_of(numbers: Digits) -> npt.NDArray[np.int8]:
     return signs
 
 
-def _passed(
-    program: Program, inputs: Digits, biased: Array, on: Callable[[int, Digits], Signs]
-) -> Digits:
+def _passed(program: Program, inputs: Digits, biased: Array, on: Callable[[int, Digits], Signs]) -> Digits:
     """The outputs of input rows; `on(stage, z)` says which gates are on."""
     sources = [inputs]
     for number, stage in enumerate(program.stages):

@@ -29,8 +29,8 @@ class Forms:
     def spread(self) -> Array:
         """How far the values can be from c."""
         columns = self.G.shape[1]
-        reach = np.abs(self.G).sum(axis=1) + self.r
-        return reach * (1 + relative(columns + 8)) + relative(2) * np.abs(self.c) + TINY
+        reach: Array = np.abs(self.G).sum(axis=1) + self.r
+        return np.asarray(reach * (1 + relative(columns + 8)) + relative(2) * np.abs(self.c) + TINY)
 
     @property
     def bounds(self) -> tuple[Array, Array]:
@@ -90,12 +90,15 @@ def stacked(parts: list[Forms]) -> Forms:
 def rectified(z: Forms) -> Forms:
     """relu(z): exact where the sign is known, else a straight line and a column of its own for what it leaves."""
     low, high = z.bounds
-    bent = (low < 0) & (high > 0)
+    # Of NaN nothing is known, and what is made of it must not be either.
+    bent = ~((low >= 0) | (high <= 0))
     with np.errstate(divide="ignore", invalid="ignore"):
         slope = np.where(bent, np.clip(high / (high - low), 0.0, 1.0), (low >= 0).astype(np.float64))
     # relu(z) - slope z is between 0 and its larger value at the two ends.
     over = np.where(bent, np.maximum(-slope * low, (1 - slope) * high) * (1 + relative(8)), 0.0)
-    return _with_columns(scaled(slope, z), over / 2, over / 2, np.flatnonzero(bent), exact=~bent, original=z, on=low >= 0)
+    return _with_columns(
+        scaled(slope, z), over / 2, over / 2, np.flatnonzero(bent), exact=~bent, original=z, on=low >= 0
+    )
 
 
 def between_zero_and(eta: Forms, straight: npt.NDArray[np.bool_], nothing: npt.NDArray[np.bool_]) -> Forms:

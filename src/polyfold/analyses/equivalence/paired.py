@@ -1,8 +1,8 @@
 """Two networks in their common form, with the atoms of the second written as multiples of the first one's, and a rest.
 
-An atom of the second network that is nearly a multiple of one of the first, relu(z') with z' = s z + eta and s >= 0, is s
-relu(z) + delta with delta between 0 and eta. So what the networks differ by passes through the layers as a difference,
-which is small where the networks are alike, however large the values themselves are.
+An atom of the second network that is nearly a multiple of one of the first, relu(z') with z' = s z + eta and s >= 0, is
+s relu(z) + delta with delta between 0 and eta. So what the networks differ by passes through the layers as a
+difference, which is small where the networks are alike, however large the values themselves are.
 """
 
 from __future__ import annotations
@@ -262,8 +262,9 @@ def _add(total: Combination, factor: fmpq, other: Combination) -> None:
 
 
 def _float(value: fmpq) -> float:
-    """The nearest float, or an infinite one."""
+    """The nearest float; NaN, of which nothing follows, where there is none that is right up to one rounding."""
     try:
-        return int(value.p) / int(value.q)
+        found = int(value.p) / int(value.q)
     except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
+        return float("nan")
+    return found if abs(found) > TINY or not value else float("nan")

@@ -69,7 +69,8 @@ class Place:
         """Whether points lie in the domain, exactly."""
         if self.limits is None:
             return contains(self.domain, points)
-        return ((points >= self.limits[0]) & (points <= self.limits[1])).all(axis=1)
+        inside: npt.NDArray[np.bool_] = np.all((points >= self.limits[0]) & (points <= self.limits[1]), axis=1)
+        return inside
 
 
 def place_of(domain: Domain) -> Place:

@@ -34,8 +34,8 @@ class Difference:
     def __post_init__(self) -> None:
         if not 0 <= self.largest <= self.upper:
             raise PolyfoldError(
-                f"a difference of {float(self.largest):g} is at odds with a bound of {float(self.upper):g}; please "
-                "report this"
+                f"a difference of {as_float(self.largest):g} is at odds with a bound of {as_float(self.upper):g}; "
+                "please report this"
             )
 
     @property
@@ -50,8 +50,8 @@ class Difference:
 
     def __str__(self) -> str:
         if self.exact:
-            return f"{float(self.largest):.6g} exactly" if self.largest < inf else "infinite"
-        return f"between {float(self.largest):.6g} and {_up(self.upper):.6g}"
+            return f"{as_float(self.largest):.6g} exactly" if self.largest < inf else "infinite"
+        return f"between {as_float(self.largest):.6g} and {_up(self.upper):.6g}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,7 +116,7 @@ class Equivalence:
     @property
     def x(self) -> npt.NDArray[np.float64] | None:
         """The point in floats."""
-        return None if self.point is None else np.array([float(value) for value in self.point])
+        return None if self.point is None else np.array([as_float(value) for value in self.point])
 
     def to_json(self) -> dict[str, Any]:
         """Numbers and words only. Bounds are rounded upwards; infinity is the word "infinity"."""
@@ -132,7 +132,7 @@ class Equivalence:
                 {"lower": _number(one.largest), "upper": _number(_up(one.upper)), "exact": one.exact}
                 for one in self.by_output
             ],
-            "point": None if point is None else [float(value) for value in point],
+            "point": None if point is None else [as_float(value) for value in point],
             "point_as_fractions": None if point is None else [str(value) for value in point],
             "method": self.method,
             "certificate": None if self.certificate is None else self.certificate.level,
@@ -145,10 +145,18 @@ class Equivalence:
 
 
 def _number(value: Size) -> float | str:
-    return float(value) if value < inf else "infinity"
+    return as_float(value) if value < inf else "infinity"
+
+
+def as_float(value: Size) -> float:
+    """The nearest float; infinity if it is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return inf
 
 
 def _up(value: Size) -> float:
     """A float that is no less; the same if there is one."""
-    rounded = float(value)
+    rounded = as_float(value)
     return rounded if rounded >= value else float(np.nextafter(rounded, np.inf))

@@ -1,4 +1,4 @@
-"""Points at which two networks differ much: random ones, and steps uphill from the best. Floats look, digits confirm."""
+"""Points at which two networks differ much: random ones, and steps uphill from the best; confirmed in digits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flint import fmpq_mat
 
 from polyfold.analyses.equivalence.exact_passes import outputs_at
 from polyfold.analyses.equivalence.place import Place
-from polyfold.analyses.equivalence.result import Difference, Point
+from polyfold.analyses.equivalence.result import Difference, Point, as_float
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.location import exact_lift
 from polyfold.atlas.maps import output_forms
@@ -27,10 +27,10 @@ _FLOATS = 1 << 22
 # Of these, so many go uphill for each output.
 _CLIMBERS = 4
 # Steps uphill, as parts of the box, the longest first.
-_STEPS = 2.0 ** -np.arange(0, 12)
+_STEPS = 0.5 ** np.arange(12)
 # Random steps tried at a time, and what a step must gain to go on.
 _AROUND = 64
-_WORTH_A_STEP = 1 + 2.0**-7
+_WORTH_A_STEP = 1.01
 # Without a box: how far from the point that is known.
 _DISTANCES = 10.0 ** np.arange(-2, 5)
 
@@ -63,7 +63,7 @@ class Search:
 
     def consider(self, u: Array) -> None:
         """Confirm a point if floats find that it differs more than those that are known."""
-        if (np.abs(self._differences(u[None])[0]) > np.array([float(one.largest) for one in self.found])).any():
+        if (np.abs(self._differences(u[None])[0]) > np.array([as_float(one.largest) for one in self.found])).any():
             self.confirm(u)
 
     def confirm(self, u: Array) -> None:
@@ -133,7 +133,7 @@ class Search:
         """Random ways from a point, of all lengths."""
         assert self._box is not None
         steps = self._rng.normal(size=(_AROUND, len(u))) * self._rng.choice(_STEPS, size=(_AROUND, 1))
-        return steps * self._box.half
+        return np.asarray(steps * self._box.half)
 
     def _uphill(self, u: Array, k: int) -> Array:
         """The direction in which the size of difference k grows fastest, measured by the box's sides."""
