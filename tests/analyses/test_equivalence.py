@@ -112,11 +112,12 @@ def test_biases_that_floats_cannot_subtract():
 
 
 def test_the_zero_network_of_figure_1_in_paper_4():
-    """relu(x) + relu(-x) - relu(x + 0) - relu(-x), and a copy that is not zero."""
-    network = [([[1.0], [-1.0], [2.0], [-2.0]], [0.0] * 4), ([[1.0, 1.0, -0.5, -0.5]], [0.0])]
-    zero = [([[0.0]], [0.0])]
+    """x + y - (x + y), each as a difference of two ReLUs; and a copy that is not zero."""
+    gates = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0], [1.0, 1.0], [-1.0, -1.0]])
+    network = [(gates, np.zeros(6)), ([[1.0, -1.0, 1.0, -1.0, -1.0, 1.0]], [0.0])]
+    zero = [([[0.0, 0.0]], [0.0])]
     assert pf.equivalent(network, zero)
-    assert not pf.equivalent([network[0], ([[1.0, 1.0, -0.5, -0.25]], [0.0])], zero)
+    assert pf.equivalent([network[0], ([[1.0, -1.0, 1.0, -1.0, -1.0, 1.5]], [0.0])], zero).verdict == "different"
 
 
 def test_every_output_by_itself():

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
 from polyfold.atlas.domain import Domain
+from polyfold.atlas.halfspaces import domain_rows
 from polyfold.atlas.location import contains
 from polyfold.engine.cell_facets import Cells, Witness
 from polyfold.engine.exact_forms import ExactForms
@@ -71,6 +73,16 @@ class Place:
             return contains(self.domain, points)
         inside: npt.NDArray[np.bool_] = np.all((points >= self.limits[0]) & (points <= self.limits[1]), axis=1)
         return inside
+
+    def seems_to_contain(self, points: Array) -> npt.NDArray[np.bool_]:
+        """The same as far as floats tell, which is much quicker."""
+        A, b = self._rows
+        inside: npt.NDArray[np.bool_] = np.all(points @ A.T <= b, axis=1)
+        return inside
+
+    @cached_property
+    def _rows(self) -> tuple[Array, Array]:
+        return domain_rows(self.domain)
 
 
 def place_of(domain: Domain) -> Place:

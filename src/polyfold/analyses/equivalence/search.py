@@ -31,6 +31,8 @@ _STEPS = 0.5 ** np.arange(12)
 # Random steps tried at a time, and what a step must gain to go on.
 _AROUND = 64
 _WORTH_A_STEP = 1.01
+# How far a point that lies outside after all is moved inwards.
+_INWARD = 0.01
 # Without a box: how far from the point that is known.
 _DISTANCES = 10.0 ** np.arange(-2, 5)
 
@@ -69,11 +71,12 @@ class Search:
     def confirm(self, u: Array) -> None:
         """Compute the differences at a point exactly, and keep them if they are larger than what is known.
 
-        A float32 point next to it is taken if it lies in the domain too: whoever computes in float32 can have it.
+        A float32 point next to it is taken if it lies in the domain too: whoever computes in float32 can have it. What
+        only seemed to lie in the domain is moved inwards a little.
         """
         with np.errstate(over="ignore"):
             near = u.astype(np.float32).astype(np.float64)
-        for candidate in (near, u):
+        for candidate in (near, u, u + _INWARD * (self._inside - u)):
             if np.isfinite(candidate).all() and self._place.contains(candidate[None])[0]:
                 self._confirm(candidate)
                 return
@@ -111,17 +114,19 @@ class Search:
         if self._place.limits is not None:
             return np.clip(points, *self._place.limits)
         for _ in range(len(_STEPS)):
-            outside = ~self._place.contains(points)
+            outside = ~self._place.seems_to_contain(points)
             if not outside.any():
                 return points
             points = np.where(outside[:, None], (points + self._inside) / 2, points)
-        return points[self._place.contains(points)]
+        return points[self._place.seems_to_contain(points)]
 
     def _climbed(self, u: Array, k: int, may_go_on: Callable[[], bool]) -> Array:
         """Steps uphill, and to points around where the slope leads no further, while that helps."""
         value = abs(self._differences(u[None])[0, k])
         while may_go_on():
             trials = self._pulled_in(u + np.concatenate([_STEPS[:, None] * self._uphill(u, k), self._around(u)]))
+            if not len(trials):
+                return u
             values = np.abs(self._differences(trials)[:, k])
             best = int(values.argmax())
             if not values[best] > value * _WORTH_A_STEP:
