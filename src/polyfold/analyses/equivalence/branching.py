@@ -27,6 +27,7 @@ class Bounded:
     boxes: int
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def bounds_over(paired: Paired, box: Box) -> tuple[Array, int, Array]:
     """Bounds on the sizes of all differences over a box, the axis to cut it along, and where it may be worst."""
     forms = paired.difference(box.centre, box.half)

@@ -71,7 +71,7 @@ def equivalent(
     a, b: anything that `pf.load` takes; inputs and outputs must agree in number, and nothing else needs to.
     domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`, `pf.line`, `pf.plane`.
     tolerance: how much outputs may differ, each by itself: a number >= 0, taken as it is.
-    max_seconds: stop there; None for 60 seconds, and 10 for the exact maximum once the verdict is known.
+    max_seconds: stop there; None for 60 seconds, of which at most 10 go to the exact maximum once the verdict is known.
     max_cells: list at most so many cells of both networks together; None for two million.
     progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
     threads: how many to use; None for one a processor.
@@ -264,7 +264,7 @@ class _Decision:
             self._stopped_by = self._stopped_by or "the number of dimensions: cells were not listed"
             return
         clock = self._clock
-        if self._verdict != "unknown" and self._given_seconds is None:
+        if self._verdict == "equal" or (self._verdict == "different" and self._given_seconds is None):
             clock = clock.at_most(_SECONDS_FOR_THE_MAXIMUM)
         elif self._verdict == "unknown" and self._paired is not None and self._tolerance:
             clock = clock.at_most(self._clock.left / 2)

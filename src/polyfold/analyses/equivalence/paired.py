@@ -70,6 +70,7 @@ class Paired:
         self._second: _Second | None = None
         self._out, self._own_out = np.zeros((0, 0)), np.zeros((0, 0))
 
+    @np.errstate(over="ignore", invalid="ignore")
     def pair(self, centre: Array, half: Array) -> None:
         """Find pairs of atoms that are alike over a box."""
         base, _ = self._first_forms(centre, half)

@@ -46,6 +46,7 @@ class Search:
         self.found = [Difference(Fraction(0), float("inf")) for _ in range(first.output_dim)]
         self._rng = np.random.default_rng(0)
 
+    @np.errstate(over="ignore", invalid="ignore")
     def run(self, may_go_on: Callable[[], bool]) -> None:
         """Random points and a climb from the best, for every output."""
         U = self._random_points()
