@@ -44,7 +44,7 @@ _SECONDS_FOR_POINTS = 5.0
 # Coefficients of both networks that are written as rationals.
 _MOST_RATIONALS = 4_000_000
 # Atoms times what they are combinations of, over which forms are carried.
-_MOST_ENTRIES = 20_000_000
+_MOST_ENTRIES = 10_000_000
 # With so many dimensions, and with more gates than this, there are too many cells to try.
 _MANY_DIMENSIONS, _FEW_GATES = 16, 24
 
@@ -243,7 +243,11 @@ class _Decision:
         """A bound over the whole domain, if it is bounded."""
         if self._paired is None or self._place.box is None:
             return
-        self._paired.pair(self._place.box.centre, self._place.box.half)
+        try:
+            self._paired.pair(self._place.box.centre, self._place.box.half, self._clock.may_go_on)
+        except TooLongError:
+            self._paired, self._stopped_by = None, _limit("max_seconds", self._given_seconds, None)
+            return
         sizes, _, _ = bounds_over(self._paired, self._place.box)
         self._learn_bounds(Bounded(sizes, 1))
 

@@ -7,14 +7,14 @@ difference, which is small where the networks are alike, however large the value
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from polyfold.analyses.equivalence.atoms import Atoms, Combination
+from polyfold.analyses.equivalence.atoms import Atoms, Combination, TooLongError
 from polyfold.analyses.equivalence.forms import (
     Forms,
     added,
@@ -71,8 +71,8 @@ class Paired:
         self._out, self._own_out = np.zeros((0, 0)), np.zeros((0, 0))
 
     @np.errstate(over="ignore", invalid="ignore")
-    def pair(self, centre: Array, half: Array) -> None:
-        """Find pairs of atoms that are alike over a box."""
+    def pair(self, centre: Array, half: Array, may_go_on: Callable[[], bool] = lambda: True) -> None:
+        """Find pairs of atoms that are alike over a box; raises TooLongError if it may not go on."""
         base, _ = self._first_forms(centre, half)
         size = np.abs(base.c) + base.spread
         weighted = self._R * size
@@ -89,6 +89,8 @@ class Paired:
                 products = probes @ weighted.T
                 alike = np.nan_to_num(products / (np.linalg.norm(probes, axis=1)[:, None] * lengths))
             for i, n in enumerate(index.tolist()):
+                if not may_go_on():
+                    raise TooLongError
                 best = int(alike[i].argmax()) if len(lengths) else -1
                 if best >= 0 and alike[i, best] > _ALIKE:
                     partner[n] = best
