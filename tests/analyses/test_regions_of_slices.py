@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import polyfold as pf
+from polyfold.analyses.exact_maps import ExactMaps
 from polyfold.analyses.heard import heard
-from polyfold.analyses.regions import _ExactMaps
 from polyfold.atlas import problem
 from polyfold.data.convolutional import mnist_conv
 from polyfold.network.builder import Builder
@@ -50,9 +50,9 @@ def test_regions_are_those_of_the_exact_maps(
     assert atlas.certificate.level == "checked" and atlas.program.written_out == written_out
     with monkeypatch.context() as patch:
         # Whole maps in rationals take seconds each in larger networks: nothing here may need them.
-        patch.delattr(_ExactMaps, "__getitem__")
+        patch.delattr(ExactMaps, "__getitem__")
         label = pf.regions(atlas).label
-    exact, owner = _ExactMaps(atlas), atlas.facet_owner
+    exact, owner = ExactMaps(atlas), atlas.facet_owner
     for facet in np.flatnonzero(atlas.neighbour > owner):
         here, there = int(owner[facet]), int(atlas.neighbour[facet])
         if exact[here] == exact[there]:

@@ -1,8 +1,9 @@
 """Upper bounds of affine functions on all cells of an atlas, proved in floats.
 
 On a cell {u : a_i . u <= b_i} a function D . u + e is at most sum l_i b_i + e, for any l >= 0 with D = sum l_i a_i.
-The multipliers of the facets at the best vertex are such l, up to rounding; what rounding leaves of D is bounded by how
-far the domain reaches. So vertices only propose: a wrong one makes a bound larger, never wrong.
+The multipliers of the facets at the best vertex are such l, up to rounding, and so are those of a linear program. What
+rounding leaves of D is bounded by how far the domain reaches. So vertices only propose: a wrong one makes a bound
+larger, never wrong.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.analyses.equivalence.place import Box
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.generators import VERTEX, Generators
 from polyfold.atlas.maps import gate_forms, majorant, roundings
@@ -22,6 +24,8 @@ Ids = npt.NDArray[np.int64]
 
 # Cells whose vertices are looked at together.
 CELLS_AT_ONCE = 1 << 14
+# With more dimensions cells have too many vertices to look at.
+_FEW_DIMENSIONS = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,42 +64,48 @@ def facet_rows(atlas: Atlas, cells: Ids) -> Rows:
 
 
 @np.errstate(all="ignore")
-def upper_bounds(atlas: Atlas, cells: Ids, slopes: Array, slope_errors: Array, reach: Array) -> Array:
-    """Bounds (n, j) on functions (n, j, d + 1) over each cell; infinite where none was found.
-
-    `reach` bounds |u| on the domain, coordinate by coordinate.
-    """
+def upper_bounds(atlas: Atlas, cells: Ids, slopes: Array, slope_errors: Array, box: Box) -> Array:
+    """Bounds (n, j) on functions (n, j, d + 1) over each cell, within a box that holds the domain."""
+    over_the_box = _over_the_box(slopes, slope_errors, box)
+    if atlas.dim > _FEW_DIMENSIONS:
+        return over_the_box
+    bounds, reach = np.full(slopes.shape[:2], np.inf), box.reach
     generators, rows = atlas.generators(cells), facet_rows(atlas, cells)
-    bounds = np.full(slopes.shape[:2], np.inf)
     for j in range(slopes.shape[1]):
         best = _best_vertices(generators, slopes[:, j])
         there = np.flatnonzero(best >= 0)
         at, used = _facets_at(generators, best[there], rows.start[there], atlas.dim)
         multipliers = _solved(rows.A[at] * used[..., None], slopes[there, j, :-1])
         bounds[there, j] = _bound(rows, at, multipliers * used, slopes[there, j], slope_errors[there, j], reach)
-    return np.where(np.isnan(bounds), np.inf, bounds)
+    return np.minimum(np.where(np.isnan(bounds), np.inf, bounds), over_the_box)
 
 
+def _over_the_box(functions: Array, errors: Array, box: Box) -> Array:
+    """What functions are at most anywhere in the box, whichever their cells."""
+    D, rounding = functions[..., :-1], relative(2 * functions.shape[-1] + 16)
+    value = functions[..., -1] + D @ box.centre
+    size = np.abs(functions[..., -1]) + np.abs(D) @ box.reach
+    doubt = errors[..., -1] + errors[..., :-1] @ box.reach
+    bound = value + np.abs(D) @ box.half + (doubt + rounding * size) * (1 + rounding) + TINY
+    return np.where(np.isnan(bound), np.inf, bound + relative(4) * np.abs(bound))
+
+
+@np.errstate(all="ignore")
 def closer_bound(atlas: Atlas, cell: int, slopes: Array, slope_errors: Array, reach: Array) -> float:
-    """The same for one function on one cell, with the best multipliers of all its facets."""
+    """The same for one function on one cell, with the multipliers that a linear program finds."""
     # Imported here because SciPy takes longer to import than all of polyfold.
-    from scipy.optimize import nnls
+    from scipy.optimize import linprog
 
-    cells = np.array([cell])
-    rows = facet_rows(atlas, cells)
-    vertex = _best_vertices(atlas.generators(cells), slopes[None])[0]
-    if vertex < 0:
+    rows = facet_rows(atlas, np.array([cell]))
+    if not (np.isfinite(rows.A).all() and np.isfinite(rows.b).all() and np.isfinite(slopes).all()):
         return np.inf
-    point = atlas.generators(cells).points[vertex]
-    # A multiplier costs what its facet is away from the best vertex.
-    away = np.abs(rows.b - rows.A @ point)
-    try:
-        multipliers, _ = nnls(np.concatenate([rows.A.T, away[None]]), np.append(slopes[:-1], 0.0))
-    except (RuntimeError, ValueError):
+    found = linprog(-slopes[:-1], A_ub=rows.A, b_ub=rows.b, bounds=(None, None), method="highs")
+    if found.status != 0:
         return np.inf
+    multipliers = np.maximum(-found.ineqlin.marginals, 0.0)
     at = np.arange(len(rows.b))[None]
-    found = _bound(rows, at, multipliers[None], slopes[None], slope_errors[None], reach)[0]
-    return float(found) if not np.isnan(found) else np.inf
+    bound = _bound(rows, at, multipliers[None], slopes[None], slope_errors[None], reach)[0]
+    return float(bound) if not np.isnan(bound) else np.inf
 
 
 def _best_vertices(generators: Generators, functions: Array) -> Ids:

@@ -23,13 +23,13 @@ from polyfold.analyses.equivalence.result import Difference, Equivalence, Verdic
 from polyfold.analyses.equivalence.search import Search
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.domain import DomainLike, resolve_domain
-from polyfold.atlas.problem import coefficients
+from polyfold.atlas.problem import beyond_core, coefficients
 from polyfold.engine.progress import Progress, reporter
 from polyfold.engine.watch import check_seconds, thread_count, whole_number
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.network.graph import Network
 from polyfold.network.load import load
-from polyfold.program.lower import lower
+from polyfold.program.lower import lower, written_out
 from polyfold.program.program import Program
 from polyfold.program.side_by_side import side_by_side
 
@@ -91,6 +91,9 @@ def equivalent(
         whole_number("max_cells", max_cells, 2**31 - 1)
     within = _tolerance(tolerance)
     first, second = _same_shapes(_read(a), _read(b))
+    if coefficients(first) + coefficients(second) <= _MOST_RATIONALS:
+        # Matrices that follow each other are multiplied for that: all proofs must speak of the same products.
+        first, second = written_out(first), written_out(second)
     place = place_of(resolve_domain(domain, first.input_dim))
     with reporter(progress) as report:
         return _Decision(first, second, place, within, max_seconds, max_cells, threads, report).run()
@@ -267,13 +270,17 @@ class _Decision:
         if self._place.domain.dim > _MANY_DIMENSIONS and gates > _FEW_GATES:
             self._stopped_by = self._stopped_by or "the number of dimensions: cells were not listed"
             return
+        joint = side_by_side(self._first, self._second)
+        if not joint.written_out and not beyond_core(joint, self._place.domain):
+            self._stopped_by = self._stopped_by or "the networks' size: cells were not listed"
+            return
         clock = self._clock
         if self._verdict == "equal" or (self._verdict == "different" and self._given_seconds is None):
             clock = clock.at_most(_SECONDS_FOR_THE_MAXIMUM)
         elif self._verdict == "unknown" and self._paired is not None and self._tolerance:
             clock = clock.at_most(self._clock.left / 2)
         cells = cell_by_cell(
-            side_by_side(self._first, self._second),
+            joint,
             self._place,
             self._tolerance,
             clock,

@@ -46,7 +46,7 @@ class Extremes:
         self._maps, self._tolerance, self._clock = maps, tolerance, clock
         self._atlas = maps.atlas
         self._exact = _ExactPrograms(maps.atlas)
-        self._reach = None if box is None else box.reach
+        self._box = box
 
     def of_output(self, k: int) -> Difference:
         """The largest size of difference k."""
@@ -58,11 +58,13 @@ class Extremes:
         for i in np.argsort(-self._promise(varying, bounds, k), kind="stable").tolist():
             item, sign = divmod(i, 2)
             cell, side = int(varying[item]), 1 - 2 * sign
-            if bounds[item, sign] <= best or closer(maps, self._reach, cell, k, side) <= best:
-                bounds[item, sign] = -inf
+            if bounds[item, sign] <= best:
                 continue
             if not self._clock.may_go_on():
                 break
+            bounds[item, sign] = min(bounds[item, sign], closer(maps, self._box, cell, k, side))
+            if bounds[item, sign] <= best:
+                continue
             top = self._exact.largest(cell, k, side, self._tolerance)
             bounds[item, sign] = -inf
             if top.value is None:
@@ -77,7 +79,7 @@ class Extremes:
     def _bounds(self, cells: npt.NDArray[np.int64], k: int) -> Array:
         """What difference k, and its negative, are at most on each cell."""
         bounds = np.full((len(cells), 2), inf)
-        if self._reach is None:
+        if self._box is None:
             return bounds
         for start in range(0, len(cells), CELLS_AT_ONCE):
             if not self._clock.may_go_on():
@@ -86,13 +88,13 @@ class Extremes:
             values, errors = self._maps.values[some, k], self._maps.errors[some, k]
             both = np.stack([values, -values], axis=1)
             bounds[start : start + len(some)] = upper_bounds(
-                self._atlas, some, both, np.stack([errors, errors], axis=1), self._reach
+                self._atlas, some, both, np.stack([errors, errors], axis=1), self._box
             )
         return bounds
 
     def _promise(self, cells: npt.NDArray[np.int64], bounds: Array, k: int) -> Array:
         """In which order to look: by bounds; where the domain has no end, those first that seem to grow for ever."""
-        if self._reach is not None:
+        if self._box is not None:
             return bounds.ravel()
         promise = np.empty((len(cells), 2))
         for start in range(0, len(cells), CELLS_AT_ONCE):
@@ -109,11 +111,11 @@ class Extremes:
         return promise.ravel()
 
 
-def closer(maps: CellMaps, reach: Array | None, cell: int, k: int, side: int) -> float:
+def closer(maps: CellMaps, box: Box | None, cell: int, k: int, side: int) -> float:
     """A second look in floats at a cell that may hold more than what was found."""
-    if reach is None:
+    if box is None:
         return inf
-    return closer_bound(maps.atlas, cell, side * maps.values[cell, k], maps.errors[cell, k], reach)
+    return closer_bound(maps.atlas, cell, side * maps.values[cell, k], maps.errors[cell, k], box.reach)
 
 
 class _ExactPrograms:
