@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from polyfold.analyses.canonical.build import canonical
     from polyfold.analyses.canonical.form import Canonical
+    from polyfold.analyses.equivalence.decide import equivalent
+    from polyfold.analyses.equivalence.result import Equivalence
     from polyfold.analyses.local import LocalMaps, local
     from polyfold.analyses.map_of import PatternMap, map_of
     from polyfold.analyses.regions import Regions, regions
@@ -49,6 +51,7 @@ __all__ = [
     "Count",
     "Domain",
     "Edit",
+    "Equivalence",
     "LocalMaps",
     "Network",
     "PatternMap",
@@ -62,6 +65,7 @@ __all__ = [
     "check",
     "count",
     "edit",
+    "equivalent",
     "explore",
     "from_pieces",
     "line",
@@ -82,6 +86,8 @@ __all__ = [
 _PLACES = {
     "analyses.canonical.build": ("canonical",),
     "analyses.canonical.form": ("Canonical",),
+    "analyses.equivalence.decide": ("equivalent",),
+    "analyses.equivalence.result": ("Equivalence",),
     "analyses.local": ("LocalMaps", "local"),
     "analyses.map_of": ("PatternMap", "map_of"),
     "analyses.regions": ("Regions", "regions"),

@@ -8,13 +8,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.analyses.bounded_maps import bounded_maps
 from polyfold.analyses.exact_maps import ExactMaps
 from polyfold.analyses.heard import heard
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.jets import sizes_of_terms
-from polyfold.atlas.maps import in_chunks, roundings
+from polyfold.atlas.maps import in_chunks
 from polyfold.errors import how_many
-from polyfold.exact.rounding import TINY, relative
 
 Ids = npt.NDArray[np.int64]
 
@@ -123,13 +122,8 @@ def _by_flips(atlas: Atlas, here: Ids, there: Ids) -> tuple[npt.NDArray[np.bool_
 
 def _close(atlas: Atlas, here: Ids, there: Ids) -> npt.NDArray[np.bool_]:
     """Whether floats cannot tell the maps of two cells apart."""
-    error = relative(roundings(atlas.program) + 2 * atlas.program.input_dim)
-    values, doubts = [], []
     with np.errstate(over="ignore", invalid="ignore"):
-        for cells in (here, there):
-            A, c = atlas.maps(cells, over="parameters")
-            size_A, size_c = sizes_of_terms(atlas, cells)
-            values.append(np.concatenate([A, c[..., None]], axis=2))
-            doubts.append(np.concatenate([size_A, size_c[..., None]], axis=2) * error)
-        apart: npt.NDArray[np.bool_] = (np.abs(values[0] - values[1]) > doubts[0] + doubts[1] + TINY).any(axis=(1, 2))
+        one, other = (bounded_maps(atlas, cells) for cells in (here, there))
+        clear = np.abs(one.values - other.values) > one.errors + other.errors
+        apart: npt.NDArray[np.bool_] = np.any(clear, axis=(1, 2))
     return ~apart

@@ -108,17 +108,18 @@ class _Splitter:
                 self._add(form, np.zeros(form.rows), None)
                 self.value_of_form[id(form)] = len(self.made)
             result: Form = Entries(self.value_of_form[id(form)], 0, form.rows)
+        elif isinstance(form, Entries):
+            result = Entries(self.value_of_stage[form.source], form.first, form.count)
         else:
             parts = [self._over_values(part, known) for part in form.parts]
-            result = _with_parts(form, parts, self.value_of_stage)
+            result = with_parts(form, parts)
         known[id(form)] = result
         return result
 
 
-def _with_parts(form: Form, parts: list[Form], value_of_stage: Sequence[int]) -> Form:
+def with_parts(form: Form, parts: list[Form]) -> Form:
+    """A form of the same kind that is made of other parts."""
     match form:
-        case Entries():
-            return Entries(value_of_stage[form.source], form.first, form.count)
         case Nothing():
             return form
         case Applied():

@@ -1,7 +1,7 @@
-"""The command line: polyfold info, polyfold unfold, polyfold resume, polyfold count.
+"""The command line: polyfold info, polyfold unfold, polyfold resume, polyfold count, polyfold equivalent.
 
 Exit codes: 0 done, 1 a check failed (a fault of ours), 2 bad input (one line on standard error), 3 a limit was reached
-and the result is incomplete.
+and the result is incomplete. Of polyfold equivalent: 0 equal, 1 different, 2 bad input, 3 unknown.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 import typer
 from rich.console import Console
 
+from polyfold.analyses.equivalence.decide import equivalent as compare_networks
 from polyfold.analyses.regions import regions
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import Box
@@ -32,9 +33,18 @@ from polyfold.network.from_arrays import from_arrays
 from polyfold.network.graph import Network
 from polyfold.network.load import load
 from polyfold.program.lower import lower
-from polyfold.views.summary import atlas_facts, atlas_panel, count_facts, facts_panel, network_facts, network_panel
+from polyfold.views.summary import (
+    atlas_facts,
+    atlas_panel,
+    count_facts,
+    equivalence_panel,
+    facts_panel,
+    network_facts,
+    network_panel,
+)
 
 CHECK_FAILED, BAD_INPUT, LIMIT_REACHED = 1, 2, 3
+VERDICTS = {"equal": 0, "different": 1, "unknown": 3}
 
 _ATLAS = "atlas.parquet"
 
@@ -196,6 +206,36 @@ def _report(
         raise typer.Exit(CHECK_FAILED)
     if not atlas.complete:
         _say_incomplete(atlas.certificate.stopped_by, len(atlas), out)
+
+
+@app.command()
+def equivalent(
+    a: Annotated[str, typer.Argument(help="A network: an .onnx or .pt2 file, or the name of a bundled one.")],
+    b: Annotated[str, typer.Argument(help="Another one with as many inputs and outputs.")],
+    box: BoxBounds = None,
+    box_file: BoxFile = None,
+    tolerance: Annotated[float, typer.Option(help="How much each output may differ.")] = 0.0,
+    max_seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds; 60 unless given.")] = None,
+    max_cells: Annotated[int | None, typer.Option(help="List at most so many cells of both together.")] = None,
+    threads: Threads = None,
+    as_json: AsJson = False,
+) -> None:
+    """Decide whether two networks are the same function, on all of their input space or in a box."""
+    found = compare_networks(
+        _network(a),
+        _network(b),
+        _domain(box, box_file),
+        tolerance=tolerance,
+        max_seconds=max_seconds,
+        max_cells=max_cells,
+        progress=sys.stderr.isatty(),
+        threads=threads,
+    )
+    if as_json:
+        print(json.dumps({"a": a, "b": b, **found.to_json()}))
+    else:
+        Console().print(equivalence_panel(found))
+    raise typer.Exit(VERDICTS[found.verdict])
 
 
 def _say_incomplete(stopped_by: str | None, cells: int, out: Path | None = None) -> None:

@@ -8,6 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from polyfold.analyses.equivalence.result import Equivalence
 from polyfold.analyses.regions import Regions
 from polyfold.atlas.atlas import Atlas
 from polyfold.engine.count import Count
@@ -17,6 +18,8 @@ from polyfold.program.program import Program
 
 # Counting faces costs far more than finding cells; a summary does it only where nobody notices.
 _FACES_AT_ONCE = 1_000_000
+# Of long lists of numbers, so many are shown.
+_NUMBERS_SHOWN = 10
 
 
 def atlas_facts(atlas: Atlas, regions: Regions | None) -> dict[str, Any]:
@@ -85,6 +88,27 @@ def atlas_panel(atlas: Atlas, regions: Regions | None) -> RenderableType:
         grid.add_row("linear regions", f"{len(regions):,}")
     for item in atlas.certificate.checks:
         grid.add_row(Text("ok", "green") if item.passed else Text("FAILED", "bold red"), f"{item.name}: {item.detail}")
+    return grid
+
+
+def equivalence_panel(found: Equivalence) -> RenderableType:
+    """A comparison of two networks for a terminal."""
+    grid = _grid()
+    style = {"equal": "bold green", "different": "bold red", "unknown": "bold yellow"}[found.verdict]
+    within = f" within {float(found.tolerance):g}" if found.tolerance else ""
+    grid.add_row("verdict", Text(found.verdict.upper() + within, style))
+    grid.add_row("largest difference", str(found.worst))
+    if found.x is not None:
+        shown = ", ".join(f"{value:.9g}" for value in found.x[:_NUMBERS_SHOWN])
+        grid.add_row("at the input", shown + (", ..." if len(found.x) > _NUMBERS_SHOWN else ""))
+    if len(found.by_output) > 1:
+        grid.add_row("output by output", "; ".join(str(one) for one in found.by_output[:_NUMBERS_SHOWN]))
+    grid.add_row("how", found.method)
+    for item in found.certificate.checks if found.certificate is not None else ():
+        grid.add_row(Text("ok", "green") if item.passed else Text("FAILED", "bold red"), f"{item.name}: {item.detail}")
+    if found.stopped_by is not None:
+        grid.add_row("stopped by", found.stopped_by)
+    grid.add_row("seconds", f"{found.seconds:.3g}")
     return grid
 
 

@@ -1,0 +1,117 @@
+"""Networks in one common form: every value is a combination, in rationals, of 1, the inputs and shared atoms.
+
+An atom is relu(z) for a combination z of what came before it. Atoms are told apart up to positive factors of z, and
+relu(-z) is relu(z) - z, so it is no new one. A gate with other slopes is an atom and a multiple of z. What is surely
+not negative passes a ReLU as it is. Networks that differ by the order of their neurons, by positive factors, by neurons
+that are split, repeated, dead or cancel out, or by layers that pass values on, so become the same combinations. If the
+outputs do, the functions are the same on all of R^d.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from flint import fmpq
+
+from polyfold.exact.rational import rational
+from polyfold.program.affine import Affine
+from polyfold.program.program import Program
+
+# Index 0 is the constant 1, then come the inputs, then the atoms.
+Combination = dict[int, fmpq]
+Fingerprint = tuple[tuple[int, ...], tuple[tuple[int, int], ...]]
+
+_ZERO, _ONE = fmpq(0), fmpq(1)
+# So many products are done between two looks at the clock.
+_BETWEEN_LOOKS = 1 << 14
+# So many coefficients are part of a fingerprint.
+_COMPARED = 4
+
+
+class TooLongError(Exception):
+    """Somebody does not want to wait any longer."""
+
+
+class Atoms:
+    """The atoms of any number of networks with the same inputs."""
+
+    def __init__(self, input_dim: int, may_go_on: Callable[[], bool] = lambda: True) -> None:
+        self.input_dim = input_dim
+        self.rows: list[Combination] = []  # the z of every atom
+        self._alike: dict[Fingerprint, list[int]] = {}  # atoms with this fingerprint
+        self._may_go_on = may_go_on
+        self._products = 0
+
+    @property
+    def first(self) -> int:
+        """The index of the first atom."""
+        return 1 + self.input_dim
+
+    def outputs_of(self, program: Program) -> list[Combination]:
+        """A network's outputs as combinations; its atoms are added."""
+        sources = [[{1 + i: _ONE} for i in range(self.input_dim)]]
+        for stage in program.stages:
+            on, off = ([rational(s) for s in slopes.tolist()] for slopes in (stage.slope_on, stage.slope_off))
+            values = self._values(stage.affine, sources)
+            sources.append([self._switched(z, on[i], off[i]) for i, z in enumerate(values)])
+        return self._values(program.output, sources)
+
+    def _values(self, affine: Affine, sources: list[list[Combination]]) -> list[Combination]:
+        found = []
+        for i, bias in enumerate(affine.bias.tolist()):
+            total = {0: rational(bias)} if bias else {}
+            for block in affine.blocks:
+                row, source = block.weight[i], sources[block.source]
+                for j in np.flatnonzero(row).tolist():
+                    self._add(total, rational(row[j]), source[j])
+            found.append({index: value for index, value in total.items() if value})
+        return found
+
+    def _add(self, total: Combination, factor: fmpq, other: Combination) -> None:
+        self._products += len(other)
+        if self._products > _BETWEEN_LOOKS:
+            self._products = 0
+            if not self._may_go_on():
+                raise TooLongError
+        for index, value in other.items():
+            total[index] = total.get(index, _ZERO) + factor * value
+
+    def _switched(self, z: Combination, on: fmpq, off: fmpq) -> Combination:
+        """on * z where z > 0, off * z elsewhere."""
+        total: Combination = {}
+        if off:
+            self._add(total, off, z)
+        if on != off:
+            self._add(total, on - off, self._rectified(z))
+        return {index: value for index, value in total.items() if value}
+
+    def _rectified(self, z: Combination) -> Combination:
+        varying = [index for index in z if index]
+        if not varying:
+            return z if z.get(0, _ZERO) > 0 else {}
+        if min(varying) >= self.first:
+            # Atoms are nowhere negative.
+            if all(value > 0 for value in z.values()):
+                return z
+            if all(value < 0 for value in z.values()):
+                return {}
+        for index in self._alike.setdefault(_fingerprint(z), []):
+            row = self.rows[index - self.first]
+            ratio = z[max(varying)] / row[max(varying)]
+            if all(value == ratio * row[k] for k, value in z.items()):
+                total = dict(z) if ratio < 0 else {}
+                self._add(total, abs(ratio), {index: _ONE})
+                return {k: value for k, value in total.items() if value}
+        index = self.first + len(self.rows)
+        self._alike[_fingerprint(z)].append(index)
+        self.rows.append(z)
+        return {index: _ONE}
+
+
+def _fingerprint(z: Combination) -> Fingerprint:
+    """The same for all multiples of a combination, and for hardly any other."""
+    indices = sorted(z)
+    lead = z[indices[-1]]
+    some = [z[index] / lead for index in indices[:_COMPARED]]
+    return tuple(indices), tuple((int(value.p), int(value.q)) for value in some)

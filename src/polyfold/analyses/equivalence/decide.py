@@ -1,0 +1,317 @@
+"""equivalent: whether two networks are the same function on a domain, decided exactly or bounded.
+
+The cheapest proof first: one common form, a point where they differ, a bound over the whole domain, every cell of both,
+and at last a domain cut into boxes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from fractions import Fraction
+from math import inf
+from numbers import Real
+from typing import Any
+
+from polyfold.analyses.equivalence.atoms import Atoms, TooLongError
+from polyfold.analyses.equivalence.branching import Bounded, bounds_over, branch
+from polyfold.analyses.equivalence.by_cells import cell_by_cell
+from polyfold.analyses.equivalence.clock import Clock
+from polyfold.analyses.equivalence.paired import Paired
+from polyfold.analyses.equivalence.place import Place, place_of
+from polyfold.analyses.equivalence.result import Difference, Equivalence, Verdict
+from polyfold.analyses.equivalence.search import Search
+from polyfold.atlas.certificate import Certificate, Check
+from polyfold.atlas.domain import DomainLike, resolve_domain
+from polyfold.atlas.problem import beyond_core, coefficients
+from polyfold.engine.progress import Progress, reporter
+from polyfold.engine.watch import check_seconds, thread_count, whole_number
+from polyfold.errors import PolyfoldError, ShapeError, how_many
+from polyfold.network.graph import Network
+from polyfold.network.load import load
+from polyfold.program.lower import lower, written_out
+from polyfold.program.program import Program
+from polyfold.program.side_by_side import side_by_side
+
+# What is not decided by then is unknown, unless somebody gives more time.
+DEFAULT_SECONDS = 60.0
+# Cells of both networks that are listed, unless somebody asks for more: what a few gigabytes hold.
+DEFAULT_CELLS = 2_000_000
+# Once the verdict is known, how long to look for the exact maximum, unless somebody gives a time.
+_SECONDS_FOR_THE_MAXIMUM = 10.0
+# How long to look for points that differ.
+_SECONDS_FOR_POINTS = 5.0
+# Coefficients of both networks that are written as rationals.
+_MOST_RATIONALS = 4_000_000
+# Atoms times what they are combinations of, over which forms are carried.
+_MOST_ENTRIES = 10_000_000
+# With so many dimensions, and with more gates than this, there are too many cells to try.
+_MANY_DIMENSIONS, _FEW_GATES = 16, 24
+
+
+def equivalent(
+    a: Any,
+    b: Any,
+    domain: DomainLike = None,
+    *,
+    tolerance: Any = 0,
+    max_seconds: float | None = None,
+    max_cells: int | None = None,
+    progress: bool | Callable[[int], None] = False,
+    threads: int | None = None,
+) -> Equivalence:
+    """Decide whether two networks are the same function on a domain, or differ nowhere by more than a tolerance.
+
+    The functions are those that the networks' float weights define in real arithmetic. "equal" and "different" are
+    proved. The result is true only if they are equal; "unknown", which a time limit can lead to, counts as false, so
+    look at `verdict` where that matters.
+
+    Parameters
+    ----------
+    a, b: anything that `pf.load` takes; inputs and outputs must agree in number, and nothing else needs to.
+    domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`, `pf.line`, `pf.plane`.
+    tolerance: how much outputs may differ, each by itself: a number >= 0, taken as it is.
+    max_seconds: stop there; None for 60 seconds, of which at most 10 go to the exact maximum once the verdict is known.
+    max_cells: list at most so many cells of both networks together; None for two million.
+    progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
+    threads: how many to use; None for one a processor.
+
+    >>> import polyfold as pf
+    >>> absolute = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]  # relu(x) + relu(-x)
+    >>> another = [([[2.0]], [0.0]), ([[1.0]], [0.0])]                     # relu(2 x)
+    >>> bool(pf.equivalent(absolute, absolute[:1] + [([[1.0, 1.0]], [0.0])]))
+    True
+    >>> result = pf.equivalent(absolute, another, pf.box(-1, 3))
+    >>> result.verdict, result.max_difference, result.point
+    ('different', Fraction(3, 1), (Fraction(3, 1),))
+    """
+    check_seconds(max_seconds)
+    thread_count(threads)
+    if max_cells is not None:
+        whole_number("max_cells", max_cells, 2**31 - 1)
+    within = _tolerance(tolerance)
+    first, second = _same_shapes(_read(a), _read(b))
+    if coefficients(first) + coefficients(second) <= _MOST_RATIONALS:
+        # Matrices that follow each other are multiplied for that: all proofs must speak of the same products.
+        first, second = written_out(first), written_out(second)
+    place = place_of(resolve_domain(domain, first.input_dim))
+    with reporter(progress) as report:
+        return _Decision(first, second, place, within, max_seconds, max_cells, threads, report).run()
+
+
+def _read(network: Any) -> tuple[Program, str]:
+    """A program, and in words what shapes it takes and gives."""
+    if isinstance(network, Program):
+        shapes = f"{how_many(network.input_dim, 'input')} and gives {how_many(network.output_dim, 'output')}"
+        return network, shapes
+    loaded: Network = load(network)
+    takes = ", ".join(str(tuple(port.shape)) for port in loaded.inputs)
+    gives = ", ".join(str(tuple(loaded.shapes[name])) for name in loaded.outputs)
+    words = f"{how_many(loaded.input_dim, 'input')} (shape {takes}) and gives {how_many(loaded.output_dim, 'output')}"
+    return lower(loaded), f"{words} (shape {gives})"
+
+
+def _same_shapes(a: tuple[Program, str], b: tuple[Program, str]) -> tuple[Program, Program]:
+    first, second = a[0], b[0]
+    if (first.input_dim, first.output_dim) != (second.input_dim, second.output_dim):
+        raise ShapeError(
+            f"networks can be compared if their inputs and outputs agree in number: the first takes {a[1]}, the second "
+            f"takes {b[1]}"
+        )
+    if not first.output_dim:
+        raise ShapeError("networks without outputs cannot be compared")
+    return first, second
+
+
+def _tolerance(tolerance: Any) -> Fraction:
+    try:
+        if isinstance(tolerance, bool) or not isinstance(tolerance, Real):
+            raise TypeError
+        found = Fraction(tolerance) if isinstance(tolerance, int | Fraction) else Fraction(float(tolerance))
+    except (TypeError, ValueError, OverflowError):
+        raise PolyfoldError(f"tolerance={tolerance!r} must be a finite number, 0 or larger") from None
+    if found < 0:
+        raise PolyfoldError(f"tolerance={tolerance!r} must be a finite number, 0 or larger")
+    return found
+
+
+class _Decision:
+    """What is known so far, and what to try next."""
+
+    def __init__(
+        self,
+        first: Program,
+        second: Program,
+        place: Place,
+        tolerance: Fraction,
+        max_seconds: float | None,
+        max_cells: int | None,
+        threads: int | None,
+        report: Progress,
+    ) -> None:
+        self._first, self._second, self._place, self._tolerance = first, second, place, tolerance
+        self._given_seconds, self._max_cells, self._threads, self._report = max_seconds, max_cells, threads, report
+        self._clock = Clock(DEFAULT_SECONDS if max_seconds is None else max_seconds)
+        self._known = [Difference(Fraction(0), inf)] * first.output_dim
+        self._paired: Paired | None = None
+        self._certificate: Certificate | None = None
+        self._method = "nothing decided it"
+        self._stopped_by: str | None = None
+
+    def run(self) -> Equivalence:
+        """Try one proof after the other."""
+        if self._one_form():
+            return self._result()
+        self._search = Search(self._first, self._second, self._place)
+        self._search.run(self._clock.at_most(min(self._clock.max_seconds / 4, _SECONDS_FOR_POINTS)).may_go_on)
+        self._learn(self._search.found, "a point where they differ, computed exactly")
+        self._bound()
+        self._look_at_cells()
+        if self._verdict == "unknown":
+            self._branch()
+        return self._result()
+
+    # -- what is known
+
+    @property
+    def _verdict(self) -> Verdict:
+        if any(one.largest > self._tolerance for one in self._known):
+            return "different"
+        return "equal" if all(one.upper <= self._tolerance for one in self._known) else "unknown"
+
+    def _learn(self, found: list[Difference], method: str, certificate: Certificate | None = None) -> None:
+        """Take in more, and say what decided if it did."""
+        before = self._verdict
+        self._known = [one.joined(other) for one, other in zip(self._known, found, strict=True)]
+        if before == "unknown" != self._verdict or all(one.exact for one in found):
+            self._method, self._certificate = method, certificate
+
+    def _result(self) -> Equivalence:
+        return Equivalence(
+            self._verdict,
+            self._tolerance,
+            tuple(self._known),
+            self._method,
+            self._certificate,
+            self._stopped_by if self._verdict == "unknown" or not all(one.exact for one in self._known) else None,
+            self._clock.seconds,
+        )
+
+    def _proof(self, method: str, name: str, detail: str) -> Certificate:
+        both = hashlib.sha256((self._first.digest + self._second.digest).encode()).hexdigest()
+        return Certificate(
+            level="certified",
+            complete=True,
+            method=method,
+            seconds=self._clock.seconds,
+            threads=1,
+            network_digest=both,
+            domain_digest=self._place.domain.digest,
+            checks=(Check(name, True, detail),),
+        )
+
+    # -- what is tried
+
+    def _one_form(self) -> bool:
+        """Whether both networks have one common form; if not, their forms are kept to be compared."""
+        programs = (self._first, self._second)
+        if sum(coefficients(program) for program in programs) > _MOST_RATIONALS:
+            return self._first.digest == self._second.digest and self._same("the networks have the same coefficients")
+        atoms = Atoms(self._first.input_dim, self._clock.at_most(self._clock.max_seconds / 2).may_go_on)
+        try:
+            first = atoms.outputs_of(self._first)
+            in_first = len(atoms.rows)
+            second = atoms.outputs_of(self._second)
+        except TooLongError:
+            return False
+        if first == second:
+            return self._same(
+                f"{self._first.gates:,} and {self._second.gates:,} gates become {how_many(len(atoms.rows), 'atom')}, "
+                f"and {how_many(len(first), 'output')} the same combinations of them"
+            )
+        size = len(atoms.rows) * (len(atoms.rows) + self._first.input_dim)
+        if self._place.box is not None and size <= _MOST_ENTRIES:
+            self._paired = Paired(atoms, in_first, first, second, self._place.domain)
+        return False
+
+    def _same(self, detail: str) -> bool:
+        method = "both networks have one common form"
+        same = [Difference(Fraction(0), Fraction(0))] * self._first.output_dim
+        self._learn(
+            same, method, self._proof(method, "the outputs are the same combinations of the same atoms", detail)
+        )
+        return True
+
+    def _bound(self) -> None:
+        """A bound over the whole domain, if it is bounded."""
+        if self._paired is None or self._place.box is None:
+            return
+        try:
+            self._paired.pair(self._place.box.centre, self._place.box.half, self._clock.may_go_on)
+        except TooLongError:
+            self._paired, self._stopped_by = None, _limit("max_seconds", self._given_seconds, None)
+            return
+        sizes, _, _ = bounds_over(self._paired, self._place.box)
+        self._learn_bounds(Bounded(sizes, 1))
+
+    def _learn_bounds(self, bounded: Bounded) -> None:
+        method = "bounds over the whole domain"
+        if bounded.boxes > 1:
+            method = f"bounds over {bounded.boxes:,} boxes, cut where they were worst"
+        detail = f"no output differs by more than {float(bounded.upper.max()):.6g}"
+        known = [Difference(Fraction(0), Fraction(size) if size < inf else inf) for size in bounded.upper.tolist()]
+        self._learn(
+            known, method, self._proof(method, "affine forms with all roundings enclose the difference", detail)
+        )
+
+    def _look_at_cells(self) -> None:
+        """Every cell of both networks, as far as there is time."""
+        gates = self._first.gates + self._second.gates
+        if self._place.domain.dim > _MANY_DIMENSIONS and gates > _FEW_GATES:
+            self._stopped_by = self._stopped_by or "the number of dimensions: cells were not listed"
+            return
+        joint = side_by_side(self._first, self._second)
+        if not joint.written_out and not beyond_core(joint, self._place.domain):
+            self._stopped_by = self._stopped_by or "the networks' size: cells were not listed"
+            return
+        clock = self._clock
+        if self._verdict == "equal" or (self._verdict == "different" and self._given_seconds is None):
+            clock = clock.at_most(_SECONDS_FOR_THE_MAXIMUM)
+        elif self._verdict == "unknown" and self._paired is not None and self._tolerance:
+            clock = clock.at_most(self._clock.left / 2)
+        cells = cell_by_cell(
+            joint,
+            self._place,
+            self._tolerance,
+            clock,
+            DEFAULT_CELLS if self._max_cells is None else self._max_cells,
+            self._threads,
+            self._report,
+        )
+        if cells.by_output is None:
+            self._stopped_by = _limit(cells.stopped_by, self._given_seconds, self._max_cells)
+            return
+        self._stopped_by = None if cells.stopped_by is None else _limit(cells.stopped_by, self._given_seconds, None)
+        method = f"cell by cell: {how_many(cells.cells, 'cell')} of both networks together, certified"
+        self._learn(list(cells.by_output), method, cells.certificate)
+
+    def _branch(self) -> None:
+        """Bounds over smaller and smaller boxes. Without a tolerance no float bound is small enough."""
+        if self._paired is None or self._place.box is None or not self._tolerance:
+            return
+        bounded = branch(
+            self._paired, self._place.box, self._tolerance, self._search, self._clock.may_go_on, self._report
+        )
+        self._learn_bounds(bounded)
+        self._learn(self._search.found, "a point where they differ, computed exactly")
+        if self._verdict == "unknown":
+            self._stopped_by = _limit("max_seconds", self._given_seconds, None)
+
+
+def _limit(stopped_by: str | None, max_seconds: float | None, max_cells: int | None) -> str | None:
+    """A limit in the user's words; those that nobody gave say so."""
+    if stopped_by == "max_seconds":
+        return f"max_seconds={max_seconds:g}" if max_seconds is not None else "max_seconds, which was not given"
+    if stopped_by == "max_cells":
+        return f"max_cells={max_cells if max_cells is not None else DEFAULT_CELLS}"
+    return stopped_by

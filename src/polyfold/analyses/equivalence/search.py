@@ -1,0 +1,158 @@
+"""Points at which two networks differ much: random ones, and steps uphill from the best; confirmed in digits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq_mat
+
+from polyfold.analyses.equivalence.exact_passes import outputs_at
+from polyfold.analyses.equivalence.place import Place
+from polyfold.analyses.equivalence.result import Difference, Point, as_float
+from polyfold.atlas.domain import Domain
+from polyfold.atlas.location import exact_lift
+from polyfold.atlas.maps import output_forms
+from polyfold.errors import LimitError
+from polyfold.exact.rational import rational_matrix
+from polyfold.program.program import Program
+
+Array = npt.NDArray[np.float64]
+
+# Points to begin with, as long as the networks are small.
+_POINTS = 1 << 14
+_FLOATS = 1 << 22
+# Of these, so many go uphill for each output.
+_CLIMBERS = 4
+# Steps uphill, as parts of the box, the longest first.
+_STEPS = 0.5 ** np.arange(12)
+# Random steps tried at a time, and what a step must gain to go on.
+_AROUND = 64
+_WORTH_A_STEP = 1.01
+# How far a point that lies outside after all is moved inwards.
+_INWARD = 0.01
+# Without a box: how far from the point that is known.
+_DISTANCES = 10.0 ** np.arange(-2, 5)
+
+
+class Search:
+    """Looks for large differences, and keeps the largest of every output that was confirmed."""
+
+    def __init__(self, first: Program, second: Program, place: Place) -> None:
+        self._first, self._second, self._domain = first, second, place.domain
+        self._place, self._box, self._inside = place, place.box, place.inside.point
+        self.found = [Difference(Fraction(0), float("inf")) for _ in range(first.output_dim)]
+        self._rng = np.random.default_rng(0)
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def run(self, may_go_on: Callable[[], bool]) -> None:
+        """Random points and a climb from the best, for every output."""
+        U = self._random_points()
+        values = self._differences(U)
+        for k in range(values.shape[1]):
+            best = np.argsort(-np.abs(values[:, k]))[:_CLIMBERS]
+            # Where the domain has no end, a climb may have none either.
+            tops = U[best] if self._box is None else np.stack([self._climbed(U[i], k, may_go_on) for i in best])
+            self.confirm(tops[np.abs(self._differences(tops)[:, k]).argmax()])
+            if not may_go_on():
+                break
+
+    @property
+    def largest(self) -> Fraction | float:
+        """The largest difference that was confirmed."""
+        return max(one.largest for one in self.found)
+
+    def consider(self, u: Array) -> None:
+        """Confirm a point if floats find that it differs more than those that are known."""
+        if (np.abs(self._differences(u[None])[0]) > np.array([as_float(one.largest) for one in self.found])).any():
+            self.confirm(u)
+
+    def confirm(self, u: Array) -> None:
+        """Compute the differences at a point exactly, and keep them if they are larger than what is known.
+
+        A float32 point next to it is taken if it lies in the domain too: whoever computes in float32 can have it. What
+        only seemed to lie in the domain is moved inwards a little.
+        """
+        with np.errstate(over="ignore"):
+            near = u.astype(np.float32).astype(np.float64)
+        for candidate in (near, u, u + _INWARD * (self._inside - u)):
+            if np.isfinite(candidate).all() and self._place.contains(candidate[None])[0]:
+                self._confirm(candidate)
+                return
+
+    def _confirm(self, u: Array) -> None:
+        try:
+            first, second = (outputs_at(program, self._domain, u) for program in (self._first, self._second))
+        except LimitError:
+            return  # too long to be written down
+        for k, (one, two) in enumerate(zip(first, second, strict=True)):
+            if abs(one - two) > self.found[k].largest:
+                self.found[k] = Difference(abs(one - two), float("inf"), _exactly_lifted(self._domain, u))
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def _differences(self, U: Array) -> Array:
+        X = self._domain.lift(U)
+        return np.nan_to_num(self._first.evaluate(X)[0] - self._second.evaluate(X)[0])
+
+    def _random_points(self) -> Array:
+        dim = self._domain.dim
+        widest = max([dim, *(w for p in (self._first, self._second) for w in p.steps.widths)])
+        count = int(np.clip(_FLOATS // widest, 16, _POINTS))
+        if self._box is None:
+            away = self._rng.normal(size=(count, dim)) * self._rng.choice(_DISTANCES, size=(count, 1))
+            points = self._inside + away
+        else:
+            places = self._rng.uniform(-1.0, 1.0, size=(count, dim))
+            # Corners, too: there a difference is often largest.
+            places[: count // 4] = np.sign(places[: count // 4])
+            points = self._box.centre + places * self._box.half
+        return np.concatenate([self._inside[None], self._pulled_in(points)])
+
+    def _pulled_in(self, points: Array) -> Array:
+        """Points, each moved to the nearest one of a box, or towards the inner point until it lies in the domain."""
+        if self._place.limits is not None:
+            return np.clip(points, *self._place.limits)
+        for _ in range(len(_STEPS)):
+            outside = ~self._place.seems_to_contain(points)
+            if not outside.any():
+                return points
+            points = np.where(outside[:, None], (points + self._inside) / 2, points)
+        return points[self._place.seems_to_contain(points)]
+
+    def _climbed(self, u: Array, k: int, may_go_on: Callable[[], bool]) -> Array:
+        """Steps uphill, and to points around where the slope leads no further, while that helps."""
+        value = abs(self._differences(u[None])[0, k])
+        while may_go_on():
+            trials = self._pulled_in(u + np.concatenate([_STEPS[:, None] * self._uphill(u, k), self._around(u)]))
+            if not len(trials):
+                return u
+            values = np.abs(self._differences(trials)[:, k])
+            best = int(values.argmax())
+            if not values[best] > value * _WORTH_A_STEP:
+                return u if values[best] <= value else trials[best]
+            u, value = trials[best], values[best]
+        return u
+
+    def _around(self, u: Array) -> Array:
+        """Random ways from a point, of all lengths."""
+        assert self._box is not None
+        steps = self._rng.normal(size=(_AROUND, len(u))) * self._rng.choice(_STEPS, size=(_AROUND, 1))
+        return np.asarray(steps * self._box.half)
+
+    def _uphill(self, u: Array, k: int) -> Array:
+        """The direction in which the size of difference k grows fastest, measured by the box's sides."""
+        assert self._box is not None
+        x = self._domain.lift(u[None])
+        slopes, sign = np.zeros(self._domain.dim), np.sign(self._differences(u[None])[0, k]) or 1.0
+        for program, side in ((self._first, sign), (self._second, -sign)):
+            _, pattern = program.evaluate(x)
+            A, _ = output_forms(program, pattern, some=slice(k, k + 1))
+            slopes += side * (A[0, 0] @ self._domain.basis if self._domain.is_slice else A[0, 0])
+        return 2 * self._box.half * np.sign(slopes)
+
+
+def _exactly_lifted(domain: Domain, u: Array) -> Point:
+    column: fmpq_mat = exact_lift(domain, rational_matrix(u[:, None]))
+    return tuple(Fraction(int(x.p), int(x.q)) for (x,) in column.tolist())
