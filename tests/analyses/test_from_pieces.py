@@ -140,7 +140,7 @@ def test_what_is_no_continuous_function_is_refused(pieces: list[Any], options: d
 def test_large_tolerances_and_gaps_within_them() -> None:
     assert pf.from_pieces([LEFT, RIGHT], tolerance=1.0)([[2.0]]).tolist() == [[2.0]]
     gap = pf.from_pieces([LEFT, (([[-1.0]], [-1e-9]), ([[1.0]], [0.0]))], tolerance=1e-6)
-    with pytest.raises(PolyfoldError, match="no piece passes at .*within it"):
+    with pytest.raises(PolyfoldError, match=r"no piece passes at .*within it"):
         gap.exactly([5e-10])
     assert abs(gap([[5e-10]])[0, 0]) < 1e-9
 

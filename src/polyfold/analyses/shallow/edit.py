@@ -97,7 +97,7 @@ def edit(
         raise PolyfoldError(f"share={share!r} means nothing without towards=(A, c)")
     if shallow.sides is None and (map is not None or towards is not None):
         raise PolyfoldError(
-            "the network's pieces were given with a tolerance, so that it is not known which of them meet: edit exact ones"
+            "the network's pieces were given with a tolerance, and it is not known which of them meet: use exact ones"
         )
     if map is not None and towards is not None:
         raise PolyfoldError("map= replaces the maps and towards= mixes them: give one of the two")

@@ -18,6 +18,7 @@ from polyfold.analyses.shallow.tiling import (
     facets,
     gap,
     largest,
+    loosened,
     meeting,
     overlap,
     parted_by,

@@ -130,7 +130,7 @@ class _Forms:
 
     @np.errstate(all="ignore")
     def _well_known(self) -> _Forms:
-        """The same, with forms that floats hardly know rounded from exact ones: terms may cancel, or leave the range."""
+        """The same, with forms that floats hardly know rounded from exact ones: terms cancel, or leave the range."""
         slopes = np.abs(self.a).max(axis=1)
         size = np.maximum(slopes, np.abs(self.b))
         fine = (self.a_error.max(axis=1) <= WELL_KNOWN * slopes) & (self.b_error <= WELL_KNOWN * size)
