@@ -37,7 +37,7 @@ def centre(rows: Sequence[Row], dim: int) -> Point:
     choices = comb(len(cone), dim - len(lines))
     if choices > _MOST_CHOICES:
         raise LimitError(
-            f"the domain's centre is a mean of vertices, and its {how_many(len(rows), 'row')} could meet in {choices:,} "
+            f"the domain's centre is a mean of vertices, and its {how_many(len(rows), 'row')} may meet in {choices:,} "
             f"ways, more than {_MOST_CHOICES:,}: take a box"
         )
     vertices: set[Row] = set()
