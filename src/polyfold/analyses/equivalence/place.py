@@ -108,7 +108,7 @@ def _limits(domain: Domain) -> tuple[Array, Array] | None:
     elif len(domain.input_rows):
         return None
     sizes = np.abs(rows)
-    if not ((sizes.sum(axis=1) == 1) & (sizes.max(axis=1) == 1)).all():
+    if not ((np.count_nonzero(rows, axis=1) == 1) & (sizes.max(axis=1) == 1)).all():
         return None
     axis, up = sizes.argmax(axis=1), rows.sum(axis=1) > 0
     low, high = np.full(domain.dim, -np.inf), np.full(domain.dim, np.inf)
