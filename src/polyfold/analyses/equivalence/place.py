@@ -129,7 +129,7 @@ def _inside(domain: Domain) -> Witness:
 
 
 def _exact_box(domain: Domain, inside: Witness) -> Box | None:
-    """The smallest box, by exact linear programs; None if the domain is unbounded."""
+    """The smallest box, by exact linear programs; None if the domain is unbounded or reaches farther than floats."""
     rows = ExactForms(no_gates(domain), domain).under(()).rows
     A, b = [[fmpq(-x) for x in row[:-1]] for row in rows], [fmpq(row[-1]) for row in rows]
     ends = np.zeros((domain.dim, 2))
@@ -139,7 +139,10 @@ def _exact_box(domain: Domain, inside: Witness) -> Box | None:
             found = maximise(unit, A, b, start=inside.rational)
             if found.status != "optimal" or found.value is None:
                 return None
-            ends[axis, column] = side * float(Fraction(int(found.value.p), int(found.value.q)))
+            try:
+                ends[axis, column] = side * float(Fraction(int(found.value.p), int(found.value.q)))
+            except OverflowError:
+                return None
     centre = ends.sum(axis=1) / 2
     half = np.maximum(ends[:, 1] - centre, centre - ends[:, 0]) + relative(8) * np.abs(ends).max(axis=1) + TINY
     return Box(centre, half)
