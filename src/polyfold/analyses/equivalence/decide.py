@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from decimal import ROUND_CEILING
 from fractions import Fraction
 from math import inf
 from numbers import Real
 from typing import Any
+
+import numpy as np
 
 from polyfold.analyses.equivalence.atoms import Atoms, TooLongError
 from polyfold.analyses.equivalence.branching import Bounded, bounds_over, branch
@@ -19,7 +22,7 @@ from polyfold.analyses.equivalence.by_cells import cell_by_cell
 from polyfold.analyses.equivalence.clock import Clock
 from polyfold.analyses.equivalence.paired import Paired
 from polyfold.analyses.equivalence.place import Place, place_of
-from polyfold.analyses.equivalence.result import Difference, Equivalence, Verdict
+from polyfold.analyses.equivalence.result import Difference, Equivalence, Verdict, in_digits
 from polyfold.analyses.equivalence.search import Search
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.domain import DomainLike, resolve_domain
@@ -53,8 +56,8 @@ def equivalent(
     a: Any,
     b: Any,
     domain: DomainLike = None,
-    *,
     tolerance: Any = 0,
+    *,
     max_seconds: float | None = None,
     max_cells: int | None = None,
     progress: bool | Callable[[int], None] = False,
@@ -94,8 +97,9 @@ def equivalent(
     if coefficients(first) + coefficients(second) <= _MOST_RATIONALS:
         # Matrices that follow each other are multiplied for that: all proofs must speak of the same products.
         first, second = written_out(first), written_out(second)
-    place = place_of(resolve_domain(domain, first.input_dim))
-    with reporter(progress) as report:
+    # Floats that overflow or become NaN prove nothing wherever they are used, and are no news to anybody.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"), reporter(progress) as report:
+        place = place_of(resolve_domain(domain, first.input_dim))
         return _Decision(first, second, place, within, max_seconds, max_cells, threads, report).run()
 
 
@@ -258,7 +262,7 @@ class _Decision:
         method = "bounds over the whole domain"
         if bounded.boxes > 1:
             method = f"bounds over {bounded.boxes:,} boxes, cut where they were worst"
-        detail = f"no output differs by more than {float(bounded.upper.max()):.6g}"
+        detail = f"no output differs by more than {in_digits(float(bounded.upper.max()), ROUND_CEILING)}"
         known = [Difference(Fraction(0), Fraction(size) if size < inf else inf) for size in bounded.upper.tolist()]
         self._learn(
             known, method, self._proof(method, "affine forms with all roundings enclose the difference", detail)
