@@ -166,7 +166,7 @@ class _Decision:
         """Try one proof after the other."""
         if self._one_form():
             return self._result()
-        self._search = Search(self._first, self._second, self._place)
+        self._search = Search(self._first, self._second, self._place, self._tolerance)
         self._search.run(self._clock.at_most(min(self._clock.max_seconds / 4, _SECONDS_FOR_POINTS)).may_go_on)
         self._learn(self._search.found, "a point where they differ, computed exactly")
         self._bound()
@@ -303,9 +303,7 @@ class _Decision:
         """Bounds over smaller and smaller boxes. Without a tolerance no float bound is small enough."""
         if self._paired is None or self._place.box is None or not self._tolerance:
             return
-        bounded = branch(
-            self._paired, self._place.box, self._tolerance, self._search, self._clock.may_go_on, self._report
-        )
+        bounded = branch(self._paired, self._place, self._tolerance, self._search, self._clock.may_go_on, self._report)
         self._learn_bounds(bounded)
         self._learn(self._search.found, "a point where they differ, computed exactly")
         if self._verdict == "unknown":

@@ -80,6 +80,25 @@ class Place:
         inside: npt.NDArray[np.bool_] = np.all(points @ A.T <= b, axis=1)
         return inside
 
+    def misses(self, box: Box) -> bool:
+        """Whether one of the domain's rows proves that it has no point in the box."""
+        if self.limits is not None:
+            return False
+        A, b = self._rows
+        size_A, size_b = self._sizes_of_rows
+        least = A @ box.centre - np.abs(A) @ box.half
+        doubt = relative(2 * self.domain.input_dim + 16) * (size_A @ box.reach + size_b) + TINY * (1 + box.reach.sum())
+        return bool((least - doubt > b).any())
+
+    @cached_property
+    def _sizes_of_rows(self) -> tuple[Array, Array]:
+        """The sums of the absolute values of all terms in the rows over the parameters."""
+        domain = self.domain
+        over_inputs = np.abs(domain.input_rows)
+        size_A = np.concatenate([over_inputs @ np.abs(domain.basis), np.abs(domain.parameter_rows)])
+        size_b = np.abs(domain.input_offsets) + over_inputs @ np.abs(domain.origin)
+        return size_A, np.concatenate([size_b, np.abs(domain.parameter_offsets)])
+
     @cached_property
     def _rows(self) -> tuple[Array, Array]:
         return domain_rows(self.domain)
