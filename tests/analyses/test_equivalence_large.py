@@ -271,3 +271,17 @@ def test_a_point_that_float32_cannot_hold_counts_too():
     # Where float32 is enough, it is what one gets.
     result = pf.equivalent(a, b, pf.box(0, 0.7), tolerance=0.5, max_cells=1, max_seconds=5)
     assert result.verdict == "different" and result.point == (Fraction(float(np.float32(0.7))),)
+
+
+def test_polytopes_of_many_dimensions_say_that_there_are_no_bounds():
+    """A simplex in 17 dimensions: bounded, but none of its rows says so by itself. With a box around it there are."""
+    rng = np.random.default_rng(0)
+    a = random_layers(rng, 17, 20, 1)
+    b = in_float32(rng, a)
+    rows, offsets = np.concatenate([np.ones((1, 17)), np.eye(17) * -1.0]), np.ones(18)
+    result = pf.equivalent(a, b, pf.polytope(rows, offsets), tolerance=1.0, max_seconds=5)
+    assert result.verdict == "unknown" and result.upper == inf
+    assert "cells were not listed; no bounds were tried: polytopes of more than 16 dimensions" in result.stopped_by
+    boxed = pf.polytope(np.concatenate([rows, np.eye(17)]), np.concatenate([offsets, np.full(17, 18.0)]))
+    result = pf.equivalent(a, b, boxed, tolerance=1.0, max_seconds=5)
+    assert result.verdict == "equal" and result.upper < 1.0

@@ -161,6 +161,7 @@ class _Decision:
         self._certificate: Certificate | None = None
         self._method = "nothing decided it"
         self._stopped_by: str | None = None
+        self._no_bounds: str | None = None
 
     def run(self) -> Equivalence:
         """Try one proof after the other."""
@@ -197,9 +198,13 @@ class _Decision:
             tuple(self._known),
             self._method,
             self._certificate,
-            self._stopped_by if self._verdict == "unknown" or not all(one.exact for one in self._known) else None,
+            self._what_stopped if self._verdict == "unknown" or not all(one.exact for one in self._known) else None,
             self._clock.seconds,
         )
+
+    @property
+    def _what_stopped(self) -> str | None:
+        return "; ".join(reason for reason in (self._stopped_by, self._no_bounds) if reason) or None
 
     def _proof(self, method: str, name: str, detail: str) -> Certificate:
         both = hashlib.sha256((self._first.digest + self._second.digest).encode()).hexdigest()
@@ -220,6 +225,7 @@ class _Decision:
         """Whether both networks have one common form; if not, their forms are kept to be compared."""
         programs = (self._first, self._second)
         if sum(coefficients(program) for program in programs) > _MOST_RATIONALS:
+            self._no_bounds = f"no bounds were tried: there are more than {_MOST_RATIONALS:,} coefficients"
             return self._first.digest == self._second.digest and self._same("the networks have the same coefficients")
         atoms = Atoms(self._first.input_dim, self._clock.at_most(self._clock.max_seconds / 2).may_go_on)
         try:
@@ -227,6 +233,7 @@ class _Decision:
             in_first = len(atoms.rows)
             second = atoms.outputs_of(self._second)
         except TooLongError:
+            self._no_bounds = "no bounds were tried: writing both networks in one form took half of the time"
             return False
         if first == second:
             return self._same(
@@ -234,7 +241,11 @@ class _Decision:
                 f"and {how_many(len(first), 'output')} the same combinations of them"
             )
         size = len(atoms.rows) * (len(atoms.rows) + self._first.input_dim)
-        if self._place.box is not None and size <= _MOST_ENTRIES:
+        if size > _MOST_ENTRIES:
+            self._no_bounds = f"no bounds were tried: {len(atoms.rows):,} atoms are too many"
+        elif self._place.box is None:
+            self._no_bounds = self._place.why_no_box
+        else:
             self._paired = Paired(atoms, in_first, first, second, self._place.domain)
         return False
 

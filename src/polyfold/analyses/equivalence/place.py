@@ -67,6 +67,12 @@ class Place:
     box: Box | None
     limits: tuple[Array, Array] | None = None
 
+    @property
+    def why_no_box(self) -> str | None:
+        """Why none is known, if that is not because the domain has no end."""
+        many = self.domain.dim > _FEW_DIMENSIONS and self.domain.rows > self.domain.dim
+        return f"no bounds were tried: polytopes of more than {_FEW_DIMENSIONS} dimensions need a box" if many else None
+
     def contains(self, points: Array) -> npt.NDArray[np.bool_]:
         """Whether points lie in the domain, exactly."""
         if self.limits is None:
