@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from decimal import ROUND_CEILING
 from fractions import Fraction
 from math import inf
 from numbers import Real
 from typing import Any
+
+import numpy as np
 
 from polyfold.analyses.equivalence.atoms import Atoms, TooLongError
 from polyfold.analyses.equivalence.branching import Bounded, bounds_over, branch
@@ -19,7 +22,7 @@ from polyfold.analyses.equivalence.by_cells import cell_by_cell
 from polyfold.analyses.equivalence.clock import Clock
 from polyfold.analyses.equivalence.paired import Paired
 from polyfold.analyses.equivalence.place import Place, place_of
-from polyfold.analyses.equivalence.result import Difference, Equivalence, Verdict
+from polyfold.analyses.equivalence.result import Difference, Equivalence, Verdict, in_digits
 from polyfold.analyses.equivalence.search import Search
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.domain import DomainLike, resolve_domain
@@ -53,8 +56,8 @@ def equivalent(
     a: Any,
     b: Any,
     domain: DomainLike = None,
-    *,
     tolerance: Any = 0,
+    *,
     max_seconds: float | None = None,
     max_cells: int | None = None,
     progress: bool | Callable[[int], None] = False,
@@ -94,8 +97,9 @@ def equivalent(
     if coefficients(first) + coefficients(second) <= _MOST_RATIONALS:
         # Matrices that follow each other are multiplied for that: all proofs must speak of the same products.
         first, second = written_out(first), written_out(second)
-    place = place_of(resolve_domain(domain, first.input_dim))
-    with reporter(progress) as report:
+    # Floats that overflow or become NaN prove nothing wherever they are used, and are no news to anybody.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"), reporter(progress) as report:
+        place = place_of(resolve_domain(domain, first.input_dim))
         return _Decision(first, second, place, within, max_seconds, max_cells, threads, report).run()
 
 
@@ -157,12 +161,13 @@ class _Decision:
         self._certificate: Certificate | None = None
         self._method = "nothing decided it"
         self._stopped_by: str | None = None
+        self._no_bounds: str | None = None
 
     def run(self) -> Equivalence:
         """Try one proof after the other."""
         if self._one_form():
             return self._result()
-        self._search = Search(self._first, self._second, self._place)
+        self._search = Search(self._first, self._second, self._place, self._tolerance)
         self._search.run(self._clock.at_most(min(self._clock.max_seconds / 4, _SECONDS_FOR_POINTS)).may_go_on)
         self._learn(self._search.found, "a point where they differ, computed exactly")
         self._bound()
@@ -193,9 +198,13 @@ class _Decision:
             tuple(self._known),
             self._method,
             self._certificate,
-            self._stopped_by if self._verdict == "unknown" or not all(one.exact for one in self._known) else None,
+            self._what_stopped if self._verdict == "unknown" or not all(one.exact for one in self._known) else None,
             self._clock.seconds,
         )
+
+    @property
+    def _what_stopped(self) -> str | None:
+        return "; ".join(reason for reason in (self._stopped_by, self._no_bounds) if reason) or None
 
     def _proof(self, method: str, name: str, detail: str) -> Certificate:
         both = hashlib.sha256((self._first.digest + self._second.digest).encode()).hexdigest()
@@ -216,6 +225,7 @@ class _Decision:
         """Whether both networks have one common form; if not, their forms are kept to be compared."""
         programs = (self._first, self._second)
         if sum(coefficients(program) for program in programs) > _MOST_RATIONALS:
+            self._no_bounds = f"no bounds were tried: there are more than {_MOST_RATIONALS:,} coefficients"
             return self._first.digest == self._second.digest and self._same("the networks have the same coefficients")
         atoms = Atoms(self._first.input_dim, self._clock.at_most(self._clock.max_seconds / 2).may_go_on)
         try:
@@ -223,6 +233,7 @@ class _Decision:
             in_first = len(atoms.rows)
             second = atoms.outputs_of(self._second)
         except TooLongError:
+            self._no_bounds = "no bounds were tried: writing both networks in one form took half of the time"
             return False
         if first == second:
             return self._same(
@@ -230,7 +241,11 @@ class _Decision:
                 f"and {how_many(len(first), 'output')} the same combinations of them"
             )
         size = len(atoms.rows) * (len(atoms.rows) + self._first.input_dim)
-        if self._place.box is not None and size <= _MOST_ENTRIES:
+        if size > _MOST_ENTRIES:
+            self._no_bounds = f"no bounds were tried: {len(atoms.rows):,} atoms are too many"
+        elif self._place.box is None:
+            self._no_bounds = self._place.why_no_box
+        else:
             self._paired = Paired(atoms, in_first, first, second, self._place.domain)
         return False
 
@@ -258,7 +273,7 @@ class _Decision:
         method = "bounds over the whole domain"
         if bounded.boxes > 1:
             method = f"bounds over {bounded.boxes:,} boxes, cut where they were worst"
-        detail = f"no output differs by more than {float(bounded.upper.max()):.6g}"
+        detail = f"no output differs by more than {in_digits(float(bounded.upper.max()), ROUND_CEILING)}"
         known = [Difference(Fraction(0), Fraction(size) if size < inf else inf) for size in bounded.upper.tolist()]
         self._learn(
             known, method, self._proof(method, "affine forms with all roundings enclose the difference", detail)
@@ -299,9 +314,7 @@ class _Decision:
         """Bounds over smaller and smaller boxes. Without a tolerance no float bound is small enough."""
         if self._paired is None or self._place.box is None or not self._tolerance:
             return
-        bounded = branch(
-            self._paired, self._place.box, self._tolerance, self._search, self._clock.may_go_on, self._report
-        )
+        bounded = branch(self._paired, self._place, self._tolerance, self._search, self._clock.may_go_on, self._report)
         self._learn_bounds(bounded)
         self._learn(self._search.found, "a point where they differ, computed exactly")
         if self._verdict == "unknown":

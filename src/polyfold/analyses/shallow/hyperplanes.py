@@ -18,6 +18,7 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.halfspaces import domain_rows
 from polyfold.atlas.maps import gate_forms, in_chunks, majorant, roundings
 from polyfold.atlas.patterns import pack
+from polyfold.atlas.underflow import underflow
 from polyfold.engine.exact_forms import ExactForms
 from polyfold.exact.rational import as_float
 from polyfold.exact.rounding import TINY, relative
@@ -243,7 +244,8 @@ def _float_forms(atlas: Atlas, cell: Ids, wall: Ids) -> tuple[Array, Array, Arra
     from_inputs = rows[at < outer]
     b_size[from_inputs] += np.abs(domain.input_rows[wall[from_inputs] - program.gates]) @ np.abs(domain.origin)
     error = relative(roundings(program) + 2 * program.input_dim)
-    return a, b, error * a_size + TINY, error * b_size + TINY
+    lost = underflow(program, domain)
+    return a, b, error * a_size + lost, error * b_size + lost
 
 
 def _centres(atlas: Atlas) -> Iterator[Sequence[fmpq]]:
