@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from math import inf
@@ -48,6 +49,7 @@ _SECONDS_FOR_POINTS = 5.0
 _MOST_RATIONALS = 4_000_000
 # Atoms times what they are combinations of, over which forms are carried.
 _MOST_ENTRIES = 10_000_000
+_ROUNDED = "linear steps that follow each other were multiplied or added in floats, which may have rounded them"
 # With so many dimensions, and with more gates than this, there are too many cells to try.
 _MANY_DIMENSIONS, _FEW_GATES = 16, 24
 
@@ -162,6 +164,8 @@ class _Decision:
         self._method = "nothing decided it"
         self._stopped_by: str | None = None
         self._no_bounds: str | None = None
+        # Programs that are alike to the last digit, say of one model in two files, were rounded alike.
+        self._rounded = (first.rounded or second.rounded) and first.digest != second.digest
 
     def run(self) -> Equivalence:
         """Try one proof after the other."""
@@ -192,14 +196,34 @@ class _Decision:
             self._method, self._certificate = method, certificate
 
     def _result(self) -> Equivalence:
+        if self._rounded and self._verdict == "equal" and not self._tolerance:
+            return self._equal_but_rounded()
+        certificate = self._certificate
+        if self._rounded and certificate is not None:
+            compared = Check("what was compared are the networks' programs", True, _ROUNDED)
+            certificate = replace(certificate, checks=(*certificate.checks, compared))
         return Equivalence(
             self._verdict,
             self._tolerance,
             tuple(self._known),
             self._method,
-            self._certificate,
+            certificate,
             self._what_stopped if self._verdict == "unknown" or not all(one.exact for one in self._known) else None,
             self._clock.seconds,
+            self._rounded,
+        )
+
+    def _equal_but_rounded(self) -> Equivalence:
+        """Programs that are the same function do not prove that networks are which these are not, quite."""
+        return Equivalence(
+            "unknown",
+            self._tolerance,
+            (Difference(Fraction(0), inf),) * len(self._known),
+            f"their programs are equal ({self._method})",
+            None,
+            f"rounding: {_ROUNDED}; give a tolerance",
+            self._clock.seconds,
+            True,
         )
 
     @property
