@@ -67,7 +67,8 @@ class Equivalence:
     the networks are proved to be equal: ask for the verdict where "different" and "unknown" are not the same to you.
     `by_output` says for every output what is known about the largest difference; `max_difference`, `upper` and `point`
     are those of all outputs together. `certificate` says what a proof of equality or of the exact maximum rests on;
-    there is none where a single point decides.
+    there is none where a single point decides. `rounded`: the programs that were compared may differ from the networks
+    by the rounding of linear steps that were put together; "equal" is then not said without a tolerance.
     """
 
     verdict: Verdict
@@ -77,6 +78,7 @@ class Equivalence:
     certificate: Certificate | None
     stopped_by: str | None
     seconds: float
+    rounded: bool = False
 
     def __bool__(self) -> bool:
         return self.verdict == "equal"
@@ -153,6 +155,7 @@ class Equivalence:
             if self.certificate is None
             else [{"name": c.name, "passed": c.passed, "detail": c.detail} for c in self.certificate.checks],
             "stopped_by": self.stopped_by,
+            "rounded": self.rounded,
             "seconds": self.seconds,
         }
 
