@@ -97,6 +97,38 @@ def test_frozen_pieces_are_not_trained() -> None:
     assert moving == {int(CORNER.piece([[-1.0, 1.0]])[0])}
 
 
+def test_weight_decay_leaves_frozen_pieces_alone() -> None:
+    torch = pytest.importorskip("torch")
+    kept = int(CORNER.piece([[1.0, 1.0]])[0])
+    module = pf.edit(CORNER, kept, freeze=True).network.to_torch()
+    optimiser = torch.optim.AdamW(module.parameters(), lr=0.1, weight_decay=0.1)
+    points = torch.tensor([[1.0, 2.0], [-1.0, 1.0]], dtype=torch.float64)
+    for _ in range(5):
+        optimiser.zero_grad()
+        module(points).square().sum().backward()
+        optimiser.step()
+    assert module(points)[0].item() == 3 and module(points)[1].item() != 1
+
+
+def test_earlier_tears_stay_listed() -> None:
+    torn = pf.edit(CORNER, CORNER.piece([[1.0, 1.0]]), map=([[1, 1]], [5])).network
+    again = pf.edit(torn, CORNER.piece([[-1.0, -1.0]]), freeze=True)
+    assert not again.continuous and again.largest == 5 and len(again.jumps) == 2
+
+
+def test_the_smallest_tear_is_one() -> None:
+    torn = pf.edit(CORNER, 0, map=([[0, 0]], [Fraction(1, 10**400)]))
+    assert not torn.continuous
+
+
+def test_pieces_given_with_a_tolerance_are_not_known_to_meet() -> None:
+    pieces = [(([[1.0]], [0.0]), ([[0.0]], [0.0])), (([[-1.0]], [1e-9]), ([[0.0]], [0.0]))]
+    network = pf.from_pieces(pieces, pf.box(-1, 1), tolerance=1e-6)
+    with pytest.raises(PolyfoldError, match="it is not known which of them meet"):
+        pf.edit(network, 1, map=([[0.0]], [100.0]))
+    assert pf.edit(network, 1, freeze=True).network.frozen.tolist() == [False, True]
+
+
 @pytest.mark.parametrize(
     ("region", "options", "error", "message"),
     [
@@ -109,8 +141,15 @@ def test_frozen_pieces_are_not_trained() -> None:
         (0, {"map": 3}, ShapeError, r"map must be \(A, c\)"),
         (0, {"map": ([[np.inf, 1]], [0])}, ShapeError, "finite"),
         (0, {"towards": ([[1, 1]], [0]), "share": np.nan}, PolyfoldError, "share=nan"),
+        (0, {"map": ([[1, 1]], [0]), "share": 0.3}, PolyfoldError, "share=0.3 means nothing without towards"),
+        (0, {"map": ([[10**400, 1]], [0])}, PolyfoldError, "the map of piece 0 has numbers that are too large"),
     ],
 )
 def test_bad_input(region: Any, options: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         pf.edit(CORNER, region, **options)
+
+
+def test_only_shallow_networks_are_edited() -> None:
+    with pytest.raises(PolyfoldError, match="edit takes a shallow network"):
+        pf.edit(ATLAS, 0, freeze=True)  # type: ignore[arg-type]

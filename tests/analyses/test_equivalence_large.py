@@ -222,3 +222,66 @@ def test_convolutions_on_a_line():
         sampled == pytest.approx(float(result.max_difference), rel=1e-3)
         and sampled <= float(result.max_difference) + 1e-12
     )
+
+
+def test_boxes_outside_of_a_polytope_are_left_out():
+    """relu(x + y - 1/2) is nothing where x + y <= 0, but much in the rest of the box around that."""
+    triangle = [[1.0, 1.0], [-1.0, 0.0], [0.0, -1.0]], [0.0, 1.0, 1.0]
+    a = [([[1.0, 1.0], [1.0, -1.0]], [-0.5, 0.0]), ([[1.0, 1.0]], [0.0])]
+    b = [([[1.0, -1.0]], [0.0]), ([[1.0]], [0.0])]
+    result = pf.equivalent(a, b, pf.polytope(*triangle), tolerance=0.01, max_cells=1, max_seconds=20)
+    assert result.verdict == "equal" and "boxes" in result.method
+    turned = np.array([[0.6, -0.8], [0.8, 0.6]])
+    # The same triangle and networks, seen from a turned frame: rows over inputs are products then.
+    rows = np.asarray(triangle[0]) @ turned.T
+    seen = [[(np.asarray(W) @ turned.T, c), last] for (W, c), last in (a, b)]
+    domain = pf.slice_of([0.0, 0.0], turned, within=pf.polytope(rows, np.add(triangle[1], 1e-9)))
+    result = pf.equivalent(*seen, domain, tolerance=0.01, max_cells=1, max_seconds=20)
+    assert result.verdict == "equal" and "boxes" in result.method
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_boxes_with_points_of_the_domain_are_never_left_out(seed):
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(1, 4))
+    rows = np.concatenate([np.eye(d), -np.eye(d), rng.normal(size=(4, d))])
+    offsets = np.concatenate([np.ones(2 * d), rng.uniform(0.01, 0.5, size=4)])
+    basis = np.linalg.qr(rng.normal(size=(d, d)))[0]
+    polytope = pf.polytope(rows, offsets)
+    place = place_of(resolve_domain(pf.slice_of(np.zeros(d), basis, within=polytope) if seed % 2 else polytope, d))
+    U = rng.uniform(-1.5, 1.5, size=(4000, d))
+    inside = place.contains(U)
+    assert inside.any() and not inside.all()
+    for size in (0.0, 1e-12, 0.1):
+        shift = rng.uniform(-1, 1, size=U.shape) * size
+        found = np.array([place.misses(Box(u, np.full(d, size))) for u in U + shift])
+        assert not found[inside].any()
+        assert found.any()
+    # A point alone is missed as soon as it is outside by more than roundings.
+    assert (np.array([place.misses(Box(u, np.zeros(d))) for u in U]) == ~inside).mean() > 0.999
+
+
+def test_a_point_that_float32_cannot_hold_counts_too():
+    """At 0.7 the difference is 0.7; the float32 next to it is less, and lies in the box as well."""
+    a = [([[1.0], [1.0]], [0.0, -0.25]), ([[1.0, 1e-30]], [0.0])]
+    b = [([[0.0]], [0.0])]
+    assert float(np.float32(0.7)) < 0.69999999 < 0.7
+    result = pf.equivalent(a, b, pf.box(0, 0.7), tolerance=0.69999999, max_cells=1, max_seconds=5)
+    assert result.verdict == "different" and result.point == (Fraction(0.7),)
+    # Where float32 is enough, it is what one gets.
+    result = pf.equivalent(a, b, pf.box(0, 0.7), tolerance=0.5, max_cells=1, max_seconds=5)
+    assert result.verdict == "different" and result.point == (Fraction(float(np.float32(0.7))),)
+
+
+def test_polytopes_of_many_dimensions_say_that_there_are_no_bounds():
+    """A simplex in 17 dimensions: bounded, but none of its rows says so by itself. With a box around it there are."""
+    rng = np.random.default_rng(0)
+    a = random_layers(rng, 17, 20, 1)
+    b = in_float32(rng, a)
+    rows, offsets = np.concatenate([np.ones((1, 17)), np.eye(17) * -1.0]), np.ones(18)
+    result = pf.equivalent(a, b, pf.polytope(rows, offsets), tolerance=1.0, max_seconds=5)
+    assert result.verdict == "unknown" and result.upper == inf
+    assert "cells were not listed; no bounds were tried: polytopes of more than 16 dimensions" in result.stopped_by
+    boxed = pf.polytope(np.concatenate([rows, np.eye(17)]), np.concatenate([offsets, np.full(17, 18.0)]))
+    result = pf.equivalent(a, b, boxed, tolerance=1.0, max_seconds=5)
+    assert result.verdict == "equal" and result.upper < 1.0

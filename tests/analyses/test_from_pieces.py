@@ -114,12 +114,35 @@ def test_rounded_pieces_need_a_tolerance() -> None:
         ([LEFT, RIGHT, (([[1.0], [-1.0]], [1.0, -2.0]), ([[1.0]], [0.0]))], {}, "piece 2 is empty"),
         ([LEFT, RIGHT], {"domain": pf.line([0.0], [2.0])}, "the domain given is a slice"),
         ([LEFT, RIGHT], {"tolerance": -1.0}, "tolerance=-1.0"),
+        ([LEFT, RIGHT], {"tolerance": np.inf}, "tolerance=inf"),
+        ([LEFT, RIGHT], {"tolerance": "x"}, "tolerance='x'"),
         ([], {}, "there are no pieces"),
+        (None, {}, "there are no pieces in None"),
+        # Apart by less than the tolerance, with a jump of 100 between them.
+        (
+            [(([[1.0]], [0.0]), ([[0.0]], [0.0])), (([[-1.0]], [-1e-9]), ([[0.0]], [100.0]))],
+            {"domain": pf.box(-1, 1), "tolerance": 1e-6},
+            "do not meet continuously: .* jumps by 100",
+        ),
+        # A jump that grows along an endless facet.
+        (
+            [(([[1.0, 0.0]], [0.0]), ([[0.0, 0.0]], [0.0])), (([[-1.0, 0.0]], [0.0]), ([[0.0, 1e4]], [0.0]))],
+            {"tolerance": 1e-3},
+            "jumps by more and more",
+        ),
     ],
 )
 def test_what_is_no_continuous_function_is_refused(pieces: list[Any], options: dict[str, Any], message: str) -> None:
     with pytest.raises(PolyfoldError, match=message):
         pf.from_pieces(pieces, **options)
+
+
+def test_large_tolerances_and_gaps_within_them() -> None:
+    assert pf.from_pieces([LEFT, RIGHT], tolerance=1.0)([[2.0]]).tolist() == [[2.0]]
+    gap = pf.from_pieces([LEFT, (([[-1.0]], [-1e-9]), ([[1.0]], [0.0]))], tolerance=1e-6)
+    with pytest.raises(PolyfoldError, match=r"no piece passes at .*within it"):
+        gap.exactly([5e-10])
+    assert abs(gap([[5e-10]])[0, 0]) < 1e-9
 
 
 @pytest.mark.parametrize(

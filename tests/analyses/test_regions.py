@@ -168,3 +168,11 @@ def test_what_underflows_is_not_nothing():
     tiny = ([[2.0**-1000]], [2.0**-1000])
     atlas = pf.unfold([tiny] * 4 + [([[1.0]], [0.0])])
     assert len(atlas) == 2 and len(pf.regions(atlas)) == 2
+
+
+def test_a_product_that_underflows_backwards_does_not_tear_a_region():
+    """relu(x) - relu(-x) is x, also if the first relu passes 2**700, 2**650, 2**-700 and 2**-650 on its way."""
+    first = ([[2.0**700], [-1.0]], [0.0, 0.0])
+    inner = [(np.diag([factor, 1.0]), np.zeros(2)) for factor in (2.0**650, 2.0**-700)]
+    atlas = pf.unfold([first, *inner, ([[2.0**-650, -1.0]], [0.0])], pf.box(-1, 1))
+    assert len(atlas) == 2 and len(pf.regions(atlas)) == 1

@@ -12,6 +12,7 @@ import pytest
 import polyfold as pf
 from analyses.shallow_points import some_points, with_outputs
 from polyfold.atlas.jets import sizes_of_terms
+from polyfold.engine.exact_forms import ExactForms
 from polyfold.engine.reference import exact_at
 from polyfold.errors import DomainError, PolyfoldError, ShapeError
 from polyfold.exact.rational import rational
@@ -41,7 +42,16 @@ def assert_equal_to_the_deep_one(case: Case, seed: int, count: int, near: int, o
     rng = np.random.default_rng(seed)
     atlas = pf.unfold(with_outputs(case.program, 1 + seed % 5, rng), case.domain)
     shallow = pf.shallow(atlas)
-    assert max(shallow.widths.layers) <= shallow.widths.bound
+    # Half-spaces counted in another way: every facet's hyperplane and side, in integers.
+    forms, sides = ExactForms(atlas.program, atlas.domain), set()
+    for cell in range(len(atlas) if count <= 1000 else 0):
+        rows, on = forms.under(tuple(atlas.signs([cell])[0].tolist())).rows, atlas.signs([cell])[0]
+        for wall in atlas.facet_wall[list(atlas.facets(cell))].tolist():
+            sides.add(tuple(rows[wall] if wall >= atlas.gates or on[wall] else [-x for x in rows[wall]]))
+    if sides:
+        n, p, m = shallow.inputs, len(atlas), shallow.outputs
+        assert shallow.widths.layers[1] == 2 * n + len(sides)
+        assert shallow.widths.bound == max(2 * n + len(sides), 2 * n + p, 2 * p * m) >= max(shallow.widths.layers)
     points = some_points(atlas, count, near, on, rng)
     expected = deep_values(atlas, points)
     slopes, constants = sizes_of_terms(atlas, atlas.locate(points))
@@ -129,6 +139,67 @@ def test_hyperplanes_are_listed_once() -> None:
     assert len(pf.shallow(pf.unfold(network)).c) == 4
 
 
+def test_hyperplanes_that_floats_hardly_know_are_listed_once() -> None:
+    """Second-layer walls at the same place, of which floats know some only roughly: terms a million times as large."""
+    first = (np.array([[1.0], [1.0], [1.0]]), np.array([10.0, 20.0, 30.0]))
+    big = 2.0**40
+    rows = np.array([[0.5, 0.5, 0.0], [big, 1 - big, 0.0], [0.0, 1.0 + big, -big], [-3 * big, 6 * big + 2, -3 * big]])
+    # On x > -10 all of them are x plus a constant, up to a factor; biases put their zeros at x = 1.
+    bias = -(rows @ (first[1] + 1.0))
+    network = [first, (rows, bias), (np.ones((1, 4)), np.zeros(1))]
+    atlas = pf.unfold(network, pf.box(-5, 5))
+    shallow = pf.shallow(atlas)
+    exact = {tuple(shallow.exact.hyperplane(k)) for k in range(len(shallow.c))}
+    assert len(exact) == len(shallow.c) == len(shallow.H) < len(atlas.facet_wall)
+
+
+@pytest.mark.parametrize(
+    ("network", "points"),
+    [
+        pytest.param([([[1e-200]], [0.0]), ([[1e200]], [0.0])], [0.5, -0.5], id="tiny slopes"),
+        pytest.param([([[1e200]], [0.0]), ([[1e-200]], [0.0])], [0.5, -0.5], id="huge slopes"),
+        pytest.param([([[1e-200]], [1e200]), ([[1.0]], [0.0])], [0.5, -0.5], id="a wall beyond all floats"),
+        pytest.param(
+            [
+                ([[0.1], [1.0]], [1.0, 10.0]),
+                ([[10.0, -1.0]], [float(-(10 * Fraction(0.1) - 1))]),
+                ([[2.0**54]], [0.0]),
+            ],
+            [-4.0, 0.5, 2.0, 4.0],
+            id="terms that cancel",
+        ),
+    ],
+)
+def test_what_floats_do_not_know_is_taken_from_rationals(network: Any, points: list[float]) -> None:
+    shallow = pf.shallow(network, pf.box(-5, 5))
+    expected = [float(shallow.exactly([x]).outputs[0]) for x in points]
+    exact = pf.unfold(network, pf.box(-5, 5)).program
+    assert [
+        float(int(v.p) / int(v.q)) for x in points for v in exact_at(exact, pf.box(-5, 5), [rational(x)]).outputs
+    ] == expected
+    column = np.array(points)[:, None]
+    assert np.allclose(shallow(column).ravel(), expected, rtol=1e-12, atol=0)
+    torch = pytest.importorskip("torch")
+    assert np.allclose(
+        shallow.to_torch()(torch.from_numpy(column)).detach().numpy().ravel(), expected, rtol=1e-12, atol=0
+    )
+
+
+def test_maps_beyond_the_floats_are_refused() -> None:
+    with pytest.raises(PolyfoldError, match=r"the map of piece . has numbers that are too large for floats"):
+        pf.shallow([([[1e200]], [0.0]), ([[1e200]], [0.0]), ([[1.0]], [0.0])])
+
+
+def test_slices_far_from_the_origin_have_their_boundary_inside() -> None:
+    torch = pytest.importorskip("torch")
+    origin = [640.5920704482397, -640.5420704482398]
+    domain = pf.slice_of(origin, [[1.0], [0.0]], within=pf.polytope([[0.7, 0.7], [-1, -1]], [0.1, 1.0]))
+    shallow = pf.shallow([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))], domain)
+    u = np.array([[np.nextafter(0.09285714285718835, 0)]])
+    assert shallow.to_torch().inside(torch.from_numpy(u)).all()
+    assert np.allclose(shallow.to_torch()(torch.from_numpy(u)).detach().numpy(), shallow(u))
+
+
 def test_outside_the_domain() -> None:
     shallow = pf.shallow(pf.unfold(CORNER, pf.box(-1, 1)))
     with pytest.raises(DomainError, match=r"point 1, \[2.0, 0.0\], lies outside the domain"):
@@ -155,6 +226,9 @@ def test_bad_input() -> None:
         shallow([[1.0, 1.0]], outside="ignore")  # type: ignore[arg-type]
     with pytest.raises(ShapeError, match="a point has 2 numbers"):
         shallow.exactly([1])
+    for point in ([np.nan, 0], [np.inf, 0], ["a", 0], 3.0):
+        with pytest.raises(ShapeError, match="a point is a list of finite numbers"):
+            shallow.exactly(point)
 
 
 def test_a_network_without_gates() -> None:
@@ -186,6 +260,34 @@ def test_fine_tuning_keeps_it_a_shallow_network(tmp_path: Any) -> None:
     again = pf.shallow(atlas).to_torch()
     again.load_state_dict(torch.load(tmp_path / "shallow.pt", weights_only=True))
     assert torch.equal(again(points), module(points))
+
+
+def test_pieces_with_the_value_zero_can_be_trained_too() -> None:
+    torch = pytest.importorskip("torch")
+    module = pf.shallow(CORNER).to_torch()
+    points = torch.tensor([[-0.5, -0.5], [0.0, 1.0]], dtype=torch.float64, requires_grad=True)
+    module(points).sum().backward()
+    assert module.beta.grad.sum() == 2
+    # On a wall: the gradient of the piece that passes.
+    piece = int(pf.shallow(CORNER).piece([[0.0, 1.0]])[0])
+    assert torch.equal(points.grad[1], module.alpha[piece, 0])
+    assert module(torch.zeros(0, 2)).shape == (0, 1)
+
+
+def test_hidden_layers_are_those_of_the_weights() -> None:
+    torch = pytest.importorskip("torch")
+    shallow = pf.shallow(CORNER)
+    points = np.array([[0.0, 1.0], [0.0, 0.0], [2.0, -1.0], [-1.0, -1.0]])
+    first, second, third = (layer.detach().numpy() for layer in shallow.to_torch().hidden(torch.from_numpy(points)))
+    (W1, b1), (W2, b2), (W3, b3), (W4, _) = shallow.layers
+    for point, one, two, three in zip(points, first, second, third, strict=True):
+        expected = np.maximum(W1 @ point + b1, 0)
+        assert np.array_equal(one, expected)
+        expected = np.maximum(np.array([_product(row, expected) for row in W2]) + b2, 0)
+        assert len(two) == len(expected) and np.array_equal(np.sort(two), np.sort(expected))
+        expected = np.maximum(np.array([_product(row, expected) for row in W3]) + b3, 0)
+        assert np.array_equal(three, expected)
+        assert np.allclose(W4 @ three, shallow([point])[0])
 
 
 def test_small_convolutional_recurrent_and_graph_networks() -> None:

@@ -29,6 +29,15 @@ def write(path: Path, gates=GATES, weights=((1.0,), (1.0,)), outputs: int = 1) -
     return path
 
 
+def strictly(text: str) -> dict[str, object]:
+    """JSON without NaN and Infinity, which few readers know."""
+
+    def refuse(word: str) -> None:
+        raise AssertionError(f"{word} is not JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
 @pytest.fixture
 def run(monkeypatch, capsys):
     def call(*arguments: object) -> tuple[int, str, str]:
@@ -58,7 +67,7 @@ def steeper(tmp_path) -> Path:
 
 def test_equal(run, absolute, rescaled):
     code, out, err = run(absolute, rescaled, "--json")
-    facts = json.loads(out)
+    facts = strictly(out)
     assert (code, err, out.count("\n")) == (0, "", 1)
     assert (facts["verdict"], facts["max_difference"], facts["point"]) == ("equal", 0.0, None)
     assert facts["certificate"] == "certified" and facts["a"] == str(absolute)
@@ -66,12 +75,12 @@ def test_equal(run, absolute, rescaled):
 
 def test_different(run, absolute, steeper):
     code, out, _ = run(absolute, steeper, "--box", -2, 1, "--json")
-    facts = json.loads(out)
+    facts = strictly(out)
     assert code == 1
     assert (facts["verdict"], facts["max_difference"], facts["point"]) == ("different", 1.0, [-2.0])
     assert facts["max_difference_is_exact"] and facts["bounds"] == {"lower": 1.0, "upper": 1.0}
     code, out, _ = run(absolute, steeper, "--json")
-    assert (code, json.loads(out)["max_difference"]) == (1, "infinity")
+    assert (code, strictly(out)["max_difference"]) == (1, "infinity")
 
 
 def test_tolerance(run, absolute, steeper):
@@ -110,7 +119,7 @@ def test_unknown_has_an_exit_code_of_its_own(run, tmp_path):
         paths.append(tmp_path / f"{name}.pt2")
         torch.export.save(exported, paths[-1])
     code, out, _ = run(*paths, "--max-cells", 1, "--json")
-    facts = json.loads(out)
+    facts = strictly(out)
     assert (code, facts["verdict"], facts["stopped_by"]) == (3, "unknown", "max_cells=1")
     assert run(*paths)[0] == 0
 
@@ -127,3 +136,15 @@ def test_bad_input(run, absolute, tmp_path):
         code, out, err = run(*arguments)
         assert (code, out) == (2, "")
         assert err.startswith("error: ") and err.count("\n") == 1 and words in err
+
+
+def test_a_fault_of_ours_is_not_a_verdict(run, absolute, monkeypatch):
+    """Exit code 1 would say that the networks differ."""
+
+    def broken(*arguments: object, **options: object) -> None:
+        raise OverflowError("integer division\nresult [too] large for a float")
+
+    monkeypatch.setattr(cli, "compare_networks", broken)
+    code, out, err = run(absolute, absolute)
+    assert (code, out, err.count("\n")) == (70, "", 1)
+    assert "OverflowError: integer division result [too] large for a float" in err and "please report it" in err

@@ -8,8 +8,9 @@ import numpy.typing as npt
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.jets import sizes_of_terms
 from polyfold.atlas.maps import roundings
+from polyfold.atlas.underflow import underflow
 from polyfold.exact.bounded import BoundedValues
-from polyfold.exact.rounding import TINY, relative
+from polyfold.exact.rounding import relative
 
 
 def bounded_maps(atlas: Atlas, cells: npt.NDArray[np.int64]) -> BoundedValues:
@@ -18,4 +19,5 @@ def bounded_maps(atlas: Atlas, cells: npt.NDArray[np.int64]) -> BoundedValues:
     A, c = atlas.maps(cells, over="parameters")
     size_A, size_c = sizes_of_terms(atlas, cells)
     sizes = np.concatenate([size_A, size_c[..., None]], axis=2)
-    return BoundedValues(np.concatenate([A, c[..., None]], axis=2), sizes * error + TINY)
+    errors = sizes * error + underflow(atlas.program, atlas.domain)
+    return BoundedValues(np.concatenate([A, c[..., None]], axis=2), errors)

@@ -17,12 +17,15 @@ def rational(value: float) -> fmpq:
 
 
 def as_float(value: fmpq) -> float:
-    """The float nearest to a rational number.
+    """The float nearest to a rational number; infinity where it is too large for one.
 
-    >>> as_float(fmpq(3, 4))
-    0.75
+    >>> as_float(fmpq(3, 4)), as_float(-fmpq(10) ** 400)
+    (0.75, -inf)
     """
-    return int(value.p) / int(value.q)
+    try:
+        return int(value.p) / int(value.q)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
 
 
 def rational_matrix(matrix: npt.NDArray[np.float64]) -> fmpq_mat:

@@ -11,6 +11,9 @@ UNIT = 2.0**-53
 # Bounds below this could themselves have lost their relative accuracy to underflow.
 TINY = 2.0**-960
 
+# The least float above zero: a product that underflows loses less than that.
+LEAST = 2.0**-1074
+
 
 def relative(roundings: int) -> float:
     """A bound on the relative error of that many roundings in a row, with room for rounding the bound itself."""

@@ -42,3 +42,7 @@ SAME_PLACE = 2.0**-26
 
 # Directions between points, rounded as differences are, that differ by less (the sine of their angle) are the same.
 SAME_DIRECTION = 1e-13
+
+# Coefficients that are known to this part of themselves are good enough to be written down; others are computed again,
+# in rationals.
+WELL_KNOWN = 2.0**-36

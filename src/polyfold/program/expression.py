@@ -14,6 +14,7 @@ from typing import Self, TypeAlias
 
 import numpy as np
 
+from polyfold.exact.error_free import matrix_products_are_exact, products_are_exact, sums_are_exact
 from polyfold.program.affine import Affine, Block, WrittenOut
 from polyfold.program.operators import Operator
 from polyfold.program.rows import Array, Index, Rows, frozen
@@ -43,6 +44,7 @@ class Expression(Rows):
 
     terms: dict[int, Matrix]
     bias: Array
+    rounded: bool = False
 
     @property
     def size(self) -> int:
@@ -64,37 +66,49 @@ class Expression(Rows):
     def stacked(cls, parts: Sequence[Self]) -> Self:
         sources = dict.fromkeys(source for part in parts for source in part.terms)
         terms = {source: _stacked([(part.terms.get(source), part.size) for part in parts]) for source in sources}
-        return cls(terms, np.concatenate([part.bias for part in parts]))
+        return cls(terms, np.concatenate([part.bias for part in parts]), any(part.rounded for part in parts))
 
     def take(self, index: Index) -> Self:
-        return type(self)({source: _rows(matrix, index) for source, matrix in self.terms.items()}, self.bias[index])
+        terms = {source: _rows(matrix, index) for source, matrix in self.terms.items()}
+        return type(self)(terms, self.bias[index], self.rounded)
 
     def scaled(self, factor: Array) -> Self:
         terms = {source: _scaled(matrix, factor) for source, matrix in self.terms.items()}
-        return type(self)(terms, factor * self.bias)
+        exact = products_are_exact(factor, self.bias) and all(_scales(m, factor) for m in self.terms.values())
+        return type(self)(terms, factor * self.bias, self.rounded or not exact)
 
     def shifted(self, offset: Array) -> Self:
-        return type(self)(self.terms, self.bias + offset)
+        return type(self)(self.terms, self.bias + offset, self.rounded or not sums_are_exact(self.bias, offset))
 
     def plus(self, other: Self) -> Self:
         terms = dict(self.terms)
+        exact = sums_are_exact(self.bias, other.bias)
         for source, matrix in other.terms.items():
-            terms[source] = _sum(terms[source], matrix) if source in terms else matrix
-        return type(self)(terms, self.bias + other.bias)
+            if source in terms:
+                exact = exact and _adds(terms[source], matrix)
+                terms[source] = _sum(terms[source], matrix)
+            else:
+                terms[source] = matrix
+        return type(self)(terms, self.bias + other.bias, self.rounded or other.rounded or not exact)
 
     def times(self, weight: Array, bias: Array) -> Self:
         groups = self.size // weight.shape[1]
         # A sum with exact zeros would still turn -0.0 into 0.0: the user's bias stays as it is.
         offset = np.tile(bias, groups)
+        exact = all(_applies(weight, m, groups) for m in self.terms.values())
         if self.bias.any():
-            offset = (self.bias.reshape(groups, -1) @ weight.T).ravel() + offset
-        return type(self)({source: _applied(weight, m, groups) for source, m in self.terms.items()}, offset)
+            before, passed = self.bias.reshape(groups, -1), (self.bias.reshape(groups, -1) @ weight.T).ravel()
+            exact = exact and matrix_products_are_exact(before, weight.T) and sums_are_exact(passed, offset)
+            offset = passed + offset
+        terms = {source: _applied(weight, m, groups) for source, m in self.terms.items()}
+        return type(self)(terms, offset, self.rounded or not exact)
 
     def through(self, operator: Operator, bias: Array) -> Self:
         terms: dict[int, Matrix] = {
             source: operator.apply(dense(matrix, _width(matrix)).T).T for source, matrix in self.terms.items()
         }
-        return type(self)(terms, operator.apply(self.bias[None])[0] + bias)
+        # Operators add up in ways of their own: what they put out counts as rounded.
+        return type(self)(terms, operator.apply(self.bias[None])[0] + bias, True)
 
     def affine(self, widths: Sequence[int]) -> Affine:
         """Zero terms are left out."""
@@ -130,6 +144,19 @@ def _scaled(matrix: Matrix, factor: Array) -> Matrix:
     return factor[:, None] * matrix
 
 
+def _scales(matrix: Matrix, factor: Array) -> bool:
+    """Whether rows times factors are exact."""
+    if isinstance(matrix, Selection):
+        return products_are_exact(factor, matrix.factor)
+    return products_are_exact(factor[:, None], matrix)
+
+
+def _adds(a: Matrix, b: Matrix) -> bool:
+    """Whether the sum is exact."""
+    width = max(_width(a), _width(b))
+    return sums_are_exact(dense(a, width), dense(b, width))
+
+
 def _sum(a: Matrix, b: Matrix) -> Matrix:
     width = max(_width(a), _width(b))
     return dense(a, width) + dense(b, width)
@@ -156,6 +183,18 @@ def _applied(weight: Array, matrix: Matrix, groups: int) -> Matrix:
         return _weights_in_place(weight, matrix, groups)
     product = weight @ matrix.reshape(groups, weight.shape[1], -1)
     return product.reshape(groups * len(weight), -1)
+
+
+def _applies(weight: Array, matrix: Matrix, groups: int) -> bool:
+    """Whether weight times a matrix is exact."""
+    if not isinstance(matrix, Selection):
+        return matrix_products_are_exact(weight, matrix.reshape(groups, weight.shape[1], -1))
+    used, factor = np.flatnonzero(matrix.factor), matrix.factor
+    group = np.repeat(np.arange(groups), weight.shape[1])
+    pairs = np.stack([group[used], matrix.index[used]], axis=1)
+    if len(np.unique(pairs, axis=0)) < len(pairs):
+        return False
+    return bool((np.abs(factor[used]) == 1).all()) or products_are_exact(weight, factor.reshape(groups, 1, -1))
 
 
 def _weights_in_place(weight: Array, selection: Selection, groups: int) -> Array:

@@ -30,12 +30,14 @@ from polyfold.network.ops import (
     size,
 )
 from polyfold.network.spatial_ops import Combine, Convolution, Largest, TransposedConvolution
+from polyfold.program.affine import Structured
 from polyfold.program.expression import Expression
 from polyfold.program.operators import Convolved, Sparse
 from polyfold.program.program import Program, Stage
 from polyfold.program.rows import Index, Rows
 from polyfold.program.structured_expression import StructuredExpression
 from polyfold.program.tournament import tournament
+from polyfold.program.unrounded import written_out_without_rounding
 from polyfold.program.writer import Place, Writer
 
 # Coefficients of a layer that repeats a small matrix, when it is written out: beyond that it stays structured.
@@ -67,7 +69,10 @@ def written_out(program: Program) -> Program:
     if program.written_out:
         return program
     stages = tuple(Stage(stage.affine.written_out(), stage.slope_on, stage.slope_off) for stage in program.stages)
-    return Program(program.input_dim, stages, program.output.written_out(), program.origins)
+    rounded = program.rounded or not all(
+        written_out_without_rounding(affine.form) for affine in program.affines if isinstance(affine, Structured)
+    )
+    return Program(program.input_dim, stages, program.output.written_out(), program.origins, rounded)
 
 
 def _stays_structured(network: Network, node: Node) -> bool:

@@ -47,12 +47,17 @@ class Stage:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """A network lowered to stages of gates. Frozen; arrays are read-only."""
+    """A network lowered to stages of gates. Frozen; arrays are read-only.
+
+    `rounded` tells whether coefficients may have been rounded when linear steps of the network were put together; if
+    not, the program is the network's function to the last digit.
+    """
 
     input_dim: int
     stages: tuple[Stage, ...]
     output: Affine
     origins: Sequence[GateOrigin]
+    rounded: bool = False
 
     @property
     def gates(self) -> int:

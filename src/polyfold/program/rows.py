@@ -17,7 +17,12 @@ Index = npt.NDArray[np.int64]
 
 
 class Rows(ABC):
-    """Affine functions of the sources, one for each entry of a flattened value; lowering combines these."""
+    """Affine functions of the sources, one for each entry of a flattened value; lowering combines these.
+
+    `rounded` tells whether that may have rounded any of their coefficients.
+    """
+
+    rounded: bool
 
     @property
     @abstractmethod

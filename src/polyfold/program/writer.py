@@ -51,16 +51,18 @@ class Writer:
     def finish(self, input_dim: int, output: Rows) -> Program:
         """The program with everything read-only."""
         widths = [input_dim, *(stage.width for stage in self.stages)]
+        pre_activations = [self.kind.stacked(stage.pre_activations) for stage in self.stages]
         stages = tuple(
             Stage(
-                self.kind.stacked(stage.pre_activations).affine(widths),
+                z.affine(widths),
                 frozen(np.concatenate([on for on, _ in stage.slopes])),
                 frozen(np.concatenate([off for _, off in stage.slopes])),
             )
-            for stage in self.stages
+            for stage, z in zip(self.stages, pre_activations, strict=True)
         )
         origins = GateOrigins([group for stage in self.stages for group in stage.origins])
-        return Program(input_dim, stages, output.affine(widths), origins)
+        rounded = any(rows.rounded for rows in (*pre_activations, output))
+        return Program(input_dim, stages, output.affine(widths), origins, rounded)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,8 @@
 """The command line: polyfold info, polyfold unfold, polyfold resume, polyfold count, polyfold equivalent.
 
 Exit codes: 0 done, 1 a check failed (a fault of ours), 2 bad input (one line on standard error), 3 a limit was reached
-and the result is incomplete. Of polyfold equivalent: 0 equal, 1 different, 2 bad input, 3 unknown.
+and the result is incomplete, 70 something else went wrong (a fault of ours). Of polyfold equivalent: 0 equal,
+1 different, 2 bad input, 3 unknown, 70 a fault of ours.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from polyfold.views.summary import (
     network_panel,
 )
 
-CHECK_FAILED, BAD_INPUT, LIMIT_REACHED = 1, 2, 3
+CHECK_FAILED, BAD_INPUT, LIMIT_REACHED, OUR_FAULT = 1, 2, 3, 70
 VERDICTS = {"equal": 0, "different": 1, "unknown": 3}
 
 _ATLAS = "atlas.parquet"
@@ -87,7 +88,7 @@ def info(model: Model, as_json: AsJson = False) -> None:
     network = _network(model)
     program = lower(network)
     if as_json:
-        print(json.dumps(network_facts(network, program)))
+        _print_json(network_facts(network, program))
     else:
         Console().print(network_panel(network, program))
 
@@ -108,7 +109,7 @@ def count(
     )
     facts = count_facts(found, faces)
     if as_json:
-        print(json.dumps({"model": model, **facts}))
+        _print_json({"model": model, **facts})
     else:
         Console().print(facts_panel(facts))
     if not found.complete:
@@ -191,7 +192,7 @@ def _report(
     if written is not None:
         facts["atlas"] = str(written)
     if as_json:
-        print(json.dumps(facts))
+        _print_json(facts)
     else:
         console = Console()
         console.print(atlas_panel(atlas, merged))
@@ -232,7 +233,7 @@ def equivalent(
         threads=threads,
     )
     if as_json:
-        print(json.dumps({"a": a, "b": b, **found.to_json()}))
+        _print_json({"a": a, "b": b, **found.to_json()})
     else:
         Console().print(equivalence_panel(found))
     raise typer.Exit(VERDICTS[found.verdict])
@@ -247,12 +248,24 @@ def _say_incomplete(stopped_by: str | None, cells: int, out: Path | None = None)
 
 
 def main() -> None:
-    """Entry point: turns our errors into one line and exit code 2."""
+    """Entry point: turns our errors into one line and exit code 2, and our faults into one line and 70."""
     try:
         app()
     except PolyfoldError as error:
         Console(stderr=True).print(f"[bold red]error:[/] {_plain(error)}", soft_wrap=True, highlight=False)
         sys.exit(BAD_INPUT)
+    except Exception as error:
+        # Whoever asks whether networks are equal must not take a fault of ours for "different".
+        said = f"{type(error).__name__}: {_plain(error)}"
+        Console(stderr=True).print(
+            f"[bold red]a fault of polyfold's, please report it:[/] {said}", soft_wrap=True, highlight=False
+        )
+        sys.exit(OUR_FAULT)
+
+
+def _print_json(facts: dict[str, Any]) -> None:
+    # Most readers of JSON refuse NaN and Infinity.
+    print(json.dumps(facts, allow_nan=False))
 
 
 def _plain(error: Exception) -> str:
@@ -308,6 +321,6 @@ def _write(atlas: Atlas, facts: dict[str, Any], folder: Path) -> Path:
         raise StorageError(f"cannot write to {str(folder)!r}: {error.strerror}") from None
     path = folder / _ATLAS
     with atomically(folder / "summary.json") as summary:
-        summary.write_text(json.dumps(facts, indent=2) + "\n", encoding="utf-8")
+        summary.write_text(json.dumps(facts, indent=2, allow_nan=False) + "\n", encoding="utf-8")
         atlas.save(path)
     return path

@@ -8,7 +8,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from polyfold.analyses.equivalence.result import Equivalence
+from polyfold.analyses.equivalence.result import Equivalence, in_digits
 from polyfold.analyses.regions import Regions
 from polyfold.atlas.atlas import Atlas
 from polyfold.engine.count import Count
@@ -95,7 +95,7 @@ def equivalence_panel(found: Equivalence) -> RenderableType:
     """A comparison of two networks for a terminal."""
     grid = _grid()
     style = {"equal": "bold green", "different": "bold red", "unknown": "bold yellow"}[found.verdict]
-    within = f" within {float(found.tolerance):g}" if found.tolerance else ""
+    within = f" within {in_digits(found.tolerance)}" if found.tolerance else ""
     grid.add_row("verdict", Text(found.verdict.upper() + within, style))
     grid.add_row("largest difference", str(found.worst))
     if found.x is not None:

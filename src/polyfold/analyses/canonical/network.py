@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 
 import numpy as np
 from flint import fmpq
@@ -29,7 +30,7 @@ def network_of(maps: DistinctMaps, pieces: Sequence[Piece]) -> Shallow:
     halfspaces = [_halfspace(inward[hyperplane]) for hyperplane in number]
     numbers = np.array([[as_float(x) for x in one] for one in halfspaces]).reshape(-1, maps.atlas.dim + 1)
     length = np.linalg.norm(numbers[:, :-1], axis=1)
-    lines = np.array([[[float(x) for x in line] for line in piece.map] for piece in pieces])
+    lines = np.array([[[_nearest(x) for x in line] for line in piece.map] for piece in pieces])
     outer = {_hyperplane(row) for row in CellRows(maps.atlas).of_domain()}
     conditions = [condition for piece in pieces for condition in piece.conditions]
     return Shallow(
@@ -103,3 +104,7 @@ def _hyperplane(row: Row) -> Row:
 
 def _opposite(row: Row) -> Row:
     return tuple(-x for x in row)
+
+
+def _nearest(value: Fraction) -> float:
+    return as_float(fmpq(value.numerator, value.denominator))

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.equivalence.paired import Paired
-from polyfold.analyses.equivalence.place import Box
+from polyfold.analyses.equivalence.place import Box, Place
 from polyfold.analyses.equivalence.search import Search
 
 Array = npt.NDArray[np.float64]
@@ -47,13 +47,18 @@ def _parts_of_largest(sizes: Array) -> Array:
 
 def branch(
     paired: Paired,
-    whole: Box,
+    place: Place,
     tolerance: Fraction,
     search: Search,
     may_go_on: Callable[[], bool],
     report: Callable[[int], None],
 ) -> Bounded:
-    """Cut boxes until all are proved to stay within the tolerance, a point beyond it is found, or time is over."""
+    """Cut boxes until all are proved to stay within the tolerance, a point beyond it is found, or time is over.
+
+    Boxes that lie outside of the domain are left out; the domain must have a box around it.
+    """
+    whole = place.box
+    assert whole is not None
     sizes, axis, worst = bounds_over(paired, whole)
     ticket = count()
     queue = [(-float(sizes.max()), next(ticket), whole, sizes, axis, worst)]
@@ -69,12 +74,14 @@ def branch(
             heapq.heappush(queue, (largest, next(ticket), box, sizes, axis, worst))
             break
         for part in box.parts(axis):
-            found, cut, place = bounds_over(paired, part)
+            if place.misses(part):
+                continue
+            found, cut, there = bounds_over(paired, part)
             found = np.minimum(found, sizes)
             boxes += 1
             if found.max() < inf and Fraction(float(found.max())) <= tolerance:
                 settled = np.maximum(settled, found)
             else:
-                heapq.heappush(queue, (-float(found.max()), next(ticket), part, found, cut, place))
+                heapq.heappush(queue, (-float(found.max()), next(ticket), part, found, cut, there))
         report(boxes)
     return Bounded(np.max([settled, *(entry[3] for entry in queue)], axis=0), boxes)

@@ -17,7 +17,8 @@ from polyfold.analyses.equivalence.place import Box
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.generators import VERTEX, Generators
 from polyfold.atlas.maps import gate_forms, majorant, roundings
-from polyfold.exact.rounding import TINY, relative
+from polyfold.atlas.underflow import underflow
+from polyfold.exact.rounding import LEAST, TINY, relative
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -60,7 +61,8 @@ def facet_rows(atlas: Atlas, cells: Ids) -> Rows:
         )
     )
     error = relative(roundings(program) + 2 * domain.input_dim + 8)
-    return Rows(found.start, found.A, found.b, error * sizes[0] + TINY, error * sizes[1] + TINY)
+    lost = underflow(program, domain)
+    return Rows(found.start, found.A, found.b, error * sizes[0] + lost, error * sizes[1] + lost)
 
 
 @np.errstate(all="ignore")
@@ -144,6 +146,8 @@ def _bound(rows: Rows, at: Ids, multipliers: Array, functions: Array, errors: Ar
     size = np.abs(D) + np.einsum("nf,nfd->nd", multipliers, np.abs(A))
     left = np.abs(D - np.einsum("nf,nfd->nd", multipliers, A)) + rounding * size
     left = left + errors[:, :-1] + np.einsum("nf,nfd->nd", multipliers, A_error)
+    # Products that underflow lose little, but it is multiplied by how far the domain reaches.
+    left = left + 8 * at.shape[1] * LEAST
     level = e + np.einsum("nf,nf->n", multipliers, b)
     doubt = errors[:, -1] + np.einsum("nf,nf->n", multipliers, b_error) + left @ reach
     size_of_level = np.abs(e) + np.einsum("nf,nf->n", multipliers, np.abs(b))

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING
 from fractions import Fraction
 from math import inf
 from numbers import Real
 from typing import Any
+
+import numpy as np
 
 from polyfold.analyses.equivalence.atoms import Atoms, TooLongError
 from polyfold.analyses.equivalence.branching import Bounded, bounds_over, branch
@@ -19,7 +23,7 @@ from polyfold.analyses.equivalence.by_cells import cell_by_cell
 from polyfold.analyses.equivalence.clock import Clock
 from polyfold.analyses.equivalence.paired import Paired
 from polyfold.analyses.equivalence.place import Place, place_of
-from polyfold.analyses.equivalence.result import Difference, Equivalence, Verdict
+from polyfold.analyses.equivalence.result import Difference, Equivalence, Verdict, in_digits
 from polyfold.analyses.equivalence.search import Search
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.domain import DomainLike, resolve_domain
@@ -29,6 +33,7 @@ from polyfold.engine.watch import check_seconds, thread_count, whole_number
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.network.graph import Network
 from polyfold.network.load import load
+from polyfold.network.same import same_networks
 from polyfold.program.lower import lower, written_out
 from polyfold.program.program import Program
 from polyfold.program.side_by_side import side_by_side
@@ -45,6 +50,7 @@ _SECONDS_FOR_POINTS = 5.0
 _MOST_RATIONALS = 4_000_000
 # Atoms times what they are combinations of, over which forms are carried.
 _MOST_ENTRIES = 10_000_000
+_ROUNDED = "linear steps that follow each other were multiplied or added in floats, which may have rounded them"
 # With so many dimensions, and with more gates than this, there are too many cells to try.
 _MANY_DIMENSIONS, _FEW_GATES = 16, 24
 
@@ -53,8 +59,8 @@ def equivalent(
     a: Any,
     b: Any,
     domain: DomainLike = None,
-    *,
     tolerance: Any = 0,
+    *,
     max_seconds: float | None = None,
     max_cells: int | None = None,
     progress: bool | Callable[[int], None] = False,
@@ -90,37 +96,55 @@ def equivalent(
     if max_cells is not None:
         whole_number("max_cells", max_cells, 2**31 - 1)
     within = _tolerance(tolerance)
-    first, second = _same_shapes(_read(a), _read(b))
+    one, other = _read(a), _read(b)
+    _check_shapes(one, other)
+    first, second = one.program, other.program
     if coefficients(first) + coefficients(second) <= _MOST_RATIONALS:
         # Matrices that follow each other are multiplied for that: all proofs must speak of the same products.
         first, second = written_out(first), written_out(second)
-    place = place_of(resolve_domain(domain, first.input_dim))
-    with reporter(progress) as report:
-        return _Decision(first, second, place, within, max_seconds, max_cells, threads, report).run()
+    # Floats that overflow or become NaN prove nothing wherever they are used, and are no news to anybody.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"), reporter(progress) as report:
+        place = place_of(resolve_domain(domain, first.input_dim))
+        return _Decision(
+            first, second, place, within, max_seconds, max_cells, threads, report, _alike(one, other)
+        ).run()
 
 
-def _read(network: Any) -> tuple[Program, str]:
-    """A program, and in words what shapes it takes and gives."""
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """A program, in words what shapes it takes and gives, and the network that it is of."""
+
+    program: Program
+    shapes: str
+    network: Network | Program
+
+
+def _read(network: Any) -> _Read:
     if isinstance(network, Program):
         shapes = f"{how_many(network.input_dim, 'input')} and gives {how_many(network.output_dim, 'output')}"
-        return network, shapes
+        return _Read(network, shapes, network)
     loaded: Network = load(network)
     takes = ", ".join(str(tuple(port.shape)) for port in loaded.inputs)
     gives = ", ".join(str(tuple(loaded.shapes[name])) for name in loaded.outputs)
     words = f"{how_many(loaded.input_dim, 'input')} (shape {takes}) and gives {how_many(loaded.output_dim, 'output')}"
-    return lower(loaded), f"{words} (shape {gives})"
+    return _Read(lower(loaded), f"{words} (shape {gives})", loaded)
 
 
-def _same_shapes(a: tuple[Program, str], b: tuple[Program, str]) -> tuple[Program, Program]:
-    first, second = a[0], b[0]
+def _alike(a: _Read, b: _Read) -> bool:
+    """Whether both are one network, step by step, so that lowering has rounded them alike if it did."""
+    one, other = a.network, b.network
+    return one is other or (isinstance(one, Network) and isinstance(other, Network) and same_networks(one, other))
+
+
+def _check_shapes(a: _Read, b: _Read) -> None:
+    first, second = a.program, b.program
     if (first.input_dim, first.output_dim) != (second.input_dim, second.output_dim):
         raise ShapeError(
-            f"networks can be compared if their inputs and outputs agree in number: the first takes {a[1]}, the second "
-            f"takes {b[1]}"
+            f"networks can be compared if their inputs and outputs agree in number: the first takes {a.shapes}, the "
+            f"second takes {b.shapes}"
         )
     if not first.output_dim:
         raise ShapeError("networks without outputs cannot be compared")
-    return first, second
 
 
 def _tolerance(tolerance: Any) -> Fraction:
@@ -148,6 +172,7 @@ class _Decision:
         max_cells: int | None,
         threads: int | None,
         report: Progress,
+        alike: bool,
     ) -> None:
         self._first, self._second, self._place, self._tolerance = first, second, place, tolerance
         self._given_seconds, self._max_cells, self._threads, self._report = max_seconds, max_cells, threads, report
@@ -157,12 +182,15 @@ class _Decision:
         self._certificate: Certificate | None = None
         self._method = "nothing decided it"
         self._stopped_by: str | None = None
+        self._no_bounds: str | None = None
+        # Equal programs do not show that: other products may be rounded to the same.
+        self._rounded = (first.rounded or second.rounded) and not alike
 
     def run(self) -> Equivalence:
         """Try one proof after the other."""
         if self._one_form():
             return self._result()
-        self._search = Search(self._first, self._second, self._place)
+        self._search = Search(self._first, self._second, self._place, self._tolerance)
         self._search.run(self._clock.at_most(min(self._clock.max_seconds / 4, _SECONDS_FOR_POINTS)).may_go_on)
         self._learn(self._search.found, "a point where they differ, computed exactly")
         self._bound()
@@ -187,15 +215,39 @@ class _Decision:
             self._method, self._certificate = method, certificate
 
     def _result(self) -> Equivalence:
+        if self._rounded and self._verdict == "equal" and not self._tolerance:
+            return self._equal_but_rounded()
+        certificate = self._certificate
+        if self._rounded and certificate is not None:
+            compared = Check("what was compared are the networks' programs", True, _ROUNDED)
+            certificate = replace(certificate, checks=(*certificate.checks, compared))
         return Equivalence(
             self._verdict,
             self._tolerance,
             tuple(self._known),
             self._method,
-            self._certificate,
-            self._stopped_by if self._verdict == "unknown" or not all(one.exact for one in self._known) else None,
+            certificate,
+            self._what_stopped if self._verdict == "unknown" or not all(one.exact for one in self._known) else None,
             self._clock.seconds,
+            self._rounded,
         )
+
+    def _equal_but_rounded(self) -> Equivalence:
+        """Programs that are the same function do not prove that networks are which these are not, quite."""
+        return Equivalence(
+            "unknown",
+            self._tolerance,
+            (Difference(Fraction(0), inf),) * len(self._known),
+            f"their programs are equal ({self._method})",
+            None,
+            f"rounding: {_ROUNDED}; give a tolerance",
+            self._clock.seconds,
+            True,
+        )
+
+    @property
+    def _what_stopped(self) -> str | None:
+        return "; ".join(reason for reason in (self._stopped_by, self._no_bounds) if reason) or None
 
     def _proof(self, method: str, name: str, detail: str) -> Certificate:
         both = hashlib.sha256((self._first.digest + self._second.digest).encode()).hexdigest()
@@ -216,6 +268,7 @@ class _Decision:
         """Whether both networks have one common form; if not, their forms are kept to be compared."""
         programs = (self._first, self._second)
         if sum(coefficients(program) for program in programs) > _MOST_RATIONALS:
+            self._no_bounds = f"no bounds were tried: there are more than {_MOST_RATIONALS:,} coefficients"
             return self._first.digest == self._second.digest and self._same("the networks have the same coefficients")
         atoms = Atoms(self._first.input_dim, self._clock.at_most(self._clock.max_seconds / 2).may_go_on)
         try:
@@ -223,6 +276,7 @@ class _Decision:
             in_first = len(atoms.rows)
             second = atoms.outputs_of(self._second)
         except TooLongError:
+            self._no_bounds = "no bounds were tried: writing both networks in one form took half of the time"
             return False
         if first == second:
             return self._same(
@@ -230,7 +284,11 @@ class _Decision:
                 f"and {how_many(len(first), 'output')} the same combinations of them"
             )
         size = len(atoms.rows) * (len(atoms.rows) + self._first.input_dim)
-        if self._place.box is not None and size <= _MOST_ENTRIES:
+        if size > _MOST_ENTRIES:
+            self._no_bounds = f"no bounds were tried: {len(atoms.rows):,} atoms are too many"
+        elif self._place.box is None:
+            self._no_bounds = self._place.why_no_box
+        else:
             self._paired = Paired(atoms, in_first, first, second, self._place.domain)
         return False
 
@@ -258,7 +316,7 @@ class _Decision:
         method = "bounds over the whole domain"
         if bounded.boxes > 1:
             method = f"bounds over {bounded.boxes:,} boxes, cut where they were worst"
-        detail = f"no output differs by more than {float(bounded.upper.max()):.6g}"
+        detail = f"no output differs by more than {in_digits(float(bounded.upper.max()), ROUND_CEILING)}"
         known = [Difference(Fraction(0), Fraction(size) if size < inf else inf) for size in bounded.upper.tolist()]
         self._learn(
             known, method, self._proof(method, "affine forms with all roundings enclose the difference", detail)
@@ -299,9 +357,7 @@ class _Decision:
         """Bounds over smaller and smaller boxes. Without a tolerance no float bound is small enough."""
         if self._paired is None or self._place.box is None or not self._tolerance:
             return
-        bounded = branch(
-            self._paired, self._place.box, self._tolerance, self._search, self._clock.may_go_on, self._report
-        )
+        bounded = branch(self._paired, self._place, self._tolerance, self._search, self._clock.may_go_on, self._report)
         self._learn_bounds(bounded)
         self._learn(self._search.found, "a point where they differ, computed exactly")
         if self._verdict == "unknown":

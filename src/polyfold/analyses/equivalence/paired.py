@@ -75,7 +75,7 @@ class Paired:
         """Find pairs of atoms that are alike over a box; raises TooLongError if it may not go on."""
         base, _ = self._first_forms(centre, half)
         size = np.abs(base.c) + base.spread
-        weighted = self._R * size
+        weighted, tops = _by_largest(self._R * size)
         lengths = np.linalg.norm(weighted, axis=1)
         levels = _levels([self._rows[k] for k in self._own], self._own_column)
         partner = np.full(len(self._own), -1)
@@ -84,17 +84,20 @@ class Paired:
         for level in range(1, int(levels.max(initial=0)) + 1):
             index = np.flatnonzero(levels == level)
             rows = [self._substituted(self._rows[self._own[n]], partner, factors) for n in index]
-            probes = self._dense(rows) * size
+            probes, heights = _by_largest(self._dense(rows) * size)
             with np.errstate(divide="ignore", invalid="ignore"):
                 products = probes @ weighted.T
                 alike = np.nan_to_num(products / (np.linalg.norm(probes, axis=1)[:, None] * lengths))
+                # Row by row the multiple of a row of the first network that comes nearest.
+                nearest = products / lengths**2 * (heights[:, None] / tops)
+                alike[~(np.isfinite(nearest) & (nearest > 0))] = 0.0
             for i, n in enumerate(index.tolist()):
                 if not may_go_on():
                     raise TooLongError
                 best = int(alike[i].argmax()) if len(lengths) else -1
                 if best >= 0 and alike[i, best] > _ALIKE:
                     partner[n] = best
-                    factors[n] = rational(float(products[i, best] / lengths[best] ** 2))
+                    factors[n] = rational(float(nearest[i, best]))
                     _add(rows[i], -factors[n], self._rows[self._base[best]])
                 rests[n] = rows[i]
         self._second = _Second(
@@ -238,6 +241,13 @@ def _inputs_over(domain: Domain, centre: Array, half: Array) -> Forms:
 
 def _nothing(rows: int, columns: int) -> Forms:
     return Forms(np.zeros(rows), np.zeros((rows, columns)), np.zeros(rows))
+
+
+def _by_largest(rows: Array) -> tuple[Array, Array]:
+    """Rows over their largest entries, whose squares neither underflow nor overflow; and these entries."""
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return rows / largest[:, None], largest
 
 
 def _reachable(atoms: Atoms, outputs: Iterable[Combination]) -> set[int]:

@@ -67,6 +67,12 @@ class Place:
     box: Box | None
     limits: tuple[Array, Array] | None = None
 
+    @property
+    def why_no_box(self) -> str | None:
+        """Why none is known, if that is not because the domain has no end."""
+        many = self.domain.dim > _FEW_DIMENSIONS and self.domain.rows > self.domain.dim
+        return f"no bounds were tried: polytopes of more than {_FEW_DIMENSIONS} dimensions need a box" if many else None
+
     def contains(self, points: Array) -> npt.NDArray[np.bool_]:
         """Whether points lie in the domain, exactly."""
         if self.limits is None:
@@ -79,6 +85,25 @@ class Place:
         A, b = self._rows
         inside: npt.NDArray[np.bool_] = np.all(points @ A.T <= b, axis=1)
         return inside
+
+    def misses(self, box: Box) -> bool:
+        """Whether one of the domain's rows proves that it has no point in the box."""
+        if self.limits is not None:
+            return False
+        A, b = self._rows
+        size_A, size_b = self._sizes_of_rows
+        least = A @ box.centre - np.abs(A) @ box.half
+        doubt = relative(2 * self.domain.input_dim + 16) * (size_A @ box.reach + size_b) + TINY * (1 + box.reach.sum())
+        return bool((least - doubt > b).any())
+
+    @cached_property
+    def _sizes_of_rows(self) -> tuple[Array, Array]:
+        """The sums of the absolute values of all terms in the rows over the parameters."""
+        domain = self.domain
+        over_inputs = np.abs(domain.input_rows)
+        size_A = np.concatenate([over_inputs @ np.abs(domain.basis), np.abs(domain.parameter_rows)])
+        size_b = np.abs(domain.input_offsets) + over_inputs @ np.abs(domain.origin)
+        return size_A, np.concatenate([size_b, np.abs(domain.parameter_offsets)])
 
     @cached_property
     def _rows(self) -> tuple[Array, Array]:
@@ -108,7 +133,7 @@ def _limits(domain: Domain) -> tuple[Array, Array] | None:
     elif len(domain.input_rows):
         return None
     sizes = np.abs(rows)
-    if not ((sizes.sum(axis=1) == 1) & (sizes.max(axis=1) == 1)).all():
+    if not ((np.count_nonzero(rows, axis=1) == 1) & (sizes.max(axis=1) == 1)).all():
         return None
     axis, up = sizes.argmax(axis=1), rows.sum(axis=1) > 0
     low, high = np.full(domain.dim, -np.inf), np.full(domain.dim, np.inf)
@@ -129,7 +154,7 @@ def _inside(domain: Domain) -> Witness:
 
 
 def _exact_box(domain: Domain, inside: Witness) -> Box | None:
-    """The smallest box, by exact linear programs; None if the domain is unbounded."""
+    """The smallest box, by exact linear programs; None if the domain is unbounded or reaches farther than floats."""
     rows = ExactForms(no_gates(domain), domain).under(()).rows
     A, b = [[fmpq(-x) for x in row[:-1]] for row in rows], [fmpq(row[-1]) for row in rows]
     ends = np.zeros((domain.dim, 2))
@@ -139,7 +164,10 @@ def _exact_box(domain: Domain, inside: Witness) -> Box | None:
             found = maximise(unit, A, b, start=inside.rational)
             if found.status != "optimal" or found.value is None:
                 return None
-            ends[axis, column] = side * float(Fraction(int(found.value.p), int(found.value.q)))
+            try:
+                ends[axis, column] = side * float(Fraction(int(found.value.p), int(found.value.q)))
+            except OverflowError:
+                return None
     centre = ends.sum(axis=1) / 2
     half = np.maximum(ends[:, 1] - centre, centre - ends[:, 0]) + relative(8) * np.abs(ends).max(axis=1) + TINY
     return Box(centre, half)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
@@ -9,6 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpq
 
 from polyfold.atlas.certificate import Certificate
 from polyfold.errors import PolyfoldError
@@ -34,7 +36,7 @@ class Difference:
     def __post_init__(self) -> None:
         if not 0 <= self.largest <= self.upper:
             raise PolyfoldError(
-                f"a difference of {as_float(self.largest):g} is at odds with a bound of {as_float(self.upper):g}; "
+                f"a difference of {in_digits(self.largest)} is at odds with a bound of {in_digits(self.upper)}; "
                 "please report this"
             )
 
@@ -49,9 +51,12 @@ class Difference:
         return replace(best, upper=min(self.upper, other.upper))
 
     def __str__(self) -> str:
+        if self.largest == inf:
+            return "infinite"
+        least, most = in_digits(self.largest, decimal.ROUND_FLOOR), in_digits(self.upper, decimal.ROUND_CEILING)
         if self.exact:
-            return f"{as_float(self.largest):.6g} exactly" if self.largest < inf else "infinite"
-        return f"between {as_float(self.largest):.6g} and {_up(self.upper):.6g}"
+            return f"{least} exactly" if least == most else f"{least}..., known exactly"
+        return f"between {least} and {most}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,7 +67,8 @@ class Equivalence:
     the networks are proved to be equal: ask for the verdict where "different" and "unknown" are not the same to you.
     `by_output` says for every output what is known about the largest difference; `max_difference`, `upper` and `point`
     are those of all outputs together. `certificate` says what a proof of equality or of the exact maximum rests on;
-    there is none where a single point decides.
+    there is none where a single point decides. `rounded`: the programs that were compared may differ from the networks
+    by the rounding of linear steps that were put together; "equal" is then not said without a tolerance.
     """
 
     verdict: Verdict
@@ -72,12 +78,13 @@ class Equivalence:
     certificate: Certificate | None
     stopped_by: str | None
     seconds: float
+    rounded: bool = False
 
     def __bool__(self) -> bool:
         return self.verdict == "equal"
 
     def __repr__(self) -> str:
-        within = f" within {float(self.tolerance):g}" if self.tolerance else ""
+        within = f" within {in_digits(self.tolerance)}" if self.tolerance else ""
         said = {
             "equal": f"EQUAL{within}, proved",
             "different": f"DIFFERENT{within}, proved",
@@ -119,41 +126,82 @@ class Equivalence:
         return None if self.point is None else np.array([as_float(value) for value in self.point])
 
     def to_json(self) -> dict[str, Any]:
-        """Numbers and words only. Bounds are rounded upwards; infinity is the word "infinity"."""
-        point = self.point
+        """Numbers and words only, none of which is NaN or infinite.
+
+        Differences that were found are rounded downwards and bounds upwards. Infinity, and what is larger than all
+        floats after that, is the word "infinity". Entries of points that are too large for floats are null.
+        """
         return {
             "verdict": self.verdict,
-            "tolerance": float(self.tolerance),
-            "max_difference": _number(self.max_difference),
+            "tolerance": _number(as_float(self.tolerance)),
+            "tolerance_as_fraction": _fraction(self.tolerance),
+            "max_difference": _number(_down(self.max_difference)),
             "max_difference_is_exact": self.exact,
-            "max_difference_as_fraction": str(self.max_difference) if self.max_difference < inf else None,
-            "bounds": {"lower": _number(self.max_difference), "upper": _number(_up(self.upper))},
+            "max_difference_as_fraction": _fraction(self.max_difference),
+            "bounds": {"lower": _number(_down(self.max_difference)), "upper": _number(_up(self.upper))},
             "by_output": [
-                {"lower": _number(one.largest), "upper": _number(_up(one.upper)), "exact": one.exact}
+                {
+                    "lower": _number(_down(one.largest)),
+                    "upper": _number(_up(one.upper)),
+                    "exact": one.exact,
+                    **_point(one.point),
+                }
                 for one in self.by_output
             ],
-            "point": None if point is None else [as_float(value) for value in point],
-            "point_as_fractions": None if point is None else [str(value) for value in point],
+            **_point(self.point),
             "method": self.method,
             "certificate": None if self.certificate is None else self.certificate.level,
             "checks": []
             if self.certificate is None
             else [{"name": c.name, "passed": c.passed, "detail": c.detail} for c in self.certificate.checks],
             "stopped_by": self.stopped_by,
+            "rounded": self.rounded,
             "seconds": self.seconds,
         }
 
 
-def _number(value: Size) -> float | str:
-    return as_float(value) if value < inf else "infinity"
+def in_digits(value: Size, rounding: str = decimal.ROUND_HALF_EVEN) -> str:
+    """Six digits, rounded as told; numbers too large or too small for floats have them, too."""
+    if value == inf:
+        return "infinity"
+    exact = Fraction(value)
+    context = decimal.Context(prec=6, rounding=rounding, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX)
+    quotient = context.divide(decimal.Decimal(exact.numerator), decimal.Decimal(exact.denominator))
+    found = context.normalize(quotient)
+    return f"{found:f}" if -5 <= found.adjusted() < context.prec else f"{found:e}"
+
+
+def _number(value: float) -> float | str:
+    return value if value < inf else "infinity"
+
+
+def _fraction(value: Size) -> str | None:
+    # Python itself refuses to write numbers of thousands of digits.
+    return None if value == inf else str(fmpq(*Fraction(value).as_integer_ratio()))
+
+
+def _point(point: Point | None) -> dict[str, Any]:
+    if point is None:
+        return {"point": None, "point_as_fractions": None}
+    floats = [as_float(value) for value in point]
+    return {
+        "point": [value if abs(value) < inf else None for value in floats],
+        "point_as_fractions": [_fraction(value) for value in point],
+    }
 
 
 def as_float(value: Size) -> float:
-    """The nearest float; infinity if it is too large for one."""
+    """The nearest float; infinity, or minus infinity, if it is too large for one."""
     try:
         return float(value)
     except OverflowError:
-        return inf
+        return inf if value > 0 else -inf
+
+
+def _down(value: Size) -> float:
+    """A float that is no more; the same if there is one."""
+    rounded = as_float(value)
+    return rounded if rounded <= value else float(np.nextafter(rounded, -np.inf))
 
 
 def _up(value: Size) -> float:

@@ -40,7 +40,8 @@ _DISTANCES = 10.0 ** np.arange(-2, 5)
 class Search:
     """Looks for large differences, and keeps the largest of every output that was confirmed."""
 
-    def __init__(self, first: Program, second: Program, place: Place) -> None:
+    def __init__(self, first: Program, second: Program, place: Place, tolerance: Fraction) -> None:
+        self._tolerance = tolerance
         self._first, self._second, self._domain = first, second, place.domain
         self._place, self._box, self._inside = place, place.box, place.inside.point
         self.found = [Difference(Fraction(0), float("inf")) for _ in range(first.output_dim)]
@@ -72,24 +73,31 @@ class Search:
     def confirm(self, u: Array) -> None:
         """Compute the differences at a point exactly, and keep them if they are larger than what is known.
 
-        A float32 point next to it is taken if it lies in the domain too: whoever computes in float32 can have it. What
-        only seemed to lie in the domain is moved inwards a little.
+        A float32 point next to it is taken if it lies in the domain too, and shows enough: whoever computes in float32
+        can have it. What only seemed to lie in the domain is moved inwards a little.
         """
         with np.errstate(over="ignore"):
             near = u.astype(np.float32).astype(np.float64)
-        for candidate in (near, u, u + _INWARD * (self._inside - u)):
-            if np.isfinite(candidate).all() and self._place.contains(candidate[None])[0]:
-                self._confirm(candidate)
-                return
+        if not np.array_equal(near, u) and self._holds(near) and self._confirm(near) > self._tolerance:
+            return
+        candidate = u if self._holds(u) else u + _INWARD * (self._inside - u)
+        if self._holds(candidate):
+            self._confirm(candidate)
 
-    def _confirm(self, u: Array) -> None:
+    def _holds(self, u: Array) -> bool:
+        return bool(np.isfinite(u).all()) and bool(self._place.contains(u[None])[0])
+
+    def _confirm(self, u: Array) -> Fraction:
+        """The largest difference at a point of the domain, which is kept where it is larger than what is known."""
         try:
             first, second = (outputs_at(program, self._domain, u) for program in (self._first, self._second))
         except LimitError:
-            return  # too long to be written down
-        for k, (one, two) in enumerate(zip(first, second, strict=True)):
-            if abs(one - two) > self.found[k].largest:
-                self.found[k] = Difference(abs(one - two), float("inf"), _exactly_lifted(self._domain, u))
+            return Fraction(0)  # too long to be written down
+        gaps = [abs(one - two) for one, two in zip(first, second, strict=True)]
+        for k, gap in enumerate(gaps):
+            if gap > self.found[k].largest:
+                self.found[k] = Difference(gap, float("inf"), _exactly_lifted(self._domain, u))
+        return max(gaps)
 
     @np.errstate(over="ignore", invalid="ignore")
     def _differences(self, U: Array) -> Array:

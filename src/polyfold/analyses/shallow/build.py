@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from polyfold.analyses.bounded_maps import bounded_maps
+from polyfold.analyses.exact_maps import ExactMaps
 from polyfold.analyses.shallow.exactly import PiecesOfAnAtlas
 from polyfold.analyses.shallow.hyperplanes import distinct_hyperplanes
 from polyfold.analyses.shallow.network import Shallow
@@ -13,6 +16,11 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import DomainLike
 from polyfold.engine.unfold import unfold
 from polyfold.errors import PolyfoldError
+from polyfold.exact.rational import as_float
+from polyfold.exact.rounding import TINY
+from polyfold.exact.tolerances import WELL_KNOWN
+
+Array = npt.NDArray[np.float64]
 
 
 def shallow(network_or_atlas: Any, domain: DomainLike = None) -> Shallow:
@@ -47,7 +55,7 @@ def shallow(network_or_atlas: Any, domain: DomainLike = None) -> Shallow:
     found = distinct_hyperplanes(atlas)
     of_domain = np.zeros(len(found.c), dtype=bool)
     of_domain[found.of_facet[atlas.neighbour < 0]] = True
-    alpha, beta = atlas.maps(over="parameters")
+    alpha, beta = _well_known_maps(atlas)
     inner = np.flatnonzero((atlas.neighbour >= 0) & found.near)
     return Shallow(
         domain=atlas.domain,
@@ -63,3 +71,16 @@ def shallow(network_or_atlas: Any, domain: DomainLike = None) -> Shallow:
         sides=np.column_stack([found.of_facet[inner], atlas.facet_owner[inner], atlas.neighbour[inner]]),
         exact=PiecesOfAnAtlas.of(atlas, found.exact),
     )
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _well_known_maps(atlas: Atlas) -> tuple[Array, Array]:
+    """All maps in floats; where terms cancel, or leave the range of floats, rounded from exact ones."""
+    found = bounded_maps(atlas, np.arange(len(atlas)))
+    values, size = found.values, np.abs(found.values).max(axis=2, keepdims=True)
+    fine = (found.errors <= WELL_KNOWN * size) | (found.errors <= 2 * TINY)
+    doubtful = np.flatnonzero(~(fine & np.isfinite(values)).all(axis=(1, 2)))
+    exact = ExactMaps(atlas)
+    for cell in doubtful.tolist():
+        values[cell] = np.array([as_float(x) for x in exact[cell]]).reshape(values.shape[1:])
+    return np.ascontiguousarray(values[:, :, :-1]), np.ascontiguousarray(values[:, :, -1])

@@ -12,8 +12,8 @@ from flint import fmpq
 
 from polyfold.analyses.shallow.exactly import ExactPieces, as_rational, vanishes_on
 from polyfold.analyses.shallow.network import Shallow
+from polyfold.analyses.shallow.tiling import Row, Top, largest
 from polyfold.errors import PolyfoldError, ShapeError, how_many
-from polyfold.exact.linear_program import dot, maximise
 from polyfold.exact.rational import as_float
 
 Ids = npt.NDArray[np.int64]
@@ -39,7 +39,7 @@ class Jump:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Edit:
-    """The network with its pieces changed, and every facet of these pieces where it is not continuous."""
+    """The network with its pieces changed, and every facet where it is not continuous, from earlier edits too."""
 
     network: Shallow
     pieces: Ids
@@ -53,7 +53,7 @@ class Edit:
 
     @property
     def continuous(self) -> bool:
-        """Whether the pieces changed still meet all their neighbours."""
+        """Whether all pieces still meet their neighbours."""
         return not self.jumps
 
     @property
@@ -68,7 +68,7 @@ def edit(
     *,
     map: tuple[Any, Any] | None = None,
     towards: tuple[Any, Any] | None = None,
-    share: float = 0.5,
+    share: Any = None,
     freeze: bool = False,
 ) -> Edit:
     """Replace, interpolate or freeze the linear models of chosen pieces; the network is a shallow one again.
@@ -78,7 +78,7 @@ def edit(
     region: numbers of pieces, which are the atlas's cells, or a mask over all pieces. `pf.regions(atlas).cells[k]` are
         those of a linear region.
     map: (A, c): the pieces get the map A x + c.
-    towards, share: the pieces get (1 - share) times their own map plus `share` times the map `towards`.
+    towards, share: the pieces get (1 - share) times their own map plus `share` times the map `towards`; None is a half.
     freeze: fine-tuning the network's torch module leaves these pieces' maps alone.
 
     >>> import numpy as np, polyfold as pf
@@ -90,7 +90,15 @@ def edit(
     >>> pf.edit(network, positive, map=([[2.0]], [0.25])).largest
     0.25
     """
+    if not isinstance(shallow, Shallow):
+        raise PolyfoldError(f"edit takes a shallow network, which pf.shallow makes; this is {shallow!r}")
     pieces = _pieces(shallow, region)
+    if share is not None and towards is None:
+        raise PolyfoldError(f"share={share!r} means nothing without towards=(A, c)")
+    if shallow.sides is None and (map is not None or towards is not None):
+        raise PolyfoldError(
+            "the network's pieces were given with a tolerance, and it is not known which of them meet: use exact ones"
+        )
     if map is not None and towards is not None:
         raise PolyfoldError("map= replaces the maps and towards= mixes them: give one of the two")
     if map is None and towards is None and not freeze:
@@ -99,12 +107,14 @@ def edit(
     if map is not None:
         changed = _with_maps(shallow, dict.fromkeys(pieces.tolist(), _map(shallow, "map", map)))
     if towards is not None:
-        changed = _with_maps(shallow, _mixed(shallow, pieces, _map(shallow, "towards", towards), share))
+        changed = _with_maps(
+            shallow, _mixed(shallow, pieces, _map(shallow, "towards", towards), 0.5 if share is None else share)
+        )
     if freeze:
         frozen = changed.frozen.copy()
         frozen[pieces] = True
         changed = replace(changed, frozen=frozen)
-    return Edit(changed, pieces, tuple(_jumps(changed, pieces)))
+    return Edit(changed, pieces, tuple(_jumps(changed)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +123,11 @@ class EditedPieces:
 
     before: ExactPieces
     maps: Mapping[int, Map]
+
+    @property
+    def changed(self) -> set[int]:
+        """All pieces that any edit has changed."""
+        return {*self.maps, *(self.before.changed if isinstance(self.before, EditedPieces) else ())}
 
     def hyperplane(self, number: int) -> Sequence[fmpq]:
         return self.before.hyperplane(number)
@@ -167,10 +182,13 @@ def _with_maps(shallow: Shallow, maps: dict[int, Map]) -> Shallow:
     return replace(shallow, alpha=alpha, beta=beta, exact=EditedPieces(shallow.exact, maps))
 
 
-def _jumps(shallow: Shallow, pieces: Ids) -> Iterator[Jump]:
-    """The torn facets of these pieces, in the order of their hyperplanes."""
-    concerned = np.isin(shallow.sides[:, 1], pieces) | np.isin(shallow.sides[:, 2], pieces)
-    for hyperplane, near, far in shallow.sides[concerned].tolist():
+def _jumps(shallow: Shallow) -> Iterator[Jump]:
+    """The torn facets, in the order of their hyperplanes. Facets between pieces that nobody changed hold."""
+    if shallow.sides is None or not isinstance(shallow.exact, EditedPieces):
+        return
+    changed = sorted(shallow.exact.changed)
+    concerned = np.isin(shallow.sides[:, 1], changed) | np.isin(shallow.sides[:, 2], changed)
+    for hyperplane, near, far in sorted(shallow.sides[concerned].tolist()):
         change = [a - b for a, b in zip(shallow.exact.map(near), shallow.exact.map(far), strict=True)]
         *h, c = shallow.exact.hyperplane(hyperplane)
         lines = [change[k : k + len(h) + 1] for k in range(0, len(change), len(h) + 1)]
@@ -182,35 +200,21 @@ def _jumps(shallow: Shallow, pieces: Ids) -> Iterator[Jump]:
 
 
 def _largest_jump(shallow: Shallow, hyperplane: int, near: int, far: int, lines: list[list[fmpq]]) -> Jump | None:
-    A, b = [], []
+    rows: list[Row] = []
     for piece in (near, far):
         for i in range(shallow.piece_start[piece], shallow.piece_start[piece + 1]):
-            *h, c = shallow.exact.hyperplane(int(shallow.condition[i]))
             sign = -1 if shallow.is_open[i] else 1
-            A.append([sign * x for x in h])
-            b.append(sign * c)
-    *h, c = shallow.exact.hyperplane(hyperplane)
-    sizes, tops = [], []
+            rows.append(tuple(sign * x for x in shallow.exact.hyperplane(int(shallow.condition[i]))))
+    tops: list[list[Top]] = []
     for line in lines:
-        both = [_top([sign * x for x in line], A, b, (h, c)) for sign in (1, -1)]
-        sizes.append(max(0.0, *(size for size, _ in both)))
-        tops += both
-    if not any(sizes):
+        both = (largest([sign * x for x in line[:-1]], sign * line[-1], rows) for sign in (1, -1))
+        tops.append([top for top in both if top is not None])
+    if all(top.value is not None and top.value <= 0 for both in tops for top in both):
         return None
-    _, place = max(tops, key=lambda top: top[0])
-    return Jump((near, far), hyperplane, tuple(sizes), tuple(as_float(x) for x in place))
+    worst = max((top for both in tops for top in both), key=_size)
+    sizes = tuple(max(0.0, *map(_size, both)) for both in tops)
+    return Jump((near, far), hyperplane, sizes, tuple(as_float(x) for x in worst.point))
 
 
-def _top(
-    line: list[fmpq], A: list[list[fmpq]], b: list[fmpq], facet: tuple[list[fmpq], fmpq]
-) -> tuple[float, tuple[fmpq, ...]]:
-    """The largest value of (slopes, constant) on a facet, and where; infinite, and a place where it is positive."""
-    *slopes, constant = line
-    best = maximise(slopes, A, b, equalities=([facet[0]], [facet[1]]))
-    assert best.point is not None  # a facet is not empty
-    value = dot(slopes, best.point) + constant
-    if best.status == "optimal":
-        return as_float(value), best.point
-    assert best.ray is not None
-    steps = (1 + abs(value)) / dot(slopes, best.ray)
-    return float("inf"), tuple(x + steps * r for x, r in zip(best.point, best.ray, strict=True))
+def _size(top: Top) -> float:
+    return float("inf") if top.value is None else as_float(top.value)

@@ -12,6 +12,7 @@ from flint import fmpq
 from polyfold.analyses.exact_maps import ExactMaps
 from polyfold.analyses.shallow.hyperplanes import ExactHyperplanes
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.location import contains_exactly
 from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational
 
@@ -71,11 +72,9 @@ class ExactValue:
     outputs: tuple[Fraction, ...]
 
 
-def value_at(shallow: Shallow, point: Sequence[Any]) -> ExactValue:
+def value_at(shallow: Shallow, point: Any) -> ExactValue:
     """The network at one point of floats, fractions or integers."""
-    if len(point) != shallow.inputs:
-        raise ShapeError(f"a point has {how_many(shallow.inputs, 'number')}; this one has {len(point)}")
-    x = [as_rational(value) for value in point]
+    x = _point(shallow, point)
     beyond = []
     for number in range(len(shallow.c)):
         *h, c = shallow.exact.hyperplane(number)
@@ -88,10 +87,11 @@ def value_at(shallow: Shallow, point: Sequence[Any]) -> ExactValue:
             for i in range(shallow.piece_start[piece], shallow.piece_start[piece + 1])
         )
     ]
-    if not passing:
+    if not passing and not contains_exactly(shallow.domain, x):
         raise DomainError(f"the point {list(point)} lies outside the domain, {shallow.domain.describe()}")
-    if len(passing) > 1:
-        raise PolyfoldError(f"pieces {passing} all pass at {list(point)}: they overlap within the tolerance given")
+    if len(passing) != 1:
+        what = f"pieces {passing} all pass" if passing else "no piece passes"
+        raise PolyfoldError(f"{what} at {list(point)}: pieces were given with a tolerance, and that is within it")
     numbers = shallow.exact.map(passing[0])
     size = shallow.inputs + 1
     outputs = []
@@ -100,6 +100,16 @@ def value_at(shallow: Shallow, point: Sequence[Any]) -> ExactValue:
         value = sum((a * b for a, b in zip(slopes, x, strict=True)), constant)
         outputs.append(Fraction(int(value.p), int(value.q)))
     return ExactValue(passing[0], tuple(outputs))
+
+
+def _point(shallow: Shallow, point: Any) -> list[fmpq]:
+    try:
+        x = [as_rational(value) for value in point]
+    except (TypeError, ValueError, OverflowError):
+        raise ShapeError(f"a point is a list of finite numbers; this is {point!r}") from None
+    if len(x) != shallow.inputs:
+        raise ShapeError(f"a point has {how_many(shallow.inputs, 'number')}; this one has {len(x)}")
+    return x
 
 
 def as_rational(value: Any) -> fmpq:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from polyfold.analyses.shallow.tiling import (
     facets,
     gap,
     largest,
+    loosened,
     meeting,
     overlap,
     parted_by,
@@ -60,26 +61,36 @@ def from_pieces(pieces: Sequence[Any], domain: DomainLike = None, *, tolerance: 
     >>> absolute_value([[-2.0], [0.0], [3.0]]).ravel().tolist()
     [2.0, 0.0, 3.0]
     """
-    if not len(pieces):
-        raise PolyfoldError("there are no pieces: give a list of ((A, b), (W, c))")
+    if not isinstance(pieces, Sequence) or not pieces:
+        raise PolyfoldError(f"there are no pieces in {pieces!r}: give a list of ((A, b), (W, c))")
     parsed = [_parsed(number, piece) for number, piece in enumerate(pieces)]
     dim, outputs = _sizes(parsed)
     where = resolve_domain(domain, dim)
     if where.is_slice:
         raise PolyfoldError("pieces fill a box, a polytope or all of R^n; the domain given is a slice")
-    if not tolerance >= 0:
-        raise PolyfoldError(f"tolerance={tolerance!r} must not be negative")
-    allowed = as_rational(tolerance)
+    allowed = _tolerance(tolerance)
     bounds = _rows(*domain_rows(where))
     found = [_Piece(facets([*piece.rows, *bounds]), piece.map) for piece in parsed]
     middles = list(_middles(found, dim))
-    pairs = meeting([piece.rows for piece in found], dim)
+    pairs = meeting([piece.rows for piece in found], dim, allowed)
     _check_tiling(found, pairs, bounds, dim, allowed)
     _check_continuity(found, pairs, allowed)
-    return _network(where, bounds, found, pairs, middles, outputs)
+    network = _network(where, bounds, found, pairs, middles, outputs)
+    # Rounded pieces may have no facet in common.
+    return replace(network, sides=None) if allowed else network
 
 
 # -- what was given
+
+
+def _tolerance(tolerance: Any) -> fmpq:
+    try:
+        allowed = as_rational(tolerance)
+    except (TypeError, ValueError, OverflowError):
+        raise PolyfoldError(f"tolerance={tolerance!r} must be a finite number, 0 or larger") from None
+    if allowed < 0:
+        raise PolyfoldError(f"tolerance={tolerance!r} must be a finite number, 0 or larger")
+    return allowed
 
 
 def _parsed(number: int, piece: Any) -> _Piece:
@@ -125,7 +136,7 @@ def _sizes(pieces: list[_Piece]) -> tuple[int, int]:
 
 def _middles(pieces: list[_Piece], dim: int) -> Iterator[Point]:
     for number, piece in enumerate(pieces):
-        found = room(piece.rows, dim)
+        found = room(piece.rows, dim, fmpq(0))
         if found is None or found.radius == 0:
             reason = "is empty" if found is None else "has no interior"
             raise PolyfoldError(f"piece {number} {reason} within the domain: leave it out")
@@ -163,15 +174,16 @@ def _check_continuity(pieces: list[_Piece], pairs: list[tuple[int, int]], tolera
             continue
         if shared and all(vanishes_on(change, shared[0]) for change in changes):
             continue
-        common = [(*row[:-1], row[-1] + tolerance) for row in (*pieces[i].rows, *pieces[j].rows)]
+        common = loosened([*pieces[i].rows, *pieces[j].rows], tolerance)
         for output, change in enumerate(changes):
-            steep = sum((abs(x) for x in change[:-1]), fmpq(1))
+            allowed = tolerance * sum((abs(x) for x in change[:-1]), fmpq(1))
             for sign in (1, -1):
-                jump = largest([sign * x for x in change[:-1]], sign * change[-1], common)
-                if jump is not None and jump[0] > tolerance * steep:
+                jump = largest([sign * x for x in change[:-1]], sign * change[-1], common, allowed)
+                if jump is not None and (jump.value is None or jump.value > allowed):
+                    size = "more and more" if jump.value is None else f"{as_float(jump.value):.6g}"
                     raise PolyfoldError(
-                        f"pieces {i} and {j} do not meet continuously: at {_shown(jump[1])} output {output} jumps by "
-                        f"{as_float(jump[0]):.6g}; tolerance=... allows for rounding errors"
+                        f"pieces {i} and {j} do not meet continuously: at {_shown(jump.point)} output {output} jumps "
+                        f"by {size}; tolerance=... allows for rounding errors"
                     )
 
 

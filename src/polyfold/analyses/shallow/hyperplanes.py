@@ -7,7 +7,7 @@ forms, floats with error bounds tell most apart, and integers compare the rest.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,9 +18,11 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.halfspaces import domain_rows
 from polyfold.atlas.maps import gate_forms, in_chunks, majorant, roundings
 from polyfold.atlas.patterns import pack
+from polyfold.atlas.underflow import underflow
 from polyfold.engine.exact_forms import ExactForms
 from polyfold.exact.rational import as_float
 from polyfold.exact.rounding import TINY, relative
+from polyfold.exact.tolerances import WELL_KNOWN
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -63,10 +65,7 @@ def distinct_hyperplanes(atlas: Atlas) -> Hyperplanes:
     pairs = _facet_pairs(atlas)
     forms, of_pair = _Forms.of(atlas, pairs[:, 0])
     sign = forms.signs_at_a_centre()
-    gate = np.minimum(forms.wall, atlas.gates)
-    # The domain's rows are forms that are positive inside.
-    on = np.column_stack([atlas.signs(atlas.facet_owner[pairs[:, 0]]), np.ones(len(pairs), dtype=bool)])
-    near_first = on[np.arange(len(pairs)), gate[of_pair]] == (sign[of_pair] > 0)
+    near_first = _is_positive(atlas, pairs[:, 0]) == (sign[of_pair] > 0)
     same = forms.same_hyperplane(sign)
     _, first, number = np.unique(same, return_index=True, return_inverse=True)
     of_facet, near = np.empty(len(atlas.facet_wall), dtype=np.int64), np.empty(len(atlas.facet_wall), dtype=bool)
@@ -75,7 +74,17 @@ def distinct_hyperplanes(atlas: Atlas) -> Hyperplanes:
         of_facet[pairs[listed, side]] = number[of_pair[listed]]
         near[pairs[listed, side]] = seen[listed]
     H, c, _ = forms.unit_rows(sign)
+    assert np.isfinite(H).all() and not np.isnan(c).any()
     return Hyperplanes(H[first], c[first], of_facet, near, ExactHyperplanes(forms, first, sign[first]))
+
+
+def _is_positive(atlas: Atlas, facets: Ids) -> Flags:
+    """Whether the form of a facet's wall is positive on the cell that lists it; rows of the domain always are."""
+    wall, owner = atlas.facet_wall[facets].astype(np.int64), atlas.facet_owner[facets]
+    positive = np.ones(len(facets), dtype=bool)
+    at = np.flatnonzero(wall < atlas.gates)
+    positive[at] = atlas.patterns[owner[at], wall[at] // 8] >> (wall[at] % 8) & 1
+    return positive
 
 
 def _facet_pairs(atlas: Atlas) -> Ids:
@@ -109,7 +118,7 @@ class _Forms:
         number = _same_gate_behind_the_same_pattern(atlas, cell, wall)
         _, first, of_facet = np.unique(number, return_index=True, return_inverse=True)
         cell, wall = cell[first], wall[first]
-        return cls(atlas, cell, wall, *_float_forms(atlas, cell, wall)), of_facet
+        return cls(atlas, cell, wall, *_float_forms(atlas, cell, wall))._well_known(), of_facet
 
     @cached_property
     def _exact(self) -> ExactForms:
@@ -120,6 +129,24 @@ class _Forms:
         pattern = tuple(self.atlas.signs([self.cell[number]])[0].tolist())
         return self._exact.under(pattern).rows[int(self.wall[number])]
 
+    @np.errstate(all="ignore")
+    def _well_known(self) -> _Forms:
+        """The same, with forms that floats hardly know rounded from exact ones: terms cancel, or leave the range."""
+        slopes = np.abs(self.a).max(axis=1)
+        size = np.maximum(slopes, np.abs(self.b))
+        fine = (self.a_error.max(axis=1) <= WELL_KNOWN * slopes) & (self.b_error <= WELL_KNOWN * size)
+        fine &= (slopes > TINY) & np.isfinite(size)
+        # A slice's rows are differences of what may be much larger.
+        fine &= (self.wall < self.atlas.gates) | (not self.atlas.domain.is_slice)
+        a, b, a_error, b_error = (array.copy() for array in (self.a, self.b, self.a_error, self.b_error))
+        for i in np.flatnonzero(~fine).tolist():
+            *exact, constant = self.exactly(i)
+            largest = max(map(abs, exact))
+            a[i], b[i] = [as_float(fmpq(x, largest)) for x in exact], as_float(fmpq(constant, largest))
+            a_error[i], b_error[i] = relative(2), relative(2) * np.abs(b[i]) + TINY
+        return replace(self, a=a, b=b, a_error=a_error, b_error=b_error)
+
+    @np.errstate(over="ignore", invalid="ignore")
     def signs_at_a_centre(self) -> Ids:
         """On which side of each form a point lies that lies on no hyperplane at all, in the interior of the domain."""
         for centre in _centres(self.atlas):
@@ -138,29 +165,39 @@ class _Forms:
 
     def unit_rows(self, sign: Ids) -> tuple[Array, Array, Array]:
         """(H, c) with H u < c at the centre and rows of length one; and how far off each of their entries may be."""
-        norm = np.linalg.norm(self.a, axis=1)
-        H, c = -sign[:, None] * self.a / norm[:, None], sign * self.b / norm
-        error = np.maximum(self.a_error.max(axis=1, initial=0.0) * self.a.shape[1], self.b_error) / norm
+        largest = np.abs(self.a).max(axis=1)
+        a, b = self.a / largest[:, None], self.b / largest
+        norm = np.linalg.norm(a, axis=1)
+        H, c = -sign[:, None] * a / norm[:, None], sign * b / norm
+        error = np.maximum(self.a_error.max(axis=1) * self.a.shape[1], self.b_error) / largest
         return H, c, 2 * error * (1 + np.abs(c)) + relative(self.a.shape[1] + 8) * (1 + np.abs(c))
 
     def same_hyperplane(self, sign: Ids) -> Ids:
         """A number for every form, the same for forms with the same zeros."""
         H, c, error = self.unit_rows(sign)
-        # Seen along a random direction different hyperplanes rarely look alike.
-        weights = np.random.default_rng(0).uniform(0.5, 1.0, H.shape[1] + 1)
-        view = np.column_stack([H, c]) @ weights
-        order = np.argsort(view)
-        reach = (H.shape[1] + 2) * error[order]
-        apart = np.diff(view[order]) > np.maximum.accumulate(reach)[:-1] + reach[1:]
-        cluster = np.concatenate([[0], np.cumsum(apart)]) if len(order) else order
-        number = np.arange(len(order))
-        sizes = np.bincount(cluster) if len(order) else cluster
-        ends = np.cumsum(sizes)
-        for k in np.flatnonzero(sizes > 1):
+        number = np.arange(len(c))
+        for cluster in _overlapping(*_seen_from_aside(H, c, error)):
             alike: dict[tuple[int, ...], int] = {}
-            for i in np.sort(order[ends[k] - sizes[k] : ends[k]]).tolist():
+            for i in cluster.tolist():
                 number[i] = alike.setdefault(tuple(int(sign[i]) * x for x in self.exactly(i)), i)
         return number
+
+
+@np.errstate(invalid="ignore")
+def _seen_from_aside(H: Array, c: Array, error: Array) -> tuple[Array, Array]:
+    """Between which numbers a hyperplane may look to lie along a random direction: different ones rarely overlap."""
+    weights = np.random.default_rng(0).uniform(0.5, 1.0, H.shape[1] + 1)
+    view, reach = np.column_stack([H, c]) @ weights, (H.shape[1] + 2) * error
+    low, high = view - reach, view + reach
+    return np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
+
+
+def _overlapping(low: Array, high: Array) -> list[Ids]:
+    """Intervals that overlap, directly or through others: two or more together, in their order."""
+    order = np.argsort(low)
+    apart = low[order][1:] > np.maximum.accumulate(high[order])[:-1]
+    together = np.split(order, np.flatnonzero(apart) + 1)
+    return [np.sort(some) for some in together if len(some) > 1]
 
 
 def _same_gate_behind_the_same_pattern(atlas: Atlas, cell: Ids, wall: Ids) -> Ids:
@@ -207,7 +244,8 @@ def _float_forms(atlas: Atlas, cell: Ids, wall: Ids) -> tuple[Array, Array, Arra
     from_inputs = rows[at < outer]
     b_size[from_inputs] += np.abs(domain.input_rows[wall[from_inputs] - program.gates]) @ np.abs(domain.origin)
     error = relative(roundings(program) + 2 * program.input_dim)
-    return a, b, error * a_size + TINY, error * b_size + TINY
+    lost = underflow(program, domain)
+    return a, b, error * a_size + lost, error * b_size + lost
 
 
 def _centres(atlas: Atlas) -> Iterator[Sequence[fmpq]]:

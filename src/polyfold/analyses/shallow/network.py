@@ -14,7 +14,7 @@ times zero is zero, so exactly one piece passes (docs/adr/0016).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -64,7 +64,8 @@ class Shallow:
     of_domain    (k,) bool            whether a hyperplane bounds the domain; it bounds pieces by closed conditions only
     alpha, beta  (p, m, n), (p, m)    the maps of the pieces
     frozen       (p,) bool            whether fine-tuning leaves a piece's map alone
-    sides        (facets, 3)          facets between pieces: the hyperplane, the piece on its side H x <= c, the other
+    sides        (facets, 3)          facets between pieces: the hyperplane, the piece on its side H x <= c, the other;
+                                      None if that is not known, because pieces were given with a tolerance
     """
 
     domain: Domain
@@ -77,11 +78,16 @@ class Shallow:
     alpha: Array
     beta: Array
     frozen: Flags
-    sides: Ids
+    sides: Ids | None
     exact: ExactPieces = field(repr=False)
 
     def __post_init__(self) -> None:
-        for name in ("H", "c", "piece_start", "condition", "is_open", "of_domain", "alpha", "beta", "frozen", "sides"):
+        finite = np.isfinite(self.alpha).all(axis=(1, 2)) & np.isfinite(self.beta).all(axis=1)
+        if not finite.all():
+            piece = int(np.flatnonzero(~finite)[0])
+            raise PolyfoldError(f"the map of piece {piece} has numbers that are too large for floats")
+        assert np.isfinite(self.H).all() and not np.isnan(self.c).any()
+        for name in ("H", "c", "piece_start", "condition", "is_open", "of_domain", "alpha", "beta", "frozen"):
             getattr(self, name).setflags(write=False)
 
     # -- what it is
@@ -228,7 +234,7 @@ class Shallow:
         piece = np.repeat(np.arange(len(self)), np.diff(self.piece_start))[some]
         return csr_matrix((np.ones(len(piece)), (piece, self.condition[some])), shape=(len(self), len(self.c)))
 
-    def exactly(self, point: Sequence[Any]) -> ExactValue:
+    def exactly(self, point: Any) -> ExactValue:
         """The piece that passes at one point, and the outputs as fractions: the network to the letter, in rationals."""
         return value_at(self, point)
 

@@ -13,10 +13,12 @@ from polyfold.exact.linear_program import dot, maximise
 Row = tuple[fmpq, ...]  # (a, b) meaning a . x <= b, its slopes of size one in the sum norm
 Point = tuple[fmpq, ...]
 
+_NOTHING = fmpq(0)
+
 
 @dataclass(frozen=True)
 class Room:
-    """The middle of a set, and how far it is from there to the next side (at most one), in the largest-entry norm."""
+    """The middle of a set, and how far it is from there to the next side, in the largest-entry norm."""
 
     point: Point
     radius: fmpq
@@ -28,23 +30,28 @@ def scaled(slopes: Sequence[fmpq], offset: fmpq) -> Row | None:
     return None if size == 0 else (*(x / size for x in slopes), offset / size)
 
 
-def room(rows: Sequence[Row], dim: int) -> Room | None:
-    """The largest cube in {x : all rows hold}, up to size one; None if no point fulfils them."""
+def room(rows: Sequence[Row], dim: int, tolerance: fmpq) -> Room | None:
+    """The largest cube in {x : all rows hold}, up to one that is clearly larger than the tolerance; None: no point."""
     zeros = [fmpq(0)] * dim
     A = [[*row[:-1], fmpq(1)] for row in rows] + [[*zeros, fmpq(1)]]
-    best = maximise([*zeros, fmpq(1)], A, [*(row[-1] for row in rows), fmpq(1)])
+    best = maximise([*zeros, fmpq(1)], A, [*(row[-1] for row in rows), 1 + 2 * tolerance])
     assert best.point is not None and best.value is not None
     return None if best.value < 0 else Room(best.point[:-1], best.value)
 
 
-def meeting(pieces: Sequence[Sequence[Row]], dim: int) -> list[tuple[int, int]]:
-    """Pairs of pieces whose bounding boxes have a point in common: no others can meet."""
-    boxes = [_bounding_box(rows, dim) for rows in pieces]
+def meeting(pieces: Sequence[Sequence[Row]], dim: int, tolerance: fmpq) -> list[tuple[int, int]]:
+    """Pairs of pieces whose bounding boxes have a point in common, up to the tolerance: no others can meet."""
+    boxes = [_bounding_box(loosened(rows, tolerance), dim) for rows in pieces]
     return [
         (i, j)
         for i, j in combinations(range(len(pieces)), 2)
         if all(_reach(a, b) for a, b in zip(boxes[i], boxes[j], strict=True))
     ]
+
+
+def loosened(rows: Sequence[Row], tolerance: fmpq) -> list[Row]:
+    """Rows that also hold where the given ones are violated within the tolerance."""
+    return [(*row[:-1], row[-1] + tolerance) for row in rows]
 
 
 def overlap(
@@ -53,7 +60,7 @@ def overlap(
     """Two pieces that have more in common than the tolerance, and where; None if there are none."""
     for i, j in pairs:
         if not parted_by(pieces[i], pieces[j]):
-            common = room([*pieces[i], *pieces[j]], dim)
+            common = room([*pieces[i], *pieces[j]], dim, tolerance)
             if common is not None and common.radius > tolerance:
                 return i, j, common.point
     return None
@@ -66,21 +73,21 @@ def gap(domain: Sequence[Row], pieces: Sequence[Sequence[Row]], dim: int, tolera
         left = [part for whole in left for part in _without(whole, piece, dim, tolerance)]
     if not left:
         return None
-    found = room(left[0], dim)
+    found = room(left[0], dim, tolerance)
     assert found is not None
     return found.point
 
 
 def _without(whole: list[Row], piece: Sequence[Row], dim: int, tolerance: fmpq) -> Iterator[list[Row]]:
     """What is left of a polyhedron without a piece, cut into polyhedra."""
-    common = None if parted_by(whole, piece) else room([*whole, *piece], dim)
+    common = None if parted_by(whole, piece) else room([*whole, *piece], dim, tolerance)
     if common is None or common.radius <= tolerance:
         yield whole
         return
     inside = whole
     for row in piece:
         beyond = [*inside, tuple(-x for x in row)]
-        found = room(beyond, dim)
+        found = room(beyond, dim, tolerance)
         if found is not None and found.radius > tolerance:
             yield beyond
         inside = [*inside, row]
@@ -92,7 +99,7 @@ def facets(rows: Sequence[Row]) -> list[Row]:
     for row in list(needed):
         others = [other for other in needed if other != row]
         top = largest(row[:-1], -row[-1], [*others, (*row[:-1], row[-1] + 1)])
-        if top is not None and top[0] <= 0:
+        if top is not None and top.value is not None and top.value <= 0:
             needed.remove(row)
     return needed
 
@@ -133,17 +140,22 @@ def parted_by(one: Sequence[Row], other: Sequence[Row]) -> list[Row]:
     return [row for row in one if row in behind]
 
 
-def largest(slopes: Sequence[fmpq], constant: fmpq, rows: Sequence[Row]) -> tuple[fmpq, Point] | None:
-    """The largest value of an affine function where all rows hold, and where; None if no point does.
+@dataclass(frozen=True)
+class Top:
+    """The largest value, None if it grows for ever, and a place: where it is, or where it is larger than asked for."""
 
-    If it grows for ever, a place where it is larger than at the start, and by one at least.
-    """
+    value: fmpq | None
+    point: Point
+
+
+def largest(slopes: Sequence[fmpq], constant: fmpq, rows: Sequence[Row], enough: fmpq = _NOTHING) -> Top | None:
+    """The largest value of an affine function where all rows hold; None if they hold nowhere."""
     best = maximise(list(slopes), [row[:-1] for row in rows], [row[-1] for row in rows])
     if best.point is None:
         return None
-    point = best.point
-    if best.status == "unbounded":
-        assert best.ray is not None
-        step = 1 / dot(slopes, best.ray)
-        point = tuple(x + step * r for x, r in zip(point, best.ray, strict=True))
-    return dot(slopes, point) + constant, point
+    value = dot(slopes, best.point) + constant
+    if best.status == "optimal":
+        return Top(value, best.point)
+    assert best.ray is not None
+    steps = (abs(value) + enough + 1) / dot(slopes, best.ray)
+    return Top(None, tuple(x + steps * r for x, r in zip(best.point, best.ray, strict=True)))
