@@ -11,6 +11,7 @@ import pytest
 
 import polyfold as pf
 from analyses.shallow_points import some_points, with_outputs
+from polyfold.analyses.shallow.hyperplanes import distinct_hyperplanes
 from polyfold.atlas.jets import sizes_of_terms
 from polyfold.engine.reference import exact_at
 from polyfold.errors import DomainError, PolyfoldError, ShapeError
@@ -216,3 +217,13 @@ def test_small_convolutional_recurrent_and_graph_networks() -> None:
         points = torch.rand(200, *shape, dtype=torch.float64) * 4 - 2
         expected = module(points).detach().flatten(1).numpy()
         assert np.allclose(shallow(points.flatten(1).numpy()), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_hyperplanes_behind_weights_of_all_sizes():
+    """Walls x = 0 and y = -1/2 of relu(2**700 x), times 2**650 and so on: squares of such rows overflow."""
+    inner = [(np.diag([factor, 1.0]), np.zeros(2)) for factor in (2.0**650, 2.0**-700)]
+    layers = [([[2.0**700, 0.0], [0.0, 1.0]], [0.0, 0.5]), *inner, ([[2.0**-650, -1.0]], [0.0])]
+    with np.errstate(all="ignore"):
+        found = distinct_hyperplanes(pf.unfold(layers, pf.box(-1, 1)))
+    walls = {tuple(np.abs(row).tolist()) for row in np.column_stack([found.H, found.c])}
+    assert walls == {(1.0, 0.0, 0.0), (0.0, 1.0, 0.5), (1.0, 0.0, 1.0), (0.0, 1.0, 1.0)} and len(found.c) == 6

@@ -110,7 +110,19 @@ class _Forms:
         number = _same_gate_behind_the_same_pattern(atlas, cell, wall)
         _, first, of_facet = np.unique(number, return_index=True, return_inverse=True)
         cell, wall = cell[first], wall[first]
-        return cls(atlas, cell, wall, *_float_forms(atlas, cell, wall)), of_facet
+        found = cls(atlas, cell, wall, *_float_forms(atlas, cell, wall))
+        found._replace_unbounded()
+        return found, of_facet
+
+    def _replace_unbounded(self) -> None:
+        """Forms of which floats know nothing become multiples of the exact ones."""
+        known = np.isfinite(self.a).all(axis=1) & np.isfinite(self.a_error).all(axis=1)
+        for i in np.flatnonzero(~(known & np.isfinite(self.b) & np.isfinite(self.b_error))).tolist():
+            row = self.exactly(i)
+            largest = max(abs(x) for x in row[:-1])
+            *slopes, constant = (as_float(fmpq(x, largest)) for x in row)
+            self.a[i], self.b[i] = slopes, constant
+            self.a_error[i], self.b_error[i] = relative(2) + TINY, relative(2) * abs(constant) + TINY
 
     @cached_property
     def _exact(self) -> ExactForms:
@@ -139,9 +151,13 @@ class _Forms:
 
     def unit_rows(self, sign: Ids) -> tuple[Array, Array, Array]:
         """(H, c) with H u < c at the centre and rows of length one; and how far off each of their entries may be."""
-        norm = np.linalg.norm(self.a, axis=1)
-        H, c = -sign[:, None] * self.a / norm[:, None], sign * self.b / norm
-        error = np.maximum(self.a_error.max(axis=1, initial=0.0) * self.a.shape[1], self.b_error) / norm
+        # Squares of rows over their largest entries cannot overflow.
+        largest = np.abs(self.a).max(axis=1, initial=0.0)
+        a, b = self.a / largest[:, None], self.b / largest
+        norm = np.linalg.norm(a, axis=1)
+        H, c = -sign[:, None] * a / norm[:, None], sign * b / norm
+        doubt = np.maximum(self.a_error.max(axis=1, initial=0.0) * self.a.shape[1], self.b_error)
+        error = doubt / largest / norm
         return H, c, 2 * error * (1 + np.abs(c)) + relative(self.a.shape[1] + 8) * (1 + np.abs(c))
 
     def same_hyperplane(self, sign: Ids) -> Ids:
