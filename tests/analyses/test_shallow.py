@@ -11,6 +11,7 @@ import pytest
 
 import polyfold as pf
 from analyses.shallow_points import some_points, with_outputs
+from polyfold.analyses.shallow.hyperplanes import distinct_hyperplanes
 from polyfold.atlas.jets import sizes_of_terms
 from polyfold.engine.exact_forms import ExactForms
 from polyfold.engine.reference import exact_at
@@ -42,16 +43,6 @@ def assert_equal_to_the_deep_one(case: Case, seed: int, count: int, near: int, o
     rng = np.random.default_rng(seed)
     atlas = pf.unfold(with_outputs(case.program, 1 + seed % 5, rng), case.domain)
     shallow = pf.shallow(atlas)
-    # Half-spaces counted in another way: every facet's hyperplane and side, in integers.
-    forms, sides = ExactForms(atlas.program, atlas.domain), set()
-    for cell in range(len(atlas) if count <= 1000 else 0):
-        rows, on = forms.under(tuple(atlas.signs([cell])[0].tolist())).rows, atlas.signs([cell])[0]
-        for wall in atlas.facet_wall[list(atlas.facets(cell))].tolist():
-            sides.add(tuple(rows[wall] if wall >= atlas.gates or on[wall] else [-x for x in rows[wall]]))
-    if sides:
-        n, p, m = shallow.inputs, len(atlas), shallow.outputs
-        assert shallow.widths.layers[1] == 2 * n + len(sides)
-        assert shallow.widths.bound == max(2 * n + len(sides), 2 * n + p, 2 * p * m) >= max(shallow.widths.layers)
     points = some_points(atlas, count, near, on, rng)
     expected = deep_values(atlas, points)
     slopes, constants = sizes_of_terms(atlas, atlas.locate(points))
@@ -71,6 +62,23 @@ def assert_equal_to_the_deep_one(case: Case, seed: int, count: int, near: int, o
 def test_generated_networks(batch: int) -> None:
     for seed in range(5 * batch, 5 * batch + 5):
         assert_equal_to_the_deep_one(generated_case(seed), seed, 1000, 300, 100)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_widths_count_half_spaces(seed: int) -> None:
+    """Counted in another way: every facet's hyperplane and side, in integers."""
+    case = generated_case(seed)
+    atlas = pf.unfold(case.program, case.domain)
+    forms, sides = ExactForms(atlas.program, atlas.domain), set()
+    for cell in range(len(atlas)):
+        signs = atlas.signs([cell])[0].tolist()
+        rows = forms.under(tuple(signs)).rows
+        for wall in atlas.facet_wall[list(atlas.facets(cell))].tolist():
+            sides.add(tuple(rows[wall] if wall >= atlas.gates or signs[wall] else [-x for x in rows[wall]]))
+    shallow = pf.shallow(atlas)
+    n, p, m = shallow.inputs, len(atlas), shallow.outputs
+    assert shallow.widths.layers[1] == 2 * n + len(sides), case
+    assert shallow.widths.bound == max(2 * n + len(sides), 2 * n + p, 2 * p * m) >= max(shallow.widths.layers), case
 
 
 @pytest.mark.slow
@@ -318,3 +326,13 @@ def test_small_convolutional_recurrent_and_graph_networks() -> None:
         points = torch.rand(200, *shape, dtype=torch.float64) * 4 - 2
         expected = module(points).detach().flatten(1).numpy()
         assert np.allclose(shallow(points.flatten(1).numpy()), expected, rtol=1e-9, atol=1e-9)
+
+
+def test_hyperplanes_behind_weights_of_all_sizes():
+    """Walls x = 0 and y = -1/2 of relu(2**700 x), times 2**650 and so on: squares of such rows overflow."""
+    inner = [(np.diag([factor, 1.0]), np.zeros(2)) for factor in (2.0**650, 2.0**-700)]
+    layers = [([[2.0**700, 0.0], [0.0, 1.0]], [0.0, 0.5]), *inner, ([[2.0**-650, -1.0]], [0.0])]
+    with np.errstate(all="ignore"):
+        found = distinct_hyperplanes(pf.unfold(layers, pf.box(-1, 1)))
+    walls = {tuple(np.abs(row).tolist()) for row in np.column_stack([found.H, found.c])}
+    assert walls == {(1.0, 0.0, 0.0), (0.0, 1.0, 0.5), (1.0, 0.0, 1.0), (0.0, 1.0, 1.0)} and len(found.c) == 6
