@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -42,15 +43,12 @@ class OriginGroup:
         return GateOrigin(self.node, tuple(int(i) for i in index), self.role)
 
 
-class GateOrigins(Sequence[GateOrigin]):
-    """The origins of all gates, one group after another."""
+class Origins(Sequence[GateOrigin], ABC):
+    """Origins of gates, made one by one."""
 
-    def __init__(self, groups: Sequence[OriginGroup]) -> None:
-        self.groups = tuple(groups)
-        self._start = (0, *accumulate(len(group) for group in self.groups))
-
-    def __len__(self) -> int:
-        return self._start[-1]
+    @abstractmethod
+    def origin(self, number: int) -> GateOrigin:
+        """The origin of a gate that there is."""
 
     @overload
     def __getitem__(self, number: int) -> GateOrigin: ...
@@ -63,7 +61,20 @@ class GateOrigins(Sequence[GateOrigin]):
             return tuple(self[i] for i in range(*number.indices(len(self))))
         if not -len(self) <= number < len(self):
             raise IndexError(f"there is no gate {number}: the program has {len(self)}")
-        number %= len(self)
+        return self.origin(number % len(self))
+
+
+class GateOrigins(Origins):
+    """The origins of all gates, one group after another."""
+
+    def __init__(self, groups: Sequence[OriginGroup]) -> None:
+        self.groups = tuple(groups)
+        self._start = (0, *accumulate(len(group) for group in self.groups))
+
+    def __len__(self) -> int:
+        return self._start[-1]
+
+    def origin(self, number: int) -> GateOrigin:
         group = bisect_right(self._start, number) - 1
         return self.groups[group][number - self._start[group]]
 

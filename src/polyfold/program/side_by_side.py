@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +15,7 @@ import numpy.typing as npt
 from polyfold.errors import ShapeError, how_many
 from polyfold.program.affine import Affine, Block, Structured, WrittenOut
 from polyfold.program.operators import Matrix
-from polyfold.program.origins import GateOrigin
+from polyfold.program.origins import GateOrigin, Origins
 from polyfold.program.program import Program, Stage
 from polyfold.program.steps import with_parts
 from polyfold.program.structured import Applied, Entries, Form, Nothing, Stacked, Summed
@@ -121,7 +120,7 @@ def _side_by_side(arrays: Sequence[Array]) -> Array:
 
 
 @dataclass(frozen=True, eq=False)
-class _Origins(Sequence[GateOrigin]):
+class _Origins(Origins):
     """Gates' names in a program of two, made when they are asked for."""
 
     a: Program
@@ -131,18 +130,7 @@ class _Origins(Sequence[GateOrigin]):
     def __len__(self) -> int:
         return self.a.gates + self.b.gates
 
-    @overload
-    def __getitem__(self, number: int) -> GateOrigin: ...
-
-    @overload
-    def __getitem__(self, number: slice) -> Sequence[GateOrigin]: ...
-
-    def __getitem__(self, number: int | slice) -> GateOrigin | Sequence[GateOrigin]:
-        if isinstance(number, slice):
-            return tuple(self[i] for i in range(*number.indices(len(self))))
-        if not -len(self) <= number < len(self):
-            raise IndexError(f"there is no gate {number}: the program has {len(self)}")
-        number %= len(self)
+    def origin(self, number: int) -> GateOrigin:
         for stage in range(self.depth):
             for name, program in (("first", self.a), ("second", self.b)):
                 width = program.stages[stage].width if stage < len(program.stages) else 0
