@@ -14,8 +14,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from polyfold.analyses.bounds.bounds import Bounds, bounds
     from polyfold.analyses.canonical.build import canonical
     from polyfold.analyses.canonical.form import Canonical
+    from polyfold.analyses.dual_graph.diameter import Diameter, diameter
+    from polyfold.analyses.dual_graph.graph import DualGraph, dual_graph
+    from polyfold.analyses.dual_graph.path import path
+    from polyfold.analyses.dual_graph.route import Route
     from polyfold.analyses.equivalence.decide import equivalent
     from polyfold.analyses.equivalence.result import Equivalence
     from polyfold.analyses.local import LocalMaps, local
@@ -45,11 +50,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Atlas",
+    "Bounds",
     "Canonical",
     "Cell",
     "Certificate",
     "Count",
+    "Diameter",
     "Domain",
+    "DualGraph",
     "Edit",
     "Equivalence",
     "LocalMaps",
@@ -58,12 +66,16 @@ __all__ = [
     "PolyfoldError",
     "Program",
     "Regions",
+    "Route",
     "Shallow",
+    "bounds",
     "box",
     "canonical",
     "certify",
     "check",
     "count",
+    "diameter",
+    "dual_graph",
     "edit",
     "equivalent",
     "explore",
@@ -73,6 +85,7 @@ __all__ = [
     "local",
     "map_of",
     "open",
+    "path",
     "plane",
     "polytope",
     "regions",
@@ -84,8 +97,13 @@ __all__ = [
 
 # Which module has which names: the imports above, said to Python. tests/repository/test_import.py compares the two.
 _PLACES = {
+    "analyses.bounds.bounds": ("Bounds", "bounds"),
     "analyses.canonical.build": ("canonical",),
     "analyses.canonical.form": ("Canonical",),
+    "analyses.dual_graph.diameter": ("Diameter", "diameter"),
+    "analyses.dual_graph.graph": ("DualGraph", "dual_graph"),
+    "analyses.dual_graph.path": ("path",),
+    "analyses.dual_graph.route": ("Route",),
     "analyses.equivalence.decide": ("equivalent",),
     "analyses.equivalence.result": ("Equivalence",),
     "analyses.local": ("LocalMaps", "local"),
