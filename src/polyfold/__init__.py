@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from polyfold.analyses.bounds.bounds import Bounds, bounds
+    from polyfold.analyses.bounds.estimate import Estimate, estimate
     from polyfold.analyses.canonical.build import canonical
     from polyfold.analyses.canonical.form import Canonical
     from polyfold.analyses.dual_graph.diameter import Diameter, diameter
@@ -60,6 +61,7 @@ __all__ = [
     "DualGraph",
     "Edit",
     "Equivalence",
+    "Estimate",
     "LocalMaps",
     "Network",
     "PatternMap",
@@ -78,6 +80,7 @@ __all__ = [
     "dual_graph",
     "edit",
     "equivalent",
+    "estimate",
     "explore",
     "from_pieces",
     "line",
@@ -98,6 +101,7 @@ __all__ = [
 # Which module has which names: the imports above, said to Python. tests/repository/test_import.py compares the two.
 _PLACES = {
     "analyses.bounds.bounds": ("Bounds", "bounds"),
+    "analyses.bounds.estimate": ("Estimate", "estimate"),
     "analyses.canonical.build": ("canonical",),
     "analyses.canonical.form": ("Canonical",),
     "analyses.dual_graph.diameter": ("Diameter", "diameter"),

@@ -102,14 +102,14 @@ def test_what_does_not_hold_says_why():
             y = torch.relu(self.a(x))
             return self.c(torch.relu(x + self.b(y)))
 
-    skip = pf.bounds(pf.load(Residual(), torch.zeros(1, 2)))
+    skip = pf.bounds(pf.load(Residual(), input_shape=(2,)))
     assert "reads others" in skip["Serra 2018"].reason and skip["Serra 2018"].value is None
     assert skip["Raghu 2017"].value is not None
     leaky = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.LeakyReLU(), torch.nn.Linear(3, 1))
-    found = pf.bounds(pf.load(leaky, torch.zeros(1, 2)))
-    assert "ReLU" in found["Serra 2018"].reason and found["Montufar 2017"].value == 7
+    found = pf.bounds(pf.load(leaky))
+    assert "zero where they are off" in found["Serra 2018"].reason and found["Montufar 2017"].value == 7
     conv = torch.nn.Sequential(torch.nn.Conv1d(1, 2, 2), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(6, 1))
-    found = pf.bounds(pf.load(conv, torch.zeros(1, 1, 4)))
+    found = pf.bounds(pf.load(conv, input_shape=(1, 4)))
     assert "fully connected" in found["Montufar 2014"].reason and found["Serra 2018"].value is not None
 
 

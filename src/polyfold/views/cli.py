@@ -19,6 +19,8 @@ import numpy as np
 import typer
 from rich.console import Console
 
+from polyfold.analyses.bounds.bounds import bounds as network_bounds
+from polyfold.analyses.bounds.estimate import estimate as estimate_cost
 from polyfold.analyses.equivalence.decide import equivalent as compare_networks
 from polyfold.analyses.regions import regions
 from polyfold.atlas.atlas import Atlas
@@ -29,11 +31,12 @@ from polyfold.engine.certify import certify as certify_atlas
 from polyfold.engine.count import count as count_network
 from polyfold.engine.resume import resume as resume_atlas
 from polyfold.engine.unfold import unfold as unfold_network
-from polyfold.errors import DomainError, PolyfoldError, StorageError, how_many
+from polyfold.errors import DomainError, LimitError, PolyfoldError, StorageError, how_many
 from polyfold.network.from_arrays import from_arrays
 from polyfold.network.graph import Network
 from polyfold.network.load import load
 from polyfold.program.lower import lower
+from polyfold.views.planning import planning_facts, planning_panel
 from polyfold.views.summary import (
     atlas_facts,
     atlas_panel,
@@ -83,14 +86,31 @@ def options(
 
 
 @app.command()
-def info(model: Model, as_json: AsJson = False) -> None:
-    """Say what a network is: inputs, outputs, operations, gates."""
+def info(
+    model: Model,
+    box: BoxBounds = None,
+    box_file: BoxFile = None,
+    seconds: Annotated[float, typer.Option(help="How long to try what unfolding would take; 0: not at all.")] = 2.0,
+    threads: Threads = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a network is, how many cells it can have, and what finding them would take."""
+    domain = _domain(box, box_file)
     network = _network(model)
     program = lower(network)
+    limits = network_bounds(network, domain)
+    cost, too_large = None, None
+    if seconds > 0:
+        try:
+            cost = estimate_cost(program, domain, seconds=seconds, threads=threads)
+        except LimitError as error:
+            too_large = str(error)
     if as_json:
-        _print_json(network_facts(network, program))
+        planning = planning_facts(limits, cost, too_large)
+        _print_json({**network_facts(network, program), **planning})
     else:
         Console().print(network_panel(network, program))
+        Console().print(planning_panel(limits, cost, too_large))
 
 
 @app.command()
