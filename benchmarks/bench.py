@@ -23,6 +23,7 @@ from sections import (
     arithmetic_limit,
     baselines,
     count_and_unfold,
+    diameter,
     figure3,
     growth,
     interrupts,
@@ -45,6 +46,7 @@ SECTIONS = {
     "limit": arithmetic_limit,
     "slices": slices,
     "figure3": figure3,
+    "diameter": diameter,
 }
 
 

@@ -141,6 +141,33 @@ def test_info(run, model):
     assert [node["op"] for node in facts["nodes"]] == ["Linear", "Rectify", "Linear"]
 
 
+def test_info_plans(run):
+    code, out, err = run("info", "iris", "--box", 0, 8, "--seconds", 30)
+    cells = len(pf.unfold(iris(), pf.box(0, 8)))
+    assert (code, err) == (0, "") and f"all {cells:,} cells were found" in out
+    assert "Serra 2018" in out and "at most 5,104" in out
+    code, out, err = run("info", "iris", "--box", 0, 8, "--seconds", 30, "--json")
+    facts = json.loads(out)
+    assert code == 0 and facts["estimate"]["exact"] and facts["estimate"]["cells"] == cells
+    assert facts["bounds"]["upper"] == 5104 == pf.bounds(iris()).upper
+    code, out, err = run("info", "iris", "--seconds", 0, "--json")
+    assert code == 0 and json.loads(out)["estimate"] is None
+    code, out, err = run("info", "iris", "--seconds", -1)
+    assert code == 2 and "--seconds -1" in err and len(err.splitlines()) == 1
+
+
+def test_info_estimates_what_it_cannot_find_in_time(run, tmp_path):
+    rng = np.random.default_rng(0)
+    changed = {"W": rng.normal(size=(2, 900)), "b": rng.normal(size=900), "V": np.ones((900, 1))}
+    model = write_model(tmp_path / "wide.onnx", **changed)
+    code, out, err = run("info", model, "--box", -3, 3, "--seconds", 0.5)
+    assert (code, err) == (0, "") and "did not come to its end" in out
+    assert "standard errors" in out or "give more" in out
+    code, out, err = run("info", model, "--seconds", 0.2, "--json")
+    estimate = json.loads(out)["estimate"]
+    assert code == 0 and estimate["cells"] is None and "boxes" in estimate["reason"] and estimate["least"] > 0
+
+
 def test_an_output_folder_is_made_and_filled(run, model, tmp_path):
     out_folder = tmp_path / "new" / "folder"
     code, out, _ = run("unfold", model, "--box", -1, 1, "--out", out_folder, "--json")

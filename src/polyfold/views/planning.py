@@ -29,7 +29,7 @@ def planning_panel(bounds: Bounds, estimate: Estimate | None, too_large: str | N
         if entry.kind == "facets":
             said += " facets"
         table.add_row(entry.name, entry.formula, said)
-    lines = [Text(), table, Text()]
+    lines: list[RenderableType] = [Text(), table, Text()]
     if too_large is not None:
         lines.append(Text(f"cannot be unfolded here: {too_large}"))
     elif estimate is not None:
@@ -50,8 +50,8 @@ def _sentences(estimate: Estimate) -> list[str]:
         found,
         f"estimated from {estimate.parts} parts of the box: {in_short(round(estimate.cells))} cells, give or take "
         f"{share:.0f} % (two standard errors)",
-        f"at that rate: {_duration(estimate.seconds)} and {_bytes(estimate.memory)}; what a run needs on the way is not "
-        "in it",
+        f"at that rate: {_duration(estimate.seconds)}, and {_bytes(estimate.memory)} for the atlas; a run needs more "
+        "on its way",
     ]
 
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from itertools import chain, combinations
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from polyfold.analyses.bounds.bounds import bounds
 from polyfold.atlas.domain import Domain, DomainLike, box, resolve_domain, slice_of
 from polyfold.engine.count import count
 from polyfold.engine.unfold import unfold
-from polyfold.engine.watch import check_seconds
+from polyfold.errors import LimitError
 from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
@@ -102,7 +103,8 @@ def estimate(
     >>> found.exact, found.cells
     (True, 4)
     """
-    check_seconds(seconds)
+    if not (isinstance(seconds, Real) and float(seconds) > 0):
+        raise LimitError(f"seconds={seconds!r} leaves no time: give a positive number")
     program = network if isinstance(network, Program) else lower(load(network))
     where = resolve_domain(domain, program.input_dim)
     most = bounds(program, where).upper
