@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 Ids = npt.NDArray[np.int64]
 Hops = npt.NDArray[np.int32]
 
+# Sources a thread whose walks are asked of the core at a time: two walks of 64, some tenths of a second.
+_TOGETHER = 128
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DualGraph:
@@ -161,8 +164,11 @@ class DualGraph:
         from polyfold.engine.watch import thread_count
 
         wanted = np.arange(len(self), dtype=np.int32) if nodes is None else self._nodes(nodes)
-        found: Hops = eccentricities(*self.neighbours, wanted, thread_count(threads))
-        return found
+        workers = thread_count(threads)
+        # Between parts there is time for Ctrl-C.
+        parts = [wanted[k : k + _TOGETHER * workers] for k in range(0, len(wanted), _TOGETHER * workers)]
+        found = [eccentricities(*self.neighbours, part, workers) for part in parts]
+        return np.concatenate([np.zeros(0, dtype=np.int32), *found])
 
     def route(self, a: int, b: int) -> Route:
         """A shortest way from one node to another, with the gates crossed; an error where there is none."""

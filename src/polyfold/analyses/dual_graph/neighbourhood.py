@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from polyfold.atlas.atlas import UNEXPLORED, Atlas
 from polyfold.atlas.exact_gates import ExactGates, TooMuchError
+from polyfold.atlas.patterns import pack
 from polyfold.engine.cell_facets import Cells, Witness
 from polyfold.engine.frontier import Found
 
@@ -62,7 +63,7 @@ class Neighbourhood:
         atlas = self._atlas
         if atlas is None:
             return None
-        number = int(atlas.index.find(np.packbits(cell.signs, bitorder="little")[None, :])[0])
+        number = int(atlas.index.find(pack(cell.signs[None, :]))[0])
         if number < 0:
             return None
         facets = atlas.facets(number)
