@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import polyfold as pf
+from polyfold.data import iris
 from polyfold.views import cli
 
 onnx = pytest.importorskip("onnx")
@@ -440,6 +441,7 @@ def test_ctrl_c_gives_what_there_is(tmp_path):
     script = f"""
 import sys
 import numpy as np
+from polyfold.data import iris
 from polyfold.views import cli
 
 parts = list(np.load({str(wide)!r}).values())
