@@ -117,7 +117,6 @@ def test_on_the_whole_space_and_on_a_bundled_network(run):
 
 
 def _iris():
-    from polyfold.data import iris
 
     return iris()
 
@@ -441,7 +440,6 @@ def test_ctrl_c_gives_what_there_is(tmp_path):
     script = f"""
 import sys
 import numpy as np
-from polyfold.data import iris
 from polyfold.views import cli
 
 parts = list(np.load({str(wide)!r}).values())
