@@ -109,16 +109,11 @@ def test_certify(run, model, tmp_path):
 
 def test_on_the_whole_space_and_on_a_bundled_network(run):
     code, out, _ = run("unfold", "iris", "--json")
-    facts, atlas = json.loads(out), pf.unfold(list(_iris()))
+    facts, atlas = json.loads(out), pf.unfold(iris())
     assert code == 0
     assert (facts["cells"], facts["facets"]) == (len(atlas), atlas.inner_facets)
     assert facts["regions"] == len(pf.regions(atlas))
     assert facts["bounded_cells"] == int(atlas.bounded.sum()) < facts["cells"]
-
-
-def _iris():
-
-    return iris()
 
 
 def test_for_people(run, model):
