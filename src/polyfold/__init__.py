@@ -14,6 +14,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from polyfold.analyses.boxes.build import boxes
+    from polyfold.analyses.boxes.result import Boxes
     from polyfold.analyses.canonical.build import canonical
     from polyfold.analyses.canonical.form import Canonical
     from polyfold.analyses.equivalence.decide import equivalent
@@ -45,6 +47,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Atlas",
+    "Boxes",
     "Canonical",
     "Cell",
     "Certificate",
@@ -60,6 +63,7 @@ __all__ = [
     "Regions",
     "Shallow",
     "box",
+    "boxes",
     "canonical",
     "certify",
     "check",
@@ -84,6 +88,8 @@ __all__ = [
 
 # Which module has which names: the imports above, said to Python. tests/repository/test_import.py compares the two.
 _PLACES = {
+    "analyses.boxes.build": ("boxes",),
+    "analyses.boxes.result": ("Boxes",),
     "analyses.canonical.build": ("canonical",),
     "analyses.canonical.form": ("Canonical",),
     "analyses.equivalence.decide": ("equivalent",),

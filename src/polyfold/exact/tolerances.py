@@ -46,3 +46,10 @@ SAME_DIRECTION = 1e-13
 # Coefficients that are known to this part of themselves are good enough to be written down; others are computed again,
 # in rationals.
 WELL_KNOWN = 2.0**-36
+
+# How far the logarithm of an inscribed box's volume may lie below that of the largest one. That the box lies inside is
+# proved; this is only about how large it is.
+LOG_VOLUME = 1e-9
+
+# A box that is not proved to lie inside is drawn in by a little more than what it seems to stick out.
+DRAWN_IN = 2.0**-40
