@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from polyfold.analyses.shallow.edit import Edit, edit
     from polyfold.analyses.shallow.from_pieces import from_pieces
     from polyfold.analyses.shallow.network import Shallow
+    from polyfold.analyses.summarise import Summary, summarise
     from polyfold.atlas.atlas import Atlas
     from polyfold.atlas.cell import Cell
     from polyfold.atlas.certificate import Certificate
@@ -62,6 +63,7 @@ __all__ = [
     "Program",
     "Regions",
     "Shallow",
+    "Summary",
     "box",
     "boxes",
     "canonical",
@@ -83,6 +85,7 @@ __all__ = [
     "resume",
     "shallow",
     "slice_of",
+    "summarise",
     "unfold",
 ]
 
@@ -101,6 +104,7 @@ _PLACES = {
     "analyses.shallow.edit": ("Edit", "edit"),
     "analyses.shallow.from_pieces": ("from_pieces",),
     "analyses.shallow.network": ("Shallow",),
+    "analyses.summarise": ("Summary", "summarise"),
     "atlas.atlas": ("Atlas",),
     "atlas.cell": ("Cell",),
     "atlas.certificate": ("Certificate",),
