@@ -46,3 +46,7 @@ SAME_DIRECTION = 1e-13
 # Coefficients that are known to this part of themselves are good enough to be written down; others are computed again,
 # in rationals.
 WELL_KNOWN = 2.0**-36
+
+# Attributions are sums of as many products as a network has, and have to add up to what they explain: relative to the
+# largest number met on the way.
+ADDS_UP = 1e-9
