@@ -18,6 +18,7 @@ from math import comb
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.program.affine import Affine, WrittenOut
 from polyfold.program.program import Program, Stage, forget
 
 Array = npt.NDArray[np.float64]
@@ -25,8 +26,8 @@ Ids = npt.NDArray[np.int64]
 
 # Features of a block: it has 2^12 hybrids.
 BLOCK = 12
-# Floats that the hybrids of several games together may hold in one layer: 2 MB, to stay in the processor's cache.
-_FLOATS = 1 << 18
+# Floats that the hybrids of several games together may hold in one layer: 1 MB, to stay in the processor's cache.
+_FLOATS = 1 << 17
 # And those of a block of one game: 64 MB.
 _MOST_FLOATS = 1 << 23
 
@@ -108,22 +109,34 @@ def _block(program: Program, X: Array, start: Array, features: Ids, readout: Rea
     slopes = affine.linear([change.reshape(-1, d)]).reshape(count, len(features), -1)
     z = _doubled(affine([start]), slopes).reshape(len(inputs), -1)
     values = [inputs]
-    read = np.zeros((len(inputs), program.output_dim))
+    read = np.zeros((len(inputs) if readout.gates is not None else 0, program.output_dim))
     for number, step in enumerate(steps.steps):
-        z = z if number == 0 else step.affine(values)
+        z = z if number == 0 else _applied(step.affine, values)
         if step.stage is not None:
             z = _gated(program.stages[step.stage], z)
             if readout.gates is not None and step.stage in readout.gates:
                 read += z @ readout.gates[step.stage]
         values.append(z)
         forget(values, steps.last_reader, number)
-    return _shaped(steps.output(values) if readout.gates is None else read, count)
+    return _shaped(_applied(steps.output, values) if readout.gates is None else read, count)
+
+
+def _applied(affine: Affine, values: list[Array]) -> Array:
+    """A function of the values, without a copy where it is one matrix."""
+    if isinstance(affine, WrittenOut) and len(affine.blocks) == 1:
+        z: Array = values[affine.blocks[0].source] @ affine.blocks[0].weight.T
+        z += affine.bias
+        return z
+    # What comes back may be read-only, or a view.
+    return np.array(affine(values))
 
 
 def _gated(stage: Stage, z: Array) -> Array:
+    """What the gates put out, in the place of their values."""
     if stage.is_relu:
-        return np.maximum(z, 0.0)
-    return z * np.where(z > 0, stage.slope_on, stage.slope_off)
+        return np.maximum(z, 0.0, out=z)
+    z *= np.where(z > 0, stage.slope_on, stage.slope_off)
+    return z
 
 
 def _reads_inputs_again(program: Program) -> bool:

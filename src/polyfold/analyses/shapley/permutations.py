@@ -1,11 +1,13 @@
 """Estimates where the exact sum is too long: features join one after another, in random orders.
 
 In every order the gains add up to f(x) - f(reference), so estimates add up too. An order and its reverse are drawn
-together. How far an estimate may be off follows from Hoeffding's inequality and from the range of a feature's gain,
-which is bounded over the box between both inputs: |x_j - r_j| times the range of the derivative there.
+together. How far an estimate may be off follows from the range of a feature's gain, which is bounded over the box
+between both inputs: |x_j - r_j| times the range of the derivative there.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -21,20 +23,62 @@ Array = npt.NDArray[np.float64]
 _FLOATS = 1 << 21
 
 
-def estimated(program: Program, x: Array, reference: Array, pairs: int, rng: np.random.Generator) -> Array:
-    """Values (features, outputs) from so many pairs of an order and its reverse."""
-    active = np.flatnonzero(x != reference)
-    total = np.zeros((program.input_dim, program.output_dim))
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """The mean (features, outputs) of so many independent samples, and their variance (unbiased)."""
+
+    samples: int
+    mean: Array
+    variance: Array
+
+
+def estimated(program: Program, x: Array, references: Array, pairs: int, rng: np.random.Generator) -> Estimate:
+    """The values against each reference, summed over the references.
+
+    A sample is the mean over an order and its reverse, for every reference an order of its own, summed.
+    """
+    shape = (program.input_dim, program.output_dim)
+    total, squares, around = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     widest = max([program.input_dim, *program.steps.widths])
-    step = max(1, _FLOATS // (2 * (len(active) + 1) * widest))
+    step = max(1, _FLOATS // (2 * (program.input_dim + 1) * widest))
     for first in range(0, pairs, step):
-        some = min(step, pairs - first)
-        forward = rng.permuted(np.tile(active, (some, 1)), axis=1)
-        orders = np.concatenate([forward, forward[:, ::-1]])
-        outputs = program.evaluate(_chains(x, reference, orders))[0]
-        gains = np.diff(outputs.reshape(len(orders), len(active) + 1, -1), axis=1)
-        np.add.at(total, orders.ravel(), gains.reshape(orders.size, -1))
-    return total / (2 * pairs)
+        samples = np.zeros((min(step, pairs - first), *shape))
+        for reference in references:
+            samples += _samples(program, x, reference, len(samples), rng)
+        # Squares around a mean, for they would cancel otherwise.
+        around = around if first else samples.mean(axis=0)
+        total += (samples - around).sum(axis=0)
+        squares += ((samples - around) ** 2).sum(axis=0)
+    spread = np.maximum(squares - total**2 / pairs, 0.0) / max(1, pairs - 1)
+    return Estimate(pairs, around + total / pairs, spread)
+
+
+def _samples(program: Program, x: Array, reference: Array, count: int, rng: np.random.Generator) -> Array:
+    """Gains (count, features, outputs), each the mean over a random order and its reverse."""
+    active = np.flatnonzero(x != reference)
+    forward = rng.permuted(np.tile(active, (count, 1)), axis=1)
+    orders = np.concatenate([forward, forward[:, ::-1]])
+    outputs = program.evaluate(_chains(x, reference, orders))[0]
+    gains = np.diff(outputs.reshape(len(orders), len(active) + 1, -1), axis=1)
+    found = np.zeros((len(orders), program.input_dim, program.output_dim))
+    found[np.arange(len(orders))[:, None], orders] = gains
+    return (found[:count] + found[count:]) / 2
+
+
+def error_bound(estimate: Estimate, ranges: list[Array], confidence: float) -> Array:
+    """How far an estimate may be off, each value by itself, with this probability: the better one of two bounds.
+
+    `ranges` are those of the gains against each reference. Hoeffding's inequality uses them alone; Maurer's and
+    Pontil's (empirical Bernstein bounds, theorem 4) the samples' variance too. Each gets half of what may go wrong.
+    """
+    risk, n = (1 - confidence) / 2, estimate.samples
+    by_range: Array = np.sqrt(sum(each**2 for each in ranges) * np.log(2 / risk) / (2 * n))
+    if n < 2:
+        return by_range
+    logarithm = np.log(4 / risk)
+    by_variance = np.sqrt(2 * estimate.variance * logarithm / n) + 7 * sum(ranges) * logarithm / (3 * (n - 1))
+    better: Array = np.minimum(by_range, by_variance)
+    return better
 
 
 def _chains(x: Array, reference: Array, orders: npt.NDArray[np.int64]) -> Array:

@@ -19,6 +19,7 @@ from polyfold.atlas.maps import in_chunks, output_forms
 from polyfold.atlas.patterns import pack
 from polyfold.errors import DomainError, PolyfoldError
 from polyfold.exact.bounded import BoundedValues, bounded_forward, exact_values
+from polyfold.exact.scaled import Scaled, patterns_at, pre_activations
 from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
@@ -72,14 +73,35 @@ class AtlasPlaces:
 
     def place(self, rows: Array) -> Placed:
         """The cell of every input; DomainError if one lies outside."""
-        cells = self.atlas.locate(rows)
         if not self.atlas.domain.is_slice:
-            return Placed(cells, _patterns(self.program, rows)[1])
+            return self._place_inputs(rows)
+        cells = self.atlas.locate(rows)
         inputs = self.bounded(rows)
         passed = bounded_forward(self.program, inputs)
         still = vanishing(self.program, inputs)
         near: Flags = np.any((~passed.certain | passed.zero) & ~still, axis=1)
         return Placed(cells, near)
+
+    def _place_inputs(self, rows: Array) -> Placed:
+        """Inputs by their proved patterns, which are looked up once each; walls and the rest go to `locate`."""
+        signs, on_wall = _patterns(self.program, rows)
+        first, inverse = _distinct(signs)
+        cells = self.atlas.index.find(pack(signs[first]))[inverse]
+        left = np.flatnonzero(on_wall | (cells < 0) | ~contains(self.atlas.domain, rows))
+        if len(left):
+            self._check_inside(rows, left)
+            cells[left] = self.atlas.locate(rows[left])
+        return Placed(cells, on_wall)
+
+    def _check_inside(self, rows: Array, some: Ids) -> None:
+        """The error of `locate`, with the input's own number."""
+        outside = some[self.atlas.locate(rows[some], outside="ignore") < 0]
+        if len(outside):
+            i = int(outside[0])
+            raise DomainError(
+                f"input {i}, {rows[i].tolist()}, lies outside the atlas's domain, {self.atlas.domain.describe()}, or "
+                "in a part that an incomplete atlas does not cover: unfold on a larger domain, or pass the network"
+            )
 
     def groups(self, cells: Ids) -> Ids:
         """Numbers that tell local models apart: cells themselves, or their regions."""
@@ -140,24 +162,25 @@ class NetworkPlaces:
     def place(self, rows: Array) -> Placed:
         """Numbers in the order in which cells are met."""
         signs, on_wall = _patterns(self.program, rows)
-        packed, first, inverse = np.unique(pack(signs), axis=0, return_index=True, return_inverse=True)
-        number = np.empty(len(packed), dtype=np.int64)
+        first, inverse = _distinct(signs)
+        packed = pack(signs[first])
+        number = np.empty(len(first), dtype=np.int64)
         for k in np.argsort(first).tolist():
             key = packed[k].tobytes()
             if key not in self._numbers:
                 self._numbers[key] = len(self._signs)
                 self._signs.append(signs[first[k]])
             number[k] = self._numbers[key]
-        return Placed(number[inverse.reshape(-1)], on_wall)
+        return Placed(number[inverse], on_wall)
 
     def groups(self, cells: Ids) -> Ids:
         return cells
 
     def background(self, rows: Array) -> Ids:
         signs, _ = _patterns(self.program, rows)
-        packed, inverse = np.unique(pack(signs), axis=0, return_inverse=True)
-        known = np.array([self._numbers.get(row.tobytes(), NOWHERE) for row in packed], dtype=np.int64)
-        found: Ids = known[inverse.reshape(-1)]
+        first, inverse = _distinct(signs)
+        known = [self._numbers.get(row.tobytes(), NOWHERE) for row in pack(signs[first])]
+        found: Ids = np.array(known, dtype=np.int64)[inverse]
         return found
 
     def maps(self, cells: Ids) -> tuple[Array, Array]:
@@ -190,14 +213,32 @@ class NetworkPlaces:
 Places = AtlasPlaces | NetworkPlaces
 
 
+def _distinct(signs: Signs) -> tuple[Ids, Ids]:
+    """The first row of each distinct pattern, and for every row which of these it has."""
+    packed = pack(signs)
+    if packed.shape[1] <= 8:
+        # As numbers they are sorted much faster.
+        words = np.zeros((len(packed), 8), dtype=np.uint8)
+        words[:, : packed.shape[1]] = packed
+        _, first, inverse = np.unique(words.view(np.uint64).ravel(), return_index=True, return_inverse=True)
+    else:
+        _, first, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)
+    return first, inverse.reshape(-1)
+
+
 def _patterns(program: Program, X: Array) -> tuple[Signs, Flags]:
     """Proved patterns, as `pf.local` has them; and whether a row lies on a wall, or too near to tell."""
     signs, on_wall = np.empty((len(X), program.gates), dtype=bool), np.zeros(len(X), dtype=bool)
+    if not program.stages:
+        return signs, on_wall
 
     def fill(part: slice) -> None:
-        passed = bounded_forward(program, exact_values(X[part]))
-        signs[part] = passed.pattern
-        open_ = part.start + np.flatnonzero((~passed.certain | passed.zero).any(axis=1))
+        rows = np.ascontiguousarray(X[part])
+        # Not called clean: a gate that is zero because of inputs that are zero is looked at more closely.
+        exact = Scaled(rows, np.zeros(len(rows)), np.abs(rows).max(axis=0), np.zeros(rows.shape[1], dtype=bool))
+        first = pre_activations(program.steps.steps[0].affine, {0: exact}, len(rows))
+        signs[part], undecided = patterns_at(program, exact, first)
+        open_ = part.start + np.unique(undecided.rows)
         if len(open_):
             signs[open_], special = signs_at(program, X[open_], MEMORY)
             on_wall[open_] = [len(each.on_wall) + len(each.undecided) > 0 for each in special]

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.shapley.coalitions import BLOCK, Readout, games
-from polyfold.analyses.shapley.permutations import estimated, gain_ranges
+from polyfold.analyses.shapley.permutations import error_bound, estimated, gain_ranges
 from polyfold.analyses.shapley.structure import Structure, structure
 from polyfold.errors import LimitError
 from polyfold.program.program import Program
@@ -48,22 +48,23 @@ def explain_against(
         return AgainstReferences(_all_features(program, X, references, report), None)
     rng = np.random.default_rng(effort.seed)
     values = np.zeros((len(X), program.input_dim, program.output_dim))
-    spread = np.zeros_like(values)
+    error = np.zeros_like(values)
     for i, x in enumerate(X):
+        too_long = []
         for k, reference in enumerate(references):
             found = _exactly(program, x, reference, effort, (i, k))
             if found is None:
-                assert effort.pairs_of_orders is not None
-                found = estimated(program, x, reference, effort.pairs_of_orders, rng)
-                spread[i] += gain_ranges(program, x, reference) ** 2
-            values[i] += found / len(references)
+                too_long.append(reference)
+            else:
+                values[i] += found
+        if too_long:
+            assert effort.pairs_of_orders is not None
+            rest = estimated(program, x, np.array(too_long), effort.pairs_of_orders, rng)
+            ranges = [gain_ranges(program, x, reference) for reference in too_long]
+            values[i] += rest.mean
+            error[i] = error_bound(rest, ranges, effort.confidence)
         report(i + 1)
-    if not spread.any():
-        return AgainstReferences(values, None)
-    assert effort.pairs_of_orders is not None
-    # Hoeffding for a sum of independent numbers in ranges R: P(off by t or more) <= 2 exp(-2 t^2 / sum R^2).
-    deviation = np.sqrt(np.log(2 / (1 - effort.confidence)) / (2 * effort.pairs_of_orders))
-    return AgainstReferences(values, np.sqrt(spread) * deviation / len(references))
+    return AgainstReferences(values / len(references), error / len(references) if error.any() else None)
 
 
 def _all_features(program: Program, X: Array, references: Array, report: Callable[[int], None]) -> Array:
@@ -96,8 +97,8 @@ def _exactly(program: Program, x: Array, reference: Array, effort: Effort, which
     if effort.pairs_of_orders is None:
         raise LimitError(
             f"input {which[0]} and reference {which[1]} differ in {len(active)} features, and gates that may bend "
-            f"between them link up to {found.largest_game} of these: the exact sum has 2^{found.largest_game} coalitions "
-            f"or more, and max_coalitions={effort.max_coalitions:,}. Ask for an estimate with a proved error bound "
+            f"between them link up to {found.largest_game} of these: the exact sum has at least 2^{found.largest_game} "
+            f"coalitions, and max_coalitions={effort.max_coalitions:,}. Ask for an estimate with a proved error bound "
             "(estimate=1000, a number of random orders), raise max_coalitions, or use scope='cell', which is exact in "
             "any dimension"
         )

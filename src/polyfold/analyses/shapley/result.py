@@ -44,8 +44,8 @@ class LocalModels:
 class Estimated:
     """How values were estimated: `error` bounds each of them by itself, with the probability `confidence`.
 
-    The bound is Hoeffding's, from proved ranges of the features' contributions; it is 0 where values are exact. The
-    random numbers come from `seed`.
+    The bound is proved, from ranges of the features' gains and the variance of the samples; it is 0 where values are
+    exact. `permutations` is how many random orders were drawn for each pair of an input and a reference, from `seed`.
     """
 
     permutations: int
