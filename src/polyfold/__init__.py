@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from polyfold.analyses.canonical.form import Canonical
     from polyfold.analyses.equivalence.decide import equivalent
     from polyfold.analyses.equivalence.result import Equivalence
+    from polyfold.analyses.integrated_gradients.integrate import integrated_gradients
+    from polyfold.analyses.integrated_gradients.result import IntegratedGradients
     from polyfold.analyses.local import LocalMaps, local
     from polyfold.analyses.map_of import PatternMap, map_of
     from polyfold.analyses.regions import Regions, regions
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from polyfold.analyses.shallow.edit import Edit, edit
     from polyfold.analyses.shallow.from_pieces import from_pieces
     from polyfold.analyses.shallow.network import Shallow
+    from polyfold.analyses.shapley.explain import shapley
+    from polyfold.analyses.shapley.result import Shapley
     from polyfold.analyses.summarise import Summary, summarise
     from polyfold.atlas.atlas import Atlas
     from polyfold.atlas.cell import Cell
@@ -56,6 +60,7 @@ __all__ = [
     "Domain",
     "Edit",
     "Equivalence",
+    "IntegratedGradients",
     "LocalMaps",
     "Network",
     "PatternMap",
@@ -63,6 +68,7 @@ __all__ = [
     "Program",
     "Regions",
     "Shallow",
+    "Shapley",
     "Summary",
     "box",
     "boxes",
@@ -74,6 +80,7 @@ __all__ = [
     "equivalent",
     "explore",
     "from_pieces",
+    "integrated_gradients",
     "line",
     "load",
     "local",
@@ -84,6 +91,7 @@ __all__ = [
     "regions",
     "resume",
     "shallow",
+    "shapley",
     "slice_of",
     "summarise",
     "unfold",
@@ -97,6 +105,8 @@ _PLACES = {
     "analyses.canonical.form": ("Canonical",),
     "analyses.equivalence.decide": ("equivalent",),
     "analyses.equivalence.result": ("Equivalence",),
+    "analyses.integrated_gradients.integrate": ("integrated_gradients",),
+    "analyses.integrated_gradients.result": ("IntegratedGradients",),
     "analyses.local": ("LocalMaps", "local"),
     "analyses.map_of": ("PatternMap", "map_of"),
     "analyses.regions": ("Regions", "regions"),
@@ -104,6 +114,8 @@ _PLACES = {
     "analyses.shallow.edit": ("Edit", "edit"),
     "analyses.shallow.from_pieces": ("from_pieces",),
     "analyses.shallow.network": ("Shallow",),
+    "analyses.shapley.explain": ("shapley",),
+    "analyses.shapley.result": ("Shapley",),
     "analyses.summarise": ("Summary", "summarise"),
     "atlas.atlas": ("Atlas",),
     "atlas.cell": ("Cell",),

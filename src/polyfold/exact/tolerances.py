@@ -47,6 +47,10 @@ SAME_DIRECTION = 1e-13
 # in rationals.
 WELL_KNOWN = 2.0**-36
 
+# Attributions are sums of as many products as a network has, and have to add up to what they explain: relative to the
+# largest number met on the way.
+ADDS_UP = 1e-9
+
 # How far the logarithm of an inscribed box's volume may lie below that of the largest one. That the box lies inside is
 # proved; this is only about how large it is.
 LOG_VOLUME = 1e-9
