@@ -93,6 +93,7 @@ callgrind-check: setup
 
 docs: setup
 	@$(PY) tools/draw_atlas.py
+	@$(PY) -m polyfold.studies.iris_cells --figure docs/images/iris_cells.svg > /dev/null
 	@$(PY) tools/write_networks_page.py
 	@$(PY) -m pytest -q tests/docs
 	@$(PY) tools/build_docs.py --out out/docs

@@ -57,3 +57,6 @@ LOG_VOLUME = 1e-9
 
 # A box that is not proved to lie inside is drawn in by a little more than what it seems to stick out.
 DRAWN_IN = 2.0**-40
+
+# How far a box that is proved to hold a cell may stick out, as a part of its side, before exact arithmetic is asked.
+SNUG = 2.0**-20

@@ -3,8 +3,8 @@
     python -m polyfold.studies.iris_cells [--figure FILE.svg] [--json]
 
 A network with hidden layers of 5, 7 and 4 ReLUs learned the species from petal length and width; 40 % of the flowers
-were kept for testing. The experiment is known from the literature, where the test flowers fall in five regions. Weights
-and test flowers come with polyfold, so every run prints the same.
+were kept for testing. The experiment is that of "Any Deep ReLU Network is Shallow", section 5.2, where the test flowers
+fall in five regions. Weights and test flowers come with polyfold, so every run prints the same.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from polyfold.engine.unfold import unfold
 from polyfold.errors import StorageError
 from polyfold.studies.iris_figure import draw
 
-# How many regions the published figure shows.
+# How many regions with test data the paper's figure shows.
 PUBLISHED = 5
 
 

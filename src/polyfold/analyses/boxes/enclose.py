@@ -23,7 +23,7 @@ from polyfold.errors import LimitError
 from polyfold.exact.linear_program import maximise
 from polyfold.exact.rational import as_float, rational
 from polyfold.exact.rounding import LEAST, TINY, relative
-from polyfold.exact.tolerances import WELL_KNOWN
+from polyfold.exact.tolerances import SNUG
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -42,9 +42,7 @@ def enclosing(atlas: Atlas, cells: Ids, lo: Array, hi: Array) -> tuple[Array, Ar
         below, above = _in_floats(atlas, cells[part], lo[part], hi[part])
         proved_lo[part], proved_hi[part] = np.maximum(below, limit_lo), np.minimum(above, limit_hi)
     sides = hi - lo
-    room = WELL_KNOWN * np.where(
-        np.isfinite(sides), sides, np.maximum(1.0, np.where(np.isfinite(hi), abs(hi), abs(lo)))
-    )
+    room = SNUG * np.where(np.isfinite(sides), sides, np.maximum(1.0, np.where(np.isfinite(hi), abs(hi), abs(lo))))
     loose_lo = np.isfinite(lo) & ~(lo - proved_lo <= room)
     loose_hi = np.isfinite(hi) & ~(proved_hi - hi <= room)
     if (loose_lo | loose_hi).any() and ExactRows.reach(atlas):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.analyses.facet_rows import Rows, facet_rows
+from polyfold.analyses.facet_rows import Rows, facet_rows, facets_of
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import Domain
+from polyfold.atlas.halfspaces import domain_rows
 from polyfold.errors import LimitError, PolyfoldError
 
 Array = npt.NDArray[np.float64]
@@ -28,9 +29,22 @@ def extents(atlas: Atlas, cells: Ids) -> tuple[Array, Array]:
             lo[part], hi[part] = atlas.bounding_boxes(cells[part])
         except LimitError:
             lo[part], hi[part] = by_programs(atlas, cells[part])
-    # A vertex on the domain's boundary may have been rounded outwards.
+    return _at_the_limits(atlas, cells, lo, hi)
+
+
+def _at_the_limits(atlas: Atlas, cells: Ids, lo: Array, hi: Array) -> tuple[Array, Array]:
+    """The same without the roundings of vertices on the domain's boundary, where the domain's rows say better."""
     least, greatest = limits(atlas.domain)
-    return np.maximum(lo, least), np.minimum(hi, greatest)
+    lo, hi = np.maximum(lo, least), np.minimum(hi, greatest)
+    rows, offsets = domain_rows(atlas.domain)
+    start, facets = facets_of(atlas, cells)
+    owner, wall = np.repeat(np.arange(len(cells)), np.diff(start)), atlas.facet_wall[facets] - atlas.gates
+    for row in np.flatnonzero((np.count_nonzero(rows, axis=1) == 1) & (np.abs(rows).sum(axis=1) == 1)):
+        axis = int(np.flatnonzero(rows[row])[0])
+        # The cells with a facet on this row reach as far as the row lets them.
+        end = hi if rows[row, axis] > 0 else lo
+        end[owner[wall == row], axis] = offsets[row] * rows[row, axis]
+    return lo, hi
 
 
 def limits(domain: Domain) -> tuple[Array, Array]:
