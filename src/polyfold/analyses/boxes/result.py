@@ -20,7 +20,7 @@ from polyfold.analyses.facet_rows import Rows, facets_of, rows_of
 from polyfold.analyses.regions import Regions
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.chebyshev import chebyshev_balls
-from polyfold.errors import PolyfoldError, how_many
+from polyfold.errors import LimitError, PolyfoldError, how_many
 
 if TYPE_CHECKING:
     import pandas
@@ -128,7 +128,7 @@ class Boxes:
 
     @property
     def ball_centre(self) -> Array:
-        """Centres (n, d) of largest balls inside. NaN where they may be of any size."""
+        """Centres (n, d) of largest balls inside. NaN where, so the linear program says, they may be of any size."""
         return self._balls[0]
 
     @property
@@ -161,7 +161,10 @@ class Boxes:
         return _share((self.inner_hi - self.inner_lo).prod(axis=1), self.volumes)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A data frame with a row an item: the box, the hypercube, the box and the ball inside, and what they cover."""
+        """A data frame with a row an item: the box, the hypercube, the box and the ball inside, and what they cover.
+
+        Without volumes, and what follows from them, where cells have too many vertices for that.
+        """
         try:
             import pandas
         except ModuleNotFoundError:
@@ -172,8 +175,13 @@ class Boxes:
         columns["size"] = self.size
         for name in ("inner_lo", "inner_hi", "ball_centre"):
             columns |= {f"{name}_{k}": getattr(self, name)[:, k] for k in range(self.atlas.dim)}
-        for name in ("ball_radius", "convex", "volumes", "faithfulness", "cube_faithfulness", "inner_faithfulness"):
-            columns[{"volumes": "volume"}.get(name, name)] = getattr(self, name)
+        columns |= {"ball_radius": self.ball_radius, "convex": self.convex}
+        try:
+            columns["volume"] = self.volumes
+            for name in ("faithfulness", "cube_faithfulness", "inner_faithfulness"):
+                columns[name] = getattr(self, name)
+        except LimitError:
+            pass  # volumes need all vertices
         return pandas.DataFrame(columns).set_index(next(iter(columns)))
 
     # -- how they are found
