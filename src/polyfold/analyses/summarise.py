@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
+from math import floor, isfinite, log10
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -145,7 +146,7 @@ class Summary:
 
     def _box(self, i: int) -> str:
         sides = zip(self.feature_names, self.boxes.lo[i].tolist(), self.boxes.hi[i].tolist(), strict=True)
-        return ", ".join(f"{name} {lo:.3g} to {hi:.3g}" for name, lo, hi in sides)
+        return ", ".join(f"{name} {_end(lo, hi - lo)} to {_end(hi, hi - lo)}" for name, lo, hi in sides)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A data frame with a row an item: points, classes, predictions, the box, and the models in words."""
@@ -282,6 +283,12 @@ def _table(rank: Ids, label: Ids, items: int, labels: int) -> Ids:
     table = np.zeros((items, labels), dtype=np.int64)
     np.add.at(table, (rank, label), 1)
     return table
+
+
+def _end(value: float, side: float) -> str:
+    """An end of a side in three digits; where it is nearly zero, seen by the side's length, it is zero."""
+    decimals = 6 - floor(log10(side)) if isfinite(side) and side > 0 else 300
+    return f"{round(value, decimals) + 0.0:.3g}"
 
 
 def _counted(names: Sequence[str], counts: Ids) -> str:
