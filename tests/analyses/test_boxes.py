@@ -287,6 +287,31 @@ def test_a_cell_too_thin_for_floats_is_said_to_be_unknown():
     assert not np.isnan(np.delete(found.inner_lo, thin, axis=0)).any()
 
 
+def test_a_cell_of_a_few_floats_is_settled_exactly():
+    """Between x = 1 and 3 x = 3 + 24 steps of a float lie some twenty floats; error bounds of floats are wider."""
+    layers = [([[1.0], [3.0]], [-1.0, -(3.0 + 24 * (np.nextafter(3.0, 4.0) - 3.0))]), ([[1.0, 1.0]], [0.0])]
+    atlas = pf.unfold(layers, pf.box(0, 2))
+    (thin,) = atlas.locate([[1.0 + 2.0**-50]])
+    found = pf.boxes(atlas, [thin])
+    assert 0 < found.sides[0, 0] < 1e-14
+    assert (found.inner_lo < found.inner_hi).all()
+    assert all(exactly_inside(atlas, int(thin), corner) for corner in corners(found.inner_lo[0], found.inner_hi[0]))
+    assert found.inner_hi[0, 0] - found.inner_lo[0, 0] > 0.5 * found.sides[0, 0]
+
+
+def test_an_unheard_gate_in_a_large_region_takes_no_time():
+    """Forty gates that no output hears cut the plane into some 800 cells, which are one convex region."""
+    rng = np.random.default_rng(5)
+    layers = [(rng.normal(size=(40, 2)), rng.normal(size=40)), (np.zeros((1, 40)), np.ones(1))]
+    atlas = pf.unfold(layers, pf.box(-1, 1))
+    merged = pf.regions(atlas)
+    assert len(merged) == 1 < 300 < len(atlas)
+    found = pf.boxes(merged)
+    assert found.convex.all()
+    np.testing.assert_allclose(found.inner_hi - found.inner_lo, 2.0, rtol=1e-6)
+    assert found.faithfulness[0] == pytest.approx(1.0)
+
+
 # -- regions
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from flint import fmpq
 
 from polyfold.analyses.boxes.exact_rows import ExactRows, Form
-from polyfold.analyses.facet_rows import facets_of, rows_of
+from polyfold.analyses.facet_rows import Rows, facets_of, rows_of
 from polyfold.analyses.regions import Regions
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.generators import VERTEX
@@ -22,7 +22,13 @@ from polyfold.exact.implied import Inequalities
 from polyfold.exact.linear_program import integer_row
 from polyfold.exact.tolerances import NEAR_A_CORNER
 
+Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
+
+# Exact questions about one region: some seconds.
+_MOST_QUESTIONS = 1 << 14
+# Products of corners and facets that are looked at together.
+_PRODUCTS = 1 << 22
 
 
 def outer_facets(regions: Regions, region: int) -> Ids:
@@ -35,7 +41,10 @@ def outer_facets(regions: Regions, region: int) -> Ids:
 
 
 def is_convex(regions: Regions, region: int, exact: ExactRows | None) -> bool:
-    """Whether a region is proved to be convex; False where it is not, or where that cannot be decided."""
+    """Whether a region is proved to be convex; False where it is not, or where that is not decided.
+
+    Regions of very many cells that seem to be convex are not decided, because that would take too long.
+    """
     atlas, cells = regions.atlas, regions.cells[region]
     if len(cells) == 1:
         return True
@@ -46,6 +55,8 @@ def is_convex(regions: Regions, region: int, exact: ExactRows | None) -> bool:
     if _clearly_not(atlas, cells, outer):
         return False
     forms = set(exact.forms(outer))
+    if len(forms) * len(cells) > _MOST_QUESTIONS:
+        return False
     return all(_holds_on(atlas, int(cell), forms, exact) for cell in cells)
 
 
@@ -57,10 +68,16 @@ def _clearly_not(atlas: Atlas, cells: Ids, outer: Ids) -> bool:
     except LimitError:
         return True
     rows = rows_of(atlas, np.array([0, len(outer)]), outer)
-    rise = corners.points @ rows.A.T
-    size = np.abs(corners.points) @ np.abs(rows.A).T
-    vertex = (corners.kind == VERTEX)[:, None]
-    level = np.where(vertex, rows.b, 0.0)
+    step = max(1, _PRODUCTS // max(1, len(outer)))
+    return any(
+        _some_behind(corners.points[first : first + step], corners.kind[first : first + step] == VERTEX, rows)
+        for first in range(0, len(corners.points), step)
+    )
+
+
+def _some_behind(points: Array, vertex: npt.NDArray[np.bool_], rows: Rows) -> bool:
+    rise, size = points @ rows.A.T, np.abs(points) @ np.abs(rows.A).T
+    level = np.where(vertex[:, None], rows.b, 0.0)
     return bool((rise - level > NEAR_A_CORNER * (size + np.abs(level))).any())
 
 
