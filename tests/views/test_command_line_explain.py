@@ -81,9 +81,8 @@ def adds_up(facts: dict) -> bool:
 @pytest.mark.parametrize(
     ("scope", "options"),
     [
-        ("cell", []),
         ("cell", ["--background", "uniform"]),
-        ("cell", ["--box", 0, 8]),
+        ("cell", ["--background", "uniform", "--box", 0, 8]),
         ("region", ["--background", "uniform", "--box", 0, 8]),
         ("interventional", []),
     ],
@@ -110,6 +109,19 @@ def test_it_says_what_python_says(run, data, background):
     _, out, _ = run("iris", "--data", data, "--box", 0, 8, "--background", "uniform", "--json")
     atlas = pf.unfold(iris(), pf.box(0, 8))
     assert [row["cell"] for row in json.loads(out)["rows"]] == atlas.locate(PETALS).tolist()
+
+
+def test_the_data_is_its_own_background(run, tmp_path):
+    """Rows that are alone in their cells are compared with themselves only; that is said."""
+    data = write(tmp_path / "x.csv", [[1.4, 0.2], [1.5, 0.3], [5.0, 1.5]])
+    code, out, err = run("iris", "--data", data, "--json")
+    facts = json.loads(out)
+    assert code == 0 and adds_up(facts)
+    assert err.startswith("note: 1 of 3 rows are alone in their cells") and err.count("\n") == 1
+    assert [row["background_points"] for row in facts["rows"]] == [2, 2, 1]
+    assert not np.any(facts["rows"][2]["values"]) and np.any(facts["rows"][0]["values"])
+    code, _, err = run("iris", "--data", data, "--background", data, "--json")
+    assert (code, err) == (0, "")
 
 
 def test_baseline_takes_one_reference(run, data, tmp_path, refused):

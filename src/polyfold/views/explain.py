@@ -110,6 +110,8 @@ def explain(
         feature_names=names,
         progress=sys.stderr.isatty(),
     )
+    if background is None:
+        _say_who_is_alone(found)
     outputs = _output_names(model, network)
     facts = {"model": model, "data": str(data), **_facts(found, outputs)}
     if out is not None:
@@ -196,6 +198,18 @@ def _facts(found: Shapley, outputs: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
+def _say_who_is_alone(found: Shapley) -> None:
+    """A row that is compared with nothing but itself has values of zero, which is true and says nothing."""
+    alone = 0 if found.local is None else int((found.local.support == 1).sum())
+    if alone:
+        Console(stderr=True).print(
+            f"[bold yellow]note:[/] {alone} of {how_many(len(found), 'row')} are alone in their {found.scope}s, so "
+            "that their values are zero: give other points to compare with as --background",
+            soft_wrap=True,
+            highlight=False,
+        )
+
+
 # -- to a file
 
 
@@ -264,7 +278,7 @@ def _table(found: Shapley, outputs: tuple[str, ...], i: int, most: int) -> Table
     largest, rest = np.sort(order[:_FEATURES]), order[_FEATURES:]
 
     def line(name: str, value: str, numbers: npt.NDArray[np.float64], style: str | None = None) -> None:
-        table.add_row(name, value, *(f"{numbers[k]:.6g}" for k in shown), style=style)
+        table.add_row(name, value, *(f"{numbers[k] + 0.0:.6g}" for k in shown), style=style)
 
     line("base value", "", found.base_values[i])
     for j in largest:
