@@ -11,9 +11,10 @@ from hypothesis import given, settings
 
 import polyfold as pf
 from polyfold.analyses.words import in_words
+from polyfold.atlas.location import bounded_lift
 from polyfold.data import iris, read
 from polyfold.errors import DomainError, PolyfoldError, ShapeError
-from polyfold.exact.bounded import bounded_forward, exact_values
+from polyfold.exact.bounded import bounded_forward
 from polyfold.testing.strategies import cases
 
 NAMES = ["petal length", "petal width"]
@@ -83,12 +84,14 @@ def test_regions_add_up_their_cells(case):
     assert by_region.counts.sum() == by_cell.counts.sum() == inside.sum()
     assert len(by_region) + by_region.unused == len(merged)
     # A region's one linear model gives what the forward pass gives at all of its points.
-    outputs = bounded_forward(atlas.program, exact_values(atlas.lift(X[inside]))).outputs.values
+    outputs = bounded_forward(atlas.program, bounded_lift(atlas.domain, X[inside])).outputs
     rank = {int(region): i for i, region in enumerate(by_region.ids)}
     at = [rank[int(region)] for region in by_region.item[inside]]
     A, c = by_region.maps
     found = np.einsum("kij,kj->ki", A[at], X[inside]) + c[at]
-    np.testing.assert_allclose(found, outputs, rtol=1e-6, atol=1e-6 * (1 + np.abs(outputs).max(initial=0.0)))
+    # Witnesses may lie very far out; the forward pass says how far it can be wrong there.
+    doubt = outputs.errors + 1e-9 * (np.einsum("kij,kj->ki", np.abs(A[at]), np.abs(X[inside])) + np.abs(c[at]))
+    assert (np.abs(found - outputs.values) <= doubt).all()
 
 
 def test_labels_by_name_or_by_number(data):
