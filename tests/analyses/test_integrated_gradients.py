@@ -1,9 +1,10 @@
-"""Integrated gradients: by hand, in fractions, against many steps and captum's, and complete for a network of images."""
+"""Integrated gradients: against fractions, many steps and captum's; complete for a network of images too."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,7 @@ def in_fractions(layers: Any, x: Any, start: Any) -> Any:
         slope = sum(w * s for w, s in zip(row, way, strict=True))
         ends = sorted({Fraction(0), Fraction(1), *([-at / slope] if slope and 0 < -at / slope < 1 else [])})
         # How much of the way the gate is on, by the middle of every piece.
-        pieces = zip(ends[:-1], ends[1:], strict=True)
-        shares.append(sum((hi - lo for lo, hi in pieces if at + slope * (lo + hi) / 2 > 0), Fraction(0)))
+        shares.append(sum((hi - lo for lo, hi in pairwise(ends) if at + slope * (lo + hi) / 2 > 0), Fraction(0)))
     return np.array(
         [
             [float(d * sum(v * s * row[j] for v, s, row in zip(out, shares, W, strict=True))) for out in V]

@@ -85,7 +85,7 @@ def test_plots_of_a_result_draw(two_outputs: pf.Shapley, pyplot: Any, kind: str,
 
 def test_plots_that_are_none(two_outputs: pf.Shapley, one_output: pf.Shapley) -> None:
     pytest.importorskip("shap")
-    with pytest.raises(PolyfoldError, match="kind='pie' is none of shap's plots.*beeswarm"):
+    with pytest.raises(PolyfoldError, match=r"kind='pie' is none of shap's plots.*beeswarm"):
         one_output.plot("pie")
     with pytest.raises(PolyfoldError, match="give output=0 to 1"):
         two_outputs.plot()

@@ -114,14 +114,13 @@ def _local(
     rows = places.rows(X)
     found = explain_locally(places, rows, background, means, empty)
     outputs, here = with_sizes(places.program, places.lift(rows))
-    _, there = with_sizes(places.program, places.lift(found.local.means))
     named = _named(names, rows.shape[1])
     return Shapley(
         rows,
         found.values,
         found.base_values,
         outputs,
-        np.maximum(here, there),
+        np.maximum(here, found.scale),
         scope,
         found.background,
         named,

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from polyfold.analyses.shapley.hybrids import LocalGame
 from polyfold.analyses.shapley.places import AtlasPlaces, Places
 from polyfold.analyses.shapley.result import LocalModels
+from polyfold.analyses.sizes import with_sizes
 from polyfold.errors import DomainError, PolyfoldError, ShapeError
 from polyfold.exact.bounded import bounded_forward
 from polyfold.network.arrays import real_array
@@ -28,10 +29,14 @@ EMPTY = ("error", "all", "uniform")
 
 @dataclass(frozen=True, eq=False)
 class LocalValues:
-    """Values (n, features, outputs), base values (n, outputs), and how they came about."""
+    """Values (n, features, outputs), base values (n, outputs), and how they came about.
+
+    `scale` (n,) is the largest number met in the network at the expectations.
+    """
 
     values: Array
     base_values: Array
+    scale: Array
     background: str
     local: LocalModels
     game: LocalGame
@@ -55,16 +60,20 @@ def explain_locally(places: Places, rows: Array, background: Any, means: Any, em
         raise PolyfoldError(f"empty={empty!r} is no option: use {', '.join(map(repr, EMPTY))}")
     placed = places.place(rows)
     cells = placed.number
-    distinct, of = np.unique(cells, return_inverse=True)
+    distinct, first, of = np.unique(cells, return_index=True, return_inverse=True)
     of = of.reshape(-1)
     expected = _expected(places, rows, cells, background, means, empty)
     A, c = places.maps(distinct)
+    # Unless means were given, inputs of one cell share theirs.
+    one_each = expected.means if means is not None else expected.means[first]
+    _, scale = with_sizes(places.program, places.lift(one_each))
     values = A.transpose(0, 2, 1)[of] * (rows - expected.means)[:, :, None]
     base = np.matmul(A[of], expected.means[:, :, None])[:, :, 0] + c[of]
     in_regions = isinstance(places, AtlasPlaces) and places.by_region
     return LocalValues(
         values,
         base,
+        scale if means is not None else scale[of],
         expected.words,
         LocalModels(
             cells,
