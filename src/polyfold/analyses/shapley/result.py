@@ -86,7 +86,8 @@ class Shapley:
         for name in ("values", *expected):
             getattr(self, name).setflags(write=False)
         off = self.efficiency_error
-        size = np.maximum(self.scale, np.abs(self.values).sum(axis=1).max(axis=1, initial=0.0))
+        total = np.einsum("ndm->nm", np.abs(self.values))
+        size = np.maximum(self.scale, total.max(axis=1, initial=0.0))
         wrong = np.flatnonzero(~(off <= ADDS_UP * size))
         if len(wrong):
             i = int(wrong[0])
@@ -122,7 +123,7 @@ class Shapley:
     @property
     def efficiency_error(self) -> Array:
         """|base + sum of the values - f(x)| of every input, the largest over the outputs."""
-        gaps = np.abs(self.values.sum(axis=1) - (self.outputs - self.base_values))
+        gaps = np.abs(np.einsum("ndm->nm", self.values) - (self.outputs - self.base_values))
         found: Array = gaps.max(axis=1, initial=0.0)
         return found
 
