@@ -130,7 +130,9 @@ def test_one_baseline_for_each() -> None:
     rng = np.random.default_rng(3)
     layers = layers_of(rng, 3, 6, 2)
     X, starts = rng.normal(size=(2, 4, 3))
-    each = pf.integrated_gradients(layers, X, starts)
+    seen: list[int] = []
+    each = pf.integrated_gradients(layers, X, starts, progress=seen.append)
+    assert seen == [1, 2, 3, 4]
     for i in range(4):
         assert np.array_equal(each.values[i], pf.integrated_gradients(layers, X[i : i + 1], starts[i]).values[0])
     assert pf.integrated_gradients(layers, np.zeros((0, 3)), starts[0]).values.shape == (0, 3, 2)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 import polyfold as pf
 from analyses.shapley_oracles import by_definition, layers_of
 from polyfold.errors import DomainError, PolyfoldError, ShapeError
-from polyfold.testing import Case
+from polyfold.testing import Case, wide_case
 from polyfold.testing.strategies import cases
 
 PROMISED = 1e-9
@@ -212,6 +212,7 @@ def test_on_a_slice_features_are_the_parameters(network: pf.Network) -> None:
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(cases(max_size=5))
+@example(wide_case(8247, size=1))  # a first layer that reads nothing
 def test_generated_networks_add_up(case: Case) -> None:
     atlas = pf.unfold(case.program, case.domain, max_cells=40)
     if not len(atlas):

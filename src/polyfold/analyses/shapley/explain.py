@@ -63,7 +63,8 @@ def shapley(
         With a number of random orders, values are estimated there, with proved bounds in `estimate.error`.
     confidence, seed: of an estimate.
     feature_names: names of the features; those of a data frame's columns are taken from it.
-    progress: True for a progress line on standard error, or a function that is called with the number of inputs so far.
+    progress: True for a progress line on standard error, or a function that is called with the number of inputs so far;
+        cells and regions, which take no time, report nothing.
 
     >>> import numpy as np, polyfold as pf
     >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
