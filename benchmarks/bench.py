@@ -21,6 +21,7 @@ from report import Section, machine, paragraph
 from sections import (
     acasxu,
     arithmetic_limit,
+    attributions,
     baselines,
     count_and_unfold,
     figure3,
@@ -28,6 +29,7 @@ from sections import (
     interrupts,
     memory,
     relucent,
+    shapley,
     slices,
     threads,
 )
@@ -45,6 +47,8 @@ SECTIONS = {
     "limit": arithmetic_limit,
     "slices": slices,
     "figure3": figure3,
+    "shapley": shapley,
+    "attributions": attributions,
 }
 
 

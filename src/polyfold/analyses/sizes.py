@@ -11,6 +11,7 @@ Array = npt.NDArray[np.float64]
 
 # Floats that one part of a pass may hold: 16 MB.
 _FLOATS = 1 << 21
+_SHORT = 32
 
 
 def with_sizes(program: Program, X: Array) -> tuple[Array, Array]:
@@ -24,15 +25,27 @@ def with_sizes(program: Program, X: Array) -> tuple[Array, Array]:
 
 
 def _pass(program: Program, X: Array) -> tuple[Array, Array]:
-    largest: Array = np.abs(X).max(axis=1, initial=0.0)
+    largest = _largest_of_rows(X)
     values = [X]
     for number, step in enumerate(program.steps.steps):
         z = step.affine(values)
-        largest = np.maximum(largest, np.abs(z).max(axis=1, initial=0.0))
+        largest = np.maximum(largest, _largest_of_rows(z))
         if step.stage is not None:
             stage = program.stages[step.stage]
             z = np.maximum(z, 0.0) if stage.is_relu else z * np.where(z > 0, stage.slope_on, stage.slope_off)
         values.append(z)
         forget(values, program.steps.last_reader, number)
     outputs = program.steps.output(values)
-    return outputs, np.maximum(largest, np.abs(outputs).max(axis=1, initial=0.0))
+    return outputs, np.maximum(largest, _largest_of_rows(outputs))
+
+
+def _largest_of_rows(values: Array) -> Array:
+    """The largest absolute value in each row; column by column, which is faster, where rows are short."""
+    sizes = np.abs(values)
+    if values.shape[1] > _SHORT:
+        long: Array = sizes.max(axis=1)
+        return long
+    largest = np.zeros(len(values))
+    for column in sizes.T:
+        np.maximum(largest, column, out=largest)
+    return largest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, Literal
 
@@ -13,6 +14,7 @@ from polyfold.analyses.integrated_gradients.result import IntegratedGradients
 from polyfold.analyses.integrated_gradients.segments import segments
 from polyfold.analyses.local import input_rows
 from polyfold.analyses.sizes import with_sizes
+from polyfold.engine.progress import reporter
 from polyfold.errors import PolyfoldError, ShapeError
 from polyfold.network.arrays import real_array
 from polyfold.network.load import load
@@ -29,6 +31,7 @@ def integrated_gradients(
     baseline: Any,
     *,
     outputs: int | list[int] | Literal["largest"] | None = None,
+    progress: bool | Callable[[int], None] = False,
 ) -> IntegratedGradients:
     """Exact integrated gradients: (x - baseline) times the mean gradient on the straight way between the two.
 
@@ -42,11 +45,12 @@ def integrated_gradients(
     baseline: one input for all of X, or one for each, in the shape of X.
     outputs: which outputs to explain: None for all, a number or a list of numbers, or "largest" for each input's
         own largest output. The fewer, the faster.
+    progress: True for a progress line on standard error, or a function that is called with the number of inputs so far.
 
     >>> import numpy as np, polyfold as pf
     >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
     >>> found = pf.integrated_gradients(corner, [[3.0, 1.0]], [-1.0, 0.0])
-    >>> found.values[0, :, 0].tolist(), int(found.segments[0])
+    >>> found.values[0, :, 0].round(9).tolist(), int(found.segments[0])
     ([3.0, 1.0], 2)
     """
     program = network if isinstance(network, Program) else lower(load(network))
@@ -56,13 +60,15 @@ def integrated_gradients(
     asked = _outputs(outputs, f_x)
     values = np.zeros((len(rows), program.input_dim, asked.shape[1]))
     counts, undecided = np.ones(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
-    for i, (start, end) in enumerate(zip(starts, rows, strict=True)):
-        if np.array_equal(start, end):
-            continue  # no way to go, and nothing to explain
-        way = segments(program, start, end)
-        counts[i], undecided[i] = len(way.lengths), way.undecided
-        gradients = mean_gradients(program, way.signs, way.lengths, asked[i].tolist())
-        values[i] = (gradients * (end - start)).T
+    with reporter(progress, "inputs") as report:
+        for i, (start, end) in enumerate(zip(starts, rows, strict=True)):
+            # Where both are the same there is no way to go, and nothing to explain.
+            if not np.array_equal(start, end):
+                way = segments(program, start, end)
+                counts[i], undecided[i] = len(way.lengths), way.undecided
+                gradients = mean_gradients(program, way.signs, way.lengths, asked[i].tolist())
+                values[i] = (gradients * (end - start)).T
+            report(i + 1)
     picked = np.arange(len(rows))[:, None]
     return IntegratedGradients(
         rows,

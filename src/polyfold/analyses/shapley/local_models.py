@@ -15,6 +15,7 @@ import numpy.typing as npt
 from polyfold.analyses.shapley.hybrids import LocalGame
 from polyfold.analyses.shapley.places import AtlasPlaces, Places
 from polyfold.analyses.shapley.result import LocalModels
+from polyfold.analyses.sizes import with_sizes
 from polyfold.errors import DomainError, PolyfoldError, ShapeError
 from polyfold.exact.bounded import bounded_forward
 from polyfold.network.arrays import real_array
@@ -28,10 +29,14 @@ EMPTY = ("error", "all", "uniform")
 
 @dataclass(frozen=True, eq=False)
 class LocalValues:
-    """Values (n, features, outputs), base values (n, outputs), and how they came about."""
+    """Values (n, features, outputs), base values (n, outputs), and how they came about.
+
+    `scale` (n,) is the largest number met in the network at the expectations.
+    """
 
     values: Array
     base_values: Array
+    scale: Array
     background: str
     local: LocalModels
     game: LocalGame
@@ -55,16 +60,19 @@ def explain_locally(places: Places, rows: Array, background: Any, means: Any, em
         raise PolyfoldError(f"empty={empty!r} is no option: use {', '.join(map(repr, EMPTY))}")
     placed = places.place(rows)
     cells = placed.number
-    distinct, of = np.unique(cells, return_inverse=True)
-    of = of.reshape(-1)
+    distinct, of = _distinct(cells)
     expected = _expected(places, rows, cells, background, means, empty)
     A, c = places.maps(distinct)
+    # Unless means were given, inputs of one cell share theirs.
+    one_each = expected.means if means is not None else expected.means[_any_of(of, len(distinct))]
+    _, scale = with_sizes(places.program, places.lift(one_each))
     values = A.transpose(0, 2, 1)[of] * (rows - expected.means)[:, :, None]
     base = np.matmul(A[of], expected.means[:, :, None])[:, :, 0] + c[of]
     in_regions = isinstance(places, AtlasPlaces) and places.by_region
     return LocalValues(
         values,
         base,
+        scale if means is not None else scale[of],
         expected.words,
         LocalModels(
             cells,
@@ -104,8 +112,7 @@ def _of_points(places: Places, cells: Ids, points: Array, empty: str, kind: str)
     if not len(points):
         raise ShapeError("the background has no points: give some, background='uniform', or means=")
     groups, of_point = places.groups(cells), places.background(points)
-    wanted, of = np.unique(groups, return_inverse=True)
-    of = of.reshape(-1)
+    wanted, of = _distinct(groups)
     at = np.searchsorted(wanted, of_point)
     at[at == len(wanted)] = 0
     used = np.flatnonzero(wanted[at] == of_point) if len(wanted) else np.zeros(0, dtype=np.int64)
@@ -133,8 +140,8 @@ def _of_points(places: Places, cells: Ids, points: Array, empty: str, kind: str)
 
 
 def _uniform(places: Places, cells: Ids, rows: Ids, kind: str) -> Array:
-    distinct, of = np.unique(cells[rows], return_inverse=True)
-    centres: Array = places.centroids(distinct)[of.reshape(-1)]
+    distinct, of = _distinct(cells[rows])
+    centres: Array = places.centroids(distinct)[of]
     unbounded = np.flatnonzero(~np.isfinite(centres).all(axis=1))
     if len(unbounded):
         i = int(rows[unbounded[0]])
@@ -173,7 +180,24 @@ def _given(means: Any, rows: Array, cells: Ids) -> Array:
 def _outside(places: Places, points: Array, cells: Ids) -> Flags:
     """Which points are proved to lie outside the closed cells."""
     passed = bounded_forward(places.program, places.bounded(points))
-    distinct, of = np.unique(cells, return_inverse=True)
-    differs = passed.pattern != places.signs(distinct)[of.reshape(-1)]
+    distinct, of = _distinct(cells)
+    differs = passed.pattern != places.signs(distinct)[of]
     out: Flags = (differs & passed.certain & ~passed.zero).any(axis=1)
     return out
+
+
+def _distinct(numbers: Ids) -> tuple[Ids, Ids]:
+    """The distinct ones of small numbers, ascending, and for each number which of them it is; nothing is sorted."""
+    there = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=bool)
+    there[numbers] = True
+    distinct = np.flatnonzero(there)
+    place = np.zeros(len(there), dtype=np.int64)
+    place[distinct] = np.arange(len(distinct))
+    return distinct, place[numbers]
+
+
+def _any_of(of: Ids, count: int) -> Ids:
+    """An item of each kind."""
+    found = np.zeros(count, dtype=np.int64)
+    found[of] = np.arange(len(of))
+    return found

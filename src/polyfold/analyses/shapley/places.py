@@ -19,7 +19,7 @@ from polyfold.atlas.maps import in_chunks, output_forms
 from polyfold.atlas.patterns import pack
 from polyfold.errors import DomainError, PolyfoldError
 from polyfold.exact.bounded import BoundedValues, bounded_forward, exact_values
-from polyfold.exact.scaled import Scaled, patterns_at, pre_activations
+from polyfold.exact.scaled import patterns_at, pre_activations, rounded
 from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
@@ -234,10 +234,11 @@ def _patterns(program: Program, X: Array) -> tuple[Signs, Flags]:
 
     def fill(part: slice) -> None:
         rows = np.ascontiguousarray(X[part])
-        # Not called clean: a gate that is zero because of inputs that are zero is looked at more closely.
-        exact = Scaled(rows, np.zeros(len(rows)), np.abs(rows).max(axis=0), np.zeros(rows.shape[1], dtype=bool))
-        first = pre_activations(program.steps.steps[0].affine, {0: exact}, len(rows))
-        signs[part], undecided = patterns_at(program, exact, first)
+        # As if rounded, not exact: a gate that is zero because inputs are is then looked at more closely.
+        largest = np.abs(rows).max(axis=0)
+        inputs = rounded(rows, np.where(largest > 0, largest, 1.0), 1)
+        first = pre_activations(program.steps.steps[0].affine, {0: inputs}, len(rows))
+        signs[part], undecided = patterns_at(program, inputs, first)
         open_ = part.start + np.unique(undecided.rows)
         if len(open_):
             signs[open_], special = signs_at(program, X[open_], MEMORY)

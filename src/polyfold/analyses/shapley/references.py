@@ -90,7 +90,7 @@ def _exactly(program: Program, x: Array, reference: Array, effort: Effort, which
         return values
     found = structure(program, x, reference)
     if found.coalitions <= min(effort.max_coalitions, 2 ** len(active)):
-        return _by_terms(program, x, reference, found)
+        return by_terms(program, x, reference, found)
     if 2 ** len(active) <= effort.max_coalitions:
         values[active] = games(program, x[None], reference[None], active)[0]
         return values
@@ -105,7 +105,8 @@ def _exactly(program: Program, x: Array, reference: Array, effort: Effort, which
     return None
 
 
-def _by_terms(program: Program, x: Array, reference: Array, found: Structure) -> Array:
+def by_terms(program: Program, x: Array, reference: Array, found: Structure) -> Array:
+    """The values (features, outputs) as the closed formula of the affine part, and a game for every term."""
     values: Array = (found.A * (x - reference)).T.copy()
     for term in found.terms:
         readout = Readout(term.gates)

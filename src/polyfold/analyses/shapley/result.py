@@ -28,8 +28,9 @@ class LocalModels:
     `cells` are the atlas's cells; without an atlas, numbers in the order in which cells were met: inputs with the same
     number share a cell. `regions` are those of `pf.regions`, for scope "region" only. `means` (n, features) are the
     expectations E[x], and `support` says how many background points are behind each (0 where none are: uniform, or
-    given). `continued`: the expectation is not one over points of the cell, so the local model is continued beyond it.
-    `on_wall`: the input lies on a wall, or too near to tell, so that it has other cells too.
+    given). `continued`: the expectation is not one over points of the cell, so the local model is continued beyond it;
+    of means that were given for regions nobody can tell. `on_wall`: the input lies on a wall, or too near to tell, so
+    that it has other cells too.
     """
 
     cells: Ids
@@ -86,7 +87,8 @@ class Shapley:
         for name in ("values", *expected):
             getattr(self, name).setflags(write=False)
         off = self.efficiency_error
-        size = np.maximum(self.scale, np.abs(self.values).sum(axis=1).max(axis=1, initial=0.0))
+        total = np.einsum("ndm->nm", np.abs(self.values))
+        size = np.maximum(self.scale, total.max(axis=1, initial=0.0))
         wrong = np.flatnonzero(~(off <= ADDS_UP * size))
         if len(wrong):
             i = int(wrong[0])
@@ -122,7 +124,7 @@ class Shapley:
     @property
     def efficiency_error(self) -> Array:
         """|base + sum of the values - f(x)| of every input, the largest over the outputs."""
-        gaps = np.abs(self.values.sum(axis=1) - (self.outputs - self.base_values))
+        gaps = np.abs(np.einsum("ndm->nm", self.values) - (self.outputs - self.base_values))
         found: Array = gaps.max(axis=1, initial=0.0)
         return found
 
