@@ -28,7 +28,7 @@ SOURCES := src tests benchmarks tools
 NATIVE := $(shell find native -not -name '.*' 2>/dev/null) CMakeLists.txt
 NATIVE_CODE := $(filter %.hpp %.cpp,$(NATIVE))
 
-# More options for benchmarks/bench.py, say BENCH_OPTIONS='--relucent-seconds 60'.
+# More options for benchmarks/bench.py, say BENCH_OPTIONS='--relucent-seconds 60' or '--only count interrupts'.
 BENCH_OPTIONS ?=
 BENCH = $(PY) benchmarks/bench.py --relucent $(BENCH_VENV)/bin/python $(BENCH_OPTIONS)
 WORKERS ?= auto

@@ -122,8 +122,7 @@ nb::ndarray<nb::numpy, T> give(GrowingArray<T>&& values, std::vector<std::size_t
     return nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), owner);
 }
 
-nb::dict to_python(Unfolded&& result, const Problem& problem) {
-    CellBlock& cells = result.cells;
+nb::dict to_python(CellBlock&& cells, bool complete, const Problem& problem) {
     const auto count = static_cast<std::size_t>(cells.cells);
     std::vector<std::int64_t> shared_facet;
     std::vector<std::int32_t> shared_wall;
@@ -143,7 +142,7 @@ nb::dict to_python(Unfolded&& result, const Problem& problem) {
     out["neighbour"] = give(std::move(cells.neighbour));
     out["shared_facet"] = give(std::move(shared_facet));
     out["shared_wall"] = give(std::move(shared_wall));
-    out["complete"] = result.complete;
+    out["complete"] = complete;
     return out;
 }
 
@@ -158,20 +157,40 @@ RunOptions run_options(int threads, std::int64_t max_cells, const nb::callable& 
     return options;
 }
 
-nb::dict unfold_to_python(const Problem& problem, bool by_programs, int threads, std::int64_t max_cells,
-                          const nb::callable& keep_going, const nb::callable& still_wanted, const KnownCells* known) {
+// What core.find_cells returns: cells that were found, with what it takes to put them together. The Python objects of
+// the problem and of the known cells are kept alive by it.
+struct FoundCells {
+    Found found;
+    const Problem* problem;
+    RunOptions options;
+    bool handed_out = false;
+};
+
+FoundCells find_cells_for_python(const Problem& problem, bool by_programs, int threads, std::int64_t max_cells,
+                                 const nb::callable& keep_going, const KnownCells* known) {
     RunOptions options = run_options(threads, max_cells, keep_going);
     options.known = known;
-    options.still_wanted = [&still_wanted] {
+    Found found;
+    {
+        const nb::gil_scoped_release release;
+        found = find_cells(problem, by_programs ? Method::programs : Method::generators, options);
+    }
+    options.keep_going = nullptr;  // it lives no longer than this call
+    return {std::move(found), &problem, std::move(options)};
+}
+
+nb::dict put_together_for_python(FoundCells& cells, const nb::callable& still_wanted) {
+    if (cells.handed_out) throw std::logic_error("these cells have been put together before");
+    cells.options.still_wanted = [&still_wanted] {
         const nb::gil_scoped_acquire gil;
         return nb::cast<bool>(still_wanted());
     };
-    Unfolded result;
     {
         const nb::gil_scoped_release release;
-        result = unfold(problem, by_programs ? Method::programs : Method::generators, options);
+        put_together(cells.found, *cells.problem, cells.options);
     }
-    return to_python(std::move(result), problem);
+    cells.handed_out = true;
+    return to_python(std::move(cells.found.cells), cells.found.complete, *cells.problem);
 }
 
 nb::tuple count_to_python(const Problem& problem, bool by_programs, int threads, const nb::callable& keep_going) {
@@ -390,15 +409,22 @@ NB_MODULE(_native, m) {
             "The arrays of an atlas in the engine's order, exact witnesses as they are handed out, and pairs of "
             "a cell and a gate that vanishes on all of it, in the order of the cells.");
     // The stub generator cannot know what is in a dictionary; these signatures say so.
-    m.def("unfold", &unfold_to_python, "problem"_a, "by_programs"_a, "threads"_a, "max_cells"_a, "keep_going"_a,
-          "still_wanted"_a, "known"_a = nb::none(),
-          nb::sig("def unfold(problem: Problem, by_programs: bool, threads: int, max_cells: int, "
+    nb::class_<FoundCells>(m, "FoundCells", "Cells that were found and not yet put together.")
+        .def_prop_ro(
+            "complete", [](const FoundCells& cells) { return cells.found.complete; },
+            "Whether the search came to its end.")
+        .def("put_together", &put_together_for_python, "still_wanted"_a,
+             nb::sig("def put_together(self, still_wanted: collections.abc.Callable[[], bool]) -> dict[str, "
+                     "typing.Any]"),
+             "The arrays of an atlas, once. `still_wanted()` is called now and then; False raises GivenUp, after which "
+             "it can be tried again. Cells that were known are among the result.");
+    m.def("find_cells", &find_cells_for_python, "problem"_a, "by_programs"_a, "threads"_a, "max_cells"_a,
+          "keep_going"_a, "known"_a = nb::none(), nb::keep_alive<0, 1>(), nb::keep_alive<0, 6>(),
+          nb::sig("def find_cells(problem: Problem, by_programs: bool, threads: int, max_cells: int, "
                   "keep_going: collections.abc.Callable[[int], bool], "
-                  "still_wanted: collections.abc.Callable[[], bool], "
-                  "known: KnownCells | None = None) -> dict[str, typing.Any]"),
-          "All cells; `keep_going(cells)` is called now and then and stops the run by returning False. Found cells are "
-          "then put together, until `still_wanted()` returns False: that raises GivenUp. Cells that are known are "
-          "among the result, and limits hold for the others.");
+                  "known: KnownCells | None = None) -> FoundCells"),
+          "All cells; `keep_going(cells)` is called now and then and stops the run by returning False. Cells that are "
+          "known are not searched for, and limits hold for the others.");
     m.def("count", &count_to_python, "problem"_a, "by_programs"_a, "threads"_a, "keep_going"_a,
           nb::sig("def count(problem: Problem, by_programs: bool, threads: int, "
                   "keep_going: collections.abc.Callable[[int], bool]) -> tuple[int, bool]"),

@@ -40,7 +40,8 @@ def main() -> None:
     if not sent or result.complete:
         raise SystemExit("the call came to its end before it was interrupted")
     cells = result.cells if isinstance(result, pf.Count) else len(result)
-    print(json.dumps({"cells": int(cells), "latency": back - sent[0]}))
+    together = time.perf_counter() - back
+    print(json.dumps({"cells": int(cells), "latency": back - sent[0], "together": together}))
 
 
 if __name__ == "__main__":

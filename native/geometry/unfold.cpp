@@ -13,22 +13,13 @@ namespace polyfold {
 namespace {
 
 template <class Walk>
-Unfolded unfold_by(const Problem& problem, const RunOptions& options) {
+Found find_by(const Problem& problem, const RunOptions& options) {
     Run<Walk> run(problem, options);
     run();
-    Unfolded result;
-    result.complete = run.complete();
-    run.take_blocks([&](CellBlock&& block) { result.cells.append(std::move(block)); });
-    if (options.known) {
-        auto [cells, left_out] = options.known->with(result.cells, options.max_cells);
-        result.complete = result.complete && !left_out;
-        result.cells = std::move(cells);
-    } else if (options.max_cells >= 0 && result.cells.cells > options.max_cells) {
-        result.complete = false;
-        result.cells.truncate(options.max_cells, problem.dim);
-    }
-    pair_facets(result.cells, problem.gates, options);
-    return result;
+    Found found;
+    found.complete = run.complete();
+    run.take_blocks([&](CellBlock&& block) { found.blocks.push_back(std::move(block)); });
+    return found;
 }
 
 template <class Walk>
@@ -66,9 +57,26 @@ auto with_enough_facets(Attempt attempt) {
 
 }  // namespace
 
-Unfolded unfold(const Problem& problem, Method method, const RunOptions& options) {
-    if (method == Method::programs) return unfold_by<LpWalk>(problem, options);
-    return with_enough_facets([&]<int Words>() { return unfold_by<ListWalk<Words>>(problem, options); });
+Found find_cells(const Problem& problem, Method method, const RunOptions& options) {
+    if (method == Method::programs) return find_by<LpWalk>(problem, options);
+    return with_enough_facets([&]<int Words>() { return find_by<ListWalk<Words>>(problem, options); });
+}
+
+void put_together(Found& found, const Problem& problem, const RunOptions& options) {
+    if (!found.in_one_block) {
+        for (CellBlock& block : found.blocks) found.cells.append(std::move(block));
+        found.blocks.clear();
+        if (options.known) {
+            auto [cells, left_out] = options.known->with(found.cells, options.max_cells);
+            found.complete = found.complete && !left_out;
+            found.cells = std::move(cells);
+        } else if (options.max_cells >= 0 && found.cells.cells > options.max_cells) {
+            found.complete = false;
+            found.cells.truncate(options.max_cells, problem.dim);
+        }
+        found.in_one_block = true;
+    }
+    pair_facets(found.cells, problem.gates, options);
 }
 
 Counted count_cells(const Problem& problem, Method method, const RunOptions& options) {

@@ -18,12 +18,19 @@ enum class Method {
     programs,    // cells by linear programs: domains that LpWalk accepts, for high dimension
 };
 
-struct Unfolded {
-    CellBlock cells;
-    bool complete = false;
+// What a search has found. It is an atlas only once it has been put together.
+struct Found {
+    std::vector<CellBlock> blocks;  // in the tree's order, as the threads left them
+    CellBlock cells;                // all of them in one, and with their neighbours once they are put together
+    bool in_one_block = false;
+    bool complete = false;  // before that: whether the search came to its end
 };
 
-Unfolded unfold(const Problem& problem, Method method, const RunOptions& options);
+Found find_cells(const Problem& problem, Method method, const RunOptions& options);
+
+// Join the blocks with the cells that were known, keep no more than are wanted, and pair their facets: a good part of a
+// second for a million cells. Throws Stopped where that is not wanted any more; it can then be called again.
+void put_together(Found& found, const Problem& problem, const RunOptions& options);
 
 struct Counted {
     std::int64_t cells = 0;

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import SECTIONS, page
+from bench import SECTIONS, page, page_with
 from cases import Case
 from instructions import KEPT, rises
 from processes import WorkerError, run
@@ -23,6 +23,18 @@ def test_the_page_holds_every_section() -> None:
     assert "## First\n\nHow.\n\n| network | cells |\n| --- | ---: |\n| 2,4,1 | 11 |\n\n- a note" in text
     assert text.endswith("## Second\n\nNot measured.\n")
     assert "quick run" in text and "quick run" not in page([], quick=False)
+
+
+def test_sections_can_be_measured_again() -> None:
+    first, second = Section("First", "How.", None), Section("Second", "Then.", None)
+    text = page_with(
+        page([first, second], quick=False),
+        [Section("First", "Better.", None), Section("Third", "New.", None)],
+        "Quiet.",
+    )
+    assert text.startswith(page([], quick=False).rstrip("\n"))
+    again = "*Measured again in a run of its own. Quiet.*"
+    assert text.endswith(f"\n\n## First\n\nBetter.\n\n{again}\n\n## Second\n\nThen.\n\n## Third\n\nNew.\n\n{again}\n")
 
 
 def test_every_section_can_be_measured() -> None:

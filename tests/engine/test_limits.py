@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import signal
 import subprocess
@@ -18,6 +19,7 @@ import pytest
 import polyfold as pf
 from atlas.oracles import CORNER, unfolded
 from polyfold import core
+from polyfold.atlas.deferred import DeferredAtlas
 from polyfold.atlas.domain import resolve_domain
 from polyfold.atlas.problem import core_problem
 from polyfold.errors import LimitError
@@ -180,9 +182,83 @@ def test_putting_cells_together_can_be_given_up(threads):
         asked.append(True)
         return False
 
+    found = core.find_cells(problem, False, threads, -1, lambda cells: True)
     with pytest.raises(core.GivenUp):
-        core.unfold(problem, False, threads, -1, lambda cells: True, still_wanted)
+        found.put_together(still_wanted)
     assert asked == [True]
+    again = found.put_together(lambda: True)  # and it can be had after all
+    assert np.array_equal(again["neighbour"], pf.unfold(MEDIUM).neighbour)
+    with pytest.raises(RuntimeError, match="put together before"):
+        found.put_together(lambda: True)
+
+
+@pytest.mark.parametrize("domain", [None, pf.box(-1, 1)])
+def test_an_interrupted_run_returns_before_its_cells_are_put_together(domain):
+    part = pf.unfold(ENDLESS, domain, max_seconds=0.2)
+    assert type(part) is DeferredAtlas and isinstance(part, pf.Atlas)
+    assert not part.certificate.complete and part.dim == 6 and part.gates == 120  # which asks for no cell
+    assert type(part) is DeferredAtlas
+    assert not hasattr(part, "no_such_thing") and type(part) is DeferredAtlas
+    cells = len(part)
+    assert type(part) is pf.Atlas and cells == len(part.patterns) == len(part.witnesses) > 0
+    assert not part.patterns.flags.writeable
+    assert all(item.passed for item in pf.check(part).checks)
+
+
+def test_cells_that_are_put_together_later_are_the_same(tmp_path):
+    """Resumed, saved or copied first: every way leads to the atlas that nobody stopped."""
+    stopped = []
+
+    def stop_at_once(cells):
+        stopped.append(cells)
+        raise KeyboardInterrupt
+
+    layers = network([3, 64, 64, 1])
+    whole = pf.unfold(layers, pf.box(-1, 1))
+    for use in (
+        pf.resume,
+        copy.copy,
+        copy.deepcopy,
+        lambda part: part.with_certificate(part.certificate),
+        saved_at(tmp_path),
+    ):
+        part = pf.unfold(layers, pf.box(-1, 1), progress=stop_at_once)
+        assert type(part) is DeferredAtlas, "the run was over before it was stopped: it needs more cells"
+        used = use(part)
+        assert_same(pf.resume(used), whole)
+        assert_same(pf.resume(part), whole)
+    assert stopped
+
+
+def saved_at(folder):
+    def save_and_open(part):
+        part.save(folder / "part.parquet")
+        return pf.open(folder / "part.parquet")
+
+    return save_and_open
+
+
+def test_cells_are_put_together_once_by_many_threads():
+    part = pf.unfold(ENDLESS, pf.box(-1, 1), max_seconds=0.2)
+    seen = []
+    threads = [threading.Thread(target=lambda: seen.append(part.neighbour)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(seen) == 8 and all(array is seen[0] for array in seen)
+
+
+def test_an_interrupt_while_cells_are_put_together_later(request):
+    request.addfinalizer(
+        partial(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
+    )
+    part = pf.unfold(ENDLESS, pf.box(-1, 1), max_seconds=1.0)
+    threading.Timer(0.001, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        len(part)
+        time.sleep(30)  # where the signal came only after it
+    assert_sound(part, "max_seconds")
 
 
 def test_an_interrupt_raised_by_the_callback():

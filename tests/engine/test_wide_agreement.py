@@ -12,9 +12,9 @@ import polyfold as pf
 from engine.agreement import assert_same
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.problem import core_problem
-from polyfold.core import OpenDomain
+from polyfold.core import FoundCells, OpenDomain
 from polyfold.core import count as core_count
-from polyfold.core import unfold as core_unfold
+from polyfold.core import find_cells as find_cells_by
 from polyfold.engine.method import GENERATORS, PROGRAMS
 from polyfold.engine.reference import reference_unfold
 from polyfold.engine.watch import Leave
@@ -60,9 +60,9 @@ def walk(case: Case, monkeypatch: pytest.MonkeyPatch, *, by_programs: bool) -> p
 
     def find_cells(
         program: Program, domain: Domain, threads: int, max_cells: int, leave: Leave, **options: Any
-    ) -> tuple[dict[str, Any], str]:
+    ) -> tuple[FoundCells, str]:
         problem = core_problem(program, domain)
-        found = core_unfold(problem, by_programs, threads, max_cells, leave.keep_going, leave.still_wanted)
+        found = find_cells_by(problem, by_programs, threads, max_cells, leave.keep_going)
         return found, PROGRAMS if by_programs else GENERATORS
 
     with monkeypatch.context() as patch:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from polyfold.core._native import (
     FlatDomain,
+    FoundCells,
     GivenUp,
     KnownCells,
     OpenDomain,
@@ -16,15 +17,16 @@ from polyfold.core._native import (
     count_faces,
     count_pairing,
     cut_slice,
+    find_cells,
     measure,
     prove_witnesses,
     read_slice,
     trace,
-    unfold,
 )
 
 __all__ = [
     "FlatDomain",
+    "FoundCells",
     "GivenUp",
     "KnownCells",
     "OpenDomain",
@@ -37,9 +39,9 @@ __all__ = [
     "count_faces",
     "count_pairing",
     "cut_slice",
+    "find_cells",
     "measure",
     "prove_witnesses",
     "read_slice",
     "trace",
-    "unfold",
 ]

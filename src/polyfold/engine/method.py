@@ -24,6 +24,9 @@ _MANY_CORNERS = 7
 _MANY_CORNERS_OF_FEW_STAGES = 9
 _FEW_STAGES = 2
 
+# The arrays of an atlas, or what can be put together to them.
+Cells = dict[str, Any] | core.FoundCells
+
 
 def as_method_takes_it(program: Program, domain: Domain) -> Program:
     """The program with its matrices written out, unless only vertices will pass it; that may raise LimitError."""
@@ -38,8 +41,8 @@ def find_cells(
     leave: Leave,
     *,
     by_vertices: bool | None = None,
-) -> tuple[dict[str, Any], str]:
-    """The arrays of all cells, and by which method they were found.
+) -> tuple[Cells, str]:
+    """All cells, and by which method they were found.
 
     Vertices on lines and planes through programs that are too large for the core (`by_vertices` overrules that); linear
     programs on bounded domains of high dimension; else generators. On all of R^d cells have few vertices in any
@@ -51,10 +54,10 @@ def find_cells(
     many = _MANY_CORNERS_OF_FEW_STAGES if len(program.stages) <= _FEW_STAGES else _MANY_CORNERS
     if domain.dim >= many and domain.rows > domain.dim:
         try:
-            return core.unfold(problem, True, threads, max_cells, leave.keep_going, leave.still_wanted), PROGRAMS
+            return core.find_cells(problem, True, threads, max_cells, leave.keep_going), PROGRAMS
         except core.OpenDomain:
             pass  # not bounded after all
-    return core.unfold(problem, False, threads, max_cells, leave.keep_going, leave.still_wanted), GENERATORS
+    return core.find_cells(problem, False, threads, max_cells, leave.keep_going), GENERATORS
 
 
 def count_cells(program: Program, domain: Domain, threads: int, leave: Leave) -> tuple[tuple[int, bool], str]:

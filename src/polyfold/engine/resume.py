@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from math import lcm
-from typing import Any
 
 import numpy as np
 
@@ -13,9 +12,9 @@ from polyfold import core
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.location import bounded_lift, jets_around
 from polyfold.atlas.problem import core_problem
-from polyfold.engine.method import GENERATORS, PROGRAMS
+from polyfold.engine.method import GENERATORS, PROGRAMS, Cells
 from polyfold.engine.progress import reporter
-from polyfold.engine.unfold import atlas_of, unfold_program
+from polyfold.engine.unfold import atlas_of, put_together, unfold_program
 from polyfold.engine.watch import Leave, check_seconds, thread_count, watched, whole_number
 from polyfold.errors import PolyfoldError
 from polyfold.exact.bounded import bounded_forward
@@ -64,13 +63,14 @@ def resume(
         return unfold_program(program, where, progress, max_cells, max_seconds, threads)
     with reporter(progress) as report:
 
-        def go_on(leave: Leave) -> dict[str, Any]:
+        def go_on(leave: Leave) -> Cells:
             def keep_going(cells: int) -> bool:
                 return leave.keep_going(len(atlas) + cells)
 
             problem = core_problem(program, where)
             known = _known_cells(atlas, problem, workers)
-            return core.unfold(problem, method == PROGRAMS, workers, limit, keep_going, leave.still_wanted, known)
+            found = core.find_cells(problem, method == PROGRAMS, workers, limit, keep_going, known)
+            return put_together(found, limit, leave)
 
         run = watched(go_on, where, max_seconds, report)
     return atlas_of(run.result, program, where, method, run, workers, atlas.certificate.seconds)

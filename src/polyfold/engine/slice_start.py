@@ -64,7 +64,7 @@ def _clean(domain: Domain, points: list[tuple[fmpq, ...]], inputs: Scaled) -> np
 def _outline(domain: Domain) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
     """The rows on every facet in order, and the facets that meet at every end or corner: corner k begins side k."""
     nothing = core_problem(Program(domain.input_dim, (), WrittenOut((), np.zeros(0)), ()), domain)
-    found = core.unfold(nothing, False, 1, -1, lambda cells: True, lambda: True)
+    found = core.find_cells(nothing, False, 1, -1, lambda cells: True).put_together(lambda: True)
     if not found["bounded"].all():
         kind, how = (
             ("line", "ends, as in pf.line(a, b, extend=(-10, 10))")

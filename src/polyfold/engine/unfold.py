@@ -10,15 +10,20 @@ import numpy as np
 
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Certificate
+from polyfold.atlas.deferred import DeferredAtlas
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
+from polyfold.core import FoundCells, GivenUp
 from polyfold.engine.check import quick_checks
-from polyfold.engine.method import VERTICES, as_method_takes_it, find_cells
+from polyfold.engine.interrupts import interrupts_noted
+from polyfold.engine.method import VERTICES, Cells, as_method_takes_it, find_cells
 from polyfold.engine.progress import reporter
 from polyfold.engine.slice_checks import check_decided, check_sum
-from polyfold.engine.watch import Watched, check_seconds, thread_count, watched, whole_number
+from polyfold.engine.watch import Leave, Watched, check_seconds, thread_count, watched, whole_number
 from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
+
+_ARRAYS = ("patterns", "witnesses", "facet_start", "facet_wall", "neighbour", "shared_facet", "shared_wall")
 
 
 def unfold(
@@ -38,7 +43,7 @@ def unfold(
     domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`, `pf.line`, `pf.plane`.
     progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
     max_cells, max_seconds: stop there; the atlas then says that it is incomplete. So does an interrupt (Ctrl-C).
-        The cells found are then put together, about half a second a million; another interrupt gives them up.
+        The cells found are then put together when they are first asked for, about half a second a million.
         `pf.resume` goes on from there.
     threads: how many to use; None for one a processor. The result does not depend on it.
 
@@ -68,18 +73,34 @@ def unfold_program(
     limit = -1 if max_cells is None else whole_number("max_cells", max_cells, np.iinfo(np.int32).max)
     workers = thread_count(threads)
     with reporter(progress) as report:
-        run = watched(
-            lambda leave: find_cells(program, where, workers, limit, leave, by_vertices=by_vertices),
-            where,
-            max_seconds,
-            report,
-        )
-    found, method = run.result
-    return atlas_of(found, program, where, method, run, workers)
+
+        def search(leave: Leave) -> tuple[Cells, str]:
+            cells, method = find_cells(program, where, workers, limit, leave, by_vertices=by_vertices)
+            return put_together(cells, limit, leave), method
+
+        run = watched(search, where, max_seconds, report)
+    cells, method = run.result
+    return atlas_of(cells, program, where, method, run, workers)
+
+
+def put_together(cells: Cells, max_cells: int, leave: Leave) -> Cells:
+    """The arrays of cells that were found, unless somebody waits: then the cells as they are, for later."""
+    if isinstance(cells, dict):
+        return cells
+    # With a limit only cells that are put together tell whether all of them were kept.
+    can_wait = max_cells < 0 or not cells.complete
+
+    def wanted() -> bool:
+        return not (can_wait and leave.in_a_hurry())
+
+    try:
+        return cells.put_together(wanted) if wanted() else cells
+    except GivenUp:
+        return cells
 
 
 def atlas_of(
-    found: dict[str, Any],
+    cells: Cells,
     program: Program,
     where: Domain,
     method: str,
@@ -88,38 +109,46 @@ def atlas_of(
     seconds_before: float = 0.0,
 ) -> Atlas:
     """What the engine found, looked over if it is everything."""
-    complete = bool(found["complete"])
-    atlas = Atlas(
-        program=program,
-        domain=where,
-        patterns=found["patterns"],
-        witnesses=found["witnesses"],
-        bounded=found["bounded"].astype(bool),
-        facet_start=found["facet_start"],
-        facet_wall=found["facet_wall"],
-        neighbour=found["neighbour"],
-        shared_facet=found["shared_facet"],
-        shared_wall=found["shared_wall"],
-        exact_witnesses={cell: _witness(numbers) for cell, numbers in found["exact_witnesses"]},
-        certificate=Certificate(
-            level="counted",
-            complete=complete,
-            method=method,
-            seconds=run.seconds + seconds_before,
-            threads=workers,
-            network_digest=program.digest,
-            domain_digest=where.digest,
-            stopped_by=None if complete else run.stopped_by or "max_cells",
-        ),
+    complete = bool(cells["complete"]) if isinstance(cells, dict) else cells.complete
+    certificate = Certificate(
+        level="counted",
+        complete=complete,
+        method=method,
+        seconds=run.seconds + seconds_before,
+        threads=workers,
+        network_digest=program.digest,
+        domain_digest=where.digest,
+        stopped_by=None if complete else run.stopped_by or "max_cells",
     )
+    if not isinstance(cells, dict):
+        return DeferredAtlas.of(program, where, certificate, lambda: _fields(_put_together_later(cells)))
+    atlas = Atlas(program, where, certificate=certificate, **_fields(cells))
     if not complete:
         return atlas
     more = (
-        (check_decided(atlas, found["corners"], found["doubts"]), check_sum(where, found["measure"]))
+        (check_decided(atlas, cells["corners"], cells["doubts"]), check_sum(where, cells["measure"]))
         if method == VERTICES
         else ()
     )
     return quick_checks(atlas, *more)
+
+
+def _fields(arrays: dict[str, Any]) -> dict[str, Any]:
+    """The fields of an atlas in the core's arrays."""
+    return {name: arrays[name] for name in _ARRAYS} | {
+        "bounded": arrays["bounded"].astype(bool),
+        "exact_witnesses": {cell: _witness(numbers) for cell, numbers in arrays["exact_witnesses"]},
+    }
+
+
+def _put_together_later(cells: FoundCells) -> dict[str, Any]:
+    """The arrays, for somebody who now asks for them; an interrupt leaves the cells as they are."""
+    interrupts: list[None] = []
+    try:
+        with interrupts_noted(lambda: interrupts.append(None)):
+            return cells.put_together(lambda: not interrupts)
+    except GivenUp:
+        raise KeyboardInterrupt from None
 
 
 def _witness(homogeneous: list[str]) -> tuple[Fraction, ...]:

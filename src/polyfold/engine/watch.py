@@ -11,7 +11,7 @@ from numbers import Integral, Real
 from typing import Any, Generic, TypeVar
 
 from polyfold.atlas.domain import Domain
-from polyfold.core import FlatDomain, GivenUp, TooLarge
+from polyfold.core import FlatDomain, TooLarge
 from polyfold.engine.interrupts import interrupts_noted
 from polyfold.engine.progress import Progress
 from polyfold.errors import DomainError, LimitError
@@ -23,10 +23,14 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Leave:
-    """What a run may ask: `keep_going(cells so far)` while it searches, `still_wanted()` while it tidies up after."""
+    """What a run may ask.
+
+    `keep_going(cells so far)` while it searches; behind that `in_a_hurry()`: whether an interrupt or the end of the
+    time waits for its return.
+    """
 
     keep_going: Callable[[int], bool]
-    still_wanted: Callable[[], bool]
+    in_a_hurry: Callable[[], bool]
 
 
 @dataclass(frozen=True)
@@ -70,9 +74,7 @@ def watched(
 
     try:
         with interrupts_noted(interrupt):
-            result = run(Leave(keep_going, lambda: not raised))
-    except GivenUp:
-        raise raised[0] from None
+            result = run(Leave(keep_going, lambda: bool(stopped_by or raised)))
     except FlatDomain as error:
         reason = "is empty" if str(error) == "empty" else "has no interior: its cells would all be flat"
         raise DomainError(f"the domain, {domain.describe()}, {reason}") from None
