@@ -10,8 +10,9 @@ import numpy.typing as npt
 from polyfold.atlas.domain import line
 from polyfold.atlas.generators import find_measures
 from polyfold.atlas.patterns import unpack
-from polyfold.engine.method import VERTICES, as_method_takes_it, find_cells
-from polyfold.engine.watch import thread_count, watched
+from polyfold.engine.method import VERTICES, Cells, as_method_takes_it, find_cells
+from polyfold.engine.unfold import put_together
+from polyfold.engine.watch import Leave, thread_count, watched
 from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
@@ -39,15 +40,15 @@ def segments(program: Program, start: Array, end: Array) -> Segments:
     """
     domain = line(start, end).resolve(program.input_dim)
     as_taken = as_method_takes_it(program, domain)
-    run = watched(
-        lambda leave: find_cells(as_taken, domain, thread_count(None), -1, leave),
-        domain,
-        None,
-        lambda cells: None,
-    )
-    if run.stopped_by is not None:
-        raise KeyboardInterrupt
+
+    def search(leave: Leave) -> tuple[Cells, str]:
+        cells, method = find_cells(as_taken, domain, thread_count(None), -1, leave)
+        return put_together(cells, -1, leave), method
+
+    run = watched(search, domain, None, lambda cells: None)
     found, method = run.result
+    if run.stopped_by is not None or not isinstance(found, dict):
+        raise KeyboardInterrupt
     signs = unpack(found["patterns"], program.gates)
     if method == VERTICES:
         ends = found["corners"][:, 0]
