@@ -46,3 +46,7 @@ SAME_DIRECTION = 1e-13
 # Coefficients that are known to this part of themselves are good enough to be written down; others are computed again,
 # in rationals.
 WELL_KNOWN = 2.0**-36
+
+# LAPACK's singular values are off by a small multiple of the roundings of a sum as long as both sides of the matrix;
+# this many times as much is generous.
+SINGULAR_VALUE_ROUNDINGS = 16
