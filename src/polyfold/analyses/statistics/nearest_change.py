@@ -7,6 +7,7 @@ next one is farther away than the nearest point found.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from typing import Any, Literal
@@ -15,10 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.statistics.classes import Classes, as_classes
-from polyfold.analyses.statistics.nearest_point import DUAL, Nearest, nearest_point
+from polyfold.analyses.statistics.nearest_point import DUAL, Nearest, nearest_point, roughly_nearest_point
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.location import parameter_rows
-from polyfold.atlas.maps import in_chunks
 from polyfold.errors import DomainError, PolyfoldError, how_many
 
 Array = npt.NDArray[np.float64]
@@ -26,6 +26,8 @@ Ids = npt.NDArray[np.int64]
 Norm = Literal["l1", "l2", "linf"]
 
 _ORDERS = {"l1": 1.0, "l2": 2.0, "linf": inf}
+# With more dimensions cells have too many vertices to find boxes around them by.
+_FEW_DIMENSIONS = 7
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,21 +86,14 @@ def nearest_change(atlas: Atlas | Classes, X: Any, norm: Norm = "l2") -> Nearest
         np.full(n, inf), np.full(points.shape, np.nan), label, np.full(n, -1), np.full(n, -1), np.zeros(n), norm
     )
     for own in np.unique(label).tolist():
-        parts = _Rivals(found, own, _ORDERS[norm])
-        rows = np.flatnonzero(label == own)
-
-        def fill(some: slice, rows: Ids = rows, parts: _Rivals = parts) -> None:
-            bounds = parts.least_distances(points[rows[some]])
-            for row, least in zip(rows[some].tolist(), bounds, strict=True):
-                parts.search(points[row], least, row, result)
-
-        if len(parts.ids):
-            in_chunks(len(rows), 4 * len(parts.b), fill)
+        rivals = _Rivals(found, own, _ORDERS[norm])
+        for row in np.flatnonzero(label == own).tolist() if len(rivals.ids) else ():
+            rivals.search(points[row], row, result)
     return result
 
 
 class _Rivals:
-    """The parts of other classes that share a facet with one class, as inequalities."""
+    """The parts of other classes that share a facet with one class, as inequalities and boxes around them."""
 
     def __init__(self, classes: Classes, own: int, p: float) -> None:
         atlas, label = classes.atlas, classes.label
@@ -109,21 +104,36 @@ class _Rivals:
         rows = atlas.halfspaces(self.ids)
         lengths = np.linalg.norm(rows.A, DUAL[p], axis=1)
         self.start, self.A, self.b = rows.start, rows.A / lengths[:, None], rows.b / lengths
+        few = len(self.ids) and atlas.dim <= _FEW_DIMENSIONS
+        self._boxes = atlas.bounding_boxes(self.ids) if few else None
 
-    def least_distances(self, points: Array) -> Array:
-        """How far away each part is at least: the farthest that a point is behind one of its walls; (n, parts)."""
-        beyond = points @ self.A.T - self.b
-        return np.maximum.reduceat(beyond, self.start[:-1], axis=1)
+    def least_distances(self, x: Array) -> Array:
+        """How far away each part is at least: the farthest that x is behind one of its walls, or outside of its box."""
+        least: Array = np.maximum.reduceat(self.A @ x - self.b, self.start[:-1])
+        if self._boxes is None:
+            return least
+        lo, hi = self._boxes
+        outside: Array = np.linalg.norm(np.maximum(np.maximum(lo - x, x - hi), 0.0), self.p, axis=1)
+        return np.maximum(least, outside)
 
-    def search(self, x: Array, least: Array, row: int, result: NearestChange) -> None:
-        """The nearest of all parts to one point, nearest first."""
+    def search(self, x: Array, row: int, result: NearestChange) -> None:
+        """The nearest of all parts to one point."""
+        least = self.least_distances(x)
+        if self.p != 2:
+            # Nearest points in the norm 2 are found sooner, and say that most parts are too far away in the others.
+            nearest = inf
+            for item in np.argsort(least, kind="stable").tolist():
+                if least[item] >= nearest:
+                    break
+                rough = self._at(item, x, float(least[item]), roughly_nearest_point)
+                least[item], nearest = max(least[item], rough.lower), min(nearest, rough.distance)
         best: Nearest | None = None
         where, lower = -1, inf
         for item in np.argsort(least, kind="stable").tolist():
             if best is not None and least[item] >= best.distance:
                 lower = min(lower, float(least[item]))
                 break
-            here = self._nearest(item, x, float(least[item]))
+            here = self._at(item, x, float(least[item]), nearest_point)
             lower = min(lower, here.lower)
             if best is None or here.distance < best.distance:
                 best, where = here, item
@@ -133,8 +143,8 @@ class _Rivals:
         result.other[row], result.cell[row] = self.classes.label[part], self.classes.cell[part]
         result.gap[row] = max(best.distance - max(lower, 0.0), 0.0)
 
-    def _nearest(self, item: int, x: Array, least: float) -> Nearest:
+    def _at(self, item: int, x: Array, least: float, find: Callable[[Array, Array, Array, float], Nearest]) -> Nearest:
         if least <= 0:
             return Nearest(x, 0.0, 0.0)
         rows = slice(self.start[item], self.start[item + 1])
-        return nearest_point(self.A[rows], self.b[rows], x, self.p)
+        return find(self.A[rows], self.b[rows], x, self.p)
