@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from analyses.statistics.known_networks import HAT, XOR, random_layers, unit_square
 from flint import fmpq_mat
 from hypothesis import HealthCheck, given, settings
 
 import polyfold as pf
+from analyses.statistics.known_networks import HAT, XOR, random_layers, unit_square
 from polyfold.atlas.location import exact_lift
 from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.rational import rational
@@ -57,18 +57,6 @@ def test_every_number_of_classes_against_samples(classes):
     assert np.array_equal(found.of(X), atlas.program.evaluate(X)[0].argmax(axis=1))
     assert np.array_equal(found.cell[found.atlas.locate(X)], atlas.locate(X))
     assert pf.certify(found.atlas).level == "certified"
-
-
-@pytest.mark.parametrize("dim", [1, 2, 3, 4, 5])
-def test_areas_against_a_million_samples(dim):
-    rng = np.random.default_rng(20 + dim)
-    network = random_layers(rng, dim, 6, 3, 3)
-    atlas = pf.unfold(network, pf.box(-1, 1))
-    found = pf.class_areas(atlas)
-    assert found.total == pytest.approx(2**dim, rel=1e-12) and found.shares.sum() == pytest.approx(1)
-    winners = atlas.program.evaluate(rng.uniform(-1, 1, size=(1_000_000, dim)))[0].argmax(axis=1)
-    assert found.shares == pytest.approx(np.bincount(winners, minlength=3) / 1e6, abs=3e-3)
-    assert not found.tied.any()
 
 
 @given(cases())

@@ -6,11 +6,11 @@ from math import inf, sqrt
 
 import numpy as np
 import pytest
-from analyses.statistics.known_networks import ABSOLUTE, HAT, LARGER, XOR, random_layers, unit_square
 from hypothesis import HealthCheck, given, settings
 from scipy.optimize import minimize
 
 import polyfold as pf
+from analyses.statistics.known_networks import ABSOLUTE, HAT, LARGER, XOR, random_layers, unit_square
 from polyfold.testing.strategies import cases
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from analyses.statistics.known_networks import ABSOLUTE, HAT, LARGER, XOR, random_layers, unit_square
-from atlas.oracles import unfolded
 from hypothesis import HealthCheck, given, settings
 from scipy.integrate import dblquad, qmc_quad, quad
 from scipy.spatial import Delaunay
 from scipy.stats import qmc
 
 import polyfold as pf
+from analyses.statistics.known_networks import ABSOLUTE, HAT, LARGER, XOR, random_layers, unit_square
+from atlas.oracles import unfolded
 from polyfold.testing.strategies import cases
 
 
@@ -37,7 +37,9 @@ def test_closed_forms(network, domain, integral, variance):
 
 
 def test_covariance_of_a_point_of_the_cube():
-    atlas = pf.unfold([(np.eye(3), np.zeros(3)), ([[1.0, 0, 0], [0, 2.0, 0], [1.0, 1.0, 1.0]], np.ones(3))], pf.box(0, 1))
+    atlas = pf.unfold(
+        [(np.eye(3), np.zeros(3)), ([[1.0, 0, 0], [0, 2.0, 0], [1.0, 1.0, 1.0]], np.ones(3))], pf.box(0, 1)
+    )
     expected = np.array([[1, 0, 1], [0, 4, 2], [1, 2, 3]]) / 12
     assert pf.covariance(atlas) == pytest.approx(expected, abs=1e-14)
     assert pf.variance(atlas) == pytest.approx(np.diag(expected), abs=1e-14)
@@ -71,19 +73,6 @@ def test_against_quasi_random_quadrature(dim):
     assert abs(pf.integral(atlas)[0] - found.integral) < 6 * found.standard_error + 1e-4
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 4, 5])
-def test_against_a_million_samples(dim):
-    rng = np.random.default_rng(10 + dim)
-    network = random_layers(rng, dim, 6, 4, 2)
-    atlas = pf.unfold(network, pf.box(-1, 2))
-    values = atlas.program.evaluate(rng.uniform(-1, 2, size=(1_000_000, dim)))[0]
-    away = values - values.mean(axis=0)
-    assert np.all(np.abs(pf.mean(atlas) - values.mean(axis=0)) < 6e-3 * values.std(axis=0))
-    spread = np.sqrt(np.mean(away**4, axis=0) - np.mean(away**2, axis=0) ** 2)
-    assert np.all(np.abs(pf.variance(atlas) - values.var(axis=0)) < 6e-3 * spread)
-    assert pf.covariance(atlas) == pytest.approx(np.cov(values.T), abs=6e-3 * float(spread.max()) * 3)
-
-
 def by_triangulation(vertices: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     """Volume, centroid and covariance of a polytope by Qhull's simplices."""
     d = vertices.shape[1]
@@ -108,7 +97,7 @@ def test_covariances_of_cells_against_qhull():
         for cell in np.flatnonzero(atlas.bounded)[:8].tolist():
             vertices = atlas.vertices([cell])[0]
             size = np.ptp(vertices, axis=0)
-            if size.min() < 1e-3 * size.max() or volumes[cell] < 1e-4 * np.prod(size):
+            if size.min() <= 1e-3 * size.max() or volumes[cell] < 1e-4 * np.prod(size):
                 continue  # Qhull is not exact enough
             _, _, expected = by_triangulation(vertices)
             assert covariances[cell] == pytest.approx(expected, abs=1e-6 * size.max() ** 2), case
