@@ -11,7 +11,7 @@ template <int Words>
 class Simplices {
   public:
     Simplices(const std::vector<double>& vertices, const std::vector<Mask<Words>>& on, int dim, bool covariance)
-        : vertices_(vertices), on_(on), dim_(dim), edges_(dim * dim), from_first_(dim), sum_(dim) {
+        : vertices_(vertices), on_(on), dim_(dim), edges_(dim * dim), from_first_(dim), sum_(dim), offset_(dim) {
         total_.centroid.assign(dim, 0.0);
         if (covariance) total_.covariance.assign(static_cast<std::size_t>(dim) * dim, 0.0);
         double factorial = 1;
@@ -38,7 +38,7 @@ class Simplices {
     double scale_;
     std::vector<int> apexes_;
     std::vector<double> edges_;
-    std::vector<double> from_first_, sum_;
+    std::vector<double> from_first_, sum_, offset_;
     Measure total_;
 
     // A face is the set of its vertices. Its own facets are the largest of its meets with the cell's facets;
@@ -103,6 +103,7 @@ class Simplices {
             add_square(scale, from_first_);
         }
         add_square(scale, sum_);
+        for (int k = 0; k < dim_; ++k) offset_[k] += volume * sum_[k] / (dim_ + 1);
     }
 
     void add_square(double factor, const std::vector<double>& x) {
@@ -113,8 +114,8 @@ class Simplices {
     void centre_moments() {
         if (!(total_.volume > 0)) return;
         for (double& x : total_.covariance) x /= total_.volume;
-        for (int k = 0; k < dim_; ++k) from_first_[k] = total_.centroid[k] - vertices_[k];
-        add_square(-1.0, from_first_);
+        for (double& x : offset_) x /= total_.volume;
+        add_square(-1.0, offset_);
     }
 
     double determinant() {

@@ -10,6 +10,7 @@ their constants one is read from a gate that always puts out 1.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -80,6 +81,7 @@ def with_classes(program: Program, threshold: float = 0.0) -> ClassProgram:
     """
     rounds = _rounds(program.output_dim)
     writer = _Writer(program, threshold)
+    writer.prepare([match for matches in rounds for match in matches])
     for matches in rounds:
         writer.add(matches)
     return ClassProgram(program, writer.finish(), rounds)
@@ -113,23 +115,24 @@ class _Writer:
         self._one: int | None = None  # the source that is always 1, once there is one
         self._place_of_match: list[tuple[int, int]] = []  # its source, and its gate there
 
-    def add(self, matches: tuple[_Match, ...]) -> None:
-        """A stage with a gate a match."""
-        lower = np.array([self._constant(match.first) for match in matches])
-        upper = np.array([self._constant(match.challenger) for match in matches])
-        exact = sums_are_exact(upper, -lower)
-        if not exact and self._one is None:
+    def prepare(self, matches: Sequence[_Match]) -> None:
+        """A gate that always puts out 1, if some difference of constants needs it. Matches come behind it."""
+        if not sums_are_exact(*self._constants(matches)):
             self._one = len(self._widths)
-            self._append(self._affine(np.ones(1), None, {}), [GateOrigin("class", (), "one")])
+            self._append(self._affine(np.ones(1), (), {}), [GateOrigin("class", (), "one")])
+
+    def add(self, matches: Sequence[_Match]) -> None:
+        """A stage with a gate a match."""
+        upper, minus_lower = self._constants(matches)
         gates: dict[int, Array] = {}
         for row, match in enumerate(matches):
             for sign, numbers in ((1.0, match.challenger_gates), (-1.0, match.first_gates)):
                 for number in numbers:
                     source, gate = self._place_of_match[number]
                     gates.setdefault(source, np.zeros((len(matches), self._widths[source])))[row, gate] = sign
-        if not exact and self._one is not None:
-            gates[self._one] = -lower[:, None]
-        affine = self._affine(upper - lower if exact else upper, matches, gates)
+        if self._one is not None:
+            gates[self._one] = minus_lower[:, None]
+        affine = self._affine(upper + minus_lower if self._one is None else upper, matches, gates)
         source = len(self._widths)
         self._place_of_match += [(source, gate) for gate in range(len(matches))]
         self._append(affine, [GateOrigin("class", (), _role(match)) for match in matches])
@@ -141,8 +144,10 @@ class _Writer:
         origins = _ClassOrigins(self._program, tuple(self._names))
         return Program(self._program.input_dim, tuple(self._stages), output, origins, self._program.rounded)
 
-    def _constant(self, output: int) -> float:
-        return self._threshold if output == _THRESHOLD else float(self._program.output.bias[output])
+    def _constants(self, matches: Sequence[_Match]) -> tuple[Array, Array]:
+        """What is added for the challengers, and for the others."""
+        known = {_THRESHOLD: self._threshold, **dict(enumerate(self._program.output.bias.tolist()))}
+        return np.array([known[m.challenger] for m in matches]), -np.array([known[m.first] for m in matches])
 
     def _append(self, affine: Affine, names: list[GateOrigin]) -> None:
         width = len(names)
@@ -150,11 +155,11 @@ class _Writer:
         self._widths.append(width)
         self._names += names
 
-    def _affine(self, bias: Array, matches: tuple[_Match, ...] | None, gates: dict[int, Array]) -> Affine:
+    def _affine(self, bias: Array, matches: Sequence[_Match], gates: dict[int, Array]) -> Affine:
         """Challengers' outputs minus the others', plus multiples of earlier gates."""
         output = self._program.output
-        upper = np.array([match.challenger for match in matches or ()], dtype=np.int64)
-        lower = np.array([match.first for match in matches or () if match.first != _THRESHOLD], dtype=np.int64)
+        upper = np.array([match.challenger for match in matches], dtype=np.int64)
+        lower = np.array([match.first for match in matches if match.first != _THRESHOLD], dtype=np.int64)
         if isinstance(output, Structured):
             parts: list[Form] = [Applied(Matrix(_frozen(w)), Entries(s, 0, w.shape[1])) for s, w in gates.items()]
             if len(upper):

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from analyses.statistics.known_networks import random_layers
+from analyses.statistics.known_networks import random_classifier
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 4, 5])
 def test_against_a_million_samples(dim):
     rng = np.random.default_rng(10 + dim)
-    network = random_layers(rng, dim, 6, 4, 3)
+    network = random_classifier(rng, dim, 6, 4, 3)
     atlas = pf.unfold(network, pf.box(-1, 2))
     values = atlas.program.evaluate(rng.uniform(-1, 2, size=(1_000_000, dim)))[0]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from math import inf
 
 import numpy as np
@@ -74,7 +75,7 @@ def test_the_ray_is_one():
         exactly(atlas, tuple(x + t * Fraction(r) for x, r in zip(top.exact_point, top.ray.tolist(), strict=True)), 0)
         for t in (0, 1, 2, 3)
     ]
-    rises = {after - before for before, after in zip(steps[:-1], steps[1:], strict=True)}
+    rises = {after - before for before, after in pairwise(steps)}
     assert len(rises) == 1 and rises.pop() > 0
     A, b = atlas.halfspaces([top.cell])[0]
     assert np.all(A @ top.point <= b) and np.all(A @ top.ray <= 0)

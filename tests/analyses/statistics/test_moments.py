@@ -73,16 +73,17 @@ def test_against_quasi_random_quadrature(dim):
     assert abs(pf.integral(atlas)[0] - found.integral) < 6 * found.standard_error + 1e-4
 
 
-def by_triangulation(vertices: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-    """Volume, centroid and covariance of a polytope by Qhull's simplices."""
+def by_triangulation(vertices: np.ndarray) -> np.ndarray:
+    """The covariance of a polytope by Qhull's simplices."""
     d = vertices.shape[1]
+    vertices = vertices - vertices[0]  # or very small ones would lose all digits
     corners = vertices[None] if len(vertices) == d + 1 else vertices[Delaunay(vertices, qhull_options="QJ").simplices]
     sizes = np.abs(np.linalg.det(corners[:, 1:] - corners[:, :1]))
     middle = np.einsum("s,sd->d", sizes, corners.mean(axis=1)) / sizes.sum()
     away = corners - middle
     total = away.sum(axis=1)
     moments = np.einsum("sci,scj->sij", away, away) + np.einsum("si,sj->sij", total, total)
-    return sizes.sum(), middle, np.einsum("s,sij->ij", sizes, moments) / sizes.sum() / ((d + 1) * (d + 2))
+    return np.einsum("s,sij->ij", sizes, moments) / sizes.sum() / ((d + 1) * (d + 2))
 
 
 def test_covariances_of_cells_against_qhull():
@@ -99,17 +100,17 @@ def test_covariances_of_cells_against_qhull():
             size = np.ptp(vertices, axis=0)
             if size.min() <= 1e-3 * size.max() or volumes[cell] < 1e-4 * np.prod(size):
                 continue  # Qhull is not exact enough
-            _, _, expected = by_triangulation(vertices)
+            expected = by_triangulation(vertices)
             assert covariances[cell] == pytest.approx(expected, abs=1e-6 * size.max() ** 2), case
             looked_at += 1
     assert looked_at > 100
 
 
 @given(cases())
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 def test_parts_add_up_to_the_whole(case):
-    atlas = pf.unfold(case.program, case.domain, max_cells=400)
-    if not atlas.complete or not atlas.bounded.all():
+    atlas = pf.unfold(case.program, case.domain, max_cells=150)
+    if not atlas.complete or not atlas.bounded.all() or atlas.dim > 5:
         return
     whole, volumes = pf.integral(atlas), atlas.volumes()
     size = np.abs(pf.integral(atlas, by="cell")).sum(axis=0)

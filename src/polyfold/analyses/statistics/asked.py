@@ -49,5 +49,5 @@ def bounded_cells(atlas: Atlas, ids: Ids, question: str) -> None:
 
 
 def _short(given: Any) -> str:
-    text = repr(given)
+    text = " ".join(repr(given).split())
     return text if len(text) <= 80 else f"{text[:77]}..."

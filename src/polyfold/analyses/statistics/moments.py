@@ -71,7 +71,8 @@ def variance(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
     >>> pf.variance(pf.unfold(line, pf.box(0, 2))).round(12).tolist()
     [3.0]
     """
-    found = _second_moments(atlas, cells, by, "the variance", "nij,njk,nik->ni")
+    # What rounding makes less than zero is zero.
+    found = np.maximum(_second_moments(atlas, cells, by, "the variance", "nij,njk,nik->ni"), 0.0)
     return found if by != "domain" else found[0]
 
 
