@@ -38,7 +38,7 @@ def test_an_unbounded_domain(ask):
 
 
 def test_areas_of_an_unbounded_domain():
-    with pytest.raises(pf.PolyfoldError, match="class areas needs a bounded domain"):
+    with pytest.raises(pf.PolyfoldError, match="the area of each class needs a bounded domain"):
         pf.class_areas(pf.unfold(ABSOLUTE))
 
 

@@ -49,9 +49,9 @@ def class_areas(atlas: Atlas | Classes, cells: Any = None) -> ClassAreas:
     >>> pf.class_areas(pf.unfold(two, pf.box(0, 4))).areas.round(12).tolist()
     [1.5, 2.5]
     """
-    found = as_classes(atlas, "class areas")
+    found = as_classes(atlas, "the area of each class")
     parts = np.flatnonzero(np.isin(found.cell, found.original.ids(cells)))
-    bounded_cells(found.atlas, parts, "class areas")
+    bounded_cells(found.atlas, parts, "the area of each class")
     volumes, label = found.atlas.volumes(parts), found.label[parts]
     areas, tied = np.zeros(len(found)), np.zeros(len(found))
     np.add.at(areas, label, volumes)
