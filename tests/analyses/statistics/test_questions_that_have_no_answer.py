@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -35,6 +37,24 @@ def test_an_unbounded_domain(ask):
     with pytest.raises(pf.PolyfoldError, match=r"needs a bounded domain, and 1 of the 2 cells are unbounded .*pf.box"):
         ask(atlas)
     ask(atlas, cells=atlas.bounded)
+
+
+@pytest.mark.parametrize("ask", [pf.integral, pf.mean, pf.variance, pf.covariance, pf.lipschitz])
+def test_maps_that_overflow(ask):
+    atlas = pf.unfold([([[1e200]], [0.0]), ([[1e200]], [0.0])], pf.box(-1, 1))
+    with pytest.raises(pf.PolyfoldError, match="overflows: coefficients of the network"):
+        ask(atlas)
+    # In rationals there is an answer, and signs are decided.
+    assert pf.maximum(atlas).exact_value == Fraction(1e200) ** 2 and pf.maximum(atlas).proved
+    assert pf.class_areas(atlas).areas.tolist() == [1.0, 1.0]
+
+
+def test_walls_that_overflow():
+    steep = pf.unfold([([[1e200, 1e200]], [-1e200]), ([[1.0]], [0.0])], pf.box(0, 2))
+    assert pf.nearest_change(steep, [[0.0, 0.0]]).distance == pytest.approx([0.5**0.5])
+    beyond = pf.unfold([([[1e200]], [0.0]), ([[1e200]], [-1.0]), ([[1.0]], [0.0])], pf.box(-1, 1))
+    with pytest.raises(pf.PolyfoldError, match="the nearest change of class overflows"):
+        pf.nearest_change(beyond, [[-0.5]])
 
 
 def test_areas_of_an_unbounded_domain():

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import DomainError, PolyfoldError
 
+Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
 
@@ -46,6 +47,16 @@ def bounded_cells(atlas: Atlas, ids: Ids, question: str) -> None:
             f"{question} needs a bounded domain, and {len(unbounded):,} of the {len(ids):,} cells are unbounded (cell "
             f"{int(ids[unbounded[0]])} for one): unfold on a bounded one, say pf.box(lo, hi), or choose bounded cells"
         )
+
+
+def finite(found: Array, question: str) -> Array:
+    """The answer, unless floats cannot hold it or what leads to it."""
+    if not np.isfinite(found).all():
+        raise PolyfoldError(
+            f"{question} overflows: coefficients of the network, multiplied, are larger than floats can be: rescale "
+            "its weights"
+        )
+    return found
 
 
 def _short(given: Any) -> str:

@@ -140,7 +140,7 @@ def _coefficients(atlas: Atlas, output: Any) -> Array:
 
 def _negated(top: Extremum) -> Extremum:
     exact = None if top.exact_value is None else -top.exact_value
-    return Extremum(-top.value, top.point, top.cell, -top.bound, exact, top.exact_point, top.ray)
+    return Extremum(0.0 - top.value, top.point, top.cell, -top.bound, exact, top.exact_point, top.ray)
 
 
 class _Search:

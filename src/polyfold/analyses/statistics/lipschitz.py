@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.bounded_maps import bounded_maps
 from polyfold.analyses.regions import Regions
-from polyfold.analyses.statistics.asked import an_atlas, cells_asked_for
+from polyfold.analyses.statistics.asked import an_atlas, cells_asked_for, finite
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.maps import in_chunks
 from polyfold.errors import PolyfoldError, how_many
@@ -81,7 +81,9 @@ def lipschitz(atlas: Atlas, p: float = 2, cells: Any = None) -> Lipschitz:
         maps = bounded_maps(atlas, ids[part])
         norms[part], errors[part] = _norms(maps.values[..., :-1], maps.errors[..., :-1], order)
 
-    in_chunks(len(ids), 12 * atlas.outputs * (widest + 1) + atlas.gates, fill)
+    with np.errstate(over="ignore", invalid="ignore"):
+        in_chunks(len(ids), 12 * atlas.outputs * (widest + 1) + atlas.gates, fill)
+    finite(norms + errors, "the Lipschitz constant")
     value = float(norms.max())
     # The largest true norm lies between the largest of all lower bounds and the largest of all upper ones.
     error = max(float((norms + errors).max()) - value, value - float((norms - errors).max()))

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.regions import regions
-from polyfold.analyses.statistics.asked import an_atlas, bounded_cells, cells_asked_for
+from polyfold.analyses.statistics.asked import an_atlas, bounded_cells, cells_asked_for, finite
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.maps import in_chunks
 from polyfold.errors import PolyfoldError
@@ -24,6 +24,7 @@ Ids = npt.NDArray[np.int64]
 By = Literal["domain", "region", "cell"]
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
     """The integral of every output over the domain: shape (outputs,).
 
@@ -43,10 +44,11 @@ def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
     """
     asked = _asked(atlas, cells, by, "the integral")
     volumes, centroids = atlas.measures(asked.ids)
-    found = asked.add_up(volumes[:, None] * _means(atlas, asked.ids, centroids))
+    found = finite(asked.add_up(volumes[:, None] * _means(atlas, asked.ids, centroids)), "the integral")
     return found if by != "domain" else found[0]
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def mean(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
     """The mean of every output over the domain, all of whose points count the same. Options as for `pf.integral`.
 
@@ -57,7 +59,7 @@ def mean(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
     """
     asked = _asked(atlas, cells, by, "the mean")
     volumes, centroids = atlas.measures(asked.ids)
-    found = asked.add_up(_weights(asked, volumes)[:, None] * _means(atlas, asked.ids, centroids))
+    found = finite(asked.add_up(_weights(asked, volumes)[:, None] * _means(atlas, asked.ids, centroids)), "the mean")
     return found if by != "domain" else found[0]
 
 
@@ -107,6 +109,7 @@ class _Cells:
         return total
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _second_moments(atlas: Atlas, cells: Any, by: By, question: str, product: str) -> Array:
     """A S A^T of every group, all of it or its diagonal, as `product` says."""
     asked = _asked(atlas, cells, by, question)
@@ -124,7 +127,7 @@ def _second_moments(atlas: Atlas, cells: Any, by: By, question: str, product: st
         within[part] += np.einsum(product, between, np.ones((len(between), 1, 1)), between)
 
     in_chunks(len(asked.ids), 4 * outputs * (atlas.dim + outputs) + atlas.gates, fill)
-    return asked.add_up(weights.reshape(-1, *[1] * (within.ndim - 1)) * within)
+    return finite(asked.add_up(weights.reshape(-1, *[1] * (within.ndim - 1)) * within), question)
 
 
 def _asked(atlas: Atlas, cells: Any, by: By, question: str) -> _Cells:

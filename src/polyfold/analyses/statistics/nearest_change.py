@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.analyses.statistics.asked import finite
 from polyfold.analyses.statistics.classes import Classes, as_classes
 from polyfold.analyses.statistics.nearest_point import DUAL, Nearest, nearest_point, roughly_nearest_point
 from polyfold.atlas.atlas import Atlas
@@ -101,9 +102,17 @@ class _Rivals:
         beside = (neighbour >= 0) & (label[owner] != own) & (label[neighbour] == own)
         self.classes, self.p = classes, p
         self.ids = np.unique(owner[beside])
-        rows = atlas.halfspaces(self.ids)
-        lengths = np.linalg.norm(rows.A, DUAL[p], axis=1)
-        self.start, self.A, self.b = rows.start, rows.A / lengths[:, None], rows.b / lengths
+        with np.errstate(over="ignore", invalid="ignore"):
+            rows = atlas.halfspaces(self.ids)
+            # Divided twice, so that squares do not overflow.
+            sizes = np.abs(rows.A).max(axis=1, initial=0.0)
+            lengths = np.linalg.norm(rows.A / sizes[:, None], DUAL[p], axis=1)
+            self.start, self.A, self.b = (
+                rows.start,
+                rows.A / sizes[:, None] / lengths[:, None],
+                rows.b / sizes / lengths,
+            )
+        finite(np.append(self.b, self.A), "the nearest change of class")
         few = len(self.ids) and atlas.dim <= _FEW_DIMENSIONS
         self._boxes = atlas.bounding_boxes(self.ids) if few else None
 

@@ -18,10 +18,12 @@ from polyfold.errors import PolyfoldError
 
 Array = npt.NDArray[np.float64]
 
+# Least squares take about as many rounds as there are rows; degenerate ones take more.
+_ROUNDS = 100
+
 Solution = tuple[Array, Array]
 
 DUAL = {1.0: inf, 2.0: 2.0, inf: 1.0}
-_OPTIMAL = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,14 +63,18 @@ def _nearest(A: Array, b: Array, x: Array, p: float, solve: Callable[[Array, Arr
 
 def _least_squares(A: Array, beyond: Array, p: float) -> Solution:
     """The shortest z with A z <= -beyond, by non-negative least squares (Lawson and Hanson's least distances)."""
+    # Imported here because SciPy takes longer to import than all of polyfold.
     from scipy.optimize import nnls
 
     E = np.vstack([-A.T, beyond])
     target = np.append(np.zeros(A.shape[1]), 1.0)
-    multipliers = nnls(E, target)[0]
+    try:
+        multipliers = nnls(E, target, maxiter=_ROUNDS * len(A))[0]
+    except RuntimeError:  # too many rounds
+        multipliers = np.zeros(len(A))
     residual = E @ multipliers - target
-    if residual[-1] == 0:
-        raise PolyfoldError("the nearest point of a cell could not be found, please report this")
+    if not multipliers.any() or residual[-1] == 0:
+        raise PolyfoldError("the least squares problem for the nearest point of a cell failed, please report this")
     step = -residual[:-1] / residual[-1]
     # The shortest step onto the walls that count, which is the same but for rounding.
     active = multipliers > 0
@@ -78,19 +84,43 @@ def _least_squares(A: Array, beyond: Array, p: float) -> Solution:
 
 
 def _linear_program(A: Array, beyond: Array, p: float) -> Solution:
-    """The same for the norms 1 and infinity: z and bounds on its coordinates, or one on all of them."""
-    from scipy.optimize import linprog
+    """The same for the norms 1 and infinity, by HiGHS."""
+    # Imported here because HiGHS takes longer to import than all of polyfold. SciPy's interface takes far longer than
+    # such small programs themselves.
+    import highspy
 
     rows, dim = A.shape
-    bounds = np.eye(dim) if p == 1 else np.ones((dim, 1))
-    unit, nothing = np.eye(dim), np.zeros((rows, bounds.shape[1]))
-    found = linprog(
-        np.append(np.zeros(dim), np.ones(bounds.shape[1])),
-        A_ub=np.block([[A, nothing], [unit, -bounds], [-unit, -bounds]]),
-        b_ub=np.concatenate([-beyond, np.zeros(2 * dim)]),
-        bounds=(None, None),
-        method="highs",
+    without_end = highspy.kHighsInf
+    if p == 1:
+        # What is added to x, and what is taken away.
+        matrix, bounds = np.column_stack([A, -A]), -beyond
+        lower, cost = np.zeros(2 * dim), np.ones(2 * dim)
+    else:
+        # The step, and a bound on all its coordinates.
+        unit, one = np.eye(dim), np.ones((dim, 1))
+        matrix = np.block([[A, np.zeros((rows, 1))], [unit, -one], [-unit, -one]])
+        bounds = np.append(-beyond, np.zeros(2 * dim))
+        lower, cost = np.append(np.full(dim, -without_end), 0.0), np.append(np.zeros(dim), 1.0)
+    model = highspy.Highs()
+    model.setOptionValue("output_flag", False)
+    model.setOptionValue("presolve", "off")
+    columns = len(cost)
+    model.addVars(columns, lower, np.full(columns, without_end))
+    model.changeColsCost(columns, np.arange(columns, dtype=np.int32), cost)
+    at_row, at_column = np.nonzero(matrix)
+    starts = np.searchsorted(at_row, np.arange(len(matrix))).astype(np.int32)
+    model.addRows(
+        len(matrix),
+        np.full(len(matrix), -without_end),
+        bounds,
+        len(at_row),
+        starts,
+        at_column.astype(np.int32),
+        matrix[at_row, at_column],
     )
-    if found.status != _OPTIMAL:
-        raise PolyfoldError(f"the linear program for the nearest point of a cell failed: {found.message}")
-    return found.x[:dim], np.maximum(-found.ineqlin.marginals[:rows], 0.0)
+    model.run()
+    if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        raise PolyfoldError("the linear program for the nearest point of a cell failed, please report this")
+    solution = model.getSolution()
+    found, duals = np.array(solution.col_value), np.array(solution.row_dual)
+    return found[:dim] - found[dim:] if p == 1 else found[:dim], np.maximum(-duals[:rows], 0.0)
