@@ -158,3 +158,9 @@ def test_the_nearest_point_of_a_corner_and_of_a_needle(p):
     found = nearest_point(needle, np.zeros(2), np.array([5.0, 0.0]), p)
     assert found.lower <= found.distance * (1 + 1e-9) and np.max(needle @ found.point) < 1e-7
     assert found.distance == pytest.approx(found.lower, rel=1e-5)
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, inf])
+def test_no_point_is_made_up_where_there_is_none(p):
+    with pytest.raises(pf.PolyfoldError, match=r"the distance of \[0.0, 0.0\] to a cell could not be computed"):
+        nearest_point(np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([-2.0, 1.0]), np.zeros(2), p)

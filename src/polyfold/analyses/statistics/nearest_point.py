@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.errors import PolyfoldError
+from polyfold.exact.tolerances import NEAREST_POINT
 
 Array = npt.NDArray[np.float64]
 
@@ -22,6 +23,7 @@ Array = npt.NDArray[np.float64]
 _ROUNDS = 100
 
 Solution = tuple[Array, Array]
+Solver = Callable[[Array, Array, float], Solution | None]
 
 DUAL = {1.0: inf, 2.0: 2.0, inf: 1.0}
 
@@ -50,18 +52,29 @@ def roughly_nearest_point(A: Array, b: Array, x: Array, p: float) -> Nearest:
     return _nearest(A, b, x, p, _least_squares)
 
 
-def _nearest(A: Array, b: Array, x: Array, p: float, solve: Callable[[Array, Array, float], Solution]) -> Nearest:
+def _nearest(A: Array, b: Array, x: Array, p: float, solve: Solver) -> Nearest:
     beyond = A @ x - b
     scale = float(beyond.max())
     # Seen from x, with the farthest wall that x is behind at distance one.
-    step, multipliers = solve(A, beyond / scale, p)
+    found = solve(A, beyond / scale, p)
+    if found is None or _misses(A, beyond / scale, found[0], p):
+        raise PolyfoldError(
+            f"the distance of {x.tolist()} to a cell could not be computed: so far away floats are too coarse for a "
+            "cell that is so thin"
+        )
+    step, multipliers = found
     g = multipliers @ A
     length = float(np.linalg.norm(g, DUAL[p]))
     lower = float(multipliers @ beyond) / length if length > 0 else 0.0
     return Nearest(x + scale * step, scale * float(np.linalg.norm(step, p)), max(lower, scale))
 
 
-def _least_squares(A: Array, beyond: Array, p: float) -> Solution:
+def _misses(A: Array, beyond: Array, step: Array, p: float) -> bool:
+    """Whether a step does not lead into the polytope, by more than rounding."""
+    return bool(np.max(A @ step + beyond) > NEAREST_POINT * np.linalg.norm(step, p))
+
+
+def _least_squares(A: Array, beyond: Array, p: float) -> Solution | None:
     """The shortest z with A z <= -beyond, by non-negative least squares (Lawson and Hanson's least distances)."""
     # Imported here because SciPy takes longer to import than all of polyfold.
     from scipy.optimize import nnls
@@ -74,7 +87,7 @@ def _least_squares(A: Array, beyond: Array, p: float) -> Solution:
         multipliers = np.zeros(len(A))
     residual = E @ multipliers - target
     if not multipliers.any() or residual[-1] == 0:
-        raise PolyfoldError("the least squares problem for the nearest point of a cell failed, please report this")
+        return None  # rounding leaves no point that is inside of all rows
     step = -residual[:-1] / residual[-1]
     # The shortest step onto the walls that count, which is the same but for rounding.
     active = multipliers > 0
@@ -83,7 +96,7 @@ def _least_squares(A: Array, beyond: Array, p: float) -> Solution:
     return step, multipliers / -residual[-1]
 
 
-def _linear_program(A: Array, beyond: Array, p: float) -> Solution:
+def _linear_program(A: Array, beyond: Array, p: float) -> Solution | None:
     """The same for the norms 1 and infinity, by HiGHS."""
     # Imported here because HiGHS takes longer to import than all of polyfold. SciPy's interface takes far longer than
     # such small programs themselves.
@@ -120,7 +133,7 @@ def _linear_program(A: Array, beyond: Array, p: float) -> Solution:
     )
     model.run()
     if model.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-        raise PolyfoldError("the linear program for the nearest point of a cell failed, please report this")
+        return None
     solution = model.getSolution()
     found, duals = np.array(solution.col_value), np.array(solution.row_dual)
     return found[:dim] - found[dim:] if p == 1 else found[:dim], np.maximum(-duals[:rows], 0.0)
