@@ -31,6 +31,13 @@ if TYPE_CHECKING:
     from polyfold.analyses.shallow.network import Shallow
     from polyfold.analyses.shapley.explain import shapley
     from polyfold.analyses.shapley.result import Shapley
+    from polyfold.analyses.statistics.class_areas import ClassAreas, class_areas
+    from polyfold.analyses.statistics.classes import Classes, classes
+    from polyfold.analyses.statistics.decision_boundary import DecisionBoundary, decision_boundary
+    from polyfold.analyses.statistics.extrema import Extremum, maximum, minimum
+    from polyfold.analyses.statistics.lipschitz import Lipschitz, lipschitz
+    from polyfold.analyses.statistics.moments import covariance, integral, mean, variance
+    from polyfold.analyses.statistics.nearest_change import NearestChange, nearest_change
     from polyfold.analyses.summarise import Summary, summarise
     from polyfold.atlas.atlas import Atlas
     from polyfold.atlas.cell import Cell
@@ -56,12 +63,18 @@ __all__ = [
     "Canonical",
     "Cell",
     "Certificate",
+    "ClassAreas",
+    "Classes",
     "Count",
+    "DecisionBoundary",
     "Domain",
     "Edit",
     "Equivalence",
+    "Extremum",
     "IntegratedGradients",
+    "Lipschitz",
     "LocalMaps",
+    "NearestChange",
     "Network",
     "PatternMap",
     "PolyfoldError",
@@ -75,16 +88,26 @@ __all__ = [
     "canonical",
     "certify",
     "check",
+    "class_areas",
+    "classes",
     "count",
+    "covariance",
+    "decision_boundary",
     "edit",
     "equivalent",
     "explore",
     "from_pieces",
+    "integral",
     "integrated_gradients",
     "line",
+    "lipschitz",
     "load",
     "local",
     "map_of",
+    "maximum",
+    "mean",
+    "minimum",
+    "nearest_change",
     "open",
     "plane",
     "polytope",
@@ -95,6 +118,7 @@ __all__ = [
     "slice_of",
     "summarise",
     "unfold",
+    "variance",
 ]
 
 # Which module has which names: the imports above, said to Python. tests/repository/test_import.py compares the two.
@@ -116,6 +140,13 @@ _PLACES = {
     "analyses.shallow.network": ("Shallow",),
     "analyses.shapley.explain": ("shapley",),
     "analyses.shapley.result": ("Shapley",),
+    "analyses.statistics.class_areas": ("ClassAreas", "class_areas"),
+    "analyses.statistics.classes": ("Classes", "classes"),
+    "analyses.statistics.decision_boundary": ("DecisionBoundary", "decision_boundary"),
+    "analyses.statistics.extrema": ("Extremum", "maximum", "minimum"),
+    "analyses.statistics.lipschitz": ("Lipschitz", "lipschitz"),
+    "analyses.statistics.moments": ("covariance", "integral", "mean", "variance"),
+    "analyses.statistics.nearest_change": ("NearestChange", "nearest_change"),
     "analyses.summarise": ("Summary", "summarise"),
     "atlas.atlas": ("Atlas",),
     "atlas.cell": ("Cell",),

@@ -60,3 +60,11 @@ DRAWN_IN = 2.0**-40
 
 # How far a box that is proved to hold a cell may stick out, as a part of its side, before exact arithmetic is asked.
 SNUG = 2.0**-20
+
+# LAPACK's singular values are off by a small multiple of the roundings of a sum as long as both sides of the matrix;
+# this many times as much is generous.
+SINGULAR_VALUE_ROUNDINGS = 16
+
+# The nearest point of a polytope, found in floats, may lie outside by this part of its distance: solvers take
+# constraints for satisfied within 1e-7. Farther outside it is none, because rounding has left no inside.
+NEAREST_POINT = 1e-6

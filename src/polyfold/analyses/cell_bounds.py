@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.analyses.equivalence.place import Box
 from polyfold.analyses.facet_rows import Rows, facet_rows
+from polyfold.analyses.place import Box
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.generators import VERTEX, Generators
 from polyfold.exact.rounding import LEAST, TINY, relative
