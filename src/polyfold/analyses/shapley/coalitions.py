@@ -135,11 +135,8 @@ def _block(program: Program, X: Array, start: Array, features: Ids, readout: Rea
     values = [inputs]
     read = np.zeros((len(inputs) if readout.gates is not None else 0, program.output_dim))
     for number, step in enumerate(steps.steps):
-        z = (
-            z
-            if number == 0
-            else _applied(step.affine, values, buffers.take(number, len(inputs), len(step.affine.bias)))
-        )
+        if number:
+            z = _applied(step.affine, values, buffers.take(number, len(inputs), len(step.affine.bias)))
         if step.stage is not None:
             z = _gated(program.stages[step.stage], z)
             if readout.gates is not None and step.stage in readout.gates:
