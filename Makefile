@@ -42,7 +42,7 @@ help:
 	@echo 'make test      the checks and all quick tests'
 	@echo 'make test-all  the checks and all tests'
 	@echo 'make check     ruff, mypy --strict, clang-format, import layers'
-	@echo 'make bench     measure polyfold and its peers, write docs/benchmarks.md (about 25 minutes)'
+	@echo 'make bench     measure polyfold and its peers, write docs/benchmarks.md (about 35 minutes)'
 	@echo 'make bench-quick      the same with small limits, into out/benchmarks.md'
 	@echo 'make bench-history    a few timings, kept in benchmarks/history and compared with the last ones'
 	@echo 'make callgrind        count instructions a cell, write docs/instruction_counts.md'

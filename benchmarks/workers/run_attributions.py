@@ -109,8 +109,8 @@ def main() -> None:
     answer = {
         "largest_gap": float(off.max()),
         "median_gap": float(np.median(off)),
-        "pixel": float(np.abs(values - exact).max()),
-        "largest_pixel": float(np.abs(exact).max()),
+        "pixel": float(np.median(np.abs(values - exact).max(axis=1))),
+        "largest_pixel": float(np.median(np.abs(exact).max(axis=1))),
         "gain": float(np.median(gain)),
         "cpu_seconds": spent / count,
     }

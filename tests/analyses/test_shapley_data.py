@@ -64,7 +64,7 @@ def test_breast_cancer(cancer: tuple[pf.Network, Any]) -> None:
     network, X = cancer
     found = pf.shapley(network, X, background=X)
     adds_up(found, network, X)
-    assert found.local is not None and (found.local.support > 0).all() and len(X) == 569
+    assert found.local is not None and (found.local.points > 0).all() and len(X) == 569
     adds_up(pf.shapley(network, X, background=X[:50], empty="all"), network, X)
     # Thirty features are too many for all coalitions: an estimate, which adds up too.
     estimated = pf.shapley(network, X, background=X.mean(axis=0), scope="baseline", estimate=20)

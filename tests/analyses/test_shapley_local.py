@@ -87,7 +87,7 @@ def test_the_formula_is_the_shapley_value_of_the_local_model(atlas: pf.Atlas, po
         model = affine(network, points[i])
         values = np.mean([by_definition(model, points[i], b) for b in inside], axis=0)
         assert np.abs(values.astype(float) - found.values[i]).max() < PROMISED
-        assert found.local is not None and found.local.support[i] == len(inside)
+        assert found.local is not None and found.local.points[i] == len(inside)
         assert np.abs(network(inside).mean(axis=0) - found.base_values[i]).max() < PROMISED
 
 
@@ -176,7 +176,7 @@ def test_hybrids_of_a_triangle() -> None:
     X = np.array([[-3.0, 2.0], [-1.0, -1.0]])
     background = np.array([[2.0, -3.0], [-2.0, -2.0], [-3.0, 3.0], [1.0, 1.0]])
     found = pf.shapley(atlas, X, background=background)
-    assert found.local is not None and found.local.support.tolist() == [3, 3]
+    assert found.local is not None and found.local.points.tolist() == [3, 3]
     hybrids = found.hybrids()
     # (-3, 2) with (2, -3): (-3, -3) stays and (2, 2) leaves; with (-2, -2): (-3, -2) stays and (-2, 2) lies on the
     # wall; with (-3, 3): the same point on the wall, and the point itself. (-1, -1): (2, -1) and (-1, 3) leave.

@@ -52,6 +52,26 @@ def test_workers_answer(tmp_path: Path) -> None:
         run("run_polyfold", case.write(tmp_path), "unfald", 1, 0.1)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("scope", ["cell", "baseline"])
+def test_explainers_answer_the_same_question(scope: str) -> None:
+    pytest.importorskip("shap")
+    found = run("run_shapley", scope, 3, 0.05)
+    assert found is not None
+    for method in ("polyfold", "exact", "kernel"):
+        assert found[method]["error"] < 1e-9 and found[method]["values_a_second"] > 0
+
+
+@pytest.mark.slow
+def test_attributions_are_of_the_same_network() -> None:
+    pytest.importorskip("shap")
+    pytest.importorskip("captum")
+    ours, theirs, deep = (run("run_attributions", method, 1, "-") for method in ("polyfold", "captum_500", "deep"))
+    assert ours is not None and theirs is not None and deep is not None
+    assert ours["largest_gap"] < 1e-9 < theirs["largest_gap"] < 0.1
+    assert ours["gain"] == theirs["gain"] == deep["gain"] and deep["largest_gap"] < 1e-9
+
+
 def test_without_relucent_the_section_says_so(tmp_path: Path) -> None:
     options = Namespace(quick=True, relucent=None, relucent_seconds=None, baseline_seconds=None)
     assert "Not compared" in SECTIONS["relucent"].section(Bench.make(tmp_path, options)).how

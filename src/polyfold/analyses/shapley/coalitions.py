@@ -57,13 +57,37 @@ def games(program: Program, X: Array, references: Array, features: Ids, readout:
     if n == 0 or not len(X):
         return total
     step = max(1, _FLOATS // (2**low * widest))
+    buffers = _Buffers()
     for first in range(0, len(X), step):
         part = slice(first, first + step)
-        _sum_blocks(program, X[part], references[part], features, low, readout, total[part])
+        _sum_blocks(program, X[part], references[part], features, low, readout, buffers, total[part])
     return total
 
 
-def _sum_blocks(program: Program, X: Array, R: Array, features: Ids, low: int, readout: Readout, total: Array) -> None:
+class _Buffers:
+    """Arrays that are used again for every block: new ones would come with new pages of memory each time."""
+
+    def __init__(self) -> None:
+        self._kept: dict[int, Array] = {}
+
+    def take(self, number: int, *shape: int) -> Array:
+        """Array number so and so, for a moment of this shape, with anything in it."""
+        size = int(np.prod(shape))
+        if number not in self._kept or self._kept[number].size < size:
+            self._kept[number] = np.empty(size)
+        return self._kept[number][:size].reshape(shape)
+
+
+def _sum_blocks(
+    program: Program,
+    X: Array,
+    R: Array,
+    features: Ids,
+    low: int,
+    readout: Readout,
+    buffers: _Buffers,
+    total: Array,
+) -> None:
     """Adds up all blocks: the features behind the first `low` run through their coalitions one by one."""
     n = len(features)
     high = features[low:]
@@ -71,7 +95,7 @@ def _sum_blocks(program: Program, X: Array, R: Array, features: Ids, low: int, r
         bits = (held >> np.arange(len(high)) & 1).astype(bool)
         start = R.copy()
         start[:, high[bits]] = X[:, high[bits]]
-        values = _block(program, X, start, features[:low], readout)
+        values = _block(program, X, start, features[:low], readout, buffers)
         weights = _weights(n, low, int(bits.sum()))
         sums = np.matmul(weights, values)
         total[:, :low] += sums[:, :low]
@@ -96,7 +120,7 @@ def _weights(n: int, low: int, held: int) -> Array:
     return rows
 
 
-def _block(program: Program, X: Array, start: Array, features: Ids, readout: Readout) -> Array:
+def _block(program: Program, X: Array, start: Array, features: Ids, readout: Readout, buffers: _Buffers) -> Array:
     """What is read out at all hybrids of a block (games, 2^features, outputs); k's bits are coalition k."""
     count, d = X.shape
     steps = program.steps
@@ -107,28 +131,32 @@ def _block(program: Program, X: Array, start: Array, features: Ids, readout: Rea
     change[:, np.arange(len(features)), features] = (X - start)[:, features]
     affine = steps.steps[0].affine
     slopes = affine.linear([change.reshape(-1, d)]).reshape(count, len(features), -1)
-    z = _doubled(affine([start]), slopes).reshape(len(inputs), -1)
+    z = _doubled(affine([start]), slopes, buffers).reshape(len(inputs), -1)
     values = [inputs]
     read = np.zeros((len(inputs) if readout.gates is not None else 0, program.output_dim))
     for number, step in enumerate(steps.steps):
-        z = z if number == 0 else _applied(step.affine, values)
+        if number:
+            z = _applied(step.affine, values, buffers.take(number, len(inputs), len(step.affine.bias)))
         if step.stage is not None:
             z = _gated(program.stages[step.stage], z)
             if readout.gates is not None and step.stage in readout.gates:
                 read += z @ readout.gates[step.stage]
         values.append(z)
         forget(values, steps.last_reader, number)
-    return _shaped(_applied(steps.output, values) if readout.gates is None else read, count)
+    if readout.gates is None:
+        last = buffers.take(len(steps.steps), len(inputs), program.output_dim)
+        read = _applied(steps.output, values, last)
+    return _shaped(read, count)
 
 
-def _applied(affine: Affine, values: list[Array]) -> Array:
-    """A function of the values, without a copy where it is one matrix."""
+def _applied(affine: Affine, values: list[Array], out: Array) -> Array:
+    """A function of the values."""
     if isinstance(affine, WrittenOut) and len(affine.blocks) == 1:
-        z: Array = values[affine.blocks[0].source] @ affine.blocks[0].weight.T
-        z += affine.bias
-        return z
-    # What comes back may be read-only, or a view.
-    return np.array(affine(values))
+        np.matmul(values[affine.blocks[0].source], affine.blocks[0].weight.T, out=out)
+        out += affine.bias
+    else:
+        out[...] = affine(values)
+    return out
 
 
 def _gated(stage: Stage, z: Array) -> Array:
@@ -145,10 +173,10 @@ def _reads_inputs_again(program: Program) -> bool:
     return any(0 in affine.sources for affine in steps.affines[1:]) or not steps.steps
 
 
-def _doubled(first: Array, slopes: Array) -> Array:
+def _doubled(first: Array, slopes: Array, buffers: _Buffers) -> Array:
     """first + the sum of the slopes of each coalition: (games, coalitions, width)."""
     count, n, width = slopes.shape
-    sums = np.empty((count, 2**n, width))
+    sums = buffers.take(0, count, 2**n, width)
     sums[:, 0] = first
     for k in range(n):
         np.add(sums[:, : 2**k], slopes[:, k, None, :], out=sums[:, 2**k : 2 ** (k + 1)])

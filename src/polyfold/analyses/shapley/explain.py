@@ -81,6 +81,7 @@ def shapley(
         return _local(network_or_atlas, X, scope, background, means, empty, names)
     program = _program_of(network_or_atlas, scope)
     rows = input_rows(program, X)
+    named = _named(names, program.input_dim)
     references = _references(program, background, means, scope)
     effort = Effort(
         whole_number("max_coalitions", max_coalitions, 1 << 40),
@@ -98,7 +99,6 @@ def shapley(
         how = Estimated(2 * effort.pairs_of_orders, effort.confidence, effort.seed, found.error)
     words = "a reference point" if scope == "baseline" else f"{len(references)} background points"
     scale = np.maximum(here, there.max())
-    named = _named(names, program.input_dim)
     return Shapley(rows, found.values, base, outputs, scale, scope, words, named, estimate=how)
 
 
@@ -113,9 +113,9 @@ def _local(
     else:
         places = NetworkPlaces(_program_of(network_or_atlas, scope))
     rows = places.rows(X)
+    named = _named(names, rows.shape[1])
     found = explain_locally(places, rows, background, means, empty)
     outputs, here = with_sizes(places.program, places.lift(rows))
-    named = _named(names, rows.shape[1])
     return Shapley(
         rows,
         found.values,

@@ -47,7 +47,7 @@ class _Expected:
     """E[x] for every input, the number of points behind it, whether it goes beyond the cell; and the points."""
 
     means: Array
-    support: Ids
+    counts: Ids
     continued: Flags
     points: Array
     group_of_point: Ids
@@ -78,7 +78,7 @@ def explain_locally(places: Places, rows: Array, background: Any, means: Any, em
             cells,
             places.groups(cells) if in_regions else None,
             expected.means,
-            expected.support,
+            expected.counts,
             expected.continued,
             placed.on_wall,
         ),
@@ -118,8 +118,8 @@ def _of_points(places: Places, cells: Ids, points: Array, empty: str, kind: str)
     used = np.flatnonzero(wanted[at] == of_point) if len(wanted) else np.zeros(0, dtype=np.int64)
     counts = np.bincount(at[used], minlength=len(wanted))
     sums = np.stack([np.bincount(at[used], column, minlength=len(wanted)) for column in points[used].T], axis=1)
-    means, support = (sums / np.maximum(counts, 1)[:, None])[of], counts[of]
-    without = np.flatnonzero(support == 0)
+    means, found = (sums / np.maximum(counts, 1)[:, None])[of], counts[of]
+    without = np.flatnonzero(found == 0)
     continued = np.zeros(len(cells), dtype=bool)
     words = f"background points of the {kind}"
     if len(without):
@@ -136,7 +136,7 @@ def _of_points(places: Places, cells: Ids, points: Array, empty: str, kind: str)
         else:
             means[without] = _uniform(places, cells, without, kind)
             words += f"; uniform where none are ({len(without)} inputs)"
-    return _Expected(means, support, continued, points[used], of_point[used], words)
+    return _Expected(means, found, continued, points[used], of_point[used], words)
 
 
 def _uniform(places: Places, cells: Ids, rows: Ids, kind: str) -> Array:

@@ -101,8 +101,8 @@ def gain_ranges(program: Program, x: Array, reference: Array) -> Array:
 def _derivatives(program: Program, x: Array, reference: Array) -> tuple[Array, Array]:
     """Bounds on the outputs' derivatives all over the box between two inputs: (outputs, inputs) each."""
     found, steps = bending(program, x, reference), program.steps
-    everything = np.arange(program.output_dim)
-    pending = {k: (rows, np.zeros_like(rows)) for k, rows in steps.output.rows(everything).items()}
+    each = np.eye(program.output_dim)
+    pending = _pulled(steps.output, each, np.zeros_like(each))
     for value in range(len(steps.steps), 0, -1):
         if value not in pending:
             continue
@@ -114,7 +114,7 @@ def _derivatives(program: Program, x: Array, reference: Array) -> tuple[Array, A
             other = np.where(found.free[here], np.where(found.signs[here], stage.slope_off, stage.slope_on), slope)
             middle, reach = _times(middle, reach, np.minimum(slope, other), np.maximum(slope, other))
         for k, (m, r) in _pulled(step.affine, middle, reach).items():
-            pending[k] = (pending[k][0] + m, pending[k][1] + r) if k in pending else (m, r)
+            pending[k] = _plus(pending[k], (m, r)) if k in pending else (m, r)
     nothing = np.zeros((program.output_dim, program.input_dim))
     middle, reach = pending.get(0, (nothing, nothing))
     return middle - reach, middle + reach
@@ -127,6 +127,11 @@ def _times(middle: Array, reach: Array, low: Array, high: Array) -> tuple[Array,
     centre = least + (most - least) / 2
     size = np.maximum(np.abs(least), np.abs(most))
     return centre, (np.maximum(most - centre, centre - least) + relative(8) * size) * (1 + relative(8)) + TINY
+
+
+def _plus(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Array, Array]:
+    middle = one[0] + other[0]
+    return middle, (one[1] + other[1] + relative(2) * np.abs(middle)) * (1 + relative(8)) + TINY
 
 
 def _pulled(affine: Affine, middle: Array, reach: Array) -> dict[int, tuple[Array, Array]]:

@@ -27,7 +27,7 @@ class LocalModels:
 
     `cells` are the atlas's cells; without an atlas, numbers in the order in which cells were met: inputs with the same
     number share a cell. `regions` are those of `pf.regions`, for scope "region" only. `means` (n, features) are the
-    expectations E[x], and `support` says how many background points are behind each (0 where none are: uniform, or
+    expectations E[x], and `points` says how many of the background are behind each (0 where none are: uniform, or
     given). `continued`: the expectation is not one over points of the cell, so the local model is continued beyond it;
     of means that were given for regions nobody can tell. `on_wall`: the input lies on a wall, or too near to tell, so
     that it has other cells too.
@@ -36,7 +36,7 @@ class LocalModels:
     cells: Ids
     regions: Ids | None
     means: Array
-    support: Ids
+    points: Ids
     continued: Flags
     on_wall: Flags
 
