@@ -30,6 +30,8 @@ Flags = npt.NDArray[np.bool_]
 NOWHERE = -1
 # Floats that a pass with error bounds may hold at once: 16 MB.
 _FLOATS = 1 << 21
+# So many gates have few enough patterns for a table of all of them.
+_FEW_GATES = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,14 +218,22 @@ Places = AtlasPlaces | NetworkPlaces
 def _distinct(signs: Signs) -> tuple[Ids, Ids]:
     """The first row of each distinct pattern, and for every row which of these it has."""
     packed = pack(signs)
-    if packed.shape[1] <= 8:
-        # As numbers they are sorted much faster.
-        words = np.zeros((len(packed), 8), dtype=np.uint8)
-        words[:, : packed.shape[1]] = packed
-        _, first, inverse = np.unique(words.view(np.uint64).ravel(), return_index=True, return_inverse=True)
-    else:
+    if packed.shape[1] > 8:
         _, first, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-    return first, inverse.reshape(-1)
+        return first, inverse.reshape(-1)
+    # As numbers they are sorted much faster; small ones need not be sorted at all.
+    words = np.zeros((len(packed), 8), dtype=np.uint8)
+    words[:, : packed.shape[1]] = packed
+    numbers = words.view(np.uint64).ravel()
+    if signs.shape[1] > _FEW_GATES:
+        _, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
+        return first, inverse
+    first_of = np.full(1 << _FEW_GATES, -1)
+    first_of[numbers[::-1]] = np.arange(len(numbers))[::-1]
+    there = np.flatnonzero(first_of >= 0)
+    place = np.empty(len(first_of), dtype=np.int64)
+    place[there] = np.arange(len(there))
+    return first_of[there], place[numbers]
 
 
 def _patterns(program: Program, X: Array) -> tuple[Signs, Flags]:
