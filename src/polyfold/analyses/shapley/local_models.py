@@ -29,13 +29,14 @@ EMPTY = ("error", "all", "uniform")
 
 @dataclass(frozen=True, eq=False)
 class LocalValues:
-    """Values (n, features, outputs), base values (n, outputs), and how they came about.
+    """Values (n, features, outputs), base values and outputs (n, outputs), and how they came about.
 
-    `scale` (n,) is the largest number met in the network at the expectations.
+    `scale` (n,) is the largest number met in the network at the inputs and at the expectations.
     """
 
     values: Array
     base_values: Array
+    outputs: Array
     scale: Array
     background: str
     local: LocalModels
@@ -63,16 +64,19 @@ def explain_locally(places: Places, rows: Array, background: Any, means: Any, em
     distinct, of = _distinct(cells)
     expected = _expected(places, rows, cells, background, means, empty)
     A, c = places.maps(distinct)
-    # Unless means were given, inputs of one cell share theirs.
-    one_each = expected.means if means is not None else expected.means[_any_of(of, len(distinct))]
-    _, scale = with_sizes(places.program, places.lift(one_each))
-    values = A.transpose(0, 2, 1)[of] * (rows - expected.means)[:, :, None]
-    base = np.matmul(A[of], expected.means[:, :, None])[:, :, 0] + c[of]
+    if means is None:
+        # Inputs of one cell share their expectation, and all that follows from it.
+        base, scale = (each[of] for each in _at_means(places, A, c, expected.means[_any_of(of, len(distinct))]))
+    else:
+        base, scale = _at_means(places, A[of], c[of], expected.means)
+    values = A.transpose(0, 2, 1)[of]
+    values *= (rows - expected.means)[:, :, None]
     in_regions = isinstance(places, AtlasPlaces) and places.by_region
     return LocalValues(
         values,
         base,
-        scale if means is not None else scale[of],
+        placed.outputs,
+        np.maximum(placed.scale, scale),
         expected.words,
         LocalModels(
             cells,
@@ -84,6 +88,13 @@ def explain_locally(places: Places, rows: Array, background: Any, means: Any, em
         ),
         LocalGame(places, cells, expected.points, expected.group_of_point, expected.means),
     )
+
+
+def _at_means(places: Places, A: Array, c: Array, means: Array) -> tuple[Array, Array]:
+    """What the local models say at the expectations, and the largest number met in the network there."""
+    _, scale = with_sizes(places.program, places.lift(means))
+    base: Array = np.matmul(A, means[:, :, None])[:, :, 0] + c
+    return base, scale
 
 
 def _expected(places: Places, rows: Array, cells: Ids, background: Any, means: Any, empty: str) -> _Expected:
