@@ -31,7 +31,8 @@ EMPTY = ("error", "all", "uniform")
 class LocalValues:
     """Values (n, features, outputs), base values (n, outputs), and how they came about.
 
-    `scale` (n,) is the largest number met in the network at the expectations.
+    `scale` (n,) is the largest number met in the network at the expectations, or among the terms of the local models
+    there: slopes of 1e9 cancel against constants of that size.
     """
 
     values: Array
@@ -68,11 +69,13 @@ def explain_locally(places: Places, rows: Array, background: Any, means: Any, em
     _, scale = with_sizes(places.program, places.lift(one_each))
     values = A.transpose(0, 2, 1)[of] * (rows - expected.means)[:, :, None]
     base = np.matmul(A[of], expected.means[:, :, None])[:, :, 0] + c[of]
+    steepest = np.maximum(np.abs(A).max(axis=(1, 2), initial=0.0), np.abs(c).max(axis=1, initial=0.0))[of]
+    scale = np.maximum(scale if means is not None else scale[of], steepest)
     in_regions = isinstance(places, AtlasPlaces) and places.by_region
     return LocalValues(
         values,
         base,
-        scale if means is not None else scale[of],
+        scale,
         expected.words,
         LocalModels(
             cells,
