@@ -31,7 +31,8 @@ EMPTY = ("error", "all", "uniform")
 class LocalValues:
     """Values (n, features, outputs), base values and outputs (n, outputs), and how they came about.
 
-    `scale` (n,) is the largest number met in the network at the inputs and at the expectations.
+    `scale` (n,) is the largest number met in the network at the inputs and at the expectations, or among the terms of
+    the local models there: slopes of 1e9 cancel against constants of that size.
     """
 
     values: Array
@@ -91,10 +92,11 @@ def explain_locally(places: Places, rows: Array, background: Any, means: Any, em
 
 
 def _at_means(places: Places, A: Array, c: Array, means: Array) -> tuple[Array, Array]:
-    """What the local models say at the expectations, and the largest number met in the network there."""
+    """What the local models say at the expectations, and the largest number met in the network or in them there."""
     _, scale = with_sizes(places.program, places.lift(means))
     base: Array = np.matmul(A, means[:, :, None])[:, :, 0] + c
-    return base, scale
+    steepest = np.maximum(np.abs(A).max(axis=(1, 2), initial=0.0), np.abs(c).max(axis=1, initial=0.0))
+    return base, np.maximum(scale, steepest)
 
 
 def _expected(places: Places, rows: Array, cells: Ids, background: Any, means: Any, empty: str) -> _Expected:
