@@ -19,7 +19,7 @@ from polyfold.atlas.domain import resolve_domain
 from polyfold.atlas.frozen import constants
 from polyfold.atlas.location import bounded_lift, contains, parameter_rows, vanishing
 from polyfold.atlas.maps import in_chunks, output_forms
-from polyfold.atlas.patterns import pack
+from polyfold.atlas.patterns import Packed, pack, unpack
 from polyfold.atlas.problem import core_problem, stays_structured
 from polyfold.errors import DomainError, PolyfoldError
 from polyfold.exact.bounded import BoundedValues, bounded_forward, exact_values
@@ -96,8 +96,8 @@ class AtlasPlaces:
     def _place_inputs(self, rows: Array) -> Placed:
         """Inputs by their proved patterns, which are looked up once each; walls and the rest go to `locate`."""
         met = _patterns(self.program, rows)
-        first, inverse = _distinct(met.signs)
-        cells = self.atlas.index.find(pack(met.signs[first]))[inverse]
+        first, inverse = _distinct(met.packed, self.program.gates)
+        cells = self.atlas.index.find(met.packed[first])[inverse]
         left = np.flatnonzero(met.on_wall | (cells < 0) | ~contains(self.atlas.domain, rows))
         if len(left):
             self._check_inside(rows, left)
@@ -173,14 +173,13 @@ class NetworkPlaces:
     def place(self, rows: Array) -> Placed:
         """Numbers in the order in which cells are met."""
         met = _patterns(self.program, rows)
-        first, inverse = _distinct(met.signs)
-        packed = pack(met.signs[first])
+        first, inverse = _distinct(met.packed, self.program.gates)
         number = np.empty(len(first), dtype=np.int64)
         for k in np.argsort(first).tolist():
-            key = packed[k].tobytes()
+            key = met.packed[first[k]].tobytes()
             if key not in self._numbers:
                 self._numbers[key] = len(self._signs)
-                self._signs.append(met.signs[first[k]])
+                self._signs.append(unpack(met.packed[first[k]][None], self.program.gates)[0])
             number[k] = self._numbers[key]
         return Placed(number[inverse], met.on_wall, met.outputs, met.scale)
 
@@ -188,9 +187,9 @@ class NetworkPlaces:
         return cells
 
     def background(self, rows: Array) -> Ids:
-        signs = _patterns(self.program, rows).signs
-        first, inverse = _distinct(signs)
-        known = [self._numbers.get(row.tobytes(), NOWHERE) for row in pack(signs[first])]
+        packed = _patterns(self.program, rows).packed
+        first, inverse = _distinct(packed, self.program.gates)
+        known = [self._numbers.get(row.tobytes(), NOWHERE) for row in packed[first]]
         found: Ids = np.array(known, dtype=np.int64)[inverse]
         return found
 
@@ -224,9 +223,8 @@ class NetworkPlaces:
 Places = AtlasPlaces | NetworkPlaces
 
 
-def _distinct(signs: Signs) -> tuple[Ids, Ids]:
+def _distinct(packed: Packed, gates: int) -> tuple[Ids, Ids]:
     """The first row of each distinct pattern, and for every row which of these it has."""
-    packed = pack(signs)
     if packed.shape[1] > 8:
         _, first, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)
         return first, inverse.reshape(-1)
@@ -234,7 +232,7 @@ def _distinct(signs: Signs) -> tuple[Ids, Ids]:
     words = np.zeros((len(packed), 8), dtype=np.uint8)
     words[:, : packed.shape[1]] = packed
     numbers = words.view(np.uint64).ravel()
-    if signs.shape[1] > _FEW_GATES:
+    if gates > _FEW_GATES:
         _, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
         return first, inverse
     first_of = np.full(1 << _FEW_GATES, -1)
@@ -249,7 +247,7 @@ def _distinct(signs: Signs) -> tuple[Ids, Ids]:
 class _Met:
     """What a pass through the network meets: proved patterns, rows on walls, outputs, largest numbers."""
 
-    signs: Signs
+    packed: Packed
     on_wall: Flags
     outputs: Array
     scale: Array
@@ -259,19 +257,22 @@ def _patterns(program: Program, X: Array) -> _Met:
     """Proved patterns, as `pf.local` has them; and whether a row lies on a wall, or too near to tell."""
     signs, on_wall = np.empty((len(X), program.gates), dtype=bool), np.zeros(len(X), dtype=bool)
     outputs, scale = with_sizes(program, X, signs)
-    open_ = _not_proved(program, X, signs) if program.stages else np.zeros(0, dtype=np.int64)
+    packed, open_ = _proved(program, X, signs)
     if len(open_):
-        signs[open_], special = signs_at(program, X[open_], MEMORY)
+        settled, special = signs_at(program, X[open_], MEMORY)
+        packed[open_] = pack(settled)
         on_wall[open_] = [len(each.on_wall) + len(each.undecided) > 0 for each in special]
-    return _Met(signs, on_wall, outputs, scale)
+    return _Met(packed, on_wall, outputs, scale)
 
 
-def _not_proved(program: Program, X: Array, signs: Signs) -> Ids:
-    """The rows whose signs floats with error bounds do not prove; where they do they are the ones in `signs`."""
+def _proved(program: Program, X: Array, signs: Signs) -> tuple[Packed, Ids]:
+    """Patterns, and the rows whose signs floats with error bounds do not prove; `signs` are those of plain floats."""
+    if not program.stages:
+        return pack(signs), np.zeros(0, dtype=np.int64)
     if not stays_structured(program):
-        problem = core_problem(program, resolve_domain(None, program.input_dim))
+        packed, problem = pack(signs), core_problem(program, resolve_domain(None, program.input_dim))
         # One thread: it is the smallest part of the work.
-        return np.flatnonzero(core.prove_witnesses(problem, pack(signs), np.ascontiguousarray(X), 1) == 0)
+        return packed, np.flatnonzero(core.prove_witnesses(problem, packed, np.ascontiguousarray(X), 1) == 0)
     left = [np.zeros(0, dtype=np.int64)]
 
     def prove(part: slice) -> None:
@@ -284,7 +285,7 @@ def _not_proved(program: Program, X: Array, signs: Signs) -> Ids:
         left.append(part.start + np.unique(undecided.rows))
 
     in_chunks(len(X), _floats_a_row(program), prove, _FLOATS)
-    return np.concatenate(left)
+    return pack(signs), np.concatenate(left)
 
 
 def _floats_a_row(program: Program) -> int:
