@@ -181,7 +181,7 @@ class NetworkPlaces:
                 self._numbers[key] = len(self._signs)
                 self._signs.append(unpack(met.packed[first[k]][None], self.program.gates)[0])
             number[k] = self._numbers[key]
-        return Placed(number[inverse], met.on_wall, met.outputs, met.scale)
+        return Placed(np.take(number, inverse), met.on_wall, met.outputs, met.scale)
 
     def groups(self, cells: Ids) -> Ids:
         return cells
@@ -240,7 +240,7 @@ def _distinct(packed: Packed, gates: int) -> tuple[Ids, Ids]:
     there = np.flatnonzero(first_of >= 0)
     place = np.empty(len(first_of), dtype=np.int64)
     place[there] = np.arange(len(there))
-    return first_of[there], place[numbers]
+    return first_of[there], np.take(place, numbers)
 
 
 @dataclass(frozen=True, eq=False)
