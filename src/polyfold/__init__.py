@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from polyfold.analyses.bounds.bounds import Bounds, bounds
     from polyfold.analyses.bounds.estimate import Estimate, estimate
+    from polyfold.analyses.boxes.build import boxes
+    from polyfold.analyses.boxes.result import Boxes
     from polyfold.analyses.canonical.build import canonical
     from polyfold.analyses.canonical.form import Canonical
     from polyfold.analyses.dual_graph.diameter import Diameter, diameter
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from polyfold.analyses.dual_graph.route import Route
     from polyfold.analyses.equivalence.decide import equivalent
     from polyfold.analyses.equivalence.result import Equivalence
+    from polyfold.analyses.integrated_gradients.integrate import integrated_gradients
+    from polyfold.analyses.integrated_gradients.result import IntegratedGradients
     from polyfold.analyses.local import LocalMaps, local
     from polyfold.analyses.map_of import PatternMap, map_of
     from polyfold.analyses.regions import Regions, regions
@@ -31,6 +35,16 @@ if TYPE_CHECKING:
     from polyfold.analyses.shallow.edit import Edit, edit
     from polyfold.analyses.shallow.from_pieces import from_pieces
     from polyfold.analyses.shallow.network import Shallow
+    from polyfold.analyses.shapley.explain import shapley
+    from polyfold.analyses.shapley.result import Shapley
+    from polyfold.analyses.statistics.class_areas import ClassAreas, class_areas
+    from polyfold.analyses.statistics.classes import Classes, classes
+    from polyfold.analyses.statistics.decision_boundary import DecisionBoundary, decision_boundary
+    from polyfold.analyses.statistics.extrema import Extremum, maximum, minimum
+    from polyfold.analyses.statistics.lipschitz import Lipschitz, lipschitz
+    from polyfold.analyses.statistics.moments import covariance, integral, mean, variance
+    from polyfold.analyses.statistics.nearest_change import NearestChange, nearest_change
+    from polyfold.analyses.summarise import Summary, summarise
     from polyfold.atlas.atlas import Atlas
     from polyfold.atlas.cell import Cell
     from polyfold.atlas.certificate import Certificate
@@ -52,17 +66,25 @@ __version__ = "0.1.0"
 __all__ = [
     "Atlas",
     "Bounds",
+    "Boxes",
     "Canonical",
     "Cell",
     "Certificate",
+    "ClassAreas",
+    "Classes",
     "Count",
+    "DecisionBoundary",
     "Diameter",
     "Domain",
     "DualGraph",
     "Edit",
     "Equivalence",
     "Estimate",
+    "Extremum",
+    "IntegratedGradients",
+    "Lipschitz",
     "LocalMaps",
+    "NearestChange",
     "Network",
     "PatternMap",
     "PolyfoldError",
@@ -70,12 +92,19 @@ __all__ = [
     "Regions",
     "Route",
     "Shallow",
+    "Shapley",
+    "Summary",
     "bounds",
     "box",
+    "boxes",
     "canonical",
     "certify",
     "check",
+    "class_areas",
+    "classes",
     "count",
+    "covariance",
+    "decision_boundary",
     "diameter",
     "dual_graph",
     "edit",
@@ -83,10 +112,17 @@ __all__ = [
     "estimate",
     "explore",
     "from_pieces",
+    "integral",
+    "integrated_gradients",
     "line",
+    "lipschitz",
     "load",
     "local",
     "map_of",
+    "maximum",
+    "mean",
+    "minimum",
+    "nearest_change",
     "open",
     "path",
     "plane",
@@ -94,14 +130,19 @@ __all__ = [
     "regions",
     "resume",
     "shallow",
+    "shapley",
     "slice_of",
+    "summarise",
     "unfold",
+    "variance",
 ]
 
 # Which module has which names: the imports above, said to Python. tests/repository/test_import.py compares the two.
 _PLACES = {
     "analyses.bounds.bounds": ("Bounds", "bounds"),
     "analyses.bounds.estimate": ("Estimate", "estimate"),
+    "analyses.boxes.build": ("boxes",),
+    "analyses.boxes.result": ("Boxes",),
     "analyses.canonical.build": ("canonical",),
     "analyses.canonical.form": ("Canonical",),
     "analyses.dual_graph.diameter": ("Diameter", "diameter"),
@@ -110,6 +151,8 @@ _PLACES = {
     "analyses.dual_graph.route": ("Route",),
     "analyses.equivalence.decide": ("equivalent",),
     "analyses.equivalence.result": ("Equivalence",),
+    "analyses.integrated_gradients.integrate": ("integrated_gradients",),
+    "analyses.integrated_gradients.result": ("IntegratedGradients",),
     "analyses.local": ("LocalMaps", "local"),
     "analyses.map_of": ("PatternMap", "map_of"),
     "analyses.regions": ("Regions", "regions"),
@@ -117,6 +160,16 @@ _PLACES = {
     "analyses.shallow.edit": ("Edit", "edit"),
     "analyses.shallow.from_pieces": ("from_pieces",),
     "analyses.shallow.network": ("Shallow",),
+    "analyses.shapley.explain": ("shapley",),
+    "analyses.shapley.result": ("Shapley",),
+    "analyses.statistics.class_areas": ("ClassAreas", "class_areas"),
+    "analyses.statistics.classes": ("Classes", "classes"),
+    "analyses.statistics.decision_boundary": ("DecisionBoundary", "decision_boundary"),
+    "analyses.statistics.extrema": ("Extremum", "maximum", "minimum"),
+    "analyses.statistics.lipschitz": ("Lipschitz", "lipschitz"),
+    "analyses.statistics.moments": ("covariance", "integral", "mean", "variance"),
+    "analyses.statistics.nearest_change": ("NearestChange", "nearest_change"),
+    "analyses.summarise": ("Summary", "summarise"),
     "atlas.atlas": ("Atlas",),
     "atlas.cell": ("Cell",),
     "atlas.certificate": ("Certificate",),
