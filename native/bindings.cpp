@@ -203,22 +203,26 @@ nb::tuple count_to_python(const Problem& problem, bool by_programs, int threads,
     return nb::make_tuple(result.cells, result.complete);
 }
 
-nb::tuple measure_to_python(const Problem& problem, const Bytes& patterns) {
+nb::tuple measure_to_python(const Problem& problem, const Bytes& patterns, bool covariance) {
     const Selection selection{patterns.data(), static_cast<std::int64_t>(patterns.shape(0)),
                               static_cast<int>(patterns.shape(1))};
     std::vector<Measure> measures;
     {
         const nb::gil_scoped_release release;
-        measures = measure_selected(problem, selection);
+        measures = measure_selected(problem, selection, covariance);
     }
-    std::vector<double> volumes, centroids;
+    const auto dim = static_cast<std::size_t>(problem.dim);
+    const std::size_t entries = covariance ? dim * dim : 0;
+    std::vector<double> volumes, centroids, covariances;
     for (const Measure& cell : measures) {
         volumes.push_back(cell.volume);
-        for (int k = 0; k < problem.dim; ++k)
+        for (std::size_t k = 0; k < dim; ++k)
             centroids.push_back(cell.centroid.empty() ? std::nan("") : cell.centroid[k]);
+        for (std::size_t k = 0; k < entries; ++k)
+            covariances.push_back(cell.covariance.empty() ? std::nan("") : cell.covariance[k]);
     }
-    return nb::make_tuple(give(std::move(volumes)),
-                          give(std::move(centroids), {measures.size(), static_cast<std::size_t>(problem.dim)}));
+    return nb::make_tuple(give(std::move(volumes)), give(std::move(centroids), {measures.size(), dim}),
+                          give(std::move(covariances), {covariance ? measures.size() : 0, dim, dim}));
 }
 
 nb::dict trace_to_python(const Problem& problem, const Bytes& patterns) {
@@ -433,10 +437,12 @@ NB_MODULE(_native, m) {
           nb::sig("def trace(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8]) -> dict[str, "
                   "typing.Any]"),
           "Generators of the cells with these packed patterns, which must be sorted by gate.");
-    m.def("measure", &measure_to_python, "problem"_a, "patterns"_a,
-          nb::sig("def measure(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8]) -> "
-                  "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]"),
-          "(volumes, centroids) of the cells with these packed patterns, which must be sorted by gate.");
+    m.def("measure", &measure_to_python, "problem"_a, "patterns"_a, "covariance"_a,
+          nb::sig("def measure(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8], covariance: bool) -> "
+                  "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], "
+                  "numpy.typing.NDArray[numpy.float64]]"),
+          "(volumes, centroids, covariances) of the cells with these packed patterns, which must be sorted by gate. "
+          "There are no covariances unless they are asked for.");
     m.def(
         "count_faces",
         [](const Problem& problem, int threads, const nb::callable& keep_going) {

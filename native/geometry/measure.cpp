@@ -10,9 +10,10 @@ namespace {
 template <int Words>
 class Simplices {
   public:
-    Simplices(const std::vector<double>& vertices, const std::vector<Mask<Words>>& on, int dim)
-        : vertices_(vertices), on_(on), dim_(dim), edges_(dim * dim) {
+    Simplices(const std::vector<double>& vertices, const std::vector<Mask<Words>>& on, int dim, bool covariance)
+        : vertices_(vertices), on_(on), dim_(dim), edges_(dim * dim), from_first_(dim), sum_(dim), offset_(dim) {
         total_.centroid.assign(dim, 0.0);
+        if (covariance) total_.covariance.assign(static_cast<std::size_t>(dim) * dim, 0.0);
         double factorial = 1;
         for (int k = 2; k <= dim; ++k) factorial *= k;
         scale_ = 1 / factorial;
@@ -26,6 +27,7 @@ class Simplices {
             for (double& x : total_.centroid) x /= total_.volume;
         else  // too thin for floats: any of its points will do
             std::copy_n(vertices_.begin(), dim_, total_.centroid.begin());
+        if (!total_.covariance.empty()) centre_moments();
         return total_;
     }
 
@@ -36,6 +38,7 @@ class Simplices {
     double scale_;
     std::vector<int> apexes_;
     std::vector<double> edges_;
+    std::vector<double> from_first_, sum_, offset_;
     Measure total_;
 
     // A face is the set of its vertices. Its own facets are the largest of its meets with the cell's facets;
@@ -84,6 +87,35 @@ class Simplices {
             for (const int v : corners) sum += vertices_[v * dim_ + k];
             total_.centroid[k] += volume * sum / (dim_ + 1);
         }
+        if (!total_.covariance.empty()) add_moments(corners, volume);
+    }
+
+    // Of a simplex, the integral of x x^T is volume / ((d + 1)(d + 2)) times the sum of v v^T over its corners, plus
+    // s s^T for their sum s. Seen from the cell's first vertex, so that small cells keep their digits.
+    void add_moments(const std::vector<int>& corners, double volume) {
+        const double scale = volume / ((dim_ + 1.0) * (dim_ + 2.0));
+        std::fill(sum_.begin(), sum_.end(), 0.0);
+        for (const int v : corners) {
+            for (int k = 0; k < dim_; ++k) {
+                from_first_[k] = vertices_[v * dim_ + k] - vertices_[k];
+                sum_[k] += from_first_[k];
+            }
+            add_square(scale, from_first_);
+        }
+        add_square(scale, sum_);
+        for (int k = 0; k < dim_; ++k) offset_[k] += volume * sum_[k] / (dim_ + 1);
+    }
+
+    void add_square(double factor, const std::vector<double>& x) {
+        for (int i = 0; i < dim_; ++i)
+            for (int k = 0; k < dim_; ++k) total_.covariance[i * dim_ + k] += factor * x[i] * x[k];
+    }
+
+    void centre_moments() {
+        if (!(total_.volume > 0)) return;
+        for (double& x : total_.covariance) x /= total_.volume;
+        for (double& x : offset_) x /= total_.volume;
+        add_square(-1.0, offset_);
     }
 
     double determinant() {
@@ -109,13 +141,13 @@ class Simplices {
 }  // namespace
 
 template <int Words>
-Measure measure(const std::vector<double>& vertices, const std::vector<Mask<Words>>& on, int dim) {
-    return Simplices<Words>(vertices, on, dim)();
+Measure measure(const std::vector<double>& vertices, const std::vector<Mask<Words>>& on, int dim, bool covariance) {
+    return Simplices<Words>(vertices, on, dim, covariance)();
 }
 
-template Measure measure<1>(const std::vector<double>&, const std::vector<Mask<1>>&, int);
-template Measure measure<4>(const std::vector<double>&, const std::vector<Mask<4>>&, int);
-template Measure measure<16>(const std::vector<double>&, const std::vector<Mask<16>>&, int);
-template Measure measure<64>(const std::vector<double>&, const std::vector<Mask<64>>&, int);
+template Measure measure<1>(const std::vector<double>&, const std::vector<Mask<1>>&, int, bool);
+template Measure measure<4>(const std::vector<double>&, const std::vector<Mask<4>>&, int, bool);
+template Measure measure<16>(const std::vector<double>&, const std::vector<Mask<16>>&, int, bool);
+template Measure measure<64>(const std::vector<double>&, const std::vector<Mask<64>>&, int, bool);
 
 }  // namespace polyfold

@@ -133,13 +133,13 @@ GeneratorBlock trace(const Problem& problem, const Selection& selection) {
     });
 }
 
-std::vector<Measure> measure_selected(const Problem& problem, const Selection& selection) {
+std::vector<Measure> measure_selected(const Problem& problem, const Selection& selection, bool covariance) {
     return with_enough_facets([&]<int Words>() {
         std::vector<Measure> measures;
         visit_selected<Words>(problem, selection, [&](Cell<Words>& cell) {
-            measures.push_back(is_bounded(cell)
-                                   ? measure<Words>(vertices_of(cell, problem.dim), cell.facets_of, problem.dim)
-                                   : Measure{std::numeric_limits<double>::infinity(), {}});
+            measures.push_back(is_bounded(cell) ? measure<Words>(vertices_of(cell, problem.dim), cell.facets_of,
+                                                                 problem.dim, covariance)
+                                                : Measure{std::numeric_limits<double>::infinity(), {}, {}});
         });
         return measures;
     });

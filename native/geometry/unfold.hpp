@@ -45,7 +45,7 @@ Counted count_cells(const Problem& problem, Method method, const RunOptions& opt
 GeneratorBlock trace(const Problem& problem, const Selection& selection);
 
 // Volumes and centroids of the selected cells; an unbounded one has an infinite volume and no centroid.
-std::vector<Measure> measure_selected(const Problem& problem, const Selection& selection);
+std::vector<Measure> measure_selected(const Problem& problem, const Selection& selection, bool covariance);
 
 // Numbers of faces of dimension 0, 1, ..., dim of the whole complex; faces at infinity do not count. Empty if the run
 // was stopped.

@@ -25,6 +25,13 @@ if TYPE_CHECKING:
     from polyfold.analyses.shallow.edit import Edit, edit
     from polyfold.analyses.shallow.from_pieces import from_pieces
     from polyfold.analyses.shallow.network import Shallow
+    from polyfold.analyses.statistics.class_areas import ClassAreas, class_areas
+    from polyfold.analyses.statistics.classes import Classes, classes
+    from polyfold.analyses.statistics.decision_boundary import DecisionBoundary, decision_boundary
+    from polyfold.analyses.statistics.extrema import Extremum, maximum, minimum
+    from polyfold.analyses.statistics.lipschitz import Lipschitz, lipschitz
+    from polyfold.analyses.statistics.moments import covariance, integral, mean, variance
+    from polyfold.analyses.statistics.nearest_change import NearestChange, nearest_change
     from polyfold.atlas.atlas import Atlas
     from polyfold.atlas.cell import Cell
     from polyfold.atlas.certificate import Certificate
@@ -48,11 +55,17 @@ __all__ = [
     "Canonical",
     "Cell",
     "Certificate",
+    "ClassAreas",
+    "Classes",
     "Count",
+    "DecisionBoundary",
     "Domain",
     "Edit",
     "Equivalence",
+    "Extremum",
+    "Lipschitz",
     "LocalMaps",
+    "NearestChange",
     "Network",
     "PatternMap",
     "PolyfoldError",
@@ -63,15 +76,25 @@ __all__ = [
     "canonical",
     "certify",
     "check",
+    "class_areas",
+    "classes",
     "count",
+    "covariance",
+    "decision_boundary",
     "edit",
     "equivalent",
     "explore",
     "from_pieces",
+    "integral",
     "line",
+    "lipschitz",
     "load",
     "local",
     "map_of",
+    "maximum",
+    "mean",
+    "minimum",
+    "nearest_change",
     "open",
     "plane",
     "polytope",
@@ -80,6 +103,7 @@ __all__ = [
     "shallow",
     "slice_of",
     "unfold",
+    "variance",
 ]
 
 # Which module has which names: the imports above, said to Python. tests/repository/test_import.py compares the two.
@@ -95,6 +119,13 @@ _PLACES = {
     "analyses.shallow.edit": ("Edit", "edit"),
     "analyses.shallow.from_pieces": ("from_pieces",),
     "analyses.shallow.network": ("Shallow",),
+    "analyses.statistics.class_areas": ("ClassAreas", "class_areas"),
+    "analyses.statistics.classes": ("Classes", "classes"),
+    "analyses.statistics.decision_boundary": ("DecisionBoundary", "decision_boundary"),
+    "analyses.statistics.extrema": ("Extremum", "maximum", "minimum"),
+    "analyses.statistics.lipschitz": ("Lipschitz", "lipschitz"),
+    "analyses.statistics.moments": ("covariance", "integral", "mean", "variance"),
+    "analyses.statistics.nearest_change": ("NearestChange", "nearest_change"),
     "atlas.atlas": ("Atlas",),
     "atlas.cell": ("Cell",),
     "atlas.certificate": ("Certificate",),

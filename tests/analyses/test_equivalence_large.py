@@ -15,7 +15,7 @@ from polyfold.analyses.equivalence.branching import bounds_over
 from polyfold.analyses.equivalence.exact_passes import outputs_at
 from polyfold.analyses.equivalence.forms import Forms, combined, rectified
 from polyfold.analyses.equivalence.paired import Paired
-from polyfold.analyses.equivalence.place import Box, place_of
+from polyfold.analyses.place import Box, place_of
 from polyfold.atlas.domain import resolve_domain
 from polyfold.exact.evaluate import evaluate_exactly
 from polyfold.exact.rational import rational

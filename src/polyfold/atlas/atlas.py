@@ -35,8 +35,14 @@ from polyfold.atlas.cell import Cell
 from polyfold.atlas.certificate import Certificate
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.exact_gates import ExactGates
-from polyfold.atlas.flat import count_flat_faces, flat_generators, flat_measures, made_from_facets
-from polyfold.atlas.generators import Generators, count_faces, find_generators, find_measures
+from polyfold.atlas.flat import (
+    count_flat_faces,
+    flat_covariances,
+    flat_generators,
+    flat_measures,
+    made_from_facets,
+)
+from polyfold.atlas.generators import Generators, count_faces, find_covariances, find_generators, find_measures
 from polyfold.atlas.halfspaces import Halfspaces, halfspaces
 from polyfold.atlas.jets import has_short_jets, parameter_maps
 from polyfold.atlas.maps import in_chunks, output_forms
@@ -270,11 +276,24 @@ class Atlas:
 
     def volumes(self, cells: Any = None) -> Array:
         """Volumes of cells in the domain's parameters; infinite where unbounded."""
-        return self._measures(cells)[0]
+        return self.measures(cells)[0]
 
     def centroids(self, cells: Any = None) -> Array:
         """Centres of mass of cells; NaN where unbounded."""
-        return self._measures(cells)[1]
+        return self.measures(cells)[1]
+
+    def covariances(self, cells: Any = None) -> Array:
+        """Covariances (n, d, d) of the uniform distributions on cells; NaN where unbounded."""
+        return self.moments(cells)[2]
+
+    def moments(self, cells: Any = None) -> tuple[Array, Array, Array]:
+        """Volumes, centroids and covariances of cells, found together."""
+        distinct, items = np.unique(self.ids(cells), return_inverse=True)
+        if beyond_core(self.program, self.domain):
+            found = (*flat_measures(self, distinct), flat_covariances(self, distinct))
+        else:
+            found = find_covariances(self.program, self.domain, self.patterns[distinct])
+        return found[0][items], found[1][items], found[2][items]
 
     def bounding_boxes(self, cells: Any = None) -> tuple[Array, Array]:
         """Smallest boxes lo <= u <= hi around cells; infinite where unbounded."""
@@ -320,7 +339,8 @@ class Atlas:
             return count_flat_faces(self)
         return count_faces(self.program, self.domain, self.certificate.threads)
 
-    def _measures(self, cells: Any) -> tuple[Array, Array]:
+    def measures(self, cells: Any = None) -> tuple[Array, Array]:
+        """Volumes and centroids of cells, found together."""
         distinct, items = np.unique(self.ids(cells), return_inverse=True)
         if beyond_core(self.program, self.domain):
             volumes, centroids = flat_measures(self, distinct)

@@ -48,6 +48,21 @@ def made_from_facets(atlas: Atlas, ids: Ids) -> Generators:
     return Generators(rows.start, points, kind, 2 * np.arange(len(owner) + 1), facets.astype(np.int32))
 
 
+def flat_covariances(atlas: Atlas, ids: Ids) -> Array:
+    """The covariances (n, d, d) of the uniform distributions on segments or polygons."""
+    found = flat_generators(atlas, ids)
+    measures, centroids = flat_measures(atlas, ids)
+    if atlas.dim == 1:
+        return (measures**2 / 12)[:, None, None]
+    # Triangles over the sides, with their common corner in the centre of mass.
+    here = found.points - centroids[found.owner]
+    there = here[_following(found.start)]
+    turns = here[:, 0] * there[:, 1] - here[:, 1] * there[:, 0]
+    squares = sum(x[:, :, None] * x[:, None, :] for x in (here, there, here + there))
+    covariances: Array = np.add.reduceat(turns[:, None, None] * squares, found.start[:-1]) / 24
+    return covariances / measures[:, None, None]
+
+
 def flat_measures(atlas: Atlas, ids: Ids) -> tuple[Array, Array]:
     """Lengths or areas, and centres of mass."""
     found = flat_generators(atlas, ids)

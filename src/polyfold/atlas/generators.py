@@ -91,11 +91,22 @@ def find_generators(program: Program, domain: Domain, patterns: Packed) -> Gener
 
 def find_measures(program: Program, domain: Domain, patterns: Packed) -> tuple[Array, Array]:
     """Volumes and centroids of the cells with these patterns, in their order. Patterns must be distinct."""
+    volumes, centroids, _ = _measured(program, domain, patterns, False)
+    return volumes, centroids
+
+
+def find_covariances(program: Program, domain: Domain, patterns: Packed) -> tuple[Array, Array, Array]:
+    """The same, and the covariances of the uniform distributions on the cells."""
+    return _measured(program, domain, patterns, True)
+
+
+def _measured(program: Program, domain: Domain, patterns: Packed, covariance: bool) -> tuple[Array, Array, Array]:
     order = order_by_gate(patterns)
+    problem = core_problem(program, domain)
     with _limits_named():
-        volumes, centroids = core.measure(core_problem(program, domain), np.ascontiguousarray(patterns[order]))
+        volumes, centroids, covariances = core.measure(problem, np.ascontiguousarray(patterns[order]), covariance)
     back = np.argsort(order, kind="stable")
-    return volumes[back], centroids[back]
+    return volumes[back], centroids[back], covariances[back] if covariance else covariances
 
 
 def count_faces(program: Program, domain: Domain, threads: int) -> tuple[int, ...]:

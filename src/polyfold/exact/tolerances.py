@@ -46,3 +46,11 @@ SAME_DIRECTION = 1e-13
 # Coefficients that are known to this part of themselves are good enough to be written down; others are computed again,
 # in rationals.
 WELL_KNOWN = 2.0**-36
+
+# LAPACK's singular values are off by a small multiple of the roundings of a sum as long as both sides of the matrix;
+# this many times as much is generous.
+SINGULAR_VALUE_ROUNDINGS = 16
+
+# The nearest point of a polytope, found in floats, may lie outside by this part of its distance: solvers take
+# constraints for satisfied within 1e-7. Farther outside it is none, because rounding has left no inside.
+NEAREST_POINT = 1e-6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -89,7 +89,7 @@ class Affine(ABC):
 
 @dataclass(frozen=True, eq=False)
 class WrittenOut(Affine):
-    """sum over blocks of W @ source, plus bias."""
+    """sum over blocks of W @ source, plus bias. A source may have several blocks, whose sum would be rounded."""
 
     matrices: tuple[Block, ...]
     bias: Array
@@ -123,10 +123,10 @@ class WrittenOut(Affine):
         return total
 
     def pull(self, rows: Array) -> dict[int, Array]:
-        return {block.source: rows @ block.weight for block in self.blocks}
+        return _by_source((block.source, rows @ block.weight) for block in self.blocks)
 
     def rows(self, index: npt.NDArray[np.int64]) -> dict[int, Array]:
-        return {block.source: block.weight[index] for block in self.blocks}
+        return _by_source((block.source, block.weight[index]) for block in self.blocks)
 
     def changed(self, change: Change) -> Affine:
         return WrittenOut(tuple(Block(b.source, change(b.weight)) for b in self.blocks), change(self.bias))
@@ -208,6 +208,14 @@ class Structured(Affine):
     def update(self, hasher: hashlib._Hash) -> None:
         _update(hasher, self.form)
         hasher.update(self.bias.tobytes())
+
+
+def _by_source(parts: Iterable[tuple[int, Array]]) -> dict[int, Array]:
+    """Coefficients on each source, those of several blocks added up."""
+    total: dict[int, Array] = {}
+    for source, coefficients in parts:
+        total[source] = total[source] + coefficients if source in total else coefficients
+    return total
 
 
 def operators(affine: Affine) -> Iterator[Operator]:

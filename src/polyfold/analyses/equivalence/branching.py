@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.equivalence.paired import Paired
-from polyfold.analyses.equivalence.place import Box, Place
 from polyfold.analyses.equivalence.search import Search
+from polyfold.analyses.place import Box, Place
 
 Array = npt.NDArray[np.float64]
 

@@ -10,8 +10,8 @@ from polyfold.analyses.equivalence.atoms import TooLongError
 from polyfold.analyses.equivalence.cell_maps import CellMaps
 from polyfold.analyses.equivalence.clock import Clock
 from polyfold.analyses.equivalence.extremes import Extremes
-from polyfold.analyses.equivalence.place import Place
 from polyfold.analyses.equivalence.result import Difference
+from polyfold.analyses.place import Place
 from polyfold.atlas.certificate import Certificate
 from polyfold.engine.certify import certify
 from polyfold.engine.method import as_method_takes_it

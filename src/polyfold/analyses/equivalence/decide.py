@@ -22,9 +22,9 @@ from polyfold.analyses.equivalence.branching import Bounded, bounds_over, branch
 from polyfold.analyses.equivalence.by_cells import cell_by_cell
 from polyfold.analyses.equivalence.clock import Clock
 from polyfold.analyses.equivalence.paired import Paired
-from polyfold.analyses.equivalence.place import Place, place_of
 from polyfold.analyses.equivalence.result import Difference, Equivalence, Verdict, in_digits
 from polyfold.analyses.equivalence.search import Search
+from polyfold.analyses.place import Place, place_of
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.domain import DomainLike, resolve_domain
 from polyfold.atlas.problem import beyond_core, coefficients

@@ -12,19 +12,18 @@ from math import inf
 
 import numpy as np
 import numpy.typing as npt
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
-from polyfold.analyses.equivalence.cell_bounds import CELLS_AT_ONCE, closer_bound, upper_bounds
+from polyfold.analyses.cell_bounds import CELLS_AT_ONCE, closer_bound, upper_bounds
+from polyfold.analyses.cell_programs import ExactPrograms
 from polyfold.analyses.equivalence.cell_maps import CellMaps, difference_of
 from polyfold.analyses.equivalence.clock import Clock
-from polyfold.analyses.equivalence.place import Box
 from polyfold.analyses.equivalence.result import Difference, Point
 from polyfold.analyses.exact_maps import ExactMaps
+from polyfold.analyses.place import Box
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.generators import VERTEX
-from polyfold.atlas.location import exact_lift
-from polyfold.engine.exact_forms import ExactForms
-from polyfold.exact.linear_program import maximise
+from polyfold.exact.linear_program import dot
 from polyfold.exact.rounding import relative
 
 Array = npt.NDArray[np.float64]
@@ -119,43 +118,26 @@ def closer(maps: CellMaps, box: Box | None, cell: int, k: int, side: int) -> flo
 
 
 class _ExactPrograms:
-    """Largest values on single cells, in rationals."""
+    """Largest differences on single cells, in rationals."""
 
     def __init__(self, atlas: Atlas) -> None:
         self._atlas = atlas
         self._maps = ExactMaps(atlas)
-        self._forms = ExactForms(atlas.program, atlas.domain)
+        self._programs = ExactPrograms(atlas)
 
     def largest(self, cell: int, k: int, side: int, enough: Fraction) -> _Top:
         """The largest value of side * difference k on a cell; if there is none, a point with more than `enough`."""
         *slopes, constant = (side * x for x in difference_of(self._maps, cell, k, self._atlas))
-        A, b = self._inequalities(cell)
-        found = maximise(slopes, A, b, start=self._atlas.rational_witness(cell))
+        found = self._programs.largest(cell, slopes)
         assert found.point is not None
         if found.status == "optimal":
             assert found.value is not None
             return _Top(found.value + constant, found.point)
         assert found.ray is not None
-        rate = sum((s * r for s, r in zip(slopes, found.ray, strict=True)), fmpq(0))
-        here = sum((s * x for s, x in zip(slopes, found.point, strict=True)), constant)
+        rate, here = dot(slopes, found.ray), dot(slopes, found.point) + constant
         steps = max(fmpq(0), (fmpq(enough.numerator, enough.denominator) - here) / rate) + 1
         return _Top(None, tuple(x + steps * r for x, r in zip(found.point, found.ray, strict=True)))
 
     def lifted(self, parameters: tuple[fmpq, ...]) -> Point:
         """The input of a point of parameters."""
-        column = exact_lift(self._atlas.domain, fmpq_mat(len(parameters), 1, list(parameters)))
-        return tuple(Fraction(int(x.p), int(x.q)) for (x,) in column.tolist())
-
-    def _inequalities(self, cell: int) -> tuple[list[list[fmpq]], list[fmpq]]:
-        """The cell's facets as A u <= b."""
-        atlas = self._atlas
-        pattern = tuple(atlas.signs([cell])[0].tolist())
-        rows = self._forms.under(pattern).rows
-        A, b = [], []
-        for facet in atlas.facets(cell):
-            # A wall of a facet may vanish on one of its cells.
-            wall = next(wall for wall in atlas.walls(facet) if any(rows[wall][:-1]))
-            side = -1 if wall < atlas.gates and not pattern[wall] else 1
-            A.append([fmpq(-side * x) for x in rows[wall][:-1]])
-            b.append(fmpq(side * rows[wall][-1]))
-        return A, b
+        return tuple(Fraction(int(x.p), int(x.q)) for x in self._programs.lifted(parameters))

@@ -10,8 +10,8 @@ import numpy.typing as npt
 from flint import fmpq_mat
 
 from polyfold.analyses.equivalence.exact_passes import outputs_at
-from polyfold.analyses.equivalence.place import Place
 from polyfold.analyses.equivalence.result import Difference, Point, as_float
+from polyfold.analyses.place import Place
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.location import exact_lift
 from polyfold.atlas.maps import output_forms

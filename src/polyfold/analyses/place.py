@@ -1,4 +1,4 @@
-"""Where two networks are compared: a point inside the domain, and a box around it if it is bounded."""
+"""A domain as proofs see it: a point inside, and a box around it if it is bounded."""
 
 from __future__ import annotations
 

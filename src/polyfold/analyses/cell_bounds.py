@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.analyses.equivalence.place import Box
+from polyfold.analyses.place import Box
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.generators import VERTEX, Generators
 from polyfold.atlas.maps import gate_forms, majorant, roundings

@@ -1,0 +1,64 @@
+"""What a question about a whole domain needs of an atlas, and errors that say what is missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.atlas.atlas import Atlas
+from polyfold.errors import DomainError, PolyfoldError
+
+Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+
+
+def an_atlas(given: Any, question: str) -> Atlas:
+    """The atlas itself, or an error that says how to get one."""
+    if not isinstance(given, Atlas):
+        raise PolyfoldError(
+            f"{question} is asked of an atlas, not of {_short(given)}: call pf.unfold(network, domain) and give what "
+            "it returns"
+        )
+    return given
+
+
+def cells_asked_for(atlas: Atlas, cells: Any, question: str) -> Ids:
+    """The cells that are meant. All of them are all of the domain, so none may be missing."""
+    if cells is None and not atlas.complete:
+        raise PolyfoldError(
+            f"{question} over the whole domain needs all cells, and the atlas is incomplete (stopped by "
+            f"{atlas.certificate.stopped_by}): pf.resume completes it, or choose cells"
+        )
+    ids = atlas.ids(cells)
+    if not len(ids):
+        raise PolyfoldError(f"{question} over no cells at all: choose at least one")
+    if len(np.unique(ids)) < len(ids):
+        raise PolyfoldError(f"{question}: a cell is named twice among those chosen")
+    return ids
+
+
+def bounded_cells(atlas: Atlas, ids: Ids, question: str) -> None:
+    """Refuse cells that have no end."""
+    unbounded = np.flatnonzero(~atlas.bounded[ids])
+    if len(unbounded):
+        raise DomainError(
+            f"{question} needs a bounded domain, and {len(unbounded):,} of the {len(ids):,} cells are unbounded (cell "
+            f"{int(ids[unbounded[0]])} for one): unfold on a bounded one, say pf.box(lo, hi), or choose bounded cells"
+        )
+
+
+def finite(found: Array, question: str) -> Array:
+    """The answer, unless floats cannot hold it or what leads to it."""
+    if not np.isfinite(found).all():
+        raise PolyfoldError(
+            f"{question} overflows: coefficients of the network, multiplied, are larger than floats can be: rescale "
+            "its weights"
+        )
+    return found
+
+
+def _short(given: Any) -> str:
+    text = " ".join(repr(given).split())
+    return text if len(text) <= 80 else f"{text[:77]}..."
