@@ -32,6 +32,13 @@ if TYPE_CHECKING:
     from polyfold.analyses.statistics.lipschitz import Lipschitz, lipschitz
     from polyfold.analyses.statistics.moments import covariance, integral, mean, variance
     from polyfold.analyses.statistics.nearest_change import NearestChange, nearest_change
+    from polyfold.analyses.topology.betti import betti
+    from polyfold.analyses.topology.class_sets import boundary_complex, class_region
+    from polyfold.analyses.topology.critical_points import CriticalPoints, critical_points
+    from polyfold.analyses.topology.face_complex import FaceComplex, face_complex
+    from polyfold.analyses.topology.level_sets import level_set, sublevel, superlevel
+    from polyfold.analyses.topology.persistence import Persistence, persistence
+    from polyfold.analyses.topology.subcomplex import Components, Subcomplex
     from polyfold.atlas.atlas import Atlas
     from polyfold.atlas.cell import Cell
     from polyfold.atlas.certificate import Certificate
@@ -57,35 +64,46 @@ __all__ = [
     "Certificate",
     "ClassAreas",
     "Classes",
+    "Components",
     "Count",
+    "CriticalPoints",
     "DecisionBoundary",
     "Domain",
     "Edit",
     "Equivalence",
     "Extremum",
+    "FaceComplex",
     "Lipschitz",
     "LocalMaps",
     "NearestChange",
     "Network",
     "PatternMap",
+    "Persistence",
     "PolyfoldError",
     "Program",
     "Regions",
     "Shallow",
+    "Subcomplex",
+    "betti",
+    "boundary_complex",
     "box",
     "canonical",
     "certify",
     "check",
     "class_areas",
+    "class_region",
     "classes",
     "count",
     "covariance",
+    "critical_points",
     "decision_boundary",
     "edit",
     "equivalent",
     "explore",
+    "face_complex",
     "from_pieces",
     "integral",
+    "level_set",
     "line",
     "lipschitz",
     "load",
@@ -96,12 +114,15 @@ __all__ = [
     "minimum",
     "nearest_change",
     "open",
+    "persistence",
     "plane",
     "polytope",
     "regions",
     "resume",
     "shallow",
     "slice_of",
+    "sublevel",
+    "superlevel",
     "unfold",
     "variance",
 ]
@@ -126,6 +147,13 @@ _PLACES = {
     "analyses.statistics.lipschitz": ("Lipschitz", "lipschitz"),
     "analyses.statistics.moments": ("covariance", "integral", "mean", "variance"),
     "analyses.statistics.nearest_change": ("NearestChange", "nearest_change"),
+    "analyses.topology.betti": ("betti",),
+    "analyses.topology.class_sets": ("boundary_complex", "class_region"),
+    "analyses.topology.critical_points": ("CriticalPoints", "critical_points"),
+    "analyses.topology.face_complex": ("FaceComplex", "face_complex"),
+    "analyses.topology.level_sets": ("level_set", "sublevel", "superlevel"),
+    "analyses.topology.persistence": ("Persistence", "persistence"),
+    "analyses.topology.subcomplex": ("Components", "Subcomplex"),
     "atlas.atlas": ("Atlas",),
     "atlas.cell": ("Cell",),
     "atlas.certificate": ("Certificate",),

@@ -18,9 +18,11 @@ from polyfold.core._native import (
     count_pairing,
     cut_slice,
     find_cells,
+    list_faces,
     measure,
     prove_witnesses,
     read_slice,
+    sparse_rank,
     trace,
 )
 
@@ -40,8 +42,10 @@ __all__ = [
     "count_pairing",
     "cut_slice",
     "find_cells",
+    "list_faces",
     "measure",
     "prove_witnesses",
     "read_slice",
+    "sparse_rank",
     "trace",
 ]
