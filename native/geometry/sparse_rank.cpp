@@ -86,7 +86,8 @@ class Elimination {
             const auto& pivot = pivots_[waiting_.top()];
             waiting_.pop();
             // The pivot's own entry comes first, and is 1 or -1.
-            const std::int64_t factor = -value_[pivot[0].row] * pivot[0].value;
+            std::int64_t factor = 0;
+            if (__builtin_mul_overflow(value_[pivot[0].row], -pivot[0].value, &factor)) result_.overflow = true;
             if (factor == 0 || result_.overflow) continue;
             for (const Entry& entry : pivot) {
                 std::int64_t product = 0;

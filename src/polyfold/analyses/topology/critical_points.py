@@ -18,8 +18,9 @@ import numpy.typing as npt
 
 from polyfold import core
 from polyfold.analyses.statistics.asked import an_atlas
+from polyfold.analyses.topology.endless_stars import Face, relative_numbers
 from polyfold.analyses.topology.face_complex import FaceComplex, face_complex
-from polyfold.analyses.topology.vertex_order import VertexOrder, vertex_order
+from polyfold.analyses.topology.vertex_order import VertexOrder, ends_of_edges, vertex_order
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.numbers import one_of
 from polyfold.errors import how_many
@@ -35,7 +36,8 @@ class CriticalPoints:
 
     Flat set s (one vertex, as a rule) has the value `value[s]` and consists of the vertices of `faces` with `label` s.
     `indices[s]` (d + 1 numbers) are the dimensions of the relative homology over two elements: all 0 where it is
-    regular. They are -1 where a flat set has no end, which is not decided. `flat[s]`: more than one vertex.
+    regular. They are -1 where that is not decided: in a flat set without end that has very many faces. `flat[s]`: more
+    than one vertex, or no end.
     `boundary[s]`: some vertex lies on the domain's boundary, where the output is looked at within the domain only.
     """
 
@@ -65,7 +67,7 @@ class CriticalPoints:
 
     @property
     def undecided(self) -> Ids:
-        """Flat sets without end."""
+        """Flat sets without end that have too many faces."""
         return np.flatnonzero((self.indices < 0).any(axis=1))
 
     def points(self, flat_set: int) -> Array:
@@ -84,7 +86,7 @@ class CriticalPoints:
 def critical_points(atlas: Atlas | FaceComplex, *, output: int = 0) -> CriticalPoints:
     """The critical points of an output: where the topology of {output <= t} changes as t grows.
 
-    Which vertices are higher than which is decided exactly, as is which are the same.
+    Which end of an edge is higher is decided exactly, as is whether both are the same.
 
     >>> import polyfold as pf
     >>> fold = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]     # |x|
@@ -96,7 +98,8 @@ def critical_points(atlas: Atlas | FaceComplex, *, output: int = 0) -> CriticalP
     output = one_of(output, faces.atlas.outputs, "output", "the network")
     order = vertex_order(faces, output, "where an output is critical")
     label, count = _flat_sets(faces, order)
-    owner, endless = _lower_stars(faces, order, label, count)
+    stars = _lower_stars(faces, order, label)
+    owner = stars.owner
     indices = np.zeros((count, faces.dim + 1), dtype=np.int64)
     ranks = [np.zeros(count, dtype=np.int64) for _ in range(faces.dim + 2)]
     for k in range(1, faces.dim + 1):
@@ -104,19 +107,17 @@ def critical_points(atlas: Atlas | FaceComplex, *, output: int = 0) -> CriticalP
     for k in range(faces.dim + 1):
         faces_in_star = np.bincount(owner[k][owner[k] >= 0], minlength=count)
         indices[:, k] = faces_in_star - ranks[k] - ranks[k + 1]
-    indices[endless] = -1
+    for flat_set in stars.endless.tolist():
+        facets, in_flat_set = stars.of(flat_set, faces)
+        numbers = relative_numbers(facets, in_flat_set, faces.dim)
+        indices[flat_set] = -1 if numbers is None else numbers
     value = np.empty(count)
     value[label] = order.value
     boundary = np.zeros(count, dtype=bool)
     boundary[label[(faces.signs(0)[:, faces.atlas.gates :] == 0).any(axis=1)]] = True
-    return CriticalPoints(faces, output, label, value, indices, np.bincount(label, minlength=count) > 1, boundary)
-
-
-def _edges(faces: FaceComplex) -> tuple[Ids, Ids, Ids]:
-    """Both ends of all bounded edges, and their numbers."""
-    edges = np.flatnonzero(faces.bounded[1])
-    ends = faces.boundary[1].tocsc()[:, edges].indices.reshape(-1, 2).astype(np.int64)
-    return ends[:, 0], ends[:, 1], edges
+    flat = np.bincount(label, minlength=count) > 1
+    flat[stars.endless] = True
+    return CriticalPoints(faces, output, label, value, indices, flat, boundary)
 
 
 def _flat_sets(faces: FaceComplex, order: VertexOrder) -> tuple[Ids, int]:
@@ -124,7 +125,7 @@ def _flat_sets(faces: FaceComplex, order: VertexOrder) -> tuple[Ids, int]:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    a, b, _ = _edges(faces)
+    a, b = ends_of_edges(faces)
     same = order.level[a] == order.level[b]
     size = len(order.level)
     graph = coo_array((np.ones(int(same.sum()), dtype=bool), (a[same], b[same])), shape=(size, size))
@@ -136,24 +137,51 @@ def _flat_sets(faces: FaceComplex, order: VertexOrder) -> tuple[Ids, int]:
     return rank[raw], int(count)
 
 
-def _lower_stars(faces: FaceComplex, order: VertexOrder, label: Ids, count: int) -> tuple[list[Ids], Ids]:
-    """The flat set on which the output is largest for every face, by dimension, or -1 where it has no largest value;
-    and the flat sets that rays belong to."""
+@dataclass(frozen=True, eq=False)
+class _LowerStars:
+    """By dimension: the flat set on which the output is largest on every face, or -1 where it has no largest value;
+    and whether the output is the same on all of the face. `endless` are the flat sets with rays."""
+
+    owner: list[Ids]
+    same: list[Flags]
+    endless: Ids
+
+    def of(self, flat_set: int, faces: FaceComplex) -> tuple[dict[Face, list[Face]], dict[Face, bool]]:
+        """The faces of one star, with their facets in it and whether they lie in the flat set."""
+        facets: dict[Face, list[Face]] = {}
+        inside: dict[Face, bool] = {}
+        for k, owner in enumerate(self.owner):
+            matrix = faces.boundary[k].tocsc()
+            for i in np.flatnonzero(owner == flat_set).tolist():
+                below = matrix.indices[matrix.indptr[i] : matrix.indptr[i + 1]].tolist()
+                facets[k, i] = [(k - 1, j) for j in below if self.owner[k - 1][j] == flat_set]
+                inside[k, i] = bool(self.same[k][i])
+        return facets, inside
+
+
+def _lower_stars(faces: FaceComplex, order: VertexOrder, label: Ids) -> _LowerStars:
     # Flat sets are numbered by value, so the largest number among a face's vertices is the one.
-    owner = [label]
-    rises = [np.zeros(len(label), dtype=bool)]
+    owner, lowest = [label], [label]
+    rises, falls = [np.zeros(len(label), dtype=bool)], [np.zeros(len(label), dtype=bool)]
     for k in range(1, faces.dim + 1):
         matrix = faces.boundary[k].tocoo()
-        largest = np.full(matrix.shape[1], -1, dtype=np.int64)
-        np.maximum.at(largest, matrix.col, owner[-1][matrix.row])
-        rising = np.zeros(matrix.shape[1], dtype=bool)
-        np.logical_or.at(rising, matrix.col, rises[-1][matrix.row])
+        row, column, count = matrix.row, matrix.col, matrix.shape[1]
+        largest, least = np.full(count, -1, dtype=np.int64), np.full(count, len(label), dtype=np.int64)
+        np.maximum.at(largest, column, owner[-1][row])
+        np.minimum.at(least, column, lowest[-1][row])
+        up, down = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
+        np.logical_or.at(up, column, rises[-1][row])
+        np.logical_or.at(down, column, falls[-1][row])
         if k == 1:
-            rising[faces.ray_face[order.slope > 0]] = True
+            up[faces.ray_face[order.slope > 0]] = True
+            down[faces.ray_face[order.slope < 0]] = True
         owner.append(largest)
-        rises.append(rising)
-    endless = np.unique(owner[1][faces.ray_face[order.slope == 0]]) if len(faces.rays) else np.zeros(0, dtype=np.int64)
-    return [np.where(rising, -1, largest) for largest, rising in zip(owner, rises, strict=True)], endless
+        lowest.append(least)
+        rises.append(up)
+        falls.append(down)
+    same = [(a == b) & ~up & ~down for a, b, up, down in zip(owner, lowest, rises, falls, strict=True)]
+    endless = np.unique(owner[1][faces.ray_face[order.slope == 0]])
+    return _LowerStars([np.where(up, -1, o) for o, up in zip(owner, rises, strict=True)], same, endless)
 
 
 def _ranks_by_owner(boundary: Any, below: Ids, above: Ids, count: int) -> Ids:

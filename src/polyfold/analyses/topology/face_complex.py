@@ -53,7 +53,7 @@ class FaceComplex:
     are the domain's parameters, in floats; everything else here is exact.
 
     `contained[k]` are the walls that contain a face, as packed bits, and `on[k]` the gates that are positive there;
-    `signs` unpacks them.
+    `signs` unpacks them. `original` is the atlas that was asked about, whose cells may have been cut for this complex.
     """
 
     atlas: Atlas
@@ -65,8 +65,9 @@ class FaceComplex:
     ray_face: Ids
     rays: Array
     lines: Array
-    # How far the coordinates of points can be off at most.
+    # How far coordinates can be off at most, before they are rounded to floats.
     point_errors: Array
+    ray_errors: Array
     original: Atlas
 
     def __post_init__(self) -> None:
@@ -302,8 +303,10 @@ def _from_core(atlas: Atlas, found: dict[str, Any], original: Atlas) -> FaceComp
     order = np.arange(start[-1])
     order[start[d] + place] = np.arange(start[d], start[-1])
     contained, on, bounded = contained[order], on[order], found["bounded"].astype(bool)[order]
-    points, errors = _divided(found, found["placed"] < start[len(found["lines"]) + 1])
-    rays = found["placed"] >= start[len(found["lines"]) + 1]
+    least = len(found["lines"])
+    rays = found["placed"] >= start[least + 1]
+    points, errors = _divided(found, ~rays)
+    ray_face = found["placed"][rays] - start[least + 1]
     return FaceComplex(
         atlas,
         tuple(contained[part] for part in by_dimension),
@@ -311,10 +314,11 @@ def _from_core(atlas: Atlas, found: dict[str, Any], original: Atlas) -> FaceComp
         tuple(_boundary(found, k, order[by_dimension[k]]) for k in range(d + 1)),
         tuple(bounded[part] for part in by_dimension),
         points,
-        found["placed"][rays] - start[len(found["lines"]) + 1],
+        ray_face if least + 1 < d else place[ray_face],
         found["coordinates"][rays, :d],
         found["lines"],
         errors,
+        found["error"][rays],
         original,
     )
 

@@ -55,8 +55,8 @@ def persistence(
 ) -> Persistence:
     """The persistence diagrams of an output over a bounded domain. Needs GUDHI: pip install polyfold[topology].
 
-    Births and deaths are the output's values at vertices, in floats; which of them are the same and which is higher is
-    decided exactly.
+    Births and deaths are the output's values at vertices, in floats. What is the same along an edge exactly, is the
+    same float, so that rounding makes no features on flat pieces.
 
     >>> import polyfold as pf
     >>> dips = [([[1.0], [1.0], [1.0], [1.0]], [0.0, -1.0, -2.0, -3.0]), ([[-1.0, 2.0, -3.0, 4.0]], [0.0])]

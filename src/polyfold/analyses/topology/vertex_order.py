@@ -1,6 +1,8 @@
-"""An output at the vertices of a complex: which values are larger than which, and which are the same, decided.
+"""An output at the vertices of a complex: which end of an edge is higher, or whether both are the same, decided.
 
-Floats with error bounds tell most values apart. Those whose bounds overlap are computed in rationals.
+Floats with error bounds tell most ends of edges apart. Where the bounds of both overlap, both are computed in
+rationals. An affine function on a polytope is largest where all edges lead down, so the order along edges is all that a
+face needs.
 """
 
 from __future__ import annotations
@@ -26,9 +28,11 @@ Ids = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class VertexOrder:
-    """Vertex i has the value `value[i]`, up to rounding; `level[i]` is its place among all distinct values, exactly.
+    """Vertex i has the value `value[i]`, up to rounding.
 
-    Along ray j the output falls (-1), rises (1) or stays the same (0): `slope[j]`, exactly.
+    Of two ends of an edge the higher one has the larger `level`, and they have the same if neither is higher: exactly.
+    So on every face the output is largest at the vertices with the largest level. Along ray j the output falls (-1),
+    rises (1) or stays the same (0): `slope[j]`, exactly.
     """
 
     value: Array
@@ -45,14 +49,22 @@ def vertex_order(faces: FaceComplex, output: int, question: str) -> VertexOrder:
         )
     exact = ExactPoints(faces)
     cells = _first_cells(faces, 0)
-    values, errors = _values(faces, output, np.arange(len(cells)), cells)
-    value, level = _ordered(values, errors, lambda i: exact.value(i, int(cells[i]), output))
-    slope = np.zeros(len(faces.rays), dtype=np.int64)
+    values, errors = _values(faces, output, cells, faces.points, faces.point_errors, 1.0)
+    value, level = _ordered(values, errors, ends_of_edges(faces), lambda i: exact.value(i, int(cells[i]), output))
+    slope = np.zeros(0, dtype=np.int64)
     if len(faces.rays):
-        beside = _first_cells(faces, 1)[faces.ray_face]
-        for j, (face, cell) in enumerate(zip(faces.ray_face.tolist(), beside.tolist(), strict=True)):
-            slope[j] = exact.slope(face, faces.rays[j].tolist(), cell, output)
+        cells = _first_cells(faces, 1)[faces.ray_face]
+        slopes, errors = _values(faces, output, cells, faces.rays, faces.ray_errors, 0.0)
+        slope = np.sign(slopes).astype(np.int64)
+        for j in np.flatnonzero(np.abs(slopes) <= errors).tolist():
+            slope[j] = exact.slope(int(faces.ray_face[j]), faces.rays[j].tolist(), int(cells[j]), output)
     return VertexOrder(value, level, slope)
+
+
+def ends_of_edges(faces: FaceComplex) -> tuple[Ids, Ids]:
+    """Both ends of all bounded edges."""
+    ends = faces.boundary[1].tocsc()[:, np.flatnonzero(faces.bounded[1])].indices.reshape(-1, 2).astype(np.int64)
+    return ends[:, 0], ends[:, 1]
 
 
 def _first_cells(faces: FaceComplex, dim: int) -> Ids:
@@ -62,49 +74,51 @@ def _first_cells(faces: FaceComplex, dim: int) -> Ids:
     return first
 
 
-def _values(faces: FaceComplex, output: int, vertices: Ids, cells: Ids) -> tuple[Array, Array]:
-    """Values in floats, and how far they can be off."""
+def _values(
+    faces: FaceComplex, output: int, cells: Ids, places: Array, errors: Array, last: float
+) -> tuple[Array, Array]:
+    """An output at points of cells (last = 1) or its slope along directions (last = 0), and how far that can be off."""
     atlas = faces.atlas
-    points = np.column_stack([faces.points[vertices], np.ones(len(vertices))])
-    doubt = np.column_stack([np.repeat(faces.point_errors[vertices, None], atlas.dim, axis=1), np.zeros(len(vertices))])
-    # The point was divided by its last coordinate, which rounds once.
-    doubt += np.abs(points) * relative(4)
-    values, errors = np.empty(len(vertices)), np.empty(len(vertices))
+    points = np.column_stack([places, np.full(len(places), last)])
+    doubts = np.column_stack([np.repeat(errors[:, None], atlas.dim, axis=1), np.zeros(len(places))])
+    # A point was divided by its last homogeneous coordinate, which rounds once.
+    doubts += np.abs(points) * relative(4)
+    values, bounds = np.empty(len(places)), np.empty(len(places))
 
     def fill(part: slice) -> None:
         maps = bounded_maps(atlas, cells[part])
         A, off = maps.values[:, output], maps.errors[:, output]
-        sizes = np.abs(points[part])
+        sizes, doubt = np.abs(points[part]), doubts[part]
         values[part] = np.einsum("nk,nk->n", A, points[part])
         bound = np.einsum("nk,nk->n", np.abs(A), sizes) * relative(atlas.dim + 2)
-        bound += np.einsum("nk,nk->n", off, sizes + doubt[part]) + np.einsum("nk,nk->n", np.abs(A), doubt[part])
-        errors[part] = bound * (1 + relative(4 * atlas.dim + 16)) + TINY
+        bound += np.einsum("nk,nk->n", off, sizes + doubt) + np.einsum("nk,nk->n", np.abs(A), doubt)
+        bounds[part] = bound * (1 + relative(4 * atlas.dim + 16)) + TINY
 
+    widest = max([atlas.program.input_dim, *atlas.program.steps.widths])
     with np.errstate(over="ignore", invalid="ignore"):
-        in_chunks(len(vertices), 12 * atlas.outputs * (atlas.dim + 1) + atlas.gates, fill)
-    known = np.isfinite(values) & np.isfinite(errors)
-    return np.where(known, values, 0.0), np.where(known, errors, np.inf)
+        in_chunks(len(places), 12 * atlas.outputs * (widest + 1) + atlas.gates, fill)
+    known = np.isfinite(values) & np.isfinite(bounds)
+    return np.where(known, values, 0.0), np.where(known, bounds, np.inf)
 
 
-def _ordered(values: Array, errors: Array, exact: Callable[[int], fmpq]) -> tuple[Array, Ids]:
-    """The values and their places among the distinct ones; `exact` computes what floats leave open."""
-    low = values - errors
-    order = np.argsort(low, kind="stable")
-    reach = np.maximum.accumulate((values + errors)[order])
-    # A new group begins where everything before ends below.
-    begins = np.concatenate([[True], low[order][1:] > reach[:-1]])
-    start = np.append(np.flatnonzero(begins), len(order))
-    value, level = values.copy(), np.empty(len(values), dtype=np.int64)
-    levels = 0
-    for first, last in zip(start[:-1].tolist(), start[1:].tolist(), strict=True):
-        members = order[first:last].tolist()
-        if len(members) == 1:
-            level[members[0]] = levels
-            levels += 1
-            continue
-        known = {i: exact(i) for i in members}
-        places = {number: place for place, number in enumerate(sorted(set(known.values())))}
-        for i, number in known.items():
-            value[i], level[i] = as_float(number), levels + places[number]
-        levels += len(places)
+def _ordered(values: Array, errors: Array, edges: tuple[Ids, Ids], exact: Callable[[int], fmpq]) -> tuple[Array, Ids]:
+    """The values, and places that are in the right order along every edge; `exact` computes what floats leave open."""
+    a, b = edges
+    open_edges = np.abs(values[a] - values[b]) <= (errors[a] + errors[b]) * (1 + relative(8))
+    unknown = np.unique(np.concatenate([a[open_edges], b[open_edges]]))
+    value = values.copy()
+    finer = np.zeros(len(values), dtype=np.int64)
+    if len(unknown):
+        known = [exact(i) for i in unknown.tolist()]
+        places = {number: place for place, number in enumerate(sorted(set(known)))}
+        value[unknown] = [as_float(number) for number in known]
+        finer[unknown] = [1 + places[number] for number in known]
+    # Where floats are the same: exact ones by their numbers, all others apart. A value that was not computed exactly is
+    # told by its bound from those at the other ends of its edges, whichever place it gets among equals.
+    order = np.lexsort((finer, value))
+    differs = (
+        (value[order][1:] != value[order][:-1]) | (finer[order][1:] != finer[order][:-1]) | (finer[order][1:] == 0)
+    )
+    level = np.empty(len(values), dtype=np.int64)
+    level[order] = np.concatenate([[0], np.cumsum(differs)])
     return value, level
