@@ -56,6 +56,8 @@ def test_several_classes() -> None:
     assert boundary.cells.tolist() == [0]
     for label in range(3):
         assert pf.betti(pf.class_region(atlas, label)) == (1, 0, 0)
+        ray = pf.boundary_complex(atlas, between=(label, (label + 1) % 3))
+        assert pf.betti(ray) == (1, 0) and pf.betti(ray, homology="borel-moore") == (0, 0)
 
 
 def test_iris() -> None:
@@ -136,6 +138,8 @@ def test_what_is_refused() -> None:
     atlas = pf.unfold(shapes.sphere(2))
     with pytest.raises(IndexError, match="no class 2"):
         pf.class_region(atlas, 2)
+    with pytest.raises(PolyfoldError, match="must name two different classes"):
+        pf.boundary_complex(atlas, between=(1, 1))
     with pytest.raises(IndexError, match="no output 1"):
         pf.sublevel(atlas, 0.0, output=1)
     with pytest.raises(PolyfoldError, match="threshold='x' is no number"):

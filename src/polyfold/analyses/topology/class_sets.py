@@ -9,6 +9,7 @@ from polyfold.analyses.topology.face_complex import closed, listed
 from polyfold.analyses.topology.subcomplex import Subcomplex
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.numbers import one_of
+from polyfold.errors import PolyfoldError
 
 
 def class_region(atlas: Atlas | Classes, label: int) -> Subcomplex:
@@ -25,11 +26,11 @@ def class_region(atlas: Atlas | Classes, label: int) -> Subcomplex:
     return faces.closure(faces.dim, found.label == label)
 
 
-def boundary_complex(atlas: Atlas | Classes) -> Subcomplex:
+def boundary_complex(atlas: Atlas | Classes, *, between: tuple[int, int] | None = None) -> Subcomplex:
     """The decision boundary as a complex of its own: its pieces and all faces of theirs.
 
-    It is where parts of different classes meet, as for `pf.decision_boundary`. With several classes it is the union of
-    the boundaries between any two of them.
+    It is where parts of different classes meet, as for `pf.decision_boundary`: of any two of them, or of the two that
+    `between` names.
 
     >>> import polyfold as pf
     >>> larger = [([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0])]
@@ -45,4 +46,14 @@ def boundary_complex(atlas: Atlas | Classes) -> Subcomplex:
     np.maximum.at(greatest, entries.row, found.label[entries.col])
     chosen = [np.zeros(count, dtype=bool) for count in faces.f_vector]
     chosen[faces.dim - 1] = least < greatest
+    if between is not None:
+        low, high = _two_classes(between, len(found))
+        chosen[faces.dim - 1] &= (least == low) & (greatest == high)
     return Subcomplex(faces, tuple(closed(faces, chosen)))
+
+
+def _two_classes(between: tuple[int, int], count: int) -> tuple[int, int]:
+    pair = sorted({one_of(label, count, "class", "the network") for label in between})
+    if len(pair) != 2:
+        raise PolyfoldError(f"between={between!r} must name two different classes")
+    return pair[0], pair[1]
