@@ -28,7 +28,7 @@ SOURCES := src tests benchmarks tools
 NATIVE := $(shell find native -not -name '.*' 2>/dev/null) CMakeLists.txt
 NATIVE_CODE := $(filter %.hpp %.cpp,$(NATIVE))
 
-# More options for benchmarks/bench.py, say BENCH_OPTIONS='--relucent-seconds 60'.
+# More options for benchmarks/bench.py, say BENCH_OPTIONS='--relucent-seconds 60' or '--only count interrupts'.
 BENCH_OPTIONS ?=
 BENCH = $(PY) benchmarks/bench.py --relucent $(BENCH_VENV)/bin/python $(BENCH_OPTIONS)
 WORKERS ?= auto
@@ -42,7 +42,7 @@ help:
 	@echo 'make test      the checks and all quick tests'
 	@echo 'make test-all  the checks and all tests'
 	@echo 'make check     ruff, mypy --strict, clang-format, import layers'
-	@echo 'make bench     measure polyfold and its peers, write docs/benchmarks.md (about 25 minutes)'
+	@echo 'make bench     measure polyfold and its peers, write docs/benchmarks.md (about 35 minutes)'
 	@echo 'make bench-quick      the same with small limits, into out/benchmarks.md'
 	@echo 'make bench-history    a few timings, kept in benchmarks/history and compared with the last ones'
 	@echo 'make callgrind        count instructions a cell, write docs/instruction_counts.md'
@@ -93,6 +93,7 @@ callgrind-check: setup
 
 docs: setup
 	@$(PY) tools/draw_atlas.py
+	@$(PY) -m polyfold.studies.iris_cells --figure docs/images/iris_cells.svg > /dev/null
 	@$(PY) tools/write_networks_page.py
 	@$(PY) -m pytest -q tests/docs
 	@$(PY) tools/build_docs.py --out out/docs

@@ -3,7 +3,8 @@
     python benchmarks/bench.py [--relucent PYTHON_OF_ITS_ENVIRONMENT] [--quick] [--only SECTION ...] [--write FILE]
 
 `--quick` takes small limits and small networks, to try it in two or three minutes: its figures are rough, and the page
-says so. `--only` runs some sections and writes no page, but their plots.
+says so. `--only` runs some sections; with `--write` it puts them in the places of those of the same name, and a line
+under each says that it comes from a run of its own.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from report import Section, machine, paragraph
 from sections import (
     acasxu,
     arithmetic_limit,
+    attributions,
     baselines,
     count_and_unfold,
     figure3,
@@ -28,6 +30,7 @@ from sections import (
     interrupts,
     memory,
     relucent,
+    shapley,
     slices,
     threads,
 )
@@ -45,6 +48,8 @@ SECTIONS = {
     "limit": arithmetic_limit,
     "slices": slices,
     "figure3": figure3,
+    "shapley": shapley,
+    "attributions": attributions,
 }
 
 
@@ -65,6 +70,16 @@ def page(sections: list[Section], quick: bool, quiet: str = "") -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def page_with(text: str, sections: list[Section], quiet: str) -> str:
+    """A page that was written before, with these sections in their places; one that it has not yet comes last."""
+    head, *before = text.rstrip("\n").split("\n\n## ")
+    parts = {part.split("\n", 1)[0]: part for part in before}
+    for section in sections:
+        told = paragraph(f"*Measured again in a run of its own. {quiet}".rstrip() + "*")
+        parts[section.title] = section.markdown().removeprefix("## ") + "\n\n" + told
+    return "\n\n## ".join([head, *parts.values()]) + "\n"
+
+
 def main() -> None:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(description="Measure polyfold and its peers.")
@@ -72,7 +87,7 @@ def main() -> None:
     parser.add_argument("--relucent-seconds", type=float, help="CPU-seconds for relucent, each network")
     parser.add_argument("--baseline-seconds", type=float, help="CPU-seconds for a baseline, each network")
     parser.add_argument("--quick", action="store_true", help="small limits: two or three minutes in all")
-    parser.add_argument("--only", nargs="+", choices=SECTIONS, help="run these sections, write no page but their plots")
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, help="run these sections only")
     parser.add_argument("--write", type=Path, help="Markdown file to write")
     options = parser.parse_args()
 
@@ -98,9 +113,13 @@ def main() -> None:
                 console.print(f"- {note}", highlight=False, markup=False)
     console.print(quietness(bench.shares), highlight=False, markup=False)
     console.print(f"{machine()}; {time.perf_counter() - started:,.0f} s in all")
-    if options.write and not options.only:
+    if options.write:
         options.write.parent.mkdir(parents=True, exist_ok=True)
-        options.write.write_text(page(sections, options.quick, quietness(bench.shares)), encoding="utf-8")
+        quiet = quietness(bench.shares)
+        again = options.only and options.write.exists()
+        text = options.write.read_text(encoding="utf-8") if again else ""
+        whole = page_with(text, sections, quiet) if again else page(sections, options.quick, quiet)
+        options.write.write_text(whole, encoding="utf-8")
         console.print(f"written to {options.write}")
     if failed:
         raise SystemExit("\n".join(failed))

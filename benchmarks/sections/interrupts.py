@@ -41,7 +41,7 @@ def section(bench: Bench) -> Section:
                     ]
                 )
     how = (
-        "All threads. The engine looks up every 40 milliseconds. What `pf.unfold` returns then is put together, and its "
-        "facets paired, when somebody first asks for a cell."
+        "All threads. The engine looks up every 40 milliseconds. What `pf.unfold` then returns is put together, and "
+        "its facets are paired, when somebody first asks for a cell."
     )
     return Section("Interrupts", how, table)

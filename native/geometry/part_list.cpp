@@ -129,9 +129,13 @@ void PartList<Words>::find_edges(int level, Bits rows) {
     const int first = section.first, last = section.last, facets = problem_.dim - level - 1;
     const bool searched = last - first >= worth_searching;
     if (searched) {
-        search_.clear(last - first, slots_.size());
+        search_.clear(last - first, slots_.size(), rows_);
         for (int v = first; v < last; ++v)
             for_each_bit(vertices_[v].facets, [&](int facet) { search_.put(v - first, facet); });
+        // Among few the edges that no row cuts are sooner dropped than avoided.
+        if (search_.many())
+            for (int v = first; v < last; ++v)
+                for_each_row(vertices_[v].code & rows, [&](int row) { search_.put_positive(v - first, row); });
     }
     for (int a = first; a < last; ++a) {
         const Vertex& from = vertices_[a];
@@ -140,8 +144,15 @@ void PartList<Words>::find_edges(int level, Bits rows) {
         if (std::popcount(from.facets) != facets + 1) {
             for (int b = a + 1; b < last; ++b) add_edge_if_any(section, a, b, rows, facets);
         } else if (searched) {
-            search_.for_each_beside([&](auto visit) { for_each_bit(from.facets, visit); }, a + 1 - first,
-                                    [&](std::size_t i) { add_if_cut(first + static_cast<int>(i)); });
+            const auto for_each_facet = [&](auto visit) { for_each_bit(from.facets, visit); };
+            const auto for_each_row_in_question = [&](auto visit) {
+                for_each_row(rows, [&](int row) { visit(row, (from.code & bit_of_row(row)) != 0); });
+            };
+            const auto visit = [&](std::size_t i) { add_if_cut(first + static_cast<int>(i)); };
+            if (search_.many())
+                search_.for_each_across(for_each_facet, for_each_row_in_question, a + 1 - first, visit);
+            else
+                search_.for_each_beside(for_each_facet, a + 1 - first, visit);
         } else {
             for (int b = a + 1; b < last; ++b)
                 if (const Bits missing = from.facets & ~vertices_[b].facets; (missing & (missing - 1)) == 0)

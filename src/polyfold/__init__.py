@@ -14,10 +14,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from polyfold.analyses.boxes.build import boxes
+    from polyfold.analyses.boxes.result import Boxes
     from polyfold.analyses.canonical.build import canonical
     from polyfold.analyses.canonical.form import Canonical
     from polyfold.analyses.equivalence.decide import equivalent
     from polyfold.analyses.equivalence.result import Equivalence
+    from polyfold.analyses.integrated_gradients.integrate import integrated_gradients
+    from polyfold.analyses.integrated_gradients.result import IntegratedGradients
     from polyfold.analyses.local import LocalMaps, local
     from polyfold.analyses.map_of import PatternMap, map_of
     from polyfold.analyses.regions import Regions, regions
@@ -25,6 +29,8 @@ if TYPE_CHECKING:
     from polyfold.analyses.shallow.edit import Edit, edit
     from polyfold.analyses.shallow.from_pieces import from_pieces
     from polyfold.analyses.shallow.network import Shallow
+    from polyfold.analyses.shapley.explain import shapley
+    from polyfold.analyses.shapley.result import Shapley
     from polyfold.analyses.statistics.class_areas import ClassAreas, class_areas
     from polyfold.analyses.statistics.classes import Classes, classes
     from polyfold.analyses.statistics.decision_boundary import DecisionBoundary, decision_boundary
@@ -32,6 +38,7 @@ if TYPE_CHECKING:
     from polyfold.analyses.statistics.lipschitz import Lipschitz, lipschitz
     from polyfold.analyses.statistics.moments import covariance, integral, mean, variance
     from polyfold.analyses.statistics.nearest_change import NearestChange, nearest_change
+    from polyfold.analyses.summarise import Summary, summarise
     from polyfold.analyses.topology.betti import betti
     from polyfold.analyses.topology.class_sets import boundary_complex, class_region
     from polyfold.analyses.topology.critical_points import CriticalPoints, critical_points
@@ -59,6 +66,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Atlas",
+    "Boxes",
     "Canonical",
     "Cell",
     "Certificate",
@@ -73,6 +81,7 @@ __all__ = [
     "Equivalence",
     "Extremum",
     "FaceComplex",
+    "IntegratedGradients",
     "Lipschitz",
     "LocalMaps",
     "NearestChange",
@@ -83,10 +92,13 @@ __all__ = [
     "Program",
     "Regions",
     "Shallow",
+    "Shapley",
     "Subcomplex",
+    "Summary",
     "betti",
     "boundary_complex",
     "box",
+    "boxes",
     "canonical",
     "certify",
     "check",
@@ -103,6 +115,7 @@ __all__ = [
     "face_complex",
     "from_pieces",
     "integral",
+    "integrated_gradients",
     "level_set",
     "line",
     "lipschitz",
@@ -120,8 +133,10 @@ __all__ = [
     "regions",
     "resume",
     "shallow",
+    "shapley",
     "slice_of",
     "sublevel",
+    "summarise",
     "superlevel",
     "unfold",
     "variance",
@@ -129,10 +144,14 @@ __all__ = [
 
 # Which module has which names: the imports above, said to Python. tests/repository/test_import.py compares the two.
 _PLACES = {
+    "analyses.boxes.build": ("boxes",),
+    "analyses.boxes.result": ("Boxes",),
     "analyses.canonical.build": ("canonical",),
     "analyses.canonical.form": ("Canonical",),
     "analyses.equivalence.decide": ("equivalent",),
     "analyses.equivalence.result": ("Equivalence",),
+    "analyses.integrated_gradients.integrate": ("integrated_gradients",),
+    "analyses.integrated_gradients.result": ("IntegratedGradients",),
     "analyses.local": ("LocalMaps", "local"),
     "analyses.map_of": ("PatternMap", "map_of"),
     "analyses.regions": ("Regions", "regions"),
@@ -140,6 +159,8 @@ _PLACES = {
     "analyses.shallow.edit": ("Edit", "edit"),
     "analyses.shallow.from_pieces": ("from_pieces",),
     "analyses.shallow.network": ("Shallow",),
+    "analyses.shapley.explain": ("shapley",),
+    "analyses.shapley.result": ("Shapley",),
     "analyses.statistics.class_areas": ("ClassAreas", "class_areas"),
     "analyses.statistics.classes": ("Classes", "classes"),
     "analyses.statistics.decision_boundary": ("DecisionBoundary", "decision_boundary"),
@@ -147,6 +168,7 @@ _PLACES = {
     "analyses.statistics.lipschitz": ("Lipschitz", "lipschitz"),
     "analyses.statistics.moments": ("covariance", "integral", "mean", "variance"),
     "analyses.statistics.nearest_change": ("NearestChange", "nearest_change"),
+    "analyses.summarise": ("Summary", "summarise"),
     "analyses.topology.betti": ("betti",),
     "analyses.topology.class_sets": ("boundary_complex", "class_region"),
     "analyses.topology.critical_points": ("CriticalPoints", "critical_points"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import SECTIONS, page
+from bench import SECTIONS, page, page_with
 from cases import Case
 from instructions import KEPT, rises
 from processes import WorkerError, run
@@ -25,6 +25,18 @@ def test_the_page_holds_every_section() -> None:
     assert "quick run" in text and "quick run" not in page([], quick=False)
 
 
+def test_sections_can_be_measured_again() -> None:
+    first, second = Section("First", "How.", None), Section("Second", "Then.", None)
+    text = page_with(
+        page([first, second], quick=False),
+        [Section("First", "Better.", None), Section("Third", "New.", None)],
+        "Quiet.",
+    )
+    assert text.startswith(page([], quick=False).rstrip("\n"))
+    again = "*Measured again in a run of its own. Quiet.*"
+    assert text.endswith(f"\n\n## First\n\nBetter.\n\n{again}\n\n## Second\n\nThen.\n\n## Third\n\nNew.\n\n{again}\n")
+
+
 def test_every_section_can_be_measured() -> None:
     assert all(callable(module.section) for module in SECTIONS.values())
 
@@ -38,6 +50,26 @@ def test_workers_answer(tmp_path: Path) -> None:
     assert memory["cells"] == cells and memory["result"] > 0
     with pytest.raises(WorkerError, match="unfald"):
         run("run_polyfold", case.write(tmp_path), "unfald", 1, 0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scope", ["cell", "baseline"])
+def test_explainers_answer_the_same_question(scope: str) -> None:
+    pytest.importorskip("shap")
+    found = run("run_shapley", scope, 3, 0.05)
+    assert found is not None
+    for method in ("polyfold", "exact", "kernel"):
+        assert found[method]["error"] < 1e-9 and found[method]["values_a_second"] > 0
+
+
+@pytest.mark.slow
+def test_attributions_are_of_the_same_network() -> None:
+    pytest.importorskip("shap")
+    pytest.importorskip("captum")
+    ours, theirs, deep = (run("run_attributions", method, 1, "-") for method in ("polyfold", "captum_500", "deep"))
+    assert ours is not None and theirs is not None and deep is not None
+    assert ours["largest_gap"] < 1e-9 < theirs["largest_gap"] < 0.1
+    assert ours["gain"] == theirs["gain"] == deep["gain"] and deep["largest_gap"] < 1e-9
 
 
 def test_without_relucent_the_section_says_so(tmp_path: Path) -> None:

@@ -413,10 +413,11 @@ def test_ctrl_c_gives_what_there_is(tmp_path):
     script = f"""
 import sys
 import numpy as np
+from polyfold.network.from_arrays import from_arrays
 from polyfold.views import cli
 
 parts = list(np.load({str(wide)!r}).values())
-cli._network = lambda model: cli.from_arrays(list(zip(parts[::2], parts[1::2])))
+cli.network_named = lambda model: from_arrays(list(zip(parts[::2], parts[1::2])))
 unfold = cli.unfold_network
 
 def watched(*arguments, **options):

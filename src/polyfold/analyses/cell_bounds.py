@@ -8,16 +8,13 @@ larger, never wrong.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.analyses.facet_rows import Rows, facet_rows
 from polyfold.analyses.place import Box
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.generators import VERTEX, Generators
-from polyfold.atlas.maps import gate_forms, majorant, roundings
-from polyfold.atlas.underflow import underflow
 from polyfold.exact.rounding import LEAST, TINY, relative
 
 Array = npt.NDArray[np.float64]
@@ -27,42 +24,6 @@ Ids = npt.NDArray[np.int64]
 CELLS_AT_ONCE = 1 << 14
 # With more dimensions cells have too many vertices to look at.
 _FEW_DIMENSIONS = 7
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """The facets of some cells as a . u <= b, row after row, with bounds on their errors."""
-
-    start: Ids
-    A: Array
-    b: Array
-    A_error: Array
-    b_error: Array
-
-
-def facet_rows(atlas: Atlas, cells: Ids) -> Rows:
-    """The inequalities of cells in floats."""
-    found = atlas.halfspaces(cells)
-    owner = np.repeat(cells, np.diff(found.start))
-    domain, program = atlas.domain, atlas.program
-    size_A, size_b = np.zeros((len(owner), domain.input_dim)), np.zeros(len(owner))
-    gate = np.flatnonzero(found.wall < program.gates)
-    size_A[gate], size_b[gate] = gate_forms(majorant(program), atlas.signs(owner[gate]), found.wall[gate])
-    row = np.flatnonzero(found.wall >= program.gates)
-    over_inputs = row[found.wall[row] - program.gates < len(domain.input_rows)]
-    numbers = found.wall[over_inputs] - program.gates
-    size_A[over_inputs], size_b[over_inputs] = np.abs(domain.input_rows[numbers]), np.abs(domain.input_offsets[numbers])
-    sizes = (
-        (size_A @ np.abs(domain.basis), size_b + size_A @ np.abs(domain.origin))
-        if domain.is_slice
-        else (
-            size_A,
-            size_b,
-        )
-    )
-    error = relative(roundings(program) + 2 * domain.input_dim + 8)
-    lost = underflow(program, domain)
-    return Rows(found.start, found.A, found.b, error * sizes[0] + lost, error * sizes[1] + lost)
 
 
 @np.errstate(all="ignore")

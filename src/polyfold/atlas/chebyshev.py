@@ -14,15 +14,17 @@ _CELLS_A_CALL = 256
 _OPTIMAL, _UNBOUNDED = 0, (3, 4)
 
 
-def chebyshev_balls(start: Ids, A: Array, b: Array, inside: Array) -> tuple[Array, Array]:
+def chebyshev_balls(start: Ids, A: Array, b: Array, inside: Array, *, cubes: bool = False) -> tuple[Array, Array]:
     """Centres (n, d) and radii (n,) of the largest balls in {u : A u <= b}, cell i having rows start[i]:start[i + 1].
 
     `inside` has a point of every cell. A cell that holds balls of any size has radius infinity and a centre of NaN.
+    With cubes=True balls are cubes |u_k - centre_k| <= radius.
     """
     count = len(start) - 1
     owner = np.repeat(np.arange(count), np.diff(start))
     # The solver's tolerances are absolute: move every cell's point inside to zero, and its next wall to distance one.
-    norms = np.linalg.norm(A, axis=1)
+    # A ball touches a wall where the wall's normal points; a cube in the corner that lies that way.
+    norms = np.linalg.norm(A, ord=1 if cubes else 2, axis=1)
     A = A / norms[:, None]
     slack = np.maximum(b / norms - np.einsum("rd,rd->r", A, inside[owner]), 0.0)
     sizes = np.full(count, np.inf)

@@ -60,7 +60,7 @@ def flat_covariances(atlas: Atlas, ids: Ids) -> Array:
     turns = here[:, 0] * there[:, 1] - here[:, 1] * there[:, 0]
     squares = sum(x[:, :, None] * x[:, None, :] for x in (here, there, here + there))
     covariances: Array = np.add.reduceat(turns[:, None, None] * squares, found.start[:-1]) / 24
-    return covariances / measures[:, None, None]
+    return covariances / _or_one(measures)[:, None, None]
 
 
 def flat_measures(atlas: Atlas, ids: Ids) -> tuple[Array, Array]:
@@ -75,7 +75,12 @@ def flat_measures(atlas: Atlas, ids: Ids) -> tuple[Array, Array]:
     turns = here[:, 0] * there[:, 1] - here[:, 1] * there[:, 0]
     areas = np.add.reduceat(turns, start[:-1]) / 2
     moments = np.add.reduceat(turns[:, None] * (here + there), start[:-1]) / 6
-    return areas, inside + moments / areas[:, None]
+    return areas, inside + moments / _or_one(areas)[:, None]
+
+
+def _or_one(areas: Array) -> Array:
+    """Areas to divide by: those of polygons that are too thin for floats do not matter."""
+    return np.where(areas == 0, 1.0, areas)
 
 
 def count_flat_faces(atlas: Atlas) -> tuple[int, ...]:

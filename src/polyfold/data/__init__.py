@@ -59,6 +59,18 @@ def iris() -> Layers:
     return list(read("iris").layers)
 
 
+def iris_test() -> tuple[Array, tuple[str, ...]]:
+    """The 60 flowers that the bundled Iris classifier did not see in training: petals (60, 2), and their species.
+
+    >>> petals, species = iris_test()
+    >>> petals.shape, sorted(set(species))
+    ((60, 2), ['setosa', 'versicolor', 'virginica'])
+    """
+    _, *lines = (_FOLDER / "iris_test.csv").read_text(encoding="utf-8").splitlines()
+    rows = [line.split(",") for line in lines]
+    return _frozen([[float(length), float(width)] for length, width, _ in rows]), tuple(row[2] for row in rows)
+
+
 def _frozen(values: Any) -> Array:
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)

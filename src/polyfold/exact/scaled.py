@@ -71,7 +71,10 @@ def pre_activations(affine: AffineLike, sources: Sources, rows: int) -> Scaled:
     """An affine function of the sources."""
     read = sorted(affine.sources)
     last = max(read, default=0)
-    values = affine([sources[k].values if k in read else np.zeros((rows, 0)) for k in range(last + 1)])
+    # A function that reads nothing gives a view of its bias, in which nothing could be set to zero.
+    values = np.require(
+        affine([sources[k].values if k in read else np.zeros((rows, 0)) for k in range(last + 1)]), requirements="W"
+    )
     # No value is larger than its scale: what becomes of the scales bounds errors that are carried on, and the sizes of
     # all terms. What no row has any term of gets a scale of 0.
     probe = [np.zeros((1, 0))] * (last + 1)

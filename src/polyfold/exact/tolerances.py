@@ -47,6 +47,20 @@ SAME_DIRECTION = 1e-13
 # in rationals.
 WELL_KNOWN = 2.0**-36
 
+# Attributions are sums of as many products as a network has, and have to add up to what they explain: relative to the
+# largest number met on the way.
+ADDS_UP = 1e-9
+
+# How far the logarithm of an inscribed box's volume may lie below that of the largest one. That the box lies inside is
+# proved; this is only about how large it is.
+LOG_VOLUME = 1e-9
+
+# A box that is not proved to lie inside is drawn in by a little more than what it seems to stick out.
+DRAWN_IN = 2.0**-40
+
+# How far a box that is proved to hold a cell may stick out, as a part of its side, before exact arithmetic is asked.
+SNUG = 2.0**-20
+
 # LAPACK's singular values are off by a small multiple of the roundings of a sum as long as both sides of the matrix;
 # this many times as much is generous.
 SINGULAR_VALUE_ROUNDINGS = 16

@@ -1,4 +1,5 @@
-"""The command line: polyfold info, polyfold unfold, polyfold resume, polyfold count, polyfold equivalent.
+"""The command line: polyfold info, polyfold unfold, polyfold resume, polyfold count, polyfold equivalent,
+polyfold explain.
 
 Exit codes: 0 done, 1 a check failed (a fault of ours), 2 bad input (one line on standard error), 3 a limit was reached
 and the result is incomplete, 70 something else went wrong (a fault of ours). Of polyfold equivalent: 0 equal,
@@ -7,7 +8,6 @@ and the result is incomplete, 70 something else went wrong (a fault of ours). Of
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import sys
@@ -15,25 +15,37 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 from rich.console import Console
 
 from polyfold.analyses.equivalence.decide import equivalent as compare_networks
 from polyfold.analyses.regions import regions
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.domain import Box
 from polyfold.atlas.storage import atomically, open_atlas
-from polyfold.data import bundled, read
 from polyfold.engine.certify import certify as certify_atlas
 from polyfold.engine.count import count as count_network
 from polyfold.engine.resume import resume as resume_atlas
 from polyfold.engine.unfold import unfold as unfold_network
-from polyfold.errors import DomainError, PolyfoldError, StorageError, how_many
-from polyfold.network.from_arrays import from_arrays
-from polyfold.network.graph import Network
-from polyfold.network.load import load
+from polyfold.errors import PolyfoldError, StorageError
 from polyfold.program.lower import lower
+from polyfold.views.common import (
+    BAD_INPUT,
+    CHECK_FAILED,
+    OUR_FAULT,
+    AsJson,
+    BoxBounds,
+    BoxFile,
+    Certify,
+    MaxSeconds,
+    Model,
+    Threads,
+    app,
+    domain_of,
+    network_named,
+    print_json,
+    say_incomplete,
+)
+from polyfold.views.explain import explain
 from polyfold.views.summary import (
     atlas_facts,
     atlas_panel,
@@ -44,26 +56,12 @@ from polyfold.views.summary import (
     network_panel,
 )
 
-CHECK_FAILED, BAD_INPUT, LIMIT_REACHED, OUR_FAULT = 1, 2, 3, 70
 VERDICTS = {"equal": 0, "different": 1, "unknown": 3}
 
 _ATLAS = "atlas.parquet"
 
 # Somebody who set a limit does not want to wait for the regions of what was found.
 _REGIONS_AT_ONCE = 50_000
-
-app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Unfold a ReLU network into its linear pieces, exactly."
-)
-Model = Annotated[str, typer.Argument(help="An .onnx or .pt2 file, or the name of a bundled network (iris).")]
-BoxBounds = Annotated[
-    tuple[float, float] | None, typer.Option("--box", metavar="LO HI", help="Bounds that hold for every input.")
-]
-BoxFile = Annotated[Path | None, typer.Option(help="A CSV file with a row lo,hi for every input.")]
-MaxSeconds = Annotated[float | None, typer.Option(help="Stop after so many seconds.")]
-Threads = Annotated[int | None, typer.Option(help="Threads to use; one a processor unless given.")]
-Certify = Annotated[bool, typer.Option("--certify", help="Prove that every cell is right and none missing.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -85,10 +83,10 @@ def options(
 @app.command()
 def info(model: Model, as_json: AsJson = False) -> None:
     """Say what a network is: inputs, outputs, operations, gates."""
-    network = _network(model)
+    network = network_named(model)
     program = lower(network)
     if as_json:
-        _print_json(network_facts(network, program))
+        print_json(network_facts(network, program))
     else:
         Console().print(network_panel(network, program))
 
@@ -105,15 +103,19 @@ def count(
 ) -> None:
     """Count the cells of a network, without keeping them."""
     found = count_network(
-        _network(model), _domain(box, box_file), progress=sys.stderr.isatty(), max_seconds=max_seconds, threads=threads
+        network_named(model),
+        domain_of(box, box_file),
+        progress=sys.stderr.isatty(),
+        max_seconds=max_seconds,
+        threads=threads,
     )
     facts = count_facts(found, faces)
     if as_json:
-        _print_json({"model": model, **facts})
+        print_json({"model": model, **facts})
     else:
         Console().print(facts_panel(facts))
     if not found.complete:
-        _say_incomplete(found.stopped_by, found.cells)
+        say_incomplete(found.stopped_by, found.cells)
 
 
 @app.command()
@@ -129,8 +131,8 @@ def unfold(
     as_json: AsJson = False,
 ) -> None:
     """Find every cell of a network, on all of its input space or in a box."""
-    domain = _domain(box, box_file)
-    network = _network(model)
+    domain = domain_of(box, box_file)
+    network = network_named(model)
     if out is not None:
         _check_writable(out)
     atlas = unfold_network(
@@ -192,7 +194,7 @@ def _report(
     if written is not None:
         facts["atlas"] = str(written)
     if as_json:
-        _print_json(facts)
+        print_json(facts)
     else:
         console = Console()
         console.print(atlas_panel(atlas, merged))
@@ -206,7 +208,7 @@ def _report(
         Console(stderr=True).print(f"[bold red]a check failed:[/] {names}; please report this", soft_wrap=True)
         raise typer.Exit(CHECK_FAILED)
     if not atlas.complete:
-        _say_incomplete(atlas.certificate.stopped_by, len(atlas), out)
+        say_incomplete(atlas.certificate.stopped_by, len(atlas), out)
 
 
 @app.command()
@@ -223,9 +225,9 @@ def equivalent(
 ) -> None:
     """Decide whether two networks are the same function, on all of their input space or in a box."""
     found = compare_networks(
-        _network(a),
-        _network(b),
-        _domain(box, box_file),
+        network_named(a),
+        network_named(b),
+        domain_of(box, box_file),
         tolerance=tolerance,
         max_seconds=max_seconds,
         max_cells=max_cells,
@@ -233,18 +235,13 @@ def equivalent(
         threads=threads,
     )
     if as_json:
-        _print_json({"a": a, "b": b, **found.to_json()})
+        print_json({"a": a, "b": b, **found.to_json()})
     else:
         Console().print(equivalence_panel(found))
     raise typer.Exit(VERDICTS[found.verdict])
 
 
-def _say_incomplete(stopped_by: str | None, cells: int, out: Path | None = None) -> None:
-    message = f"stopped by {stopped_by} after {how_many(cells, 'cell')}; there are more"
-    if out is not None:
-        message += f": polyfold resume {out} goes on"
-    Console(stderr=True).print(f"[bold yellow]incomplete:[/] {message}", soft_wrap=True, highlight=False)
-    raise typer.Exit(LIMIT_REACHED)
+app.command()(explain)
 
 
 def main() -> None:
@@ -263,46 +260,10 @@ def main() -> None:
         sys.exit(OUR_FAULT)
 
 
-def _print_json(facts: dict[str, Any]) -> None:
-    # Most readers of JSON refuse NaN and Infinity.
-    print(json.dumps(facts, allow_nan=False))
-
-
 def _plain(error: Exception) -> str:
     from rich.markup import escape
 
     return escape(" ".join(str(error).split()))
-
-
-def _network(model: str) -> Network:
-    if model in bundled() and not Path(model).exists():
-        return from_arrays(list(read(model).layers))
-    return load(model)
-
-
-def _domain(box: tuple[float, float] | None, box_file: Path | None) -> Box | None:
-    if box is not None and box_file is not None:
-        raise DomainError("--box and --box-file exclude each other: give one of them")
-    if box is not None:
-        return Box(*box)
-    return None if box_file is None else _read_box(box_file)
-
-
-def _read_box(path: Path) -> Box:
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = [row for row in csv.reader(file) if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DomainError(f"the box file {str(path)!r} cannot be read: {error}") from None
-    try:
-        bounds = np.array([[float(lo), float(hi)] for lo, hi in rows])
-    except ValueError:
-        raise DomainError(
-            f"the box file {str(path)!r} must hold one row 'lo,hi' of two numbers for every input"
-        ) from None
-    if not len(bounds):
-        raise DomainError(f"the box file {str(path)!r} is empty: it needs one row 'lo,hi' for every input")
-    return Box(bounds[:, 0], bounds[:, 1])
 
 
 def _check_writable(folder: Path) -> None:

@@ -29,7 +29,7 @@ def test_against_a_million_samples(dim):
         top, bottom = pf.maximum(atlas, k), pf.minimum(atlas, k)
         assert top.proved and bottom.proved
         assert bottom.value <= values[:, k].min() and values[:, k].max() <= top.value
-        # The outer tenth of the range is not made up: a point there has that value.
+        # Nor is the value made up: the point has it.
         assert atlas.program.evaluate(top.point[None])[0][0, k] == pytest.approx(top.value)
 
     areas = pf.class_areas(atlas)

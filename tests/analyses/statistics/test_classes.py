@@ -32,7 +32,7 @@ def test_exclusive_or_by_hand():
 
 
 def test_the_largest_of_five():
-    # Five planes through the origin in directions of a star: five equal sectors of a disc, cut by a square.
+    # Four slopes along the diagonals: each wins in a quarter of the square.
     angles = 2 * np.pi * np.arange(4) / 4 + np.pi / 4
     star = [(np.column_stack([np.cos(angles), np.sin(angles)]), np.zeros(4))]
     assert pf.class_areas(pf.unfold(star, pf.box(-1, 1))).areas == pytest.approx(np.ones(4))

@@ -152,6 +152,8 @@ def test_the_nearest_point_of_a_corner_and_of_a_needle(p):
     found = nearest_point(rows, np.zeros(2), np.array([3.0, 4.0]), p)
     assert found.point == pytest.approx([0.0, 0.0], abs=1e-12)
     assert found.distance == pytest.approx(np.linalg.norm([3, 4], p)) == pytest.approx(found.lower)
+    inside = nearest_point(rows, np.zeros(2), np.array([-1.0, 0.0]), p)
+    assert inside.point.tolist() == [-1.0, 0.0] and inside.distance == inside.lower == 0
     # Between two nearly parallel lines: the tip.
     needle = np.array([[1e-6, 1.0], [1e-6, -1.0]])
     needle = needle / np.linalg.norm(needle, dual, axis=1)[:, None]

@@ -10,6 +10,8 @@ import polyfold as pf
 from analyses.statistics.known_networks import random_classifier
 from polyfold.atlas.flat import flat_covariances, flat_measures
 from polyfold.data.convolutional import mnist_conv
+from polyfold.engine.unfold import unfold_program
+from polyfold.program.argmax import with_classes
 
 FROM_TO = (0.125, 0.1875)
 
@@ -90,6 +92,18 @@ def test_segments_and_polygons_have_the_moments_that_the_core_finds(dim):
     assert flat_measures(atlas, atlas.ids())[0] == pytest.approx(volumes, rel=1e-9)
     scale = np.abs(covariances).max(axis=(1, 2))
     assert np.all(np.abs(flat_covariances(atlas, atlas.ids()) - covariances).max(axis=(1, 2)) <= 1e-7 * scale)
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_both_engines_cut_classes_alike(dim):
+    rng = np.random.default_rng(10 + dim)
+    corners = rng.normal(size=(dim + 1, 4))
+    domain = pf.line(*corners) if dim == 1 else pf.plane(*corners)
+    atlas = pf.unfold(random_classifier(rng, 4, 9, 6, 5), domain)
+    program = with_classes(atlas.program).program
+    by_vertices = unfold_program(program, atlas.domain, by_vertices=True)
+    assert np.array_equal(np.unique(by_vertices.patterns, axis=0), np.unique(pf.classes(atlas).atlas.patterns, axis=0))
+    assert pf.certify(by_vertices).level == "certified"
 
 
 def test_moments_on_a_plane_through_a_large_network():

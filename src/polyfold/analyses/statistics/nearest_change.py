@@ -107,11 +107,8 @@ class _Rivals:
             # Divided twice, so that squares do not overflow.
             sizes = np.abs(rows.A).max(axis=1, initial=0.0)
             lengths = np.linalg.norm(rows.A / sizes[:, None], DUAL[p], axis=1)
-            self.start, self.A, self.b = (
-                rows.start,
-                rows.A / sizes[:, None] / lengths[:, None],
-                rows.b / sizes / lengths,
-            )
+            self.A, self.b = rows.A / sizes[:, None] / lengths[:, None], rows.b / sizes / lengths
+        self.start = rows.start
         finite(np.append(self.b, self.A), "the nearest change of class")
         few = len(self.ids) and atlas.dim <= _FEW_DIMENSIONS
         self._boxes = atlas.bounding_boxes(self.ids) if few else None
@@ -134,7 +131,7 @@ class _Rivals:
             for item in np.argsort(least, kind="stable").tolist():
                 if least[item] >= nearest:
                     break
-                rough = self._at(item, x, float(least[item]), roughly_nearest_point)
+                rough = self._at(item, x, roughly_nearest_point)
                 least[item], nearest = max(least[item], rough.lower), min(nearest, rough.distance)
         best: Nearest | None = None
         where, lower = -1, inf
@@ -142,7 +139,7 @@ class _Rivals:
             if best is not None and least[item] >= best.distance:
                 lower = min(lower, float(least[item]))
                 break
-            here = self._at(item, x, float(least[item]), nearest_point)
+            here = self._at(item, x, nearest_point)
             lower = min(lower, here.lower)
             if best is None or here.distance < best.distance:
                 best, where = here, item
@@ -152,8 +149,6 @@ class _Rivals:
         result.other[row], result.cell[row] = self.classes.label[part], self.classes.cell[part]
         result.gap[row] = max(best.distance - max(lower, 0.0), 0.0)
 
-    def _at(self, item: int, x: Array, least: float, find: Callable[[Array, Array, Array, float], Nearest]) -> Nearest:
-        if least <= 0:
-            return Nearest(x, 0.0, 0.0)
+    def _at(self, item: int, x: Array, find: Callable[[Array, Array, Array, float], Nearest]) -> Nearest:
         rows = slice(self.start[item], self.start[item + 1])
         return find(self.A[rows], self.b[rows], x, self.p)

@@ -38,7 +38,7 @@ class Nearest:
 
 
 def nearest_point(A: Array, b: Array, x: Array, p: float) -> Nearest:
-    """The nearest point to one outside. Rows must have dual norm one, so that `A x - b` are distances.
+    """The nearest point to x; x itself if it lies inside. Rows must have dual norm 1, so that `A x - b` are distances.
 
     >>> found = nearest_point(np.eye(2), np.array([0.0, 1.0]), np.array([3.0, 5.0]), 2.0)
     >>> found.point.tolist(), found.distance
@@ -55,6 +55,8 @@ def roughly_nearest_point(A: Array, b: Array, x: Array, p: float) -> Nearest:
 def _nearest(A: Array, b: Array, x: Array, p: float, solve: Solver) -> Nearest:
     beyond = A @ x - b
     scale = float(beyond.max())
+    if scale <= 0:  # it lies inside
+        return Nearest(x, 0.0, 0.0)
     # Seen from x, with the farthest wall that x is behind at distance one.
     found = solve(A, beyond / scale, p)
     if found is None or _misses(A, beyond / scale, found[0], p):

@@ -1,0 +1,1 @@
+"""Boxes around and inside cells and regions."""

@@ -1,0 +1,82 @@
+"""What all commands share: the program they belong to, their options, and how they read models and boxes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from polyfold.atlas.domain import Box
+from polyfold.data import bundled, read
+from polyfold.errors import DomainError, how_many
+from polyfold.network.from_arrays import from_arrays
+from polyfold.network.graph import Network
+from polyfold.network.load import load
+
+CHECK_FAILED, BAD_INPUT, LIMIT_REACHED, OUR_FAULT = 1, 2, 3, 70
+
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="Unfold a ReLU network into its linear pieces, exactly."
+)
+Model = Annotated[str, typer.Argument(help="An .onnx or .pt2 file, or the name of a bundled network (iris).")]
+BoxBounds = Annotated[
+    tuple[float, float] | None, typer.Option("--box", metavar="LO HI", help="Bounds that hold for every input.")
+]
+BoxFile = Annotated[Path | None, typer.Option(help="A CSV file with a row lo,hi for every input.")]
+MaxSeconds = Annotated[float | None, typer.Option(help="Stop after so many seconds.")]
+Threads = Annotated[int | None, typer.Option(help="Threads to use; one a processor unless given.")]
+Certify = Annotated[bool, typer.Option("--certify", help="Prove that every cell is right and none missing.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
+
+
+def network_named(model: str) -> Network:
+    """A bundled network by its name, or one from a file."""
+    if model in bundled() and not Path(model).exists():
+        return from_arrays(list(read(model).layers))
+    return load(model)
+
+
+def domain_of(box: tuple[float, float] | None, box_file: Path | None) -> Box | None:
+    """The box that --box or --box-file asks for."""
+    if box is not None and box_file is not None:
+        raise DomainError("--box and --box-file exclude each other: give one of them")
+    if box is not None:
+        return Box(*box)
+    return None if box_file is None else _read_box(box_file)
+
+
+def _read_box(path: Path) -> Box:
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows = [row for row in csv.reader(file) if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DomainError(f"the box file {str(path)!r} cannot be read: {error}") from None
+    try:
+        bounds = np.array([[float(lo), float(hi)] for lo, hi in rows])
+    except ValueError:
+        raise DomainError(
+            f"the box file {str(path)!r} must hold one row 'lo,hi' of two numbers for every input"
+        ) from None
+    if not len(bounds):
+        raise DomainError(f"the box file {str(path)!r} is empty: it needs one row 'lo,hi' for every input")
+    return Box(bounds[:, 0], bounds[:, 1])
+
+
+def print_json(facts: dict[str, Any]) -> None:
+    """One object on standard output."""
+    # Most readers of JSON refuse NaN and Infinity.
+    print(json.dumps(facts, allow_nan=False))
+
+
+def say_incomplete(stopped_by: str | None, cells: int, out: Path | None = None) -> None:
+    """Say on standard error that a limit was reached, and end with its exit code."""
+    message = f"stopped by {stopped_by} after {how_many(cells, 'cell')}; there are more"
+    if out is not None:
+        message += f": polyfold resume {out} goes on"
+    Console(stderr=True).print(f"[bold yellow]incomplete:[/] {message}", soft_wrap=True, highlight=False)
+    raise typer.Exit(LIMIT_REACHED)
