@@ -72,7 +72,8 @@ std::pair<std::int32_t, bool> FaceTable::meet(const std::uint64_t* name) {
 template <int Words>
 void FaceListWalk<Words>::read(const Cell<Words>& cell) {
     const int walls = problem_.gates + problem_.rows(), count = cell.size();
-    walls_.assign(count, Bits((walls + 63) / 64, 0));
+    stride_ = (walls + 63) / 64;
+    walls_.assign(static_cast<std::size_t>(count) * stride_, 0);
     infinite_.assign((count + 63) / 64, 0);
     members_.clear();
     std::vector<int> place(cell.slots.size(), -1);
@@ -81,10 +82,12 @@ void FaceListWalk<Words>::read(const Cell<Words>& cell) {
         place[s] = static_cast<int>(members_.size());
         members_.emplace_back(infinite_.size(), 0);
     });
+    const auto pass_one = [&](int v, int wall) {
+        if (wall != problem_.infinity_wall()) set(walls_, v * stride_ * 64 + wall);
+    };
     const auto pass = [&](int v, const Walls& passing) {
         if (passing)
-            for (const std::int32_t wall : *passing)
-                if (wall != problem_.infinity_wall()) set(walls_[v], wall);
+            for (const std::int32_t wall : *passing) pass_one(v, wall);
     };
     for (int v = 0; v < count; ++v) {
         if (cell.at_infinity(v)) set(infinite_, v);
@@ -92,30 +95,24 @@ void FaceListWalk<Words>::read(const Cell<Words>& cell) {
         pass(v, cell.vanishing);
         cell.facets_of[v].for_each([&](int s) {
             if (place[s] < 0) return;
-            set(walls_[v], cell.slots[s].wall);
+            pass_one(v, cell.slots[s].wall);
             set(members_[place[s]], v);
         });
         for (const auto& [slot, wall] : cell.shared)
-            if (cell.facets_of[v].has(slot)) set(walls_[v], wall);
+            if (cell.facets_of[v].has(slot)) pass_one(v, wall);
     }
     on_.assign((problem_.gates + 63) / 64, 0);
-    for (int gate = 0; gate < problem_.gates; ++gate)
-        if (cell.Path::on(gate)) set(on_, gate);
+    for (std::size_t byte = 0; byte < cell.pattern.size(); ++byte)
+        on_[byte / 8] |= static_cast<std::uint64_t>(cell.pattern[byte]) << (8 * (byte % 8));
 }
 
 template <int Words>
 void FaceListWalk<Words>::write_name(const Bits& face) {
-    bool first = true;
+    name_.assign(stride_, ~std::uint64_t{0});
     for_each(face, [&](int v) {
-        if (first) {
-            common_ = walls_[v];
-            first = false;
-        } else {
-            for (std::size_t w = 0; w < common_.size(); ++w) common_[w] &= walls_[v][w];
-        }
+        for (int w = 0; w < stride_; ++w) name_[w] &= walls_[static_cast<std::size_t>(v) * stride_ + w];
     });
-    name_ = common_;
-    for (std::size_t w = 0; w < on_.size(); ++w) name_.push_back(on_[w] & ~common_[w]);
+    for (std::size_t w = 0; w < on_.size(); ++w) name_.push_back(on_[w] & ~name_[w]);
 }
 
 // The largest of a face's meets with the cell's facets that are no faces at infinity.

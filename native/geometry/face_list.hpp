@@ -77,10 +77,12 @@ class FaceListWalk {
     CellWalk<Words> walk_;
 
     // Of the cell at hand.
-    std::vector<Bits> walls_;    // by generator: the walls through it
+    Bits walls_;  // by generator, `stride_` words each: the walls through it
+    int stride_ = 0;
     std::vector<Bits> members_;  // by facet: the generators on it
     Bits infinite_;              // the generators at infinity
-    Bits on_, common_, name_;
+    Bits on_;                    // the gates that are on
+    Bits name_;                  // of the face at hand
 
     void read(const Cell<Words>& cell);
     void write_name(const Bits& face);

@@ -32,6 +32,7 @@ def check_signs(faces: pf.FaceComplex) -> None:
         signs = faces.signs(k)
         assert len(np.unique(signs, axis=0)) == len(signs)
         assert (faces.find(k, signs) == np.arange(len(signs))).all()
+        assert all((faces.signs_of(k, wall) == signs[:, wall]).all() for wall in range(signs.shape[1]))
         if not len(signs):
             continue
         points = faces.inner_points(k)

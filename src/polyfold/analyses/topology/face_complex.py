@@ -115,11 +115,19 @@ class FaceComplex:
         k = self._dimension(dim)
         ids = self.ids(k, faces)
         gates, rows = self.atlas.gates, self.atlas.domain.rows
-        zero = unpack(self.contained[k][ids], gates + rows)
-        signs = np.ones(zero.shape, dtype=np.int8)
-        signs[:, :gates] = np.where(unpack(self.on[k][ids], gates), 1, -1)
-        signs[zero] = 0
+        signs = np.ones((len(ids), gates + rows), dtype=np.int8)
+        signs[:, :gates] = 2 * unpack(self.on[k][ids], gates).view(np.int8) - 1
+        signs *= ~unpack(self.contained[k][ids], gates + rows)
         return signs
+
+    def signs_of(self, dim: int, wall: int) -> npt.NDArray[np.int8]:
+        """One column of that: the signs of a gate, or of a domain row, on all faces of a dimension."""
+        k = self._dimension(dim)
+        wall = one_of(wall, self.atlas.gates + self.atlas.domain.rows, "wall", "the complex")
+        byte, bit = divmod(wall, 8)
+        zero = (self.contained[k][:, byte] >> bit) & 1
+        on = (self.on[k][:, byte] >> bit) & 1 if wall < self.atlas.gates else np.ones_like(zero)
+        return (1 - zero.astype(np.int8)) * (2 * on.astype(np.int8) - 1)
 
     def find(self, dim: int, signs: Any) -> Ids:
         """The faces with these sign vectors (n, gates + domain rows), or -1 where there is none of this dimension."""

@@ -52,7 +52,7 @@ def _set(atlas: Atlas, threshold: float, output: int, side: Side) -> Subcomplex:
     gate = faces.atlas.gates - 1
     chosen = []
     for k in range(faces.dim + 1):
-        sign = faces.signs(k)[:, gate]
+        sign = faces.signs_of(k, gate)
         chosen.append({"below": sign <= 0, "above": sign >= 0, "level": sign == 0}[side])
     return Subcomplex(faces, tuple(chosen))
 
