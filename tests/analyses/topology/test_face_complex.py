@@ -163,6 +163,22 @@ def test_the_face_poset_as_a_graph() -> None:
     assert cells_at == set(faces.cells(0, 3).tolist())
 
 
+def test_walls_and_skeletons() -> None:
+    """A wall of the first stage is a hyperplane, whatever cuts it; a side of a box is a box."""
+    layers = random_layers(np.random.default_rng(2), 3, 6, 5, 1)
+    faces = pf.face_complex(pf.unfold(layers))
+    for gate in range(6):
+        assert pf.betti(faces.on_wall(gate), homology="borel-moore") == (0, 0, 1)
+        assert pf.betti(faces.on_wall(gate)) == (1, 0, 0)
+    for k in range(4):
+        assert faces.skeleton(k).f_vector == faces.f_vector[: k + 1]
+    boxed = pf.face_complex(pf.unfold(layers, pf.box(-1, 1)))
+    sides = [boxed.on_wall(11 + row) for row in range(6)]
+    assert all(pf.betti(side) == (1, 0, 0) for side in sides)
+    whole = pf.Subcomplex(boxed, tuple(np.any([side.chosen[k] for side in sides], axis=0) for k in range(4)))
+    assert pf.betti(whole) == (1, 0, 1)
+
+
 def test_slices() -> None:
     layers = random_layers(np.random.default_rng(3), 5, 8, 6, 1)
     for domain in (pf.line([0.0] * 5, [1.0] * 5), pf.slice_of([0.1] * 5, np.eye(5)[:, :2])):

@@ -222,6 +222,15 @@ class FaceComplex:
         chosen[k][self.ids(k, faces)] = True
         return self._chosen(closed(self, chosen))
 
+    def skeleton(self, dim: int) -> Subcomplex:
+        """All faces up to a dimension."""
+        k = self._dimension(dim)
+        return self._chosen(np.full(count, j <= k) for j, count in enumerate(self.f_vector))
+
+    def on_wall(self, wall: int) -> Subcomplex:
+        """The faces that a wall contains: where a gate is zero, which is a bent hyperplane, or a side of the domain."""
+        return self._chosen(self.signs_of(k, wall) == 0 for k in range(self.dim + 1))
+
     def hasse(self) -> networkx.DiGraph:
         """The face poset: a node (dimension, number) a face, and an edge from every face to those that it bounds.
 
