@@ -14,8 +14,10 @@
 
 #include "geometry/certify.hpp"
 #include "geometry/hops.hpp"
+#include "geometry/face_complex.hpp"
 #include "geometry/known_cells.hpp"
 #include "geometry/slice_cut.hpp"
+#include "geometry/sparse_rank.hpp"
 #include "geometry/unfold.hpp"
 #include "geometry/verify.hpp"
 
@@ -250,6 +252,31 @@ nb::dict trace_to_python(const Problem& problem, const Bytes& patterns) {
 template <class T>
 using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
+nb::dict list_faces_to_python(const Problem& problem, int threads, const nb::callable& keep_going) {
+    const RunOptions options = run_options(threads, -1, keep_going);
+    FaceComplex faces;
+    {
+        const nb::gil_scoped_release release;
+        faces = list_faces(problem, options);
+    }
+    const auto dim = static_cast<std::size_t>(problem.dim);
+    const std::size_t count = faces.bounded.size(), placed = faces.placed.size();
+    const std::size_t lines = dim ? faces.lines.size() / dim : 0;
+    nb::dict out;
+    out["complete"] = faces.complete;
+    out["start"] = give(std::move(faces.start));
+    out["names"] = give(std::move(faces.names), {count, static_cast<std::size_t>(faces.words)});
+    out["bounded"] = give(std::move(faces.bounded));
+    out["facet_start"] = give(std::move(faces.facet_start));
+    out["facet"] = give(std::move(faces.facet));
+    out["incidence"] = give(std::move(faces.incidence));
+    out["placed"] = give(std::move(faces.placed));
+    out["coordinates"] = give(std::move(faces.coordinates), {placed, dim + 1});
+    out["error"] = give(std::move(faces.error));
+    out["lines"] = give(std::move(faces.lines), {lines, dim});
+    return out;
+}
+
 FacetArrays facet_arrays(const Bytes& patterns, int gates, int rows, const Array<std::int64_t>& facet_start,
                          const Array<std::int32_t>& facet_wall, const Array<std::int32_t>& neighbour,
                          const Array<std::int64_t>& shared_facet, const Array<std::int32_t>& shared_wall) {
@@ -325,6 +352,24 @@ nb::ndarray<nb::numpy, std::uint8_t> certify_to_python(
         proved = certify(problem, atlas, witnesses.data(), order.data(), options);
     }
     return give(std::move(proved));
+}
+
+nb::dict sparse_rank_to_python(std::int64_t rows, const Array<std::int64_t>& start, const Array<std::int64_t>& row,
+                               const Array<std::int8_t>& value, const Array<std::uint8_t>& skipped, bool modulo_two) {
+    const SparseColumns matrix{
+        rows, static_cast<std::int64_t>(skipped.size()), start.data(), row.data(), value.data(), skipped.data()};
+    SparseRank found;
+    {
+        const nb::gil_scoped_release release;
+        found = sparse_rank(matrix, modulo_two);
+    }
+    nb::dict out;
+    out["pivot_rows"] = give(std::move(found.pivot_rows));
+    out["rest_start"] = give(std::move(found.rest_start));
+    out["rest_row"] = give(std::move(found.rest_row));
+    out["rest_value"] = give(std::move(found.rest_value));
+    out["overflow"] = found.overflow;
+    return out;
 }
 
 SliceCells slice_cells(int dim, const Array<std::int64_t>& start, const Array<std::int64_t>& vertex) {
@@ -485,6 +530,15 @@ NB_MODULE(_native, m) {
         nb::sig("def count_faces(problem: Problem, threads: int, "
                 "keep_going: collections.abc.Callable[[int], bool]) -> list[int]"),
         "Numbers of faces of dimension 0, 1, ..., d; faces at infinity do not count. Empty if it was stopped.");
+    m.def("list_faces", &list_faces_to_python, "problem"_a, "threads"_a, "keep_going"_a,
+          nb::sig("def list_faces(problem: Problem, threads: int, "
+                  "keep_going: collections.abc.Callable[[int], bool]) -> dict[str, typing.Any]"),
+          "All faces of all dimensions with their signs, oriented boundaries and vertices.");
+    m.def("sparse_rank", &sparse_rank_to_python, "rows"_a, "start"_a, "row"_a, "value"_a, "skipped"_a, "modulo_two"_a,
+          nb::sig("def sparse_rank(rows: int, start: numpy.typing.NDArray[numpy.int64], "
+                  "row: numpy.typing.NDArray[numpy.int64], value: numpy.typing.NDArray[numpy.int8], "
+                  "skipped: numpy.typing.NDArray[numpy.uint8], modulo_two: bool) -> dict[str, typing.Any]"),
+          "Pivot rows of a matrix of small integers given by columns, and what is left without entries 1 or -1.");
     m.def("count_pairing", &count_pairing_to_python, "patterns"_a, "gates"_a, "rows"_a, "facet_start"_a, "facet_wall"_a,
           "neighbour"_a, "shared_facet"_a, "shared_wall"_a, "threads"_a,
           nb::sig("def count_pairing(patterns: numpy.typing.NDArray[numpy.uint8], gates: int, rows: int, "

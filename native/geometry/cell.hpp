@@ -46,6 +46,7 @@ struct Cell : Path {
     Mask<Words> facets;  // slots in use
     std::vector<FacetSlot> slots;
     std::vector<std::pair<std::int32_t, std::int32_t>> shared;  // (slot, further wall that the facet lies on)
+    Walls vanishing;  // gates that vanish on the whole cell; only kept where faces are listed
 
     // The cells that are wanted below this one, as a range of the sorted selection (see CellWalk).
     std::int64_t wanted_first = 0, wanted_last = 0;
@@ -69,6 +70,7 @@ struct Cell : Path {
         facets = parent.facets;
         slots = parent.slots;
         shared = parent.shared;
+        vanishing = parent.vanishing;
         wanted_first = parent.wanted_first;
         wanted_last = parent.wanted_last;
     }

@@ -213,7 +213,10 @@ void CellWalk<Words>::settle_gate(Cell<Words>& cell, int row, bool positive, boo
     const int wall = problem_.stages[cell.stage].first_wall + row;
     if ((positive || negative) && !zeros.empty()) record_touching(cell, wall, zeros);
     if (cell.stage == 0) return;
-    if (!positive && !negative) cell.vanishing_key ^= key_of_gate_vanishing(wall);
+    if (!positive && !negative) {
+        cell.vanishing_key ^= key_of_gate_vanishing(wall);
+        if (keep_touched_) cell.vanishing = with_wall(cell.vanishing, wall);
+    }
     cell.set_gate(wall, positive);
 }
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "geometry/count_walk.hpp"
+#include "geometry/enough_facets.hpp"
 #include "geometry/face_count.hpp"
 #include "geometry/list_walk.hpp"
 #include "geometry/pairing.hpp"
@@ -30,29 +31,6 @@ Counted count_by(const Problem& problem, const RunOptions& options) {
     result.complete = run.complete();
     run.take_blocks([&](auto&& block) { result.cells += block.cells; });
     return result;
-}
-
-// Bit masks of facets are as short as they can be; a cell with more facets than that is rare and starts the
-// run again.
-template <class Attempt>
-auto with_enough_facets(Attempt attempt) {
-    try {
-        return attempt.template operator()<1>();
-    } catch (const TooManyFacets&) {
-    }
-    try {
-        return attempt.template operator()<4>();
-    } catch (const TooManyFacets&) {
-    }
-    try {
-        return attempt.template operator()<16>();
-    } catch (const TooManyFacets&) {
-    }
-    try {
-        return attempt.template operator()<64>();
-    } catch (const TooManyFacets&) {
-        throw TooLarge("a cell has more than 4,096 facets: choose a smaller domain");
-    }
 }
 
 }  // namespace

@@ -45,6 +45,13 @@ if TYPE_CHECKING:
     from polyfold.analyses.statistics.moments import covariance, integral, mean, variance
     from polyfold.analyses.statistics.nearest_change import NearestChange, nearest_change
     from polyfold.analyses.summarise import Summary, summarise
+    from polyfold.analyses.topology.betti import betti
+    from polyfold.analyses.topology.class_sets import boundary_complex, class_region
+    from polyfold.analyses.topology.critical_points import CriticalPoints, critical_points
+    from polyfold.analyses.topology.face_complex import FaceComplex, face_complex
+    from polyfold.analyses.topology.level_sets import level_set, sublevel, superlevel
+    from polyfold.analyses.topology.persistence import Persistence, persistence
+    from polyfold.analyses.topology.subcomplex import Components, Subcomplex
     from polyfold.atlas.atlas import Atlas
     from polyfold.atlas.cell import Cell
     from polyfold.atlas.certificate import Certificate
@@ -72,7 +79,9 @@ __all__ = [
     "Certificate",
     "ClassAreas",
     "Classes",
+    "Components",
     "Count",
+    "CriticalPoints",
     "DecisionBoundary",
     "Diameter",
     "Domain",
@@ -81,19 +90,24 @@ __all__ = [
     "Equivalence",
     "Estimate",
     "Extremum",
+    "FaceComplex",
     "IntegratedGradients",
     "Lipschitz",
     "LocalMaps",
     "NearestChange",
     "Network",
     "PatternMap",
+    "Persistence",
     "PolyfoldError",
     "Program",
     "Regions",
     "Route",
     "Shallow",
     "Shapley",
+    "Subcomplex",
     "Summary",
+    "betti",
+    "boundary_complex",
     "bounds",
     "box",
     "boxes",
@@ -101,9 +115,11 @@ __all__ = [
     "certify",
     "check",
     "class_areas",
+    "class_region",
     "classes",
     "count",
     "covariance",
+    "critical_points",
     "decision_boundary",
     "diameter",
     "dual_graph",
@@ -111,9 +127,11 @@ __all__ = [
     "equivalent",
     "estimate",
     "explore",
+    "face_complex",
     "from_pieces",
     "integral",
     "integrated_gradients",
+    "level_set",
     "line",
     "lipschitz",
     "load",
@@ -125,6 +143,7 @@ __all__ = [
     "nearest_change",
     "open",
     "path",
+    "persistence",
     "plane",
     "polytope",
     "regions",
@@ -132,7 +151,9 @@ __all__ = [
     "shallow",
     "shapley",
     "slice_of",
+    "sublevel",
     "summarise",
+    "superlevel",
     "unfold",
     "variance",
 ]
@@ -170,6 +191,13 @@ _PLACES = {
     "analyses.statistics.moments": ("covariance", "integral", "mean", "variance"),
     "analyses.statistics.nearest_change": ("NearestChange", "nearest_change"),
     "analyses.summarise": ("Summary", "summarise"),
+    "analyses.topology.betti": ("betti",),
+    "analyses.topology.class_sets": ("boundary_complex", "class_region"),
+    "analyses.topology.critical_points": ("CriticalPoints", "critical_points"),
+    "analyses.topology.face_complex": ("FaceComplex", "face_complex"),
+    "analyses.topology.level_sets": ("level_set", "sublevel", "superlevel"),
+    "analyses.topology.persistence": ("Persistence", "persistence"),
+    "analyses.topology.subcomplex": ("Components", "Subcomplex"),
     "atlas.atlas": ("Atlas",),
     "atlas.cell": ("Cell",),
     "atlas.certificate": ("Certificate",),

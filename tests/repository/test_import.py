@@ -24,6 +24,7 @@ HEAVY = (
     "sklearn",
     "matplotlib",
     "dask",
+    "gudhi",
 )
 COPYLEFT = ("relucent", "cdd", "ppl", "igraph")
 

@@ -20,9 +20,11 @@ from polyfold.core._native import (
     eccentricities,
     find_cells,
     hop_distances,
+    list_faces,
     measure,
     prove_witnesses,
     read_slice,
+    sparse_rank,
     trace,
 )
 
@@ -44,8 +46,10 @@ __all__ = [
     "eccentricities",
     "find_cells",
     "hop_distances",
+    "list_faces",
     "measure",
     "prove_witnesses",
     "read_slice",
+    "sparse_rank",
     "trace",
 ]

@@ -1,0 +1,1 @@
+"""The faces of an atlas, and what they say of the shape of sets: one question a file."""
