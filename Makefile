@@ -69,10 +69,10 @@ check: setup
 	@$(if $(NATIVE_CODE),$(VENV)/bin/clang-format --dry-run --Werror $(NATIVE_CODE))
 	@$(PY) tools/check_layers.py
 
-bench: setup $(BENCH_VENV)/.ready
+bench: setup $(BENCH_VENV)/.with-torch
 	@$(BENCH) --write docs/benchmarks.md
 
-bench-quick: setup $(BENCH_VENV)/.ready
+bench-quick: setup $(BENCH_VENV)/.with-torch
 	@$(BENCH) --quick --write out/benchmarks.md
 
 # Say HISTORY_FAIL=min:10% to fail where a call takes this much longer than in the last run that was kept.
@@ -138,10 +138,10 @@ $(VENV)/.native: $(VENV)/.core $(NATIVE)
 	@touch $@
 
 # relucent is under a copyleft licence: it lives in an environment of its own and is only ever run as a program.
-$(BENCH_VENV)/.ready: constraints.txt $(call unless_healthy,$(BENCH_VENV)) | $(VENV)/.made
+$(BENCH_VENV)/.with-torch: constraints.txt $(call unless_healthy,$(BENCH_VENV)) | $(VENV)/.made
 	@echo 'making $(BENCH_VENV)'
 	@rm -rf $(BENCH_VENV)
 	@$(PYTHON) -m venv $(BENCH_VENV)
-	@$(BENCH_VENV)/bin/python $(PIP_INSTALL) relucent==1.0.0
-	@$(BENCH_VENV)/bin/python -c 'import relucent, gurobipy'
+	@$(BENCH_VENV)/bin/python $(PIP_INSTALL) 'relucent[torch]==1.0.0'
+	@$(BENCH_VENV)/bin/python -c 'import relucent, gurobipy, torch'
 	@touch $@

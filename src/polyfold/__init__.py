@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from polyfold.analyses.canonical.form import Canonical
     from polyfold.analyses.equivalence.decide import equivalent
     from polyfold.analyses.equivalence.result import Equivalence
+    from polyfold.analyses.facet_statistics.build import facet_statistics
+    from polyfold.analyses.facet_statistics.result import FacetStatistics
     from polyfold.analyses.integrated_gradients.integrate import integrated_gradients
     from polyfold.analyses.integrated_gradients.result import IntegratedGradients
     from polyfold.analyses.local import LocalMaps, local
@@ -71,6 +73,7 @@ __all__ = [
     "Edit",
     "Equivalence",
     "Extremum",
+    "FacetStatistics",
     "IntegratedGradients",
     "Lipschitz",
     "LocalMaps",
@@ -96,6 +99,7 @@ __all__ = [
     "edit",
     "equivalent",
     "explore",
+    "facet_statistics",
     "from_pieces",
     "integral",
     "integrated_gradients",
@@ -129,6 +133,8 @@ _PLACES = {
     "analyses.canonical.form": ("Canonical",),
     "analyses.equivalence.decide": ("equivalent",),
     "analyses.equivalence.result": ("Equivalence",),
+    "analyses.facet_statistics.build": ("facet_statistics",),
+    "analyses.facet_statistics.result": ("FacetStatistics",),
     "analyses.integrated_gradients.integrate": ("integrated_gradients",),
     "analyses.integrated_gradients.result": ("IntegratedGradients",),
     "analyses.local": ("LocalMaps", "local"),

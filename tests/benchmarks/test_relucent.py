@@ -1,0 +1,138 @@
+"""polyfold beside relucent 1.0.0, which runs in an environment of its own. `make test-relucent` makes that environment.
+
+Where it is not there these tests are skipped, and pytest's summary says so; POLYFOLD_RELUCENT may name its Python.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from processes import run
+from workers.archive import write
+from workers.awkward import awkward
+
+import polyfold as pf
+from polyfold.studies.small_networks import Layers, along_training, random_network
+
+ROOT = Path(__file__).parents[2]
+PYTHON = Path(os.environ.get("POLYFOLD_RELUCENT", ROOT / ".venv-bench-relucent" / "bin" / "python"))
+needs_relucent = pytest.mark.skipif(
+    not PYTHON.exists() or not (PYTHON.parents[1] / ".with-torch").exists(),
+    reason="NOT COMPARED WITH RELUCENT: its environment is not there; make test-relucent makes it",
+)
+
+# Hidden layers by dimension: a random and a trained network of each.
+HIDDEN = {
+    2: ((10,), (8, 6), (5, 5, 4)),
+    3: ((8,), (6, 5), (4, 4, 3)),
+    4: ((7,), (5, 4), (4, 3, 3)),
+    5: ((6,), (5, 3), (4, 3, 2)),
+    6: ((6,), (5, 2), (3, 3, 2)),
+}
+
+
+def thirty_networks() -> dict[str, Layers]:
+    """d = 2 to 6, random and trained."""
+    networks: dict[str, Layers] = {}
+    for dim, hidden in HIDDEN.items():
+        for number, widths in enumerate(hidden):
+            shape = (dim, *widths, 1)
+            networks[f"random-{dim}-{number}.npz"] = random_network(shape, 10 * dim + number)
+            networks[f"trained-{dim}-{number}.npz"] = dict(along_training(shape, 10 * dim + number, [150]))[150]
+    return networks
+
+
+def words(atlas: pf.Atlas) -> list[str]:
+    """Patterns as strings of 0 and 1."""
+    return ["".join("01"[on] for on in row) for row in atlas.signs().astype(int)]
+
+
+def cells_by_relucent(networks: dict[str, Layers], folder: Path) -> dict[str, dict]:
+    paths = [folder / name for name in networks]
+    for path in paths:
+        write(path, networks[path.name], None)
+    found = run("run_relucent_cells", *paths, python=str(PYTHON))
+    assert found is not None and list(found) == list(networks)
+    return found
+
+
+@pytest.mark.slow
+@needs_relucent
+def test_cells_of_thirty_networks_are_relucents_pattern_for_pattern(tmp_path: Path) -> None:
+    networks = thirty_networks()
+    assert len(networks) == 30
+    for name, theirs in cells_by_relucent(networks, tmp_path).items():
+        atlas = pf.unfold(networks[name])
+        assert theirs["complete"]
+        assert len(theirs["cells"]) == len(set(theirs["cells"])) == len(atlas)
+        assert set(theirs["cells"]) == set(words(atlas)), name
+        ours = facets(atlas)
+        # All facets are drawn, and beside them what is no facet but one gate apart.
+        assert ours <= {frozenset(edge) for edge in theirs["edges"]}, name
+
+
+@pytest.mark.slow
+@needs_relucent
+def test_relucent_draws_four_edges_that_are_no_facets(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    linear = [torch.nn.Linear(a, b) for a, b in ((2, 16), (16, 16), (16, 1))]
+    layers = [(part.weight.detach().numpy().astype(float), part.bias.detach().numpy().astype(float)) for part in linear]
+    theirs = cells_by_relucent({"seed-0.npz": layers}, tmp_path)["seed-0.npz"]
+    atlas = pf.unfold(layers)
+    assert set(theirs["cells"]) == set(words(atlas))
+    drawn, ours = {frozenset(edge) for edge in theirs["edges"]}, facets(atlas)
+    assert (len(drawn), len(ours), len(ours - drawn), len(drawn - ours)) == (1115, 1111, 0, 4)
+
+
+def facets(atlas: pf.Atlas) -> set[frozenset[str]]:
+    """Pairs of cells that share one."""
+    names = words(atlas)
+    inner = np.flatnonzero(atlas.neighbour >= 0)
+    return {frozenset((names[atlas.facet_owner[k]], names[atlas.neighbour[k]])) for k in inner}
+
+
+# -- what relucent refuses
+
+
+@pytest.mark.slow
+@needs_relucent
+def test_relucent_refuses_all_awkward_networks() -> None:
+    """docs/comparison.md says so of each; if one is accepted, the page is wrong."""
+    answers = run("run_relucent_awkward", python=str(PYTHON))
+    assert answers is not None
+    expected = {
+        "duplicate neurons": "NonGenericArrangementError",
+        "opposite neurons": "NonGenericArrangementError",
+        "integer weights": "NonGenericArrangementError",
+        "nested modules": "ValueError: M",
+        "BatchNorm1d": "ValueError: Module 1 is not supported",
+        "MaxPool2d": "ValueError: Module",
+        "residual connection": "ValueError: Conversion failed",
+        "torch.relu in forward": "ValueError: Conversion failed",
+        "LeakyReLU": "ValueError: Module 1 is not supported",
+        "Hardtanh": "ValueError: Module 1 is not supported",
+        "2,001 neurons without a Gurobi licence": "GurobiError: Model too large for size-limited license",
+    }
+    assert answers.keys() == expected.keys()
+    for name, start in expected.items():
+        assert answers[name].startswith(start), (name, answers[name])
+
+
+@pytest.mark.parametrize("name", list(awkward()))
+def test_polyfold_takes_all_of_them(name: str) -> None:
+    """The maps of the cells are the module's own values at random points."""
+    model = awkward()[name]
+    domain = pf.box(-1, 1) if not name.startswith("2,001") else pf.box(-0.01, 0.01)
+    atlas = pf.unfold(model, domain)
+    X = np.random.default_rng(0).uniform(atlas.vertices()[0].min(), 0.01, size=(50, 2))
+    X = X[atlas.locate(X, outside="ignore") >= 0]
+    assert len(X) > 5
+    A, c = atlas.maps(atlas.locate(X))
+    with torch.no_grad():
+        expected = model(torch.from_numpy(X)).numpy()
+    assert np.einsum("kij,kj->ki", A, X) + c == pytest.approx(expected, abs=1e-9)
+    assert atlas.complete and atlas.certificate.level == "checked"
