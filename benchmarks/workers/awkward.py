@@ -14,15 +14,23 @@ def seeded(seed: int, make: type[nn.Module] | object, *arguments: object) -> nn.
     return module.double().eval()
 
 
-def plain(first: np.ndarray, bias: np.ndarray) -> nn.Module:
-    """One hidden layer with given weights; the outputs' weights are random."""
-    torch.manual_seed(0)
-    hidden, output = nn.Linear(first.shape[1], len(first)), nn.Linear(len(first), 1)
-    model = nn.Sequential(hidden, nn.ReLU(), output).double()
-    with torch.no_grad():
-        hidden.weight.copy_(torch.from_numpy(first))
-        hidden.bias.copy_(torch.from_numpy(bias))
-    return model.eval()
+def plain(*hidden: np.ndarray) -> nn.Module:
+    """Hidden layers with given weights, biases in the last column; the output's weights are ones."""
+    parts: list[nn.Module] = []
+    for given in (*hidden, np.append(np.ones((1, len(hidden[-1]))), 0.0)[None, :]):
+        linear = nn.Linear(given.shape[1] - 1, len(given), dtype=torch.float64)
+        with torch.no_grad():
+            linear.weight.copy_(torch.from_numpy(given[:, :-1]))
+            linear.bias.copy_(torch.from_numpy(given[:, -1]))
+        parts += [linear, nn.ReLU()]
+    return nn.Sequential(*parts[:-1]).eval()
+
+
+def integer_networks() -> list[nn.Module]:
+    """30 networks with random weights from -2 to 2."""
+    rng = np.random.default_rng(0)
+    shapes = ((4, 3), (3, 5))
+    return [plain(*(rng.integers(-2, 3, size=shape).astype(float) for shape in shapes)) for _ in range(30)]
 
 
 class Residual(nn.Module):
@@ -79,11 +87,14 @@ def awkward() -> dict[str, nn.Module]:
     random = np.random.default_rng(0).normal(size=(6, 3))
     twice, opposite = random.copy(), random.copy()
     twice[1], opposite[1] = twice[0], -opposite[0]
-    integers = np.array([[1, 0, 1], [0, 1, 1], [1, 1, -1], [2, 0, 2], [1, -1, 1]], dtype=float)
+    first = np.array([[1, 0, 0], [0, 1, 0], [1, 1, -1], [1, -1, 2]], dtype=float)
+    second = np.array([[1, -1, 2, 1, 1], [1, 1, -1, -2, -1]], dtype=float)
+    through_a_point = np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0]], dtype=float)
     return {
-        "duplicate neurons": plain(twice[:, :2], twice[:, 2]),
-        "opposite neurons": plain(opposite[:, :2], opposite[:, 2]),
-        "integer weights": plain(integers[:, :2], integers[:, 2]),
+        "duplicate neurons": plain(twice),
+        "opposite neurons": plain(opposite),
+        "integer weights": plain(first, second),
+        "three walls through a point": plain(through_a_point),
         "nested modules": seeded(0, _nested),
         "BatchNorm1d": seeded(0, _batch_norm),
         "MaxPool2d": seeded(0, _max_pool),

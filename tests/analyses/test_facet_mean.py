@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
-from analyses.facet_oracles import FacetPoints
-from analyses.wavy import wavy
 
 import polyfold as pf
+from analyses.facet_oracles import FacetPoints
+from analyses.wavy import wavy
 
 HIDDEN = {
     2: ([4], [12], [6, 6], [10, 5], [5, 10], [4, 4, 4], [6, 3, 6], [3, 3, 3, 3], [2, 8, 2, 5], [7, 6, 5]),
@@ -26,7 +26,7 @@ def kinds(dim: int, hidden: list[int], seed: int) -> list[tuple[np.ndarray, np.n
     widths = [dim, *hidden, 1]
     scale = (0.1, 1.0, 3.0)[seed % 3]
     draw = rng.normal if seed % 2 else lambda size: rng.uniform(-1, 1, size)
-    return [(draw(size=(b, a)), scale * draw(size=b)) for a, b in zip(widths[:-1], widths[1:], strict=True)]
+    return [(draw(size=(b, a)), scale * draw(size=b)) for a, b in pairwise(widths)]
 
 
 @pytest.mark.parametrize(("dim", "seed"), list(product(HIDDEN, range(2))))

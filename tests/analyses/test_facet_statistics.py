@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
-from analyses.facet_oracles import facets_by_programs
 from scipy.spatial import ConvexHull
 from scipy.spatial.distance import pdist
 from torch import nn
 
 import polyfold as pf
+from analyses.facet_oracles import facets_by_programs
 from polyfold.analyses.facet_statistics.mean_bound import in_the_plane
 
 
 def random_layers(widths: list[int], seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
     rng = np.random.default_rng(seed)
-    return [(rng.normal(size=(b, a)), rng.normal(size=b)) for a, b in zip(widths[:-1], widths[1:], strict=True)]
+    return [(rng.normal(size=(b, a)), rng.normal(size=b)) for a, b in pairwise(widths)]
 
 
 @pytest.mark.parametrize("widths", [[2, 6, 4, 1], [3, 4, 4, 1], [4, 4, 2, 1]])
@@ -148,7 +149,7 @@ def test_in_the_plane_no_network_has_more() -> None:
         widths = [2, *[(5,), (4, 4), (3, 4, 3), (6, 5), (2, 2, 2, 2)][number % 5], 1]
         layers = [
             (rng.integers(-2, 3, size=(b, a)).astype(float), rng.integers(-1, 2, size=b).astype(float))
-            for a, b in zip(widths[:-1], widths[1:], strict=True)
+            for a, b in pairwise(widths)
         ]
         atlas = pf.unfold(layers)
         found = pf.facet_statistics(atlas)

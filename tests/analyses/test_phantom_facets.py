@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from analyses.facet_oracles import FacetPoints, pairs_one_bit_apart
 from torch import nn
 
 import polyfold as pf
+from analyses.facet_oracles import FacetPoints, pairs_one_bit_apart
 
 
 def layers_of_seed_0() -> list[tuple[np.ndarray, np.ndarray]]:

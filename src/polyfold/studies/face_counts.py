@@ -2,8 +2,8 @@
 
     python -m polyfold.studies.face_counts [--quick] [--figure FILE.svg] [--training-figure FILE.svg] [--json]
 
-The experiment is that of "Characterizing the Discrete Geometry of ReLU Networks", whose theorem says that the mean is at
-most 2d on R^d for almost every network. Every network is unfolded on all of R^d.
+The experiment is that of "Characterizing the Discrete Geometry of ReLU Networks", whose theorem says that the mean is
+at most 2d on R^d for almost every network. Every network is unfolded on all of R^d.
 """
 
 from __future__ import annotations
@@ -135,7 +135,8 @@ def table(rows: Sequence[Row]) -> str:
     for row in rows:
         epoch = "-" if row.epoch is None else str(row.epoch)
         lines.append(
-            f"{row.dim:3}  {row.name:14} {epoch:>6} {row.cells:8,} {row.mean:6.3f}  {row.largest_mean:12.3f} {2 * row.dim:4}"
+            f"{row.dim:3}  {row.name:14} {epoch:>6} {row.cells:8,} {row.mean:6.3f}  {row.largest_mean:12.3f} "
+            f"{2 * row.dim:4}"
         )
     return "\n".join(lines)
 

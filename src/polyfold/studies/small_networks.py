@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -50,7 +51,7 @@ def _model(widths: Sequence[int], seed: int) -> Any:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         parts: list[Any] = []
-        for inputs, outputs in zip(widths[:-1], widths[1:], strict=True):
+        for inputs, outputs in pairwise(widths):
             parts += [torch.nn.Linear(inputs, outputs, dtype=torch.float64), torch.nn.ReLU()]
     return torch.nn.Sequential(*parts[:-1])
 

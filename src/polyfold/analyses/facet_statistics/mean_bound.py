@@ -6,9 +6,9 @@ On all of R^d:
   or not (Fukuda, Saito, Tamura, Tokuyama 1991);
 - in one dimension n cells have 2n - 2 ends;
 - in two dimensions at least four edges meet in every vertex. For a gate is continuous: where its zeros reach an edge
-  from one side, its sign changes along the edge, and so its zeros go on behind it; they end in vertices only. By Euler's
-  formula the mean is then at most 4 - (4 + u) / n, where u of the n cells are unbounded, and equal to it in general
-  position;
+  from one side, its sign changes along the edge, and so its zeros go on behind it; they end in vertices only. By
+  Euler's formula the mean is then at most 4 - (4 + u) / n, where u of the n cells are unbounded, and equal to it in
+  general position;
 - of deeper networks in three and more dimensions "Characterizing the Discrete Geometry of ReLU Networks" says that the
   mean is at most 2d for almost every network. We know networks in general position with more: docs/facets.md has one.
 
@@ -33,7 +33,7 @@ _SAID: dict[Case, str] = {
     "line": "intervals have two ends at most, so the mean is at most 2d, always",
     "plane": "on all of the plane at least four edges meet in a vertex: the mean is less than 2d, always",
     "coincident": "facets lie on several gates at once: of networks in such special position no theorem speaks",
-    "deep": "on all of R^d the mean is said to be at most 2d for almost every network; deep ones are known that have more",
+    "deep": "a theorem says that it is at most 2d for almost every network on R^d; deep ones with more are known",
 }
 
 

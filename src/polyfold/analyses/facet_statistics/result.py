@@ -28,8 +28,9 @@ class FacetStatistics:
     """Facets of an atlas's cells: `counts[i]` is how many cell i has.
 
     `layers` are the user's nodes that have gates, in order; `facet_layer[k]` is the number of the one that forms facet
-    k of the atlas, -1 on the domain's boundary. A facet on gates of several layers belongs to the earliest. `mean_bound`
-    holds the mean beside 2d. Volumes and diameters are in the domain's parameters, and computed when asked for.
+    k of the atlas, -1 on the domain's boundary. A facet on gates of several layers belongs to the earliest.
+    `mean_bound` holds the mean beside 2d. Volumes and diameters are in the domain's parameters, and computed when asked
+    for.
     """
 
     atlas: Atlas
