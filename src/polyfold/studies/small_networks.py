@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
@@ -38,12 +39,24 @@ def along_training(widths: Sequence[int], seed: int, epochs: Sequence[int]) -> I
     loss_of = torch.nn.BCEWithLogitsLoss()
     done = 0
     for epoch in sorted(epochs):
-        for _ in range(epoch - done):
-            optimiser.zero_grad()
-            loss_of(model(points), inside).backward()
-            optimiser.step()
+        with _one_thread(torch):
+            for _ in range(epoch - done):
+                optimiser.zero_grad()
+                loss_of(model(points), inside).backward()
+                optimiser.step()
         done = epoch
         yield epoch, _layers(model)
+
+
+@contextmanager
+def _one_thread(torch: Any) -> Iterator[None]:
+    """For such small matrices threads only wait for each other; and sums are added in one order."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _model(widths: Sequence[int], seed: int) -> Any:
