@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "geometry/certify.hpp"
+#include "geometry/hops.hpp"
 #include "geometry/known_cells.hpp"
 #include "geometry/slice_cut.hpp"
 #include "geometry/unfold.hpp"
@@ -394,6 +395,36 @@ nb::tuple blend_rows_to_python(const Matrix& values, const Vector& errors, const
     return nb::make_tuple(give(std::move(blended), {low.size(), values.shape(1)}), give(std::move(blended_errors)));
 }
 
+Graph graph_of(const Array<std::int64_t>& start, const Array<std::int32_t>& neighbour) {
+    return {static_cast<std::int32_t>(start.size()) - 1, start.data(), neighbour.data()};
+}
+
+nb::ndarray<nb::numpy, std::int32_t> hop_distances_to_python(const Array<std::int64_t>& start,
+                                                             const Array<std::int32_t>& neighbour,
+                                                             const Array<std::int32_t>& sources) {
+    const Graph graph = graph_of(start, neighbour);
+    const auto nodes = static_cast<std::size_t>(graph.nodes);
+    std::vector<std::int32_t> distance(sources.size() * nodes);
+    {
+        const nb::gil_scoped_release release;
+        for (std::size_t k = 0; k < sources.size(); ++k)
+            hop_distances(graph, sources.data()[k], distance.data() + k * nodes);
+    }
+    return give(std::move(distance), {sources.size(), nodes});
+}
+
+nb::ndarray<nb::numpy, std::int32_t> eccentricities_to_python(const Array<std::int64_t>& start,
+                                                              const Array<std::int32_t>& neighbour,
+                                                              const Array<std::int32_t>& sources, int threads) {
+    const std::vector<std::int32_t> from(sources.data(), sources.data() + sources.size());
+    std::vector<std::int32_t> farthest;
+    {
+        const nb::gil_scoped_release release;
+        farthest = eccentricities(graph_of(start, neighbour), from, threads);
+    }
+    return give(std::move(farthest));
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
@@ -502,4 +533,14 @@ NB_MODULE(_native, m) {
                   "high: numpy.typing.NDArray[numpy.int64], share: numpy.typing.NDArray[numpy.float64]) -> "
                   "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]"),
           "Rows (1 - share) low + share high, and bounds on their errors.");
+    m.def("hop_distances", &hop_distances_to_python, "start"_a, "neighbour"_a, "sources"_a,
+          nb::sig("def hop_distances(start: numpy.typing.NDArray[numpy.int64], "
+                  "neighbour: numpy.typing.NDArray[numpy.int32], sources: numpy.typing.NDArray[numpy.int32]) -> "
+                  "numpy.typing.NDArray[numpy.int32]"),
+          "Distances from each source to all nodes, a row a source; -1 where there is no way.");
+    m.def("eccentricities", &eccentricities_to_python, "start"_a, "neighbour"_a, "sources"_a, "threads"_a,
+          nb::sig("def eccentricities(start: numpy.typing.NDArray[numpy.int64], "
+                  "neighbour: numpy.typing.NDArray[numpy.int32], sources: numpy.typing.NDArray[numpy.int32], "
+                  "threads: int) -> numpy.typing.NDArray[numpy.int32]"),
+          "The largest distance from each source; neighbouring sources should follow each other.");
 }

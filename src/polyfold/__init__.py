@@ -14,10 +14,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from polyfold.analyses.bounds.bounds import Bounds, bounds
     from polyfold.analyses.boxes.build import boxes
     from polyfold.analyses.boxes.result import Boxes
     from polyfold.analyses.canonical.build import canonical
     from polyfold.analyses.canonical.form import Canonical
+    from polyfold.analyses.dual_graph.diameter import Diameter, diameter
+    from polyfold.analyses.dual_graph.graph import DualGraph, dual_graph
+    from polyfold.analyses.dual_graph.path import path
+    from polyfold.analyses.dual_graph.route import Route
     from polyfold.analyses.equivalence.decide import equivalent
     from polyfold.analyses.equivalence.result import Equivalence
     from polyfold.analyses.facet_statistics.build import facet_statistics
@@ -61,6 +66,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Atlas",
+    "Bounds",
     "Boxes",
     "Canonical",
     "Cell",
@@ -69,7 +75,9 @@ __all__ = [
     "Classes",
     "Count",
     "DecisionBoundary",
+    "Diameter",
     "Domain",
+    "DualGraph",
     "Edit",
     "Equivalence",
     "Extremum",
@@ -83,9 +91,11 @@ __all__ = [
     "PolyfoldError",
     "Program",
     "Regions",
+    "Route",
     "Shallow",
     "Shapley",
     "Summary",
+    "bounds",
     "box",
     "boxes",
     "canonical",
@@ -96,6 +106,8 @@ __all__ = [
     "count",
     "covariance",
     "decision_boundary",
+    "diameter",
+    "dual_graph",
     "edit",
     "equivalent",
     "explore",
@@ -113,6 +125,7 @@ __all__ = [
     "minimum",
     "nearest_change",
     "open",
+    "path",
     "plane",
     "polytope",
     "regions",
@@ -127,10 +140,15 @@ __all__ = [
 
 # Which module has which names: the imports above, said to Python. tests/repository/test_import.py compares the two.
 _PLACES = {
+    "analyses.bounds.bounds": ("Bounds", "bounds"),
     "analyses.boxes.build": ("boxes",),
     "analyses.boxes.result": ("Boxes",),
     "analyses.canonical.build": ("canonical",),
     "analyses.canonical.form": ("Canonical",),
+    "analyses.dual_graph.diameter": ("Diameter", "diameter"),
+    "analyses.dual_graph.graph": ("DualGraph", "dual_graph"),
+    "analyses.dual_graph.path": ("path",),
+    "analyses.dual_graph.route": ("Route",),
     "analyses.equivalence.decide": ("equivalent",),
     "analyses.equivalence.result": ("Equivalence",),
     "analyses.facet_statistics.build": ("facet_statistics",),
