@@ -13,6 +13,7 @@ import pytest
 import torch
 
 import polyfold as pf
+from analyses.facet_oracles import facets_by_programs
 from polyfold.studies.small_networks import Layers, along_training, random_network
 from processes import run
 from workers.archive import write
@@ -148,3 +149,45 @@ def takes(model: torch.nn.Module, size: float, network: object = None) -> None:
     with torch.no_grad():
         expected = model(torch.from_numpy(X)).numpy()
     assert np.einsum("kij,kj->ki", A, X) + c == pytest.approx(expected, abs=1e-9)
+
+
+# -- the same call in both
+
+
+@pytest.mark.slow
+@needs_relucent
+def test_calls_that_the_comparison_names_answer_alike(tmp_path: Path) -> None:
+    layers = random_network((2, 5, 4, 1), 3)
+    write(tmp_path / "network.npz", layers, None)
+    theirs = run("run_relucent_calls", tmp_path / "network.npz", python=str(PYTHON))
+    assert theirs is not None and theirs["complete"]
+    atlas = pf.unfold(layers)
+    names = words(atlas)
+    number = {name: k for k, name in enumerate(names)}
+    start, end = [[0.31, 0.17]], [[-1.37, 1.21]]
+    assert names[int(atlas.locate(start)[0])] == theirs["cell_of_point"]
+    # Its facets hold phantoms: when a search is over it reads them off its graph. Those of a cell alone are right.
+    walls = {name: set(atlas.facet_wall[list(atlas.facets(k))].tolist()) for k, name in enumerate(names)}
+    assert {name: set(found) for name, found in theirs["facets_alone"].items()} == walls
+    phantoms = sum(len(set(theirs["facets"][name]) - walls[name]) for name in names)
+    assert all(walls[name] <= set(theirs["facets"][name]) for name in names)
+    assert [facets_by_programs(layers, signs) for signs in atlas.signs()] == np.diff(atlas.facet_start).tolist()
+    assert phantoms == 6
+    assert theirs["bounded"] == {name: bool(atlas.bounded[k]) for name, k in number.items()}
+    bounded = [number[name] for name in theirs["volume"]]
+    assert atlas.volumes(bounded) == pytest.approx(list(theirs["volume"].values()), rel=1e-6)
+    assert atlas.chebyshev(bounded)[1] == pytest.approx([theirs["inradius"][names[k]] for k in bounded], rel=1e-6)
+    assert [len(corners) for corners in atlas.vertices(bounded)] == [theirs["vertices"][names[k]] for k in bounded]
+    A, c = atlas.maps()
+    for name, (slopes, constant) in theirs["maps"].items():
+        assert A[number[name]].ravel() == pytest.approx(slopes, abs=1e-9)
+        assert c[number[name]] == pytest.approx(constant, abs=1e-9)
+    edges = pf.dual_graph(atlas).to_networkx().number_of_edges()
+    assert edges == atlas.inner_facets == theirs["edges"] - phantoms // 2
+    assert pf.path(atlas, start[0], end[0]).hops == theirs["path"]
+    sliced = pf.unfold(layers, pf.slice_of([0.1, 0.2], [[1.0], [0.5]]))
+    assert sorted(words(sliced)) == theirs["slice"]
+    assert theirs["faces"] == list(atlas.f_vector()[::-1])
+    # The cells of a fold are its graph's edges, phantoms included.
+    on_the_first = sum(0 in set(theirs["facets"][name]) - walls[name] for name in names) // 2
+    assert on_the_first == 1 and (atlas.facet_wall == 0).sum() // 2 == theirs["fold"] - on_the_first

@@ -32,13 +32,18 @@ class Panel:
 
 @dataclass(frozen=True)
 class Axis:
-    """What is drawn along it, from where to where; a logarithmic one needs positive numbers."""
+    """What is drawn along it, from where to where; a logarithmic one needs positive numbers. Ticks may have names."""
 
     label: str
     low: float
     high: float
     ticks: Sequence[float]
     log: bool = False
+    names: Sequence[str] = ()
+
+    def named_ticks(self) -> list[tuple[float, str]]:
+        """Ticks with what is written at them."""
+        return list(zip(self.ticks, self.names or [f"{tick:g}" for tick in self.ticks], strict=True))
 
     def share(self, value: float) -> float:
         """How far along the axis a value lies: 0 to 1."""
@@ -59,6 +64,12 @@ def steps(label: str, values: Sequence[float], step: float) -> Axis:
     low, high = math.floor(min(values) / step), math.ceil(max(values) / step)
     high = max(high, low + 1)
     return Axis(label, low * step, high * step, [k * step for k in range(low, high + 1)])
+
+
+def places(label: str, names: Sequence[str]) -> Axis:
+    """An axis of named places 0, 1, 2, ..., one after the other."""
+    ticks = [float(k) for k in range(len(names))]
+    return Axis(label, 0.0, max(1.0, ticks[-1]), ticks, names=names)
 
 
 def draw(title: str, panels: Sequence[Panel], x: Axis, y: Axis) -> str:
@@ -96,24 +107,26 @@ def _panel(panel: Panel, left: float, x: Axis, y: Axis) -> list[str]:
         return bottom - y.share(value) * (bottom - _TOP)
 
     lines = [f'<text x="{left + _PANEL / 2:g}" y="{_TOP - 12}" text-anchor="middle">{escape(panel.title)}</text>']
-    for tick in y.ticks:
+    for tick, name in y.named_ticks():
         lines.append(f'<path d="M{left:g} {up(tick):.1f}h{_PANEL}" stroke="#ddd"/>')
-        lines.append(f'<text x="{left - 5:g}" y="{up(tick) + 4:.1f}" text-anchor="end" font-size="10">{tick:g}</text>')
-    for tick in x.ticks:
-        lines.append(f'<path d="M{across(tick):.1f} {bottom}v4" stroke="#888"/>')
-        lines.append(
-            f'<text x="{across(tick):.1f}" y="{bottom + 16}" text-anchor="middle" font-size="10">{tick:g}</text>'
-        )
+        if left == _LEFT:  # the others have the same
+            lines.append(
+                f'<text x="{left - 5:g}" y="{up(tick) + 4:.1f}" text-anchor="end" font-size="10">{name}</text>'
+            )
+    for tick, name in x.named_ticks():
+        at = across(tick)
+        lines.append(f'<path d="M{at:.1f} {bottom}v4" stroke="#888"/>')
+        lines.append(f'<text x="{at:.1f}" y="{bottom + 16}" text-anchor="middle" font-size="10">{escape(name)}</text>')
     lines.append(f'<text x="{left + _PANEL / 2:g}" y="{bottom + 34}" text-anchor="middle">{escape(x.label)}</text>')
     for value, colour in panel.marks:
         lines.append(f'<path d="M{across(value):.1f} {_TOP}V{bottom}" {_stroke(colour, True)}/>')
     for one in panel.series:
-        places = [(across(a), up(b)) for a, b in one.points]
-        way = "L".join(f"{a:.1f} {b:.1f}" for a, b in places)
-        lines.append(f'<path d="M{way}" fill="none" {_stroke(one.colour, one.dashed)}/>')
+        way = [(across(a), up(b)) for a, b in one.points]
+        drawn = "L".join(f"{a:.1f} {b:.1f}" for a, b in way)
+        lines.append(f'<path d="M{drawn}" fill="none" {_stroke(one.colour, one.dashed)}/>')
         if not one.dashed:
-            colour = COLOURS[one.colour]
-            lines += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2.5" fill="{colour}"/>' for a, b in places]
+            fill = COLOURS[one.colour]
+            lines += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2.5" fill="{fill}"/>' for a, b in way]
     return lines
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from polyfold.analyses.facet_statistics.build import facet_statistics
 from polyfold.engine.unfold import unfold
-from polyfold.studies.chart import Panel, Series, draw, steps
+from polyfold.studies.chart import Panel, Series, draw, places, steps
 from polyfold.studies.command import write_figure
 from polyfold.studies.small_networks import Layers, along_training, random_network
 
@@ -95,7 +95,7 @@ def _row(dim: int, hidden: tuple[int, ...], epoch: int | None, networks: Sequenc
 
 def architectures_figure(rows: Sequence[Row]) -> str:
     """Distributions, a panel a dimension, with a line at 2d."""
-    places: dict[tuple[int, int], None] = {}
+    most = 0
     panels = []
     for dim in sorted({row.dim for row in rows}):
         here = [row for row in rows if row.dim == dim]
@@ -108,9 +108,9 @@ def architectures_figure(rows: Sequence[Row]) -> str:
             for row in here
         ]
         panels.append(Panel(f"d = {dim}; dashed: 2d = {2 * dim}", series, [(2.0 * dim, 5)]))
-        places |= {(dim, k): None for row in here for k, share in enumerate(row.shares) if share}
+        most = max(most, *(len(row.shares) - 1 for row in here))
     top = max(max(row.shares) for row in rows)
-    x = steps("facets of a cell", [0.0, *(float(k) for _, k in places)], 4.0)
+    x = steps("facets of a cell", [0.0, float(most)], 4.0)
     return draw("Share of cells by number of facets", panels, x, steps("share of cells", [0.0, top], 0.1))
 
 
@@ -124,7 +124,7 @@ def training_figure(rows: Sequence[Row]) -> str:
         means = [(float(epochs.index(row.epoch)), row.mean) for row in rows if row.dim == dim and row.epoch is not None]
         series.append(Series(f"d = {dim}", means, colour))
         series.append(Series(f"2d = {2 * dim}", [(0.0, 2.0 * dim), (len(epochs) - 1.0, 2.0 * dim)], colour, True))
-    x = steps(f"epochs {', '.join(map(str, epochs))}", [0.0, len(epochs) - 1.0], 1.0)
+    x = places("epochs of training", [str(epoch) for epoch in epochs])
     y = steps("mean facets of a cell", [0.0, 2.0 * max(dims)], 2.0)
     return draw("Mean number of facets during training", [Panel("training", series)], x, y)
 
