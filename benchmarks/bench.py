@@ -75,7 +75,7 @@ def page_with(text: str, sections: list[Section], quiet: str) -> str:
     head, *before = text.rstrip("\n").split("\n\n## ")
     parts = {part.split("\n", 1)[0]: part for part in before}
     for section in sections:
-        told = paragraph(f"*Measured again in a run of its own. {quiet}*")
+        told = paragraph(f"*Measured again in a run of its own. {quiet}".rstrip() + "*")
         parts[section.title] = section.markdown().removeprefix("## ") + "\n\n" + told
     return "\n\n## ".join([head, *parts.values()]) + "\n"
 

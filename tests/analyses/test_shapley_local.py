@@ -210,9 +210,25 @@ def test_on_a_slice_features_are_the_parameters(network: pf.Network) -> None:
     assert found.hybrids().tried.tolist() == [2] * 20
 
 
+def unless_ill_conditioned(maps: Any, X: Any, *arguments: Any, **options: Any) -> pf.Shapley | None:
+    """Values; None if they are refused: they may be so only where terms of the local models cancel out all digits."""
+    try:
+        return pf.shapley(*arguments, **options)
+    except PolyfoldError as error:
+        A, c = maps
+        terms = np.abs(A) @ np.abs(X)[:, :, None]
+        assert "float64 does not suffice" in str(error)
+        assert (terms[:, :, 0] + np.abs(c)).max() * 2.0**-53 > 1e-5
+        return None
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(cases(max_size=5))
+@example(wide_case(267, size=3))  # refused: all digits cancel
+@example(wide_case(51, size=3))  # slopes of 1e13 in a cell that is 1e-13 wide
+@example(wide_case(1195, size=3))  # slopes of 1e9
 @example(wide_case(8247, size=1))  # a first layer that reads nothing
+@example(wide_case(27, size=5))  # weights of mixed sizes, up to values of 1e14
 def test_generated_networks_add_up(case: Case) -> None:
     atlas = pf.unfold(case.program, case.domain, max_cells=40)
     if not len(atlas):
@@ -220,16 +236,21 @@ def test_generated_networks_add_up(case: Case) -> None:
     # A witness that no float was proved for may be rounded into another cell.
     cells = np.array([k for k in np.flatnonzero(atlas.bounded).tolist() if k not in atlas.exact_witnesses], dtype=int)
     inside = atlas.witnesses[cells]
-    outputs = case.program.evaluate(atlas.lift(inside))[0] if len(cells) else np.zeros((0, atlas.outputs))
-    if len(cells):
-        found = pf.shapley(atlas, inside, background="uniform")
+    outputs = case.program.evaluate(atlas.lift(inside))[0]
+    found = unless_ill_conditioned(atlas.maps(cells, over="parameters"), inside, atlas, inside, background="uniform")
+    if found is not None:
         gap = np.abs(found.base_values + found.values.sum(axis=1) - outputs).max(axis=1)
-        assert (gap <= PROMISED * np.maximum(found.scale, 1.0)).all()
+        # Weights of mixed sizes make values that are large and cancel.
+        size = np.maximum(found.scale, np.abs(found.values).sum(axis=1).max(axis=1))
+        assert (gap <= PROMISED * np.maximum(size, 1.0)).all()
     if not case.domain.is_slice:
         # Half of the witnesses against the others, in the network and at points that lie on walls.
         X = np.concatenate([atlas.witnesses[::2], np.rint(atlas.witnesses[:3])])
-        found = pf.shapley(case.program, X, background=atlas.witnesses[1:] if len(atlas) > 1 else X, empty="all")
         A, c = pf.local(case.program, X).A, pf.local(case.program, X).c
+        background = atlas.witnesses[1:] if len(atlas) > 1 else X
+        found = unless_ill_conditioned((A, c), X, case.program, X, background=background, empty="all")
+        if found is None:
+            return
         assert found.local is not None
         means = found.local.means
         size = np.abs(A).max(initial=1.0) * max(1.0, float(np.abs(means).max()), float(np.abs(X).max()))

@@ -180,7 +180,7 @@ def _facts(found: Shapley, outputs: tuple[str, ...]) -> dict[str, Any]:
             row["cell"] = int(local.cells[i])
             row["region"] = None if local.regions is None else int(local.regions[i])
             row["means"] = local.means[i].tolist()
-            row["background_points"] = int(local.support[i])
+            row["background_points"] = int(local.points[i])
             row["continued_beyond_the_cell"] = bool(local.continued[i])
             row["on_wall"] = bool(local.on_wall[i])
         if estimate is not None:
@@ -200,7 +200,7 @@ def _facts(found: Shapley, outputs: tuple[str, ...]) -> dict[str, Any]:
 
 def _say_who_is_alone(found: Shapley) -> None:
     """A row that is compared with nothing but itself has values of zero, which is true and says nothing."""
-    alone = 0 if found.local is None else int((found.local.support == 1).sum())
+    alone = 0 if found.local is None else int((found.local.points == 1).sum())
     if alone:
         Console(stderr=True).print(
             f"[bold yellow]note:[/] {alone} of {how_many(len(found), 'row')} are alone in their {found.scope}s, so "

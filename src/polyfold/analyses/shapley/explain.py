@@ -115,13 +115,12 @@ def _local(
     rows = places.rows(X)
     named = _named(names, rows.shape[1])
     found = explain_locally(places, rows, background, means, empty)
-    outputs, here = with_sizes(places.program, places.lift(rows))
     return Shapley(
         rows,
         found.values,
         found.base_values,
-        outputs,
-        np.maximum(here, found.scale),
+        found.outputs,
+        found.scale,
         scope,
         found.background,
         named,

@@ -29,13 +29,15 @@ EMPTY = ("error", "all", "uniform")
 
 @dataclass(frozen=True, eq=False)
 class LocalValues:
-    """Values (n, features, outputs), base values (n, outputs), and how they came about.
+    """Values (n, features, outputs), base values and outputs (n, outputs), and how they came about.
 
-    `scale` (n,) is the largest number met in the network at the expectations.
+    `scale` (n,) is the largest number met in the network at the inputs and at the expectations, or among the terms of
+    the local models there: slopes of 1e9 cancel against constants of that size.
     """
 
     values: Array
     base_values: Array
+    outputs: Array
     scale: Array
     background: str
     local: LocalModels
@@ -63,16 +65,21 @@ def explain_locally(places: Places, rows: Array, background: Any, means: Any, em
     distinct, of = _distinct(cells)
     expected = _expected(places, rows, cells, background, means, empty)
     A, c = places.maps(distinct)
-    # Unless means were given, inputs of one cell share theirs.
-    one_each = expected.means if means is not None else expected.means[_any_of(of, len(distinct))]
-    _, scale = with_sizes(places.program, places.lift(one_each))
-    values = A.transpose(0, 2, 1)[of] * (rows - expected.means)[:, :, None]
-    base = np.matmul(A[of], expected.means[:, :, None])[:, :, 0] + c[of]
+    if means is None:
+        # Inputs of one cell share their expectation, and all that follows from it.
+        shared = _at_means(places, A, c, expected.means[_any_of(of, len(distinct))])
+        base, scale = (np.take(each, of, axis=0) for each in shared)
+    else:
+        base, scale = _at_means(places, A[of], c[of], expected.means)
+    # Rows are taken, not indexed, and features run fastest, since outputs are few: both are several times as fast.
+    values = np.take(A, of, axis=0)
+    values *= (rows - expected.means)[:, None, :]
     in_regions = isinstance(places, AtlasPlaces) and places.by_region
     return LocalValues(
-        values,
+        values.transpose(0, 2, 1),
         base,
-        scale if means is not None else scale[of],
+        placed.outputs,
+        np.maximum(placed.scale, scale),
         expected.words,
         LocalModels(
             cells,
@@ -84,6 +91,14 @@ def explain_locally(places: Places, rows: Array, background: Any, means: Any, em
         ),
         LocalGame(places, cells, expected.points, expected.group_of_point, expected.means),
     )
+
+
+def _at_means(places: Places, A: Array, c: Array, means: Array) -> tuple[Array, Array]:
+    """What the local models say at the expectations, and the largest number met in the network or in them there."""
+    _, scale = with_sizes(places.program, places.lift(means))
+    base: Array = np.matmul(A, means[:, :, None])[:, :, 0] + c
+    steepest = np.maximum(np.abs(A).max(axis=(1, 2), initial=0.0), np.abs(c).max(axis=1, initial=0.0))
+    return base, np.maximum(scale, steepest)
 
 
 def _expected(places: Places, rows: Array, cells: Ids, background: Any, means: Any, empty: str) -> _Expected:
@@ -118,7 +133,7 @@ def _of_points(places: Places, cells: Ids, points: Array, empty: str, kind: str)
     used = np.flatnonzero(wanted[at] == of_point) if len(wanted) else np.zeros(0, dtype=np.int64)
     counts = np.bincount(at[used], minlength=len(wanted))
     sums = np.stack([np.bincount(at[used], column, minlength=len(wanted)) for column in points[used].T], axis=1)
-    means, found = (sums / np.maximum(counts, 1)[:, None])[of], counts[of]
+    means, found = np.take(sums / np.maximum(counts, 1)[:, None], of, axis=0), np.take(counts, of)
     without = np.flatnonzero(found == 0)
     continued = np.zeros(len(cells), dtype=bool)
     words = f"background points of the {kind}"
@@ -193,7 +208,7 @@ def _distinct(numbers: Ids) -> tuple[Ids, Ids]:
     distinct = np.flatnonzero(there)
     place = np.zeros(len(there), dtype=np.int64)
     place[distinct] = np.arange(len(distinct))
-    return distinct, place[numbers]
+    return distinct, np.take(place, numbers)
 
 
 def _any_of(of: Ids, count: int) -> Ids:

@@ -9,14 +9,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold import core
 from polyfold.analyses.local import MEMORY, input_rows
 from polyfold.analyses.on_wall import signs_at
 from polyfold.analyses.regions import Regions, regions
+from polyfold.analyses.sizes import with_sizes
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.domain import resolve_domain
 from polyfold.atlas.frozen import constants
 from polyfold.atlas.location import bounded_lift, contains, parameter_rows, vanishing
 from polyfold.atlas.maps import in_chunks, output_forms
-from polyfold.atlas.patterns import pack
+from polyfold.atlas.patterns import Packed, pack, unpack
+from polyfold.atlas.problem import core_problem, stays_structured
 from polyfold.errors import DomainError, PolyfoldError
 from polyfold.exact.bounded import BoundedValues, bounded_forward, exact_values
 from polyfold.exact.scaled import patterns_at, pre_activations, rounded
@@ -30,14 +34,21 @@ Flags = npt.NDArray[np.bool_]
 NOWHERE = -1
 # Floats that a pass with error bounds may hold at once: 16 MB.
 _FLOATS = 1 << 21
+# So many gates have few enough patterns for a table of all of them.
+_FEW_GATES = 16
 
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """Points with a number each; points with the same number have the same local model, and -1 is outside all."""
+    """Points with a number each; points with the same number have the same local model, and -1 is outside all.
+
+    And what the network puts out there (n, m), with the largest number (n,) that it meets on the way.
+    """
 
     number: Ids
     on_wall: Flags
+    outputs: Array
+    scale: Array
 
 
 class AtlasPlaces:
@@ -80,18 +91,18 @@ class AtlasPlaces:
         passed = bounded_forward(self.program, inputs)
         still = vanishing(self.program, inputs)
         near: Flags = np.any((~passed.certain | passed.zero) & ~still, axis=1)
-        return Placed(cells, near)
+        return Placed(cells, near, *with_sizes(self.program, self.lift(rows)))
 
     def _place_inputs(self, rows: Array) -> Placed:
         """Inputs by their proved patterns, which are looked up once each; walls and the rest go to `locate`."""
-        signs, on_wall = _patterns(self.program, rows)
-        first, inverse = _distinct(signs)
-        cells = self.atlas.index.find(pack(signs[first]))[inverse]
-        left = np.flatnonzero(on_wall | (cells < 0) | ~contains(self.atlas.domain, rows))
+        met = _patterns(self.program, rows)
+        first, inverse = _distinct(met.packed, self.program.gates)
+        cells = self.atlas.index.find(met.packed[first])[inverse]
+        left = np.flatnonzero(met.on_wall | (cells < 0) | ~contains(self.atlas.domain, rows))
         if len(left):
             self._check_inside(rows, left)
             cells[left] = self.atlas.locate(rows[left])
-        return Placed(cells, on_wall)
+        return Placed(cells, met.on_wall, met.outputs, met.scale)
 
     def _check_inside(self, rows: Array, some: Ids) -> None:
         """The error of `locate`, with the input's own number."""
@@ -161,25 +172,24 @@ class NetworkPlaces:
 
     def place(self, rows: Array) -> Placed:
         """Numbers in the order in which cells are met."""
-        signs, on_wall = _patterns(self.program, rows)
-        first, inverse = _distinct(signs)
-        packed = pack(signs[first])
+        met = _patterns(self.program, rows)
+        first, inverse = _distinct(met.packed, self.program.gates)
         number = np.empty(len(first), dtype=np.int64)
         for k in np.argsort(first).tolist():
-            key = packed[k].tobytes()
+            key = met.packed[first[k]].tobytes()
             if key not in self._numbers:
                 self._numbers[key] = len(self._signs)
-                self._signs.append(signs[first[k]])
+                self._signs.append(unpack(met.packed[first[k]][None], self.program.gates)[0])
             number[k] = self._numbers[key]
-        return Placed(number[inverse], on_wall)
+        return Placed(np.take(number, inverse), met.on_wall, met.outputs, met.scale)
 
     def groups(self, cells: Ids) -> Ids:
         return cells
 
     def background(self, rows: Array) -> Ids:
-        signs, _ = _patterns(self.program, rows)
-        first, inverse = _distinct(signs)
-        known = [self._numbers.get(row.tobytes(), NOWHERE) for row in pack(signs[first])]
+        packed = _patterns(self.program, rows).packed
+        first, inverse = _distinct(packed, self.program.gates)
+        known = [self._numbers.get(row.tobytes(), NOWHERE) for row in packed[first]]
         found: Ids = np.array(known, dtype=np.int64)[inverse]
         return found
 
@@ -213,39 +223,69 @@ class NetworkPlaces:
 Places = AtlasPlaces | NetworkPlaces
 
 
-def _distinct(signs: Signs) -> tuple[Ids, Ids]:
+def _distinct(packed: Packed, gates: int) -> tuple[Ids, Ids]:
     """The first row of each distinct pattern, and for every row which of these it has."""
-    packed = pack(signs)
-    if packed.shape[1] <= 8:
-        # As numbers they are sorted much faster.
-        words = np.zeros((len(packed), 8), dtype=np.uint8)
-        words[:, : packed.shape[1]] = packed
-        _, first, inverse = np.unique(words.view(np.uint64).ravel(), return_index=True, return_inverse=True)
-    else:
+    if packed.shape[1] > 8:
         _, first, inverse = np.unique(packed, axis=0, return_index=True, return_inverse=True)
-    return first, inverse.reshape(-1)
+        return first, inverse.reshape(-1)
+    # As numbers they are sorted much faster; small ones need not be sorted at all.
+    words = np.zeros((len(packed), 8), dtype=np.uint8)
+    words[:, : packed.shape[1]] = packed
+    numbers = words.view(np.uint64).ravel()
+    if gates > _FEW_GATES:
+        _, first, inverse = np.unique(numbers, return_index=True, return_inverse=True)
+        return first, inverse
+    first_of = np.full(1 << _FEW_GATES, -1)
+    first_of[numbers[::-1]] = np.arange(len(numbers))[::-1]
+    there = np.flatnonzero(first_of >= 0)
+    place = np.empty(len(first_of), dtype=np.int64)
+    place[there] = np.arange(len(there))
+    return first_of[there], np.take(place, numbers)
 
 
-def _patterns(program: Program, X: Array) -> tuple[Signs, Flags]:
+@dataclass(frozen=True, eq=False)
+class _Met:
+    """What a pass through the network meets: proved patterns, rows on walls, outputs, largest numbers."""
+
+    packed: Packed
+    on_wall: Flags
+    outputs: Array
+    scale: Array
+
+
+def _patterns(program: Program, X: Array) -> _Met:
     """Proved patterns, as `pf.local` has them; and whether a row lies on a wall, or too near to tell."""
     signs, on_wall = np.empty((len(X), program.gates), dtype=bool), np.zeros(len(X), dtype=bool)
-    if not program.stages:
-        return signs, on_wall
+    outputs, scale = with_sizes(program, X, signs)
+    packed, open_ = _proved(program, X, signs)
+    if len(open_):
+        settled, special = signs_at(program, X[open_], MEMORY)
+        packed[open_] = pack(settled)
+        on_wall[open_] = [len(each.on_wall) + len(each.undecided) > 0 for each in special]
+    return _Met(packed, on_wall, outputs, scale)
 
-    def fill(part: slice) -> None:
+
+def _proved(program: Program, X: Array, signs: Signs) -> tuple[Packed, Ids]:
+    """Patterns, and the rows whose signs floats with error bounds do not prove; `signs` are those of plain floats."""
+    if not program.stages:
+        return pack(signs), np.zeros(0, dtype=np.int64)
+    if not stays_structured(program):
+        packed, problem = pack(signs), core_problem(program, resolve_domain(None, program.input_dim))
+        # One thread: it is the smallest part of the work.
+        return packed, np.flatnonzero(core.prove_witnesses(problem, packed, np.ascontiguousarray(X), 1) == 0)
+    left = [np.zeros(0, dtype=np.int64)]
+
+    def prove(part: slice) -> None:
         rows = np.ascontiguousarray(X[part])
         # As if rounded, not exact: a gate that is zero because inputs are is then looked at more closely.
         largest = np.abs(rows).max(axis=0)
         inputs = rounded(rows, np.where(largest > 0, largest, 1.0), 1)
         first = pre_activations(program.steps.steps[0].affine, {0: inputs}, len(rows))
         signs[part], undecided = patterns_at(program, inputs, first)
-        open_ = part.start + np.unique(undecided.rows)
-        if len(open_):
-            signs[open_], special = signs_at(program, X[open_], MEMORY)
-            on_wall[open_] = [len(each.on_wall) + len(each.undecided) > 0 for each in special]
+        left.append(part.start + np.unique(undecided.rows))
 
-    in_chunks(len(X), _floats_a_row(program), fill, _FLOATS)
-    return signs, on_wall
+    in_chunks(len(X), _floats_a_row(program), prove, _FLOATS)
+    return pack(signs), np.concatenate(left)
 
 
 def _floats_a_row(program: Program) -> int:

@@ -61,7 +61,8 @@ class Shapley:
 
     `background` says in words what the values are relative to. `local` is there for scopes "cell" and "region",
     `estimate` only if values were estimated. That values add up was checked when this was made, to 1e-9 of the
-    largest number met (`scale`).
+    largest number met in the network or its local models (`scale`), or of the sum of the values' sizes if that is
+    larger.
     """
 
     X: Array
