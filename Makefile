@@ -34,13 +34,15 @@ BENCH = $(PY) benchmarks/bench.py --relucent $(BENCH_VENV)/bin/python $(BENCH_OP
 WORKERS ?= auto
 PYTEST := $(PY) -m pytest -n $(WORKERS)
 
-.PHONY: help setup run test test-all check bench bench-quick bench-history callgrind callgrind-check docs clean FORCE
+.PHONY: help setup run test test-all test-relucent paper-003 check bench bench-quick bench-history callgrind callgrind-check docs clean FORCE
 
 help:
 	@echo 'make setup     everything for development, into .venv'
 	@echo 'make run       unfold the bundled Iris network, write the atlas to out/iris'
 	@echo 'make test      the checks and all quick tests'
 	@echo 'make test-all  the checks and all tests'
+	@echo 'make test-relucent    cells, facets and calls beside relucent, in an environment of its own'
+	@echo 'make paper-003        run the experiments of paper 003, draw docs/images (minutes)'
 	@echo 'make check     ruff, mypy --strict, clang-format, import layers'
 	@echo 'make bench     measure polyfold and its peers, write docs/benchmarks.md (about 35 minutes)'
 	@echo 'make bench-quick      the same with small limits, into out/benchmarks.md'
@@ -59,7 +61,16 @@ test: check
 	@$(PYTEST) -m 'not slow'
 
 test-all: check
+	@test -e $(BENCH_VENV)/.with-torch || echo 'NOT COMPARED WITH RELUCENT: make test-relucent makes its environment' >&2
 	@$(PYTEST)
+
+test-relucent: setup $(BENCH_VENV)/.with-torch
+	@$(PYTEST) tests/benchmarks/test_relucent.py
+
+paper-003: setup
+	@$(PY) -m polyfold.studies.diameters --figure docs/images/diameters.svg
+	@$(PY) -m polyfold.studies.face_counts --figure docs/images/face_counts.svg \
+		--training-figure docs/images/face_counts_training.svg
 
 check: setup
 	@$(PY) -m ruff check $(SOURCES)
@@ -69,10 +80,10 @@ check: setup
 	@$(if $(NATIVE_CODE),$(VENV)/bin/clang-format --dry-run --Werror $(NATIVE_CODE))
 	@$(PY) tools/check_layers.py
 
-bench: setup $(BENCH_VENV)/.ready
+bench: setup $(BENCH_VENV)/.with-torch
 	@$(BENCH) --write docs/benchmarks.md
 
-bench-quick: setup $(BENCH_VENV)/.ready
+bench-quick: setup $(BENCH_VENV)/.with-torch
 	@$(BENCH) --quick --write out/benchmarks.md
 
 # Say HISTORY_FAIL=min:10% to fail where a call takes this much longer than in the last run that was kept.
@@ -138,10 +149,10 @@ $(VENV)/.native: $(VENV)/.core $(NATIVE)
 	@touch $@
 
 # relucent is under a copyleft licence: it lives in an environment of its own and is only ever run as a program.
-$(BENCH_VENV)/.ready: constraints.txt $(call unless_healthy,$(BENCH_VENV)) | $(VENV)/.made
+$(BENCH_VENV)/.with-torch: constraints.txt $(call unless_healthy,$(BENCH_VENV)) | $(VENV)/.made
 	@echo 'making $(BENCH_VENV)'
 	@rm -rf $(BENCH_VENV)
 	@$(PYTHON) -m venv $(BENCH_VENV)
-	@$(BENCH_VENV)/bin/python $(PIP_INSTALL) relucent==1.0.0
-	@$(BENCH_VENV)/bin/python -c 'import relucent, gurobipy'
+	@$(BENCH_VENV)/bin/python $(PIP_INSTALL) 'relucent[torch]==1.0.0'
+	@$(BENCH_VENV)/bin/python -c 'import relucent, gurobipy, torch'
 	@touch $@

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from polyfold.analyses.dual_graph.route import Route
     from polyfold.analyses.equivalence.decide import equivalent
     from polyfold.analyses.equivalence.result import Equivalence
+    from polyfold.analyses.facet_statistics.build import facet_statistics
+    from polyfold.analyses.facet_statistics.result import FacetStatistics
     from polyfold.analyses.integrated_gradients.integrate import integrated_gradients
     from polyfold.analyses.integrated_gradients.result import IntegratedGradients
     from polyfold.analyses.local import LocalMaps, local
@@ -91,6 +93,7 @@ __all__ = [
     "Estimate",
     "Extremum",
     "FaceComplex",
+    "FacetStatistics",
     "IntegratedGradients",
     "Lipschitz",
     "LocalMaps",
@@ -128,6 +131,7 @@ __all__ = [
     "estimate",
     "explore",
     "face_complex",
+    "facet_statistics",
     "from_pieces",
     "integral",
     "integrated_gradients",
@@ -172,6 +176,8 @@ _PLACES = {
     "analyses.dual_graph.route": ("Route",),
     "analyses.equivalence.decide": ("equivalent",),
     "analyses.equivalence.result": ("Equivalence",),
+    "analyses.facet_statistics.build": ("facet_statistics",),
+    "analyses.facet_statistics.result": ("FacetStatistics",),
     "analyses.integrated_gradients.integrate": ("integrated_gradients",),
     "analyses.integrated_gradients.result": ("IntegratedGradients",),
     "analyses.local": ("LocalMaps", "local"),

@@ -1,0 +1,1 @@
+"""How many facets cells have, which layers form them, and how large cells are."""
