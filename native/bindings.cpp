@@ -13,8 +13,8 @@
 #include <optional>
 
 #include "geometry/certify.hpp"
-#include "geometry/hops.hpp"
 #include "geometry/face_complex.hpp"
+#include "geometry/hops.hpp"
 #include "geometry/known_cells.hpp"
 #include "geometry/slice_cut.hpp"
 #include "geometry/sparse_rank.hpp"
