@@ -38,8 +38,8 @@ Array = npt.NDArray[np.float64]
 # Of the time given, what the engine may use for itself. Cells beyond so many would only have to be put together.
 _OWN_SHARE = 0.3
 _OWN_CELLS = 500_000
-# With more dimensions one cell can have more parts in the last layer than there is time for, and the engine looks at the
-# clock between cells. So it is not tried, unless there cannot be many.
+# With more dimensions one cell can have more parts in the last layer than there is time for, and the engine looks at
+# the clock between cells. So it is not tried, unless there cannot be many.
 _TRIED_DIM = 5
 _FEW_CELLS = 1_000_000
 # A part has 2^d faces. Parts are made small enough for so many to fit into the time, and fewer say nothing.
@@ -116,8 +116,8 @@ def estimate(
     corners = _corners(where)
     if most > _FEW_CELLS and where.dim > (_TRIED_DIM if corners is None else _MOST_DIM):
         reason = (
-            f"not tried: on boxes of more than {_MOST_DIM} dimensions, and elsewhere in more than {_TRIED_DIM}, even the "
-            "first cells may take long"
+            f"not tried: on boxes of more than {_MOST_DIM} dimensions, and elsewhere in more than {_TRIED_DIM}, even "
+            "the first cells may take long"
         )
         return Estimate(False, None, None, 1, most, None, None, 0, reason)
     started = time.perf_counter()
