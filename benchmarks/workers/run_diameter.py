@@ -27,7 +27,7 @@ def main() -> None:
     layers, box = read(path)
     atlas = pf.unfold(layers, None if box is None else pf.box(*box))
     graph = pf.dual_graph(atlas)
-    limit = math.ceil(time.process_time() + float(sys.argv[3] if len(sys.argv) > 3 else 9e3))
+    limit = math.ceil(time.process_time() + float(sys.argv[3]))
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
     answer: dict[str, Any] = {"cells": len(atlas), "edges": len(graph.edges)}
     if method == "polyfold":
