@@ -1,13 +1,16 @@
 """Time the diameter of a network's dual graph. Prints one JSON object.
 
-    python run_diameter.py NETWORK.npz polyfold|networkx
+    python run_diameter.py NETWORK.npz polyfold|networkx SECONDS
 
-The graph is made first and not timed: polyfold's from the atlas, networkx's from that one's edges. One run.
+The graph is made first and not timed: polyfold's from the atlas, networkx's from that one's edges. One run, which is
+ended after so many CPU-seconds.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import resource
 import sys
 import time
 from pathlib import Path
@@ -24,6 +27,8 @@ def main() -> None:
     layers, box = read(path)
     atlas = pf.unfold(layers, None if box is None else pf.box(*box))
     graph = pf.dual_graph(atlas)
+    limit = math.ceil(time.process_time() + float(sys.argv[3]))
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
     answer: dict[str, Any] = {"cells": len(atlas), "edges": len(graph.edges)}
     if method == "polyfold":
         start = time.process_time()

@@ -134,6 +134,17 @@ def test_distances_and_eccentricities_against_networkx():
     assert (graph.eccentricities([7, 3], threads=1) == expected.max(axis=1)[[7, 3]]).all()
 
 
+@pytest.mark.slow
+def test_a_large_graph_against_all_eccentricities():
+    graph = pf.dual_graph(pf.unfold(layers([3, 32, 24, 1]), pf.box(-3, 3)))
+    assert len(graph) > 10_000
+    found, all_of_them = pf.diameter(graph, sets=True), graph.eccentricities()
+    assert (found.diameter, found.radius) == (all_of_them.max(), all_of_them.min())
+    assert found.centre.tolist() == np.flatnonzero(all_of_them == found.radius).tolist()
+    assert found.periphery.tolist() == np.flatnonzero(all_of_them == found.diameter).tolist()
+    assert found.walks < len(graph) / 10
+
+
 def test_one_layer_in_general_position_is_as_far_across_as_it_has_gates():
     found = pf.diameter(pf.unfold(layers([2, 30, 1])))
     assert found.diameter == found.segment_bound == 30

@@ -56,6 +56,15 @@ def test_without_a_box_there_are_bounds_only():
         assert found.cells_a_second > 0 and found.bytes_a_cell > 8
 
 
+def test_where_the_first_cells_may_take_long_nothing_is_tried():
+    for network, domain in ((layers([8, 30, 30, 1]), pf.box(-1, 1)), (layers([6, 64, 64, 1]), None)):
+        found = pf.estimate(network, domain, seconds=0.2)
+        assert found.cells is found.seconds is found.memory is found.cells_a_second is None
+        assert found.reason.startswith("not tried") and found.most == pf.bounds(network).upper
+    few = layers([8, 4, 3, 1])
+    assert pf.estimate(few, seconds=30).cells == len(pf.unfold(few))
+
+
 def test_bad_input():
     with pytest.raises(pf.PolyfoldError, match="seconds=0"):
         pf.estimate(layers([2, 3, 1]), seconds=0)

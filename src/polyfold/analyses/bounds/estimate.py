@@ -38,6 +38,10 @@ Array = npt.NDArray[np.float64]
 # Of the time given, what the engine may use for itself. Cells beyond so many would only have to be put together.
 _OWN_SHARE = 0.3
 _OWN_CELLS = 500_000
+# With more dimensions one cell can have more parts in the last layer than there is time for, and the engine looks at
+# the clock between cells. So it is not tried, unless there cannot be many.
+_TRIED_DIM = 5
+_FEW_CELLS = 1_000_000
 # A part has 2^d faces. Parts are made small enough for so many to fit into the time, and fewer say nothing.
 _MOST_DIM = 6
 _PARTS = 24
@@ -54,7 +58,8 @@ class Estimate:
     exact: whether `cells` is the number itself: the short run came to its end.
     cells, error: the estimate and its standard error; None where there is none, and `reason` says why.
     least, most: proved: so many cells were found, and no network of these layers has more.
-    cells_a_second, bytes_a_cell: of the short run; the atlas's arrays, without what a run needs on the way.
+    cells_a_second, bytes_a_cell: of the short run; the atlas's arrays, without what a run needs on the way. None where
+        it was not tried.
     parts: from how many parts of the box the number was estimated.
     """
 
@@ -63,8 +68,8 @@ class Estimate:
     error: float | None
     least: int
     most: int
-    cells_a_second: float
-    bytes_a_cell: float
+    cells_a_second: float | None
+    bytes_a_cell: float | None
     parts: int
     reason: str | None = None
 
@@ -76,12 +81,12 @@ class Estimate:
     @property
     def seconds(self) -> float | None:
         """How long all cells would take at the rate of the short run."""
-        return None if self.cells is None else self.cells / self.cells_a_second
+        return None if self.cells is None or self.cells_a_second is None else self.cells / self.cells_a_second
 
     @property
     def memory(self) -> float | None:
         """How many bytes the atlas would have."""
-        return None if self.cells is None else self.cells * self.bytes_a_cell
+        return None if self.cells is None or self.bytes_a_cell is None else self.cells * self.bytes_a_cell
 
 
 def estimate(
@@ -108,6 +113,13 @@ def estimate(
     program = network if isinstance(network, Program) else lower(load(network))
     where = resolve_domain(domain, program.input_dim)
     most = bounds(program, where).upper
+    corners = _corners(where)
+    if most > _FEW_CELLS and where.dim > (_TRIED_DIM if corners is None else _MOST_DIM):
+        reason = (
+            f"not tried: on boxes of more than {_MOST_DIM} dimensions, and elsewhere in more than {_TRIED_DIM}, even "
+            "the first cells may take long"
+        )
+        return Estimate(False, None, None, 1, most, None, None, 0, reason)
     started = time.perf_counter()
     pilot = unfold(program, where, max_seconds=_OWN_SHARE * seconds, max_cells=_OWN_CELLS, threads=threads)
     cells = len(pilot)
@@ -116,7 +128,6 @@ def estimate(
     speed = max(1, cells) / pilot.certificate.seconds
     if pilot.complete:
         return Estimate(True, cells, 0.0, cells, cells, speed, each, 0)
-    corners = _corners(where)
     if corners is None or where.dim > _MOST_DIM:
         reason = f"only on bounded boxes of up to {_MOST_DIM} dimensions is the number of cells estimated"
         return Estimate(False, None, None, cells, most, speed, each, 0, reason)
