@@ -11,7 +11,7 @@ namespace {
 
 using Bits = std::vector<std::uint64_t>;
 
-void set(Bits& bits, int i) {
+void set(Bits& bits, std::size_t i) {
     bits[i / 64] |= std::uint64_t{1} << (i % 64);
 }
 
@@ -83,7 +83,7 @@ void FaceListWalk<Words>::read(const Cell<Words>& cell) {
         members_.emplace_back(infinite_.size(), 0);
     });
     const auto pass_one = [&](int v, int wall) {
-        if (wall != problem_.infinity_wall()) set(walls_, v * stride_ * 64 + wall);
+        if (wall != problem_.infinity_wall()) set(walls_, (static_cast<std::size_t>(v) * stride_) * 64 + wall);
     };
     const auto pass = [&](int v, const Walls& passing) {
         if (passing)

@@ -141,10 +141,13 @@ def test_a_network_that_learned_to_tell_a_disc_from_a_ring() -> None:
     sizes = [torch.nn.Linear(2, 8), torch.nn.ReLU(), torch.nn.Linear(8, 8), torch.nn.ReLU(), torch.nn.Linear(8, 1)]
     model = torch.nn.Sequential(*sizes).double()
     optimiser = torch.optim.Adam(model.parameters(), lr=0.02)
-    for _ in range(400):
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # threads that wait for each other take longer than so small a network
+    for _ in range(200):
         optimiser.zero_grad()
         torch.nn.functional.binary_cross_entropy_with_logits(model(X)[:, 0], y).backward()
         optimiser.step()
+    torch.set_num_threads(threads)
     atlas = pf.unfold(model, pf.box(-2.5, 2.5))
     assert (pf.classes(atlas).of(points) == (radius > 1.25)).all()
     boundary = pf.boundary_complex(atlas)

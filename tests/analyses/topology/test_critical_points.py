@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 
 import numpy as np
 import pytest
@@ -199,3 +200,9 @@ def test_what_is_refused() -> None:
         pf.critical_points(slabs)
     with pytest.raises(PolyfoldError, match="asked of an atlas"):
         pf.critical_points([])  # type: ignore[arg-type]
+
+
+def test_persistence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gudhi", None)
+    with pytest.raises(PolyfoldError, match=r"persistent homology needs the package 'gudhi'.*polyfold\[topology\]"):
+        pf.persistence(pf.unfold(ABSOLUTE, pf.box(-1, 1)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import comb
 
 import networkx
@@ -84,6 +85,28 @@ def test_networks_of_every_kind(case: Case) -> None:
             assert pf.betti(faces, coefficients=coefficients, homology="borel-moore") == (*rest, 1)
     if case.domain.dim <= 4:
         check_signs(faces)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_point_lies_inside_one_face(seed: int) -> None:
+    """Networks of small integers at multiples of a half, where floats are exact and many walls meet in points."""
+    rng = np.random.default_rng(seed)
+    dim = 2 + seed % 2
+    widths = [dim, 5, 4, 3, 1]
+    layers = [
+        (rng.integers(-1, 2, (after, before)).astype(float), rng.integers(-1, 2, after).astype(float))
+        for before, after in pairwise(widths)
+    ]
+    atlas = pf.unfold(layers, pf.box(-3, 3)) if seed % 4 < 2 else pf.unfold(layers)
+    faces = pf.face_complex(atlas)
+    axis = np.arange(-6, 7) / 2
+    points = np.stack(np.meshgrid(*[axis] * dim), axis=-1).reshape(-1, dim)
+    signs = np.sign(preactivations(atlas, points)).astype(np.int8)
+    found = np.stack([faces.find(k, signs) for k in range(dim + 1)])
+    assert ((found >= 0).sum(axis=0) == 1).all()
+    # The grid meets faces of every dimension that there is.
+    met = (found >= 0).any(axis=1)
+    assert met[[k for k, count in enumerate(faces.f_vector) if count and k > 0]].all()
 
 
 @pytest.mark.parametrize("threads", [1, 3])
