@@ -50,7 +50,6 @@ def calls(path: Path) -> dict[str, Any]:
         "slice": sorted(word(cell) for cell in sliced),
         "faces": [len(part) for part in found.chain_complex(verbose=0)],
         "fold": len(found.boundary_cells(0, verbose=0)),
-        "betti": {str(k): int(v) for k, v in found.betti_numbers(nworkers=1).items()},
     }
 
 

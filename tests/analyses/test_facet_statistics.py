@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -46,6 +47,16 @@ def test_sizes_are_those_of_hulls(domain: object) -> None:
         assert found.diameters[cell] == pytest.approx(pdist(corners).max(), rel=1e-12)
         assert found.volumes[cell] == pytest.approx(ConvexHull(corners).volume, rel=1e-6)
     assert np.isinf(found.diameters[~atlas.bounded]).all()
+
+
+def test_diameters_of_cells_with_many_vertices() -> None:
+    """In a box of seven dimensions: found from hundreds of vertices."""
+    rng = np.random.default_rng(0)
+    atlas = pf.unfold([(rng.normal(size=(2, 7)), rng.normal(size=2)), (np.ones((1, 2)), [0.0])], pf.box(-1, 1))
+    found = pf.facet_statistics(atlas)
+    corners = atlas.vertices()
+    assert max(map(len, corners)) > 100
+    assert found.diameters == pytest.approx([pdist(each).max() for each in corners], rel=1e-12)
 
 
 def test_diameters_of_very_small_and_very_large_cells() -> None:
@@ -182,8 +193,25 @@ def test_what_has_no_facets_to_count() -> None:
     layers = random_layers([2, 3, 1], 0)
     with pytest.raises(pf.PolyfoldError, match=r"are of an atlas, not of list: pf\.unfold"):
         pf.facet_statistics(layers)
+    whole = pf.unfold(layers)
+    empty = replace(
+        whole,
+        **{name: getattr(whole, name)[:0] for name in ("patterns", "witnesses", "bounded", "facet_wall", "neighbour")},
+        facet_start=np.zeros(1, dtype=np.int64),
+    )
+    with pytest.raises(pf.PolyfoldError, match=r"has no cells, and so no facets to count: pf\.resume"):
+        pf.facet_statistics(empty)
     with pytest.raises(ValueError, match="0 cells"):
         in_the_plane(0, 0)
+
+
+def test_of_an_incomplete_atlas_what_was_found_is_counted() -> None:
+    atlas = pf.unfold(random_layers([3, 6, 5, 1], 0), max_cells=20)
+    found = pf.facet_statistics(atlas)
+    open_ends = int((atlas.neighbour == -2).sum())
+    assert not atlas.complete and open_ends > 0
+    assert found.layer_facets.sum() == atlas.inner_facets + open_ends
+    assert found.cell_layers.sum() == found.counts.sum() == len(atlas.facet_wall)
 
 
 def test_results_cannot_be_changed() -> None:
