@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <stdexcept>
 
 #include "geometry/in_parallel.hpp"
 
@@ -66,6 +67,9 @@ class WaitingFacets {
         for (std::size_t at = place(key);; at = at + 1 == size_ ? 0 : at + 1) {
             Slot& slot = slots_[at];
             if (slot.cell < 0) {
+                // Without a free place nobody would ever find out that a key is not there.
+                if (++taken_ == size_)
+                    throw std::logic_error("more facets wait for their other side than there can be");
                 slot = {static_cast<std::int32_t>(cell), tag * numbers_ + static_cast<std::uint32_t>(number % numbers)};
                 return;
             }
@@ -86,17 +90,17 @@ class WaitingFacets {
         std::uint32_t tag_and_number = 0;
     };
     GrowingArray<Slot> slots_;
-    std::size_t size_;
+    std::size_t size_, taken_ = 0;
 };
 
 // Calls `pair(cell, facet, other cell, other facet)` for every two facets with the same key, of those keys that belong
-// to one of so many shares, and `look_up()` now and then. Only facets that are `open` are looked at, of which about so
-// many are expected.
+// to one of so many shares, and `look_up()` now and then. Only facets that are `open` are looked at; at most about so
+// many wait at once.
 template <class Open, class Pair, class LookUp>
-void for_each_pair(const CellBlock& cells, const FacetKeys& keys, Open open, std::size_t open_facets, unsigned share,
+void for_each_pair(const CellBlock& cells, const FacetKeys& keys, Open open, std::size_t most_waiting, unsigned share,
                    unsigned shares, Pair pair, LookUp look_up) {
     // Shares are random, hence nearly equal; where one is larger the table is only fuller.
-    const std::size_t expected = open_facets / 2 / shares;
+    const std::size_t expected = most_waiting / shares;
     WaitingFacets waiting(expected + expected / 32);
     const auto meet = [&](const FaceKey& key, std::int64_t cell, std::int64_t facet) {
         waiting.find_or_add(key, cell, facet - cells.facet_start[cell], [&](std::int64_t other, std::int64_t number) {
@@ -135,14 +139,19 @@ void for_each_pair(const CellBlock& cells, const FacetKeys& keys, Open open, std
     for (std::size_t number = count - std::min(count, ahead); number < count; ++number) meet_asked(number);
 }
 
+// Of so many facets that may have another side. If cells are missing, that of any of them may be.
+std::size_t most_waiting(std::size_t facets, bool complete) {
+    return complete ? facets / 2 : facets;
+}
+
 // A gate may vanish on one side of a facet altogether: only the other side lists it as a wall. Both get the union.
 template <class LookUp>
-void unite_walls(CellBlock& cells, int gates, LookUp look_up) {
+void unite_walls(CellBlock& cells, int gates, bool complete, LookUp look_up) {
     const auto facets = static_cast<std::int64_t>(cells.facet_wall.size());
     std::vector<std::int64_t> partner(facets, -1), shared_start(facets + 1, 0);
     for_each_pair(
         cells, FacetKeys(cells, gates), [&](std::int64_t facet) { return cells.facet_wall[facet] < gates; },
-        cells.facet_wall.size(), 0, 1,
+        most_waiting(cells.facet_wall.size(), complete), 0, 1,
         [&](auto, std::int64_t facet, auto, std::int64_t other) {
             partner[facet] = other;
             partner[other] = facet;
@@ -173,7 +182,7 @@ void unite_walls(CellBlock& cells, int gates, LookUp look_up) {
 
 }  // namespace
 
-void pair_facets(CellBlock& cells, int gates, const RunOptions& options) {
+void pair_facets(CellBlock& cells, int gates, bool complete, const RunOptions& options) {
     // Domain rows are inserted before all gates, so a boundary facet's first wall is a domain row.
     std::size_t open_facets = 0;
     for (std::size_t facet = 0; facet < cells.facet_wall.size(); ++facet) {
@@ -197,7 +206,7 @@ void pair_facets(CellBlock& cells, int gates, const RunOptions& options) {
             return neighbour(facet).load(std::memory_order_relaxed) == not_explored;
         };
         for_each_pair(
-            cells, keys, open, open_facets, static_cast<unsigned>(share), shares,
+            cells, keys, open, most_waiting(open_facets, complete), static_cast<unsigned>(share), shares,
             [&](std::int64_t cell, std::int64_t facet, std::int64_t other, std::int64_t f) {
                 neighbour(facet).store(static_cast<std::int32_t>(other), std::memory_order_relaxed);
                 neighbour(f).store(static_cast<std::int32_t>(cell), std::memory_order_relaxed);
@@ -205,7 +214,7 @@ void pair_facets(CellBlock& cells, int gates, const RunOptions& options) {
             },
             [&] { look_up(share == 0); });
     });
-    if (differ) unite_walls(cells, gates, [&] { look_up(true); });
+    if (differ) unite_walls(cells, gates, complete, [&] { look_up(true); });
 }
 
 }  // namespace polyfold

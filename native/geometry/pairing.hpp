@@ -7,7 +7,8 @@
 namespace polyfold {
 
 // Every inner face of dimension d - 1 bounds exactly two cells, and both know it under the same key. Fills in the
-// neighbours that are not known yet and gives both sides of a facet the same walls.
-void pair_facets(CellBlock& cells, int gates, const RunOptions& options);
+// neighbours that are not known yet and gives both sides of a facet the same walls. If cells are missing, faces may
+// bound one only.
+void pair_facets(CellBlock& cells, int gates, bool complete, const RunOptions& options);
 
 }  // namespace polyfold

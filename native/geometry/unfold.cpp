@@ -54,7 +54,7 @@ void put_together(Found& found, const Problem& problem, const RunOptions& option
         }
         found.in_one_block = true;
     }
-    pair_facets(found.cells, problem.gates, options);
+    pair_facets(found.cells, problem.gates, found.complete, options);
 }
 
 Counted count_cells(const Problem& problem, Method method, const RunOptions& options) {

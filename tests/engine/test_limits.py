@@ -115,6 +115,15 @@ def test_a_limit_that_is_not_reached_changes_nothing(threads):
         assert_same(whole, pf.unfold(MEDIUM, max_cells=count, max_seconds=600, threads=threads))
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_cells_few_of_which_touch(threads):
+    """Nearly all facets of a few cells in many dimensions lead to cells that were not found."""
+    part = pf.unfold(network([12, 30, 30, 1]), max_cells=300, threads=threads)
+    assert len(part) == 300
+    assert (part.neighbour == -2).mean() > 0.75
+    assert_sound(part, "max_cells")
+
+
 def test_max_cells_on_degenerate_cases():
     for seed in range(1, 60, 2):
         case, whole = unfolded(seed)
