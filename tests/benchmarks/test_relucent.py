@@ -14,6 +14,7 @@ import torch
 
 import polyfold as pf
 from analyses.facet_oracles import facets_by_programs
+from analyses.wavy import wavy
 from polyfold.studies.small_networks import Layers, along_training, random_network
 from processes import run
 from workers.archive import write
@@ -87,6 +88,17 @@ def test_relucent_draws_four_edges_that_are_no_facets(tmp_path: Path) -> None:
     assert set(theirs["cells"]) == set(words(atlas))
     drawn, ours = {frozenset(edge) for edge in theirs["edges"]}, facets(atlas)
     assert (len(drawn), len(ours), len(ours - drawn), len(drawn - ours)) == (1115, 1111, 0, 4)
+
+
+@pytest.mark.slow
+@needs_relucent
+def test_relucent_finds_the_cells_of_the_network_with_more_than_2d_facets(tmp_path: Path) -> None:
+    layers = wavy(kinks=5, copies=4, seed=0)
+    theirs = cells_by_relucent({"wavy.npz": layers}, tmp_path)["wavy.npz"]
+    atlas = pf.unfold(layers)
+    assert theirs["complete"] and set(theirs["cells"]) == set(words(atlas)) and len(atlas) == 1808
+    assert facets(atlas) <= {frozenset(edge) for edge in theirs["edges"]}
+    assert pf.facet_statistics(atlas).mean > 6.18
 
 
 def facets(atlas: pf.Atlas) -> set[frozenset[str]]:
