@@ -1,6 +1,4 @@
-// The one file that knows both the geometry library and Python.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
+// Cells, what they are made of, and what is proved of them.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -8,32 +6,21 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
 
+#include "bindings/arrays.hpp"
 #include "geometry/certify.hpp"
 #include "geometry/face_complex.hpp"
-#include "geometry/hops.hpp"
 #include "geometry/known_cells.hpp"
-#include "geometry/slice_cut.hpp"
-#include "geometry/sparse_rank.hpp"
 #include "geometry/unfold.hpp"
 #include "geometry/verify.hpp"
 
-namespace nb = nanobind;
+namespace polyfold {
+
 using namespace nb::literals;
-using namespace polyfold;
 
 namespace {
-
-using Vector = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
-std::vector<double> copy(const Vector& values) {
-    return {values.data(), values.data() + values.size()};
-}
 
 Block make_block(int source, const Matrix& weight) {
     Block block;
@@ -105,24 +92,6 @@ void add_stage(Problem& problem, const std::vector<int>& sources, const std::vec
     problem.stages.push_back(std::move(stage));
     problem.gates += problem.stages.back().width;
     problem.stages[0].first_wall = problem.gates;
-}
-
-// Hand a vector over to NumPy without copying it.
-template <class T>
-nb::ndarray<nb::numpy, T> give(std::vector<T>&& values, std::vector<std::size_t> shape = {}) {
-    auto* kept = new std::vector<T>(std::move(values));
-    if (shape.empty()) shape = {kept->size()};
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return nb::ndarray<nb::numpy, T>(kept->data(), shape.size(), shape.data(), owner);
-}
-
-template <class T>
-nb::ndarray<nb::numpy, T> give(GrowingArray<T>&& values, std::vector<std::size_t> shape = {}) {
-    if (shape.empty()) shape = {values.size()};
-    values.reserve(values.size());  // give back what is not needed
-    T* data = values.release();
-    nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
-    return nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), owner);
 }
 
 nb::dict to_python(CellBlock&& cells, bool complete, const Problem& problem) {
@@ -249,9 +218,6 @@ nb::dict trace_to_python(const Problem& problem, const Bytes& patterns) {
     return out;
 }
 
-template <class T>
-using Array = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
 nb::dict list_faces_to_python(const Problem& problem, int threads, const nb::callable& keep_going) {
     const RunOptions options = run_options(threads, -1, keep_going);
     FaceComplex faces;
@@ -354,126 +320,9 @@ nb::ndarray<nb::numpy, std::uint8_t> certify_to_python(
     return give(std::move(proved));
 }
 
-nb::dict sparse_rank_to_python(std::int64_t rows, const Array<std::int64_t>& start, const Array<std::int64_t>& row,
-                               const Array<std::int8_t>& value, const Array<std::uint8_t>& skipped, bool modulo_two) {
-    const SparseColumns matrix{
-        rows, static_cast<std::int64_t>(skipped.size()), start.data(), row.data(), value.data(), skipped.data()};
-    SparseRank found;
-    {
-        const nb::gil_scoped_release release;
-        found = sparse_rank(matrix, modulo_two);
-    }
-    nb::dict out;
-    out["pivot_rows"] = give(std::move(found.pivot_rows));
-    out["rest_start"] = give(std::move(found.rest_start));
-    out["rest_row"] = give(std::move(found.rest_row));
-    out["rest_value"] = give(std::move(found.rest_value));
-    out["overflow"] = found.overflow;
-    return out;
-}
-
-SliceCells slice_cells(int dim, const Array<std::int64_t>& start, const Array<std::int64_t>& vertex) {
-    return {dim, static_cast<std::int64_t>(start.size()) - 1, start.data(), vertex.data()};
-}
-
-nb::dict cut_slice_to_python(int dim, const Array<std::int64_t>& start, const Array<std::int64_t>& vertex,
-                             const Array<std::uint64_t>& name, const Matrix& value, const Bytes& sign,
-                             const Vector& doubt, const Vector& scale, int first_wall, int first_gate,
-                             std::int64_t most_new) {
-    const auto gates = static_cast<int>(scale.size());
-    SliceCut cut;
-    {
-        const nb::gil_scoped_release release;
-        cut = cut_slice(slice_cells(dim, start, vertex),
-                        {static_cast<std::int64_t>(name.size()), gates, first_wall, value.data(), sign.data(),
-                         doubt.data(), scale.data(), name.data()},
-                        first_gate, most_new);
-    }
-    const std::vector<std::size_t> table = {cut.made.low.size(), static_cast<std::size_t>(gates)};
-    nb::dict out;
-    out["low"] = give(std::move(cut.made.low));
-    out["high"] = give(std::move(cut.made.high));
-    out["share"] = give(std::move(cut.made.share));
-    out["name"] = give(std::move(cut.made.name));
-    out["value"] = give(std::move(cut.made.value), table);
-    out["sign"] = give(std::move(cut.made.sign), table);
-    out["doubt"] = give(std::move(cut.made.doubt));
-    out["parent"] = give(std::move(cut.parent));
-    out["start"] = give(std::move(cut.start));
-    out["vertex"] = give(std::move(cut.vertex));
-    out["facet"] = give(std::move(cut.facet));
-    out["wall"] = give(std::move(cut.wall));
-    out["next_gate"] = cut.next_gate;
-    out["undecided"] = give(std::move(cut.undecided));
-    out["inconsistent"] = cut.inconsistent;
-    return out;
-}
-
-nb::tuple read_slice_to_python(int dim, const Array<std::int64_t>& start, const Array<std::int64_t>& vertex,
-                               const Bytes& sign) {
-    const SliceCells cells = slice_cells(dim, start, vertex);
-    const auto gates = static_cast<int>(sign.shape(1));
-    SliceSigns found;
-    {
-        const nb::gil_scoped_release release;
-        found = read_slice(cells, gates, sign.data());
-    }
-    const std::vector<std::size_t> table = {static_cast<std::size_t>(cells.count),
-                                            static_cast<std::size_t>((gates + 7) / 8)};
-    return nb::make_tuple(give(std::move(found.patterns), table), give(std::move(found.facet)),
-                          give(std::move(found.wall)));
-}
-
-nb::tuple blend_rows_to_python(const Matrix& values, const Vector& errors, const Array<std::int64_t>& low,
-                               const Array<std::int64_t>& high, const Vector& share) {
-    NewVertices made;
-    made.low.assign(low.data(), low.data() + low.size());
-    made.high.assign(high.data(), high.data() + high.size());
-    made.share = copy(share);
-    const auto rows = static_cast<std::int64_t>(values.shape(0));
-    std::vector<double> blended, blended_errors;
-    {
-        const nb::gil_scoped_release release;
-        blended = blend_rows(values.data(), rows, static_cast<int>(values.shape(1)), made);
-        blended_errors = blend_errors(errors.data(), rows, made);
-    }
-    return nb::make_tuple(give(std::move(blended), {low.size(), values.shape(1)}), give(std::move(blended_errors)));
-}
-
-Graph graph_of(const Array<std::int64_t>& start, const Array<std::int32_t>& neighbour) {
-    return {static_cast<std::int32_t>(start.size()) - 1, start.data(), neighbour.data()};
-}
-
-nb::ndarray<nb::numpy, std::int32_t> hop_distances_to_python(const Array<std::int64_t>& start,
-                                                             const Array<std::int32_t>& neighbour,
-                                                             const Array<std::int32_t>& sources) {
-    const Graph graph = graph_of(start, neighbour);
-    const auto nodes = static_cast<std::size_t>(graph.nodes);
-    std::vector<std::int32_t> distance(sources.size() * nodes);
-    {
-        const nb::gil_scoped_release release;
-        for (std::size_t k = 0; k < sources.size(); ++k)
-            hop_distances(graph, sources.data()[k], distance.data() + k * nodes);
-    }
-    return give(std::move(distance), {sources.size(), nodes});
-}
-
-nb::ndarray<nb::numpy, std::int32_t> eccentricities_to_python(const Array<std::int64_t>& start,
-                                                              const Array<std::int32_t>& neighbour,
-                                                              const Array<std::int32_t>& sources, int threads) {
-    const std::vector<std::int32_t> from(sources.data(), sources.data() + sources.size());
-    std::vector<std::int32_t> farthest;
-    {
-        const nb::gil_scoped_release release;
-        farthest = eccentricities(graph_of(start, neighbour), from, threads);
-    }
-    return give(std::move(farthest));
-}
-
 }  // namespace
 
-NB_MODULE(_native, m) {
-    m.doc() = "The compiled core of polyfold; use it through polyfold.core.";
+void bind_engine(nb::module_& m) {
     nb::exception<FlatDomain>(m, "FlatDomain");
     nb::exception<OpenDomain>(m, "OpenDomain");
     nb::exception<TooLarge>(m, "TooLarge");
@@ -534,11 +383,6 @@ NB_MODULE(_native, m) {
           nb::sig("def list_faces(problem: Problem, threads: int, "
                   "keep_going: collections.abc.Callable[[int], bool]) -> dict[str, typing.Any]"),
           "All faces of all dimensions with their signs, oriented boundaries and vertices.");
-    m.def("sparse_rank", &sparse_rank_to_python, "rows"_a, "start"_a, "row"_a, "value"_a, "skipped"_a, "modulo_two"_a,
-          nb::sig("def sparse_rank(rows: int, start: numpy.typing.NDArray[numpy.int64], "
-                  "row: numpy.typing.NDArray[numpy.int64], value: numpy.typing.NDArray[numpy.int8], "
-                  "skipped: numpy.typing.NDArray[numpy.uint8], modulo_two: bool) -> dict[str, typing.Any]"),
-          "Pivot rows of a matrix of small integers given by columns, and what is left without entries 1 or -1.");
     m.def("count_pairing", &count_pairing_to_python, "patterns"_a, "gates"_a, "rows"_a, "facet_start"_a, "facet_wall"_a,
           "neighbour"_a, "shared_facet"_a, "shared_wall"_a, "threads"_a,
           nb::sig("def count_pairing(patterns: numpy.typing.NDArray[numpy.uint8], gates: int, rows: int, "
@@ -567,34 +411,6 @@ NB_MODULE(_native, m) {
                   "order: numpy.typing.NDArray[numpy.int64], threads: int, "
                   "keep_going: collections.abc.Callable[[int], bool]) -> numpy.typing.NDArray[numpy.uint8]"),
           "Which cells floats prove to be right, with all their facets; empty if `keep_going(cells)` returned False.");
-    m.def("cut_slice", &cut_slice_to_python, "dim"_a, "start"_a, "vertex"_a, "name"_a, "value"_a, "sign"_a, "doubt"_a,
-          "scale"_a, "first_wall"_a, "first_gate"_a, "most_new"_a,
-          nb::sig("def cut_slice(dim: int, start: numpy.typing.NDArray[numpy.int64], "
-                  "vertex: numpy.typing.NDArray[numpy.int64], name: numpy.typing.NDArray[numpy.uint64], "
-                  "value: numpy.typing.NDArray[numpy.float64], sign: numpy.typing.NDArray[numpy.uint8], "
-                  "doubt: numpy.typing.NDArray[numpy.float64], scale: numpy.typing.NDArray[numpy.float64], "
-                  "first_wall: int, first_gate: int, most_new: int) -> dict[str, typing.Any]"),
-          "Cells of a line or plane, cut by the gates of a stage from one on; see geometry/slice_cut.hpp.");
-    m.def("read_slice", &read_slice_to_python, "dim"_a, "start"_a, "vertex"_a, "sign"_a,
-          nb::sig("def read_slice(dim: int, start: numpy.typing.NDArray[numpy.int64], "
-                  "vertex: numpy.typing.NDArray[numpy.int64], sign: numpy.typing.NDArray[numpy.uint8]) -> "
-                  "tuple[numpy.typing.NDArray[numpy.uint8], numpy.typing.NDArray[numpy.int64], "
-                  "numpy.typing.NDArray[numpy.int32]]"),
-          "Packed patterns, and pairs of a facet and a gate of the stage that vanishes on it.");
-    m.def("blend_rows", &blend_rows_to_python, "values"_a, "errors"_a, "low"_a, "high"_a, "share"_a,
-          nb::sig("def blend_rows(values: numpy.typing.NDArray[numpy.float64], "
-                  "errors: numpy.typing.NDArray[numpy.float64], low: numpy.typing.NDArray[numpy.int64], "
-                  "high: numpy.typing.NDArray[numpy.int64], share: numpy.typing.NDArray[numpy.float64]) -> "
-                  "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]"),
-          "Rows (1 - share) low + share high, and bounds on their errors.");
-    m.def("hop_distances", &hop_distances_to_python, "start"_a, "neighbour"_a, "sources"_a,
-          nb::sig("def hop_distances(start: numpy.typing.NDArray[numpy.int64], "
-                  "neighbour: numpy.typing.NDArray[numpy.int32], sources: numpy.typing.NDArray[numpy.int32]) -> "
-                  "numpy.typing.NDArray[numpy.int32]"),
-          "Distances from each source to all nodes, a row a source; -1 where there is no way.");
-    m.def("eccentricities", &eccentricities_to_python, "start"_a, "neighbour"_a, "sources"_a, "threads"_a,
-          nb::sig("def eccentricities(start: numpy.typing.NDArray[numpy.int64], "
-                  "neighbour: numpy.typing.NDArray[numpy.int32], sources: numpy.typing.NDArray[numpy.int32], "
-                  "threads: int) -> numpy.typing.NDArray[numpy.int32]"),
-          "The largest distance from each source; neighbouring sources should follow each other.");
 }
+
+}  // namespace polyfold

@@ -1,0 +1,9 @@
+// The compiled module, put together from the files beside this one.
+#include "bindings/arrays.hpp"
+
+NB_MODULE(_native, m) {
+    m.doc() = "The compiled core of polyfold; use it through polyfold.core.";
+    polyfold::bind_engine(m);
+    polyfold::bind_slices(m);
+    polyfold::bind_counting(m);
+}
