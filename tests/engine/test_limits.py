@@ -231,7 +231,7 @@ def test_cells_that_are_put_together_later_are_the_same(tmp_path):
         lambda part: part.with_certificate(part.certificate),
         saved_at(tmp_path),
     ):
-        part = pf.unfold(layers, pf.box(-1, 1), progress=stop_at_once)
+        part = pf.unfold(layers, pf.box(-1, 1), progress=stop_at_once, threads=1)
         assert type(part) is DeferredAtlas, "the run was over before it was stopped: it needs more cells"
         used = use(part)
         assert_same(pf.resume(used), whole)
@@ -263,8 +263,8 @@ def test_an_interrupt_while_cells_are_put_together_later(request):
         partial(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
     )
     part = pf.unfold(ENDLESS, pf.box(-1, 1), max_seconds=1.0)
-    threading.Timer(0.001, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
+        threading.Timer(0.001, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         len(part)
         time.sleep(30)  # where the signal came only after it
     assert_sound(part, "max_seconds")

@@ -14,7 +14,6 @@ import pytest
 
 import polyfold as pf
 from polyfold.data import iris
-from polyfold.views import cli
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("pyarrow")
@@ -44,20 +43,6 @@ def write_model(path: Path, body: str = BODY, **changed: object) -> Path:
         model.graph.initializer.append(onnx.numpy_helper.from_array(np.asarray(numbers, dtype=np.float32), name))
     path.write_bytes(model.SerializeToString())
     return path
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Runs `polyfold ARGUMENTS` in this process: the exit code, standard output and standard error."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["polyfold", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return call
 
 
 @pytest.fixture

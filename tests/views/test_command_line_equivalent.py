@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -39,15 +39,9 @@ def strictly(text: str) -> dict[str, object]:
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["polyfold", "equivalent", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return call
+def run(run):
+    """Runs `polyfold equivalent ARGUMENTS`."""
+    return partial(run, "equivalent")
 
 
 @pytest.fixture

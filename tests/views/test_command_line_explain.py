@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
-import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,6 @@ import pytest
 
 import polyfold as pf
 from polyfold.data import iris, iris_test, read
-from polyfold.views import cli
 
 onnx = pytest.importorskip("onnx")
 NAMES = list(read("iris").inputs)
@@ -37,17 +36,9 @@ def background(tmp_path) -> Path:
 
 
 @pytest.fixture
-def run(monkeypatch, capsys):
-    """Runs `polyfold explain ARGUMENTS` in this process: the exit code, standard output and standard error."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["polyfold", "explain", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        said = capsys.readouterr()
-        return int(ended.value.code or 0), said.out, said.err
-
-    return call
+def run(run):
+    """Runs `polyfold explain ARGUMENTS`."""
+    return partial(run, "explain")
 
 
 @pytest.fixture
