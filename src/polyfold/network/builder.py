@@ -90,6 +90,10 @@ class Builder:
         """The node that computes a value; None for an input."""
         return self._by_name.get(name)
 
+    def taken(self, name: str) -> bool:
+        """Whether an input or a node has this name."""
+        return name in self._names
+
     def finish(self, outputs: Sequence[Value]) -> Network:
         """The network that computes these values, without the nodes that none of them needs."""
         needed = {value.name for value in outputs}

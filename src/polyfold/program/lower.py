@@ -1,7 +1,8 @@
 """From a Network to a Program: every value becomes rows of affine functions of sources, every switch a gate.
 
 Nodes are walked once, in order. What is made of matrices only is written out; a network with convolutions, or with
-matrices that would be large and mostly zero, stays structured.
+matrices that would be large and mostly zero, stays structured. `lower_exactly` (exact_program.py)
+walks it in rationals.
 """
 
 from __future__ import annotations
@@ -55,13 +56,17 @@ def lower(network: Network, *, structured: bool | None = None) -> Program:
     if structured is None:
         structured = any(_stays_structured(network, node) for node in network.nodes)
     writer = Writer(StructuredExpression if structured else Expression)
+    return writer.finish(network.input_dim, write(network, writer))
+
+
+def write(network: Network, writer: Writer) -> Rows:
+    """Walk a network: its gates go to the writer, its outputs are returned."""
     known = _inputs(network, writer)
     for node in network.nodes:
         place = Place(writer, node.name, network.shapes[node.name])
         arguments = [_Argument(known[name], network.shapes[name]) for name in node.inputs]
         known[node.name] = _translate(node.op, place, arguments)
-    output = writer.kind.stacked([known[name] for name in network.outputs])
-    return writer.finish(network.input_dim, output)
+    return writer.kind.stacked([known[name] for name in network.outputs])
 
 
 def written_out(program: Program) -> Program:

@@ -1,4 +1,4 @@
-"""Rows: affine functions of a program's sources while it is being written; there are two kinds that do not mix."""
+"""Rows: affine functions of a program's sources while it is being written; there are three kinds that do not mix."""
 
 from __future__ import annotations
 

@@ -1,0 +1,102 @@
+"""From an ExactProgram back to a Network, under the names that its neurons had.
+
+A stage becomes a linear node for every source that it reads, their sum, and one switching node. A chain of layers comes
+back as a chain of layers.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from polyfold.exact.rational_arrays import nearest
+from polyfold.network.builder import Builder, Value
+from polyfold.network.graph import Network
+from polyfold.network.ops import Add, Array, Concat, Linear, Rectify, Reshape, Take, constant, size
+from polyfold.program.exact_program import ExactProgram, ExactStage
+from polyfold.program.rational_rows import RationalRows
+
+
+def to_network(program: ExactProgram) -> Network:
+    """The network with the floats nearest to all coefficients; nothing is rounded if the program is `in_floats`.
+
+    >>> from polyfold.program.exact_program import from_layers
+    >>> network = to_network(from_layers([([[1, -1]], [0]), ([[2]], [1])]))
+    >>> [node.name for node in network.nodes], network([[3, 1]]).tolist()
+    (['linear1', 'relu1', 'linear2'], [[5.0]])
+    """
+    frame = program.frame
+    builder = Builder(frame.source)
+    reserved = {name for name, _ in frame.outputs}
+    sources = [_input(program, builder)]
+    for stage in program.stages:
+        sources.append(_stage(stage, frame.feeds, reserved, builder, sources))
+    return _stripped(_outputs(program, builder, sources), program)
+
+
+def _input(program: ExactProgram, builder: Builder) -> Value:
+    """All inputs as one vector."""
+    flat = []
+    for port in program.frame.inputs:
+        value = builder.port(port.name, port.shape)
+        if len(port.shape) != 1:
+            value = builder.emit(f"{port.name}.flat", Reshape((size(port.shape),)), value)
+        flat.append(value)
+    return flat[0] if len(flat) == 1 else builder.emit("inputs", Concat(0), *flat)
+
+
+def _stage(
+    stage: ExactStage, feeds: dict[str, str], reserved: set[str], builder: Builder, sources: list[Value]
+) -> Value:
+    nodes = list(dict.fromkeys(origin.node for origin in stage.origins))
+    name = "+".join(nodes)
+    before = feeds.get(name, f"{name}.linear")
+    if before in reserved or builder.taken(before):
+        before = f"{name}.linear"
+    if name in reserved:
+        name = f"{name}.gates"
+    z = _affine(stage.rows, before, builder, sources)
+    # ReLUs of one slope are written with one number, as a user would.
+    on, off = (_uniform(nearest(slope)) for slope in (stage.slope_on, stage.slope_off))
+    return builder.emit(name, Rectify(constant(on), constant(off)), z)
+
+
+def _affine(rows: RationalRows, name: str, builder: Builder, sources: list[Value]) -> Value:
+    """The sum of all terms; its last node bears the name."""
+    bias = nearest(rows.bias)
+    terms = list(rows.terms.items())
+    if not terms:
+        return builder.emit(
+            name, Linear(constant(np.zeros((rows.size, sources[0].shape[0]))), constant(bias)), sources[0]
+        )
+    total: Value | None = None
+    for number, (source, matrix) in enumerate(terms):
+        last = number == len(terms) - 1
+        part = name if last and total is None else f"{name}.of_{sources[source].name}"
+        offset = bias if total is None else np.zeros(rows.size)
+        value = builder.emit(part, Linear(constant(nearest(matrix)), constant(offset)), sources[source])
+        total = value if total is None else builder.emit(name if last else f"{part}.sum", Add(), total, value)
+    assert total is not None
+    return total
+
+
+def _outputs(program: ExactProgram, builder: Builder, sources: list[Value]) -> Network:
+    outputs = program.frame.outputs
+    if len(outputs) == 1 and len(outputs[0][1]) == 1:
+        return builder.finish([_affine(program.output, outputs[0][0], builder, sources)])
+    together = _affine(program.output, "outputs", builder, sources)
+    found, start = [], 0
+    for name, shape in outputs:
+        index = np.arange(start, start + size(shape)).reshape(shape)
+        found.append(builder.emit(name, Take(index), together))
+        start += size(shape)
+    return builder.finish(found)
+
+
+def _stripped(network: Network, program: ExactProgram) -> Network:
+    """What was taken off the end before is still off."""
+    frame = program.frame
+    return Network(network.inputs, network.nodes, network.outputs, frame.source, frame.stripped)
+
+
+def _uniform(slopes: Array) -> Array | float:
+    return float(slopes[0]) if (slopes == slopes[0]).all() else slopes

@@ -1,0 +1,210 @@
+"""ExactProgram: a network in rationals, which analyses rewrite without rounding, and the names that lead back.
+
+As in a Program, source 0 is the input, source s >= 1 the output of stage s, and every stage computes its
+pre-activations from any earlier sources; here coefficients are rationals. `to_network` (back_to_network.py) makes a
+Network of it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from polyfold.errors import ShapeError
+from polyfold.exact.rational_arrays import Rationals, are_floats, nearest, product, rationals
+from polyfold.network.graph import Network, Port
+from polyfold.network.ops import Shape
+from polyfold.program.lower import write
+from polyfold.program.origins import GateOrigin, OriginGroup
+from polyfold.program.program import Program, Stage
+from polyfold.program.rational_rows import RationalRows, padded
+from polyfold.program.rows import frozen
+from polyfold.program.writer import Writer
+
+
+@dataclass(frozen=True, eq=False)
+class ExactStage:
+    """Gates that can be decided together: slope_on * z where z > 0, slope_off * z elsewhere, z being the rows."""
+
+    rows: RationalRows
+    slope_on: Rationals
+    slope_off: Rationals
+    origins: tuple[GateOrigin, ...]
+
+    @property
+    def width(self) -> int:
+        return len(self.slope_on)
+
+    def take(self, gates: Any) -> ExactStage:
+        """Some of the gates, in this order."""
+        index = np.asarray(gates, dtype=np.int64)
+        return ExactStage(
+            self.rows.take(index),
+            self.slope_on[index],
+            self.slope_off[index],
+            tuple(self.origins[number] for number in index.tolist()),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """What a network has besides numbers: names and shapes of its inputs and outputs, and who feeds which switch."""
+
+    inputs: tuple[Port, ...]
+    outputs: tuple[tuple[str, Shape], ...]
+    source: str = "arrays"
+    stripped: tuple[str, ...] = ()
+    feeds: dict[str, str] = field(default_factory=dict)
+    """The node that each switching node reads, by names."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExactProgram:
+    """A piecewise-linear function in rationals. Every matrix has all columns of its source."""
+
+    frame: Frame
+    stages: tuple[ExactStage, ...]
+    output: RationalRows
+
+    def __post_init__(self) -> None:
+        widths = self.widths
+        for number, rows in enumerate(self.affines):
+            for source, matrix in rows.terms.items():
+                if source > number or matrix.shape != (rows.size, widths[source]):
+                    raise ShapeError(
+                        f"stage {number + 1} reads source {source} by a matrix of shape {matrix.shape}; it should be "
+                        f"{(rows.size, widths[source])}, of an earlier stage"
+                    )
+
+    @property
+    def input_dim(self) -> int:
+        return sum(int(np.prod(port.shape, dtype=np.int64)) for port in self.frame.inputs)
+
+    @property
+    def output_dim(self) -> int:
+        return self.output.size
+
+    @property
+    def gates(self) -> int:
+        return sum(stage.width for stage in self.stages)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How wide the sources are."""
+        return (self.input_dim, *(stage.width for stage in self.stages))
+
+    @property
+    def affines(self) -> tuple[RationalRows, ...]:
+        """The affine functions of all stages, and that of the output."""
+        return (*(stage.rows for stage in self.stages), self.output)
+
+    @property
+    def in_floats(self) -> bool:
+        """Whether every coefficient is a float, so that leaving rationals changes nothing."""
+        slopes = (slope for stage in self.stages for slope in (stage.slope_on, stage.slope_off))
+        return all(rows.in_floats for rows in self.affines) and all(are_floats(slope) for slope in slopes)
+
+    def evaluate(self, X: Any) -> Rationals:
+        """The exact outputs (n, m) at input rows (n, d) of rationals, or of numbers that are rational.
+
+        >>> from flint import fmpq
+        >>> from_layers([([[1, -1]], [fmpq(1, 3)]), ([[2]], [0])]).evaluate([[0.5, 0.25]])
+        array([[7/6]], dtype=object)
+        """
+        return self.passes(X)[-1].T
+
+    def passes(self, X: Any) -> list[Rationals]:
+        """The pre-activations (width, n) of all stages, and the outputs (m, n) last."""
+        sources, found = [rationals(X).T], []
+        for number, rows in enumerate(self.affines):
+            z = _applied(rows, sources)
+            found.append(z)
+            if number < len(self.stages):
+                stage = self.stages[number]
+                sources.append(z * np.where(z > 0, stage.slope_on[:, None], stage.slope_off[:, None]))
+        return found
+
+    def to_program(self) -> Program:
+        """The program with the nearest floats; `rounded` tells whether any coefficient was none."""
+        widths = self.widths
+        stages = tuple(
+            Stage(stage.rows.affine(widths), frozen(nearest(stage.slope_on)), frozen(nearest(stage.slope_off)))
+            for stage in self.stages
+        )
+        origins = tuple(origin for stage in self.stages for origin in stage.origins)
+        return Program(self.input_dim, stages, self.output.affine(widths), origins, not self.in_floats)
+
+    def with_output(self, output: RationalRows) -> ExactProgram:
+        """Another last affine function."""
+        return replace(self, output=output)
+
+
+def lower_exactly(network: Network | ExactProgram) -> ExactProgram:
+    """A network's function without any rounding: linear steps that follow each other are put together in rationals."""
+    if isinstance(network, ExactProgram):
+        return network
+    writer = Writer(RationalRows)
+    output = write(network, writer)
+    assert isinstance(output, RationalRows)
+    widths = [network.input_dim, *(stage.width for stage in writer.stages)]
+    stages = []
+    for stage in writer.stages:
+        rows = RationalRows.stacked([part for part in stage.pre_activations if isinstance(part, RationalRows)])
+        on, off = (rationals(np.concatenate([pair[k] for pair in stage.slopes])) for k in (0, 1))
+        stages.append(ExactStage(_settled(rows, widths), on, off, tuple(_origins(stage.origins))))
+    return ExactProgram(_frame(network), tuple(stages), _settled(output, widths))
+
+
+def from_layers(layers: Sequence[tuple[Any, Any]], *, slope_off: Any = 0) -> ExactProgram:
+    """A feed-forward network from pairs (W, b) of any rational numbers, with a ReLU between the layers.
+
+    `slope_off` is the slope of a LeakyReLU on the negative side.
+    """
+    pairs = [(rationals(weight), rationals(bias)) for weight, bias in layers]
+    stages = []
+    for number, (weight, bias) in enumerate(pairs[:-1]):
+        on, off = (rationals([slope] * len(bias)) for slope in (1, slope_off))
+        origins = tuple(GateOrigin(f"relu{number + 1}", (i,)) for i in range(len(bias)))
+        stages.append(ExactStage(RationalRows({number: weight}, bias), on, off, origins))
+    weight, bias = pairs[-1]
+    frame = Frame(
+        (Port("input", (pairs[0][0].shape[1],)),),
+        ((f"linear{len(pairs)}", (len(bias),)),),
+        feeds={f"relu{k}": f"linear{k}" for k in range(1, len(pairs))},
+    )
+    return ExactProgram(frame, tuple(stages), RationalRows({len(pairs) - 1: weight}, bias))
+
+
+def _applied(rows: RationalRows, sources: Sequence[Rationals]) -> Rationals:
+    total = np.broadcast_to(rows.bias[:, None], (rows.size, sources[0].shape[1]))
+    for source, matrix in rows.terms.items():
+        total = total + product(matrix, sources[source])
+    return total
+
+
+def _settled(rows: RationalRows, widths: Sequence[int]) -> RationalRows:
+    """All columns that sources have in the end, and no matrix that is zero."""
+    terms = {
+        source: padded(matrix, rows.size, widths[source])
+        for source, matrix in sorted(rows.terms.items())
+        if matrix.any()
+    }
+    return RationalRows(terms, rows.bias)
+
+
+def _origins(groups: Sequence[OriginGroup]) -> Iterator[GateOrigin]:
+    for group in groups:
+        yield from (group[number] for number in range(len(group)))
+
+
+def _frame(network: Network) -> Frame:
+    return Frame(
+        network.inputs,
+        tuple((name, network.shapes[name]) for name in network.outputs),
+        network.source,
+        network.stripped,
+        {node.name: node.inputs[0] for node in network.nodes},
+    )

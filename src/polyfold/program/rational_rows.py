@@ -1,0 +1,109 @@
+"""Affine functions of a program's sources in rationals: lowering that never rounds, for networks of moderate size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from polyfold.exact.rational_arrays import Rationals, are_floats, identity, nearest, product, rationals, zeros
+from polyfold.program.affine import Affine, Block, WrittenOut
+from polyfold.program.operators import Operator
+from polyfold.program.rows import Array, Index, Rows, frozen
+
+
+@dataclass(frozen=True, eq=False)
+class RationalRows(Rows):
+    """sum over sources of matrix @ source, plus bias.
+
+    A source may still grow while rows refer to it: a matrix with too few columns has zeros in the rest.
+    """
+
+    terms: dict[int, Rationals]
+    bias: Rationals
+    rounded: bool = False
+
+    @property
+    def size(self) -> int:
+        return len(self.bias)
+
+    @property
+    def depth(self) -> int:
+        return max((source for source, matrix in self.terms.items() if matrix.any()), default=0)
+
+    @classmethod
+    def entries(cls, source: int, first: int, count: int) -> Self:
+        return cls({source: np.concatenate([zeros(count, first), identity(count)], axis=1)}, zeros(count))
+
+    @classmethod
+    def numbers(cls, values: Array) -> Self:
+        return cls({}, rationals(values))
+
+    @classmethod
+    def stacked(cls, parts: Sequence[Self]) -> Self:
+        widths: dict[int, int] = {}
+        for part in parts:
+            for source, matrix in part.terms.items():
+                widths[source] = max(widths.get(source, 0), matrix.shape[1])
+        terms = {
+            source: np.concatenate([padded(part.terms.get(source), part.size, width) for part in parts])
+            for source, width in widths.items()
+        }
+        return cls(terms, np.concatenate([part.bias for part in parts]))
+
+    def take(self, index: Index) -> Self:
+        return type(self)({source: matrix[index] for source, matrix in self.terms.items()}, self.bias[index])
+
+    def scaled(self, factor: Array) -> Self:
+        exact = rationals(factor)
+        terms = {source: matrix * exact[:, None] for source, matrix in self.terms.items()}
+        return type(self)(terms, self.bias * exact)
+
+    def shifted(self, offset: Array) -> Self:
+        return type(self)(self.terms, self.bias + rationals(offset))
+
+    def plus(self, other: Self) -> Self:
+        terms = dict(self.terms)
+        for source, matrix in other.terms.items():
+            width = max(matrix.shape[1], terms[source].shape[1] if source in terms else 0)
+            terms[source] = padded(terms.get(source), self.size, width) + padded(matrix, self.size, width)
+        return type(self)(terms, self.bias + other.bias)
+
+    def times(self, weight: Array, bias: Array) -> Self:
+        exact, groups = rationals(weight), self.size // weight.shape[1]
+        terms = {source: _in_groups(exact, matrix, groups) for source, matrix in self.terms.items()}
+        offset = _in_groups(exact, self.bias[:, None], groups)[:, 0] + np.tile(rationals(bias), groups)
+        return type(self)(terms, offset)
+
+    def through(self, operator: Operator, bias: Array) -> Self:
+        # Every entry of an operator's matrix is one of its coefficients: unit vectors are mapped without rounding.
+        return self.times(operator.apply(np.eye(operator.columns)).T, bias)
+
+    def affine(self, widths: Sequence[int]) -> Affine:
+        """The nearest floats. Zero terms are left out."""
+        blocks = tuple(
+            Block(source, frozen(nearest(padded(matrix, self.size, widths[source]))))
+            for source, matrix in sorted(self.terms.items())
+            if matrix.any()
+        )
+        return WrittenOut(blocks, frozen(nearest(self.bias)))
+
+    @property
+    def in_floats(self) -> bool:
+        """Whether `affine` rounds nothing."""
+        return are_floats(self.bias) and all(are_floats(matrix) for matrix in self.terms.values())
+
+
+def padded(matrix: Rationals | None, rows: int, width: int) -> Rationals:
+    """A matrix with zeros in the columns that it lacks; None is nothing but zeros."""
+    if matrix is None:
+        return zeros(rows, width)
+    return np.concatenate([matrix, zeros(rows, width - matrix.shape[1])], axis=1)
+
+
+def _in_groups(weight: Rationals, matrix: Rationals, groups: int) -> Rationals:
+    """weight @ each of the equal groups of rows."""
+    each = matrix.reshape(groups, -1, matrix.shape[1])
+    return np.concatenate([product(weight, group) for group in each])
