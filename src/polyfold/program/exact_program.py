@@ -7,8 +7,10 @@ Network of it again.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -137,9 +139,19 @@ class ExactProgram:
         origins = tuple(origin for stage in self.stages for origin in stage.origins)
         return Program(self.input_dim, stages, self.output.affine(widths), origins, not self.in_floats)
 
-    def with_output(self, output: RationalRows) -> ExactProgram:
-        """Another last affine function."""
-        return replace(self, output=output)
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over all coefficients: names the function."""
+        hasher = hashlib.sha256()
+        for number, rows in enumerate(self.affines):
+            arrays = [(f"{number}:{source}", matrix) for source, matrix in rows.terms.items()] + [
+                (f"{number}", rows.bias)
+            ]
+            if number < len(self.stages):
+                arrays += [("on", self.stages[number].slope_on), ("off", self.stages[number].slope_off)]
+            for name, array in arrays:
+                hasher.update(f"{name}:{array.shape}:{array.ravel().tolist()}".encode())
+        return hasher.hexdigest()
 
 
 def lower_exactly(network: Network | ExactProgram) -> ExactProgram:

@@ -21,6 +21,7 @@ from polyfold.analyses.reduction.plans import Plan, uniform_slopes
 from polyfold.analyses.reduction.result import Step
 from polyfold.analyses.stability.layers import Range
 from polyfold.exact.linear_program import maximise
+from polyfold.exact.rank import rank_at_least
 from polyfold.exact.rational import rational
 from polyfold.exact.rational_arrays import Rationals, filled, identity, matrix, product, rationals, zeros
 from polyfold.program.exact_program import ExactStage
@@ -45,7 +46,7 @@ def changes(
         return [(_change(plan, known, added), steps)]
     found = []
     if plan.straight and not _joined_opposites(plan):
-        found.append(_independent(plan, known))
+        found += _independent(plan, known)
     found += _carried(plan, known, added, ranges)
     return found
 
@@ -76,10 +77,12 @@ def _folded(plan: Plan, known: Sequence[Known], gate: int, into: tuple[str, ...]
     )
 
 
-def _independent(plan: Plan, known: Sequence[Known]) -> tuple[Change, list[Step]]:
+def _independent(plan: Plan, known: Sequence[Known]) -> list[tuple[Change, list[Step]]]:
     """As many of the gates that are always active as are independent stay, and take over what the others did."""
     gates, straight = plan.stage, plan.straight
     rows = np.concatenate([*(term[straight] for term in gates.rows.terms.values())], axis=1)
+    if rank_at_least(rows) == len(straight):
+        return []  # all would stay
     stay, shares = independent_rows(rows)
     kept = sorted([*plan.kept, *(straight[k] for k in stay)])
     columns = {reader: V.copy() for reader, V in plan.columns.items()}
@@ -103,7 +106,7 @@ def _independent(plan: Plan, known: Sequence[Known]) -> tuple[Change, list[Step]
         {reader: V[:, index] for reader, V in columns.items()},
         added,
     )
-    return change, steps
+    return [(change, steps)]
 
 
 def _carried(
@@ -120,6 +123,9 @@ def _carried(
             for rows in added.values()
         ]
     )
+    spare = [gate for gate in range(plan.stage.width) if gate not in plan.kept]
+    if rank_at_least(stacked) >= len(spare):
+        return []  # no fewer than there were
     basis, shares = independent_rows(stacked)
     E, starts = stacked[basis], np.cumsum([0, *widths])
     low, high = (np.concatenate([ranges()[source][end] for source in sources]) for end in (0, 1))
@@ -135,9 +141,8 @@ def _carried(
     terms = {source: E[:, starts[k] : starts[k + 1]] for k, source in enumerate(sources)}
     new_rows = RationalRows(terms, bias)
     count = new_rows.size
-    spare = [gate for gate in range(plan.stage.width) if gate not in plan.kept]
-    if count > len(spare):
-        return []  # more than there were
+    if count >= len(spare):
+        return []
     origins = tuple(plan.stage.origins[gate] for gate in spare[:count])
     columns, constants, first = {}, {}, 0
     for reader, rows in added.items():

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any, Literal
+
+import numpy as np
 
 from polyfold.analyses.place import Place, place_of
 from polyfold.analyses.reduction.carriers import changes
@@ -13,12 +17,15 @@ from polyfold.analyses.reduction.draft import Change, Draft, Known, changed
 from polyfold.analyses.reduction.plans import plan
 from polyfold.analyses.reduction.result import Reduction, Step
 from polyfold.analyses.reduction.rounding_error import rounding_error
-from polyfold.analyses.stability.decide import DEFAULT_SECONDS, exactly, settled
+from polyfold.analyses.stability.decide import exactly, settled
+from polyfold.analyses.stability.result import Stability
 from polyfold.analyses.stability.source_ranges import source_ranges
 from polyfold.atlas.domain import DomainLike, resolve_domain
+from polyfold.engine.progress import reporter
 from polyfold.engine.watch import check_seconds
 from polyfold.errors import PolyfoldError
 from polyfold.network.load import load
+from polyfold.program.exact_program import ExactProgram
 
 Rounding = Literal["nearest", "never"]
 _WAYS = ((False, False), (True, False), (False, True), (True, True))
@@ -30,7 +37,9 @@ def reduce(
     *,
     rounding: Rounding = "nearest",
     skips: bool = False,
+    stability: Stability | None = None,
     max_seconds: float | None = None,
+    progress: bool | Callable[[int], None] = False,
 ) -> Reduction:
     """The same function on a domain with fewer neurons.
 
@@ -47,7 +56,12 @@ def reduce(
         end, and the result says how much that can matter; "never" takes only steps after which all weights are floats.
     skips: whether linear parts may be computed by connections past a layer. They save more neurons, but what was a
         chain of layers is none any more. Connections that are there are used in any case.
-    max_seconds: for finding out which neurons never switch; None for 60 seconds. What is not settled then stays.
+    stability: what `pf.stability` has found on this network and domain, if it was asked before; nothing more is looked
+        for then.
+    max_seconds: for finding out which neurons never switch; None for 60 seconds. What is not settled then, or at an
+        interrupt (Ctrl-C), stays.
+    progress: True for a progress line on standard error, or a function that is called with the number of neurons of
+        which it is known whether they switch.
 
     >>> import polyfold as pf
     >>> twice = [([[1.0], [2.0], [1.0]], [0.0, 0.0, -9.0]), ([[1.0, 1.0, 1.0]], [0.0])]
@@ -65,17 +79,17 @@ def reduce(
     program = exactly(loaded)
     place = place_of(resolve_domain(domain, program.input_dim))
     only_floats = rounding == "never"
-    unknown = tuple((Known(),) * stage.width for stage in program.stages)
-    first = _smaller(Draft(program, unknown), place, only_floats=only_floats, skips=skips)
-    stability, _ = settled(first.draft.program, place, DEFAULT_SECONDS if max_seconds is None else max_seconds)
-    words = iter(zip(stability.behaviour, stability.proof, strict=True))
-    known = tuple(
-        tuple(
-            Known({"on": 1, "off": -1}.get(word, 0), proof) for word, proof in (next(words) for _ in range(stage.width))
-        )
-        for stage in first.draft.program.stages
-    )
-    last = _smaller(Draft(first.draft.program, known), place, only_floats=only_floats, skips=skips)
+    if stability is None:
+        unknown = tuple((Known(),) * stage.width for stage in program.stages)
+        first = _smaller(Draft(program, unknown), place, only_floats=only_floats, skips=skips)
+        with reporter(progress, "neurons settled") as report:
+            stability = settled(first.draft.program, place, max_seconds, report)
+    else:
+        if (stability.network_digest, stability.domain_digest) != (program.digest, place.domain.digest):
+            raise PolyfoldError("stability= must be what pf.stability found on the same network and domain")
+        first = _Smaller(Draft(program, ()), ())
+    draft = Draft(first.draft.program, _known(first.draft.program, stability))
+    last = _smaller(draft, place, only_floats=only_floats, skips=skips)
     reduced = last.draft.program
     return Reduction(
         loaded,
@@ -95,6 +109,14 @@ class _Smaller:
 
     draft: Draft
     steps: tuple[Step, ...]
+
+
+def _known(program: ExactProgram, stability: Stability) -> tuple[tuple[Known, ...], ...]:
+    sides = {"on": 1, "off": -1}
+    pairs = zip(stability.behaviour, stability.proof, strict=True)
+    known = [Known(sides.get(word, 0), proof) for word, proof in pairs]
+    ends = np.cumsum([0, *(stage.width for stage in program.stages)]).tolist()
+    return tuple(tuple(known[start:end]) for start, end in pairwise(ends))
 
 
 def _smaller(draft: Draft, place: Place, *, only_floats: bool, skips: bool) -> _Smaller:

@@ -10,7 +10,7 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import Domain
 from polyfold.engine.method import as_method_takes_it
 from polyfold.engine.unfold import unfold_program
-from polyfold.errors import PolyfoldError, how_many
+from polyfold.errors import LimitError, how_many
 from polyfold.exact.rational_arrays import filled
 from polyfold.program.exact_program import ExactProgram
 
@@ -25,16 +25,19 @@ def list_cells(
     domain: Domain,
     max_seconds: float,
     max_cells: int,
-) -> None:
-    """Settle all claims, if the cells can be listed within the limits. The program's coefficients must be floats."""
+) -> str | None:
+    """Settle all claims, if the cells can be listed; what stopped that, if anything did.
+
+    The program's coefficients must be floats.
+    """
     try:
         lowered = as_method_takes_it(program.to_program(), domain)
         atlas = unfold_program(lowered, domain, max_cells=max_cells, max_seconds=max_seconds)
-    except PolyfoldError:
-        return
+    except LimitError:
+        return "too large"
     ledger.meet(atlas.witnesses)
     if not atlas.certificate.complete or atlas.certificate.level == "counted":
-        return
+        return atlas.certificate.stopped_by
     signs = atlas.signs()
     proof = f"none of all {how_many(len(atlas), 'cell')} of the atlas ({atlas.certificate.level}) says otherwise"
     for stage, (first, last) in enumerate(zip(lowered.first_gate[:-1], lowered.first_gate[1:], strict=True)):
@@ -48,6 +51,7 @@ def list_cells(
             off = np.flatnonzero(~on[:, claim.gate])
             if claim.side > 0 and _never_negative(ledger, over_parameters, atlas, claim, off):
                 ledger.prove(claim, proof)
+    return None
 
 
 def _never_negative(

@@ -27,8 +27,10 @@ from polyfold.analyses.stability.source_ranges import parameter_range
 from polyfold.analyses.stability.touching import settle_touching
 from polyfold.atlas.domain import DomainLike, resolve_domain
 from polyfold.atlas.problem import coefficients
+from polyfold.engine.interrupts import interrupts_noted
+from polyfold.engine.progress import Progress, reporter
 from polyfold.engine.watch import check_seconds
-from polyfold.errors import LimitError
+from polyfold.errors import LimitError, PolyfoldError
 from polyfold.network.load import load
 from polyfold.program.exact_program import ExactProgram, lower_exactly
 from polyfold.program.lower import lower
@@ -52,16 +54,25 @@ _FAR = 1000.0
 _MOST_PROGRAMS = 2_000
 
 
-def stability(network: Any, domain: DomainLike = None, *, max_seconds: float | None = None) -> Stability:
+def stability(
+    network: Any,
+    domain: DomainLike = None,
+    *,
+    start: Stability | None = None,
+    max_seconds: float | None = None,
+    progress: bool | Callable[[int], None] = False,
+) -> Stability:
     """Which gates of a network are always on, always off, or switch, on a domain.
 
-    "on", "off" and "switches" are proved. What is not settled in time is "undecided".
+    "on", "off" and "switches" are proved. What is not settled in time, or before an interrupt (Ctrl-C), is "undecided".
 
     Parameters
     ----------
     network: anything that `pf.load` takes.
     domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`, `pf.line`, `pf.plane`.
+    start: what an earlier call found on the same network and domain; it goes on from there.
     max_seconds: stop there; None for 60 seconds.
+    progress: True for a progress line on standard error, or a function that is called with the number of gates settled.
 
     >>> import polyfold as pf
     >>> found = pf.stability([([[1.0], [1.0]], [3.0, 0.0]), ([[1.0, 1.0]], [0.0])], pf.box(-1, 1))
@@ -71,7 +82,8 @@ def stability(network: Any, domain: DomainLike = None, *, max_seconds: float | N
     check_seconds(max_seconds)
     program = exactly(network)
     place = place_of(resolve_domain(domain, program.input_dim))
-    return settled(program, place, DEFAULT_SECONDS if max_seconds is None else max_seconds)[0]
+    with reporter(progress, "neurons settled") as report:
+        return settled(program, place, max_seconds, report, start)
 
 
 def exactly(network: Any) -> ExactProgram:
@@ -88,24 +100,54 @@ def exactly(network: Any) -> ExactProgram:
     return lower_exactly(loaded)
 
 
-def settled(program: ExactProgram, place: Place, max_seconds: float) -> tuple[Stability, Ledger]:
-    """The same for a program over a place; the ledger has ranges as well."""
+def settled(
+    program: ExactProgram,
+    place: Place,
+    max_seconds: float | None = None,
+    report: Progress = lambda settled: None,
+    start: Stability | None = None,
+) -> Stability:
+    """The same for a program over a place."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        search = _Search(program, place, max_seconds)
-        search.run()
-        return search.result(), search.ledger
+        search = _Search(program, place, DEFAULT_SECONDS if max_seconds is None else max_seconds, report)
+        if start is not None:
+            search.know(start)
+        with interrupts_noted(search.interrupt):
+            search.run()
+        return search.result()
 
 
 class _Search:
     """What is known so far, and what to try next."""
 
-    def __init__(self, program: ExactProgram, place: Place, max_seconds: float) -> None:
+    def __init__(self, program: ExactProgram, place: Place, max_seconds: float, report: Progress) -> None:
         self._given, self._program = program, over_parameters(program, place.domain)
         self._place, self._max_seconds, self._started = place, max_seconds, time.perf_counter()
         self._layers = in_floats(self._program)
         self._low, self._high = parameter_range(place)
         nothing = [(np.full(layer.width, -np.inf), np.full(layer.width, np.inf)) for layer in self._layers.layers]
         self.ledger = Ledger(self._layers, nothing)
+        self._report, self._interrupted = report, False
+
+    def interrupt(self) -> None:
+        """Somebody wants to have what there is."""
+        self._interrupted = True
+
+    def know(self, found: Stability) -> None:
+        """What somebody has found before."""
+        if (found.network_digest, found.domain_digest) != self._digests:
+            raise PolyfoldError("start= must be what pf.stability found on the same network and domain")
+        words = iter(zip(found.behaviour, found.proof, strict=True))
+        for stage, layer in enumerate(self._layers.layers):
+            for gate, (word, proof) in zip(range(layer.width), words, strict=False):
+                if word in ("on", "off"):
+                    self.ledger.prove(Claim(stage, gate, 1 if word == "on" else -1), proof)
+                elif word == "switches":
+                    self.ledger.positive[stage][gate] = self.ledger.negative[stage][gate] = True
+
+    @property
+    def _digests(self) -> tuple[str, str]:
+        return self._given.digest, self._place.domain.digest
 
     def run(self) -> None:
         if not self._layers.layers:
@@ -118,9 +160,11 @@ class _Search:
             self.ledger.tighten(sharper, "linear bounds over the domain")
         settle_touching(self.ledger, self._program, self._low, self._high)
         self.ledger.meet(self._points())
+        self._tell()
         if self.ledger.open() and self._place.domain.dim <= _CELL_DIMENSIONS and self._given.in_floats:
             seconds = min(self._max_seconds * _PART_FOR_CELLS, _SECONDS_FOR_CELLS)
-            list_cells(self.ledger, self._given, self._program, self._place.domain, seconds, _MOST_CELLS)
+            stopped_by = list_cells(self.ledger, self._given, self._program, self._place.domain, seconds, _MOST_CELLS)
+            self._interrupted |= stopped_by == "interrupt"
         if bounded:
             self._cut()
 
@@ -150,7 +194,17 @@ class _Search:
         """Let a search have so much time for a stage; what it gives up the next one may try."""
         until = time.perf_counter() + seconds
         self.ledger.given_up.clear()
-        search(stage, lambda: time.perf_counter() < until)
+
+        def may_go_on() -> bool:
+            self._tell()
+            return time.perf_counter() < until and not self._interrupted
+
+        search(stage, may_go_on)
+
+    def _tell(self) -> None:
+        ledger = self.ledger
+        both = sum(int((on & off).sum()) for on, off in zip(ledger.positive, ledger.negative, strict=True))
+        self._report(both + len({(claim.stage, claim.gate) for claim in ledger.proofs}))
 
     @property
     def _rows(self) -> tuple[Array, Array]:
@@ -192,4 +246,5 @@ class _Search:
                 behaviour.append("on" if side > 0 else "off" if side < 0 else "switches" if both else "undecided")
                 proofs.append(self.ledger.proofs[Claim(stage, gate, side)] if side else "")
         origins = tuple(origin for stage in self._given.stages for origin in stage.origins)
-        return Stability(tuple(behaviour), tuple(proofs), origins, time.perf_counter() - self._started)
+        seconds = time.perf_counter() - self._started
+        return Stability(tuple(behaviour), tuple(proofs), origins, *self._digests, seconds)

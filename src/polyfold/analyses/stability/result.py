@@ -25,6 +25,8 @@ class Stability:
     behaviour: tuple[Behaviour, ...]
     proof: tuple[str, ...]
     origins: Sequence[GateOrigin]
+    network_digest: str
+    domain_digest: str
     seconds: float
 
     def __repr__(self) -> str:
