@@ -19,6 +19,7 @@ from polyfold.errors import ShapeError
 from polyfold.exact.rational_arrays import Rationals, are_floats, nearest, product, rationals
 from polyfold.network.graph import Network, Port
 from polyfold.network.ops import Shape
+from polyfold.program.affine import Affine
 from polyfold.program.lower import write
 from polyfold.program.origins import GateOrigin, OriginGroup
 from polyfold.program.program import Program, Stage
@@ -168,6 +169,30 @@ def lower_exactly(network: Network | ExactProgram) -> ExactProgram:
         on, off = (rationals(np.concatenate([pair[k] for pair in stage.slopes])) for k in (0, 1))
         stages.append(ExactStage(_settled(rows, widths), on, off, tuple(_origins(stage.origins))))
     return ExactProgram(_frame(network), tuple(stages), _settled(output, widths))
+
+
+def from_program(program: Program) -> ExactProgram:
+    """A program's coefficients, as they are."""
+    ends = program.first_gate
+    stages = tuple(
+        ExactStage(
+            _exact_rows(stage.affine),
+            rationals(stage.slope_on),
+            rationals(stage.slope_off),
+            tuple(program.origins[gate] for gate in range(ends[number], ends[number + 1])),
+        )
+        for number, stage in enumerate(program.stages)
+    )
+    frame = Frame((Port("input", (program.input_dim,)),), (("output", (program.output_dim,)),))
+    return ExactProgram(frame, stages, _exact_rows(program.output))
+
+
+def _exact_rows(affine: Affine) -> RationalRows:
+    terms: dict[int, Rationals] = {}
+    for block in affine.blocks:
+        weight = rationals(block.weight)
+        terms[block.source] = terms[block.source] + weight if block.source in terms else weight
+    return RationalRows({source: matrix for source, matrix in terms.items() if matrix.any()}, rationals(affine.bias))
 
 
 def from_layers(layers: Sequence[tuple[Any, Any]], *, slope_off: Any = 0) -> ExactProgram:

@@ -2,7 +2,8 @@
 
 If no gate of the stage is left, or if the readers read the stage's sources anyway, the linear part goes into their
 weights. Else it takes gates. A linear part of rank r takes r gates on a bounded domain, with biases that keep them
-active, and 2 r in any case; gates that are always active can also stay themselves, as many as are independent. Where
+active, and 2 r in any case, or r opposites of gates that stay and span it; gates that are always active can also stay
+themselves, as many as are independent. Where
 sources are bounded on one side only, as outputs of ReLUs are, r gates will do if enough of the functions that are made
 of the linear part's are bounded below (paper 004's examples 2 and 3: what can be merged and what cannot).
 """
@@ -112,57 +113,118 @@ def _independent(plan: Plan, known: Sequence[Known]) -> list[tuple[Change, list[
 def _carried(
     plan: Plan, known: Sequence[Known], added: dict[int, RationalRows], ranges: SourceRanges
 ) -> list[tuple[Change, list[Step]]]:
-    """New gates compute the linear part: r with biases that keep them active, or 2 r."""
-    sources = sorted({source for rows in added.values() for source in rows.terms})
-    widths = [plan.stage.rows.terms[source].shape[1] for source in sources]
-    stacked = np.concatenate(
-        [
-            np.concatenate(
-                [rows.terms.get(s, zeros(rows.size, w)) for s, w in zip(sources, widths, strict=True)], axis=1
-            )
-            for rows in added.values()
-        ]
-    )
-    spare = [gate for gate in range(plan.stage.width) if gate not in plan.kept]
-    if rank_at_least(stacked) >= len(spare):
+    """New gates compute the linear part, as few as will do."""
+    spare = plan.stage.width - len(plan.kept)
+    part = _LinearPart(plan, added)
+    if rank_at_least(part.rows) >= spare:
         return []  # no fewer than there were
-    basis, shares = independent_rows(stacked)
-    E, starts = stacked[basis], np.cumsum([0, *widths])
-    low, high = (np.concatenate([ranges()[source][end] for source in sources]) for end in (0, 1))
-    active = bounded_below(E, low, high)
-    on, off = uniform_slopes(plan.stage)
-    if active is not None:
-        # E = mixed @ active, row by row.
-        E, shares = active.rows, product(shares, active.back)
-        bias, factor = rationals([_at_least(-value) for value in active.least]), on
-    else:
-        E, shares = np.concatenate([E, -E]), np.concatenate([shares, -shares], axis=1)
-        bias, factor = zeros(len(E)), on + off
-    terms = {source: E[:, starts[k] : starts[k + 1]] for k, source in enumerate(sources)}
-    new_rows = RationalRows(terms, bias)
-    count = new_rows.size
-    if count >= len(spare):
-        return []
-    origins = tuple(plan.stage.origins[gate] for gate in spare[:count])
+    stay, shares = independent_rows(part.rows)
+    low, high = (np.concatenate([ranges()[source][end] for source in part.sources]) for end in (0, 1))
+    active = bounded_below(part.rows[stay], low, high)
+    ways = [_opposites(part), _both_signs(part, stay, shares)] if active is None else [_active(part, active, shares)]
+    carriers = min((way for way in ways if way is not None), key=lambda way: way.rows.size)
+    return [] if carriers.rows.size >= spare else [_with_carriers(plan, known, part, carriers)]
+
+
+class _LinearPart:
+    """The linear functions that readers are still to get: over all sources that they are made of, side by side."""
+
+    def __init__(self, plan: Plan, added: dict[int, RationalRows]) -> None:
+        self.plan, self.added = plan, added
+        self.sources = sorted({source for rows in added.values() for source in rows.terms})
+        self._widths = [plan.stage.rows.terms[source].shape[1] for source in self.sources]
+        self.rows = np.concatenate([self.side_by_side(rows) for rows in added.values()])
+
+    def side_by_side(self, rows: RationalRows) -> Rationals:
+        parts = [rows.terms.get(s, zeros(rows.size, w)) for s, w in zip(self.sources, self._widths, strict=True)]
+        return np.concatenate(parts, axis=1)
+
+    def apart(self, rows: Rationals, bias: Rationals) -> RationalRows:
+        """The other way round."""
+        starts = np.cumsum([0, *self._widths])
+        return RationalRows({s: rows[:, starts[k] : starts[k + 1]] for k, s in enumerate(self.sources)}, bias)
+
+
+@dataclass(frozen=True, eq=False)
+class _Carriers:
+    """New gates, and how all linear functions are read from them and from gates that stay.
+
+    Function k is columns[k] . (new gates' outputs) + on_kept[k] . (kept gates' outputs) + constants[k].
+    """
+
+    rows: RationalRows
+    columns: Rationals
+    on_kept: Rationals
+    constants: Rationals
+    known: Known
+
+
+def _active(part: _LinearPart, active: BoundedBelow, shares: Rationals) -> _Carriers:
+    """Gates with biases that keep them active."""
+    on, _ = uniform_slopes(part.plan.stage)
+    bias = rationals([_at_least(-value) for value in active.least])
+    back = product(shares, active.back)
+    known = Known(1, "its bias exceeds what interval arithmetic says of the rest")
+    nothing = zeros(len(back), len(part.plan.kept))
+    return _Carriers(part.apart(active.rows, bias), back / on, nothing, -product(back, bias), known)
+
+
+def _both_signs(part: _LinearPart, stay: list[int], shares: Rationals) -> _Carriers:
+    """Two gates a function, of which always one is active."""
+    on, off = uniform_slopes(part.plan.stage)
+    E, share = part.rows[stay], shares / (on + off)
+    rows = part.apart(np.concatenate([E, -E]), zeros(2 * len(E)))
+    nothing = zeros(len(share), len(part.plan.kept))
+    return _Carriers(rows, np.concatenate([share, -share], axis=1), nothing, zeros(len(share)), Known())
+
+
+def _opposites(part: _LinearPart) -> _Carriers | None:
+    """Opposites of gates that stay: z = (gate(z) - gate(-z)) / (on + off)."""
+    plan = part.plan
+    on, off = plan.stage.slope_on, plan.stage.slope_off
+    used = [k for k, gate in enumerate(plan.kept) if on[gate] + off[gate]]
+    kept = part.side_by_side(plan.stage.rows.take(np.array([plan.kept[k] for k in used], dtype=np.int64)))
+    stay, shares = independent_rows(np.concatenate([kept, part.rows]))
+    if any(k >= len(used) for k in stay):
+        return None  # the gates that stay do not span it
+    needed = [k for k in range(len(stay)) if shares[len(used) :, k].any()]
+    places = [used[stay[k]] for k in needed]
+    gates = [plan.kept[place] for place in places]
+    opposite = plan.stage.rows.take(np.array(gates, dtype=np.int64)).scaled(np.full(len(gates), -1.0))
+    back = shares[len(used) :][:, needed]
+    share = back / (on + off)[gates]
+    on_kept = zeros(len(back), len(plan.kept))
+    on_kept[:, places] = share
+    return _Carriers(opposite, -share, on_kept, -product(back, plan.stage.rows.bias[gates]), Known())
+
+
+def _with_carriers(
+    plan: Plan, known: Sequence[Known], part: _LinearPart, carriers: _Carriers
+) -> tuple[Change, list[Step]]:
+    """The stage with carriers behind the gates that stay, under names of gates that went."""
+    count = carriers.rows.size
+    gone = [gate for gate in range(plan.stage.width) if gate not in plan.kept]
+    origins = tuple(plan.stage.origins[gate] for gate in gone[:count])
     columns, constants, first = {}, {}, 0
-    for reader, rows in added.items():
-        share = shares[first : first + rows.size]
+    for reader, rows in part.added.items():
+        own = slice(first, first + rows.size)
         first += rows.size
-        columns[reader] = np.concatenate([plan.columns[reader][:, plan.kept], share / factor], axis=1)
-        constants[reader] = RationalRows({}, rows.bias - product(share, bias))
+        on_kept = plan.columns[reader][:, plan.kept] + carriers.on_kept[own]
+        columns[reader] = np.concatenate([on_kept, carriers.columns[own]], axis=1)
+        constants[reader] = RationalRows({}, rows.bias + carriers.constants[own])
     kept = plan.stage.take(plan.kept)
+    on, off = (filled([slope] * count, (count,)) for slope in uniform_slopes(plan.stage))
     gates = ExactStage(
-        RationalRows.stacked([kept.rows, new_rows]),
-        np.concatenate([kept.slope_on, filled([on] * count, (count,))]),
-        np.concatenate([kept.slope_off, filled([off] * count, (count,))]),
+        RationalRows.stacked([kept.rows, carriers.rows]),
+        np.concatenate([kept.slope_on, on]),
+        np.concatenate([kept.slope_off, off]),
         (*kept.origins, *origins),
     )
-    proof = "its bias exceeds what interval arithmetic says of the rest"
-    fresh = Known(0) if active is None else Known(1, proof)
     names = tuple(str(origin) for origin in origins)
     steps = [step for step in plan.steps if step.neuron not in names]
     steps += [_folded(plan, known, gate, names) for gate in plan.straight if plan.name(gate) not in names]
-    return [(Change(gates, (*(known[gate] for gate in plan.kept), *(fresh,) * count), columns, constants), steps)]
+    facts = (*(known[gate] for gate in plan.kept), *(carriers.known,) * count)
+    return Change(gates, facts, columns, constants), steps
 
 
 def independent_rows(rows: Rationals) -> tuple[list[int], Rationals]:

@@ -26,6 +26,7 @@ from polyfold.engine.watch import check_seconds
 from polyfold.errors import PolyfoldError
 from polyfold.network.load import load
 from polyfold.program.exact_program import ExactProgram
+from polyfold.program.program import Program
 
 Rounding = Literal["nearest", "never"]
 _WAYS = ((False, False), (True, False), (False, True), (True, True))
@@ -75,7 +76,7 @@ def reduce(
     if rounding not in ("nearest", "never"):
         raise PolyfoldError(f"rounding={rounding!r} must be 'nearest' or 'never'")
     started = time.perf_counter()
-    loaded = load(network)
+    loaded = network if isinstance(network, Program) else load(network)
     program = exactly(loaded)
     place = place_of(resolve_domain(domain, program.input_dim))
     only_floats = rounding == "never"

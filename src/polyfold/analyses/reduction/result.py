@@ -18,6 +18,7 @@ from polyfold.errors import LimitError, how_many
 from polyfold.network.graph import Network
 from polyfold.program.back_to_network import to_network
 from polyfold.program.exact_program import ExactProgram
+from polyfold.program.program import Program
 
 Kind = Literal["unread", "constant", "never active", "always active", "proportional", "opposite"]
 
@@ -49,7 +50,7 @@ class Reduction:
     output, what rounding the new weights to floats has changed.
     """
 
-    before: Network
+    before: Network | Program
     program: ExactProgram
     domain: Domain
     neurons_before: int

@@ -31,9 +31,11 @@ from polyfold.engine.interrupts import interrupts_noted
 from polyfold.engine.progress import Progress, reporter
 from polyfold.engine.watch import check_seconds
 from polyfold.errors import LimitError, PolyfoldError
+from polyfold.network.graph import Network
 from polyfold.network.load import load
-from polyfold.program.exact_program import ExactProgram, lower_exactly
+from polyfold.program.exact_program import ExactProgram, from_program, lower_exactly
 from polyfold.program.lower import lower
+from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
 
@@ -80,24 +82,22 @@ def stability(
     ('on', 'switches')
     """
     check_seconds(max_seconds)
-    program = exactly(network)
+    program = exactly(network if isinstance(network, Program) else load(network))
     place = place_of(resolve_domain(domain, program.input_dim))
     with reporter(progress, "neurons settled") as report:
         return settled(program, place, max_seconds, report, start)
 
 
-def exactly(network: Any) -> ExactProgram:
+def exactly(network: Network | Program) -> ExactProgram:
     """A network in rationals, unless it is too large for that."""
-    if isinstance(network, ExactProgram):
-        return network
-    loaded = load(network)
-    size = coefficients(lower(loaded))
+    lowered = network if isinstance(network, Program) else lower(network)
+    size = coefficients(lowered)
     if size > MOST_RATIONALS:
         raise LimitError(
             f"the network has {size:,} coefficients once its layers are written out as matrices, and rationals are "
             f"used up to {MOST_RATIONALS:,}: take a smaller network or part of this one"
         )
-    return lower_exactly(loaded)
+    return from_program(network) if isinstance(network, Program) else lower_exactly(network)
 
 
 def settled(
