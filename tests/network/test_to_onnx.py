@@ -226,13 +226,15 @@ def test_float32_is_another_function_unless_the_weights_were_float32() -> None:
     assert_same_values(network, X, rounded(X), tolerance=1e-6)
 
 
-def test_float32_convolutions_run_in_onnxruntime() -> None:
-    network = mnist_conv()
-    X = np.random.default_rng(0).uniform(size=(20, 784)).astype(np.float32)
+@pytest.mark.parametrize("name", SPATIAL)
+def test_float32_models_run_in_onnxruntime(name: str) -> None:
+    module, shapes = spatial_model(name)
+    network = load(module, input_shape=shapes)
+    X = points_of(network).astype(np.float32)
     model = network.to_onnx(dtype=np.float32)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    values = session.run(None, {"picture": X.reshape(20, 1, 28, 28)})[0]
-    assert_same_values(network, X.astype(np.float64), values, tolerance=1e-6)
+    feeds = {item.name: part for item, part in zip(session.get_inputs(), split(network, X), strict=True)}
+    assert_same_values(network, X.astype(np.float64), joined(session.run(None, feeds)), tolerance=1e-6)
 
 
 def test_numbers_that_float32_cannot_hold() -> None:

@@ -241,6 +241,16 @@ def test_float32_is_another_function_unless_the_weights_were_float32() -> None:
     assert lower(load(rounded.to_torch(dtype=torch.float32))).digest == lower(rounded).digest
 
 
+@pytest.mark.parametrize("name", SPATIAL)
+def test_float32_models_with_space(name: str) -> None:
+    module, shapes = spatial_model(name)
+    network = load(module, input_shape=shapes)
+    exported = network.to_torch(dtype=torch.float32)
+    assert {value.dtype for value in exported.state_dict().values()} <= {torch.float32, torch.int64}
+    X = points_of(network).astype(np.float32)
+    assert_same_values(network, X.astype(np.float64), run(exported, network, X), tolerance=1e-6)
+
+
 def test_types_that_do_not_do() -> None:
     with pytest.raises(NetworkError, match=r"torch.float64 or torch.float32, not in torch.float16"):
         chain(0.0).to_torch(dtype=torch.float16)
