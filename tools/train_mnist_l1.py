@@ -8,6 +8,10 @@ Serra, Yu, Kumar and Ramalingam ("Scaling Up Exact Neural Network Compression by
 which many neurons are always on or always off for pictures in [0, 1]^784. `mnist_he` has hidden layers of 32 and 16
 ReLUs and is trained in the same way without that term.
 
+Optimiser, batch and rates are those that the second paper's published code has by default; initialisation and seeds are
+ours. Three strengths were tried, with seed 0, and the one with most stable neurons was taken: test accuracy and neurons
+proved stable were 98.0 % and 0 for 0.00002, 98.1 % and 19 for 0.0001, 97.9 % and 81 for 0.0002.
+
 Both: pixels between 0 and 1 with nothing else done to them, He's normal initialisation with biases zero, cross entropy,
 stochastic gradient descent with momentum, a learning rate that falls to a tenth after every 50 epochs, one thread of
 one processor, seeds fixed: a minute or two each. Weights are float32, as trained; a file holds the settings and the
