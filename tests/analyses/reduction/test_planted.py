@@ -22,10 +22,13 @@ def same_everywhere(net, found, domain, rng):
 
 
 def irreducible(rng, domain, *dims):
-    """A network of which nothing can be removed."""
-    for _ in range(100):
+    """A network of which nothing can be removed, and in which nothing is linear."""
+    for _ in range(1000):
         net = planted.layers(rng, *dims)
-        if pf.reduce(net, domain).neurons_after == sum(dims[1:-1]):
+        hyperplanes = {tuple(np.append(w, b) / w[0]) for w, b in zip(*net[0], strict=True)}
+        distinct = len(hyperplanes) == dims[1]
+        if distinct and set(pf.stability(net, domain).behaviour) == {"switches"}:
+            assert pf.reduce(net, domain).neurons_after == sum(dims[1:-1])
             return net
     raise AssertionError("no such network was drawn")
 
@@ -98,8 +101,7 @@ def test_active_neurons_become_as_many_as_their_rank(inputs, active, readers, le
     for _ in range(active):
         crowded = planted.with_neuron(crowded, 0, planted.numbers(rng, inputs), 64.0, planted.numbers(rng, readers))
     found = pf.reduce(crowded, BOX)
-    # Once something linear is computed anyway, opposites are one.
-    assert found.neurons_after == 4 + left - found.counts.get("opposite", 0)
+    assert found.neurons_after == 4 + left
     X = rng.uniform(-1, 1, size=(10_000, inputs))
     np.testing.assert_allclose(found.network(X), pf.load(crowded)(X), rtol=0, atol=1e-9)
     assert found.confirm().verdict == "equal"
