@@ -96,7 +96,7 @@ def reduce(
         loaded,
         reduced,
         place.domain,
-        program.gates,
+        tuple(stage.width for stage in program.stages),
         (*first.steps, *last.steps),
         tuple(stability.of("undecided")),
         rounding_error(reduced, place),
