@@ -203,7 +203,8 @@ def _with_carriers(
 ) -> tuple[Change, list[Step]]:
     """The stage with carriers behind the gates that stay, under names of gates that went."""
     count = carriers.rows.size
-    gone = [gate for gate in range(plan.stage.width) if gate not in plan.kept]
+    # Names of gates that were always active suit best: so are most carriers.
+    gone = [*plan.straight, *(g for g in range(plan.stage.width) if g not in plan.kept and g not in plan.straight)]
     origins = tuple(plan.stage.origins[gate] for gate in gone[:count])
     columns, constants, first = {}, {}, 0
     for reader, rows in part.added.items():
