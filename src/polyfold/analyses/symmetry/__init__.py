@@ -1,0 +1,28 @@
+"""Transformations that leave a network's function the same, and what they leave the same of its weights.
+
+>>> import polyfold as pf
+>>> pf.symmetry.Permutation(1, (1, 0)).then(pf.symmetry.Rescaling(1, (2, 2))).inverse()
+Composition(steps=(Rescaling(layer=1, factors=(1/2, 1/2)), Permutation(layer=1, order=(1, 0))))
+"""
+
+from polyfold.analyses.symmetry.transformations import (
+    Composition,
+    Flip,
+    Permutation,
+    Rescaling,
+    Transformation,
+    compose,
+    identity,
+    random_transformation,
+)
+
+__all__ = [
+    "Composition",
+    "Flip",
+    "Permutation",
+    "Rescaling",
+    "Transformation",
+    "compose",
+    "identity",
+    "random_transformation",
+]
