@@ -5,6 +5,9 @@
 Composition(steps=(Rescaling(layer=1, factors=(1/2, 1/2)), Permutation(layer=1, order=(1, 0))))
 """
 
+from polyfold.analyses.symmetry.free_weights import FreeIncoming, FreeOutgoing
+from polyfold.analyses.symmetry.mixing import PositiveMixing
+from polyfold.analyses.symmetry.shifting import ShiftOutgoing, shift_everything
 from polyfold.analyses.symmetry.transformations import (
     Composition,
     Flip,
@@ -19,10 +22,15 @@ from polyfold.analyses.symmetry.transformations import (
 __all__ = [
     "Composition",
     "Flip",
+    "FreeIncoming",
+    "FreeOutgoing",
     "Permutation",
+    "PositiveMixing",
     "Rescaling",
+    "ShiftOutgoing",
     "Transformation",
     "compose",
     "identity",
     "random_transformation",
+    "shift_everything",
 ]

@@ -163,10 +163,10 @@ class Rescaling(Transformation):
 class Flip(Transformation):
     """The incoming weights and biases of some neurons are negated, and what reads the layer gets the linear rest.
 
-    A gate with slopes a where z > 0 and b elsewhere has g(z) = (a + b) z + g(-z): z + g(-z) for a ReLU, (1 + mu) z + g(-z)
-    for a LeakyReLU, g(-z) alone for an absolute value. So (a + b) v z is added to every row that reads the neuron by a
-    weight v, as weights on the layer's own sources. A network that had layers only gets connections that skip this one;
-    no neuron is added.
+    A gate with slopes a where z > 0 and b elsewhere has g(z) = (a + b) z + g(-z): that is z + g(-z) for a ReLU,
+    (1 + mu) z + g(-z) for a LeakyReLU, g(-z) alone for an absolute value. So (a + b) v z is added to every row that
+    reads the neuron by a weight v, as weights on the layer's own sources. A network that had layers only gets
+    connections that skip this one; no neuron is added.
 
     >>> from polyfold.program.exact_program import from_layers
     >>> network = from_layers([([[1, 2], [3, 4]], [5, 6]), ([[1, 1]], [0])])
