@@ -12,10 +12,16 @@ from flint import fmpq
 
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.exact.rational_arrays import Rationals, rationals, zeros
-from polyfold.program.exact_program import ExactProgram, ExactStage
+from polyfold.network.load import load
+from polyfold.program.exact_program import ExactProgram, ExactStage, lower_exactly
 from polyfold.program.rational_rows import RationalRows
 
 Reading = Callable[[RationalRows], RationalRows]
+
+
+def exactly(network: Any) -> ExactProgram:
+    """An ExactProgram as it is, and anything that `pf.load` takes in rationals."""
+    return network if isinstance(network, ExactProgram) else lower_exactly(load(network))
 
 
 def layer_of(program: ExactProgram, layer: int, what: Any) -> ExactStage:

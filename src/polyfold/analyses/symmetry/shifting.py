@@ -10,6 +10,7 @@ from flint import fmpq
 
 from polyfold.analyses.symmetry.layers import (
     amounts,
+    exactly,
     for_rows,
     layer_of,
     negated,
@@ -22,8 +23,7 @@ from polyfold.analyses.symmetry.layers import (
 )
 from polyfold.analyses.symmetry.transformations import Transformation, check_neuron, compose
 from polyfold.errors import PolyfoldError
-from polyfold.network.load import load
-from polyfold.program.exact_program import ExactProgram, ExactStage, lower_exactly
+from polyfold.program.exact_program import ExactProgram, ExactStage
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,7 +95,7 @@ def shift_everything(network: Any, layer: int, from_neuron: int, to_neuron: int)
     >>> shift_everything(network, 1, 0, 1)
     ShiftOutgoing(layer=1, from_neuron=0, to_neuron=1, amount=(3,), reader=2)
     """
-    program = network if isinstance(network, ExactProgram) else lower_exactly(load(network))
+    program = exactly(network)
     steps = [
         ShiftOutgoing(layer, from_neuron, to_neuron, rows.terms[layer][:, from_neuron], reader=number)
         for number, rows in enumerate(program.affines, start=1)

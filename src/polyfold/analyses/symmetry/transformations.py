@@ -19,6 +19,7 @@ from typing import Any, Self, overload
 import numpy as np
 
 from polyfold.analyses.symmetry.layers import (
+    exactly,
     in_rationals,
     layer_of,
     numbers,
@@ -32,9 +33,8 @@ from polyfold.analyses.symmetry.layers import (
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.exact.rational_arrays import product
 from polyfold.network.graph import Network
-from polyfold.network.load import load
 from polyfold.program.back_to_network import to_network
-from polyfold.program.exact_program import ExactProgram, ExactStage, lower_exactly
+from polyfold.program.exact_program import ExactProgram, ExactStage
 from polyfold.program.rational_rows import RationalRows
 
 KINDS = ("permutation", "rescaling", "flip")
@@ -62,7 +62,7 @@ class Transformation(ABC):
         """
         if isinstance(network, ExactProgram):
             return self.apply(network)
-        return to_network(self.apply(lower_exactly(load(network))))
+        return to_network(self.apply(exactly(network)))
 
     def then(self, other: Transformation) -> Transformation:
         """This one first, the other one after it."""
@@ -267,7 +267,7 @@ def random_transformation(
                 f"there is no kind of transformation {kind!r}; take some of {', '.join(map(repr, KINDS))}"
             )
     rng = np.random.default_rng(seed)
-    program = network if isinstance(network, ExactProgram) else lower_exactly(load(network))
+    program = exactly(network)
     steps: list[Transformation] = []
     for layer, stage in enumerate(program.stages, start=1):
         for kind in drawn:
