@@ -32,8 +32,8 @@ class Flatness:
 
     loss        the loss itself
     trace       the trace of H. It changes when neurons are rescaled, though the function does not
-    relative    sum over s, s' of <W[s], W[s']> trace H[s, s']: relative flatness. It stays the same when whole layers are
-                multiplied by factors, or the layer's own neurons each by its own; not when neurons that the layer reads
+    relative    sum over s, s' of <W[s], W[s']> trace H[s, s']: relative flatness. It stays the same when whole layers
+                are multiplied by factors, or the layer's own neurons each by its own; not when neurons that it reads
                 are. (A layer that reads several others has one such sum for each of them, and these are added up.)
     neuronwise  sum over s, s', t of W[s t] W[s' t] H[s t, s' t]. No permutation or rescaling of any neurons changes it
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from numbers import Integral
 from operator import index
 from typing import Any
 
@@ -121,6 +122,8 @@ def number(value: Any, what: str) -> Fraction:
     """
     if isinstance(value, fmpq):
         return Fraction(int(value.p), int(value.q))
+    if isinstance(value, Integral):
+        return Fraction(int(value))
     try:
         return Fraction(*value.as_integer_ratio())
     except (AttributeError, OverflowError, ValueError, TypeError) as error:
