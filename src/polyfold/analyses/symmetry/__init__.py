@@ -5,12 +5,12 @@
 Composition(steps=(Rescaling(layer=1, factors=(1/2, 1/2)), Permutation(layer=1, order=(1, 0))))
 """
 
-from polyfold.analyses.symmetry.distance import Distance, distance
-from polyfold.analyses.symmetry.flatness import Flatness, flatness
+from polyfold.analyses.symmetry.curvature import Flatness, flatness
+from polyfold.analyses.symmetry.distances import Distance, distance
 from polyfold.analyses.symmetry.free_weights import FreeIncoming, FreeOutgoing
 from polyfold.analyses.symmetry.mixing import PositiveMixing
-from polyfold.analyses.symmetry.normal_form import NormalForm, normal_form
-from polyfold.analyses.symmetry.path_norm import path_norm
+from polyfold.analyses.symmetry.normal_forms import NormalForm, normal_form
+from polyfold.analyses.symmetry.path_norms import path_norm
 from polyfold.analyses.symmetry.shifting import ShiftOutgoing, shift_everything
 from polyfold.analyses.symmetry.transformations import (
     Composition,

@@ -17,7 +17,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 from polyfold.analyses.symmetry.layers import exactly
-from polyfold.analyses.symmetry.normal_form import NormalForm, normal_form
+from polyfold.analyses.symmetry.normal_forms import NormalForm, normal_form
 from polyfold.analyses.symmetry.transformations import Composition, Permutation, Rescaling, Transformation
 from polyfold.errors import ShapeError
 from polyfold.exact.rational_arrays import nearest
@@ -31,8 +31,9 @@ Orders = list[npt.NDArray[np.int64]]
 class Distance:
     """How far apart two networks' weights are after matching.
 
-    value       the Euclidean distance of all weights, biases and slopes in normal form
-    layers      the same for each layer: what goes into every hidden layer, and into the output last
+    value       between 0 and 1: the root mean square of the layers' distances, so that every layer counts as much
+    layers      for each hidden layer, and the output last, the Euclidean distance of what goes into it (weights and
+                biases in normal form) over the sum of both lengths; slopes count too where they are not all the same
     same_orbit  whether permutations and positive rescalings make one network the other, decided in rationals
     optimal     whether no other matching is nearer: so if there is one hidden layer at most (up to the rounding of the
                 value), or if the distance is zero. Otherwise the matching is a local optimum: no layer alone can be
@@ -74,8 +75,8 @@ def distance(a: Any, b: Any) -> Distance:
     orders = matching.solve()
     squares = matching.squares(orders)
     return Distance(
-        float(np.sqrt(sum(squares))),
-        tuple(float(np.sqrt(square)) for square in squares),
+        float(np.sqrt(np.mean(squares))),
+        tuple(np.sqrt(squares).tolist()),
         same_orbit=False,
         optimal=len(orders) <= 1,
         alignment=_alignment(forms, orders),
@@ -83,21 +84,24 @@ def distance(a: Any, b: Any) -> Distance:
 
 
 class _Weights:
-    """A normal form in floats: a matrix for each pair of an affine function and a source, biases and slopes."""
+    """A normal form in floats: for each affine function a matrix a source, and the numbers that are a row's own."""
 
     def __init__(self, program: ExactProgram) -> None:
         self.widths = program.widths
         self.matrices = [{source: nearest(matrix) for source, matrix in rows.terms.items()} for rows in program.affines]
-        # Of a neuron's own numbers no order of others matters.
-        self.own = [
-            np.stack([nearest(stage.rows.bias), nearest(stage.slope_on), nearest(stage.slope_off)], axis=1)
-            for stage in program.stages
+        self.own = [nearest(rows.bias)[:, None] for rows in program.affines]
+        self.slopes = [
+            np.stack([nearest(stage.slope_on), nearest(stage.slope_off)], axis=1) for stage in program.stages
         ]
-        self.own.append(nearest(program.output.bias)[:, None])
 
     def matrix(self, number: int, source: int) -> Array:
         found = self.matrices[number - 1].get(source)
         return np.zeros((len(self.own[number - 1]), self.widths[source])) if found is None else found
+
+    def length(self, number: int) -> float:
+        """The Euclidean length of all numbers that go into a layer."""
+        squares = [np.square(array).sum() for array in (self.own[number - 1], *self.matrices[number - 1].values())]
+        return float(np.sqrt(sum(squares)))
 
 
 class _Matching:
@@ -105,7 +109,14 @@ class _Matching:
 
     def __init__(self, first: _Weights, second: _Weights) -> None:
         self.first, self.second = first, second
-        self.hidden = len(first.own) - 1
+        self.hidden = len(first.slopes)
+        for k, slopes in enumerate(zip(first.slopes, second.slopes, strict=True)):
+            if (np.concatenate(slopes) != slopes[0][0]).any():
+                for weights, own in zip((first, second), slopes, strict=True):
+                    weights.own[k] = np.concatenate([weights.own[k], own], axis=1)
+        # Lengths do not depend on the order, so dividing by them leaves every matching a sum of costs.
+        lengths = [first.length(number) + second.length(number) for number in range(1, self.hidden + 2)]
+        self.scales = [1 / length if length else 0.0 for length in lengths]
 
     def solve(self) -> Orders:
         """Layer by layer from the input on, by incoming weights; then in turn, by all weights, until none changes."""
@@ -123,7 +134,7 @@ class _Matching:
             total = improved
 
     def squares(self, orders: Orders) -> list[float]:
-        """The squared distance of each layer's incoming numbers."""
+        """For each layer the squared distance of what goes into it, over the squared sum of both lengths."""
         found = []
         for number in range(1, self.hidden + 2):
             rows = self._rows(number, orders)
@@ -131,7 +142,7 @@ class _Matching:
             for source, columns in self._sources(number, orders):
                 first, second = self.first.matrix(number, source), self.second.matrix(number, source)
                 square += float(np.square(first[np.ix_(rows, columns)] - second).sum())
-            found.append(square)
+            found.append(square * self.scales[number - 1] ** 2)
         return found
 
     def _cost_into(self, layer: int, orders: Orders) -> Array:
@@ -140,13 +151,15 @@ class _Matching:
         for source, columns in self._sources(layer, orders):
             here.append(self.first.matrix(layer, source)[:, columns])
             there.append(self.second.matrix(layer, source))
-        return _square_distances(np.concatenate(there, axis=1), np.concatenate(here, axis=1))
+        scale = self.scales[layer - 1]
+        return _square_distances(np.concatenate(there, axis=1) * scale, np.concatenate(here, axis=1) * scale)
 
     def _cost_out_of(self, layer: int, orders: Orders) -> Array:
         here, there = [], []
         for number in range(layer + 1, self.hidden + 2):
-            here.append(self.first.matrix(number, layer)[self._rows(number, orders)].T)
-            there.append(self.second.matrix(number, layer).T)
+            scale = self.scales[number - 1]
+            here.append(self.first.matrix(number, layer)[self._rows(number, orders)].T * scale)
+            there.append(self.second.matrix(number, layer).T * scale)
         return _square_distances(np.concatenate(there, axis=1), np.concatenate(here, axis=1))
 
     def _rows(self, number: int, orders: Orders) -> npt.NDArray[np.int64]:
