@@ -136,6 +136,18 @@ def test_the_trace_can_be_made_as_large_as_one_likes() -> None:
     assert there.neuronwise == here.neuronwise and there.relative == here.relative
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_many_inputs_are_means_of_fewer(loss: str) -> None:
+    """Some thousand inputs are taken in several batches; those of each third are in one."""
+    program = network(3, 2, 300, 10)
+    X, y = data(program, 3, loss, 4200)
+    parts = [flatness(program, X[k::3], y[k::3], loss=loss) for k in range(3)]
+    found = flatness(program, X, y, loss=loss)
+    for name in ("loss", "trace", "relative", "neuronwise"):
+        mean = np.mean([getattr(part, name) for part in parts], axis=0)
+        np.testing.assert_allclose(getattr(found, name), mean, rtol=1e-10)
+
+
 def test_models() -> None:
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(2, 5), torch.nn.ReLU(), torch.nn.Linear(5, 3)).double()

@@ -22,6 +22,8 @@ from polyfold.program.exact_program import ExactProgram
 
 Array = npt.NDArray[np.float64]
 LOSSES = ("squared", "cross_entropy")
+# How many derivatives are held at once: of every output by every entry of the widest layer, for each input.
+_BATCH = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -61,16 +63,22 @@ def flatness(network: Any, X: Any, y: Any, *, loss: str = "squared") -> Flatness
     """
     weights = _Weights(exactly(network))
     inputs = _rows(X, weights.widths[0], "X")
-    passed = weights.passed(inputs)
-    curvature = _curvature(loss, passed.outputs, y)
-    found = [_sums(J, matrices, passed.sources, curvature) for J, matrices in weights.derivatives(passed)]
-    trace, relative, neuronwise = zip(*found, strict=True)
-    return Flatness(curvature.loss, trace, relative, neuronwise)
+    targets = _targets(loss, y, len(inputs), weights.outputs)
+    totals = np.zeros(1 + 3 * len(weights.affines))
+    step = max(1, _BATCH // (weights.outputs * max(weights.widths)))
+    for first in range(0, len(inputs), step):
+        passed = weights.passed(inputs[first : first + step])
+        curvature = _curvature(loss, passed.outputs, targets[first : first + step])
+        sums = [_sums(J, matrices, passed.sources, curvature) for J, matrices in weights.derivatives(passed)]
+        totals += [curvature.loss, *np.transpose(sums).ravel()]
+    value, *means = (totals / len(inputs)).tolist()
+    count = len(weights.affines)
+    return Flatness(value, *(tuple(means[k * count : (k + 1) * count]) for k in range(3)))
 
 
 @dataclass(frozen=True, eq=False)
 class _Curvature:
-    """The loss, and its second derivative by the outputs at every input: diag(weights), less the mean if `centred`."""
+    """The sum of losses, and each one's second derivative by the outputs: diag(weights), less the mean if `centred`."""
 
     loss: float
     weights: Array
@@ -97,7 +105,7 @@ class _Weights:
     """A program in floats: for each affine function its matrices by source."""
 
     def __init__(self, program: ExactProgram) -> None:
-        self.widths = program.widths
+        self.widths, self.outputs = program.widths, program.output_dim
         self.affines = [
             ({source: nearest(matrix) for source, matrix in rows.terms.items()}, nearest(rows.bias))
             for rows in program.affines
@@ -119,7 +127,7 @@ class _Weights:
     def derivatives(self, passed: _Passed) -> list[tuple[Array, dict[int, Array]]]:
         """For each affine function the derivatives (inputs, outputs, rows) of the outputs by it, and its matrices."""
         count, size = passed.outputs.shape
-        by_source = [np.zeros((count, size, width)) for width in self.widths]
+        by_source = [np.zeros((count, size, width if source else 0)) for source, width in enumerate(self.widths)]
         J = np.broadcast_to(np.eye(size), (count, size, size))
         found = []
         for number in range(len(self.affines), 0, -1):
@@ -127,7 +135,8 @@ class _Weights:
             if number <= len(self.slopes):
                 J = by_source[number] * passed.slopes[number - 1][:, None, :]
             for source, matrix in matrices.items():
-                by_source[source] = by_source[source] + J @ matrix
+                if source:
+                    by_source[source] = by_source[source] + J @ matrix
             found.append((J, matrices))
         return found[::-1]
 
@@ -135,7 +144,7 @@ class _Weights:
 def _sums(
     J: Array, matrices: dict[int, Array], sources: list[Array], curvature: _Curvature
 ) -> tuple[float, float, float]:
-    """The trace, relative and neuronwise flatness of one layer."""
+    """The trace, relative and neuronwise flatness of one layer, summed over inputs."""
     own = curvature.diagonals(J).sum(axis=1)
     trace = relative = neuronwise = np.zeros(len(J))
     for source, matrix in matrices.items():
@@ -143,19 +152,23 @@ def _sums(
         trace = trace + own * squares.sum(axis=1)
         relative = relative + through.sum(axis=1) * squares.sum(axis=1)
         neuronwise = neuronwise + (through * squares).sum(axis=1)
-    return float(trace.mean()), float(relative.mean()), float(neuronwise.mean())
+    return float(trace.sum()), float(relative.sum()), float(neuronwise.sum())
 
 
-def _curvature(loss: str, outputs: Array, y: Any) -> _Curvature:
+def _curvature(loss: str, outputs: Array, targets: Array) -> _Curvature:
     if loss == "squared":
-        difference = outputs - _rows(y, outputs.shape[1], "y", len(outputs))
-        return _Curvature(float(np.square(difference).sum(axis=1).mean()), np.full(outputs.shape, 2.0), False)
+        return _Curvature(float(np.square(outputs - targets).sum()), np.full(outputs.shape, 2.0), False)
+    shifted = outputs - outputs.max(axis=1, keepdims=True)
+    logarithms = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+    return _Curvature(-float((logarithms * targets).sum()), np.exp(logarithms), True)
+
+
+def _targets(loss: str, y: Any, count: int, size: int) -> Array:
+    """One row for each input: the outputs wanted, or 1 for the right class."""
+    if loss == "squared":
+        return _rows(y, size, "y", count)
     if loss == "cross_entropy":
-        labels = _labels(y, outputs)
-        shifted = outputs - outputs.max(axis=1, keepdims=True)
-        logarithms = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
-        value = -logarithms[np.arange(len(labels)), labels].mean()
-        return _Curvature(float(value), np.exp(logarithms), True)
+        return np.eye(size)[_labels(y, count, size)]
     raise PolyfoldError(f"there is no loss {loss!r}; take {' or '.join(map(repr, LOSSES))}")
 
 
@@ -169,8 +182,7 @@ def _rows(values: Any, size: int, what: str, count: int | None = None) -> Array:
     return array
 
 
-def _labels(y: Any, outputs: Array) -> npt.NDArray[np.int64]:
-    count, classes = outputs.shape
+def _labels(y: Any, count: int, classes: int) -> npt.NDArray[np.int64]:
     labels = real_array("y", y)
     if classes < 2:
         raise PolyfoldError("cross entropy needs an output for each class, at least two; this network has one output")
