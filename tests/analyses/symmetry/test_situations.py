@@ -126,6 +126,19 @@ def test_shifts_that_make_no_sense(make, message: str) -> None:
         make(from_layers([([[1], [2]], [1, 2]), ([[1, 1]], [0])]))
 
 
+def test_two_ways_to_split_opposite_neurons() -> None:
+    """v1 (n)+ + v2 (-k n)+ is v1 n + (v1 + k v2)(-n)+ and -k v2 n + (v1 + k v2)(n)+: the paper lacks the minus sign."""
+    v1, v2, k = fmpq(3), fmpq(5), fmpq(2, 7)
+    program = from_layers([([[1], [-k]], [0, 0]), ([[v1, v2]], [0])])
+    for keep, linear in ((1, v1), (0, -k * v2)):
+        flipped = pf.symmetry.Flip(1, (1 - keep,))(program)
+        one = pf.symmetry.shift_everything(flipped, 1, 1 - keep, keep)(flipped)
+        assert one.output.terms[0].tolist() == [[linear]]
+        weight = one.output.terms[1][0, keep] * abs(one.stages[0].rows.terms[0][keep, 0])
+        assert weight == v1 + k * v2
+        assert same_values(program, one)
+
+
 # -- free weights
 
 

@@ -150,6 +150,14 @@ def test_rounding_to_floats_is_the_nearest() -> None:
     assert exact_program.output.terms[1][0, 0] == fmpq(1, 3)
 
 
+@pytest.mark.parametrize(("factor", "size"), [(Fraction(2) ** 2000, "large"), (Fraction(2) ** -1100, "small")])
+def test_weights_that_floats_cannot_hold(factor: Fraction, size: str) -> None:
+    step = Rescaling(1, (factor, 1))
+    with pytest.raises(pf.PolyfoldError, match=f"makes a weight that is too {size} for a float; apply it to an Exact"):
+        step(ABSOLUTE)
+    assert same_values(from_layers(ABSOLUTE), step(from_layers(ABSOLUTE)))
+
+
 def test_values() -> None:
     assert Permutation(1, [1, 0]) == Permutation(np.int64(1), np.array([1, 0]))
     assert Rescaling(1, (0.5, 2)) == Rescaling(1, (fmpq(1, 2), Fraction(2))) == Rescaling(1, np.array([0.5, 2.0]))

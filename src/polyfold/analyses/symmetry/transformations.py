@@ -31,7 +31,7 @@ from polyfold.analyses.symmetry.layers import (
     with_term,
 )
 from polyfold.errors import PolyfoldError, how_many
-from polyfold.exact.rational_arrays import product
+from polyfold.exact.rational_arrays import nearest, product
 from polyfold.network.graph import Network
 from polyfold.program.back_to_network import to_network
 from polyfold.program.exact_program import ExactProgram, ExactStage
@@ -62,7 +62,9 @@ class Transformation(ABC):
         """
         if isinstance(network, ExactProgram):
             return self.apply(network)
-        return to_network(self.apply(exactly(network)))
+        changed = self.apply(exactly(network))
+        _check_in_range(self, changed)
+        return to_network(changed)
 
     def then(self, other: Transformation) -> Transformation:
         """This one first, the other one after it."""
@@ -287,6 +289,20 @@ def check_neuron(what: Transformation, neuron: int, stage: ExactStage) -> None:
         raise PolyfoldError(
             f"{what!r}: there is no neuron {neuron}; the layer has {how_many(stage.width, 'neuron')}, counted from 0"
         )
+
+
+def _check_in_range(what: Transformation, program: ExactProgram) -> None:
+    """Refuses what rounding to floats would make infinite, or zero where it is not: that is another function."""
+    arrays = [array for rows in program.affines for array in (rows.bias, *rows.terms.values())]
+    for array in arrays:
+        floats = nearest(array)
+        lost = ~np.isfinite(floats) | ((floats == 0) & np.asarray(array != 0, dtype=np.bool_))
+        if lost.any():
+            size = "small" if np.isfinite(floats[lost][0]) else "large"
+            raise PolyfoldError(
+                f"{what!r} makes a weight that is too {size} for a float; apply it to an ExactProgram, which has any "
+                "rational numbers"
+            )
 
 
 def _check_size(what: Transformation, size: int, stage: ExactStage) -> None:
