@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -146,6 +146,26 @@ def test_all_orders_of_equal_neurons_have_one_form(layers) -> None:
     program = from_layers(layers)
     forms = {normal_form(each) for each in _all_orders(program)}
     assert len(forms) == 1
+
+
+@given(seed=SEEDS)
+@settings(max_examples=150, deadline=None)
+def test_networks_of_zeros_and_ones(seed: int) -> None:
+    """Neurons without weights, without scale, and alike: every way to settle them occurs."""
+    rng = np.random.default_rng(seed)
+    dims = [*rng.integers(1, 3, size=1), *rng.integers(1, 6, size=rng.integers(1, 4)), *rng.integers(1, 3, size=1)]
+    values = [[-1, 0, 1], [0, 1], [0, 0, 0, 1], [0, 1, 2]][rng.integers(4)]
+    program = from_layers([(rng.choice(values, size=(m, n)), rng.choice([0, 0, 1], size=m)) for n, m in pairwise(dims)])
+    other = random_steps(program, seed, ORBIT, count=8)(program)
+    assert form_or_refusal(program) == form_or_refusal(other)
+
+
+def form_or_refusal(program: ExactProgram) -> object:
+    try:
+        return normal_form(program)
+    except pf.PolyfoldError as error:
+        assert "has no normal scale" in str(error)
+        return "no normal scale"
 
 
 def test_cycles_of_other_lengths_are_told_apart() -> None:

@@ -80,7 +80,7 @@ class _Search:
                 if self._has_weights(layer, neuron):
                     raise PolyfoldError(
                         f"neuron {neuron} of hidden layer {layer} has no normal scale: it is zero at every input, "
-                        "and reads and is read by nothing but neurons of that kind; remove them first"
+                        "and reads and is read by nothing but neurons of that kind; remove them first (pf.reduce does)"
                     )
 
     def _learn(self, layer: int, total: Rationals, *, inverted: bool) -> None:

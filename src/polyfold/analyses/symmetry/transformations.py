@@ -3,9 +3,9 @@
 A transformation changes weights and leaves the function the same at every input. It is data, not a network: it can be
 kept, compared, inverted, composed, and applied to any network that has the layers it speaks of.
 
-On an ExactProgram everything is exact. On anything else the result is a Network with the nearest floats, which is the
-same function to the last digit if its coefficients are floats (factors that are powers of two, and no overflow), and
-otherwise as near to it as rounding once allows.
+On an ExactProgram everything is exact. On anything else the result is a Network with the nearest floats. It is the same
+function to the last digit where the exact weights are floats: after permutations, and rescalings by powers of two. Else
+every weight has been rounded once.
 """
 
 from __future__ import annotations
