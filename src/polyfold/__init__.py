@@ -10,10 +10,10 @@ What is named here is imported when it is first asked for, so that `import polyf
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from polyfold.analyses import symmetry
     from polyfold.analyses.bounds.bounds import Bounds, bounds
     from polyfold.analyses.bounds.estimate import Estimate, estimate
     from polyfold.analyses.boxes.build import boxes
@@ -166,12 +166,14 @@ __all__ = [
     "sublevel",
     "summarise",
     "superlevel",
+    "symmetry",
     "unfold",
     "variance",
 ]
 
 # Which module has which names: the imports above, said to Python. tests/repository/test_import.py compares the two.
 _PLACES = {
+    "analyses": ("symmetry",),
     "analyses.bounds.bounds": ("Bounds", "bounds"),
     "analyses.bounds.estimate": ("Estimate", "estimate"),
     "analyses.boxes.build": ("boxes",),
@@ -243,7 +245,8 @@ if not TYPE_CHECKING:  # or any name would seem to be there to a type checker
         if name not in _MODULE_OF:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         module, original = _MODULE_OF[name]
-        found = getattr(import_module(f"{__name__}.{module}"), original)
+        # As `from module import original`, which imports a module of that name too.
+        found = getattr(__import__(f"{__name__}.{module}", fromlist=(original,)), original)
         globals()[name] = found  # so that it is asked for once
         return found
 
