@@ -12,11 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq
 
-from polyfold.analyses.two_layer.form import TwoLayer, Wall, row_of, wall_of
+from polyfold.analyses.two_layer.form import TwoLayer, Wall, row_of
 from polyfold.exact.rational import as_float, rational
 from polyfold.exact.rational_arrays import Rationals, identity, product, rationals, zeros
-
-_ZERO = fmpq(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,20 +47,14 @@ class Bends:
 
 
 def bends_of(form: TwoLayer) -> Bends:
-    """A network's function, wall by wall; it need not be reduced."""
+    """A network's function, wall by wall. Walls may occur more than once; no neuron may read nothing but its bias."""
+    turned = [k for k, (_, factor) in enumerate(form.walls) if factor < 0]
     relus = form.in_relus()
-    D, e = relus.alpha, relus.c
     bends: dict[Wall, Rationals] = {}
-    for k in range(relus.neurons):
-        weights, bias, v = relus.W[k], relus.b[k], relus.V[:, k]
-        if not weights.any():
-            e = e + v * max(bias, _ZERO)
-            continue
-        wall, factor = wall_of(weights, bias)
-        bends[wall] = bends.get(wall, zeros(len(e))) + v * abs(factor)
-        if factor < 0:  # relu(z) = relu(-z) + z
-            D, e = D + v[:, None] * weights[None, :], e + v * bias
-    return Bends({wall: bend for wall, bend in bends.items() if bend.any()}, D, e)
+    for k, (wall, factor) in enumerate(form.walls):
+        bends[wall] = bends.get(wall, zeros(len(form.c))) + relus.V[:, k] * abs(factor)
+    straight = relus.flipped(turned)
+    return Bends({wall: bend for wall, bend in bends.items() if bend.any()}, straight.alpha, straight.c)
 
 
 def point_of_difference(difference: Bends) -> Rationals:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from polyfold.program.origins import GateOrigin
 from polyfold.program.rational_rows import RationalRows
 
 Wall = tuple[int, ...]
-_ONE, _ZERO = fmpq(1), fmpq(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +47,11 @@ class TwoLayer:
     def is_plain(self) -> bool:
         """Whether N(x) is a constant, so that all but the neurons is a bias."""
         return not self.alpha.any()
+
+    @cached_property
+    def walls(self) -> tuple[tuple[Wall, fmpq], ...]:
+        """Every neuron's wall, and the factor by which the neuron has it (`wall_of`). None may read only its bias."""
+        return tuple(wall_of(self.W[k], self.b[k]) for k in range(self.neurons))
 
     def take(self, neurons: Sequence[int]) -> TwoLayer:
         """Some neurons, in this order; the linear part is kept."""

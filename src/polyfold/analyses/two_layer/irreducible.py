@@ -117,25 +117,26 @@ def irreducible(network: Any, domain: DomainLike = None, *, max_seconds: float |
     elif not subset:
         word = "no flips make N(x) constant" if subset.status == "none" else "flips that make N(x) constant: unknown"
         steps.append(Step("linear part", (), f"{word}: {subset.how}"))
-    written, more = _written(found, paired.form, reach, has_path=bool(form.alpha.any()))
+    written, more = _written(form, paired.form, found, reach)
     return Irreducible(found.program, written.program, (*steps, *more), form.neurons, constant)
 
 
-def _written(found: TwoLayer, paired: TwoLayer, reach: Reach, has_path: bool) -> tuple[TwoLayer, list[Step]]:
+def _written(given: TwoLayer, paired: TwoLayer, found: TwoLayer, reach: Reach) -> tuple[TwoLayer, list[Step]]:
     """The form as a network without a linear path, unless there was one: with opposite pairs if that takes no more."""
     if found.is_plain:
         return found, []
-    if has_path:
+    if not given.is_plain:
         return found, [Step("linear part", (), "N(x) is a linear path, as the network given has one")]
-    costs = [(form.neurons + cost(form, reach)) for form in (found, paired)]
-    if costs[1] > costs[0]:
-        written, step = written_plainly(found, reach)
-        return written, [step]
-    pairs = how_many(len(opposite_pairs(paired)), "opposite pair")
-    stay = "stays" if pairs.startswith("1 ") else "stay"
-    why = f"as a network, {pairs} {stay}: {how_many(costs[1], 'neuron')}; R3 would need {costs[0]}"
-    kept = [Step("linear part", (), why)]
-    if paired.is_plain:
-        return paired, kept
-    written, step = written_plainly(paired, reach)
-    return written, [*kept, step]
+    costs = [form.neurons + cost(form, reach) for form in (given, paired, found)]
+    best = costs.index(min(costs))
+    written = (given, paired, found)[best]
+    steps = []
+    if best < 2:
+        pairs = len(opposite_pairs(paired))
+        stay = "1 opposite pair stays" if pairs == 1 else f"{pairs:,} opposite pairs stay"
+        what = stay if best else "all stays as it was"
+        steps.append(Step("linear part", (), f"as a network, {what}: {costs[best]} neurons; R3 would need {costs[2]}"))
+    if not written.is_plain:
+        written, step = written_plainly(written, reach)
+        steps.append(step)
+    return written, steps

@@ -59,7 +59,9 @@ def constant_linear_part(program: ExactProgram, max_seconds: float = DEFAULT_SEC
 
 
 def flips_to_constant(form: TwoLayer, max_seconds: float) -> Subset:
-    """Which flips make N constant."""
+    """Which flips make N constant; none at all if it is."""
+    if form.is_plain:
+        return Subset("found", (), "N(x) is constant as it is")
     return subset_with_sum(_added_by_flips(form), -form.alpha.ravel(), max_seconds)
 
 

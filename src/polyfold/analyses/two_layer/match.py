@@ -16,7 +16,7 @@ import numpy as np
 from polyfold.analyses.equivalence.result import in_digits
 from polyfold.analyses.symmetry.transformations import Transformation
 from polyfold.analyses.two_layer.difference import Bends, bends_of, point_of_difference
-from polyfold.analyses.two_layer.form import TwoLayer, Wall, of_program, two_layer, wall_of
+from polyfold.analyses.two_layer.form import TwoLayer, Wall, of_program, two_layer
 from polyfold.analyses.two_layer.matching import exact_pairing, linear_deviation, near_pairing, with_equal_slopes
 from polyfold.analyses.two_layer.rules import Reduction, by_rules
 from polyfold.analyses.two_layer.steps import Step
@@ -162,7 +162,7 @@ def _reason(first: TwoLayer, second: TwoLayer, difference: Bends) -> str:
 
 
 def _names(form: TwoLayer) -> dict[Wall, str]:
-    return {wall_of(form.W[k], form.b[k])[0]: str(form.origins[k]) for k in range(form.neurons)}
+    return {wall: str(origin) for (wall, _), origin in zip(form.walls, form.origins, strict=True)}
 
 
 def _same(a: TwoLayer, b: TwoLayer) -> bool:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from flint import fmpq
 
 from polyfold.analyses.symmetry.transformations import Composition, Flip, Permutation, Rescaling, Transformation
-from polyfold.analyses.two_layer.form import TwoLayer, of_program, wall_of
+from polyfold.analyses.two_layer.form import TwoLayer, of_program
 from polyfold.exact.rational import rational
 from polyfold.exact.rational_arrays import Rationals, nearest
 
@@ -44,16 +44,10 @@ def with_equal_slopes(a: TwoLayer, b: TwoLayer, pairing: Pairing) -> bool:
 
 def exact_pairing(a: TwoLayer, b: TwoLayer) -> Pairing:
     """The pairing of two irreducible forms of one function: they have the same walls."""
-    place = {}
-    for k in range(a.neurons):
-        wall, factor = wall_of(a.W[k], a.b[k])
-        place[wall] = (k, factor)
-    found = []
-    for i in range(b.neurons):
-        wall, factor = wall_of(b.W[i], b.b[i])
-        k, other = place[wall]
-        found.append((k, factor / other))
-    return Pairing(tuple(k for k, _ in found), tuple(factor for _, factor in found))
+    place = {wall: (k, factor) for k, (wall, factor) in enumerate(a.walls)}
+    partners = [place[wall] for wall, _ in b.walls]
+    factors = tuple(factor / other for (_, factor), (_, other) in zip(b.walls, partners, strict=True))
+    return Pairing(tuple(k for k, _ in partners), factors)
 
 
 def near_pairing(a: TwoLayer, b: TwoLayer, tolerance: float) -> tuple[Pairing, float] | None:

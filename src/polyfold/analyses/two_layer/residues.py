@@ -28,8 +28,8 @@ _MOST_ENTRIES = 1 << 24
 _MOST_VARIABLES = 44
 
 
-class OutOfTimeError(Exception):
-    """The search was not over in time."""
+class GaveUpError(Exception):
+    """The search was not over in time, or there was too much to search; the message says which."""
 
 
 @dataclass(frozen=True)
@@ -92,18 +92,20 @@ def parts(rows: Sequence[Row], variables: int) -> list[Part]:
     return [Part(tuple(some), tuple(free)) for some, free in found.values()]
 
 
-def solutions(part: Part, prime: int, may_go_on: Callable[[], bool]) -> Iterator[Choice] | None:
-    """All choices of 0 and 1 that solve a part; None if there are too many to look at.
+def solutions(part: Part, prime: int, go_on: Callable[[], None]) -> Iterator[Choice]:
+    """All choices of 0 and 1 that solve a part.
 
-    Raises OutOfTimeError.
+    `go_on` is asked every now and then and may raise GaveUpError, which is also raised if there is too much to look at.
     """
-    found = _variable_by_variable(part, prime, may_go_on)
-    if found is None and part.size <= _MOST_VARIABLES:
-        return _from_both_halves(part, prime, may_go_on)
-    return found
+    found = _variable_by_variable(part, prime, go_on)
+    if found is not None:
+        return found
+    if part.size > _MOST_VARIABLES:
+        raise GaveUpError(f"{part.size} variables that depend on each other have too many combinations to try all")
+    return _from_both_halves(part, prime, go_on)
 
 
-def _variable_by_variable(part: Part, prime: int, may_go_on: Callable[[], bool]) -> Iterator[Choice] | None:
+def _variable_by_variable(part: Part, prime: int, go_on: Callable[[], None]) -> Iterator[Choice] | None:
     order = _order(part)
     last = {number: max((order.index(j) for j in row.coefficients), default=-1) for number, row in enumerate(part.rows)}
     constants = np.array([row.constant for row in part.rows], dtype=np.uint64)
@@ -113,8 +115,7 @@ def _variable_by_variable(part: Part, prime: int, may_go_on: Callable[[], bool])
     open_rows = list(range(len(part.rows)))
     for step in range(-1, len(order)):
         if step >= 0:
-            if not may_go_on():
-                raise OutOfTimeError
+            go_on()
             if 2 * len(chosen) * (len(open_rows) + len(order) // 8 + 1) > _MOST_ENTRIES:
                 return None
             coefficients = [part.rows[k].coefficients.get(order[step], 0) for k in open_rows]
@@ -156,7 +157,7 @@ def _value(row: Row, choice: Choice, prime: int) -> int:
     return (row.constant - sum(value * choice[j] for j, value in row.coefficients.items())) % prime
 
 
-def _from_both_halves(part: Part, prime: int, may_go_on: Callable[[], bool]) -> Iterator[Choice]:
+def _from_both_halves(part: Part, prime: int, go_on: Callable[[], None]) -> Iterator[Choice]:
     """All rows as one, by random factors: sums over one half of the variables that complete sums over the other."""
     factors = random.Random(0)
     weights = [factors.randrange(1, prime) for _ in part.rows]
@@ -170,8 +171,7 @@ def _from_both_halves(part: Part, prime: int, may_go_on: Callable[[], bool]) -> 
     left, right = variables[: len(variables) // 2], variables[len(variables) // 2 :]
     have = _all_sums([sums[j] for j in left], prime)
     lack = (np.uint64(target) + np.uint64(prime) - _all_sums([sums[j] for j in right], prime)) % np.uint64(prime)
-    if not may_go_on():
-        raise OutOfTimeError
+    go_on()
     # Both in order, or looking up millions of sums takes ten times as long.
     ones, others = np.argsort(have), np.argsort(lack)
     have, lack = have[ones], lack[others]
@@ -179,8 +179,7 @@ def _from_both_halves(part: Part, prime: int, may_go_on: Callable[[], bool]) -> 
     for place in np.flatnonzero(first < behind).tolist():
         other = int(others[place])
         for one in ones[first[place] : behind[place]].tolist():
-            if not may_go_on():
-                raise OutOfTimeError
+            go_on()
             choice = {j: one >> k & 1 for k, j in enumerate(left)} | {j: other >> k & 1 for k, j in enumerate(right)}
             if all(_value(row, choice, prime) == choice[row.pivot] for row in part.rows):
                 yield choice

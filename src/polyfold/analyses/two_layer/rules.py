@@ -6,7 +6,7 @@ All of it follows from one identity. Two neurons on one wall see z and s z for s
                                        t = s v (h_off if s > 0 else h_on) - u g_off,
 
 for gates g and h of any two different slopes each, and vectors v of outgoing weights. With s > 0 and equal gates t is
-zero (R2); with s < 0 it is the linear part of an opposite pair (R3).
+zero (R2); with s < 0 it is the linear part of an opposite pair (R3). Neurons with different gates are as such pairs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 
 from flint import fmpq
 
-from polyfold.analyses.two_layer.form import TwoLayer, Wall, wall_of
+from polyfold.analyses.two_layer.form import TwoLayer, Wall
 from polyfold.analyses.two_layer.steps import Rule, Step
 from polyfold.exact.rational_arrays import Rationals
 
@@ -51,22 +51,24 @@ def r1(reduction: Reduction) -> Reduction:
 
 
 def r2(reduction: Reduction) -> Reduction:
-    """Neurons that see the same up to a positive factor: into one of them."""
+    """Neurons with equal gates that see the same up to a positive factor: into one of them."""
     work = _Work(reduction)
     for members in work.walls():
-        for positive in (True, False):
-            side = [k for k in members if (work.factor[k] > 0) == positive]
-            survivor = _survivor([work.factor[k] for k in side])
-            for k in side:
-                if k != side[survivor]:
-                    work.merge(k, side[survivor])
-            if len(side) > 1:
-                work.drop_if_idle(side[survivor])
+        alike: dict[tuple[bool, fmpq, fmpq], list[int]] = {}
+        for k in members:
+            alike.setdefault((work.factor[k] > 0, work.form.on[k], work.form.off[k]), []).append(k)
+        for some in alike.values():
+            survivor = some[_survivor([work.factor[k] for k in some])]
+            for k in some:
+                if k != survivor:
+                    work.merge(k, survivor)
+            if len(some) > 1:
+                work.drop_if_idle(survivor)
     return work.done()
 
 
 def r3(reduction: Reduction) -> Reduction:
-    """Opposite pairs: into one neuron and the linear part."""
+    """Opposite pairs, and neurons with different gates, on one wall: into one neuron and the linear part."""
     work = _Work(reduction)
     for members in work.walls():
         for k in members[1:]:
@@ -82,8 +84,8 @@ def opposite_pairs(form: TwoLayer) -> list[tuple[int, int]]:
 
 
 def _survivor(factors: Sequence[fmpq]) -> int:
-    """The neuron of a side that the others are added to: the first that they are even multiples of, in powers of two,
-    so that floats stay floats; else the first."""
+    """The neuron that the others are added to: the first for which their factors are floats, if there is one, so that
+    floats stay floats."""
     for number, one in enumerate(factors):
         if all(_is_power_of_two(int((other / one).q)) for other in factors):
             return number
@@ -108,7 +110,7 @@ class _Work:
         """The neurons of each wall; every one of them must have some incoming weight."""
         found: dict[Wall, list[int]] = {}
         for k in range(self.form.neurons):
-            wall, self.factor[k] = wall_of(self.form.W[k], self.form.b[k])
+            wall, self.factor[k] = self.form.walls[k]
             found.setdefault(wall, []).append(k)
         return list(found.values())
 
@@ -136,12 +138,13 @@ class _Work:
         self._add_linear(t, into)
         name = form.origins[into]
         linear = " and N(x)" if t.any() else ""
-        if s > 0:
-            self._drop(k, "R2", f"it sees {s} times what {name} does; it is now part of {name}{linear}", also=into)
-        else:
-            self._drop(k, "R3", f"it sees {s} times what {name} does; the pair is now {name}{linear}", also=into)
+        equal = s > 0 and form.on[k] == form.on[into] and form.off[k] == form.off[into]
+        becomes = f"it is now part of {name}" if equal else f"the pair is now {name}{linear}"
+        self._drop(k, "R2" if equal else "R3", f"it sees {s} times what {name} does; {becomes}", also=into)
 
     def done(self) -> Reduction:
+        if all(self.alive):
+            return Reduction(self.form, tuple(self.steps))
         form = replace(self.form, V=self.V, alpha=self.alpha, c=self.c)
         return Reduction(form.take([k for k, alive in enumerate(self.alive) if alive]), tuple(self.steps))
 

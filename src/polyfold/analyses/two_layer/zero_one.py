@@ -16,9 +16,9 @@ from typing import Literal
 from flint import fmpq
 
 from polyfold.analyses.two_layer.guides import Equations, contradiction, proposal
-from polyfold.analyses.two_layer.residues import PRIMES, Choice, OutOfTimeError, eliminated, parts, solutions
+from polyfold.analyses.two_layer.residues import PRIMES, Choice, GaveUpError, eliminated, parts, solutions
 from polyfold.errors import how_many
-from polyfold.exact.rational_arrays import Rationals
+from polyfold.exact.rational_arrays import Rationals, zeros
 
 # What is not decided by then is unknown, unless somebody gives more time.
 DEFAULT_SECONDS = 10.0
@@ -46,9 +46,8 @@ def subset_with_sum(vectors: Rationals, target: Rationals, max_seconds: float = 
     'none'
     """
     if not target.any():
-        return Subset("found", (), "there is nothing to add up")
-    equations, targets = _integers(vectors, target)
-    return _Question(equations, targets, vectors.shape[1], False, max_seconds).answer()
+        return Subset("found", (), "no column adds up to zero")
+    return _answered(vectors, target, False, max_seconds)
 
 
 def nonempty_subset_without_sum(vectors: Rationals, max_seconds: float = DEFAULT_SECONDS) -> Subset:
@@ -63,8 +62,17 @@ def nonempty_subset_without_sum(vectors: Rationals, max_seconds: float = DEFAULT
     zero = next((j for j in range(vectors.shape[1]) if not vectors[:, j].any()), None)
     if zero is not None:
         return Subset("found", (zero,), "it is zero by itself")
-    equations, targets = _integers(vectors, None)
-    return _Question(equations, targets, vectors.shape[1], True, max_seconds).answer()
+    return _answered(vectors, zeros(len(vectors)), True, max_seconds)
+
+
+def _answered(vectors: Rationals, target: Rationals, nonempty: bool, max_seconds: float) -> Subset:
+    # Some of the equations are enough if they have no solution, and then the others need not be written in integers.
+    step = len(vectors) // (2 * vectors.shape[1] + 1)
+    if step > 1:
+        some = _Question(*_integers(vectors[::step], target[::step]), vectors.shape[1], nonempty, max_seconds / 2)
+        if (why := some.why_none()) is not None:
+            return Subset("none", (), why)
+    return _Question(*_integers(vectors, target), vectors.shape[1], nonempty, max_seconds).answer()
 
 
 class _Question:
@@ -79,33 +87,36 @@ class _Question:
         self._started = time.perf_counter()
 
     def answer(self) -> Subset:
-        if not self.variables or not self.equations:
+        if not self.variables:
             return Subset("none", (), "there is nothing to choose from")
-        how = ""
         try:
             for prime in PRIMES:
                 found = self._by_residues(prime)
                 if found is not None:
                     return found
-        except OutOfTimeError:
-            how = f"the search was not over after {self.max_seconds:g} seconds"
-        return self._by_guides(how)
+        except GaveUpError as error:
+            return self._by_guides(str(error))
+        return self._by_guides("what solves the equations modulo several primes does not solve them")
+
+    def why_none(self) -> str | None:
+        """Why there is no solution, if one look is enough to see that there is none."""
+        try:
+            found = self._by_residues(PRIMES[0]) if self.equations else None
+        except GaveUpError:
+            return None
+        return found.how if found is not None and found.status == "none" else None
 
     def _by_residues(self, prime: int) -> Subset | None:
-        """An answer, or None if a part is too large or the prime is unlucky."""
+        """An answer, or None if the prime is unlucky: the equations have a solution modulo it that is none."""
         rows = eliminated(self.equations, self.targets, prime)
         free = self.variables - len(rows or ())
         how = f"elimination leaves {free:,} of {how_many(self.variables, 'variable')} free"
         if rows is None:
             return Subset("none", (), f"the {how_many(len(self.equations), 'equation')} contradict each other")
         chosen: Choice = {}
-        pieces = parts(rows, self.variables)
-        for part in pieces:
-            found = solutions(part, prime, self._may_go_on)
-            if found is None:
-                return None
-            wanted = (choice for choice in found if not self.nonempty or any(choice.values()))
-            choice = next(wanted, None)
+        for part in parts(rows, self.variables):
+            found = solutions(part, prime, self._go_on)
+            choice = next((one for one in found if not self.nonempty or any(one.values())), None)
             if choice is None and not self.nonempty:
                 return Subset("none", (), f"{how}, and no way to set them")
             if choice is not None:
@@ -118,7 +129,6 @@ class _Question:
         return Subset("found", members, how) if self._is_solution(members) else None
 
     def _by_guides(self, how: str) -> Subset:
-        how = how or "there are too many combinations to try all"
         y = contradiction(self.equations, self.targets, self.nonempty, self._left)
         if y is not None and self._contradicts(y):
             return Subset("none", (), "a combination of the equations has one sign for every choice")
@@ -147,8 +157,9 @@ class _Question:
         reach = [sum((value for value in combined if value * sign > 0), fmpq(0)) for sign in (-1, 1)]
         return not reach[0] <= target <= reach[1]
 
-    def _may_go_on(self) -> bool:
-        return time.perf_counter() - self._started < self.max_seconds
+    def _go_on(self) -> None:
+        if time.perf_counter() - self._started > self.max_seconds:
+            raise GaveUpError(f"the search was not over after {self.max_seconds:g} seconds")
 
     @property
     def _left(self) -> float:
@@ -156,11 +167,11 @@ class _Question:
         return max(self.max_seconds - (time.perf_counter() - self._started), 1.0)
 
 
-def _integers(vectors: Rationals, target: Rationals | None) -> tuple[list[list[int]], list[int]]:
+def _integers(vectors: Rationals, target: Rationals) -> tuple[list[list[int]], list[int]]:
     """The equations in smallest integers, without those that say nothing and those that say the same."""
     found: dict[tuple[int, ...], None] = {}
     for number in range(len(vectors)):
-        row = [*vectors[number].tolist(), fmpq(0) if target is None else target[number]]
+        row = [*vectors[number].tolist(), target[number]]
         if any(row):
             scale = lcm(*(int(value.q) for value in row))
             whole = [int(value.p) * (scale // int(value.q)) for value in row]
