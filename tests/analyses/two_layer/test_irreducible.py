@@ -116,19 +116,6 @@ def test_a_mirror_image_is_enough_where_a_wall_has_the_direction():
     assert (found.program.gates, found.neurons_after) == (2, 3)
 
 
-def test_flips_take_the_linear_part_away():
-    """relu(x) + relu(y) + relu(-x-y) written as one with pairs: no pair is needed at all."""
-    program = from_layers([([[-1, 0], [0, 1], [-1, -1], [1, 0], [-1, 0]], [0] * 5), ([[2, 1, 1, 2, -1]], [0])])
-    found = pf.irreducible(program)
-    # 2 relu(-x) - relu(-x) + 2 relu(x) = 2 relu(x) + relu(-x), so x stays on one side
-    assert found.program.gates == 3 and same_values(program, found.written, np.random.default_rng(0))
-    hidden = from_layers([([[1, 0], [-1, 0], [0, 1], [-1, -1]], [0] * 4), ([[0, 1, 1, 1], [0, 0, 0, 0]], [0, 5])])
-    assert pf.irreducible(hidden).constant.status == "found"
-    turned = from_layers([([[1, 0], [-1, 0], [0, 1], [0, -1], [1, 2]], [0] * 5), ([[3, 1, 4, 2, 2]], [7])])
-    # 4 relu(-x) + 2 x + ... : flipping x's and y's neurons adds 4 x and 6 y; found or not, the function is the same
-    assert same_values(turned, pf.irreducible(turned).written, np.random.default_rng(1))
-
-
 def test_no_pair_is_needed_if_flips_make_the_linear_part_constant():
     """An opposite pair says x + y linearly; flips of the other two say it as well."""
     program = from_layers([([[-1, 0], [0, -1], [1, 1], [-1, -1]], [0, 1, 0, 0]), ([[1, 1, 1, -1]], [2])])
@@ -199,13 +186,25 @@ def test_the_network_keeps_its_names_and_values():
     assert pf.equivalent(found.network, layers).verdict == "equal"
 
 
-def test_absolute_values_cannot_say_linear_functions_so_relus_do():
-    program = from_layers([([[1], [1]], [0, 1]), ([[1, 1]], [0])], slope_off=-1)
-    mixed = pf.irreducible(program)
-    assert mixed.neurons_after == 2 and not mixed.steps
-    # A ReLU and an absolute value on one wall: x / 2 is left over, which two ReLUs say.
-    relus = from_layers([([[1], [-1], [2]], [0, 0, 5]), ([[1, 3, 1]], [0])], slope_off=-1)
-    assert pf.irreducible(relus).neurons_after == 2
+def test_absolute_values_on_a_box():
+    """Absolute values say no linear function on R^d; what two of them do on the box is left to one ReLU."""
+    program = from_layers([([[1], [2], [1]], [5, 7, 0]), ([[1, 1, 1]], [0])], slope_off=-1)
+    everywhere = pf.irreducible(program)
+    assert everywhere.neurons_after == 3 and not everywhere.steps
+    inside = pf.irreducible(program, pf.box(-1, 1))
+    assert inside.neurons_after == 2 and inside.linear[0].tolist() == [[3]]
+    assert all(value(program, [x]) == value(inside.written, [x]) for x in (-1, Fraction(-1, 3), 0, Fraction(2, 7), 1))
+
+
+def test_absolute_values_and_a_linear_part_on_all_of_space():
+    """An absolute value, and three pairs of ReLUs: the pairs' linear part cannot be said by absolute values."""
+    rows = [[1, 2], [3, -1], [1, 1], [-1, -1], [2, -1], [-2, 1], [1, 4], [-1, -4]]
+    program = from_layers([(rows, [0] * 8), ([[1, 1, 3, 1, 4, 1, 5, 2]], [0])])
+    stage = replace(program.stages[0], slope_off=rationals([-1, -1, 0, 0, 0, 0, 0, 0]))
+    mixed = replace(program, stages=(stage,))
+    found = pf.irreducible(mixed)
+    assert found.program.gates == 5 and found.neurons_after == 7
+    assert same_values(mixed, found.written, np.random.default_rng(0))
 
 
 def test_neurons_whose_wall_misses_the_domain():

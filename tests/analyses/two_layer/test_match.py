@@ -158,6 +158,15 @@ def test_the_point_is_one_of_floats_if_that_is_enough():
     assert found.x.tolist() == [float(entry) for entry in found.point]
 
 
+def test_what_a_result_says():
+    a = from_layers([([[1, 0], [0, 1], [-1, -1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
+    b = from_layers([([[0, -2], [-1, 0], [1, 1]], [0, 0, 0]), ([[Fraction(1, 2), 1, 1]], [0])])
+    assert repr(pf.match(a, b)) == "Match: EQUAL, proved; 3 neurons in common, reordered, rescaled, 3 flipped"
+    assert repr(pf.match(a, a)) == "Match: EQUAL, proved; 3 neurons in common, as they are"
+    wide = [(np.eye(40), np.zeros(40)), (np.ones((1, 40)), np.zeros(1))]
+    assert "... 40 numbers)" in repr(pf.match(wide, [wide[0], (2 * wide[1][0], np.zeros(1))]))
+
+
 # -- with a tolerance
 
 

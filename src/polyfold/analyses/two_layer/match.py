@@ -13,11 +13,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from polyfold.analyses.equivalence.result import in_digits
+from polyfold.analyses.equivalence.result import as_float, in_digits
 from polyfold.analyses.symmetry.transformations import Transformation
 from polyfold.analyses.two_layer.difference import Bends, bends_of, point_of_difference
 from polyfold.analyses.two_layer.form import TwoLayer, Wall, of_program, two_layer
-from polyfold.analyses.two_layer.matching import exact_pairing, linear_deviation, near_pairing, with_equal_slopes
+from polyfold.analyses.two_layer.matching import (
+    Pairing,
+    exact_pairing,
+    linear_deviation,
+    near_pairing,
+    with_equal_slopes,
+)
 from polyfold.analyses.two_layer.rules import Reduction, by_rules
 from polyfold.analyses.two_layer.steps import Step
 from polyfold.errors import PolyfoldError, ShapeError, how_many
@@ -25,6 +31,8 @@ from polyfold.exact.rational_arrays import Rationals
 from polyfold.program.exact_program import ExactProgram
 
 Point = tuple[Fraction, ...]
+# So many numbers of a point are part of a repr.
+_SHOWN = 6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,7 +66,7 @@ class Match:
     @property
     def x(self) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
         """The point in floats."""
-        return None if self.point is None else np.array([float(value) for value in self.point])
+        return None if self.point is None else np.array([as_float(value) for value in self.point])
 
     def __repr__(self) -> str:
         said = {
@@ -113,9 +121,21 @@ def _equal(one: Reduction, other: Reduction) -> Match:
     transformation = pairing.transformation
     if not _same(of_program(transformation(first.program)), second):
         raise PolyfoldError("the transformation found does not take one network to the other; please report this")
-    neurons = how_many(first.neurons, "neuron")
-    reason = f"{neurons} in common, taken to each other by {transformation}" if first.neurons else "both are linear"
-    return Match("equal", reason, first.program, second.program, one.steps, other.steps, transformation)
+    return Match("equal", _in_common(pairing), first.program, second.program, one.steps, other.steps, transformation)
+
+
+def _in_common(pairing: Pairing) -> str:
+    """What takes one form to the other, in a few words."""
+    if not pairing.order:
+        return "both are linear"
+    flips = sum(factor < 0 for factor in pairing.factors)
+    ways = [
+        "reordered" if pairing.order != tuple(range(len(pairing.order))) else "",
+        "rescaled" if any(abs(factor) != 1 for factor in pairing.factors) else "",
+        f"{flips:,} flipped" if flips else "",
+    ]
+    words = ", ".join(way for way in ways if way) or "as they are"
+    return f"{how_many(len(pairing.order), 'neuron')} in common, {words}"
 
 
 def _different(one: Reduction, other: Reduction, difference: Bends, tolerance: float, forms: list[TwoLayer]) -> Match:
@@ -189,4 +209,6 @@ def _fractions(values: Rationals) -> Point:
 
 
 def _shown(values: Point) -> str:
-    return f"({', '.join(in_digits(value) for value in values)})"
+    """In a few digits; of long lists only the beginning."""
+    first = ", ".join(in_digits(value) for value in values[:_SHOWN])
+    return f"({first})" if len(values) <= _SHOWN else f"({first}, ... {len(values):,} numbers)"
