@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from polyfold.analyses.integrated_gradients.result import IntegratedGradients
     from polyfold.analyses.local import LocalMaps, local
     from polyfold.analyses.map_of import PatternMap, map_of
+    from polyfold.analyses.reduction.reduce import reduce
+    from polyfold.analyses.reduction.result import Reduction
     from polyfold.analyses.regions import Regions, regions
     from polyfold.analyses.shallow.build import shallow
     from polyfold.analyses.shallow.edit import Edit, edit
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from polyfold.analyses.shallow.network import Shallow
     from polyfold.analyses.shapley.explain import shapley
     from polyfold.analyses.shapley.result import Shapley
+    from polyfold.analyses.stability.decide import stability
+    from polyfold.analyses.stability.result import Stability
     from polyfold.analyses.statistics.class_areas import ClassAreas, class_areas
     from polyfold.analyses.statistics.classes import Classes, classes
     from polyfold.analyses.statistics.decision_boundary import DecisionBoundary, decision_boundary
@@ -109,10 +113,12 @@ __all__ = [
     "Persistence",
     "PolyfoldError",
     "Program",
+    "Reduction",
     "Regions",
     "Route",
     "Shallow",
     "Shapley",
+    "Stability",
     "Subcomplex",
     "Summary",
     "betti",
@@ -159,11 +165,13 @@ __all__ = [
     "persistence",
     "plane",
     "polytope",
+    "reduce",
     "regions",
     "resume",
     "shallow",
     "shapley",
     "slice_of",
+    "stability",
     "sublevel",
     "summarise",
     "superlevel",
@@ -193,6 +201,8 @@ _PLACES = {
     "analyses.integrated_gradients.result": ("IntegratedGradients",),
     "analyses.local": ("LocalMaps", "local"),
     "analyses.map_of": ("PatternMap", "map_of"),
+    "analyses.reduction.reduce": ("reduce",),
+    "analyses.reduction.result": ("Reduction",),
     "analyses.regions": ("Regions", "regions"),
     "analyses.shallow.build": ("shallow",),
     "analyses.shallow.edit": ("Edit", "edit"),
@@ -200,6 +210,8 @@ _PLACES = {
     "analyses.shallow.network": ("Shallow",),
     "analyses.shapley.explain": ("shapley",),
     "analyses.shapley.result": ("Shapley",),
+    "analyses.stability.decide": ("stability",),
+    "analyses.stability.result": ("Stability",),
     "analyses.statistics.class_areas": ("ClassAreas", "class_areas"),
     "analyses.statistics.classes": ("Classes", "classes"),
     "analyses.statistics.decision_boundary": ("DecisionBoundary", "decision_boundary"),

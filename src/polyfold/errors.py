@@ -41,4 +41,4 @@ class LimitError(PolyfoldError):
 
 
 class StorageError(PolyfoldError):
-    """A saved atlas cannot be read or written."""
+    """A file cannot be written, or a saved atlas cannot be read."""

@@ -9,13 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from fractions import Fraction
 from os import PathLike
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -27,6 +23,7 @@ from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.stored_program import array_from, array_text, program_from, program_text
 from polyfold.errors import PolyfoldError, StorageError
+from polyfold.network.files import atomically, first_line
 
 SCHEMA_VERSION = 1
 _KEY = b"polyfold"
@@ -57,7 +54,7 @@ def save(atlas: Atlas, path: str | PathLike[str]) -> None:
         try:
             pq.write_table(table, temporary, compression="zstd")
         except pa.ArrowException as error:
-            raise StorageError(f"cannot write to {os.fspath(path)!r}: {_first_line(error)}") from None
+            raise StorageError(f"cannot write to {os.fspath(path)!r}: {first_line(error)}") from None
 
 
 def open_atlas(path: str | PathLike[str]) -> Atlas:
@@ -70,28 +67,12 @@ def open_atlas(path: str | PathLike[str]) -> Atlas:
         with open(path, "rb") as file:
             table = pq.read_table(file, use_threads=False, thrift_string_size_limit=_MOST_HEADER)
     except (OSError, pa.ArrowException) as error:
-        raise StorageError(f"{os.fspath(path)!r} cannot be read as a saved atlas: {_first_line(error)}") from None
+        raise StorageError(f"{os.fspath(path)!r} cannot be read as a saved atlas: {first_line(error)}") from None
     header = _read_header(table.schema.metadata or {}, path)
     try:
         return _atlas(header, table)
     except (*_DAMAGE, pa.ArrowException, PolyfoldError) as error:
-        raise StorageError(f"{os.fspath(path)!r} is damaged: {type(error).__name__}: {_first_line(error)}") from None
-
-
-@contextmanager
-def atomically(path: str | PathLike[str]) -> Iterator[Path]:
-    """A temporary file beside the target that takes its place if the block succeeds and vanishes if it does not."""
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        temporary.touch(exist_ok=False)
-        try:
-            yield temporary
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise StorageError(f"cannot write to {str(target)!r}: {error.strerror or _first_line(error)}") from None
+        raise StorageError(f"{os.fspath(path)!r} is damaged: {type(error).__name__}: {first_line(error)}") from None
 
 
 def _pyarrow() -> ModuleType:
@@ -101,10 +82,6 @@ def _pyarrow() -> ModuleType:
         raise StorageError("saved atlases need pyarrow: pip install 'polyfold[store]'") from None
     module: ModuleType = pyarrow
     return module
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).strip().splitlines()[0] if str(error).strip() else "no reason given"
 
 
 # -- to a file
@@ -175,7 +152,7 @@ def _read_header(metadata: dict[bytes, bytes], path: str | PathLike[str]) -> dic
         header: dict[str, Any] = json.loads(metadata[_KEY])
         version = header["version"]
     except _DAMAGE as error:
-        raise StorageError(f"{os.fspath(path)!r} has a damaged header: {_first_line(error)}") from None
+        raise StorageError(f"{os.fspath(path)!r} has a damaged header: {first_line(error)}") from None
     if version != SCHEMA_VERSION:
         raise StorageError(
             f"{os.fspath(path)!r} has schema version {version}; this polyfold reads version {SCHEMA_VERSION}: "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,6 @@ def _is_float(value: fmpq) -> bool:
 def _one(value: Any) -> fmpq:
     if isinstance(value, fmpq):
         return value
-    if isinstance(value, int):
-        return fmpq(value)
+    if isinstance(value, Integral):
+        return fmpq(int(value))
     return fmpq(*value.as_integer_ratio())

@@ -18,7 +18,6 @@ import numpy as np
 import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import helper, numpy_helper
-from onnx.reference import ReferenceEvaluator
 
 from polyfold.errors import NetworkError, ShapeError, UnsupportedOpError, how_many
 from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, IMPORT_FLOAT64
@@ -36,6 +35,7 @@ from polyfold.network.onnx_ops import (
     batch_second,
     full_shape,
 )
+from polyfold.network.onnx_reference import reference
 from polyfold.network.ops import Array, Shape, size
 from polyfold.network.registry import Unreadable
 from polyfold.network.verify import verify
@@ -250,7 +250,7 @@ def _session(model: Any) -> Callable[[Any, Any], Any]:
 def _by_reference(model: Any) -> Callable[[Any, Any], Any]:
     """The model by ONNX's own evaluator in Python."""
     try:
-        evaluator = ReferenceEvaluator(model)
+        evaluator = reference(model)
     except REFERENCE_ERRORS as error:
         raise NetworkError(f"neither onnxruntime nor ONNX's own evaluator knows this model: {error}") from error
 
@@ -356,5 +356,5 @@ def _run_node(model: Any, node: Any, arrays: Sequence[Any]) -> list[Any]:
     outputs = [helper.make_empty_tensor_value_info(name) for name in names]
     graph = helper.make_graph([node], "single", inputs, outputs)
     single = helper.make_model(graph, opset_imports=model.opset_import)
-    results = dict(zip(names, ReferenceEvaluator(single).run(None, feeds), strict=True))
+    results = dict(zip(names, reference(single).run(None, feeds), strict=True))
     return [results.get(name) for name in node.output]

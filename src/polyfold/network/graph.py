@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from polyfold.errors import NetworkError, ShapeError, how_many
+from polyfold.network.extras import require
 from polyfold.network.ops import Array, Op, Shape, size
+
+if TYPE_CHECKING:
+    import onnx
+    import torch
 
 # Numbers in the largest value while a network is called: longer inputs are cut into parts.
 NUMBERS_AT_ONCE = 1 << 26
@@ -143,3 +149,56 @@ class Network:
         if array.ndim == 0 or (array.size // max(len(array), 1)) != self.input_dim:
             raise ShapeError(f"the network takes {how_many(self.input_dim, 'number')} a row; X has shape {array.shape}")
         return array.reshape(len(array), self.input_dim)
+
+    # -- elsewhere
+
+    def to_onnx(self, *, dtype: Any = np.float64) -> onnx.ModelProto:
+        """The network as an ONNX model: inputs, outputs and nodes have the names that they have here.
+
+        All tensors are (rows, *shape), the number of rows open. What is in `stripped` is not in the model.
+
+        Parameters
+        ----------
+        dtype: float64, or float32 for runtimes that know nothing else. Then weights are rounded, unless they were
+            float32 from the start, so the model is another function.
+
+        >>> from polyfold.network.load import load
+        >>> model = load([([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]).to_onnx()
+        >>> [(node.name, node.op_type) for node in model.graph.node]
+        [('linear1', 'Gemm'), ('relu1', 'Relu'), ('linear2', 'Gemm')]
+        """
+        require("onnx", extra="onnx", purpose="an ONNX model of a network")
+        from polyfold.network.to_onnx import to_onnx
+
+        return to_onnx(self, dtype)
+
+    def save_onnx(self, path: str | PathLike[str], *, dtype: Any = np.float64) -> None:
+        """Write `to_onnx` to a file; an interrupted or failed write leaves what was there before."""
+        require("onnx", extra="onnx", purpose="an ONNX file of a network")
+        from polyfold.network.to_onnx import save_onnx
+
+        save_onnx(self, path, dtype)
+
+    def to_torch(self, *, dtype: torch.dtype | None = None) -> torch.nn.Module:
+        """The network as a torch module in evaluation mode, with submodules that are named after the nodes.
+
+        A chain of nodes is an `nn.Sequential`; anything else is a module that takes all inputs in order and returns a
+        tensor, or a tuple if there are several outputs. Tensors are (rows, *shape).
+
+        Parameters
+        ----------
+        dtype: torch.float64 if not given. With torch.float32 weights are rounded, unless they were float32 from the
+            start, so the module is another function; that also goes for `module.float()`.
+
+        >>> from polyfold.network.load import load
+        >>> load([([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]).to_torch()
+        Sequential(
+          (linear1): Linear(in_features=1, out_features=2, bias=True)
+          (relu1): ReLU()
+          (linear2): Linear(in_features=2, out_features=1, bias=True)
+        )
+        """
+        require("torch", extra="torch", purpose="a torch module of a network")
+        from polyfold.network.to_torch import to_torch
+
+        return to_torch(self, dtype)

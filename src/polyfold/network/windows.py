@@ -142,10 +142,15 @@ def fold_columns(site: Site, x: Value, space: Shape, pool: Pool) -> Value:
 
 def largest_in_windows(site: Site, x: Value, entries: Sequence[Indices]) -> Value:
     """The largest present entry of every window, channel by channel."""
-    space = x.shape[1:]
-    one = _members(present(entries, space), space)
-    channels = size(space) * np.arange(x.shape[0], dtype=np.int64).reshape(-1, *([1] * one.ndim))
-    return largest(site, x, np.where(one == ABSENT, ABSENT, one + channels))
+    return largest(site, x, members_of_windows(x.shape, entries))
+
+
+def members_of_windows(shape: Shape, entries: Sequence[Indices]) -> Indices:
+    """Which entries of a value each window holds, channel by channel: (channels, *places, window)."""
+    channels, *space = shape
+    one = _members(present(entries, tuple(space)), tuple(space))
+    first = size(tuple(space)) * np.arange(channels, dtype=np.int64).reshape(-1, *([1] * one.ndim))
+    return np.where(one == ABSENT, ABSENT, one + first)
 
 
 def largest(site: Site, x: Value, members: Indices) -> Value:

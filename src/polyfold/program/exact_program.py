@@ -7,8 +7,10 @@ Network of it again.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,7 @@ from polyfold.errors import ShapeError
 from polyfold.exact.rational_arrays import Rationals, are_floats, nearest, product, rationals
 from polyfold.network.graph import Network, Port
 from polyfold.network.ops import Shape
+from polyfold.program.affine import Affine
 from polyfold.program.lower import write
 from polyfold.program.origins import GateOrigin, OriginGroup
 from polyfold.program.program import Program, Stage
@@ -137,9 +140,19 @@ class ExactProgram:
         origins = tuple(origin for stage in self.stages for origin in stage.origins)
         return Program(self.input_dim, stages, self.output.affine(widths), origins, not self.in_floats)
 
-    def with_output(self, output: RationalRows) -> ExactProgram:
-        """Another last affine function."""
-        return replace(self, output=output)
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over all coefficients: names the function."""
+        hasher = hashlib.sha256()
+        for number, rows in enumerate(self.affines):
+            arrays = [(f"{number}:{source}", matrix) for source, matrix in rows.terms.items()] + [
+                (f"{number}", rows.bias)
+            ]
+            if number < len(self.stages):
+                arrays += [("on", self.stages[number].slope_on), ("off", self.stages[number].slope_off)]
+            for name, array in arrays:
+                hasher.update(f"{name}:{array.shape}:{array.ravel().tolist()}".encode())
+        return hasher.hexdigest()
 
 
 def lower_exactly(network: Network | ExactProgram) -> ExactProgram:
@@ -156,6 +169,30 @@ def lower_exactly(network: Network | ExactProgram) -> ExactProgram:
         on, off = (rationals(np.concatenate([pair[k] for pair in stage.slopes])) for k in (0, 1))
         stages.append(ExactStage(_settled(rows, widths), on, off, tuple(_origins(stage.origins))))
     return ExactProgram(_frame(network), tuple(stages), _settled(output, widths))
+
+
+def from_program(program: Program) -> ExactProgram:
+    """A program's coefficients, as they are."""
+    ends = program.first_gate
+    stages = tuple(
+        ExactStage(
+            _exact_rows(stage.affine),
+            rationals(stage.slope_on),
+            rationals(stage.slope_off),
+            tuple(program.origins[gate] for gate in range(ends[number], ends[number + 1])),
+        )
+        for number, stage in enumerate(program.stages)
+    )
+    frame = Frame((Port("input", (program.input_dim,)),), (("output", (program.output_dim,)),))
+    return ExactProgram(frame, stages, _exact_rows(program.output))
+
+
+def _exact_rows(affine: Affine) -> RationalRows:
+    terms: dict[int, Rationals] = {}
+    for block in affine.blocks:
+        weight = rationals(block.weight)
+        terms[block.source] = terms[block.source] + weight if block.source in terms else weight
+    return RationalRows({source: matrix for source, matrix in terms.items() if matrix.any()}, rationals(affine.bias))
 
 
 def from_layers(layers: Sequence[tuple[Any, Any]], *, slope_off: Any = 0) -> ExactProgram:

@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from polyfold.atlas.storage import atomically
 from polyfold.errors import StorageError
+from polyfold.network.files import atomically
 
 
 def write_figure(parser: argparse.ArgumentParser, path: Path | None, picture: Callable[[], str]) -> None:

@@ -16,10 +16,10 @@ from typing import Any
 
 from polyfold.analyses.regions import regions
 from polyfold.analyses.summarise import Summary, summarise
-from polyfold.atlas.storage import atomically
 from polyfold.data import iris_test, read
 from polyfold.engine.unfold import unfold
 from polyfold.errors import StorageError
+from polyfold.network.files import atomically
 from polyfold.studies.iris_figure import draw
 
 # How many regions with test data the paper's figure shows.

@@ -23,12 +23,13 @@ from polyfold.analyses.bounds.estimate import estimate as estimate_cost
 from polyfold.analyses.equivalence.decide import equivalent as compare_networks
 from polyfold.analyses.regions import regions
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.storage import atomically, open_atlas
+from polyfold.atlas.storage import open_atlas
 from polyfold.engine.certify import certify as certify_atlas
 from polyfold.engine.count import count as count_network
 from polyfold.engine.resume import resume as resume_atlas
 from polyfold.engine.unfold import unfold as unfold_network
 from polyfold.errors import LimitError, PolyfoldError, StorageError
+from polyfold.network.files import atomically
 from polyfold.program.lower import lower
 from polyfold.views.common import (
     BAD_INPUT,

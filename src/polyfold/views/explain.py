@@ -18,10 +18,10 @@ from rich.table import Table
 from polyfold.analyses.shapley.explain import shapley
 from polyfold.analyses.shapley.result import Scope, Shapley
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.storage import atomically
 from polyfold.data import bundled, read
 from polyfold.engine.unfold import unfold
 from polyfold.errors import DomainError, PolyfoldError, ShapeError, StorageError, how_many
+from polyfold.network.files import atomically
 from polyfold.network.graph import Network
 from polyfold.network.ops import size
 from polyfold.views.common import (

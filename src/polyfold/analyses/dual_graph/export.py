@@ -7,8 +7,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyfold.atlas.storage import atomically
 from polyfold.errors import StorageError
+from polyfold.network.files import atomically
 
 if TYPE_CHECKING:
     import networkx

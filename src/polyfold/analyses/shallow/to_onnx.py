@@ -5,38 +5,21 @@ Infinity times zero is not zero in floats, so the two infinite weights are a com
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
+
+from polyfold.network.onnx_graph import OnnxGraph
 
 if TYPE_CHECKING:
     from polyfold.analyses.shallow.network import Shallow
 
-# Relu of float64 came with operator set 14, and all else that is used here is older.
-_OPSET = 17
-
-
-class _Graph:
-    """Nodes and constants as they are written down."""
-
-    def __init__(self) -> None:
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
-
-    def constant(self, name: str, value: Any) -> str:
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
-        return name
-
-    def add(self, op: str, inputs: list[str], output: str, **attributes: Any) -> str:
-        self.nodes.append(helper.make_node(op, inputs, [output], name=output, **attributes))
-        return output
-
 
 def to_onnx(shallow: Shallow) -> onnx.ModelProto:
     """The model: input "x" (rows, n), outputs "y" (rows, m) and "inside" (rows,), all but the last in float64."""
-    graph = _Graph()
+    graph = OnnxGraph()
     add, constant = graph.add, graph.constant
     pieces, outputs = shallow.beta.shape
     zero = constant("zero", np.float64(0))
@@ -98,17 +81,11 @@ def to_onnx(shallow: Shallow) -> onnx.ModelProto:
     over_pieces = constant("over_pieces", np.array([1]))
     sums = [add("ReduceSum", [unit, over_pieces], f"sum_{unit}", keepdims=0) for unit in (upper, lower)]
     add("Sub", sums, "y")
-    written = helper.make_graph(
-        graph.nodes,
+    return graph.model(
         "shallow",
         [helper.make_tensor_value_info("x", TensorProto.DOUBLE, ["rows", shallow.inputs])],
         [
             helper.make_tensor_value_info("y", TensorProto.DOUBLE, ["rows", outputs]),
             helper.make_tensor_value_info("inside", TensorProto.BOOL, ["rows"]),
         ],
-        graph.constants,
     )
-    model = helper.make_model(written, opset_imports=[helper.make_opsetid("", _OPSET)], producer_name="polyfold")
-    model.ir_version = min(model.ir_version, 10)
-    onnx.checker.check_model(model)
-    return model

@@ -1,0 +1,1 @@
+"""Which neurons never switch on a domain."""
