@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
+from numbers import Integral
 from operator import index
 from typing import Any
 
@@ -12,10 +13,16 @@ from flint import fmpq
 
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.exact.rational_arrays import Rationals, rationals, zeros
-from polyfold.program.exact_program import ExactProgram, ExactStage
+from polyfold.network.load import load
+from polyfold.program.exact_program import ExactProgram, ExactStage, lower_exactly
 from polyfold.program.rational_rows import RationalRows
 
 Reading = Callable[[RationalRows], RationalRows]
+
+
+def exactly(network: Any) -> ExactProgram:
+    """An ExactProgram as it is, and anything that `pf.load` takes in rationals."""
+    return network if isinstance(network, ExactProgram) else lower_exactly(load(network))
 
 
 def layer_of(program: ExactProgram, layer: int, what: Any) -> ExactStage:
@@ -65,6 +72,48 @@ def weights_of(rows: RationalRows, source: int, width: int) -> Rationals:
     return zeros(rows.size, width) if found is None else found.copy()
 
 
+def reader_of(program: ExactProgram, layer: int, reader: int | None, what: Any) -> tuple[int, RationalRows]:
+    """Which affine function reads a layer: a later stage's number, or one more than there are stages for the output.
+
+    None is the next one, which is the only one in a network of plain layers.
+    """
+    last = len(program.stages) + 1
+    found = layer + 1 if reader is None else reader
+    if not layer < found <= last:
+        raise PolyfoldError(
+            f"{what!r}: nothing numbered {reader} can read layer {layer}; its readers are the hidden layers after "
+            f"it, up to {last - 1}, and the output, {last}"
+        )
+    return found, program.affines[found - 1]
+
+
+def for_rows(amount: Fraction | tuple[Fraction, ...], rows: RationalRows, what: Any) -> Rationals:
+    """An amount for each of the rows: the same for all, or one by one."""
+    if isinstance(amount, Fraction):
+        return in_rationals((amount,) * rows.size)
+    if len(amount) != rows.size:
+        raise PolyfoldError(
+            f"{what!r}: {how_many(len(amount), 'amount')} for a reader of {how_many(rows.size, 'row')}; give one "
+            "for each, or one number for all"
+        )
+    return in_rationals(amount)
+
+
+def amounts(value: Any, what: str) -> Fraction | tuple[Fraction, ...]:
+    """One number, or a sequence of numbers."""
+    return numbers(value, what) if hasattr(value, "__iter__") else number(value, what)
+
+
+def shown_amounts(value: Fraction | tuple[Fraction, ...]) -> str:
+    """As one writes them: 1/2, or (1/2, 3)."""
+    return str(value) if isinstance(value, Fraction) else shown(value)
+
+
+def negated(value: Fraction | tuple[Fraction, ...]) -> Fraction | tuple[Fraction, ...]:
+    """What undoes adding an amount."""
+    return -value if isinstance(value, Fraction) else tuple(-entry for entry in value)
+
+
 def number(value: Any, what: str) -> Fraction:
     """Any rational number as a fraction: nothing is rounded. `what` names it if it is none.
 
@@ -73,6 +122,8 @@ def number(value: Any, what: str) -> Fraction:
     """
     if isinstance(value, fmpq):
         return Fraction(int(value.p), int(value.q))
+    if isinstance(value, Integral):
+        return Fraction(int(value))
     try:
         return Fraction(*value.as_integer_ratio())
     except (AttributeError, OverflowError, ValueError, TypeError) as error:

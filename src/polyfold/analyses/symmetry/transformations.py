@@ -19,6 +19,7 @@ from typing import Any, Self, overload
 import numpy as np
 
 from polyfold.analyses.symmetry.layers import (
+    exactly,
     in_rationals,
     layer_of,
     numbers,
@@ -30,11 +31,10 @@ from polyfold.analyses.symmetry.layers import (
     with_term,
 )
 from polyfold.errors import PolyfoldError, how_many
-from polyfold.exact.rational_arrays import product
+from polyfold.exact.rational_arrays import nearest, product
 from polyfold.network.graph import Network
-from polyfold.network.load import load
 from polyfold.program.back_to_network import to_network
-from polyfold.program.exact_program import ExactProgram, ExactStage, lower_exactly
+from polyfold.program.exact_program import ExactProgram, ExactStage
 from polyfold.program.rational_rows import RationalRows
 
 KINDS = ("permutation", "rescaling", "flip")
@@ -62,7 +62,9 @@ class Transformation(ABC):
         """
         if isinstance(network, ExactProgram):
             return self.apply(network)
-        return to_network(self.apply(lower_exactly(load(network))))
+        changed = self.apply(exactly(network))
+        _check_in_range(self, changed)
+        return to_network(changed)
 
     def then(self, other: Transformation) -> Transformation:
         """This one first, the other one after it."""
@@ -163,10 +165,10 @@ class Rescaling(Transformation):
 class Flip(Transformation):
     """The incoming weights and biases of some neurons are negated, and what reads the layer gets the linear rest.
 
-    A gate with slopes a where z > 0 and b elsewhere has g(z) = (a + b) z + g(-z): z + g(-z) for a ReLU, (1 + mu) z + g(-z)
-    for a LeakyReLU, g(-z) alone for an absolute value. So (a + b) v z is added to every row that reads the neuron by a
-    weight v, as weights on the layer's own sources. A network that had layers only gets connections that skip this one;
-    no neuron is added.
+    A gate with slopes a where z > 0 and b elsewhere has g(z) = (a + b) z + g(-z): that is z + g(-z) for a ReLU,
+    (1 + mu) z + g(-z) for a LeakyReLU, g(-z) alone for an absolute value. So (a + b) v z is added to every row that
+    reads the neuron by a weight v, as weights on the layer's own sources. A network that had layers only gets
+    connections that skip this one; no neuron is added.
 
     >>> from polyfold.program.exact_program import from_layers
     >>> network = from_layers([([[1, 2], [3, 4]], [5, 6]), ([[1, 1]], [0])])
@@ -267,7 +269,7 @@ def random_transformation(
                 f"there is no kind of transformation {kind!r}; take some of {', '.join(map(repr, KINDS))}"
             )
     rng = np.random.default_rng(seed)
-    program = network if isinstance(network, ExactProgram) else lower_exactly(load(network))
+    program = exactly(network)
     steps: list[Transformation] = []
     for layer, stage in enumerate(program.stages, start=1):
         for kind in drawn:
@@ -287,6 +289,20 @@ def check_neuron(what: Transformation, neuron: int, stage: ExactStage) -> None:
         raise PolyfoldError(
             f"{what!r}: there is no neuron {neuron}; the layer has {how_many(stage.width, 'neuron')}, counted from 0"
         )
+
+
+def _check_in_range(what: Transformation, program: ExactProgram) -> None:
+    """Refuses what rounding to floats would make infinite, or zero where it is not: that is another function."""
+    arrays = [array for rows in program.affines for array in (rows.bias, *rows.terms.values())]
+    for array in arrays:
+        floats = nearest(array)
+        lost = ~np.isfinite(floats) | ((floats == 0) & np.asarray(array != 0, dtype=np.bool_))
+        if lost.any():
+            size = "small" if np.isfinite(floats[lost][0]) else "large"
+            raise PolyfoldError(
+                f"{what!r} makes a weight that is too {size} for a float; apply it to an ExactProgram, which has any "
+                "rational numbers"
+            )
 
 
 def _check_size(what: Transformation, size: int, stage: ExactStage) -> None:
