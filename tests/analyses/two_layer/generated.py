@@ -72,5 +72,5 @@ def random_program(rng, *, mixed=False, path=None, **sizes):
         program = replace(program, stages=(replace(stage, slope_off=off),))
     if rng.random() < 0.2 if path is None else path:
         terms = {0: rationals(fractions(rng, program.output_dim, program.input_dim)), **program.output.terms}
-        program = program.with_output(RationalRows(terms, program.output.bias))
+        program = replace(program, output=RationalRows(terms, program.output.bias))
     return program

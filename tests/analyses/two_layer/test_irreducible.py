@@ -15,6 +15,7 @@ from polyfold.analyses.two_layer.linear_part import constant_linear_part
 from polyfold.errors import DomainError, LimitError
 from polyfold.exact.rational_arrays import rationals
 from polyfold.program.exact_program import from_layers, lower_exactly
+from polyfold.program.rational_rows import RationalRows
 
 
 def rules(found):
@@ -90,7 +91,7 @@ def test_pairs_cost_half_of_that_where_walls_have_all_directions():
     program = pairs(np.random.default_rng(9), 9, 4, 8)
     found = pf.irreducible(program)
     assert (found.neurons_before, found.neurons_after) == (18, 9 + 4)
-    assert "rank 4: written with 4 neurons (4 by the mirror images of neurons)" in found.steps[-1].why
+    assert "rank 4: written with 4 neurons, 4 directions by a mirror image of a neuron" in found.steps[-1].why
     assert same_values(program, found.written, np.random.default_rng(0))
 
 
@@ -232,9 +233,8 @@ def test_a_linear_path_stays_one():
     flipped = pf.symmetry.Flip(1, (0,))(program)
     assert pf.irreducible(flipped).constant.members == (0,)
     doubled = pf.symmetry.Rescaling(1, (3,))(flipped)
-    path = doubled.with_output(
-        type(doubled.output)({**doubled.output.terms, 0: 2 * doubled.output.terms[0]}, doubled.output.bias)
-    )
+    output = doubled.output
+    path = replace(doubled, output=RationalRows({**output.terms, 0: 2 * output.terms[0]}, output.bias))
     found = pf.irreducible(path)
     assert found.constant.status == "none" and 0 in found.written.output.terms and found.neurons_after == 1
 

@@ -67,12 +67,12 @@ def perturbed(rng, program):
     if place == "bias":
         bias = output.bias.copy()
         bias[row] += change
-        return program.with_output(RationalRows(output.terms, bias))
+        return replace(program, output=RationalRows(output.terms, bias))
     if place in ("path", "sent"):
         source, width = (0, program.input_dim) if place == "path" else (1, stages[0].width)
         matrix = output.terms.get(source, rationals([[0] * width] * output.size)).copy()
         matrix[row, int(rng.integers(width))] += change
-        return program.with_output(RationalRows({**output.terms, source: matrix}, output.bias))
+        return replace(program, output=RationalRows({**output.terms, source: matrix}, output.bias))
     rows = stages[0].rows
     weights, offsets = rows.terms[0].copy(), rows.bias.copy()
     k = int(rng.integers(stages[0].width))

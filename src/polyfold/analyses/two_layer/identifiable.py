@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from polyfold.analyses.two_layer.form import two_layer
 from polyfold.analyses.two_layer.linear_part import flips_without_effect
-from polyfold.analyses.two_layer.rules import Reduction, opposite_pairs, r1, r2
+from polyfold.analyses.two_layer.rules import Reduced, opposite_pairs, r1, r2
 from polyfold.analyses.two_layer.steps import Step
 from polyfold.analyses.two_layer.zero_one import DEFAULT_SECONDS
 from polyfold.engine.watch import check_seconds
@@ -57,7 +57,7 @@ def identifiable(network: Any, *, max_seconds: float | None = None) -> Identifia
     """
     check_seconds(max_seconds)
     form = two_layer(network, asked="pf.identifiable", instead="pf.symmetry")
-    reduced = r2(r1(Reduction(form)))
+    reduced = r2(r1(Reduced(form)))
     if reduced.steps:
         names = _named(tuple(step.neurons[0] for step in reduced.steps))
         return Identifiability("no", f"{names} can be left out (R1, R2), so other widths do", reduced.steps)

@@ -10,7 +10,7 @@ from polyfold.analyses.two_layer.form import TwoLayer, of_program, two_layer
 from polyfold.analyses.two_layer.linear_part import ConstantLinearPart, flips_to_constant
 from polyfold.analyses.two_layer.on_domain import Reach, without_idle_walls
 from polyfold.analyses.two_layer.plain import cost, written_plainly
-from polyfold.analyses.two_layer.rules import Reduction, opposite_pairs, r1, r2, r3
+from polyfold.analyses.two_layer.rules import Reduced, opposite_pairs, r1, r2, r3
 from polyfold.analyses.two_layer.steps import Step
 from polyfold.analyses.two_layer.zero_one import DEFAULT_SECONDS
 from polyfold.atlas.domain import DomainLike, resolve_domain
@@ -102,7 +102,7 @@ def irreducible(network: Any, domain: DomainLike = None, *, max_seconds: float |
     check_seconds(max_seconds)
     form = two_layer(network, asked="pf.irreducible", instead="pf.reduce")
     reach = Reach(resolve_domain(domain, form.W.shape[1]))
-    reduction = r1(Reduction(form))
+    reduction = r1(Reduced(form))
     if reach.domain.rows:
         reduction = without_idle_walls(reduction, reach)
     paired = r2(reduction)

@@ -24,7 +24,7 @@ from polyfold.analyses.two_layer.matching import (
     near_pairing,
     with_equal_slopes,
 )
-from polyfold.analyses.two_layer.rules import Reduction, by_rules
+from polyfold.analyses.two_layer.rules import Reduced, by_rules
 from polyfold.analyses.two_layer.steps import Step
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational_arrays import Rationals
@@ -113,7 +113,7 @@ def match(a: Any, b: Any, *, tolerance: float = 0) -> Match:
     return _different(one, other, difference, within, forms)
 
 
-def _equal(one: Reduction, other: Reduction) -> Match:
+def _equal(one: Reduced, other: Reduced) -> Match:
     first, second = one.form, other.form
     pairing = exact_pairing(first, second)
     if not with_equal_slopes(first, second, pairing):
@@ -138,7 +138,7 @@ def _in_common(pairing: Pairing) -> str:
     return f"{how_many(len(pairing.order), 'neuron')} in common, {words}"
 
 
-def _different(one: Reduction, other: Reduction, difference: Bends, tolerance: float, forms: list[TwoLayer]) -> Match:
+def _different(one: Reduced, other: Reduced, difference: Bends, tolerance: float, forms: list[TwoLayer]) -> Match:
     x = point_of_difference(difference)
     values = tuple(_fractions(form.program.evaluate(x[None, :])[0]) for form in forms)
     point, both = _fractions(x), (values[0], values[1])

@@ -56,12 +56,17 @@ def near_pairing(a: TwoLayer, b: TwoLayer, tolerance: float) -> tuple[Pairing, f
     A deviation is the distance of unit vectors along (w, b), or that of outgoing weights divided by the second one's
     length, once the first neuron has been scaled to the length that (w, b) have in the second.
     """
-    from scipy.optimize import linear_sum_assignment
-
     if a.neurons != b.neurons:
         return None
     if not a.neurons:
         return Pairing((), ()), 0.0
+    with np.errstate(all="ignore"):
+        return _assigned(a, b, tolerance)
+
+
+def _assigned(a: TwoLayer, b: TwoLayer, tolerance: float) -> tuple[Pairing, float] | None:
+    from scipy.optimize import linear_sum_assignment
+
     units_a, lengths_a = _units(a)
     units_b, lengths_b = _units(b)
     sent_a, sent_b = nearest(a.V).T * lengths_a[:, None], nearest(b.V).T * lengths_b[:, None]
@@ -75,7 +80,7 @@ def near_pairing(a: TwoLayer, b: TwoLayer, tolerance: float) -> tuple[Pairing, f
     costs = np.where(deviations <= tolerance, deviations / tolerance, a.neurons + 1.0)
     rows, columns = linear_sum_assignment(costs)
     largest = float(deviations[rows, columns].max())
-    if largest > tolerance:
+    if not largest <= tolerance:  # also where lengths have left the range of floats
         return None
     factors = signs[rows, columns] * lengths_b / lengths_a[columns]
     return Pairing(tuple(columns.tolist()), tuple(rational(factor) for factor in factors.tolist())), largest

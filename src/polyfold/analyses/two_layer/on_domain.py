@@ -10,7 +10,7 @@ from flint import fmpq
 
 from polyfold.analyses.place import Place, place_of
 from polyfold.analyses.two_layer.form import TwoLayer
-from polyfold.analyses.two_layer.rules import Reduction
+from polyfold.analyses.two_layer.rules import Reduced
 from polyfold.analyses.two_layer.steps import Step
 from polyfold.atlas.domain import Domain
 from polyfold.errors import DomainError
@@ -63,7 +63,7 @@ class Reach:
         return rationals(self.domain.input_rows).tolist(), rationals(self.domain.input_offsets).tolist()
 
 
-def without_idle_walls(reduction: Reduction, reach: Reach) -> Reduction:
+def without_idle_walls(reduction: Reduced, reach: Reach) -> Reduced:
     """Neurons whose wall does not cut the domain are linear there: into N(x)."""
     form, steps, kept = reduction.form, list(reduction.steps), []
     sent = form.V.copy()
@@ -79,7 +79,7 @@ def without_idle_walls(reduction: Reduction, reach: Reach) -> Reduction:
     gone = [k for k in range(form.neurons) if k not in kept]
     alpha = form.alpha + product(sent[:, gone], form.W[gone])
     c = form.c + product(sent[:, gone], form.b[gone])
-    return Reduction(replace(form.take(kept), alpha=alpha, c=c), tuple(steps))
+    return Reduced(replace(form.take(kept), alpha=alpha, c=c), tuple(steps))
 
 
 def _slope_on(form: TwoLayer, k: int, reach: Reach) -> fmpq | None:

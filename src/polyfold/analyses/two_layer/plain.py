@@ -47,12 +47,12 @@ def written_plainly(form: TwoLayer, reach: Reach) -> tuple[TwoLayer, Step]:
     count = how_many(sum(direction.cost for direction in directions), "neuron")
     rank = len(directions)
     ways = {
-        "neurons that are always on on the domain": sum(d.always_on is not None for d in directions),
-        "the mirror images of neurons": sum(d.neuron is not None for d in directions),
-        "opposite pairs": sum(d.cost == 2 for d in directions),
+        "a neuron that is on on the whole domain": sum(d.always_on is not None for d in directions),
+        "a mirror image of a neuron": sum(d.neuron is not None for d in directions),
+        "an opposite pair": sum(d.cost == 2 for d in directions),
     }
-    words = " and ".join(f"{number} by {way}" for way, number in ways.items() if number)
-    why = f"the slope of N(x) has rank {rank}: written with {count} ({words})"
+    words = ", ".join(f"{how_many(number, 'direction')} by {way}" for way, number in ways.items() if number)
+    why = f"the slope of N(x) has rank {rank}: written with {count}, {words}"
     return neurons.form(), Step("linear part", (), why)
 
 
@@ -73,7 +73,7 @@ def _directions(form: TwoLayer, reach: Reach) -> list[Direction]:
     rank = int(matrix(form.alpha).rank()) if form.alpha.any() else 0
     candidates = [_bounded(row, reach) for row in form.alpha]
     candidates = [one for one in candidates if one.always_on is not None]
-    if len(candidates) < rank:
+    if len(candidates) < len(form.alpha):
         walls = (Direction(row, neuron=k) for k, row in enumerate(form.W) if form.on[k] + form.off[k])
         candidates += [one for one in walls if _spanned(one.row, form.alpha, rank)]
     candidates += [Direction(row) for row in form.alpha]

@@ -23,7 +23,7 @@ Choice = dict[int, int]
 # Below 2^62, so that two residues can be added in 64 bits.
 PRIMES = (2**61 - 1, 2**60 - 93, 2**59 - 55)
 # Numbers that a search keeps at once: some hundred megabytes.
-_MOST_ENTRIES = 1 << 24
+_MOST_ENTRIES = 1 << 23
 # Variables that meet in the middle: four million sums on either side.
 _MOST_VARIABLES = 44
 
@@ -107,7 +107,8 @@ def solutions(part: Part, prime: int, go_on: Callable[[], None]) -> Iterator[Cho
 
 def _variable_by_variable(part: Part, prime: int, go_on: Callable[[], None]) -> Iterator[Choice] | None:
     order = _order(part)
-    last = {number: max((order.index(j) for j in row.coefficients), default=-1) for number, row in enumerate(part.rows)}
+    place = {j: number for number, j in enumerate(order)}
+    last = [max((place[j] for j in row.coefficients), default=-1) for row in part.rows]
     constants = np.array([row.constant for row in part.rows], dtype=np.uint64)
     chosen = np.zeros((1, 0), dtype=np.uint8)
     values = constants[None, :]  # what is left of every row

@@ -22,14 +22,14 @@ from polyfold.exact.rational_arrays import Rationals
 
 
 @dataclass(frozen=True, eq=False)
-class Reduction:
+class Reduced:
     """A network on the way to its irreducible form, and what was done to it."""
 
     form: TwoLayer
     steps: tuple[Step, ...] = ()
 
 
-def by_rules(form: TwoLayer) -> Reduction:
+def by_rules(form: TwoLayer) -> Reduced:
     """R1, R2 and R3: neurons on pairwise different walls, none of which can be left out, and the linear part.
 
     >>> from polyfold.analyses.two_layer.form import of_program
@@ -39,10 +39,10 @@ def by_rules(form: TwoLayer) -> Reduction:
     >>> found.neurons, found.alpha.tolist(), found.c.tolist()
     (0, [[1]], [3])
     """
-    return r3(r2(r1(Reduction(form))))
+    return r3(r2(r1(Reduced(form))))
 
 
-def r1(reduction: Reduction) -> Reduction:
+def r1(reduction: Reduced) -> Reduced:
     """Neurons that are constant, have one slope only, or are not heard: into the linear part."""
     work = _Work(reduction)
     for k in range(work.form.neurons):
@@ -50,7 +50,7 @@ def r1(reduction: Reduction) -> Reduction:
     return work.done()
 
 
-def r2(reduction: Reduction) -> Reduction:
+def r2(reduction: Reduced) -> Reduced:
     """Neurons with equal gates that see the same up to a positive factor: into one of them."""
     work = _Work(reduction)
     for members in work.walls():
@@ -67,7 +67,7 @@ def r2(reduction: Reduction) -> Reduction:
     return work.done()
 
 
-def r3(reduction: Reduction) -> Reduction:
+def r3(reduction: Reduced) -> Reduced:
     """Opposite pairs, and neurons with different gates, on one wall: into one neuron and the linear part."""
     work = _Work(reduction)
     for members in work.walls():
@@ -80,7 +80,7 @@ def r3(reduction: Reduction) -> Reduction:
 
 def opposite_pairs(form: TwoLayer) -> list[tuple[int, int]]:
     """Two neurons on one wall, for each wall that has more than one."""
-    return [(members[0], members[1]) for members in _Work(Reduction(form)).walls() if len(members) > 1]
+    return [(members[0], members[1]) for members in _Work(Reduced(form)).walls() if len(members) > 1]
 
 
 def _survivor(factors: Sequence[fmpq]) -> int:
@@ -99,7 +99,7 @@ def _is_power_of_two(value: int) -> bool:
 class _Work:
     """A network whose neurons are being merged and dropped."""
 
-    def __init__(self, reduction: Reduction) -> None:
+    def __init__(self, reduction: Reduced) -> None:
         self.form = reduction.form
         self.steps = list(reduction.steps)
         self.V, self.alpha, self.c = self.form.V.copy(), self.form.alpha.copy(), self.form.c.copy()
@@ -142,11 +142,11 @@ class _Work:
         becomes = f"it is now part of {name}" if equal else f"the pair is now {name}{linear}"
         self._drop(k, "R2" if equal else "R3", f"it sees {s} times what {name} does; {becomes}", also=into)
 
-    def done(self) -> Reduction:
+    def done(self) -> Reduced:
         if all(self.alive):
-            return Reduction(self.form, tuple(self.steps))
+            return Reduced(self.form, tuple(self.steps))
         form = replace(self.form, V=self.V, alpha=self.alpha, c=self.c)
-        return Reduction(form.take([k for k, alive in enumerate(self.alive) if alive]), tuple(self.steps))
+        return Reduced(form.take([k for k, alive in enumerate(self.alive) if alive]), tuple(self.steps))
 
     def _add_linear(self, t: Rationals, k: int) -> None:
         """Add t (w x + b) of a neuron to the linear part."""

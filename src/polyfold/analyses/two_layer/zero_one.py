@@ -46,7 +46,7 @@ def subset_with_sum(vectors: Rationals, target: Rationals, max_seconds: float = 
     'none'
     """
     if not target.any():
-        return Subset("found", (), "no column adds up to zero")
+        return Subset("found", (), "the sum over no column is zero")
     return _answered(vectors, target, False, max_seconds)
 
 
