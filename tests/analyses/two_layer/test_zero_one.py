@@ -7,7 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from polyfold.analyses.two_layer import guides, zero_one
+from polyfold.analyses.two_layer import guides
+from polyfold.analyses.two_layer.lattice import by_lattice, kernel_basis
 from polyfold.analyses.two_layer.residues import PRIMES, eliminated, parts
 from polyfold.analyses.two_layer.zero_one import nonempty_subset_without_sum, subset_with_sum
 from polyfold.exact.rational_arrays import rationals
@@ -90,20 +91,61 @@ def test_signs_alone_can_prove_that_there_is_none():
     assert subset_with_sum(values, rationals([2**70, 1])).status == "none"
 
 
-def test_what_programs_in_floats_propose_is_checked(monkeypatch):
-    """Wrong proposals and wrong proofs make no answer."""
+def test_what_floats_take_for_a_solution_is_none():
+    """Even numbers of sixty digits never add up to an odd one, but floats do not see the last digit."""
     rng = np.random.default_rng(5)
-    values = rationals([[int(value) for value in rng.integers(-(2**60), 2**60, size=70)]])
-    monkeypatch.setattr(zero_one, "contradiction", lambda *_: [rationals([1])[0]])
-    monkeypatch.setattr(zero_one, "proposal", lambda *_: [1] * 70)
-    assert nonempty_subset_without_sum(values).status == "unknown"
-    assert subset_with_sum(values, rationals([1])).status == "unknown"
+    values = [2 * int(value) for value in rng.integers(-(2**59), 2**59, size=70)]
+    target = sum(values[::2]) + 1
+    seen = guides.proposal([values], [target], False, 5.0)
+    assert seen is not None
+    assert subset_with_sum(rationals([values]), rationals([target])).status != "found"
+
+
+@pytest.mark.parametrize("batch", range(4))
+def test_a_basis_of_all_integer_solutions_agrees_with_all_subsets(batch):
+    proved = 0
+    for number in range(50):
+        rng = np.random.default_rng([batch, number, 1])
+        k, n, bound = int(rng.integers(1, 4)), int(rng.integers(1, 8)), int(rng.choice([1, 5, 1000]))
+        M = rng.integers(-bound, bound + 1, size=(k, n))
+        M[0, 0] = bound
+        for nonempty in (True, False):
+            t = np.zeros(k, dtype=int) if nonempty else M @ rng.integers(0, 2, size=n) + (number % 2)
+            choices = [np.array(choice) for choice in product((0, 1), repeat=n)]
+            solved = [s for s in choices if (M @ s == t).all() and (s.any() or not nonempty)]
+            found = by_lattice(M.tolist(), t.tolist(), nonempty)
+            assert not (found.none and solved)
+            proved += found.none
+    assert proved > 20
+
+
+@pytest.mark.parametrize(("k", "n"), [(2, 60), (5, 75)])
+def test_few_equations_with_long_numbers_decide_over_many_variables(k, n):
+    """What nobody could search: 2^60 subsets and more, decided by a reduced basis."""
+    rng = np.random.default_rng([k, n])
+    vectors = rationals(rng.normal(size=(k, n))) * rationals(rng.normal(size=n))
+    chosen = np.flatnonzero(rng.random(n) < 0.5).tolist()
+    found = subset_with_sum(vectors, rationals(summed(vectors, chosen)))
+    assert found.members == tuple(chosen) and "basis" in found.how
+    none = nonempty_subset_without_sum(vectors)
+    assert none.status == "none" and "basis" in none.how
+
+
+def test_a_basis_holds_all_integer_solutions():
+    rows = [[3, -5, 7, 11], [2, 4, -6, 1]]
+    basis = np.array(kernel_basis(rows))
+    assert basis.shape == (2, 4) and not (np.array(rows) @ basis.T).any()
+    # Solutions that are found by trying are whole combinations of it.
+    for z in product(range(-6, 7), repeat=4):
+        if not (np.array(rows) @ z).any():
+            factors, *_ = np.linalg.lstsq(basis.T.astype(float), np.array(z, dtype=float), rcond=None)
+            assert (basis.T @ np.rint(factors).astype(int) == z).all()
 
 
 def test_an_integer_program_finds_what_is_too_large_to_try():
     rng = np.random.default_rng(6)
-    vectors = rationals(rng.normal(size=(40, 90)))
-    chosen = np.flatnonzero(rng.random(90) < 0.5).tolist()
+    vectors = rationals(rng.normal(size=(80, 150)))
+    chosen = np.flatnonzero(rng.random(150) < 0.5).tolist()
     found = subset_with_sum(vectors, rationals(summed(vectors, chosen)))
     assert found.members == tuple(chosen) and "integer program" in found.how
 

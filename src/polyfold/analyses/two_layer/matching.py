@@ -89,9 +89,10 @@ def _assigned(a: TwoLayer, b: TwoLayer, tolerance: float) -> tuple[Pairing, floa
 def linear_deviation(moved: Transformation, a: TwoLayer, b: TwoLayer) -> float:
     """How far the linear parts are apart once the first form has been transformed, relative to what adds up to them."""
     there = of_program(moved(a.program))
-    apart, own = (np.linalg.norm(nearest(_linear(*pair))) for pair in (_less(there, b), (b.alpha, b.c)))
-    scale = own + np.linalg.norm(nearest(b.V).T * _units(b)[1][:, None], axis=1).sum()
-    return float(apart / scale) if apart else 0.0
+    with np.errstate(all="ignore"):
+        apart, own = (np.linalg.norm(nearest(_linear(*pair))) for pair in (_less(there, b), (b.alpha, b.c)))
+        scale = own + np.linalg.norm(nearest(b.V).T * _units(b)[1][:, None], axis=1).sum()
+        return float(apart / scale) if apart else 0.0
 
 
 def _less(one: TwoLayer, other: TwoLayer) -> tuple[Rationals, Rationals]:

@@ -2,7 +2,8 @@
 
 The question contains subset sum, which is NP-hard, so no way is quick on all inputs. What makes most of them easy is
 structure: every independent equation settles a variable, and what is left falls into parts (residues.py). Where parts
-are too large, linear and integer programs propose (guides.py). Nothing counts until it is checked in integers.
+are too large, a basis of all integer solutions may decide (lattice.py), or linear and integer programs propose
+(guides.py). Nothing counts until it is checked in integers.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Literal
 from flint import fmpq
 
 from polyfold.analyses.two_layer.guides import Equations, contradiction, proposal
+from polyfold.analyses.two_layer.lattice import by_lattice, seconds_for
 from polyfold.analyses.two_layer.residues import PRIMES, Choice, GaveUpError, eliminated, parts, solutions
 from polyfold.errors import how_many
 from polyfold.exact.rational_arrays import Rationals, zeros
@@ -95,7 +97,8 @@ class _Question:
                 if found is not None:
                     return found
         except GaveUpError as error:
-            return self._by_guides(str(error))
+            found = self._by_lattice()
+            return self._by_guides(str(error)) if found is None else found
         return self._by_guides("what solves the equations modulo several primes does not solve them")
 
     def why_none(self) -> str | None:
@@ -127,6 +130,16 @@ class _Question:
         if self.nonempty and not members:
             return Subset("none", (), f"{how}, and no way to set them but to zero")
         return Subset("found", members, how) if self._is_solution(members) else None
+
+    def _by_lattice(self) -> Subset | None:
+        """An answer that a basis of all integer solutions gives, if it does."""
+        if seconds_for(self.variables) > self._left:
+            return None
+        found = by_lattice(self.equations, self.targets, self.nonempty)
+        if found.none:
+            return Subset("none", (), "integer solutions are too long to be zeros and ones (a reduced basis shows it)")
+        solved = next((members for members in found.proposals if self._is_solution(members)), None)
+        return None if solved is None else Subset("found", solved, "part of a reduced basis of all integer solutions")
 
     def _by_guides(self, how: str) -> Subset:
         y = contradiction(self.equations, self.targets, self.nonempty, self._left)
