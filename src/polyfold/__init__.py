@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from polyfold.analyses.topology.level_sets import level_set, sublevel, superlevel
     from polyfold.analyses.topology.persistence import Persistence, persistence
     from polyfold.analyses.topology.subcomplex import Components, Subcomplex
+    from polyfold.analyses.two_layer.identifiable import Identifiability, identifiable
+    from polyfold.analyses.two_layer.irreducible import Irreducible, irreducible
+    from polyfold.analyses.two_layer.match import Match, match
     from polyfold.atlas.atlas import Atlas
     from polyfold.atlas.cell import Cell
     from polyfold.atlas.certificate import Certificate
@@ -98,9 +101,12 @@ __all__ = [
     "Extremum",
     "FaceComplex",
     "FacetStatistics",
+    "Identifiability",
     "IntegratedGradients",
+    "Irreducible",
     "Lipschitz",
     "LocalMaps",
+    "Match",
     "NearestChange",
     "Network",
     "PatternMap",
@@ -139,14 +145,17 @@ __all__ = [
     "face_complex",
     "facet_statistics",
     "from_pieces",
+    "identifiable",
     "integral",
     "integrated_gradients",
+    "irreducible",
     "level_set",
     "line",
     "lipschitz",
     "load",
     "local",
     "map_of",
+    "match",
     "maximum",
     "mean",
     "minimum",
@@ -218,6 +227,9 @@ _PLACES = {
     "analyses.topology.level_sets": ("level_set", "sublevel", "superlevel"),
     "analyses.topology.persistence": ("Persistence", "persistence"),
     "analyses.topology.subcomplex": ("Components", "Subcomplex"),
+    "analyses.two_layer.identifiable": ("Identifiability", "identifiable"),
+    "analyses.two_layer.irreducible": ("Irreducible", "irreducible"),
+    "analyses.two_layer.match": ("Match", "match"),
     "atlas.atlas": ("Atlas",),
     "atlas.cell": ("Cell",),
     "atlas.certificate": ("Certificate",),

@@ -48,7 +48,7 @@ def with_layer(program: ExactProgram, layer: int, stage: ExactStage, reading: Re
 def with_rows(program: ExactProgram, number: int, rows: RationalRows) -> ExactProgram:
     """Other rows of one affine function: stage `number`, or the output if it is one more than there are stages."""
     if number == len(program.stages) + 1:
-        return program.with_output(rows)
+        return replace(program, output=rows)
     stages = list(program.stages)
     stages[number - 1] = replace(stages[number - 1], rows=rows)
     return replace(program, stages=tuple(stages))
