@@ -169,6 +169,20 @@ def test_a_trained_classifier():
     np.testing.assert_allclose(found.network(X), pf.load(layers)(X), rtol=0, atol=1e-10)
 
 
+def test_torch_and_onnx_of_what_is_left(tmp_path):
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(3)
+    W, V = rng.integers(-4, 5, size=(4, 3)) / 4, rng.integers(1, 5, size=(2, 5)) / 4
+    layers = [(np.vstack([W, W[:1] * 2]), np.zeros(5)), (V, np.zeros(2))]
+    found = pf.reduce(layers)
+    assert found.neurons_after < 5 and found.exact
+    module = found.network.to_torch()
+    assert [type(part) for part in module] == [torch.nn.Linear, torch.nn.ReLU, torch.nn.Linear]
+    found.network.save_onnx(tmp_path / "smaller.onnx")
+    for again in (pf.load(module), pf.load(tmp_path / "smaller.onnx")):
+        assert pf.equivalent(layers, again)
+
+
 def test_words_and_json():
     layers = [([[1.0], [2.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]
     found = pf.reduce(layers)
