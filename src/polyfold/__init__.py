@@ -58,6 +58,11 @@ if TYPE_CHECKING:
     from polyfold.analyses.topology.level_sets import level_set, sublevel, superlevel
     from polyfold.analyses.topology.persistence import Persistence, persistence
     from polyfold.analyses.topology.subcomplex import Components, Subcomplex
+    from polyfold.analyses.truncation.build import truncation
+    from polyfold.analyses.truncation.cones import cone_layer
+    from polyfold.analyses.truncation.interpret import Interpretation
+    from polyfold.analyses.truncation.one_map import TruncationMap, truncation_map
+    from polyfold.analyses.truncation.result import Truncation
     from polyfold.atlas.atlas import Atlas
     from polyfold.atlas.cell import Cell
     from polyfold.atlas.certificate import Certificate
@@ -73,6 +78,7 @@ if TYPE_CHECKING:
     from polyfold.network.graph import Network
     from polyfold.network.load import load
     from polyfold.program.program import Program
+    from polyfold.views.film_strip import film_strip
 
 __version__ = "0.1.0"
 
@@ -99,6 +105,7 @@ __all__ = [
     "FaceComplex",
     "FacetStatistics",
     "IntegratedGradients",
+    "Interpretation",
     "Lipschitz",
     "LocalMaps",
     "NearestChange",
@@ -115,6 +122,8 @@ __all__ = [
     "Stability",
     "Subcomplex",
     "Summary",
+    "Truncation",
+    "TruncationMap",
     "betti",
     "boundary_complex",
     "bounds",
@@ -126,6 +135,7 @@ __all__ = [
     "class_areas",
     "class_region",
     "classes",
+    "cone_layer",
     "count",
     "covariance",
     "critical_points",
@@ -138,6 +148,7 @@ __all__ = [
     "explore",
     "face_complex",
     "facet_statistics",
+    "film_strip",
     "from_pieces",
     "integral",
     "integrated_gradients",
@@ -166,6 +177,8 @@ __all__ = [
     "sublevel",
     "summarise",
     "superlevel",
+    "truncation",
+    "truncation_map",
     "unfold",
     "variance",
 ]
@@ -216,6 +229,11 @@ _PLACES = {
     "analyses.topology.level_sets": ("level_set", "sublevel", "superlevel"),
     "analyses.topology.persistence": ("Persistence", "persistence"),
     "analyses.topology.subcomplex": ("Components", "Subcomplex"),
+    "analyses.truncation.build": ("truncation",),
+    "analyses.truncation.cones": ("cone_layer",),
+    "analyses.truncation.interpret": ("Interpretation",),
+    "analyses.truncation.one_map": ("TruncationMap", "truncation_map"),
+    "analyses.truncation.result": ("Truncation",),
     "atlas.atlas": ("Atlas",),
     "atlas.cell": ("Cell",),
     "atlas.certificate": ("Certificate",),
@@ -231,6 +249,7 @@ _PLACES = {
     "network.graph": ("Network",),
     "network.load": ("load",),
     "program.program": ("Program",),
+    "views.film_strip": ("film_strip",),
 }
 _MODULE_OF = {
     entry.split(" ")[-1]: (module, entry.split(" ")[0]) for module, names in _PLACES.items() for entry in names

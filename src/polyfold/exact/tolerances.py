@@ -68,3 +68,11 @@ SINGULAR_VALUE_ROUNDINGS = 16
 # The nearest point of a polytope, found in floats, may lie outside by this part of its distance: solvers take
 # constraints for satisfied within 1e-7. Farther outside it is none, because rounding has left no inside.
 NEAREST_POINT = 1e-6
+
+# A matrix whose smallest singular value is a smaller part of its largest one than this is inverted in rationals and
+# rounded: floats would lose more than half of their digits.
+INVERTS_WELL = 2.0**-26
+
+# The weights of a cone's layer are made for a cone that is wider by this part of its slope, so that no rounding error
+# puts a point of its border on the wrong side of a wall.
+CONE_DRAWN_IN = 2.0**-40
