@@ -69,9 +69,12 @@ SINGULAR_VALUE_ROUNDINGS = 16
 # constraints for satisfied within 1e-7. Farther outside it is none, because rounding has left no inside.
 NEAREST_POINT = 1e-6
 
-# A matrix whose smallest singular value is a smaller part of its largest one than this is inverted in rationals and
-# rounded: floats would lose more than half of their digits.
+# A matrix whose smallest singular value is a smaller part of its largest one than this is inverted with more digits than
+# floats have: they would lose more than half of theirs.
 INVERTS_WELL = 2.0**-26
+
+# Numbers that are known to this part of the largest of them are good enough to be rounded to floats.
+BALLS_ARE_KNOWN = 2.0**-60
 
 # The weights of a cone's layer are made for a cone that is wider by this part of its slope, so that no rounding error
 # puts a point of its border on the wrong side of a wall.

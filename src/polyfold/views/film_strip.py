@@ -68,8 +68,7 @@ def draw(strip: Film, seen: Interpretation, path: str | PathLike[str] | None = N
         _draw_frame(frame, place, seen, strip.extent)
     if len(seen.classes) <= _LEGEND:
         axes[0].legend(loc="best", fontsize=7, framealpha=0.7)
-    if strip.share < 1:
-        figure.supxlabel(f"principal components of all states, {strip.share:.0%} of their variance", fontsize=8)
+    figure.supxlabel(_caption(strip), fontsize=8)
     if path is not None:
         with atomically(path) as temporary:
             # No date in the file: the same data gives the same bytes.
@@ -79,6 +78,14 @@ def draw(strip: Film, seen: Interpretation, path: str | PathLike[str] | None = N
 
 
 _NO_DATE: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+
+
+def _caption(strip: Film) -> str:
+    if len(strip.basis) > 2:
+        return f"principal components of all states: {strip.share:.0%} of their variance; x: base point of the next layer"
+    if len(strip.basis) == 1:
+        return "x: base point of the next layer"
+    return "the next layer keeps what is green and collapses what is red to its base point, x; last: the largest output"
 
 
 def check_picture(path: Path) -> None:

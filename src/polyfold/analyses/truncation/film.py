@@ -65,7 +65,7 @@ def film(found: Truncation, seen: Interpretation) -> Film:
     low, high = (low + high - size) / 2 - _ROOM * size, (low + high + size) / 2 + _ROOM * size
     corners = np.array([[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]])
     flat = found.dim == 2
-    titles = ["input", *(f"after {name}" for name in seen.names)]
+    titles = ["input", *(f"behind layer {k}, {name!r}" for k, name in enumerate(seen.names, 1))]
     nothing = np.zeros((0, 2))
     frames = []
     for k, (title, shown) in enumerate(zip(titles, points, strict=True)):
