@@ -4,9 +4,9 @@
     python tools/train_blobs.py --picture docs/images/film_strip.png
 
 Three clusters of 60 points in the plane, three hidden layers of two ReLUs, cross entropy, Adam with learning rate 0.02,
-1500 steps over all points, float64. All hidden layers are square, so that the truncation maps are the network. Which seed
-is bundled was decided by looking at the film strips of seeds 0 to 5: in some of the others a nearly singular layer throws
-points a hundred times as far as the data reaches, and little else can be seen. `--scan 6` prints all of them.
+1500 steps over all points, float64. All hidden layers are square, so that the truncation maps are the network. Which
+seed is bundled was decided by looking at the film strips of seeds 0 to 5: in some of the others a nearly singular layer
+throws points a hundred times as far as the data reaches, and little else can be seen. `--scan 6` prints all of them.
 
 Nothing here is needed to use polyfold; training needs torch.
 """

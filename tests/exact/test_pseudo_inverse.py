@@ -35,6 +35,19 @@ def test_penrose(rows: int, columns: int, rank: int) -> None:
         np.testing.assert_allclose(found, nearest(X), rtol=0, atol=1e-12 * max(1.0, np.abs(nearest(X)).max()))
 
 
+@pytest.mark.parametrize(("rows", "columns", "rank"), [(50, 60, 50), (60, 45, 45), (50, 50, 30)])
+def test_large_matrices_by_their_singular_values(rows: int, columns: int, rank: int) -> None:
+    """As many of them as the rank says; numpy's cut-off comes to the same where there is a gap."""
+    rng = np.random.default_rng(rank)
+    A = rng.integers(-8, 9, (rows, rank)) @ rng.integers(-8, 9, (rank, columns)) / 16
+    exact = rationals(A)
+    assert exact_rank(exact) == rank
+    found, condition = pseudo_inverse_in_floats(exact, rank)
+    truth = np.linalg.pinv(A, rcond=1e-10)
+    np.testing.assert_allclose(found, truth, rtol=0, atol=1e-13 * condition * np.abs(truth).max())
+    np.testing.assert_allclose(A @ found @ A, A, rtol=0, atol=1e-13 * condition * np.abs(A).max())
+
+
 def test_ranks_that_floats_cannot_tell() -> None:
     tiny = 2.0**-60
     A = rationals(np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-52]]))

@@ -21,7 +21,7 @@ _FILE = Path(__file__).parent / "blobs.npz"
 
 
 def blobs() -> Layers:
-    """Two numbers in, a score for each of three clusters out; three hidden layers of two ReLUs. It gets all points right."""
+    """Two numbers in, a score for each of three clusters out; three hidden layers of two ReLUs. It gets all right."""
     with np.load(_FILE) as arrays:
         return [(constant(arrays[f"W{k}"]), constant(arrays[f"b{k}"])) for k in range(1, 5)]
 

@@ -1,8 +1,8 @@
 """Pseudo-inverses: in rationals, or in floats with a rank that is decided in rationals.
 
 The pseudo-inverse jumps where a rank changes, so a tolerance on singular values would decide what it is. Ranks are
-integers with a true answer; only how to divide by singular values is left to floats, and where that would lose too
-many digits, to balls: numbers of more digits with a bound on their error.
+integers with a true answer. Only how to divide by singular values is left to floats, of large matrices; of small ones,
+and where floats would lose too many digits, it is left to balls: numbers of more digits with a bound on their error.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from polyfold.exact.rational_arrays import Rationals, filled, matrix, nearest, p
 from polyfold.exact.tolerances import BALLS_ARE_KNOWN, INVERTS_WELL
 
 Array = npt.NDArray[np.float64]
+
+# So many products of long numbers take a fraction of a second.
+_AT_ONCE = 1 << 16
 
 
 def exact_rank(array: Rationals, at_most: int | None = None) -> int:
@@ -53,7 +56,8 @@ def pseudo_inverse_in_floats(array: Rationals, rank: int) -> tuple[Array, float]
     """The Moore-Penrose inverse of a matrix whose exact rank is known, in floats, and its condition number.
 
     The condition number is the largest singular value over the smallest one that is not zero, as floats have them: a
-    large one is a guess. Where it is large, the inverse is computed with more digits and rounded.
+    large one is a guess. Where it is large, and of small matrices always, the inverse is computed with more digits and
+    rounded.
 
     >>> from polyfold.exact.rational_arrays import rationals
     >>> found, condition = pseudo_inverse_in_floats(rationals([[2, 0], [0, 4]]), 2)
@@ -65,7 +69,8 @@ def pseudo_inverse_in_floats(array: Rationals, rank: int) -> tuple[Array, float]
     left, sizes, right = np.linalg.svd(nearest(array), full_matrices=False)
     with np.errstate(divide="ignore", over="ignore"):
         condition = float(sizes[0] / sizes[rank - 1])
-    if sizes[rank - 1] > INVERTS_WELL * sizes[0]:
+    work = array.size * min(array.shape)
+    if work > _AT_ONCE and sizes[rank - 1] > INVERTS_WELL * sizes[0]:
         return (right[:rank].T / sizes[:rank]) @ left[:, :rank].T, condition
     return _with_more_digits(array, rank), condition
 
@@ -84,7 +89,7 @@ def _with_more_digits(array: Rationals, rank: int) -> Array:
                 found = None if left is None else found * left
         if found is not None:
             entries = found.entries()
-            middles = np.array([float(ball.mid()) for ball in entries])
+            middles = np.array([0.0 if ball.contains(0) else float(ball.mid()) for ball in entries])
             errors = np.array([float(ball.rad()) for ball in entries])
             if errors.max() <= BALLS_ARE_KNOWN * np.abs(middles).max():
                 return middles.reshape(array.shape[::-1])

@@ -69,8 +69,8 @@ SINGULAR_VALUE_ROUNDINGS = 16
 # constraints for satisfied within 1e-7. Farther outside it is none, because rounding has left no inside.
 NEAREST_POINT = 1e-6
 
-# A matrix whose smallest singular value is a smaller part of its largest one than this is inverted with more digits than
-# floats have: they would lose more than half of theirs.
+# A matrix whose smallest singular value is a smaller part of its largest one than this is inverted with more digits
+# than floats have: they would lose more than half of theirs.
 INVERTS_WELL = 2.0**-26
 
 # Numbers that are known to this part of the largest of them are good enough to be rounded to floats.

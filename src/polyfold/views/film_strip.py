@@ -59,7 +59,7 @@ def draw(strip: Film, seen: Interpretation, path: str | PathLike[str] | None = N
     """The figure of a film; it is written too if a path is given."""
     if path is not None:
         check_picture(Path(path))
-    require("matplotlib", extra="plot", purpose="a film strip")
+    matplotlib = require("matplotlib", extra="plot", purpose="a film strip")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(_SIDE * len(strip.frames), _SIDE + 0.5), layout="constrained")
@@ -70,8 +70,8 @@ def draw(strip: Film, seen: Interpretation, path: str | PathLike[str] | None = N
         axes[0].legend(loc="best", fontsize=7, framealpha=0.7)
     figure.supxlabel(_caption(strip), fontsize=8)
     if path is not None:
-        with atomically(path) as temporary:
-            # No date in the file: the same data gives the same bytes.
+        # No date and no random names in the file: the same data gives the same bytes.
+        with atomically(path) as temporary, matplotlib.rc_context({"svg.hashsalt": "polyfold"}):
             kind = Path(path).suffix.lower()[1:]
             figure.savefig(temporary, format=kind, dpi=110, metadata=_NO_DATE[kind])
     return figure
@@ -82,7 +82,9 @@ _NO_DATE: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf":
 
 def _caption(strip: Film) -> str:
     if len(strip.basis) > 2:
-        return f"principal components of all states: {strip.share:.0%} of their variance; x: base point of the next layer"
+        return (
+            f"principal components of all states: {strip.share:.0%} of their variance; x: base point of the next layer"
+        )
     if len(strip.basis) == 1:
         return "x: base point of the next layer"
     return "the next layer keeps what is green and collapses what is red to its base point, x; last: the largest output"

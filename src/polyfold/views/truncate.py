@@ -66,8 +66,8 @@ def truncate(
         _print(found, seen, written)
 
 
-def _read_labels(path: Path, count: int) -> list[str]:
-    """A label for each point; a line more than there are points is a heading."""
+def _read_labels(path: Path, count: int) -> list[str] | list[int]:
+    """A label for each point, as numbers if all are whole; a line more than there are points is a heading."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             lines = [(number, line) for number, line in enumerate(csv.reader(file), 1) if any(map(str.strip, line))]
@@ -81,13 +81,16 @@ def _read_labels(path: Path, count: int) -> list[str]:
             )
     found = [line[0].strip() for _, line in lines]
     if len(found) == count + 1:
-        return found[1:]
+        found = found[1:]
     if len(found) != count:
         raise ShapeError(
             f"{str(path)!r} has {how_many(len(found), 'label')}, and there are {how_many(count, 'point')}: "
             "give one a line"
         )
-    return found
+    try:
+        return [int(label) for label in found]
+    except ValueError:
+        return found
 
 
 def _facts(found: Truncation, seen: Interpretation) -> dict[str, Any]:

@@ -22,8 +22,6 @@ def groups(labels: Any, count: int) -> tuple[tuple[Any, ...], list[Ids]]:
     values = np.asarray(labels.detach().cpu().numpy() if hasattr(labels, "detach") else labels)
     if values.ndim != 1 or len(values) != count:
         raise ShapeError(f"{how_many(count, 'point')} need as many labels; these have shape {values.shape}")
-    if not count:
-        raise ShapeError("there are no points: give at least one row")
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         raise ShapeError("labels must not be infinite or NaN")
     try:
