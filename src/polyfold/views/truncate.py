@@ -179,7 +179,7 @@ def _print(found: Truncation, seen: Interpretation, written: list[Path]) -> None
     for k, name in enumerate(seen.names):
         proved = "proved" if seen.residuals.proved[k] else f"off by up to {seen.residuals.largest[k]:.3g}"
         heading = f"{name}: cone score {seen.layer_score[k]:.3f}; states say what it computes: {proved}"
-        table = Table(title=escape(heading), title_justify="left", title_style="bold", box=None, pad_edge=False)
+        table = Table(box=None, pad_edge=False)
         table.add_column("class")
         for column in ("points", "kept", "collapsed", "spread before", "after", "cone score"):
             table.add_column(column, justify="right", no_wrap=True)
@@ -193,7 +193,7 @@ def _print(found: Truncation, seen: Interpretation, written: list[Path]) -> None
                 f"{seen.spread[k + 1, j]:.4g}",
                 f"{seen.score[k, j]:.3f}",
             )
-        console.print()
+        console.print(f"\n[bold]{escape(heading)}[/]", soft_wrap=True, highlight=False)
         console.print(table)
     console.print()
     names = ", ".join(path.name for path in written)

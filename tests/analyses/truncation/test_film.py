@@ -50,6 +50,18 @@ def test_frames_in_the_plane() -> None:
             np.testing.assert_allclose(on_a_wall, 0, rtol=0, atol=1e-9)
 
 
+def test_outputs_have_the_colours_of_their_classes() -> None:
+    """Labels are sorted, outputs are not: who wins where decides which is which."""
+    X, y = blobs_data()
+    found = pf.truncation(blobs())
+    names = np.array(["top", "left", "right"])[y]
+    seen = found.interpret(X, names)
+    assert seen.classes == ("left", "right", "top")
+    assert film(found, seen).class_of_output == (2, 0, 1)
+    some = y != 1
+    assert film(found, found.interpret(X[some], y[some])).class_of_output == (0, -1, 1)
+
+
 def test_principal_components_in_more_dimensions() -> None:
     rng = np.random.default_rng(0)
     layers = layers_of(rng, [5, 4, 3, 2])
@@ -71,7 +83,9 @@ def test_one_input_one_output_and_one_point() -> None:
     strip = film(found, found.interpret([[1.0], [-3.0]]))
     assert strip.frames[0].points.tolist() == [[1.0, 0.0], [-3.0, 0.0]] and strip.extent[2] < 0 < strip.extent[3]
     flat = pf.truncation([(np.eye(2), np.zeros(2)), (np.array([[1.0, 1.0]]), np.array([-1.0]))])
-    last = film(flat, flat.interpret([[1.0, 3.0]])).frames[-1]
+    strip = film(flat, flat.interpret([[1.0, 3.0]]))
+    last = strip.frames[-1]
+    assert strip.class_of_output == (-1, 0)
     assert len(last.winners) == 2 and inside(last.winners[1], np.array([[1.0, 3.0]])).all()
     three = pf.truncation([(np.eye(3), np.zeros(3)), (np.eye(3), np.zeros(3))])
     strip = film(three, three.interpret([[1.0, 2.0, 3.0]]))

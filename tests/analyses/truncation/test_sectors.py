@@ -106,6 +106,26 @@ def test_identity_on(gates: int, dim: int) -> None:
         np.testing.assert_allclose(tau(X[on]), X[on] @ (tau.inverse @ tau.weight).T, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize(("gates", "dim"), [(2, 2), (3, 3), (2, 3), (4, 6), (10, 10)])
+def test_truncation_separates_what_is_away_from_the_negative_sector(gates: int, dim: int) -> None:
+    """One class in S-, the other away from it, on all sides: afterwards a hyperplane tells them apart.
+
+    Behind tau the sum of all a_i is 0 on the first class, and at least the largest a_i on the second.
+    """
+    tau = pf.truncation_map(*layer(gates, dim, seed=1))
+    assert tau.surjective
+    rng = np.random.default_rng([gates, dim])
+    a = rng.normal(size=(400, gates))
+    first, second = -np.abs(a[:200]), a[200:][a[200:].max(axis=1) > 0.1]
+    kernel = np.eye(dim) - tau.inverse @ tau.weight
+    X, Y = (tau.base + part @ tau.generators + rng.normal(size=(len(part), dim)) @ kernel.T for part in (first, second))
+    normal, offset = tau.weight.sum(axis=0), tau.bias.sum()
+    sides = [tau(part) @ normal + offset for part in (X, Y)]
+    assert sides[0].max() < 1e-9 and sides[1].min() > 0.1 - 1e-9
+    # Before, this hyperplane told nothing, or the test would be empty.
+    assert (Y @ normal + offset).min() < 0
+
+
 def test_walls_that_do_not_meet() -> None:
     tau = pf.truncation_map([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0.0, 0.0, -1.0])
     assert not tau.base_on_all_walls and len(tau.sectors()) == 7

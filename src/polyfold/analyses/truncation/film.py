@@ -46,6 +46,8 @@ class Film:
     """All frames, the projection (origin (dim,), basis (dim, 2)) and the picture's limits (x0, x1, y0, y1).
 
     `share` is the part of the variance of all states that the plane shows: 1 in one and two dimensions.
+    `class_of_output` says which class each output stands for, going by the points for which it wins: the number of the
+    class that most of them have, -1 if it wins for none. Of one output that is "at most 0" and "above 0".
     """
 
     frames: tuple[Frame, ...]
@@ -53,6 +55,7 @@ class Film:
     basis: Array
     share: float
     extent: tuple[float, float, float, float]
+    class_of_output: tuple[int, ...]
 
 
 def film(found: Truncation, seen: Interpretation) -> Film:
@@ -80,7 +83,17 @@ def film(found: Truncation, seen: Interpretation) -> Film:
         elif flat:
             winners = _winners(corners, found.output_weight, found.output_bias)
         frames.append(Frame(title, shown, base, walls, kept, collapsed, winners))
-    return Film(tuple(frames), origin, basis, share, (float(low[0]), float(high[0]), float(low[1]), float(high[1])))
+    extent = (float(low[0]), float(high[0]), float(low[1]), float(high[1]))
+    return Film(tuple(frames), origin, basis, share, extent, _class_of_output(found, seen))
+
+
+def _class_of_output(found: Truncation, seen: Interpretation) -> tuple[int, ...]:
+    outputs = seen.states[-1] @ found.output_weight.T + found.output_bias
+    if outputs.shape[1] == 1:
+        outputs = np.concatenate([np.zeros_like(outputs), outputs], axis=1)
+    best = outputs.argmax(axis=1)
+    members = [np.bincount(seen.labels[best == k], minlength=1) for k in range(outputs.shape[1])]
+    return tuple(int(counts.argmax()) if counts.any() else -1 for counts in members)
 
 
 def _plane(states: tuple[Array, ...]) -> tuple[Array, Array, float]:

@@ -51,8 +51,8 @@ class TruncationMap:
         for name, shape in {"bias": (m,), "inverse": (n, m), "base": (n,)}.items():
             if getattr(self, name).shape != shape:
                 raise ShapeError(f"a truncation map's {name} must have shape {shape}, not {getattr(self, name).shape}")
-        for name in ("weight", "bias", "inverse", "base"):
-            getattr(self, name).setflags(write=False)
+        for array in (self.weight, self.bias, self.inverse, self.base, *self.exact):
+            array.setflags(write=False)
 
     def __repr__(self) -> str:
         m, n = self.weight.shape
