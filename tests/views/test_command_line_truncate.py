@@ -93,6 +93,18 @@ def test_json_says_what_python_says(run, files, tmp_path, monkeypatch):
     assert kept == {name: value for name, value in facts.items() if name != "files"}
 
 
+def test_a_note_where_floats_do_not_suffice(run, files, tmp_path):
+    thin = np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-50]])
+    pf.load([(thin, np.array([0.5, -0.25])), (np.eye(2), np.zeros(2))]).save_onnx(tmp_path / "thin.onnx")
+    arguments = (tmp_path / "thin.onnx", "--data", files[1], "--out", tmp_path / "out", "--json")
+    code, out, err = run(*arguments)
+    assert code == 0 and err.startswith("note: the weights up to 'relu1'") and err.count("\n") == 1
+    assert json.loads(out)["layers"][0]["floats_suffice"] is False
+    code, out, err = run(*arguments, "--exact")
+    facts = json.loads(out)
+    assert (code, err) == (0, "") and facts["exact"] is True and facts["layers"][0]["residual"] == 0.0
+
+
 def test_whole_numbers_are_ordered_as_numbers(run, files, tmp_path):
     labels = tmp_path / "numbers.csv"
     labels.write_text("\n".join(str([10, 9, -2][k]) for k in blobs_data()[1]))

@@ -56,8 +56,8 @@ def pseudo_inverse_in_floats(array: Rationals, rank: int) -> tuple[Array, float]
     """The Moore-Penrose inverse of a matrix whose exact rank is known, in floats, and its condition number.
 
     The condition number is the largest singular value over the smallest one that is not zero, as floats have them: a
-    large one is a guess. Where it is large, and of small matrices always, the inverse is computed with more digits and
-    rounded.
+    large one is a guess, infinity if the smallest is zero in floats. Where it is large, and of small matrices always,
+    the inverse is computed with more digits and rounded. Entries that are too large for floats are infinite.
 
     >>> from polyfold.exact.rational_arrays import rationals
     >>> found, condition = pseudo_inverse_in_floats(rationals([[2, 0], [0, 4]]), 2)
@@ -67,8 +67,8 @@ def pseudo_inverse_in_floats(array: Rationals, rank: int) -> tuple[Array, float]
     if rank == 0:
         return np.zeros(array.shape[::-1]), 1.0
     left, sizes, right = np.linalg.svd(nearest(array), full_matrices=False)
-    with np.errstate(divide="ignore", over="ignore"):
-        condition = float(sizes[0] / sizes[rank - 1])
+    with np.errstate(over="ignore"):
+        condition = float(sizes[0] / sizes[rank - 1]) if sizes[rank - 1] > 0 else float("inf")
     work = array.size * min(array.shape)
     if work > _AT_ONCE and sizes[rank - 1] > INVERTS_WELL * sizes[0]:
         return (right[:rank].T / sizes[:rank]) @ left[:, :rank].T, condition

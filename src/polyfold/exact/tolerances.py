@@ -76,6 +76,9 @@ INVERTS_WELL = 2.0**-26
 # Numbers that are known to this part of the largest of them are good enough to be rounded to floats.
 BALLS_ARE_KNOWN = 2.0**-60
 
+# Where less than this part of a state may be rounding error, going by condition numbers, floats are said to suffice.
+STATES_ARE_KNOWN = 1e-4
+
 # The weights of a cone's layer are made for a cone that is wider by this part of its slope, so that no rounding error
 # puts a point of its border on the wrong side of a wall.
 CONE_DRAWN_IN = 2.0**-40

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -39,6 +40,7 @@ def truncate(
     lift: Annotated[
         bool, typer.Option("--lift", help="Embed the inputs in as many dimensions as the first layer has gates.")
     ] = False,
+    exact: Annotated[bool, typer.Option("--exact", help="Compute states in rationals, which takes longer.")] = False,
     picture: Annotated[bool, typer.Option(help="Draw the film strip, which needs matplotlib.")] = True,
     out: Annotated[Path, typer.Option(help="A folder for the film strip and the tables.")] = Path("truncation"),
     as_json: AsJson = False,
@@ -51,7 +53,8 @@ def truncate(
     points = read_points(data, network.input_dim)
     given = None if labels is None else _read_labels(labels, len(points.rows))
     found = truncation(network, lift=lift)
-    seen = found.interpret(points.rows, given)
+    seen = found.interpret(points.rows, given, exact=exact)
+    _say_what_floats_lose(seen)
     facts = {
         "model": model,
         "data": str(data),
@@ -100,6 +103,7 @@ def _facts(found: Truncation, seen: Interpretation) -> dict[str, Any]:
         "dim": found.dim,
         "lifted": found.lifted,
         "holds": found.holds,
+        "exact": seen.exact,
         "classes": list(seen.classes),
         "layers": [
             {
@@ -113,6 +117,8 @@ def _facts(found: Truncation, seen: Interpretation) -> dict[str, Any]:
                 "largest_value": float(residuals.scale[k]),
                 "cone_score": float(seen.layer_score[k]),
                 "gates_decided": seen.decided[k],
+                "condition": tau.condition if isfinite(tau.condition) else None,
+                "floats_suffice": seen.floats_suffice[k],
                 "base": tau.base.tolist(),
             }
             for k, (name, tau) in enumerate(zip(found.names, found.maps, strict=True))
@@ -171,6 +177,17 @@ def _state_lines(found: Truncation, seen: Interpretation) -> Iterator[list[Any]]
 
 
 # -- for people
+
+
+def _say_what_floats_lose(seen: Interpretation) -> None:
+    if not all(seen.floats_suffice):
+        name = seen.names[seen.floats_suffice.index(False)]
+        Console(stderr=True).print(
+            f"[bold yellow]note:[/] the weights up to {escape(repr(name))} are so nearly singular that floats do not "
+            "know its states: --exact computes them in rationals",
+            soft_wrap=True,
+            highlight=False,
+        )
 
 
 def _print(found: Truncation, seen: Interpretation, written: list[Path]) -> None:

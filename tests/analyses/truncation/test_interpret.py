@@ -84,7 +84,7 @@ def test_signs_on_walls_are_decided() -> None:
         (np.ones((1, 2)), np.zeros(1)),
     ]
     X = np.array([[i / 10, (30 - i) / 20] for i in range(-20, 60)] + [[i / 10, (i + 1) / 10] for i in range(-9, 9)])
-    signs, decided = gate_signs(pf.truncation(layers), X)
+    signs, decided = gate_signs(pf.truncation(layers), pf.truncation(layers).states(X))
     assert decided == (True, True)
     floats_differ = 0
     for i, x in enumerate(X):
@@ -123,6 +123,37 @@ def test_a_trained_network_collapses_its_classes() -> None:
     assert seen.layer_score.round(2).tolist() == [0.66, 0.36, 0.33]
     assert "relu3: cone score 0.33, at a point 2" in repr(seen)
     np.testing.assert_allclose(seen.states[3][y == 2], found.maps[2].base[None].repeat(60, 0), rtol=0, atol=0)
+
+
+def test_in_rationals_where_floats_do_not_suffice() -> None:
+    """Thirty square layers: the product of their weights is singular for floats, and its states are far away."""
+    rng = np.random.default_rng(0)
+    layers = [(rng.normal(size=(3, 3)), 0.3 * rng.normal(size=3)) for _ in range(30)]
+    layers.append((rng.normal(size=(2, 3)), np.zeros(2)))
+    found = pf.truncation(layers)
+    assert found.holds and found.floats_suffice[0] and not found.floats_suffice[-1]
+    X = points_in(rng, 15, 3)
+    rough, exact = found.interpret(X), found.interpret(X, exact=True)
+    assert not rough.exact and rough.floats_suffice == found.floats_suffice
+    assert exact.exact and all(exact.floats_suffice) and not exact.residuals.largest.any()
+    truth = found.states_exactly(X)
+    for k, (state, near, sure) in enumerate(zip(truth, rough.states, found.floats_suffice, strict=False)):
+        np.testing.assert_allclose(exact.states[k], state.astype(float), rtol=1e-15, atol=0)
+        if sure:
+            np.testing.assert_allclose(near, exact.states[k], rtol=0, atol=1e-3 * np.abs(exact.states[k]).max())
+    # Signs are decided by either.
+    assert exact.kept.tolist() == rough.kept.tolist() and exact.score.tolist() == rough.score.tolist()
+
+
+def test_rationals_decide_all_signs() -> None:
+    """Behind layers that are not surjective, too: by the definition, in fractions."""
+    found = pf.truncation(iris())
+    X, species = iris_test()
+    seen = found.interpret(X[:10], species[:10], exact=True)
+    assert seen.decided == (True, True, True) and (seen.residuals.largest > 0.1).all()
+    near = found.interpret(X[:10], species[:10])
+    np.testing.assert_allclose(near.spread, seen.spread, rtol=0, atol=1e-9)
+    assert near.layer_score == pytest.approx(seen.layer_score)
 
 
 def test_without_labels_classes_are_the_networks_own() -> None:

@@ -127,6 +127,13 @@ def test_bad_inputs() -> None:
         found.states([[np.nan, 0.0]])
     with pytest.raises(pf.PolyfoldError, match="takes 2 numbers a row"):
         found.states_exactly([[1, 2, 3]])
+    with pytest.raises(pf.PolyfoldError, match="rational numbers"):
+        found.states_exactly([[np.nan, 1.0]])
+    with pytest.raises(pf.PolyfoldError, match="rational numbers"):
+        found.check([[np.inf, 1.0]], exact=True)
     huge = np.full((2, 2), 1e200) * [[1, 2], [3, 1]]
     with pytest.raises(pf.PolyfoldError, match="too large for floats"):
         pf.truncation([(huge, np.zeros(2)), (huge, np.zeros(2)), (huge, np.zeros(2))])
+    small = huge / 1e200 / 1e200
+    with pytest.raises(pf.PolyfoldError, match="or so small, that its pseudo-inverse is too large for floats"):
+        pf.truncation([(small, np.zeros(2)), (small, np.zeros(2)), (small, np.zeros(2))])

@@ -2,26 +2,36 @@
 
 Gates of map l look at W^(l) x^(tau,l-1) + b^(l). If all layers before l are surjective, that is the pre-activation of
 the network itself, and its sign is decided: by floats with a bound on their error, and in rationals where that is not
-enough. Behind a layer that is not surjective states are floats, and so are the signs of what they give.
+enough. Behind a layer that is not surjective states are floats, and so are the signs of what they give, unless
+states are computed in rationals.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.stability.layers import bounded_pass, in_floats
 from polyfold.analyses.truncation.result import Truncation
-from polyfold.exact.rational_arrays import rationals
+from polyfold.exact.rational_arrays import Rationals, product, rationals
 
+Array = npt.NDArray[np.float64]
 Signs = npt.NDArray[np.int8]
 
 
-def gate_signs(found: Truncation, X: Any) -> tuple[list[Signs], tuple[bool, ...]]:
+def exact_gate_signs(found: Truncation, states: Sequence[Rationals]) -> list[Signs]:
+    """The same from states in rationals: all of them are decided."""
+    signs = []
+    for tau, state in zip(found.maps, states, strict=False):
+        weight, bias = tau.exact
+        signs.append(_signs(product(weight, state.T).T + bias))
+    return signs
+
+
+def gate_signs(found: Truncation, states: Sequence[Array]) -> tuple[list[Signs], tuple[bool, ...]]:
     """-1, 0 or 1 for every point and gate (n, m) of each hidden layer, and for which layers they are decided."""
-    states = found.states(X)
     hidden = len(found.maps)
     decided = tuple(k <= found.exact_layers for k in range(hidden))
     in_floats_only = [
@@ -31,7 +41,7 @@ def gate_signs(found: Truncation, X: Any) -> tuple[list[Signs], tuple[bool, ...]
     return [*proved, *in_floats_only[len(proved) :]], decided
 
 
-def _decided(found: Truncation, points: npt.NDArray[np.float64], layers: int) -> list[Signs]:
+def _decided(found: Truncation, points: Array, layers: int) -> list[Signs]:
     if not layers:
         return []
     values, errors = bounded_pass(in_floats(found.program, layers), points)
@@ -43,5 +53,10 @@ def _decided(found: Truncation, points: npt.NDArray[np.float64], layers: int) ->
     if len(rows):
         exact = found.program.passes(rationals(points[rows]))
         for sign, z in zip(signs, exact, strict=False):
-            sign[rows] = (z.T > 0).astype(np.int8) - (z.T < 0).astype(np.int8)
+            sign[rows] = _signs(z.T)
     return signs
+
+
+def _signs(values: Rationals) -> Signs:
+    found: Signs = (values > 0).astype(np.int8) - (values < 0).astype(np.int8)
+    return found

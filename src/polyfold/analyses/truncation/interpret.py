@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.analyses.truncation.gates import Signs, gate_signs
+from polyfold.analyses.truncation.gates import Signs, exact_gate_signs, gate_signs
 from polyfold.analyses.truncation.labels import groups, own_classes
 from polyfold.analyses.truncation.proposition import Residuals, residuals
 from polyfold.analyses.truncation.result import Truncation
+from polyfold.exact.rational_arrays import nearest
 
 Array = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -40,7 +41,9 @@ class Interpretation:
     means: (layers + 1, classes, dim): the classes' means.
     score: (layers, classes), how like a cone a layer acts on a class, from 0 to 1; `layer_score` (layers,) on all data.
     decided: (layers,), whether the signs of gates behind these numbers are proved. They are up to and including the
-        first layer that is not surjective, and in floats behind it.
+        first layer that is not surjective, and in floats behind it unless `exact`.
+    exact: whether states were computed in rationals and rounded.
+    floats_suffice: (layers,), whether states are expected to be right to four digits; all of them if `exact`.
     residuals: how well states say what the layers compute.
     states: the data after each truncation, the inputs first.
     labels: (points,), numbers of classes.
@@ -57,6 +60,8 @@ class Interpretation:
     score: Array
     layer_score: Array
     decided: tuple[bool, ...]
+    exact: bool
+    floats_suffice: tuple[bool, ...]
     residuals: Residuals
     states: tuple[Array, ...]
     labels: Ids
@@ -101,17 +106,23 @@ class Interpretation:
                 "gates_decided": self.decided[k],
                 "proposition_proved": self.residuals.proved[k],
                 "residual": float(self.residuals.largest[k]),
+                "floats_suffice": self.floats_suffice[k],
             }
             for k, name in enumerate(self.names)
             for j in range(len(self.classes))
         ]
 
 
-def interpret(found: Truncation, X: Any, labels: Any) -> Interpretation:
+def interpret(found: Truncation, X: Any, labels: Any, exact: bool) -> Interpretation:
     """Follow the classes of data through all truncations. Without labels classes are what the network says."""
-    states = found.states(X)
+    if exact:
+        in_rationals = found.states_exactly(found.network.rows(X))
+        states = [nearest(state) for state in in_rationals]
+        signs, decided = exact_gate_signs(found, in_rationals), (True,) * len(found.maps)
+    else:
+        states = found.states(X)
+        signs, decided = gate_signs(found, states)
     classes, members = groups(own_classes(found.network, X) if labels is None else labels, len(states[0]))
-    signs, decided = gate_signs(found, X)
     shape = (len(signs), len(classes))
     kept, collapsed, score = (np.zeros(shape) for _ in range(3))
     at_a_point = np.zeros(shape, dtype=np.bool_)
@@ -144,7 +155,9 @@ def interpret(found: Truncation, X: Any, labels: Any) -> Interpretation:
         score,
         np.array([one.mean() for one in scores]),
         decided,
-        residuals(found, X, exact=False),
+        exact,
+        (True,) * len(found.maps) if exact else found.floats_suffice,
+        residuals(found, found.network.rows(X), exact),
         tuple(states),
         numbers,
     )

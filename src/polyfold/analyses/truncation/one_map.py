@@ -34,7 +34,7 @@ class TruncationMap:
     weight, bias: W (m, n) and b (m,). `inverse` is W^+ (n, m).
     rank: of W, decided in rationals. `surjective` is rank = m, `injective` rank = n.
     condition: the largest singular value of W over the smallest one that is not zero. As many digits as it has are
-        lost in W^+.
+        lost on the way to the next layer and back.
     """
 
     weight: Array
@@ -186,4 +186,9 @@ def map_from_rationals(weight: Rationals, bias: Rationals, rank: int | None = No
         raise LimitError("the product of the weights up to a layer is too large for floats: scale the network's layers")
     rank = exact_rank(weight) if rank is None else rank
     inverse, condition = pseudo_inverse_in_floats(weight, rank)
+    if not np.isfinite(inverse).all():
+        raise LimitError(
+            "the product of the weights up to a layer is so nearly singular, or so small, that its pseudo-inverse is "
+            "too large for floats: scale the network's layers"
+        )
     return TruncationMap(W, b, inverse, rank, condition, 0.0 - inverse @ b, (weight, bias))

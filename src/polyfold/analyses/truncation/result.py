@@ -13,7 +13,9 @@ from polyfold.analyses.truncation.chain import Layer
 from polyfold.analyses.truncation.one_map import TruncationMap
 from polyfold.errors import ShapeError, how_many
 from polyfold.exact.pseudo_inverse import pseudo_inverse
-from polyfold.exact.rational_arrays import Rationals, product, rationals, zeros
+from polyfold.exact.rational_arrays import Rationals, nearest, product, rationals, zeros
+from polyfold.exact.rounding import UNIT
+from polyfold.exact.tolerances import STATES_ARE_KNOWN
 from polyfold.network.graph import Network
 from polyfold.program.exact_program import ExactProgram, from_layers
 
@@ -103,9 +105,28 @@ class Truncation:
         [[[2.0, -1.0]], [[2.0, 0.0]]]
         """
         found = [self.embed(X)]
-        for tau in self.maps:
-            found.append(tau(found[-1]))
+        value = found[0]
+        for k, tau in enumerate(self.maps):
+            if k < self.exact_layers:
+                # The same by the proposition. The network's own values do not pass on what was lost on the way back.
+                value = np.maximum(value @ nearest(self.layers[k].weight).T + nearest(self.layers[k].bias), 0.0)
+                found.append((value - tau.bias) @ tau.inverse.T)
+            else:
+                found.append(tau(found[-1]))
         return found
+
+    @property
+    def floats_suffice(self) -> tuple[bool, ...]:
+        """For each hidden layer, whether condition numbers let one expect that `states` is right to four digits.
+
+        An estimate, not a bound. Where it says no, `states_exactly` and `interpret(X, exact=True)` have the truth.
+        """
+        lost, found = 1.0, []
+        for k, tau in enumerate(self.maps):
+            # Behind a layer that is not surjective errors of states go through one layer after the other.
+            lost = tau.condition * (1.0 if k <= self.exact_layers else lost)
+            found.append(lost * UNIT < STATES_ARE_KNOWN)
+        return tuple(found)
 
     def outputs(self, X: Any) -> Array:
         """W^(L) x^(tau,L-1) + b^(L): the network's outputs, if all hidden layers are surjective."""
@@ -131,7 +152,10 @@ class Truncation:
         >>> third.states_exactly([[0]])[1].tolist()
         [[1/3]]
         """
-        rows = rationals(X)
+        try:
+            rows = rationals(X)
+        except (ValueError, OverflowError, TypeError, AttributeError) as error:
+            raise ShapeError(f"inputs must be rational numbers, as finite floats are: {error}") from None
         if rows.ndim != 2 or rows.shape[1] != self.network.input_dim:
             raise ShapeError(
                 f"the network takes {how_many(self.network.input_dim, 'number')} a row; X has shape {rows.shape}"
@@ -157,8 +181,8 @@ class Truncation:
 
         return least_squares(self, X, labels, targets)
 
-    def interpret(self, X: Any, labels: Any = None) -> Interpretation:
-        """What each layer does to the classes of data: see `Interpretation`."""
+    def interpret(self, X: Any, labels: Any = None, *, exact: bool = False) -> Interpretation:
+        """What each layer does to the classes of data: see `Interpretation`. In floats, or in rationals, rounded."""
         from polyfold.analyses.truncation.interpret import interpret
 
-        return interpret(self, X, labels)
+        return interpret(self, X, labels, exact)
