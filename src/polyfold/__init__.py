@@ -58,6 +58,11 @@ if TYPE_CHECKING:
     from polyfold.analyses.topology.level_sets import level_set, sublevel, superlevel
     from polyfold.analyses.topology.persistence import Persistence, persistence
     from polyfold.analyses.topology.subcomplex import Components, Subcomplex
+    from polyfold.analyses.truncation.build import truncation
+    from polyfold.analyses.truncation.cones import cone_layer
+    from polyfold.analyses.truncation.interpret import Interpretation
+    from polyfold.analyses.truncation.one_map import TruncationMap, truncation_map
+    from polyfold.analyses.truncation.result import Truncation
     from polyfold.analyses.two_layer.identifiable import Identifiability, identifiable
     from polyfold.analyses.two_layer.irreducible import Irreducible, irreducible
     from polyfold.analyses.two_layer.match import Match, match
@@ -76,6 +81,7 @@ if TYPE_CHECKING:
     from polyfold.network.graph import Network
     from polyfold.network.load import load
     from polyfold.program.program import Program
+    from polyfold.views.film_strip import film_strip
 
 __version__ = "0.1.0"
 
@@ -103,6 +109,7 @@ __all__ = [
     "FacetStatistics",
     "Identifiability",
     "IntegratedGradients",
+    "Interpretation",
     "Irreducible",
     "Lipschitz",
     "LocalMaps",
@@ -121,6 +128,8 @@ __all__ = [
     "Stability",
     "Subcomplex",
     "Summary",
+    "Truncation",
+    "TruncationMap",
     "betti",
     "boundary_complex",
     "bounds",
@@ -132,6 +141,7 @@ __all__ = [
     "class_areas",
     "class_region",
     "classes",
+    "cone_layer",
     "count",
     "covariance",
     "critical_points",
@@ -144,6 +154,7 @@ __all__ = [
     "explore",
     "face_complex",
     "facet_statistics",
+    "film_strip",
     "from_pieces",
     "identifiable",
     "integral",
@@ -176,6 +187,8 @@ __all__ = [
     "summarise",
     "superlevel",
     "symmetry",
+    "truncation",
+    "truncation_map",
     "unfold",
     "variance",
 ]
@@ -230,6 +243,11 @@ _PLACES = {
     "analyses.two_layer.identifiable": ("Identifiability", "identifiable"),
     "analyses.two_layer.irreducible": ("Irreducible", "irreducible"),
     "analyses.two_layer.match": ("Match", "match"),
+    "analyses.truncation.build": ("truncation",),
+    "analyses.truncation.cones": ("cone_layer",),
+    "analyses.truncation.interpret": ("Interpretation",),
+    "analyses.truncation.one_map": ("TruncationMap", "truncation_map"),
+    "analyses.truncation.result": ("Truncation",),
     "atlas.atlas": ("Atlas",),
     "atlas.cell": ("Cell",),
     "atlas.certificate": ("Certificate",),
@@ -245,6 +263,7 @@ _PLACES = {
     "network.graph": ("Network",),
     "network.load": ("load",),
     "program.program": ("Program",),
+    "views.film_strip": ("film_strip",),
 }
 _MODULE_OF = {
     entry.split(" ")[-1]: (module, entry.split(" ")[0]) for module, names in _PLACES.items() for entry in names

@@ -1,5 +1,5 @@
 """The command line: polyfold info, polyfold unfold, polyfold resume, polyfold count, polyfold equivalent,
-polyfold explain, polyfold reduce.
+polyfold explain, polyfold reduce, polyfold truncate.
 
 Exit codes: 0 done, 1 a check failed (a fault of ours), 2 bad input (one line on standard error), 3 a limit was reached
 and the result is incomplete, 70 something else went wrong (a fault of ours). Of polyfold equivalent: 0 equal,
@@ -60,6 +60,7 @@ from polyfold.views.summary import (
     network_facts,
     network_panel,
 )
+from polyfold.views.truncate import truncate
 
 VERDICTS = {"equal": 0, "different": 1, "unknown": 3}
 
@@ -267,6 +268,7 @@ def equivalent(
 
 app.command()(explain)
 app.command()(reduce)
+app.command()(truncate)
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from polyfold.atlas.domain import Box
 from polyfold.data import iris
+from polyfold.data.blobs import blobs
 from polyfold.data.convolutional import mnist_conv
 from polyfold.data.digits import mnist_he, mnist_l1
 from polyfold.errors import DomainError, StorageError, how_many
@@ -29,6 +30,7 @@ app = typer.Typer(
 )
 # Bundled networks by their names, read when they are asked for.
 BUNDLED: dict[str, Callable[[], Network]] = {
+    "blobs": lambda: from_arrays(blobs()),
     "iris": lambda: from_arrays(iris()),
     "mnist_conv": mnist_conv,
     "mnist_he": lambda: from_arrays(mnist_he()),

@@ -39,14 +39,16 @@ _MOST_ENTRIES = 20_000
 
 
 def changes(
-    draft: Draft, stage: int, plan: Plan, ranges: SourceRanges, *, skips: bool
+    draft: Draft, stage: int, plan: Plan, ranges: SourceRanges, *, skips: bool, carry: bool
 ) -> list[tuple[Change, list[Step]]]:
-    """All ways to carry a plan out, with the steps that say so."""
+    """All ways to carry a plan out, with the steps that say so; without `carry` only those that need no gates."""
     added = plan.affine()
     known = draft.known[stage]
     if not any(rows.terms for rows in added.values()) or not plan.kept or skips or _read_anyway(draft, stage, added):
         steps = [*plan.steps, *(folded(plan, known, gate) for gate in plan.straight)]
         return [(_change(plan, known, added), steps)]
+    if not carry:
+        return []
     found = []
     if plan.straight and not _joined_opposites(plan):
         found += _independent(plan, known)
