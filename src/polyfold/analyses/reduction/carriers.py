@@ -142,8 +142,9 @@ def _active(part: LinearPart, active: BoundedBelow, shares: Rationals) -> _Carri
     back = product(shares, active.back)
     known = Known(1, "its bias exceeds what interval arithmetic says of the rest")
     nothing = zeros(len(back), len(part.plan.kept))
-    slopes = (filled([slope] * len(bias), bias.shape) for slope in (on, off))
-    return _Carriers(part.apart(active.rows, bias), back / on, nothing, -product(back, bias), *slopes, known)
+    slope_on, slope_off = (filled([slope] * len(bias), bias.shape) for slope in (on, off))
+    rows, constants = part.apart(active.rows, bias), -product(back, bias)
+    return _Carriers(rows, back / on, nothing, constants, slope_on, slope_off, known)
 
 
 def _both_signs(part: LinearPart, stay: list[int], shares: Rationals) -> _Carriers:
@@ -152,8 +153,9 @@ def _both_signs(part: LinearPart, stay: list[int], shares: Rationals) -> _Carrie
     E, share = part.rows[stay], shares / (on + off)
     rows = part.apart(np.concatenate([E, -E]), zeros(2 * len(E)))
     nothing = zeros(len(share), len(part.plan.kept))
-    slopes = (filled([slope] * rows.size, (rows.size,)) for slope in (on, off))
-    return _Carriers(rows, np.concatenate([share, -share], axis=1), nothing, zeros(len(share)), *slopes, Known())
+    slope_on, slope_off = (filled([slope] * rows.size, (rows.size,)) for slope in (on, off))
+    columns = np.concatenate([share, -share], axis=1)
+    return _Carriers(rows, columns, nothing, zeros(len(share)), slope_on, slope_off, Known())
 
 
 def _opposites(part: LinearPart) -> _Carriers | None:

@@ -88,14 +88,17 @@ class Relaxation:
             upper += [np.full(count, np.inf), line.lift]
             self.open.append(_Open(gates, z[gates], relu[gates], rows + np.arange(count)))
             rows += 2 * count
-            straight = layer.off + np.where(least >= 0, layer.bend, 0.0)
+            straight = np.where(least >= 0, layer.on, layer.off)
             bent = np.where((least < 0) & (most > 0), layer.bend, 0.0)
             sources.append(_spread(z, straight, self._columns) + _spread(relu, bent, self._columns))
         self._A = csr_matrix(vstack(blocks)) if blocks else csr_matrix((0, self._columns))
         self._size = abs(self._A)
         self.lower, self.upper = (np.concatenate(parts) if parts else np.zeros(0) for parts in (lower, upper))
         self._objective, self._constant = _affine(layers, stage, sources).tocsr(), layers.layers[stage].bias
-        self._model = self._build()
+        numbers = (self._A.data, self.lower, self.upper, self._objective.data, self._constant)
+        self.has_numbers = not any(np.isnan(values).any() for values in numbers)
+        """Whether the program can be solved: there are none where values are beyond the floats."""
+        self._model: Any = self._build() if self.has_numbers else None
 
     def largest(self, gate: int, sign: float, low: Array, high: Array, upper: Array) -> Answer:
         """The largest value of sign * z of a gate, where columns and rows may have narrower bounds than at first."""
@@ -131,7 +134,8 @@ class Relaxation:
         reach = np.maximum(np.abs(low), np.abs(high))
         size = (np.abs(cost) + np.abs(duals) @ self._size) @ reach + np.abs(duals) @ np.abs(ends) + abs(constant)
         terms = 4 * self._error
-        bound = float(most + terms * size * (1 + terms) + TINY)
+        # Multipliers and costs may have underflowed, and then meet large values.
+        bound = float(most + terms * size * (1 + terms) + TINY * (1 + reach.sum() + np.abs(ends).sum()))
         return np.inf if np.isnan(bound) else bound
 
     def _build(self) -> Any:
