@@ -87,3 +87,26 @@ def test_witnesses_that_are_no_floats_are_no_points_of_the_domain(monkeypatch):
     assert pf.stability(program, domain).behaviour == ("on", "switches")
     place = place_of(pf.atlas.domain.resolve_domain(domain, 2))
     assert all(place.contains(points).all() for points in seen)
+
+
+def test_weights_that_the_solver_refuses(monkeypatch):
+    """HiGHS takes no coefficients of 1e20: what only linear programs could settle is undecided."""
+    monkeypatch.setattr(decide, "_CELL_DIMENSIONS", 0)
+    monkeypatch.setattr(decide, "_BOX_DIMENSIONS", 0)
+    spread = ([[1e20, 0.0], [0.0, 1e20], [1e20, 1e20]], [0.0, 0.0, 0.0])
+    layers = [spread, ([[-1.0, -1.0, 1.0]], [0.0]), ([[1.0]], [0.0])]
+    assert pf.stability(layers, pf.box(-1, 1)).behaviour == (*["switches"] * 3, "undecided")
+
+
+def test_an_atlas_that_is_stopped_is_looked_at_in_a_moment(monkeypatch):
+    """Of many cells only a few for every gate pass the network: after an interrupt nobody wants to wait for all."""
+    seen = []
+    meet = Ledger.meet
+    monkeypatch.setattr(Ledger, "meet", lambda ledger, points: (seen.append(len(points)), meet(ledger, points)))
+    monkeypatch.setattr(decide, "_MOST_CELLS", 20_000)
+    rng = np.random.default_rng(0)
+    shapes = [(24, 6), (24, 24), (24, 24), (1, 24)]
+    layers = [(rng.normal(size=shape), rng.normal(size=shape[0])) for shape in shapes]
+    layers[2] = (layers[2][0], layers[2][1] - 150)  # never switches, as only some search can tell
+    assert pf.stability(layers, pf.box(-1, 1), max_seconds=2).counts["switches"] >= 40
+    assert max(seen) < 10_000

@@ -28,7 +28,7 @@ def branch(
     if not claims:
         return
     relaxation = Relaxation(ledger.layers, ledger.ranges, region, stage)
-    if not relaxation.has_numbers:
+    if not relaxation.usable:
         ledger.given_up.update(claims)
         return
     for claim in claims:

@@ -96,9 +96,13 @@ class Relaxation:
         self.lower, self.upper = (np.concatenate(parts) if parts else np.zeros(0) for parts in (lower, upper))
         self._objective, self._constant = _affine(layers, stage, sources).tocsr(), layers.layers[stage].bias
         numbers = (self._A.data, self.lower, self.upper, self._objective.data, self._constant)
-        self.has_numbers = not any(np.isnan(values).any() for values in numbers)
-        """Whether the program can be solved: there are none where values are beyond the floats."""
-        self._model: Any = self._build() if self.has_numbers else None
+        beyond = any(np.isnan(values).any() for values in numbers)
+        self._model: Any = None if beyond else self._build()
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is a program to solve: not where numbers are beyond the floats, or what HiGHS takes."""
+        return self._model is not None
 
     def largest(self, gate: int, sign: float, low: Array, high: Array, upper: Array) -> Answer:
         """The largest value of sign * z of a gate, where columns and rows may have narrower bounds than at first."""
@@ -139,6 +143,7 @@ class Relaxation:
         return np.inf if np.isnan(bound) else bound
 
     def _build(self) -> Any:
+        """The program as HiGHS has it; None if it takes some numbers for too large."""
         infinity = self._highs.kHighsInf
         model = self._highs.Highs()
         options = {"output_flag": False, "presolve": "off", "solver": "simplex", "threads": 1}
@@ -146,7 +151,7 @@ class Relaxation:
             model.setOptionValue(name, value)
         model.changeObjectiveSense(self._highs.ObjSense.kMaximize)
         model.addVars(self._columns, self.low, self.high)
-        model.addRows(
+        status = model.addRows(
             self._A.shape[0],
             np.where(self.lower == -np.inf, -infinity, self.lower),
             np.where(self.upper == np.inf, infinity, self.upper),
@@ -155,7 +160,7 @@ class Relaxation:
             self._A.indices.astype(np.int32),
             self._A.data,
         )
-        return model
+        return None if status == self._highs.HighsStatus.kError else model
 
 
 def _affine(layers: Layers, number: int, sources: list[Any]) -> Any:
