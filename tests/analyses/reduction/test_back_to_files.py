@@ -45,3 +45,20 @@ def test_outputs_keep_their_names_and_values_in_files(names, shape, ending, tmp_
         assert [port.name for port in found.network.inputs] == [port.name for port in network.inputs]
         save(found.network, tmp_path / f"small{ending}")
         np.testing.assert_array_equal(pf.load(tmp_path / f"small{ending}")(X), found.network(X))
+
+
+def test_sums_that_are_too_large_for_floats_are_not_made():
+    """1.7e308 relu(z) twice is one gate with a weight that no network can have."""
+    layers = [([[1.0], [1.0]], [0.0, 0.0]), ([[1.7e308, 1.7e308]], [0.0])]
+    found = pf.reduce(layers, pf.box(-1, 1))
+    assert found.neurons_after == 2 and found.exact and found.network([[-1.0]]).tolist() == [[0.0]]
+
+
+@pytest.mark.parametrize("known", [3, "on", {"on": 1}], ids=str)
+def test_what_is_no_stability(known):
+    """One error that says what is expected."""
+    layers = [([[1.0]], [0.0]), ([[1.0]], [0.0])]
+    with pytest.raises(pf.errors.PolyfoldError, match="stability= must be what pf.stability found"):
+        pf.reduce(layers, stability=known)
+    with pytest.raises(pf.errors.PolyfoldError, match="start= must be what pf.stability found"):
+        pf.stability(layers, start=known)
