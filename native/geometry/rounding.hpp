@@ -30,6 +30,9 @@ inline constexpr double there = 0x1p-1;
 // this.
 inline constexpr double tiny = 0x1p-960;
 
+// More than a few products can lose by underflow before they are multiplied up.
+inline constexpr double least = 0x1p-1070;
+
 // More than any sum of products in the engine can lose by underflow.
 inline constexpr double underflow = 0x1p-1000;
 

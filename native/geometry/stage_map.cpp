@@ -28,7 +28,8 @@ void add_source(Forms& forms, const Stage& stage, const Block& block, int j, dou
         for (std::size_t i = 0; i < width; ++i) out[i] += column[i] * value;
     }
     const double relative = rounding::bound(stage.terms);
-    const double doubt = std::abs(factor) * row_error * (1 + relative) + relative * largest;
+    // What underflows here is multiplied by the weights, which may be large.
+    const double doubt = std::abs(factor) * row_error * (1 + relative) + relative * largest + rounding::least;
     // Products may underflow, and so may their bounds: an entry with any term at all is never taken for exact.
     for (std::size_t i = 0; i < width; ++i)
         forms.error[i] += std::abs(column[i]) * doubt + (column[i] != 0.0 ? rounding::underflow : 0.0);

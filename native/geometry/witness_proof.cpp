@@ -208,7 +208,8 @@ class ForwardPass {
         }
         out.size = size;
         for (int h = 0; h < halves; ++h)
-            out.error.half[h] = (limits.slope * error.half[h] + rounding::bound(2) * size.half[h]) * margin * margin;
+            out.error.half[h] =
+                (limits.slope * error.half[h] + rounding::bound(2) * size.half[h]) * margin * margin + rounding::least;
     }
 };
 

@@ -13,7 +13,8 @@ import polyfold as pf
 
 pytest.importorskip("onnx")
 
-# |x| by four neurons of which one is a multiple, one is never active on [-1, 1], and two are needed.
+# |x| by four neurons of which one is a multiple, one is never active on [-1, 1], and two are needed. The weight of 3 is
+# none that turning a neuron round could make use of, which would save one everywhere.
 LAYERS = [([[1.0], [-1.0], [2.0], [1.0]], [0.0, 0.0, 0.0, -4.0]), ([[0.5, 1.0, 0.25, 3.0]], [0.0])]
 
 

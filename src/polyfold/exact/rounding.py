@@ -14,6 +14,9 @@ TINY = 2.0**-960
 # The least float above zero: a product that underflows loses less than that.
 LEAST = 2.0**-1074
 
+# The least float that has all its digits: numbers below are rounded by more than a part of themselves.
+LEAST_NORMAL = 2.0**-1022
+
 
 def relative(roundings: int) -> float:
     """A bound on the relative error of that many roundings in a row, with room for rounding the bound itself."""

@@ -36,8 +36,12 @@ def _save_torch(network: Network, path: Path) -> None:
     import torch
 
     inputs = tuple(torch.zeros((2, *port.shape), dtype=torch.float64) for port in network.inputs)
-    rows = torch.export.Dim("rows")
-    exported = torch.export.export(network.to_torch(), inputs, dynamic_shapes=tuple({0: rows} for _ in inputs))
+    module, rows = network.to_torch(), torch.export.Dim("rows")
+    shapes: tuple[object, ...] = tuple({0: rows} for _ in inputs)
+    # A chain names its input; what is no chain takes any number of them as one argument.
+    exported = torch.export.export(
+        module, inputs, dynamic_shapes=shapes if isinstance(module, torch.nn.Sequential) else (shapes,)
+    )
     written = io.BytesIO()
     torch.export.save(exported, written)
     with atomically(path) as temporary:

@@ -79,7 +79,7 @@ class Reshaped(torch.nn.Module):  # type: ignore[misc]
         self.shape = shape
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.reshape(len(x), *self.shape)
+        return x.reshape(x.shape[0], *self.shape)
 
     def extra_repr(self) -> str:
         return f"shape={self.shape}"
@@ -95,7 +95,7 @@ class Taken(torch.nn.Module):  # type: ignore[misc]
         self.register_buffer("index", index)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.reshape(len(x), -1)[:, self.index]
+        return x.reshape(x.shape[0], -1)[:, self.index]
 
 
 class Joined(torch.nn.Module):  # type: ignore[misc]
@@ -201,7 +201,7 @@ class Combined(torch.nn.Module):  # type: ignore[misc]
         self.shape = shape
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.sparse.mm(self.matrix, x.reshape(len(x), -1).T).T.reshape(len(x), *self.shape)
+        return torch.sparse.mm(self.matrix, x.reshape(x.shape[0], -1).T).T.reshape(x.shape[0], *self.shape)
 
     def extra_repr(self) -> str:
         return f"shape={self.shape}"
@@ -220,7 +220,7 @@ class LargestOf(torch.nn.Module):  # type: ignore[misc]
         self.register_buffer("order", order)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        flat = x.reshape(len(x), -1)
+        flat = x.reshape(x.shape[0], -1)
         maxima = [flat[:, self.get_buffer(f"members{k}")].amax(dim=2) for k in range(self.groups)]
         return torch.cat(maxima, dim=1)[:, self.order]
 
@@ -228,7 +228,7 @@ class LargestOf(torch.nn.Module):  # type: ignore[misc]
 def aligned(x: torch.Tensor, axes: int) -> torch.Tensor:
     """The tensor with so many axes behind the rows, so that shorter shapes do not broadcast along these."""
     missing = axes - (x.dim() - 1)
-    return x.reshape(len(x), *([1] * missing), *x.shape[1:]) if missing > 0 else x
+    return x.reshape(x.shape[0], *([1] * missing), *x.shape[1:]) if missing > 0 else x
 
 
 def _sides(padding: Padding) -> list[int]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from polyfold.exact.rational_arrays import nearest
 from polyfold.network.builder import Builder, Value
-from polyfold.network.graph import Network
+from polyfold.network.graph import Network, Node
 from polyfold.network.ops import Add, Array, Concat, Linear, Rectify, Reshape, Take, constant, size
 from polyfold.program.exact_program import ExactProgram, ExactStage
 from polyfold.program.rational_rows import RationalRows
@@ -30,7 +30,7 @@ def to_network(program: ExactProgram) -> Network:
     sources = [_input(program, builder)]
     for stage in program.stages:
         sources.append(_stage(stage, frame.feeds, reserved, builder, sources))
-    return _stripped(_outputs(program, builder, sources), program)
+    return _stripped(_named(_outputs(program, builder, sources), program), program)
 
 
 def _input(program: ExactProgram, builder: Builder) -> Value:
@@ -113,6 +113,25 @@ def _outputs(program: ExactProgram, builder: Builder, sources: list[Value]) -> N
         found.append(builder.emit(name, Take(index), together))
         start += size(shape)
     return builder.finish(found)
+
+
+def _named(network: Network, program: ExactProgram) -> Network:
+    """Outputs under the names that they had, also where helper nodes came first; those get the outputs' other names."""
+    taken = {port.name for port in network.inputs}
+    for number, (wanted, _) in enumerate(program.frame.outputs):
+        given = network.outputs[number]
+        if wanted not in taken and wanted != given:
+            network = _exchanged(network, {given: wanted, wanted: given})
+        taken.add(wanted)
+    return network
+
+
+def _exchanged(network: Network, names: dict[str, str]) -> Network:
+    def new(name: str) -> str:
+        return names.get(name, name)
+
+    nodes = tuple(Node(new(node.name), node.op, tuple(map(new, node.inputs))) for node in network.nodes)
+    return Network(network.inputs, nodes, tuple(map(new, network.outputs)), network.source, network.stripped)
 
 
 def _stripped(network: Network, program: ExactProgram) -> Network:

@@ -132,17 +132,21 @@ class _Carriers:
     columns: Rationals
     on_kept: Rationals
     constants: Rationals
+    slope_on: Rationals
+    slope_off: Rationals
     known: Known
 
 
 def _active(part: LinearPart, active: BoundedBelow, shares: Rationals) -> _Carriers:
     """Gates with biases that keep them active."""
-    on, _ = uniform_slopes(part.plan.stage)
+    on, off = uniform_slopes(part.plan.stage)
     bias = rationals([_at_least(-value) for value in active.least])
     back = product(shares, active.back)
     known = Known(1, "its bias exceeds what interval arithmetic says of the rest")
     nothing = zeros(len(back), len(part.plan.kept))
-    return _Carriers(part.apart(active.rows, bias), back / on, nothing, -product(back, bias), known)
+    slope_on, slope_off = (filled([slope] * len(bias), bias.shape) for slope in (on, off))
+    rows, constants = part.apart(active.rows, bias), -product(back, bias)
+    return _Carriers(rows, back / on, nothing, constants, slope_on, slope_off, known)
 
 
 def _both_signs(part: LinearPart, stay: list[int], shares: Rationals) -> _Carriers:
@@ -151,7 +155,9 @@ def _both_signs(part: LinearPart, stay: list[int], shares: Rationals) -> _Carrie
     E, share = part.rows[stay], shares / (on + off)
     rows = part.apart(np.concatenate([E, -E]), zeros(2 * len(E)))
     nothing = zeros(len(share), len(part.plan.kept))
-    return _Carriers(rows, np.concatenate([share, -share], axis=1), nothing, zeros(len(share)), Known())
+    slope_on, slope_off = (filled([slope] * rows.size, (rows.size,)) for slope in (on, off))
+    columns = np.concatenate([share, -share], axis=1)
+    return _Carriers(rows, columns, nothing, zeros(len(share)), slope_on, slope_off, Known())
 
 
 def _opposites(part: LinearPart) -> _Carriers | None:
@@ -171,7 +177,8 @@ def _opposites(part: LinearPart) -> _Carriers | None:
     share = back / (on + off)[gates]
     on_kept = zeros(len(back), len(plan.kept))
     on_kept[:, places] = share
-    return _Carriers(opposite, -share, on_kept, -product(back, plan.stage.rows.bias[gates]), Known())
+    constants = -product(back, plan.stage.rows.bias[gates])
+    return _Carriers(opposite, -share, on_kept, constants, on[gates], off[gates], Known())
 
 
 def _with_carriers(
@@ -190,11 +197,10 @@ def _with_carriers(
         columns[reader] = np.concatenate([on_kept, carriers.columns[own]], axis=1)
         constants[reader] = RationalRows({}, rows.bias + carriers.constants[own])
     kept = plan.stage.take(plan.kept)
-    on, off = (filled([slope] * count, (count,)) for slope in uniform_slopes(plan.stage))
     gates = ExactStage(
         RationalRows.stacked([kept.rows, carriers.rows]),
-        np.concatenate([kept.slope_on, on]),
-        np.concatenate([kept.slope_off, off]),
+        np.concatenate([kept.slope_on, carriers.slope_on]),
+        np.concatenate([kept.slope_off, carriers.slope_off]),
         (*kept.origins, *origins),
     )
     names = tuple(str(origin) for origin in origins)

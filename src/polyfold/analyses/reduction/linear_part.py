@@ -14,11 +14,14 @@ from polyfold.program.rational_rows import RationalRows
 
 
 class LinearPart:
-    """The linear functions that readers are still to get: over all sources that they are made of, side by side."""
+    """The linear functions that readers are still to get: over all sources that the stage reads, side by side.
+
+    All, because gates that help to compute them may read more than they are made of.
+    """
 
     def __init__(self, plan: Plan, added: dict[int, RationalRows]) -> None:
         self.plan, self.added = plan, added
-        self.sources = sorted({source for rows in added.values() for source in rows.terms})
+        self.sources = sorted(plan.stage.rows.terms)
         self._widths = [plan.stage.rows.terms[source].shape[1] for source in self.sources]
         self.rows = np.concatenate([self.side_by_side(rows) for rows in added.values()])
 

@@ -126,7 +126,7 @@ def _join(found: Plan, group: Group, only_floats: bool) -> None:
     if len(group.members) == 1:
         found.kept.append(group.members[0])
         return
-    ways = [_joined(found, group, first) for first in range(len(group.members))]
+    ways = [_joined(found, group, first) for first in _who_may_stay(found.stage, group)]
     exact = [way for way in ways if all(are_floats(column) for column in way[1].values())]
     if only_floats and not exact:
         found.kept += group.members
@@ -158,6 +158,15 @@ def _join(found: Plan, group: Group, only_floats: bool) -> None:
         )
 
 
+def _who_may_stay(gates: ExactStage, group: Group) -> list[int]:
+    """Places of members that can do what all did: with a bend, or, if none has one, with a slope."""
+    for fits in (bend(gates), gates.slope_off):
+        able = [k for k, gate in enumerate(group.members) if fits[gate]]
+        if able:
+            return able
+    return [0]  # all put out zero
+
+
 def _joined(found: Plan, group: Group, first: int) -> tuple[int, dict[int, Rationals], dict[int, Rationals]]:
     """With members[first] as the one that stays: the readers' coefficients on its output and its pre-activation."""
     gates, gate = found.stage, group.members[first]
@@ -172,7 +181,10 @@ def _joined(found: Plan, group: Group, first: int) -> tuple[int, dict[int, Ratio
             on_z = on_z + V[:, other] * (
                 gates.slope_off[other] * ratio - (bends[other] * -ratio if ratio < 0 else _ZERO)
             )
-        columns[reader] = on_relu / bends[gate]
+        if bends[gate]:
+            columns[reader] = on_relu / bends[gate]
+        else:  # no member has a bend: all are multiples of this gate's pre-activation
+            columns[reader] = on_z / gates.slope_off[gate] if gates.slope_off[gate] else zeros(len(V))
         linear[reader] = on_z - columns[reader] * gates.slope_off[gate]
     return first, columns, linear
 

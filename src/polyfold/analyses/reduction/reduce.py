@@ -24,6 +24,7 @@ from polyfold.atlas.domain import DomainLike, resolve_domain
 from polyfold.engine.progress import reporter
 from polyfold.engine.watch import check_seconds
 from polyfold.errors import PolyfoldError
+from polyfold.exact.rational_arrays import nearest
 from polyfold.network.load import load
 from polyfold.program.exact_program import ExactProgram
 from polyfold.program.program import Program
@@ -87,7 +88,8 @@ def reduce(
         with reporter(progress, "neurons settled") as report:
             stability = settled(first.draft.program, place, max_seconds, report)
     else:
-        if (stability.network_digest, stability.domain_digest) != (program.digest, place.domain.digest):
+        known = isinstance(stability, Stability) and (stability.network_digest, stability.domain_digest)
+        if known != (program.digest, place.domain.digest):
             raise PolyfoldError("stability= must be what pf.stability found on the same network and domain")
         first = _Smaller(Draft(program, ()), ())
     draft = Draft(first.draft.program, _known(first.draft.program, stability))
@@ -157,6 +159,13 @@ def _best(draft: Draft, stage: int, place: Place, ways: _Ways) -> tuple[Change, 
         for change, steps in changes(draft, stage, planned, ranges, skips=ways.skips, carry=ways.carry):
             if ways.only_floats and not changed(draft, stage, change).program.in_floats:
                 continue
-            if change.gates.width < (width if best is None else best[0].gates.width):
+            fewer = change.gates.width < (width if best is None else best[0].gates.width)
+            if fewer and _has_floats(changed(draft, stage, change).program, stage):
                 best = change, steps
     return best
+
+
+def _has_floats(program: ExactProgram, stage: int) -> bool:
+    """Whether no coefficient of a stage or behind it is too large for floats: there would be no network."""
+    arrays = (array for rows in program.affines[stage:] for array in (rows.bias, *rows.terms.values()))
+    return all(bool(np.isfinite(nearest(array)).all()) for array in arrays)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from polyfold.analyses.place import Place
 from polyfold.analyses.stability.source_ranges import source_ranges
 from polyfold.exact.rational_arrays import nearest
-from polyfold.exact.rounding import TINY, UNIT, relative
+from polyfold.exact.rounding import LEAST, TINY, UNIT, relative
 from polyfold.program.exact_program import ExactProgram, ExactStage
 from polyfold.program.rational_rows import RationalRows
 
@@ -32,16 +32,17 @@ def rounding_error(program: ExactProgram, place: Place) -> RoundingError:
     if program.in_floats:
         return RoundingError((0.0,) * program.output_dim, (0.0,) * program.output_dim)
     reaches = [np.maximum(np.abs(low), np.abs(high)) for low, high in source_ranges(program, place)]
-    return RoundingError(_errors(program, reaches), _errors(program, _unit_reaches(program)))
+    with np.errstate(invalid="ignore", over="ignore"):
+        return RoundingError(_errors(program, reaches), _errors(program, _unit_reaches(program)))
 
 
 def _unit_reaches(program: ExactProgram) -> list[Array]:
     """Bounds on all sources over 1 + max |x_i|."""
     room, reaches = _room(program), [np.ones(program.input_dim)]
     for stage in program.stages:
-        z = np.abs(nearest(stage.rows.bias))
+        z = np.abs(nearest(stage.rows.bias)) + TINY
         for source, matrix in stage.rows.terms.items():
-            z = z + np.abs(nearest(matrix)) @ reaches[source]
+            z = z + np.abs(nearest(matrix)) @ reaches[source] + LEAST * reaches[source].sum()
         reaches.append(_steepest(stage) * z * room + TINY)
     return reaches
 
@@ -64,11 +65,11 @@ def _steepest(stage: ExactStage) -> Array:
     return np.maximum(on, off) * (1 + 2 * UNIT)
 
 
-@np.errstate(invalid="ignore", over="ignore")
 def _moved(rows: RationalRows, reaches: list[Array], moved: list[Array], room: float) -> Array:
     total = UNIT * np.abs(nearest(rows.bias))
     for source, matrix in rows.terms.items():
         size = np.abs(nearest(matrix)) * (1 + 2 * UNIT)
-        total = total + size @ moved[source] + 2 * UNIT * (size @ reaches[source])
+        # Coefficients that are too small for floats are rounded by no part of themselves.
+        total = total + size @ moved[source] + 2 * UNIT * (size @ reaches[source]) + LEAST * reaches[source].sum()
     found: Array = total * room + TINY
     return np.where(np.isnan(found), np.inf, found)

@@ -135,7 +135,7 @@ class _Search:
 
     def know(self, found: Stability) -> None:
         """What somebody has found before."""
-        if (found.network_digest, found.domain_digest) != self._digests:
+        if not isinstance(found, Stability) or (found.network_digest, found.domain_digest) != self._digests:
             raise PolyfoldError("start= must be what pf.stability found on the same network and domain")
         words = iter(zip(found.behaviour, found.proof, strict=True))
         for stage, layer in enumerate(self._layers.layers):

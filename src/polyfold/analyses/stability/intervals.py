@@ -34,12 +34,11 @@ def affine_range(layers: Layers, layer: Layer, sources: list[Range]) -> Range:
 
 
 def output_range(layers: Layers, layer: Layer, z: Range) -> Range:
-    """Bounds on off * z + bend * relu(z)."""
+    """Bounds on what comes out: on * z where z is positive, off * z elsewhere."""
     low, high = z
     with np.errstate(invalid="ignore"):
         ends = [
-            np.nan_to_num(layer.off * end, nan=0.0, posinf=np.inf, neginf=-np.inf)
-            + np.nan_to_num(layer.bend * np.maximum(end, 0.0), nan=0.0, posinf=np.inf, neginf=-np.inf)
+            np.nan_to_num(np.where(end > 0, layer.on, layer.off) * end, nan=0.0, posinf=np.inf, neginf=-np.inf)
             for end in (low, high)
         ]
     # The function is 0 at 0, and monotone on both sides of it.
@@ -47,10 +46,7 @@ def output_range(layers: Layers, layer: Layer, z: Range) -> Range:
     least = np.minimum(*ends)
     most = np.maximum(*ends)
     least, most = np.where(inside, np.minimum(least, 0.0), least), np.where(inside, np.maximum(most, 0.0), most)
-    # Plus and minus infinity met: nothing is known.
-    lost = np.isnan(least) | np.isnan(most)
-    least, most = np.where(lost, -np.inf, least), np.where(lost, np.inf, most)
-    plain = ((layer.off == 0) | (layer.off == 1)) & ((layer.bend == 1) | (layer.bend == 0))
+    plain = np.isin(layer.off, (-1.0, 0.0, 1.0)) & np.isin(layer.on, (-1.0, 0.0, 1.0))
     doubt = np.where(plain, 0.0, layers.error * np.maximum(_finite(least), _finite(most)) + TINY)
     return least - doubt, most + doubt
 

@@ -1,6 +1,8 @@
 """A program's stages over the parameters of a domain, in floats, with what is needed to bound rounding errors.
 
 Coefficients are the floats nearest to the exact ones. That is one more rounding each, and all bounds allow for it.
+Rows with coefficients beyond the floats, too large or so small that they lose digits, have no number as their bias: so
+nothing is ever said of them.
 """
 
 from __future__ import annotations
@@ -12,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.atlas.domain import Domain
+from polyfold.exact.rational import rational
 from polyfold.exact.rational_arrays import Rationals, nearest, product, rationals
-from polyfold.exact.rounding import TINY, relative
+from polyfold.exact.rounding import LEAST_NORMAL, TINY, relative
 from polyfold.network.graph import Port
 from polyfold.program.exact_program import ExactProgram, ExactStage, Frame
 from polyfold.program.rational_rows import RationalRows
@@ -25,10 +28,14 @@ Range = tuple[Array, Array]
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """Pre-activations z = sum of W @ source + bias, and slopes: off * z + (on - off) * relu(z) comes out."""
+    """Pre-activations z = sum of W @ source + bias, and slopes: off * z + bend * relu(z) comes out, bend = on - off.
+
+    `bend` is rounded, so off + bend need not be near `on`.
+    """
 
     blocks: tuple[tuple[int, Array], ...]
     bias: Array
+    on: Array
     off: Array
     bend: Array
 
@@ -71,7 +78,20 @@ def in_floats(program: ExactProgram, stages: int | None = None) -> Layers:
 
 def _layer(stage: ExactStage) -> Layer:
     blocks = tuple((source, nearest(matrix)) for source, matrix in stage.rows.terms.items())
-    return Layer(blocks, nearest(stage.rows.bias), nearest(stage.slope_off), nearest(stage.slope_on - stage.slope_off))
+    lost = _beyond_floats(stage.rows.bias, nearest(stage.rows.bias))
+    for (_, W), matrix in zip(blocks, stage.rows.terms.values(), strict=True):
+        lost = lost | _beyond_floats(matrix, W).any(axis=1)
+    bias = np.where(lost, np.nan, nearest(stage.rows.bias))
+    bend = nearest(stage.slope_on - stage.slope_off)
+    return Layer(blocks, bias, nearest(stage.slope_on), nearest(stage.slope_off), bend)
+
+
+def _beyond_floats(exact: Rationals, rounded: Array) -> npt.NDArray[np.bool_]:
+    """Where the nearest float may be farther away than half a unit in the last place of a normal number."""
+    doubtful = ~np.isfinite(rounded) | (np.abs(rounded) < LEAST_NORMAL)
+    pairs = zip(exact[doubtful].tolist(), rounded[doubtful].tolist(), strict=True)
+    doubtful[doubtful] = [bool(value) and not (np.isfinite(near) and rational(near) == value) for value, near in pairs]
+    return doubtful
 
 
 def _on_slice(rows: RationalRows, basis: Rationals, origin: Rationals) -> RationalRows:
@@ -96,10 +116,10 @@ def bounded_pass(layers: Layers, points: Array) -> tuple[list[Array], list[Array
         doubt = (doubt + layers.error * (size + doubt + np.abs(layer.bias))) * (1 + layers.error) + TINY
         values.append(z)
         errors.append(doubt)
-        steepest = np.maximum(np.abs(layer.off), np.abs(layer.off + layer.bend)) * (1 + layers.error)
-        out = layer.off * z + layer.bend * np.maximum(z, 0.0)
-        out_size = (np.abs(layer.off) + np.abs(layer.bend)) * np.abs(z)
-        sources.append((out, (steepest * doubt + layers.error * out_size) * (1 + layers.error)))
+        on, off = np.abs(layer.on), np.abs(layer.off)
+        steepest = np.where(z > doubt, on, np.where(z < -doubt, off, np.maximum(on, off)))
+        out = np.where(z > 0, layer.on, layer.off) * z
+        sources.append((out, (steepest * doubt + layers.error * np.abs(out)) * (1 + layers.error) + TINY))
     return values, errors
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.stability.layers import Layers, Range, halves
-from polyfold.exact.rounding import TINY
+from polyfold.exact.rounding import LEAST, TINY
 
 Array = npt.NDArray[np.float64]
 
@@ -27,21 +27,26 @@ class Sizes:
 
     of_values: tuple[Array, ...]
     of_terms: tuple[Array, ...]
+    together: tuple[float, ...]
+    """The sum of all that going back from a stage can meet, by which errors of underflow are multiplied at most."""
 
 
 def sizes(layers: Layers, reach: Array, ranges: list[Range]) -> Sizes:
     """From a bound on |parameters| and ranges that hold everywhere."""
     outputs = [reach]
-    values, terms = [], []
+    values: list[Array] = []
+    terms: list[Array] = []
+    together: list[float] = []
     for layer, (low, high) in zip(layers.layers, ranges, strict=True):
         term = np.abs(layer.bias)
         for source, W in layer.blocks:
             term = term + np.abs(W) @ outputs[source]
         size = np.maximum(np.abs(low), np.abs(high))
         terms.append(term * (1 + layers.error) + TINY)
+        together.append(float(sum(part.sum() for part in (*values, *terms, *outputs))))
         values.append(size)
-        outputs.append((np.abs(layer.off) + np.abs(layer.bend)) * size * (1 + layers.error))
-    return Sizes(tuple(values), tuple(terms))
+        outputs.append((np.abs(layer.off) + np.abs(layer.bend)) * size * (1 + layers.error) + 4 * LEAST)
+    return Sizes(tuple(values), tuple(terms), tuple(together))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +65,7 @@ def lines(low: Array, high: Array, error: float) -> Lines:
         chord = np.clip(high / (high - low), 0.0, 1.0)
     above = np.where(on, 1.0, np.where(off, 0.0, chord))
     # The line lies above relu at both ends, and so between them.
-    lift = np.where(on | off, 0.0, np.maximum(-above * low, (1 - above) * high) * (1 + error))
+    lift = np.where(on | off, 0.0, np.maximum(-above * low, (1 - above) * high) * (1 + error) + LEAST)
     below = np.where(on, 1.0, np.where(off, 0.0, (high > -low).astype(np.float64)))
     return Lines(below, above, lift)
 
@@ -112,7 +117,8 @@ def backwards(
     at_centre = np.einsum("bkd,bd->bk", slopes, centre)
     spread = np.einsum("bkd,bd->bk", np.abs(slopes), half)
     doubt = doubt + np.einsum("bkd,bd->bk", np.abs(slopes), np.abs(centre) + half) + np.abs(constant)
-    bounds = constant + at_centre - spread - layers.error * (1 + layers.error) * doubt - TINY
+    doubt = layers.error * (1 + layers.error) * doubt + TINY * (1 + sizes.together[stage])
+    bounds = constant + at_centre - spread - doubt
     return Below(slopes, np.where(np.isnan(bounds), -np.inf, bounds))
 
 

@@ -28,6 +28,9 @@ def branch(
     if not claims:
         return
     relaxation = Relaxation(ledger.layers, ledger.ranges, region, stage)
+    if not relaxation.usable:
+        ledger.given_up.update(claims)
+        return
     for claim in claims:
         _Tree(ledger, place, relaxation, claim, may_go_on, most_programs).run()
 

@@ -88,14 +88,21 @@ class Relaxation:
             upper += [np.full(count, np.inf), line.lift]
             self.open.append(_Open(gates, z[gates], relu[gates], rows + np.arange(count)))
             rows += 2 * count
-            straight = layer.off + np.where(least >= 0, layer.bend, 0.0)
+            straight = np.where(least >= 0, layer.on, layer.off)
             bent = np.where((least < 0) & (most > 0), layer.bend, 0.0)
             sources.append(_spread(z, straight, self._columns) + _spread(relu, bent, self._columns))
         self._A = csr_matrix(vstack(blocks)) if blocks else csr_matrix((0, self._columns))
         self._size = abs(self._A)
         self.lower, self.upper = (np.concatenate(parts) if parts else np.zeros(0) for parts in (lower, upper))
         self._objective, self._constant = _affine(layers, stage, sources).tocsr(), layers.layers[stage].bias
-        self._model = self._build()
+        numbers = (self._A.data, self.lower, self.upper, self._objective.data, self._constant)
+        beyond = any(np.isnan(values).any() for values in numbers)
+        self._model: Any = None if beyond else self._build()
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is a program to solve: not where numbers are beyond the floats, or what HiGHS takes."""
+        return self._model is not None
 
     def largest(self, gate: int, sign: float, low: Array, high: Array, upper: Array) -> Answer:
         """The largest value of sign * z of a gate, where columns and rows may have narrower bounds than at first."""
@@ -131,10 +138,12 @@ class Relaxation:
         reach = np.maximum(np.abs(low), np.abs(high))
         size = (np.abs(cost) + np.abs(duals) @ self._size) @ reach + np.abs(duals) @ np.abs(ends) + abs(constant)
         terms = 4 * self._error
-        bound = float(most + terms * size * (1 + terms) + TINY)
+        # Multipliers and costs may have underflowed, and then meet large values.
+        bound = float(most + terms * size * (1 + terms) + TINY * (1 + reach.sum() + np.abs(ends).sum()))
         return np.inf if np.isnan(bound) else bound
 
     def _build(self) -> Any:
+        """The program as HiGHS has it; None if it takes some numbers for too large."""
         infinity = self._highs.kHighsInf
         model = self._highs.Highs()
         options = {"output_flag": False, "presolve": "off", "solver": "simplex", "threads": 1}
@@ -142,7 +151,7 @@ class Relaxation:
             model.setOptionValue(name, value)
         model.changeObjectiveSense(self._highs.ObjSense.kMaximize)
         model.addVars(self._columns, self.low, self.high)
-        model.addRows(
+        status = model.addRows(
             self._A.shape[0],
             np.where(self.lower == -np.inf, -infinity, self.lower),
             np.where(self.upper == np.inf, infinity, self.upper),
@@ -151,7 +160,7 @@ class Relaxation:
             self._A.indices.astype(np.int32),
             self._A.data,
         )
-        return model
+        return None if status == self._highs.HighsStatus.kError else model
 
 
 def _affine(layers: Layers, number: int, sources: list[Any]) -> Any:

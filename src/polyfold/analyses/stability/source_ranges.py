@@ -44,4 +44,5 @@ def _input_range(place: Place, low: np.ndarray, high: np.ndarray) -> Range:
     up, down = np.maximum(domain.basis, 0.0), np.minimum(domain.basis, 0.0)
     reach = np.abs(domain.origin) + np.abs(domain.basis) @ np.maximum(np.abs(low), np.abs(high))
     doubt = relative(2 * domain.dim + 8) * reach + TINY
-    return domain.origin + up @ low + down @ high - doubt, domain.origin + up @ high + down @ low + doubt
+    least, most = domain.origin + up @ low + down @ high - doubt, domain.origin + up @ high + down @ low + doubt
+    return np.where(np.isnan(least), -np.inf, least), np.where(np.isnan(most), np.inf, most)
