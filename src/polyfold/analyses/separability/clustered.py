@@ -1,14 +1,14 @@
 """Clustered data: classes in balls around their means that are small beside the simplex of the means.
 
-The talk behind it says "sufficiently clustered" and no more. Here it means: the means of the Q classes are the corners of a
-simplex; with r_j the radius of the ball around mean j that holds class j, and h_j the height of corner j above the face
-of the others,
+The talk behind it says "sufficiently clustered" and no more. Here it means: the means of the Q classes are the
+corners of a simplex; with r_j the radius of the ball around mean j that holds class j, and h_j the height of corner j
+above the face of the others,
 
     r_i + r_j < h_j  for all i other than j,   and   r_j < (1 - 1/Q) h_j.
 
-The affine function that is 1 at mean j and 0 at all others (its barycentric coordinate) changes by at most r / h_j over a
-ball of radius r. So it is larger on class j than on the other classes and than 1/Q, its value at the centre: hyperplanes
-parallel to the face opposite to corner j cut class j off, in whatever order the classes come.
+The affine function that is 1 at mean j and 0 at all others (its barycentric coordinate) changes by at most r / h_j
+over a ball of radius r. So it is larger on class j than on the other classes and than 1/Q, its value at the centre:
+hyperplanes parallel to the face opposite to corner j cut class j off, in whatever order the classes come.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ class Clustered:
     """Whether data are clustered, decided in rationals; `radii`, `heights` and `normals` are rounded.
 
     radii: of the ball around each class's mean that holds the class.
-    heights: of each mean above the flat through the others. Zero if the means lie in a common flat of too low dimension.
+    heights: of each mean above the flat through the others. Zero if the means lie in a common flat of too low
+        dimension.
     normals: (Q, d), unit vectors from the face opposite to each mean towards it; NaN where heights are zero.
     """
 
@@ -78,9 +79,8 @@ def clusters_of(data: LabelledData) -> Clustered:
     heights = np.array([as_float(1 / length) ** 0.5 for length in lengths])
     slopes = np.array([[as_float(entry) for entry in row] for row in gradients])
     normals = slopes * heights[:, None]
-    reason = _too_large(data, squares, [1 / length for length in lengths])
-    holds = reason is None
-    return Clustered(holds, data.labels, means.floats, radii, heights, normals, reason or "yes, in every order")
+    fault = _too_large(data, squares, [1 / length for length in lengths])
+    return Clustered(fault is None, data.labels, means.floats, radii, heights, normals, fault or "yes")
 
 
 def barycentric_gradients(corners: Rationals) -> Rationals | None:

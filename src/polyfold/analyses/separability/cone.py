@@ -1,16 +1,16 @@
 """Polyhedral-cone separability of two classes: is one of them in a cone with at most d facets that the other avoids?
 
-The cone is S- = {p + sum a_i v_i : a_i <= 0}, with m <= d generators; for m < d everything that the weights map to zero is
-added to it. In weights: {x : W x + b <= 0} with m <= d linearly independent rows. Independence costs nothing: half-spaces
-that hold one finite set strictly and leave another out strictly can be leaned a little. So the question is whether at most d
-half-spaces do.
+The cone is S- = {p + sum a_i v_i : a_i <= 0}, with m <= d generators; for m < d everything that the weights map to
+zero is added to it. In weights: {x : W x + b <= 0} with m <= d linearly independent rows. Independence costs nothing:
+half-spaces that hold one finite set strictly and leave another out strictly can be leaned a little. So the question
+is whether at most d half-spaces do.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from polyfold.analyses.separability.data import two_classes
+from polyfold.analyses.separability.data import LabelledData, two_classes
 from polyfold.analyses.separability.leaning import independent
 from polyfold.analyses.separability.polyhedral import decided
 from polyfold.analyses.separability.polyhedral_result import PolyhedralSeparability
@@ -28,5 +28,9 @@ def cone_separable(X: Any, y: Any, *, inside: Any = None, max_seconds: float | N
     >>> found.status, found.weights.shape
     ('separable', (2, 2))
     """
-    data = two_classes(X, y, "separability by a polyhedral cone")
+    return cone_around(two_classes(X, y, "separability by a polyhedral cone"), inside, max_seconds)
+
+
+def cone_around(data: LabelledData, inside: Any, max_seconds: float | None) -> PolyhedralSeparability:
+    """The same of data that have been checked."""
     return decided(data, "cone", inside, max_seconds, data.dim, independent)

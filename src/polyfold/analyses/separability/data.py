@@ -34,7 +34,7 @@ class PointSet:
     @property
     def dim(self) -> int:
         """How many coordinates a point has."""
-        return self.floats.shape[1]
+        return int(self.floats.shape[1])
 
     def along(self, normal: Rationals) -> tuple[fmpq, fmpq]:
         """The least and the largest value of normal . x, exactly. Floats choose the points to look at."""
@@ -70,7 +70,7 @@ class LabelledData:
     @property
     def dim(self) -> int:
         """d0: how many features there are."""
-        return self.X.shape[1]
+        return int(self.X.shape[1])
 
     @cached_property
     def points(self) -> PointSet:
@@ -109,29 +109,39 @@ class LabelledData:
 
 
 def labelled(X: Any, y: Any) -> LabelledData:
-    """X (n, d) and y (n,) as checked data; labels may be anything that can be sorted.
+    """X (n, d) and y (n,) as checked data to be told apart; labels may be anything that can be sorted.
 
     >>> labelled([[0, 1], [2, 3], [4, 5]], ["b", "a", "b"]).labels
     ('a', 'b')
     """
+    data = grouped(X, y)
+    if len(data.labels) < 2:
+        raise DataError(
+            f"all {how_many(len(data.X), 'point')} have the label {data.labels[0]!r}: two classes are needed"
+        )
+    _no_contradiction(data)
+    return data
+
+
+def grouped(X: Any, y: Any) -> LabelledData:
+    """Points and labels of matching shapes, with any number of classes."""
     points = real_array("X must be rows of numbers", X)
     if points.ndim != 2 or not points.size:
-        raise ShapeError(
-            f"X must be a matrix with a row for each point and a column for each feature, not {points.shape}"
-        )
+        raise ShapeError(f"X must be a matrix, a row for each point and a column for each feature, not {points.shape}")
     if not np.isfinite(points).all():
         row, column = np.argwhere(~np.isfinite(points))[0]
         raise ShapeError(f"X[{row}, {column}] is {points[row, column]}: every feature must be a finite number")
     labels, numbers = _labels(y, len(points))
-    if len(labels) < 2:
-        raise DataError(f"all {how_many(len(points), 'point')} have the label {labels[0]!r}: there must be two classes")
-    _no_contradiction(points, labels, numbers)
     return LabelledData(points, labels, tuple(np.flatnonzero(numbers == k) for k in range(len(labels))))
 
 
 def two_classes(X: Any, y: Any, question: str) -> LabelledData:
     """Checked data of exactly two classes."""
-    data = labelled(X, y)
+    return only_two(labelled(X, y), question)
+
+
+def only_two(data: LabelledData, question: str) -> LabelledData:
+    """The data, if they have two classes."""
     if len(data.labels) != 2:
         raise DataError(
             f"{question} is a question about two classes; these data have {len(data.labels)}: {_listed(data.labels)}"
@@ -164,16 +174,17 @@ def _labels(y: Any, count: int) -> tuple[tuple[Hashable, ...], Ids]:
     return tuple(labels.tolist()), numbers.astype(np.int64)
 
 
-def _no_contradiction(points: Array, labels: tuple[Hashable, ...], numbers: Ids) -> None:
+def _no_contradiction(data: LabelledData) -> None:
     """No classifier has two labels for one point."""
-    _, first, place = np.unique(points, axis=0, return_index=True, return_inverse=True)
-    other = first[place.ravel()]
-    wrong = np.flatnonzero(numbers != numbers[other])
+    _, first, place = np.unique(data.X, axis=0, return_index=True, return_inverse=True)
+    twin = first[place.ravel()]
+    wrong = np.flatnonzero(data.number != data.number[twin])
     if len(wrong):
-        row, twin = int(wrong[0]), int(other[wrong[0]])
+        rows = sorted((int(wrong[0]), int(twin[wrong[0]])))
+        named = [data.labels[data.number[row]] for row in rows]
         raise DataError(
-            f"rows {min(row, twin)} and {max(row, twin)} of X are the same point, {points[row].tolist()}, but have the "
-            f"labels {labels[numbers[min(row, twin)]]!r} and {labels[numbers[max(row, twin)]]!r}: no classifier has both"
+            f"rows {rows[0]} and {rows[1]} of X are the same point, {data.X[rows[0]].tolist()}, with the labels "
+            f"{named[0]!r} and {named[1]!r}: no classifier has both"
         )
 
 

@@ -1,11 +1,11 @@
 """Points cut off from a set by a few half-spaces: each point outside at least one, the set inside all of them.
 
-A group of points can be cut off by one half-space if and only if its convex hull misses that of the set. So k half-spaces
-are enough if and only if the points can be put into k groups none of which holds an obstacle: a set of points whose hull
-meets that of the inner set. Obstacles are found when they are met, each with a common point that proves it. The search puts a
-point that is still inside everywhere into each of the groups in turn; points that are outside already need no
-group. If it ends without a cover, the obstacles found prove that there is none. It may take long: the question is
-NP-complete.
+A group of points can be cut off by one half-space if and only if its convex hull misses that of the set. So k
+half-spaces are enough if and only if the points can be put into k groups none of which holds an obstacle: a set of
+points whose hull meets that of the inner set. Obstacles are found when they are met, each with a common point that
+proves it. The search puts a point that is still inside everywhere into each of the groups in turn; points that are
+outside already need no group. If it ends without a cover, the obstacles found prove that there is none. It may take
+long: the question is NP-complete.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class HalfSpace:
 class JointObstacle:
     """Groups that cannot be cut off by the facets of one simplex, although each can be by some half-space.
 
-    For every group, weights of its points minus weights of inner points (the same total) add up to one and the same vector.
+    For every group, weights of its points minus weights of inner points (the same total) add up to one and the same
+    vector.
     """
 
     groups: tuple[Group, ...]

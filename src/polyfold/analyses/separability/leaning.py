@@ -52,8 +52,8 @@ def completed(inner: PointSet, outer: PointSet, walls: Sequence[HalfSpace]) -> t
 
 
 def is_simplex(walls: Sequence[HalfSpace]) -> bool:
-    """Whether d + 1 half-spaces are those of a bounded simplex, exactly: some positive multiples of their normals add up
-    to zero, and no d of them are dependent. (The simplex has an inside if it strictly holds any point.)"""
+    """Whether d + 1 half-spaces are those of a bounded simplex, exactly: some positive multiples of their normals add
+    up to zero, and no d of them are dependent. (The simplex has an inside if it strictly holds any point.)"""
     normals = np.array([wall.normal for wall in walls])
     dim = normals.shape[1]
     if len(walls) != dim + 1:

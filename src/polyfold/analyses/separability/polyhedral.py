@@ -50,7 +50,7 @@ def decided(
         inner, outer = data.of(k), data.of(1 - k)
         search = CoverSearch(inner, outer, most, deadline)
         if together is not None:
-            search.together = lambda parts, i=inner, o=outer: together(i, o, parts)  # type: ignore[misc]
+            search.together = lambda parts, i=inner, o=outer: together(i, o, parts)
         try:
             walls = search.run()
         except OutOfTimeError:

@@ -46,9 +46,9 @@ class FacetObstacle:
 class PolyhedralSeparability:
     """Whether a polyhedral cone (or a simplex) holds one class and leaves the other out.
 
-    status: "separable" has `weights` (m, d) and `bias` (m,): weights @ x + bias is negative in all entries for points of
-        class `inside`, and positive in at least one for the others; proved in rationals. "not separable" is proved by
-        the obstacles, of both classes: the points of the other class cannot be shared out among so few half-spaces
+    status: "separable" has `weights` (m, d) and `bias` (m,): weights @ x + bias is negative in all entries for points
+        of class `inside`, and positive in at least one for the others; proved in rationals. "not separable" is proved
+        by the obstacles, of both classes: the points of the other class cannot be shared out among so few half-spaces
         without an obstacle in one of them. "undecided" says in `reason` why.
     programs: how many pairs of sets were tried.
     """
@@ -67,8 +67,7 @@ class PolyhedralSeparability:
     def generators(self) -> Array:
         """v_i as rows (m, d): the columns of the pseudo-inverse of the weights. In a cone x = base + sum a_i v_i, plus
         what all weights map to zero, with a_i = (weights @ x + bias)_i; the cone is where all a_i <= 0."""
-        found: Array = np.linalg.pinv(self.weights).T
-        return found
+        return np.asarray(np.linalg.pinv(self.weights).T, dtype=np.float64)
 
     @cached_property
     def base(self) -> Array:

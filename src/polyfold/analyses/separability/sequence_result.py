@@ -10,8 +10,6 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.errors import how_many
-
 Array = npt.NDArray[np.float64]
 Status = Literal["separable", "not separable", "undecided"]
 
@@ -20,10 +18,10 @@ Status = Literal["separable", "not separable", "undecided"]
 class Step:
     """One class cut off from the others.
 
-    The hyperplane {x : normal . (x - point) = 0} goes through point = mu centre + (1 - mu) mean of the class, 0 < mu < 1.
-    The class lies strictly behind it, normal . (x - point) < 0; the points of the steps before and all classes after it
-    lie strictly ahead. That is proved in rationals for `mu` and `normal` as they are; `point` is rounded. `margin` is
-    the distance from the hyperplane to what is nearest to it.
+    The hyperplane {x : normal . (x - point) = 0} goes through point = mu centre + (1 - mu) mean of the class, 0 < mu
+    < 1. The class lies strictly behind it, normal . (x - point) < 0; the points of the steps before and all classes
+    after it lie strictly ahead. That is proved in rationals for `mu` and `normal` as they are; `point` is rounded.
+    `margin` is the distance from the hyperplane to what is nearest to it.
     """
 
     label: Hashable
@@ -52,10 +50,10 @@ class Obstacle:
 class LimitPoint:
     """A class that has been cut off, and how near to the centre its point can be at best.
 
-    Its point is centre + s (mean - centre) with s > `least`. If `least` is zero, `normal` is that of a hyperplane through
-    the centre with the class on one side (or on it) and what it is cut off from on the other. If not, nothing nearer is
-    possible: the point for s = `least` and rows `own` of the class add up, with these weights, to `others`, `earlier`
-    and the centre, whose weights add up to 1 + the sum of `own`.
+    Its point is centre + s (mean - centre) with s > `least`. If `least` is zero, `normal` is that of a hyperplane
+    through the centre with the class on one side (or on it) and what it is cut off from on the other. If not, nothing
+    nearer is possible: the point for s = `least` and rows `own` of the class add up, with these weights, to `others`,
+    `earlier` and the centre, whose weights add up to 1 + the sum of `own`.
     """
 
     label: Hashable
@@ -73,8 +71,8 @@ class DeadEnd:
 
     Every class that is left is in `blocked`, or `before` and it begin another dead end. There are two exceptions. If
     `without_loss` is a class, it alone had to be tried: its point may be as near to the centre as one likes, so it can
-    come next in any order that works. If `worse_than` is the beginning of another dead end with the same classes, points
-    there could be at least as near to the centre.
+    come next in any order that works. If `worse_than` is the beginning of another dead end with the same classes,
+    points there could be at least as near to the centre.
     """
 
     before: tuple[LimitPoint, ...]
@@ -117,6 +115,4 @@ class SequentialSeparability:
         return min((step.margin for step in self.steps), default=float("nan"))
 
     def __repr__(self) -> str:
-        return (
-            f"SequentialSeparability: {how_many(len(self.labels), 'class').replace('classs', 'classes')}, {self.reason}"
-        )
+        return f"SequentialSeparability: {len(self.labels)} classes, {self.reason}"

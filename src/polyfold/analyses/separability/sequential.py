@@ -4,11 +4,11 @@ The definition: an order of the classes and for class j a point p_j strictly bet
 and a hyperplane through p_j that has class j strictly on one side and p_1, ..., p_(j-1) and all later classes strictly
 on the other.
 
-Such a hyperplane through *some* p_j exists if and only if one lies strictly between class j and {c, p_i, later classes}:
-it has the mean on one side and c on the other, so it crosses the segment. And the nearer p_i is to c, the easier it is
-for classes after i, because p_i lies between c and any point of the segment farther out. So classes take their infimum
-(`limits.py`), all of it linear programs, and an order works if and only if it does with these limits: hulls that do not
-meet still do not if points move a little.
+Such a hyperplane through *some* p_j exists if and only if one lies strictly between class j and {c, p_i, later
+classes}: it has the mean on one side and c on the other, so it crosses the segment. And the nearer p_i is to c, the
+easier it is for classes after i, because p_i lies between c and any point of the segment farther out. So classes take
+their infimum (`limits.py`), all of it linear programs, and an order works if and only if it does with these limits:
+hulls that do not meet still do not if points move a little.
 
 Orders are searched depth first. A class whose infimum is zero can be taken at once without loss: in any order that
 works, moved to the front, it is in no one's way (its point lies between c and its own mean, which the classes before it
@@ -66,7 +66,11 @@ def sequentially_separable(
     ('not separable', {0: Fraction(1, 2), 1: Fraction(1, 2)})
     """
     data = labelled(X, y)
-    middle = data.centre if centre is None else _given(centre, data.dim)
+    return sequence_of(data, data.centre if centre is None else _given(centre, data.dim), max_seconds)
+
+
+def sequence_of(data: LabelledData, middle: PointSet, max_seconds: float | None) -> SequentialSeparability:
+    """The same of data that have been checked, and their centre."""
     search = _Search(data, middle, deadline_after(max_seconds))
     try:
         if not search.centre_in_a_hull():

@@ -1,8 +1,8 @@
 """Simplex separability of two classes: does a d-simplex hold one of them and leave the other out?
 
 With at most d half-spaces it does: made independent, they are completed by facets far away from the inner class. With
-d + 1 the normals must add up to zero, with positive factors; then the half-spaces of all groups are found together, by one
-linear program in which these factors are absorbed into the normals.
+d + 1 the normals must add up to zero, with positive factors; then the half-spaces of all groups are found together,
+by one linear program in which these factors are absorbed into the normals.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from polyfold.analyses.separability.data import PointSet, two_classes
+from polyfold.analyses.separability.data import LabelledData, PointSet, two_classes
 from polyfold.analyses.separability.halfspaces import Group, HalfSpace, JointObstacle
 from polyfold.analyses.separability.hulls import Weights, gap_along, positive_kernel, scaling
 from polyfold.analyses.separability.leaning import completed, independent, is_simplex, jiggled
@@ -42,7 +42,11 @@ def simplex_separable(
     >>> found.status, found.inside, found.vertices.shape
     ('separable', 'core', (3, 2))
     """
-    data = two_classes(X, y, "separability by a simplex")
+    return simplex_around(two_classes(X, y, "separability by a simplex"), inside, max_seconds)
+
+
+def simplex_around(data: LabelledData, inside: Any, max_seconds: float | None) -> PolyhedralSeparability:
+    """The same of data that have been checked."""
 
     def finish(inner: PointSet, outer: PointSet, walls: Sequence[HalfSpace]) -> Sequence[HalfSpace] | None:
         if len(walls) > data.dim:
@@ -76,7 +80,8 @@ def _wall(normal: Array, inner: PointSet, part: PointSet) -> HalfSpace | None:
 
 
 def _widest(inner: Array, parts: Sequence[Array]) -> tuple[Array | None, list[tuple[int, int]]]:
-    """In floats: normals that add up to zero, with the widest gap for all groups; and what bounds it, as (group, point).
+    """In floats: normals that add up to zero, with the widest gap for all groups; and what bounds it, as (group,
+    point).
 
     Points of a group are numbered behind the inner ones.
     """
