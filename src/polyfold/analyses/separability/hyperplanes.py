@@ -20,7 +20,8 @@ def narrowest_cone(behind: Array, ahead: Array) -> Array | None:
     from scipy.optimize import nnls
 
     towards = np.concatenate([-behind, ahead])
-    lengths = np.linalg.norm(towards, axis=1)
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(towards, axis=1)
     if not (np.isfinite(lengths).all() and (lengths > 0).all()):
         return None
     towards = towards / lengths[:, None]

@@ -12,6 +12,7 @@ from flint import fmpq
 from polyfold.analyses.separability.data import LabelledData, PointSet, joined, point_set
 from polyfold.analyses.separability.hulls import CommonPoint, separate
 from polyfold.analyses.separability.hyperplanes import narrowest_cone
+from polyfold.analyses.separability.limits import limit
 from polyfold.analyses.separability.sequence_result import Step
 from polyfold.exact.rational import as_float, rational
 from polyfold.exact.rational_arrays import Rationals, product, rationals
@@ -22,16 +23,14 @@ Array = npt.NDArray[np.float64]
 _HALVINGS = 48
 
 
-def realised(
-    data: LabelledData, centre: PointSet, order: Sequence[int], least: Sequence[fmpq]
-) -> tuple[Step, ...] | None:
-    """Steps in this order. `least` says how near to the centre each class's point may be.
+def realised(data: LabelledData, centre: PointSet, order: Sequence[int]) -> tuple[Step, ...] | None:
+    """Steps in an order that works.
 
-    Points half way through the widest gaps are tried first, for the sake of margins; if classes to come are then in the
-    way, points nearer to their limits.
+    Points half way through the widest gaps are tried first, for the sake of margins. If classes to come are then in the
+    way, points nearer to their limits are, which depend on the points before.
     """
     for halving in range(_HALVINGS):
-        steps = _attempt(data, centre, order, least, fmpq(1, 1 << halving))
+        steps = _attempt(data, centre, order, fmpq(1, 1 << halving))
         if steps is not None:
             return steps
     return None
@@ -73,7 +72,7 @@ def greedily(data: LabelledData, centre: PointSet, deadline: float) -> tuple[Ste
 
     Classes far from the centre are tried first; that succeeds at once for data in clusters.
     """
-    away = np.linalg.norm(data.means.floats - centre.floats, axis=1)
+    away = np.abs(data.means.floats - centre.floats).max(axis=1)
     left = np.argsort(-away, kind="stable").tolist()
     steps: list[Step] = []
     points: list[PointSet] = []
@@ -82,7 +81,7 @@ def greedily(data: LabelledData, centre: PointSet, deadline: float) -> tuple[Ste
             if time.monotonic() > deadline:
                 return None
             rest = [other for other in left if other != k]
-            step = _cut(data, centre, k, still_there(data, points, rest), fmpq(0), fmpq(1))
+            step = _cut(data, centre, k, still_there(data, points, rest), fmpq(1))
             if step is not None:
                 break
         else:
@@ -93,13 +92,11 @@ def greedily(data: LabelledData, centre: PointSet, deadline: float) -> tuple[Ste
     return tuple(steps)
 
 
-def _attempt(
-    data: LabelledData, centre: PointSet, order: Sequence[int], least: Sequence[fmpq], part: fmpq
-) -> tuple[Step, ...] | None:
+def _attempt(data: LabelledData, centre: PointSet, order: Sequence[int], part: fmpq) -> tuple[Step, ...] | None:
     steps: list[Step] = []
     points: list[PointSet] = []
-    for place, (k, nearest_possible) in enumerate(zip(order, least, strict=True)):
-        step = _cut(data, centre, k, still_there(data, points, order[place + 1 :]), nearest_possible, part)
+    for place, k in enumerate(order):
+        step = _cut(data, centre, k, still_there(data, points, order[place + 1 :]), part)
         if step is None:
             return None
         steps.append(step)
@@ -107,14 +104,16 @@ def _attempt(
     return tuple(steps)
 
 
-def _cut(data: LabelledData, centre: PointSet, k: int, others: PointSet, least: fmpq, part: fmpq) -> Step | None:
+def _cut(data: LabelledData, centre: PointSet, k: int, others: PointSet, part: fmpq) -> Step | None:
     """Class k cut off in the middle of the widest gap, or a part of the way from its limit to there."""
-    found = separate(data.of(k), joined(centre, others))
+    own, with_centre = data.of(k), joined(centre, others)
+    found = separate(own, with_centre)
     if isinstance(found, CommonPoint):
         return None
     level = product(centre.exact, found.normal)[0]
-    lean = level - product(data.means.exact[k][None], found.normal)[0]
-    mu = as_float(1 - least - part * ((level - found.offset) / lean - least))
+    middle = (level - found.offset) / (level - product(data.means.exact[k][None], found.normal)[0])
+    least = fmpq(0) if part == 1 else limit(own, with_centre, centre, data.means.exact[k], found).value
+    mu = as_float(1 - least - part * (middle - least))
     return step_at(data, centre, k, mu, others) if 0 < mu < 1 else None
 
 

@@ -82,9 +82,7 @@ def sequence_of(data: LabelledData, middle: PointSet, max_seconds: float | None)
         return search.result("undecided", f"undecided: {max_seconds:g} seconds were over before the search")
     if order is None:
         return search.result("not separable", f"not separable in any order ({search.report()})")
-    least = [point.least for point in order]
-    numbers = [data.row_of(point.label) for point in order]
-    steps = realised(data, middle, numbers, [fmpq(s.numerator, s.denominator) for s in least])
+    steps = realised(data, middle, [data.row_of(point.label) for point in order])
     if steps is None:
         return search.result(
             "undecided", "undecided: hyperplanes, if there are any, leave less room than floats can tell"
