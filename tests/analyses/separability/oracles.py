@@ -1,4 +1,4 @@
-"""Slow and independent answers to the questions of separability: SciPy's floats, and fractions of the standard library."""
+"""Slow and independent answers to the questions of separability: SciPy's floats, and Python's fractions."""
 
 from __future__ import annotations
 

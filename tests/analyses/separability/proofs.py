@@ -6,6 +6,7 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+
 from analyses.separability.oracles import added, fractions, mean, times, weighted
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -73,7 +74,9 @@ class Sequence:
     def _limits_hold(self, before):
         for j, point in enumerate(before):
             earlier = {p.label: p.least for p in before[:j]}
-            later = [k for label in self.labels if label not in earlier and label != point.label for k in self.rows[label]]
+            later = [
+                k for label in self.labels if label not in earlier and label != point.label for k in self.rows[label]
+            ]
             if point.normal is not None:
                 assert point.least == 0
                 (normal,) = fractions([point.normal])
@@ -121,22 +124,22 @@ def polyhedron_holds(found, X, y):
         assert all(value < 0 for value in values) if label == found.inside else any(value > 0 for value in values)
 
 
-def no_polyhedron(found, X, y, most):
+def no_polyhedron(found, X, y, most, inside=None):
     """That the obstacles leave no way to share the outer points out among so many half-spaces, by trying all."""
     points = fractions(X)
-    for inside in set(y):
+    for label in set(y) if inside is None else inside:
         edges = []
-        for obstacle in (o for o in found.group_obstacles if o.inside == inside):
-            assert all(y[k] == inside for k in obstacle.own) and all(y[k] != inside for k in obstacle.others)
+        for obstacle in (o for o in found.group_obstacles if o.inside == label):
+            assert all(y[k] == label for k in obstacle.own) and all(y[k] != label for k in obstacle.others)
             assert sum(obstacle.own.values()) == sum(obstacle.others.values()) == 1
             assert all(w > 0 for part in (obstacle.own, obstacle.others) for w in part.values())
             assert weighted(points, obstacle.own) == weighted(points, obstacle.others)
             edges.append(frozenset(obstacle.others))
         joint = []
-        for obstacle in (o for o in found.facet_obstacles if o.inside == inside):
+        for obstacle in (o for o in found.facet_obstacles if o.inside == label):
             moves = []
             for group, own, others in zip(obstacle.groups, obstacle.own, obstacle.others, strict=True):
-                assert set(others) <= group and all(y[k] == inside for k in own)
+                assert set(others) <= group and all(y[k] == label for k in own)
                 assert all(w > 0 for part in (own, others) for w in part.values())
                 assert sum(own.values(), ZERO) == sum(others.values(), ZERO)
                 minus = {k: -w for k, w in own.items()}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from analyses.separability.oracles import some_order
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import polyfold as pf
+from analyses.separability.oracles import some_order
 
 
 def draw(rng):
@@ -34,7 +34,9 @@ def test_the_definition(seed):
         others = np.delete(means, k, axis=0)
         edges = (others[1:] - others[0]).T
         away = means[k] - others[0]
-        heights.append(np.linalg.norm(away - edges @ np.linalg.lstsq(edges, away, rcond=None)[0] if count > 2 else away))
+        heights.append(
+            np.linalg.norm(away - edges @ np.linalg.lstsq(edges, away, rcond=None)[0] if count > 2 else away)
+        )
     assert np.allclose(found.heights, heights, rtol=1e-6, atol=0)
     room = [heights[j] - radii[i] - radii[j] for i in range(count) for j in range(count) if i != j]
     room += [(1 - 1 / count) * heights[j] - radii[j] for j in range(count)]

@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from analyses.separability.oracles import NONE, SOME, fractions, gap, nearest_crossing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from analyses.separability.oracles import NONE, SOME, fractions, gap, nearest_crossing
 from polyfold.analyses.separability import hulls, limits
 from polyfold.analyses.separability.data import point_set
 from polyfold.analyses.separability.hulls import CommonPoint, separate

@@ -6,12 +6,12 @@ from itertools import product
 
 import numpy as np
 import pytest
-from analyses.separability.oracles import NONE, SOME, gap
-from analyses.separability.proofs import no_polyhedron, polyhedron_holds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import polyfold as pf
+from analyses.separability.oracles import NONE, SOME, gap
+from analyses.separability.proofs import no_polyhedron, polyhedron_holds
 from polyfold.errors import DataError
 
 
@@ -54,7 +54,9 @@ def test_cones(seed):
         assert 1 <= len(found.bias) <= dim and np.linalg.matrix_rank(found.weights) == len(found.bias)
         assert least[found.inside] is None or least[found.inside] <= dim
         # The apex and the generators are those of the weights.
-        assert np.allclose(found.weights @ found.base + found.bias, 0, rtol=0, atol=1e-6 * (1 + np.abs(found.base).max()))
+        assert np.allclose(
+            found.weights @ found.base + found.bias, 0, rtol=0, atol=1e-6 * (1 + np.abs(found.base).max())
+        )
         assert np.allclose(found.weights @ found.generators.T, np.eye(len(found.bias)), rtol=0, atol=1e-6)
     else:
         assert found.status == "not separable"
@@ -76,7 +78,9 @@ def test_simplices(seed):
         polyhedron_holds(found, X, y)
         assert found.weights.shape == (dim + 1, dim) and found.vertices.shape == (dim + 1, dim)
         inside = found.vertices.mean(axis=0)
-        assert (found.weights @ inside + found.bias < 0).all(), "a simplex that is bounded holds the mean of its corners"
+        assert (found.weights @ inside + found.bias < 0).all(), (
+            "a simplex that is bounded holds the mean of its corners"
+        )
     elif found.status == "not separable":
         no_polyhedron(found, X, y, dim + 1)
         assert all(count is None or count > dim for count in least)
@@ -102,7 +106,7 @@ def test_concentric_data_need_a_simplex():
 
 
 def test_a_shell_too_tight_for_any_triangle():
-    """A triangle around a disc has a corner at twice its radius or farther out, so a dense shell nearer than that is met."""
+    """A triangle around a disc has a corner at twice its radius or farther out: it meets a dense shell nearer to it."""
     X, y = np.concatenate([ring(24, 1.0), ring(16, 1.25)]), [0] * 24 + [1] * 16
     found = pf.simplex_separable(X, y)
     assert found.status == "not separable" and not found.weights.size
@@ -111,16 +115,21 @@ def test_a_shell_too_tight_for_any_triangle():
     assert pf.simplex_separable(X, y, inside=1).status == "not separable"
 
 
-def test_facets_of_one_simplex_are_more_than_half_spaces():
-    """Three half-spaces suffice for these points, but a bounded triangle does not."""
-    inner = np.array([[-9.0, 0.0], [9.0, 0.0], [0.0, 1.0]])
-    outer = np.array([[-5.0, -0.5], [0.0, -0.5], [5.0, -0.5], [-5.0, 1.25], [5.0, 1.25]])
-    X, y = np.concatenate([inner, outer]), [0] * 3 + [1] * 5
+@pytest.mark.parametrize("seed", range(4))
+def test_facets_of_one_simplex_are_more_than_half_spaces(seed):
+    """Walls that lean outwards as they rise, and a floor: three half-spaces, but they never meet above."""
+    rng = np.random.default_rng(seed)
+    inner = np.array([[-10.0, 10.0], [10.0, 10.0], [1.0, 0.0], [-1.0, 0.0]])
+    height = rng.uniform(0, 10, 6)
+    away = 1 + 0.9 * height + rng.uniform(0.05, 0.6, 6)
+    walls = np.column_stack([away * [-1, -1, -1, 1, 1, 1], height])
+    outer = np.concatenate([walls, [[-0.5, -0.2], [0.5, -0.2]]]).round(2)
+    X, y = np.concatenate([inner, outer]), [0] * 4 + [1] * 8
     found = pf.simplex_separable(X, y, inside=0)
-    if found.status == "separable":
-        polyhedron_holds(found, X, y)
-    else:
-        assert found.status == "not separable"
+    assert found.status == "not separable" and found.facet_obstacles
+    no_polyhedron(found, X, y, 3, inside=(0,))
+    groups = [np.array([0, 1, 2]), np.array([3, 4, 5]), np.array([6, 7])]
+    assert all(gap(inner, outer[group]) > SOME for group in groups)
 
 
 def test_one_class_only_can_be_inside():

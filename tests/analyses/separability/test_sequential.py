@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from analyses.separability.oracles import gap, on_a_grid, some_order
-from analyses.separability.proofs import Sequence
 from sklearn.datasets import load_iris, load_wine
 
 import polyfold as pf
+from analyses.separability.oracles import gap, on_a_grid, some_order
+from analyses.separability.proofs import Sequence
 from polyfold.errors import DataError, PolyfoldError, ShapeError
 
 
@@ -100,8 +100,8 @@ def test_cutting_off_whatever_comes_first_is_not_enough():
 
 @pytest.mark.parametrize("seed", [1, 3, 10, 16, 26, 33])
 def test_long_failures_are_proved(seed):
-    """Many classes of which some can be cut off, so that the search has to come back from dead ends: proofs in which base
-    points have limits, and orders are passed over because others were better."""
+    """Some classes can be cut off, so the search has to come back from dead ends: in these proofs base points have
+    limits, and orders are passed over because others were better."""
     rng = np.random.default_rng(seed)
     y = np.repeat(np.arange(int(rng.integers(4, 6))), int(rng.integers(2, 4)))
     X = 2 * rng.integers(-9, 10, size=(int(y.max()) + 1, 2))[y] + rng.integers(-3, 4, size=(len(y), 2)).astype(float)

@@ -118,9 +118,9 @@ def assembled(
     wrong = np.flatnonzero(np.argmin(((network(data.X)[:, None] - targets) ** 2).sum(axis=2), axis=1) != data.number)
     if len(wrong):
         raise DataError(
-            f"roundings spoil the network: {how_many(len(wrong), 'training point')}, row {int(wrong[0])} for one, would "
-            "get another label. The classes are too close to each other for their size: scale the features to similar "
-            "ranges"
+            f"roundings spoil the network: {how_many(len(wrong), 'training point')}, row {int(wrong[0])} for one, "
+            "would get another label. The classes are too close to each other for their size: scale features to "
+            "similar ranges"
         )
     return found
 

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.separability.data import LabelledData, grouped
 from polyfold.errors import DataError, NetworkError, ShapeError
-from polyfold.exact.rank import column_rank
+from polyfold.exact.rank import has_full_rank
 from polyfold.network.graph import Network
 from polyfold.network.load import load
 from polyfold.network.ops import Linear, Rectify
@@ -111,7 +111,7 @@ def cost_bound(network: Any, X: Any, y: Any, *, targets: Mapping[Any, Any] | Any
         raise NetworkError(f"the bound is about truncation maps: {reason}")
     states = truncated.states
     means = np.array([states[rows].mean(axis=0) for rows in data.members])
-    if column_rank(np.ascontiguousarray(means.T)) < len(means):
+    if len(means) > means.shape[1] or not has_full_rank(means):
         raise DataError(
             f"the means of the {len(means)} truncated classes are linearly dependent, so no linear layer takes them to "
             "their targets and the bound says nothing"
@@ -141,7 +141,7 @@ def barycentric(points: Any, means: Any) -> tuple[Array, Array]:
     rows, corners = np.asarray(points, dtype=np.float64), np.asarray(means, dtype=np.float64)
     if rows.ndim != 2 or corners.ndim != 2 or rows.shape[1] != corners.shape[1]:
         raise ShapeError(f"points and means are rows of equal length; the shapes are {rows.shape} and {corners.shape}")
-    if column_rank(np.ascontiguousarray(corners.T)) < len(corners):
+    if len(corners) > corners.shape[1] or not has_full_rank(corners):
         raise DataError("the means are linearly dependent, so coordinates in terms of them are not unique")
     kappa = rows @ np.linalg.pinv(corners)
     return kappa, rows - kappa @ corners
@@ -163,7 +163,7 @@ def _truncated(network: Network, X: Array) -> tuple[_Truncated | None, str]:
         return None, "the network is no chain of linear layers with ReLUs between them"
     weight, bias, values = np.eye(network.input_dim), np.zeros(network.input_dim), X
     for k, (W, b) in enumerate(layers, start=1):
-        if column_rank(np.ascontiguousarray(W.T)) < len(W):
+        if len(W) > W.shape[1] or not has_full_rank(W):
             return None, f"the weights of layer {k}, of shape {W.shape}, are not surjective"
         if k < len(layers):
             values = np.maximum(values @ W.T + b, 0.0)

@@ -25,7 +25,8 @@ from polyfold.analyses.separability.realise import segment_point, step_at, still
 from polyfold.analyses.separability.sequence_result import Step
 from polyfold.analyses.separability.sequential import sequence_of
 from polyfold.errors import DataError, ShapeError, how_many
-from polyfold.exact.rational_arrays import matrix
+from polyfold.exact.rank import rank_at_least
+from polyfold.exact.rational_arrays import Rationals, matrix
 from polyfold.network.arrays import real_array
 
 Array = npt.NDArray[np.float64]
@@ -96,7 +97,7 @@ def checked_width(data: LabelledData, width: int | None) -> int:
     if wide < count:
         raise DataError(
             f"there are {count} classes and hidden layers of width {wide}: the theorem needs M >= Q, so that Q "
-            f"points can be taken to Q independent targets. Give width={count} (or more) to embed the data in a larger space"
+            f"points can be taken to Q independent targets. Give width={count} (or more) to embed the data first"
         )
     return wide
 
@@ -176,29 +177,39 @@ def _placed(data: LabelledData, steps: Sequence[Step], width: int) -> list[Array
     dim = data.dim
     scale = float(np.linalg.norm(data.X - data.centre.floats, axis=1).mean())
     exact = [segment_point(data, data.centre, data.row_of(step.label), step.mu).exact[0] for step in steps]
-    kept: list[int] = []
+    kept = set(range(len(exact)) if _affinely_independent(exact) else _largest_independent(exact))
     bases, spare = [], dim
     for k, step in enumerate(steps):
         base = np.zeros(width)
         base[:dim] = step.point
-        edges = np.array([exact[i] - exact[kept[0]] for i in [*kept[1:], k]]) if kept else None
-        if edges is None or matrix(edges).rank() == len(edges):
-            kept.append(k)
-        elif spare < width:
-            base[spare] = scale
-            spare += 1
-        else:
-            needed = max(len(steps), dim + len(steps) - 1 - _affine_rank(exact))
+        if k not in kept and spare == width:
+            needed = max(len(steps), dim + len(steps) - len(kept))
             raise DataError(
                 f"the means of the {len(steps)} classes are affinely dependent, so no affine layer takes their base "
                 f"points to arbitrary targets. Give width={needed} to move some of them out of the data's space"
             )
+        if k not in kept:
+            base[spare] = scale
+            spare += 1
         bases.append(base)
     return bases
 
 
-def _affine_rank(points: Sequence[Any]) -> int:
-    return int(matrix(np.array([point - points[0] for point in points[1:]])).rank())
+def _affinely_independent(points: Sequence[Rationals]) -> bool:
+    """Whether no point lies in the flat of the others, exactly."""
+    if len(points) == 1:
+        return True
+    edges = np.array([point - points[0] for point in points[1:]], dtype=object)
+    return rank_at_least(edges) == len(edges) or int(matrix(edges).rank()) == len(edges)
+
+
+def _largest_independent(points: Sequence[Rationals]) -> list[int]:
+    """The first points that span the flat of all of them."""
+    kept: list[int] = []
+    for k in range(len(points)):
+        if _affinely_independent([points[i] for i in [*kept, k]]):
+            kept.append(k)
+    return kept
 
 
 def _each(values: Any, count: int, name: str) -> Array | None:

@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from flint import fmpq, fmpq_mat
+from flint import fmpq
 
 from polyfold.analyses.separability.data import LabelledData, labelled
 from polyfold.exact.rational import as_float
-from polyfold.exact.rational_arrays import Rationals, filled, matrix
+from polyfold.exact.rational_arrays import Rationals, filled, matrix, nearest, product
 
 Array = npt.NDArray[np.float64]
 
@@ -70,32 +70,31 @@ def clusters_of(data: LabelledData) -> Clustered:
     means, count = data.means, len(data.labels)
     squares = [_largest_square(data.of(k).exact - means.exact[k]) for k in range(count)]
     radii = np.array([as_float(square) ** 0.5 for square in squares])
-    gradients = barycentric_gradients(means.exact)
-    if gradients is None:
+    inverse = _inverse_gram(means.exact)
+    if inverse is None:
         nothing = np.full(means.floats.shape, np.nan)
         reason = f"no: the means of the {count} classes are no corners of a simplex (they are affinely dependent)"
         return Clustered(False, data.labels, means.floats, radii, np.zeros(count), nothing, reason)
-    lengths = [sum((entry * entry for entry in row), fmpq(0)) for row in gradients]
+    # Gradients of barycentric coordinates are inverse @ edges, and minus the sum of these for the first corner. The
+    # squares of their lengths, one over the squares of the heights, can be read off the inverse.
+    rows = product(inverse, means.exact[1:] - means.exact[0])
+    lengths = [sum(inverse.ravel().tolist(), fmpq(0)), *np.diagonal(inverse).tolist()]
     heights = np.array([as_float(1 / length) ** 0.5 for length in lengths])
-    slopes = np.array([[as_float(entry) for entry in row] for row in gradients])
-    normals = slopes * heights[:, None]
+    normals = nearest(np.concatenate([-rows.sum(axis=0)[None], rows])) * heights[:, None]
     fault = _too_large(data, squares, [1 / length for length in lengths])
     return Clustered(fault is None, data.labels, means.floats, radii, heights, normals, fault or "yes")
 
 
-def barycentric_gradients(corners: Rationals) -> Rationals | None:
-    """The gradients, within the corners' flat, of the functions that are 1 at one corner and 0 at the others.
-
-    None if the corners are affinely dependent.
-    """
+def _inverse_gram(corners: Rationals) -> Rationals | None:
+    """The inverse of the products of edges from the first corner; None if the corners are affinely dependent."""
     edges = corners[1:] - corners[0]
-    gram = matrix(edges @ edges.T)
-    if gram.rank() < len(edges):
+    if len(edges) > edges.shape[1]:
         return None
-    inverse = fmpq_mat(gram).inv()
-    rows = filled(inverse.entries(), (len(edges), len(edges))) @ edges
-    found: Rationals = np.concatenate([-rows.sum(axis=0)[None], rows])
-    return found
+    try:
+        inverse = matrix(product(edges, edges.T)).inv()
+    except ZeroDivisionError:
+        return None
+    return filled(inverse.entries(), (len(edges), len(edges)))
 
 
 def _too_large(data: LabelledData, radii: list[fmpq], heights: list[fmpq]) -> str | None:

@@ -19,6 +19,9 @@ from polyfold.exact.rational_arrays import rationals
 
 Array = npt.NDArray[np.float64]
 
+# Unit normals with a smaller singular value than this are leaned too, if there is room.
+_CLOSE = 1 / 64
+
 # By how much normals are leaned: halved until it works, so often at most.
 _HALVINGS = 40
 
@@ -27,13 +30,14 @@ def independent(inner: PointSet, outer: PointSet, walls: Sequence[HalfSpace]) ->
     """The same number of half-spaces with linearly independent normals, for the same points; None if floats fail."""
     found: list[HalfSpace] = []
     for wall in walls:
-        if column_rank(np.array([*(other.normal for other in found), wall.normal]).T) == len(found) + 1:
+        others = [other.normal for other in found]
+        if _well_apart([*others, wall.normal]):
             found.append(wall)
             continue
-        leaned = _leaned(inner, outer, wall, [other.normal for other in found])
-        if leaned is None:
+        leaned = _leaned(inner, outer, wall, others)
+        if leaned is None and column_rank(np.array([*others, wall.normal]).T) == len(found):
             return None
-        found.append(leaned)
+        found.append(wall if leaned is None else leaned)
     return tuple(found) if holds(inner, outer, found) else None
 
 
@@ -71,6 +75,12 @@ def jiggled(normals: Array) -> Iterator[Array]:
     for halving in range(3, _HALVINGS, 4):
         noise = rng.normal(size=normals.shape) * np.abs(normals).max(axis=0)
         yield normals + np.ldexp(noise - noise.mean(axis=0), -halving)
+
+
+def _well_apart(normals: Sequence[Array]) -> bool:
+    """Whether normals are not even close to dependent: a cone's apex is then not too far away to be of use."""
+    units = np.array([normal / np.linalg.norm(normal) for normal in normals])
+    return bool(np.linalg.svd(units, compute_uv=False)[-1] > _CLOSE) if len(units) <= units.shape[1] else False
 
 
 def _leaned(inner: PointSet, outer: PointSet, wall: HalfSpace, others: Sequence[Array]) -> HalfSpace | None:
