@@ -38,7 +38,7 @@ def proved(X, y, found, centre=None):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_all_orders_agree_and_answers_prove_themselves(seed):
     X, y = draw(np.random.default_rng(seed))
     try:
@@ -55,7 +55,7 @@ def test_all_orders_agree_and_answers_prove_themselves(seed):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_what_works_on_a_grid_of_base_points_is_found(seed):
     """Straight from the definition, without limits: the theory of how near a base point may be plays no part in it."""
     X, y = draw(np.random.default_rng(seed), classes=(2, 4))
