@@ -10,10 +10,10 @@ What is named here is imported when it is first asked for, so that `import polyf
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from polyfold.analyses import symmetry
     from polyfold.analyses.bounds.bounds import Bounds, bounds
     from polyfold.analyses.bounds.estimate import Estimate, estimate
     from polyfold.analyses.boxes.build import boxes
@@ -76,6 +76,14 @@ if TYPE_CHECKING:
     from polyfold.analyses.topology.level_sets import level_set, sublevel, superlevel
     from polyfold.analyses.topology.persistence import Persistence, persistence
     from polyfold.analyses.topology.subcomplex import Components, Subcomplex
+    from polyfold.analyses.truncation.build import truncation
+    from polyfold.analyses.truncation.cones import cone_layer
+    from polyfold.analyses.truncation.interpret import Interpretation
+    from polyfold.analyses.truncation.one_map import TruncationMap, truncation_map
+    from polyfold.analyses.truncation.result import Truncation
+    from polyfold.analyses.two_layer.identifiable import Identifiability, identifiable
+    from polyfold.analyses.two_layer.irreducible import Irreducible, irreducible
+    from polyfold.analyses.two_layer.match import Match, match
     from polyfold.atlas.atlas import Atlas
     from polyfold.atlas.cell import Cell
     from polyfold.atlas.certificate import Certificate
@@ -91,6 +99,7 @@ if TYPE_CHECKING:
     from polyfold.network.graph import Network
     from polyfold.network.load import load
     from polyfold.program.program import Program
+    from polyfold.views.film_strip import film_strip
 
 __version__ = "0.1.0"
 
@@ -119,10 +128,14 @@ __all__ = [
     "Extremum",
     "FaceComplex",
     "FacetStatistics",
+    "Identifiability",
     "IntegratedGradients",
     "Interpolant",
+    "Interpretation",
+    "Irreducible",
     "Lipschitz",
     "LocalMaps",
+    "Match",
     "NearestChange",
     "Network",
     "PatternMap",
@@ -139,6 +152,8 @@ __all__ = [
     "Stability",
     "Subcomplex",
     "Summary",
+    "Truncation",
+    "TruncationMap",
     "barycentric",
     "betti",
     "boundary_complex",
@@ -152,6 +167,7 @@ __all__ = [
     "class_region",
     "classes",
     "clustered",
+    "cone_layer",
     "cone_separable",
     "cost_bound",
     "cost_decomposition",
@@ -167,7 +183,9 @@ __all__ = [
     "explore",
     "face_complex",
     "facet_statistics",
+    "film_strip",
     "from_pieces",
+    "identifiable",
     "integral",
     "integrated_gradients",
     "interpolate",
@@ -175,12 +193,14 @@ __all__ = [
     "interpolate_cone",
     "interpolate_sequential",
     "interpolate_simplex",
+    "irreducible",
     "level_set",
     "line",
     "lipschitz",
     "load",
     "local",
     "map_of",
+    "match",
     "maximum",
     "mean",
     "minimum",
@@ -202,12 +222,16 @@ __all__ = [
     "sublevel",
     "summarise",
     "superlevel",
+    "symmetry",
+    "truncation",
+    "truncation_map",
     "unfold",
     "variance",
 ]
 
 # Which module has which names: the imports above, said to Python. tests/repository/test_import.py compares the two.
 _PLACES = {
+    "analyses": ("symmetry",),
     "analyses.bounds.bounds": ("Bounds", "bounds"),
     "analyses.bounds.estimate": ("Estimate", "estimate"),
     "analyses.boxes.build": ("boxes",),
@@ -270,6 +294,14 @@ _PLACES = {
     "analyses.topology.level_sets": ("level_set", "sublevel", "superlevel"),
     "analyses.topology.persistence": ("Persistence", "persistence"),
     "analyses.topology.subcomplex": ("Components", "Subcomplex"),
+    "analyses.truncation.build": ("truncation",),
+    "analyses.truncation.cones": ("cone_layer",),
+    "analyses.truncation.interpret": ("Interpretation",),
+    "analyses.truncation.one_map": ("TruncationMap", "truncation_map"),
+    "analyses.truncation.result": ("Truncation",),
+    "analyses.two_layer.identifiable": ("Identifiability", "identifiable"),
+    "analyses.two_layer.irreducible": ("Irreducible", "irreducible"),
+    "analyses.two_layer.match": ("Match", "match"),
     "atlas.atlas": ("Atlas",),
     "atlas.cell": ("Cell",),
     "atlas.certificate": ("Certificate",),
@@ -285,6 +317,7 @@ _PLACES = {
     "network.graph": ("Network",),
     "network.load": ("load",),
     "program.program": ("Program",),
+    "views.film_strip": ("film_strip",),
 }
 _MODULE_OF = {
     entry.split(" ")[-1]: (module, entry.split(" ")[0]) for module, names in _PLACES.items() for entry in names
@@ -297,7 +330,8 @@ if not TYPE_CHECKING:  # or any name would seem to be there to a type checker
         if name not in _MODULE_OF:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         module, original = _MODULE_OF[name]
-        found = getattr(import_module(f"{__name__}.{module}"), original)
+        # As `from module import original`, which imports a module of that name too.
+        found = getattr(__import__(f"{__name__}.{module}", fromlist=(original,)), original)
         globals()[name] = found  # so that it is asked for once
         return found
 

@@ -68,3 +68,17 @@ SINGULAR_VALUE_ROUNDINGS = 16
 # The nearest point of a polytope, found in floats, may lie outside by this part of its distance: solvers take
 # constraints for satisfied within 1e-7. Farther outside it is none, because rounding has left no inside.
 NEAREST_POINT = 1e-6
+
+# A matrix whose smallest singular value is a smaller part of its largest one than this is inverted with more digits
+# than floats have: they would lose more than half of theirs.
+INVERTS_WELL = 2.0**-26
+
+# Numbers that are known to this part of the largest of them are good enough to be rounded to floats.
+BALLS_ARE_KNOWN = 2.0**-60
+
+# Where less than this part of a state may be rounding error, going by condition numbers, floats are said to suffice.
+STATES_ARE_KNOWN = 1e-4
+
+# The weights of a cone's layer are made for a cone that is wider by this part of its slope, so that no rounding error
+# puts a point of its border on the wrong side of a wall.
+CONE_DRAWN_IN = 2.0**-40

@@ -1,7 +1,7 @@
 """From an ExactProgram back to a Network, under the names that its neurons had.
 
-A stage becomes a linear node for every source that it reads, their sum, and one switching node. A chain of layers comes
-back as a chain of layers.
+A stage becomes, for every node of the user's that has gates in it, a linear node for every source that these read,
+their sum, and a switching node. A chain of layers comes back as a chain of layers, branches come back as branches.
 """
 
 from __future__ import annotations
@@ -47,8 +47,31 @@ def _input(program: ExactProgram, builder: Builder) -> Value:
 def _stage(
     stage: ExactStage, feeds: dict[str, str], reserved: set[str], builder: Builder, sources: list[Value]
 ) -> Value:
+    """All gates of a stage: one switching node for every node of the user's that has some of them."""
     nodes = list(dict.fromkeys(origin.node for origin in stage.origins))
-    name = "+".join(nodes)
+    gates = [np.flatnonzero([origin.node == node for origin in stage.origins]) for node in nodes]
+    values = [
+        _switches(stage.take(some), node, feeds, reserved, builder, sources)
+        for node, some in zip(nodes, gates, strict=True)
+    ]
+    if len(values) == 1:
+        return values[0]
+    together = builder.emit("+".join(nodes), Concat(0), *values)
+    order = np.concatenate(gates)
+    if (np.diff(order) == 1).all():
+        return together
+    return builder.emit(f"{'+'.join(nodes)}.in_order", Take(np.argsort(order)), together)
+
+
+def _switches(
+    stage: ExactStage,
+    name: str,
+    feeds: dict[str, str],
+    reserved: set[str],
+    builder: Builder,
+    sources: list[Value],
+) -> Value:
+    """The gates of one node."""
     before = feeds.get(name, f"{name}.linear")
     if before in reserved or builder.taken(before):
         before = f"{name}.linear"
@@ -63,7 +86,7 @@ def _stage(
 def _affine(rows: RationalRows, name: str, builder: Builder, sources: list[Value]) -> Value:
     """The sum of all terms; its last node bears the name."""
     bias = nearest(rows.bias)
-    terms = list(rows.terms.items())
+    terms = [(source, matrix) for source, matrix in rows.terms.items() if matrix.any()]
     if not terms:
         return builder.emit(
             name, Linear(constant(np.zeros((rows.size, sources[0].shape[0]))), constant(bias)), sources[0]

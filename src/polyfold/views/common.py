@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,8 +14,11 @@ import typer
 from rich.console import Console
 
 from polyfold.atlas.domain import Box
-from polyfold.data import bundled, read
-from polyfold.errors import DomainError, how_many
+from polyfold.data import iris
+from polyfold.data.blobs import blobs
+from polyfold.data.convolutional import mnist_conv
+from polyfold.data.digits import mnist_he, mnist_l1
+from polyfold.errors import DomainError, StorageError, how_many
 from polyfold.network.from_arrays import from_arrays
 from polyfold.network.graph import Network
 from polyfold.network.load import load
@@ -23,7 +28,17 @@ CHECK_FAILED, BAD_INPUT, LIMIT_REACHED, OUR_FAULT = 1, 2, 3, 70
 app = typer.Typer(
     add_completion=False, no_args_is_help=True, help="Unfold a ReLU network into its linear pieces, exactly."
 )
-Model = Annotated[str, typer.Argument(help="An .onnx or .pt2 file, or the name of a bundled network (iris).")]
+# Bundled networks by their names, read when they are asked for.
+BUNDLED: dict[str, Callable[[], Network]] = {
+    "blobs": lambda: from_arrays(blobs()),
+    "iris": lambda: from_arrays(iris()),
+    "mnist_conv": mnist_conv,
+    "mnist_he": lambda: from_arrays(mnist_he()),
+    "mnist_l1": lambda: from_arrays(mnist_l1()),
+}
+Model = Annotated[
+    str, typer.Argument(help=f"An .onnx or .pt2 file, or the name of a bundled network ({', '.join(BUNDLED)}).")
+]
 BoxBounds = Annotated[
     tuple[float, float] | None, typer.Option("--box", metavar="LO HI", help="Bounds that hold for every input.")
 ]
@@ -36,8 +51,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on s
 
 def network_named(model: str) -> Network:
     """A bundled network by its name, or one from a file."""
-    if model in bundled() and not Path(model).exists():
-        return from_arrays(list(read(model).layers))
+    if model in BUNDLED and not Path(model).exists():
+        return BUNDLED[model]()
     return load(model)
 
 
@@ -65,6 +80,18 @@ def _read_box(path: Path) -> Box:
     if not len(bounds):
         raise DomainError(f"the box file {str(path)!r} is empty: it needs one row 'lo,hi' for every input")
     return Box(bounds[:, 0], bounds[:, 1])
+
+
+def check_file(path: Path, endings: Sequence[str]) -> None:
+    """Fail before the work, not after it, where a file cannot be written."""
+    if path.suffix.lower() not in endings:
+        raise StorageError(f"--out {str(path)!r} must end in {' or '.join(endings)}, which says what is written")
+    if path.is_dir():
+        raise StorageError(f"cannot write to {str(path)!r}: it is a folder")
+    if not path.absolute().parent.is_dir():
+        raise StorageError(f"cannot write to {str(path)!r}: there is no folder {str(path.parent)!r}")
+    if not os.access(path.absolute().parent, os.W_OK | os.X_OK):
+        raise StorageError(f"cannot write to {str(path)!r}: permission denied")
 
 
 def print_json(facts: dict[str, Any]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -20,7 +19,7 @@ from polyfold.analyses.shapley.result import Scope, Shapley
 from polyfold.atlas.atlas import Atlas
 from polyfold.data import bundled, read
 from polyfold.engine.unfold import unfold
-from polyfold.errors import DomainError, PolyfoldError, ShapeError, StorageError, how_many
+from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.network.files import atomically
 from polyfold.network.graph import Network
 from polyfold.network.ops import size
@@ -31,6 +30,7 @@ from polyfold.views.common import (
     MaxSeconds,
     Model,
     Threads,
+    check_file,
     domain_of,
     network_named,
     print_json,
@@ -74,7 +74,7 @@ def explain(
     if empty != "error" and scope not in _LOCAL:
         raise PolyfoldError(f"--scope {scope} takes all of the background: --empty is for scopes cell and region")
     if out is not None:
-        _check_file(out)
+        check_file(out, (".csv", ".json"))
     domain = domain_of(box, box_file)
     if domain is not None and scope not in _LOCAL:
         raise DomainError(f"--scope {scope} looks at the whole network: --box and --box-file are for cell and region")
@@ -211,18 +211,6 @@ def _say_who_is_alone(found: Shapley) -> None:
 
 
 # -- to a file
-
-
-def _check_file(path: Path) -> None:
-    """Fail before the work, not after it, where the file cannot be written."""
-    if path.suffix.lower() not in (".csv", ".json"):
-        raise StorageError(f"--out {str(path)!r} must end in .csv or .json, which says what is written")
-    if path.is_dir():
-        raise StorageError(f"cannot write to {str(path)!r}: it is a folder")
-    if not path.absolute().parent.is_dir():
-        raise StorageError(f"cannot write to {str(path)!r}: there is no folder {str(path.parent)!r}")
-    if not os.access(path.absolute().parent, os.W_OK | os.X_OK):
-        raise StorageError(f"cannot write to {str(path)!r}: permission denied")
 
 
 def _write(path: Path, found: Shapley, outputs: tuple[str, ...], facts: dict[str, Any]) -> None:

@@ -68,3 +68,26 @@ def test_lowering_is_exact():
     program = lower_exactly(pf.load(net))
     X = [[fmpq(1, 3), fmpq(-2, 7)]]
     assert (program.evaluate(X) == from_layers(net).evaluate(X)).all()
+
+
+def test_a_linear_part_vanishes_when_gates_are_turned_round():
+    """relu(x) + relu(y) + relu(-x - y), with all three turned round, is the same function (paper 004, appendix D)."""
+    one = [([[1, 0], [0, 1], [-1, -1]], [0, 0, 0]), ([[1, 1, 1]], [0])]
+    assert pf.reduce(one).neurons_after == 3
+    # The same in six neurons: each pair adds up to a relu and a linear function, and these cancel only in pairs of
+    # their own. Turned round, nothing linear is left.
+    W = [[1, 0], [-1, 0], [0, 1], [0, -1], [-1, -1], [1, 1]]
+    six = [(W, [0] * 6), ([[3, 2, 3, 2, 3, 2]], [0])]
+    found = pf.reduce(six)
+    assert found.neurons_after == 3 and found.exact and pf.equivalent(six, found.network)
+    biased = [(W, [1, -1, 2, -2, -3, 3]), ([[3, 1, 3, 1, 3, 1], [1, 0, 1, 0, 1, 0]], [0, 5])]
+    found = pf.reduce(biased)
+    assert found.neurons_after == 3 and found.exact and pf.equivalent(biased, found.network)
+
+
+def test_only_some_gates_have_to_be_turned_round():
+    """relu(x) + 2 relu(-x) + 5 relu(x + 1) + relu(-x - 1) is 3 relu(-x) + 6 relu(x + 1) - 1."""
+    net = [([[1], [-1], [1], [-1]], [0, 0, 1, -1]), ([[1, 2, 5, 1]], [0])]
+    found = pf.reduce(net)
+    assert found.neurons_after == 2 and found.exact and pf.equivalent(net, found.network)
+    assert sorted(found.network.nodes[0].op.weight.ravel()) == [-1, 1]

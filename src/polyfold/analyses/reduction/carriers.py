@@ -1,11 +1,11 @@
-"""Who computes the linear part that a plan leaves: nobody, the readers themselves, or as few gates as can do it.
+"""Who computes the linear part that a plan leaves: the readers themselves, nobody, or as few gates as can do it.
 
 If no gate of the stage is left, or if the readers read the stage's sources anyway, the linear part goes into their
-weights. Else it takes gates. A linear part of rank r takes r gates on a bounded domain, with biases that keep them
-active, and 2 r in any case, or r opposites of gates that stay and span it; gates that are always active can also stay
-themselves, as many as are independent. Where
-sources are bounded on one side only, as outputs of ReLUs are, r gates will do if enough of the functions that are made
-of the linear part's are bounded below (paper 004's examples 2 and 3: what can be merged and what cannot).
+weights. If turning gates round makes it vanish (flips.py), nobody need. Else it takes gates. A linear part of rank r
+takes r gates on a bounded domain, with biases that keep them active, and 2 r in any case, or r opposites of gates that
+stay and span it; gates that are always active can also stay themselves, as many as are independent. Where sources are
+bounded on one side only, as outputs of ReLUs are, r gates will do if enough of the functions that are made of the
+linear part's are bounded below (paper 004's examples 2 and 3: what can be merged and what cannot).
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ import numpy.typing as npt
 from flint import fmpq
 
 from polyfold.analyses.reduction.draft import Change, Draft, Known
+from polyfold.analyses.reduction.flips import turned_round
+from polyfold.analyses.reduction.linear_part import LinearPart, folded
 from polyfold.analyses.reduction.plans import Plan, uniform_slopes
 from polyfold.analyses.reduction.result import Step
 from polyfold.analyses.stability.layers import Range
@@ -37,19 +39,21 @@ _MOST_ENTRIES = 20_000
 
 
 def changes(
-    draft: Draft, stage: int, plan: Plan, ranges: SourceRanges, *, skips: bool
+    draft: Draft, stage: int, plan: Plan, ranges: SourceRanges, *, skips: bool, carry: bool
 ) -> list[tuple[Change, list[Step]]]:
-    """All ways to carry a plan out, with the steps that say so."""
+    """All ways to carry a plan out, with the steps that say so; without `carry` only those that need no gates."""
     added = plan.affine()
     known = draft.known[stage]
     if not any(rows.terms for rows in added.values()) or not plan.kept or skips or _read_anyway(draft, stage, added):
-        steps = [*plan.steps, *(_folded(plan, known, gate, ()) for gate in plan.straight)]
+        steps = [*plan.steps, *(folded(plan, known, gate) for gate in plan.straight)]
         return [(_change(plan, known, added), steps)]
+    if not carry:
+        return []
     found = []
     if plan.straight and not _joined_opposites(plan):
         found += _independent(plan, known)
-    found += _carried(plan, known, added, ranges)
-    return found
+    part = LinearPart(plan, added)
+    return [*found, *turned_round(known, part), *_carried(plan, known, part, ranges)]
 
 
 def _read_anyway(draft: Draft, stage: int, added: dict[int, RationalRows]) -> bool:
@@ -68,14 +72,6 @@ def _change(plan: Plan, known: Sequence[Known], added: dict[int, RationalRows]) 
     kept = np.array(plan.kept, dtype=np.int64)
     columns = {reader: V[:, kept] for reader, V in plan.columns.items()}
     return Change(plan.stage.take(kept), tuple(known[gate] for gate in plan.kept), columns, added)
-
-
-def _folded(plan: Plan, known: Sequence[Known], gate: int, into: tuple[str, ...]) -> Step:
-    where = "others that are" if into else "the weights of what reads it"
-    on = "always active" if known[gate].side > 0 else "never active, and passes a multiple on"
-    return Step(
-        "always active", plan.name(gate), f"it is {on}, so it is linear and goes into {where}", known[gate].proof, into
-    )
 
 
 def _independent(plan: Plan, known: Sequence[Known]) -> list[tuple[Change, list[Step]]]:
@@ -99,7 +95,7 @@ def _independent(plan: Plan, known: Sequence[Known]) -> list[tuple[Change, list[
             columns[reader][:, straight[k]] = on_stay[:, position] / slopes[k]
         added[reader] = RationalRows({}, plan.constants[reader] + product(on_z, offset))
     names = tuple(plan.name(straight[k]) for k in stay)
-    steps = [*plan.steps, *(_folded(plan, known, gate, names) for k, gate in enumerate(straight) if k not in stay)]
+    steps = [*plan.steps, *(folded(plan, known, gate, names) for k, gate in enumerate(straight) if k not in stay)]
     index = np.array(kept, dtype=np.int64)
     change = Change(
         gates.take(index),
@@ -111,11 +107,10 @@ def _independent(plan: Plan, known: Sequence[Known]) -> list[tuple[Change, list[
 
 
 def _carried(
-    plan: Plan, known: Sequence[Known], added: dict[int, RationalRows], ranges: SourceRanges
+    plan: Plan, known: Sequence[Known], part: LinearPart, ranges: SourceRanges
 ) -> list[tuple[Change, list[Step]]]:
     """New gates compute the linear part, as few as will do."""
     spare = plan.stage.width - len(plan.kept)
-    part = _LinearPart(plan, added)
     if rank_at_least(part.rows) >= spare:
         return []  # no fewer than there were
     stay, shares = independent_rows(part.rows)
@@ -124,25 +119,6 @@ def _carried(
     ways = [_opposites(part), _both_signs(part, stay, shares)] if active is None else [_active(part, active, shares)]
     carriers = min((way for way in ways if way is not None), key=lambda way: way.rows.size)
     return [] if carriers.rows.size >= spare else [_with_carriers(plan, known, part, carriers)]
-
-
-class _LinearPart:
-    """The linear functions that readers are still to get: over all sources that they are made of, side by side."""
-
-    def __init__(self, plan: Plan, added: dict[int, RationalRows]) -> None:
-        self.plan, self.added = plan, added
-        self.sources = sorted({source for rows in added.values() for source in rows.terms})
-        self._widths = [plan.stage.rows.terms[source].shape[1] for source in self.sources]
-        self.rows = np.concatenate([self.side_by_side(rows) for rows in added.values()])
-
-    def side_by_side(self, rows: RationalRows) -> Rationals:
-        parts = [rows.terms.get(s, zeros(rows.size, w)) for s, w in zip(self.sources, self._widths, strict=True)]
-        return np.concatenate(parts, axis=1)
-
-    def apart(self, rows: Rationals, bias: Rationals) -> RationalRows:
-        """The other way round."""
-        starts = np.cumsum([0, *self._widths])
-        return RationalRows({s: rows[:, starts[k] : starts[k + 1]] for k, s in enumerate(self.sources)}, bias)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +135,7 @@ class _Carriers:
     known: Known
 
 
-def _active(part: _LinearPart, active: BoundedBelow, shares: Rationals) -> _Carriers:
+def _active(part: LinearPart, active: BoundedBelow, shares: Rationals) -> _Carriers:
     """Gates with biases that keep them active."""
     on, _ = uniform_slopes(part.plan.stage)
     bias = rationals([_at_least(-value) for value in active.least])
@@ -169,7 +145,7 @@ def _active(part: _LinearPart, active: BoundedBelow, shares: Rationals) -> _Carr
     return _Carriers(part.apart(active.rows, bias), back / on, nothing, -product(back, bias), known)
 
 
-def _both_signs(part: _LinearPart, stay: list[int], shares: Rationals) -> _Carriers:
+def _both_signs(part: LinearPart, stay: list[int], shares: Rationals) -> _Carriers:
     """Two gates a function, of which always one is active."""
     on, off = uniform_slopes(part.plan.stage)
     E, share = part.rows[stay], shares / (on + off)
@@ -178,7 +154,7 @@ def _both_signs(part: _LinearPart, stay: list[int], shares: Rationals) -> _Carri
     return _Carriers(rows, np.concatenate([share, -share], axis=1), nothing, zeros(len(share)), Known())
 
 
-def _opposites(part: _LinearPart) -> _Carriers | None:
+def _opposites(part: LinearPart) -> _Carriers | None:
     """Opposites of gates that stay: z = (gate(z) - gate(-z)) / (on + off)."""
     plan = part.plan
     on, off = plan.stage.slope_on, plan.stage.slope_off
@@ -199,11 +175,12 @@ def _opposites(part: _LinearPart) -> _Carriers | None:
 
 
 def _with_carriers(
-    plan: Plan, known: Sequence[Known], part: _LinearPart, carriers: _Carriers
+    plan: Plan, known: Sequence[Known], part: LinearPart, carriers: _Carriers
 ) -> tuple[Change, list[Step]]:
     """The stage with carriers behind the gates that stay, under names of gates that went."""
     count = carriers.rows.size
-    gone = [gate for gate in range(plan.stage.width) if gate not in plan.kept]
+    # Names of gates that were always active suit best: so are most carriers.
+    gone = [*plan.straight, *(g for g in range(plan.stage.width) if g not in plan.kept and g not in plan.straight)]
     origins = tuple(plan.stage.origins[gate] for gate in gone[:count])
     columns, constants, first = {}, {}, 0
     for reader, rows in part.added.items():
@@ -222,7 +199,7 @@ def _with_carriers(
     )
     names = tuple(str(origin) for origin in origins)
     steps = [step for step in plan.steps if step.neuron not in names]
-    steps += [_folded(plan, known, gate, names) for gate in plan.straight if plan.name(gate) not in names]
+    steps += [folded(plan, known, gate, names) for gate in plan.straight if plan.name(gate) not in names]
     facts = (*(known[gate] for gate in plan.kept), *(carriers.known,) * count)
     return Change(gates, facts, columns, constants), steps
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
 from typing import Any, Literal
@@ -79,10 +79,11 @@ def reduce(
     loaded = network if isinstance(network, Program) else load(network)
     program = exactly(loaded)
     place = place_of(resolve_domain(domain, program.input_dim))
-    only_floats = rounding == "never"
+    ways = _Ways(rounding == "never", skips)
     if stability is None:
         unknown = tuple((Known(),) * stage.width for stage in program.stages)
-        first = _smaller(Draft(program, unknown), place, only_floats=only_floats, skips=skips)
+        # Gates that are turned round or carry linear parts could be ones that never switch, and would not go any more.
+        first = _smaller(Draft(program, unknown), place, replace(ways, carry=False))
         with reporter(progress, "neurons settled") as report:
             stability = settled(first.draft.program, place, max_seconds, report)
     else:
@@ -90,18 +91,27 @@ def reduce(
             raise PolyfoldError("stability= must be what pf.stability found on the same network and domain")
         first = _Smaller(Draft(program, ()), ())
     draft = Draft(first.draft.program, _known(first.draft.program, stability))
-    last = _smaller(draft, place, only_floats=only_floats, skips=skips)
+    last = _smaller(draft, place, ways)
     reduced = last.draft.program
     return Reduction(
         loaded,
         reduced,
         place.domain,
-        program.gates,
+        tuple(stage.width for stage in program.stages),
         (*first.steps, *last.steps),
         tuple(stability.of("undecided")),
         rounding_error(reduced, place),
         time.perf_counter() - started,
     )
+
+
+@dataclass(frozen=True)
+class _Ways:
+    """What may be done: rounding, new connections, new gates and gates turned round for linear parts."""
+
+    only_floats: bool
+    skips: bool
+    carry: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +130,7 @@ def _known(program: ExactProgram, stability: Stability) -> tuple[tuple[Known, ..
     return tuple(tuple(known[start:end]) for start, end in pairwise(ends))
 
 
-def _smaller(draft: Draft, place: Place, *, only_floats: bool, skips: bool) -> _Smaller:
+def _smaller(draft: Draft, place: Place, ways: _Ways) -> _Smaller:
     """Change one stage after the other until nothing helps."""
     steps: list[Step] = []
     changing = True
@@ -128,26 +138,24 @@ def _smaller(draft: Draft, place: Place, *, only_floats: bool, skips: bool) -> _
         changing = False
         # Backwards, because what goes in a later stage is not read any more in an earlier one.
         for stage in reversed(range(len(draft.program.stages))):
-            best = _best(draft, stage, place, only_floats=only_floats, skips=skips)
+            best = _best(draft, stage, place, ways)
             if best is not None:
                 draft, changing = changed(draft, stage, best[0]), True
                 steps += best[1]
     return _Smaller(draft, tuple(steps))
 
 
-def _best(
-    draft: Draft, stage: int, place: Place, *, only_floats: bool, skips: bool
-) -> tuple[Change, list[Step]] | None:
+def _best(draft: Draft, stage: int, place: Place, ways: _Ways) -> tuple[Change, list[Step]] | None:
     """The change after which a stage has fewest gates, if it has fewer than before."""
     width = draft.program.stages[stage].width
     ranges = cache(lambda: source_ranges(draft.program, place, stage))
     best: tuple[Change, list[Step]] | None = None
     for fold_straight, join_opposites in _WAYS:
         planned = plan(
-            draft, stage, fold_straight=fold_straight, join_opposites=join_opposites, only_floats=only_floats
+            draft, stage, fold_straight=fold_straight, join_opposites=join_opposites, only_floats=ways.only_floats
         )
-        for change, steps in changes(draft, stage, planned, ranges, skips=skips):
-            if only_floats and not changed(draft, stage, change).program.in_floats:
+        for change, steps in changes(draft, stage, planned, ranges, skips=ways.skips, carry=ways.carry):
+            if ways.only_floats and not changed(draft, stage, change).program.in_floats:
                 continue
             if change.gates.width < (width if best is None else best[0].gates.width):
                 best = change, steps

@@ -53,7 +53,7 @@ class Reduction:
     before: Network | Program
     program: ExactProgram
     domain: Domain
-    neurons_before: int
+    layers_before: tuple[int, ...]
     steps: tuple[Step, ...]
     undecided: tuple[str, ...]
     rounding_error: RoundingError
@@ -69,6 +69,10 @@ class Reduction:
     def network(self) -> Network:
         """The smaller network, with the nearest floats as weights."""
         return to_network(self.program)
+
+    @property
+    def neurons_before(self) -> int:
+        return sum(self.layers_before)
 
     @property
     def neurons_after(self) -> int:
@@ -137,7 +141,8 @@ class Reduction:
             "guarantee": self.guarantee,
             "removed": self.counts,
             "undecided": list(self.undecided),
-            "layers": [len(stage.origins) for stage in self.program.stages],
+            "layers_before": list(self.layers_before),
+            "layers_after": [stage.width for stage in self.program.stages],
             "steps": [asdict(step) for step in self.steps],
             "seconds": self.seconds,
         }

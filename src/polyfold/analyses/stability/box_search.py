@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.place import Place
 from polyfold.analyses.stability.claims import Claim, Ledger
+from polyfold.analyses.stability.layers import halves
 from polyfold.analyses.stability.linear_bounds import BoxBounds, sizes
 
 Array = npt.NDArray[np.float64]
@@ -75,8 +76,7 @@ def _look(
     looked_at: npt.NDArray[np.int64],
 ) -> _Boxes:
     """Bound all open claims on some boxes; boxes on which some stay open come back in halves."""
-    centre = boxes.low + (boxes.high - boxes.low) / 2
-    half = np.nextafter(np.maximum(boxes.high - centre, centre - boxes.low), np.inf)
+    centre, half = halves(boxes.low, boxes.high)
     ledger.meet(centre[place.contains(centre)])
     looked_at += boxes.open.sum(axis=0)
     wanted = np.flatnonzero(boxes.open.any(axis=0))

@@ -56,6 +56,8 @@ class Ledger:
 
     def prove(self, claim: Claim, proof: str) -> None:
         """A claim that holds; later bounds use it."""
+        if self.refuted(claim):
+            raise AssertionError(f"{claim} was proved ({proof}), and points refute it")
         self.proofs.setdefault(claim, proof)
         low, high = self.ranges[claim.stage]
         if claim.side > 0:

@@ -61,7 +61,8 @@ class _Tree:
                 self._ledger.given_up.add(self._claim)
                 return
             todo += parts
-        self._ledger.prove(self._claim, how_many(self._programs, "linear program"))
+        if not self._ledger.refuted(self._claim):
+            self._ledger.prove(self._claim, how_many(self._programs, "linear program"))
 
     def _look(self, taken: Taken) -> list[Taken] | None:
         """Nothing if a bound proves the claim here, else the two halves; None if there is nothing left to cut."""
