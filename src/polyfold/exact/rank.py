@@ -7,7 +7,7 @@ import numpy.typing as npt
 from flint import nmod_mat
 
 from polyfold.exact.rational import rational_matrix
-from polyfold.exact.rational_arrays import Rationals, rationals
+from polyfold.exact.rational_arrays import Rationals
 
 # The largest prime below 2^62.
 _PRIME = 2**62 - 57
@@ -20,16 +20,6 @@ def column_rank(matrix: npt.NDArray[np.float64]) -> int:
     1
     """
     return int(rational_matrix(matrix).rank())
-
-
-def has_full_rank(matrix: npt.NDArray[np.float64]) -> bool:
-    """Whether the shorter side of a matrix is linearly independent. A large prime proves it nearly always if it is so.
-
-    >>> has_full_rank(np.array([[0.1, 0.2]])), has_full_rank(np.array([[0.1, 0.2], [0.1, 0.2]]))
-    (True, False)
-    """
-    full = min(matrix.shape)
-    return bool(rank_at_least(rationals(matrix)) == full or column_rank(matrix) == full)
 
 
 def rank_at_least(matrix: Rationals) -> int:

@@ -229,3 +229,15 @@ def test_it_is_a_network_like_any_other():
     atlas = pf.unfold(found.network)
     A, c = atlas.maps(atlas.locate(X))
     assert np.abs(A).max() <= 1e-9 and np.allclose(c, np.eye(2)[y], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("dim", [2, 4])
+def test_truncation_maps_show_what_the_layers_do(dim):
+    """The network seen through pf.truncation: layer j takes class j to its base point and leaves all others alone."""
+    X, y = sequence(dim, dim, np.random.default_rng(dim))
+    found = pf.interpolate_sequential(X, y)
+    states = pf.truncation(found.network).states(X)
+    expected = X.copy()
+    for state, collapse in zip(states[1:], found.collapses, strict=True):
+        expected[y == collapse.label] = collapse.cone.base
+        assert np.allclose(state, expected, rtol=0, atol=1e-9)

@@ -4,6 +4,8 @@ The cone with base p, unit axis h and aperture theta is {x : angle(x - p, h) <= 
 R^n holds the circular cone around e = (1, ..., 1) / sqrt(n) with aperture theta_n = 2 arcsin(1 / sqrt(n)). A rotation
 R takes h to e, and a shrinking lambda of everything across e takes the wider cone into the orthant: W = (lambda I +
 (1 - lambda) e e') R and b = -W p. Then W x + b >= 0 on the cone and <= 0 on the opposite one.
+
+`pf.cone_layer` makes the same layer as a truncation map; here its inverse, in closed form, links one layer to the next.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.analyses.truncation.cones import rotation_to_diagonal
 from polyfold.errors import DataError
 
 Array = npt.NDArray[np.float64]
@@ -44,17 +47,7 @@ class Cone:
     @cached_property
     def rotation(self) -> Array:
         """R in SO(n) with R h = (1, ..., 1) / sqrt(n). In one dimension it is the sign of h."""
-        h, n = self.axis, len(self.axis)
-        if n == 1:
-            return h[None]
-        e = np.full(n, 1 / np.sqrt(n))
-        # Two reflections: one that leaves h or turns it round, and one that takes the result to e and is not close to
-        # the identity.
-        if h @ e > 0:
-            first, towards = h, -h
-        else:
-            first, towards = _across(h), h
-        return _reflection(towards - e) @ _reflection(first)
+        return rotation_to_diagonal(self.axis)
 
     @cached_property
     def weights(self) -> Array:
@@ -75,17 +68,4 @@ class Cone:
 def _stretched(factor: float, n: int) -> Array:
     """1 along (1, ..., 1), the factor across it."""
     found: Array = factor * np.eye(n) + (1 - factor) / n
-    return found
-
-
-def _reflection(normal: Array) -> Array:
-    found: Array = np.eye(len(normal)) - 2 * np.outer(normal, normal) / (normal @ normal)
-    return found
-
-
-def _across(h: Array) -> Array:
-    """A vector at a right angle to h."""
-    axis = np.zeros(len(h))
-    axis[int(np.argmin(np.abs(h)))] = 1.0
-    found: Array = axis - (axis @ h) * h
     return found

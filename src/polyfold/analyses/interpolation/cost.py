@@ -19,11 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.separability.data import LabelledData, grouped
-from polyfold.errors import DataError, NetworkError, ShapeError
-from polyfold.exact.rank import has_full_rank
+from polyfold.analyses.truncation.chain import dense_layers
+from polyfold.errors import DataError, NetworkError, ShapeError, UnsupportedOpError
+from polyfold.exact.pseudo_inverse import exact_rank
+from polyfold.exact.rational_arrays import nearest, rationals
 from polyfold.network.graph import Network
 from polyfold.network.load import load
-from polyfold.network.ops import Linear, Rectify
 
 Array = npt.NDArray[np.float64]
 
@@ -111,7 +112,7 @@ def cost_bound(network: Any, X: Any, y: Any, *, targets: Mapping[Any, Any] | Any
         raise NetworkError(f"the bound is about truncation maps: {reason}")
     states = truncated.states
     means = np.array([states[rows].mean(axis=0) for rows in data.members])
-    if len(means) > means.shape[1] or not has_full_rank(means):
+    if exact_rank(rationals(means)) < len(means):
         raise DataError(
             f"the means of the {len(means)} truncated classes are linearly dependent, so no linear layer takes them to "
             "their targets and the bound says nothing"
@@ -141,7 +142,7 @@ def barycentric(points: Any, means: Any) -> tuple[Array, Array]:
     rows, corners = np.asarray(points, dtype=np.float64), np.asarray(means, dtype=np.float64)
     if rows.ndim != 2 or corners.ndim != 2 or rows.shape[1] != corners.shape[1]:
         raise ShapeError(f"points and means are rows of equal length; the shapes are {rows.shape} and {corners.shape}")
-    if len(corners) > corners.shape[1] or not has_full_rank(corners):
+    if exact_rank(rationals(corners)) < len(corners):
         raise DataError("the means are linearly dependent, so coordinates in terms of them are not unique")
     kappa = rows @ np.linalg.pinv(corners)
     return kappa, rows - kappa @ corners
@@ -158,18 +159,19 @@ class _Truncated:
 
 def _truncated(network: Network, X: Array) -> tuple[_Truncated | None, str]:
     """x^(tau, L-1) = (W^(L-1))^+ (x^(L-1) - b^(L-1)), with cumulative weights and biases; or why not."""
-    layers = _layers(network)
-    if layers is None:
-        return None, "the network is no chain of linear layers with ReLUs between them"
+    try:
+        layers = dense_layers(network)
+    except UnsupportedOpError as error:
+        return None, str(error)
     weight, bias, values = np.eye(network.input_dim), np.zeros(network.input_dim), X
-    for k, (W, b) in enumerate(layers, start=1):
-        if len(W) > W.shape[1] or not has_full_rank(W):
-            return None, f"the weights of layer {k}, of shape {W.shape}, are not surjective"
+    for k, layer in enumerate(layers, start=1):
+        if exact_rank(layer.weight) < len(layer.bias):
+            return None, f"the weights of layer {k}, of shape {layer.weight.shape}, are not surjective"
+        W, b = nearest(layer.weight), nearest(layer.bias)
         if k < len(layers):
             values = np.maximum(values @ W.T + b, 0.0)
             weight, bias = W @ weight, W @ bias + b
     states = X if len(layers) == 1 else (values - bias) @ np.linalg.pinv(weight).T
-    W, b = layers[-1]
     return _Truncated(states, W @ weight, W @ bias + b), "all weights are surjective"
 
 
@@ -181,23 +183,6 @@ def _from_truncated(found: _Truncated, data: LabelledData, goals: Array) -> tupl
         spread.append(float(np.mean((moved**2).sum(axis=1))))
         offset.append(float(((found.weight @ mean + found.bias - goal) ** 2).sum()))
     return np.array(spread), np.array(offset)
-
-
-def _layers(network: Network) -> list[tuple[Array, Array]] | None:
-    """(W, b) of a chain of linear layers with plain ReLUs between them; None for anything else."""
-    found: list[tuple[Array, Array]] = []
-    before = network.inputs[0].name
-    for k, node in enumerate(network.nodes):
-        if len(network.inputs) > 1 or node.inputs != (before,):
-            return None
-        before = node.name
-        if k % 2 == 0:
-            if not isinstance(node.op, Linear):
-                return None
-            found.append((node.op.weight, node.op.bias))
-        elif not (isinstance(node.op, Rectify) and np.all(node.op.slope_on == 1) and np.all(node.op.slope_off == 0)):
-            return None
-    return found if len(network.nodes) % 2 and network.outputs == (before,) else None
 
 
 def _given(network: Any, X: Any, y: Any, targets: Any) -> tuple[Network, LabelledData, Array, Array]:

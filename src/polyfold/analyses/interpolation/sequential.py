@@ -25,8 +25,8 @@ from polyfold.analyses.separability.realise import segment_point, step_at, still
 from polyfold.analyses.separability.sequence_result import Step
 from polyfold.analyses.separability.sequential import sequence_of
 from polyfold.errors import DataError, ShapeError, how_many
-from polyfold.exact.rank import rank_at_least
-from polyfold.exact.rational_arrays import Rationals, matrix
+from polyfold.exact.pseudo_inverse import exact_rank
+from polyfold.exact.rational_arrays import Rationals
 from polyfold.network.arrays import real_array
 
 Array = npt.NDArray[np.float64]
@@ -200,7 +200,7 @@ def _affinely_independent(points: Sequence[Rationals]) -> bool:
     if len(points) == 1:
         return True
     edges = np.array([point - points[0] for point in points[1:]], dtype=object)
-    return rank_at_least(edges) == len(edges) or int(matrix(edges).rank()) == len(edges)
+    return exact_rank(edges) == len(edges)
 
 
 def _largest_independent(points: Sequence[Rationals]) -> list[int]:
