@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_iris, load_wine
+from sklearn.datasets import load_digits, load_iris, load_wine
 
 import polyfold as pf
 from analyses.interpolation.made import around_a_simplex, clusters, in_a_cone, sequence
@@ -104,6 +104,16 @@ def test_wine_and_iris():
     with pytest.raises(DataError, match=r"no construction.*clustered: .*sequential: not separable in any order"):
         pf.interpolate(X, y)
     exact_everywhere(pf.interpolate(X[y < 2], y[y < 2]), X[y < 2], y[y < 2])
+
+
+def test_digits():
+    """Ten classes of real data; what was left out is classified far better than by chance."""
+    X, y = load_digits(return_X_y=True)
+    half = np.arange(len(y)) % 2 == 0
+    found = pf.interpolate(X[half], y[half])
+    assert found.kind == "sequential" and widths(found) == [64] * 11 + [10]
+    exact_everywhere(found, X[half], y[half])
+    assert np.mean(found.predict(X[~half]) == y[~half]) > 0.9
 
 
 @given(st.integers(0, 2**32 - 1))

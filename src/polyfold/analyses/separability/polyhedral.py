@@ -19,6 +19,7 @@ from polyfold.analyses.separability.polyhedral_result import (
     PolyhedralSeparability,
     Status,
 )
+from polyfold.errors import how_many
 
 Finish = Callable[[PointSet, PointSet, Sequence[HalfSpace]], Sequence[HalfSpace] | None]
 Together = Callable[[PointSet, PointSet, Sequence[Group]], Sequence[HalfSpace] | JointObstacle | None]
@@ -61,7 +62,8 @@ def decided(
         if walls is not None:
             shaped = finish(inner, outer, walls)
             if shaped is not None:
-                reason = f"a {kind} with {len(shaped)} facets holds class {data.labels[k]} and leaves the other one out"
+                facets_found = how_many(len(shaped), "facet")
+                reason = f"a {kind} with {facets_found} holds class {data.labels[k]} and leaves the other one out"
                 return result("separable", data.labels[k], shaped, reason)
         if walls is not None or search.undecided:
             doubts = f"undecided: a {kind}, if there is one, leaves less room than floats can tell"
