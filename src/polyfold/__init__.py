@@ -30,11 +30,29 @@ if TYPE_CHECKING:
     from polyfold.analyses.facet_statistics.result import FacetStatistics
     from polyfold.analyses.integrated_gradients.integrate import integrated_gradients
     from polyfold.analyses.integrated_gradients.result import IntegratedGradients
+    from polyfold.analyses.interpolation.classifier import Interpolant
+    from polyfold.analyses.interpolation.clustered import interpolate_clustered
+    from polyfold.analyses.interpolation.cost import (
+        CostBound,
+        CostDecomposition,
+        barycentric,
+        cost_bound,
+        cost_decomposition,
+    )
+    from polyfold.analyses.interpolation.interpolate import interpolate
+    from polyfold.analyses.interpolation.polyhedral import interpolate_cone, interpolate_simplex
+    from polyfold.analyses.interpolation.sequential import interpolate_sequential
     from polyfold.analyses.local import LocalMaps, local
     from polyfold.analyses.map_of import PatternMap, map_of
     from polyfold.analyses.reduction.reduce import reduce
     from polyfold.analyses.reduction.result import Reduction
     from polyfold.analyses.regions import Regions, regions
+    from polyfold.analyses.separability.clustered import Clustered, clustered
+    from polyfold.analyses.separability.cone import cone_separable
+    from polyfold.analyses.separability.polyhedral_result import PolyhedralSeparability
+    from polyfold.analyses.separability.sequence_result import SequentialSeparability
+    from polyfold.analyses.separability.sequential import sequentially_separable
+    from polyfold.analyses.separability.simplex import simplex_separable
     from polyfold.analyses.shallow.build import shallow
     from polyfold.analyses.shallow.edit import Edit, edit
     from polyfold.analyses.shallow.from_pieces import from_pieces
@@ -94,7 +112,10 @@ __all__ = [
     "Certificate",
     "ClassAreas",
     "Classes",
+    "Clustered",
     "Components",
+    "CostBound",
+    "CostDecomposition",
     "Count",
     "CriticalPoints",
     "DecisionBoundary",
@@ -109,6 +130,7 @@ __all__ = [
     "FacetStatistics",
     "Identifiability",
     "IntegratedGradients",
+    "Interpolant",
     "Interpretation",
     "Irreducible",
     "Lipschitz",
@@ -119,10 +141,12 @@ __all__ = [
     "PatternMap",
     "Persistence",
     "PolyfoldError",
+    "PolyhedralSeparability",
     "Program",
     "Reduction",
     "Regions",
     "Route",
+    "SequentialSeparability",
     "Shallow",
     "Shapley",
     "Stability",
@@ -130,6 +154,7 @@ __all__ = [
     "Summary",
     "Truncation",
     "TruncationMap",
+    "barycentric",
     "betti",
     "boundary_complex",
     "bounds",
@@ -141,7 +166,11 @@ __all__ = [
     "class_areas",
     "class_region",
     "classes",
+    "clustered",
     "cone_layer",
+    "cone_separable",
+    "cost_bound",
+    "cost_decomposition",
     "count",
     "covariance",
     "critical_points",
@@ -159,6 +188,11 @@ __all__ = [
     "identifiable",
     "integral",
     "integrated_gradients",
+    "interpolate",
+    "interpolate_clustered",
+    "interpolate_cone",
+    "interpolate_sequential",
+    "interpolate_simplex",
     "irreducible",
     "level_set",
     "line",
@@ -179,8 +213,10 @@ __all__ = [
     "reduce",
     "regions",
     "resume",
+    "sequentially_separable",
     "shallow",
     "shapley",
+    "simplex_separable",
     "slice_of",
     "stability",
     "sublevel",
@@ -212,11 +248,29 @@ _PLACES = {
     "analyses.facet_statistics.result": ("FacetStatistics",),
     "analyses.integrated_gradients.integrate": ("integrated_gradients",),
     "analyses.integrated_gradients.result": ("IntegratedGradients",),
+    "analyses.interpolation.classifier": ("Interpolant",),
+    "analyses.interpolation.clustered": ("interpolate_clustered",),
+    "analyses.interpolation.cost": (
+        "CostBound",
+        "CostDecomposition",
+        "barycentric",
+        "cost_bound",
+        "cost_decomposition",
+    ),
+    "analyses.interpolation.interpolate": ("interpolate",),
+    "analyses.interpolation.polyhedral": ("interpolate_cone", "interpolate_simplex"),
+    "analyses.interpolation.sequential": ("interpolate_sequential",),
     "analyses.local": ("LocalMaps", "local"),
     "analyses.map_of": ("PatternMap", "map_of"),
     "analyses.reduction.reduce": ("reduce",),
     "analyses.reduction.result": ("Reduction",),
     "analyses.regions": ("Regions", "regions"),
+    "analyses.separability.clustered": ("Clustered", "clustered"),
+    "analyses.separability.cone": ("cone_separable",),
+    "analyses.separability.polyhedral_result": ("PolyhedralSeparability",),
+    "analyses.separability.sequence_result": ("SequentialSeparability",),
+    "analyses.separability.sequential": ("sequentially_separable",),
+    "analyses.separability.simplex": ("simplex_separable",),
     "analyses.shallow.build": ("shallow",),
     "analyses.shallow.edit": ("Edit", "edit"),
     "analyses.shallow.from_pieces": ("from_pieces",),
@@ -240,14 +294,14 @@ _PLACES = {
     "analyses.topology.level_sets": ("level_set", "sublevel", "superlevel"),
     "analyses.topology.persistence": ("Persistence", "persistence"),
     "analyses.topology.subcomplex": ("Components", "Subcomplex"),
-    "analyses.two_layer.identifiable": ("Identifiability", "identifiable"),
-    "analyses.two_layer.irreducible": ("Irreducible", "irreducible"),
-    "analyses.two_layer.match": ("Match", "match"),
     "analyses.truncation.build": ("truncation",),
     "analyses.truncation.cones": ("cone_layer",),
     "analyses.truncation.interpret": ("Interpretation",),
     "analyses.truncation.one_map": ("TruncationMap", "truncation_map"),
     "analyses.truncation.result": ("Truncation",),
+    "analyses.two_layer.identifiable": ("Identifiability", "identifiable"),
+    "analyses.two_layer.irreducible": ("Irreducible", "irreducible"),
+    "analyses.two_layer.match": ("Match", "match"),
     "atlas.atlas": ("Atlas",),
     "atlas.cell": ("Cell",),
     "atlas.certificate": ("Certificate",),

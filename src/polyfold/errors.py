@@ -42,3 +42,8 @@ class LimitError(PolyfoldError):
 
 class StorageError(PolyfoldError):
     """A file cannot be written, or a saved atlas cannot be read."""
+
+
+class DataError(PolyfoldError):
+    """Labelled data that nothing can be made of: labels that contradict each other, one class only, or data that a
+    construction does not apply to."""

@@ -54,6 +54,11 @@ def check(optimum, c, A, b, E=(), f=()):
     assert all(dot(row, optimum.point) == bound for row, bound in zip(E, f, strict=True))
     if optimum.status == "optimal":
         assert optimum.value == dot(c, optimum.point)
+        rows = [*A, *E, *([-entry for entry in row] for row in E)]
+        bounds = [*b, *f, *(-entry for entry in f)]
+        assert len(optimum.multipliers) == len(rows) and all(factor >= 0 for factor in optimum.multipliers)
+        assert optimum.value == dot(optimum.multipliers, bounds)
+        assert all(dot(optimum.multipliers, [row[k] for row in rows]) == c[k] for k in range(len(c)))
     else:
         assert all(dot(row, optimum.ray) <= 0 for row in A)
         assert all(dot(row, optimum.ray) == 0 for row in E)

@@ -9,7 +9,7 @@ first climb finds one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import gcd, lcm
 from typing import Literal
 
@@ -26,13 +26,16 @@ class Optimum:
     """The answer of a linear program.
 
     "optimal" has the largest value and a point that reaches it; "unbounded" a feasible point and a ray along
-    which the objective grows for ever; "infeasible" none of them.
+    which the objective grows for ever; "infeasible" none of them. An optimal answer also has multipliers >= 0 of the
+    rows A x <= b (and behind them of E x <= f and -E x <= -f), which prove that there is nothing larger: the rows,
+    multiplied and added, read c.x <= value.
     """
 
     status: Literal["optimal", "infeasible", "unbounded"]
     value: fmpq | None = None
     point: Point | None = None
     ray: Point | None = None
+    multipliers: Point | None = field(default=None, repr=False)
 
 
 def maximise(
@@ -60,7 +63,7 @@ def maximise(
     bounded = climb.run()
     top = _sum(point, climb.position())
     if bounded:
-        return Optimum("optimal", dot(c, top), top)
+        return Optimum("optimal", dot(c, top), top, None, climb.multipliers())
     return Optimum("unbounded", None, top, climb.ray)
 
 
@@ -116,6 +119,11 @@ def integer_row(row: Vector) -> list[int]:
     return [entry // common for entry in integers]
 
 
+def _ratio(integers: Sequence[int], row: Vector) -> fmpq:
+    """The positive factor by which a row was scaled; one, if all of it is zero."""
+    return next((fmpq(whole) / entry for whole, entry in zip(integers, row, strict=True) if entry), fmpq(1))
+
+
 def _slacks(A: Sequence[Vector], b: Vector, point: Vector) -> list[fmpq]:
     return [bound - dot(row, point) for row, bound in zip(A, b, strict=True)]
 
@@ -132,8 +140,10 @@ class _Climb:
     """
 
     def __init__(self, c: Vector, A: Sequence[Vector], slacks: Vector, enough: fmpq | None = None) -> None:
-        lines = [integer_row([*(-entry for entry in row), slack]) for row, slack in zip(A, slacks, strict=True)]
-        lines.append(integer_row([*c, fmpq(0) if enough is None else -enough]))
+        originals = [[*(-entry for entry in row), slack] for row, slack in zip(A, slacks, strict=True)]
+        originals.append([*c, fmpq(0) if enough is None else -enough])
+        lines = [integer_row(row) for row in originals]
+        self._scales = [_ratio(line, row) for line, row in zip(lines, originals, strict=True)]
         self.table = Tableau(lines, len(c), len(A))
         self.stops_early = enough is not None
         self.ray: Point | None = None
@@ -156,6 +166,16 @@ class _Climb:
     def position(self) -> Point:
         """The current v."""
         return self._free_part([line[-1] for line in self.table.lines])
+
+    def multipliers(self) -> Point:
+        """Multipliers of the rows at the top, where slacks outside the basis only lower the objective."""
+        table, found = self.table, [fmpq(0)] * len(self.table.basic)
+        for column, variable in enumerate(table.outside):
+            if variable >= table.dim:
+                row = variable - table.dim
+                rate = fmpq(-table.lines[-1][column], table.denominator)
+                found[row] = rate * self._scales[row] / self._scales[-1]
+        return tuple(found)
 
     def _entering(self) -> int | None:
         """The column of the first variable that improves: a slack by growing, a free one either way."""

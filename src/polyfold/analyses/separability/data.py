@@ -1,0 +1,198 @@
+"""Labelled points, checked once: rows of numbers, a label for each, at least two classes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from polyfold.errors import DataError, PolyfoldError, ShapeError, how_many
+from polyfold.exact.rational_arrays import Rationals, nearest, product, rationals
+from polyfold.exact.rounding import TINY, relative
+from polyfold.network.arrays import real_array
+
+Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class PointSet:
+    """Points as rationals and as the floats nearest to them."""
+
+    exact: Rationals
+    floats: Array
+
+    def __len__(self) -> int:
+        return len(self.floats)
+
+    @property
+    def dim(self) -> int:
+        """How many coordinates a point has."""
+        return int(self.floats.shape[1])
+
+    def along(self, normal: Rationals) -> tuple[fmpq, fmpq]:
+        """The least and the largest value of normal . x, exactly. Floats choose the points to look at."""
+        with np.errstate(all="ignore"):
+            slopes = nearest(normal)
+            values, sizes = self.floats @ slopes, np.abs(self.floats) @ np.abs(slopes)
+            doubt = relative(self.dim + 4) * sizes + (self.dim + 2) * TINY
+            low = ~(values - doubt > np.min(values + doubt))
+            high = ~(values + doubt < np.max(values - doubt))
+        if not np.isfinite(doubt).all():
+            low = high = np.ones(len(self), dtype=bool)
+        return min(product(self.exact[low], normal)), max(product(self.exact[high], normal))
+
+
+def point_set(exact: Rationals) -> PointSet:
+    """Rationals with their floats."""
+    return PointSet(exact, nearest(exact))
+
+
+def joined(*parts: PointSet) -> PointSet:
+    """All points of several sets, in order."""
+    return PointSet(np.concatenate([part.exact for part in parts]), np.concatenate([part.floats for part in parts]))
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledData:
+    """Points and their classes. Class k has the label labels[k] and the rows members[k] of X."""
+
+    X: Array
+    labels: tuple[Hashable, ...]
+    members: tuple[Ids, ...]
+
+    @property
+    def dim(self) -> int:
+        """d0: how many features there are."""
+        return int(self.X.shape[1])
+
+    @cached_property
+    def points(self) -> PointSet:
+        """All rows of X."""
+        return PointSet(rationals(self.X), self.X)
+
+    @cached_property
+    def number(self) -> Ids:
+        """The class of every row, by number."""
+        found = np.empty(len(self.X), dtype=np.int64)
+        for k, rows in enumerate(self.members):
+            found[rows] = k
+        return found
+
+    def of(self, k: int) -> PointSet:
+        """The points of one class."""
+        return PointSet(self.points.exact[self.members[k]], self.X[self.members[k]])
+
+    @cached_property
+    def means(self) -> PointSet:
+        """The mean of every class, exactly."""
+        rows = [_mean(self.points.exact[rows]) for rows in self.members]
+        return point_set(np.array(rows, dtype=object))
+
+    @cached_property
+    def centre(self) -> PointSet:
+        """The mean of the classes' means, as a set of one point."""
+        return point_set(_mean(self.means.exact)[None])
+
+    def row_of(self, label: Any) -> int:
+        """The number of a label, or an error that lists them."""
+        for k, known in enumerate(self.labels):
+            if known == label:
+                return k
+        raise DataError(f"no point has the label {label!r}; the labels are {_listed(self.labels)}")
+
+
+def labelled(X: Any, y: Any) -> LabelledData:
+    """X (n, d) and y (n,) as checked data to be told apart; labels may be anything that can be sorted.
+
+    >>> labelled([[0, 1], [2, 3], [4, 5]], ["b", "a", "b"]).labels
+    ('a', 'b')
+    """
+    data = grouped(X, y)
+    if len(data.labels) < 2:
+        raise DataError(
+            f"all {how_many(len(data.X), 'point')} have the label {data.labels[0]!r}: two classes are needed"
+        )
+    _no_contradiction(data)
+    return data
+
+
+def grouped(X: Any, y: Any) -> LabelledData:
+    """Points and labels of matching shapes, with any number of classes."""
+    points = real_array("X must be rows of numbers", X)
+    if points.ndim != 2 or not points.size:
+        raise ShapeError(f"X must be a matrix, a row for each point and a column for each feature, not {points.shape}")
+    if not np.isfinite(points).all():
+        row, column = np.argwhere(~np.isfinite(points))[0]
+        raise ShapeError(f"X[{row}, {column}] is {points[row, column]}: every feature must be a finite number")
+    labels, numbers = _labels(y, len(points))
+    return LabelledData(points, labels, tuple(np.flatnonzero(numbers == k) for k in range(len(labels))))
+
+
+def two_classes(X: Any, y: Any, question: str) -> LabelledData:
+    """Checked data of exactly two classes."""
+    return only_two(labelled(X, y), question)
+
+
+def only_two(data: LabelledData, question: str) -> LabelledData:
+    """The data, if they have two classes."""
+    if len(data.labels) != 2:
+        raise DataError(
+            f"{question} is a question about two classes; these data have {len(data.labels)}: {_listed(data.labels)}"
+        )
+    return data
+
+
+def deadline_after(max_seconds: float | None) -> float:
+    """The time at which a search gives up."""
+    if max_seconds is None:
+        return float("inf")
+    if not max_seconds > 0:
+        raise PolyfoldError(f"max_seconds={max_seconds!r} must be a positive number")
+    return time.monotonic() + max_seconds
+
+
+def _labels(y: Any, count: int) -> tuple[tuple[Hashable, ...], Ids]:
+    values = np.asarray(y.detach().cpu() if hasattr(y, "detach") else y)
+    if values.ndim != 1 or len(values) != count:
+        raise ShapeError(
+            f"y must have one label for each of the {how_many(count, 'row')} of X; its shape is {values.shape}"
+        )
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        bad = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise DataError(f"y[{bad}] is {values[bad]}, which is no label")
+    try:
+        labels, numbers = np.unique(values, return_inverse=True)
+    except TypeError as error:
+        raise DataError(f"the labels cannot be sorted ({error}): use numbers or strings, not both") from None
+    return tuple(labels.tolist()), numbers.astype(np.int64)
+
+
+def _no_contradiction(data: LabelledData) -> None:
+    """No classifier has two labels for one point."""
+    _, first, place = np.unique(data.X, axis=0, return_index=True, return_inverse=True)
+    twin = first[place.ravel()]
+    wrong = np.flatnonzero(data.number != data.number[twin])
+    if len(wrong):
+        rows = sorted((int(wrong[0]), int(twin[wrong[0]])))
+        named = [data.labels[data.number[row]] for row in rows]
+        raise DataError(
+            f"rows {rows[0]} and {rows[1]} of X are the same point, {data.X[rows[0]].tolist()}, with the labels "
+            f"{named[0]!r} and {named[1]!r}: no classifier has both"
+        )
+
+
+def _mean(rows: Rationals) -> Rationals:
+    found: Rationals = rows.sum(axis=0) / fmpq(len(rows))
+    return found
+
+
+def _listed(labels: tuple[Hashable, ...]) -> str:
+    shown = ", ".join(repr(label) for label in labels[:8])
+    return shown if len(labels) <= 8 else f"{shown}, ... ({len(labels)} in all)"

@@ -1,0 +1,108 @@
+"""One class inside a few half-spaces, the other outside: both ways round, with the proofs in the user's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from flint import fmpq
+
+from polyfold.analyses.separability.data import Ids, LabelledData, PointSet, deadline_after
+from polyfold.analyses.separability.halfspaces import CoverSearch, Group, HalfSpace, JointObstacle, OutOfTimeError
+from polyfold.analyses.separability.hulls import Weights
+from polyfold.analyses.separability.polyhedral_result import (
+    FacetObstacle,
+    GroupObstacle,
+    Kind,
+    PolyhedralSeparability,
+    Status,
+)
+from polyfold.errors import how_many
+
+Finish = Callable[[PointSet, PointSet, Sequence[HalfSpace]], Sequence[HalfSpace] | None]
+Together = Callable[[PointSet, PointSet, Sequence[Group]], Sequence[HalfSpace] | JointObstacle | None]
+
+
+def decided(
+    data: LabelledData,
+    kind: Kind,
+    inside: Any,
+    max_seconds: float | None,
+    most: int,
+    finish: Finish,
+    together: Together | None = None,
+) -> PolyhedralSeparability:
+    """At most `most` half-spaces around one class, brought into shape by `finish`."""
+    deadline = deadline_after(max_seconds)
+    choices = range(2) if inside is None else [data.row_of(inside)]
+    groups: list[GroupObstacle] = []
+    facets: list[FacetObstacle] = []
+    programs, doubts = 0, ""
+
+    def result(status: Status, label: Any, walls: Sequence[HalfSpace], reason: str) -> PolyhedralSeparability:
+        normals = np.array([wall.normal for wall in walls]).reshape(len(walls), data.dim)
+        bias = -np.array([wall.offset for wall in walls])
+        proofs = (tuple(groups), tuple(facets)) if status == "not separable" else ((), ())
+        return PolyhedralSeparability(kind, status, label, normals, bias, *proofs, programs, reason)
+
+    for k in choices:
+        inner, outer = data.of(k), data.of(1 - k)
+        search = CoverSearch(inner, outer, most, deadline)
+        if together is not None:
+            search.together = lambda parts, i=inner, o=outer: together(i, o, parts)
+        try:
+            walls = search.run()
+        except OutOfTimeError:
+            programs += search.programs
+            doubts = f"undecided: {max_seconds:g} seconds were over before the search"
+            continue
+        programs += search.programs
+        if walls is not None:
+            shaped = finish(inner, outer, walls)
+            if shaped is not None:
+                facets_found = how_many(len(shaped), "facet")
+                reason = f"a {kind} with {facets_found} holds class {data.labels[k]} and leaves the other one out"
+                return result("separable", data.labels[k], shaped, reason)
+        if walls is not None or search.undecided:
+            doubts = f"undecided: a {kind}, if there is one, leaves less room than floats can tell"
+            continue
+        groups += _in_rows(data, k, search)
+        facets += _facets_in_rows(data, k, search.joint)
+    if doubts:
+        return result("undecided", None, (), doubts)
+    return result("not separable", None, (), f"no {kind} holds {_which(data, choices)} and leaves the other one out")
+
+
+def _which(data: LabelledData, choices: Sequence[int]) -> str:
+    return " or ".join(f"class {data.labels[k]}" for k in choices)
+
+
+def _in_rows(data: LabelledData, k: int, search: CoverSearch) -> list[GroupObstacle]:
+    own, other = data.members[k], data.members[1 - k]
+    return [
+        GroupObstacle(data.labels[k], _named(found.first, own), _named(found.second, other))
+        for found in search.obstacles.values()
+    ]
+
+
+def _facets_in_rows(data: LabelledData, k: int, joint: Sequence[JointObstacle]) -> list[FacetObstacle]:
+    own, other = data.members[k], data.members[1 - k]
+    return [
+        FacetObstacle(
+            data.labels[k],
+            tuple(frozenset(int(other[row]) for row in group) for group in found.groups),
+            tuple(_named(weights, own) for weights in found.inner),
+            tuple(_named(weights, other) for weights in found.outer),
+        )
+        for found in joint
+    ]
+
+
+def _named(weights: Weights, rows: Ids) -> dict[int, Fraction]:
+    return {int(rows[k]): _fraction(weight) for k, weight in weights.items()}
+
+
+def _fraction(value: fmpq) -> Fraction:
+    return Fraction(int(value.p), int(value.q))
