@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from polyfold.analyses.dual_graph.graph import DualGraph, dual_graph
     from polyfold.analyses.dual_graph.path import path
     from polyfold.analyses.dual_graph.route import Route
+    from polyfold.analyses.dual_space.build import dual_space
+    from polyfold.analyses.dual_space.jumps import FacetJumps, facet_jumps
+    from polyfold.analyses.dual_space.result import DualSpace
     from polyfold.analyses.equivalence.decide import equivalent
     from polyfold.analyses.equivalence.result import Equivalence
     from polyfold.analyses.facet_statistics.build import facet_statistics
@@ -32,6 +35,11 @@ if TYPE_CHECKING:
     from polyfold.analyses.integrated_gradients.result import IntegratedGradients
     from polyfold.analyses.local import LocalMaps, local
     from polyfold.analyses.map_of import PatternMap, map_of
+    from polyfold.analyses.recording.boundary_movement import BoundaryMovement, boundary_movement
+    from polyfold.analyses.recording.cell_counts import cell_counts
+    from polyfold.analyses.recording.map_drift import MapDrift, map_drift
+    from polyfold.analyses.recording.recorder import open_recording, record
+    from polyfold.analyses.recording.recording import Recording
     from polyfold.analyses.reduction.reduce import reduce
     from polyfold.analyses.reduction.result import Reduction
     from polyfold.analyses.regions import Regions, regions
@@ -81,6 +89,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Atlas",
+    "BoundaryMovement",
     "Bounds",
     "Boxes",
     "Canonical",
@@ -95,17 +104,20 @@ __all__ = [
     "Diameter",
     "Domain",
     "DualGraph",
+    "DualSpace",
     "Edit",
     "Equivalence",
     "Estimate",
     "Extremum",
     "FaceComplex",
+    "FacetJumps",
     "FacetStatistics",
     "Identifiability",
     "IntegratedGradients",
     "Irreducible",
     "Lipschitz",
     "LocalMaps",
+    "MapDrift",
     "Match",
     "NearestChange",
     "Network",
@@ -113,6 +125,7 @@ __all__ = [
     "Persistence",
     "PolyfoldError",
     "Program",
+    "Recording",
     "Reduction",
     "Regions",
     "Route",
@@ -123,10 +136,12 @@ __all__ = [
     "Summary",
     "betti",
     "boundary_complex",
+    "boundary_movement",
     "bounds",
     "box",
     "boxes",
     "canonical",
+    "cell_counts",
     "certify",
     "check",
     "class_areas",
@@ -138,11 +153,13 @@ __all__ = [
     "decision_boundary",
     "diameter",
     "dual_graph",
+    "dual_space",
     "edit",
     "equivalent",
     "estimate",
     "explore",
     "face_complex",
+    "facet_jumps",
     "facet_statistics",
     "from_pieces",
     "identifiable",
@@ -154,6 +171,7 @@ __all__ = [
     "lipschitz",
     "load",
     "local",
+    "map_drift",
     "map_of",
     "match",
     "maximum",
@@ -161,10 +179,12 @@ __all__ = [
     "minimum",
     "nearest_change",
     "open",
+    "open_recording",
     "path",
     "persistence",
     "plane",
     "polytope",
+    "record",
     "reduce",
     "regions",
     "resume",
@@ -193,6 +213,9 @@ _PLACES = {
     "analyses.dual_graph.graph": ("DualGraph", "dual_graph"),
     "analyses.dual_graph.path": ("path",),
     "analyses.dual_graph.route": ("Route",),
+    "analyses.dual_space.build": ("dual_space",),
+    "analyses.dual_space.jumps": ("FacetJumps", "facet_jumps"),
+    "analyses.dual_space.result": ("DualSpace",),
     "analyses.equivalence.decide": ("equivalent",),
     "analyses.equivalence.result": ("Equivalence",),
     "analyses.facet_statistics.build": ("facet_statistics",),
@@ -201,6 +224,11 @@ _PLACES = {
     "analyses.integrated_gradients.result": ("IntegratedGradients",),
     "analyses.local": ("LocalMaps", "local"),
     "analyses.map_of": ("PatternMap", "map_of"),
+    "analyses.recording.boundary_movement": ("BoundaryMovement", "boundary_movement"),
+    "analyses.recording.cell_counts": ("cell_counts",),
+    "analyses.recording.map_drift": ("MapDrift", "map_drift"),
+    "analyses.recording.recorder": ("open_recording", "record"),
+    "analyses.recording.recording": ("Recording",),
     "analyses.reduction.reduce": ("reduce",),
     "analyses.reduction.result": ("Reduction",),
     "analyses.regions": ("Regions", "regions"),
