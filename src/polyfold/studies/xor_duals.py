@@ -3,9 +3,9 @@ Networks".
 
     python -m polyfold.studies.xor_duals [--json] [--figure FILE.svg] [--transfer-figure FILE.svg]
 
-The paper's network of two neurons, pattern by pattern; then networks of 20 and 100 hidden neurons that are trained
-here, the maps on a grid of 101 x 101 points beside all cells of the square, and the affine map between both networks'
-dual points, with the jumps that it tears.
+The paper's network of two neurons, pattern by pattern, as it is printed and as it has to be. Then networks of 20 and
+100 hidden neurons that are trained here: the maps on a grid of 101 x 101 points beside all cells of the square, and the
+affine map between both networks' dual points, with the jumps that it tears.
 """
 
 from __future__ import annotations
@@ -38,32 +38,37 @@ Array = npt.NDArray[np.float64]
 
 INPUTS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
 TARGETS = np.array([-1.0, 1.0, 1.0, -1.0])
-PAPER: Layers = [
-    (np.array([[1.0, 1.0], [1.0, 1.0]]), np.array([1.0, 0.0])),
-    (np.array([[1.0, -2.0]]), np.array([-1.0])),
-]
+_HIDDEN_LAYER = (np.array([[1.0, 1.0], [1.0, 1.0]]), np.array([1.0, 0.0]))
+# Equation (3.2) as it is printed, and the only network with this hidden layer that has XOR's outputs.
+PRINTED: Layers = [_HIDDEN_LAYER, (np.array([[1.0, -2.0]]), np.array([-1.0]))]
+SOLVING: Layers = [_HIDDEN_LAYER, (np.array([[2.0, -3.0]]), np.array([-1.0]))]
+SMALL = {"printed": PRINTED, "solving": SOLVING}
 HIDDEN, SEED = (20, 100), 0
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """One of the four patterns of the paper's network: which neurons are on, the map (w, b), whether inputs have it."""
+    """A pattern of a network of two neurons: which are on, the map (w, b), and whether inputs have it.
 
+    If none has, `contradiction` says how often to add up what neurons demand, to get a contradiction.
+    """
+
+    network: str
     top: bool
     bottom: bool
     map: tuple[float, float, float]
     status: str
-    contradiction: dict[int, int] | None
+    contradiction: dict[int, int]
 
 
 @dataclass(frozen=True)
 class Grid:
     """The maps on the grid beside the exact cells of [-1, 1]^2.
 
-    `everywhere` are the cells on all of R^2. Of the grid's points, `inside` lie in the inside of a cell and all of these
-    have its map; `on_walls` lie on a wall, and have the map of one of the cells that touch it, but for `in_corners`,
-    whose pattern, with gates that are zero off, is no cell's. `missed` cells hold no point of the grid;
-    `missed_share` is their part of the square's area.
+    `everywhere` are the cells on all of R^2. Of the grid's points, `inside` lie in the inside of a cell and all of
+    these have its map; `on_walls` lie on a wall, and have the map of one of the cells that touch it, but for
+    `in_corners`, whose pattern, with gates that are zero off, is no cell's. In `missed` cells no point of the grid is
+    located; `missed_share` is their part of the square's area.
     """
 
     hidden: int
@@ -82,10 +87,10 @@ class Grid:
 class Transfer:
     """The affine map M between dual points by least squares over the grid, and the function that it makes.
 
-    `residual` is the error's Frobenius norm by that of the target. `agree` is the share of the grid where the sign is the
-    target's, `solved` how many of the four XOR inputs keep theirs. `range` is how far the transferred pieces' values on
-    the grid reach; `largest_jump` the largest jump over all facets, taken at `at`, and `median_jump` half of the facets
-    have less.
+    `residual` is the error's Frobenius norm by that of the target. `agree` is the share of the grid where the sign is
+    the target's, `solved` how many of the four XOR inputs have the right one. `range` is how far the transferred
+    pieces' values on the grid reach. `largest_jump` is the largest over all facets, taken at `at`, `median_jump` what
+    half of the facets stay under, and `before` the largest of the original pieces, which is rounding.
     """
 
     source: int
@@ -102,13 +107,13 @@ class Transfer:
 
 
 def patterns() -> list[Pattern]:
-    """What the paper's network does under each pattern, be there inputs with it or not."""
+    """What the small networks do under each pattern, be there inputs with it or not."""
     found = []
-    for top, bottom in itertools.product([True, False], repeat=2):
-        one = map_of(load(PAPER), [[top, bottom]])
+    for (name, layers), top, bottom in itertools.product(SMALL.items(), [True, False], [True, False]):
+        one = map_of(load(layers), [[top, bottom]])
         w, b = one.A[0].tolist(), float(one.c[0])
-        sum_ = None if one.contradiction is None else {int(k): int(v) for k, v in one.contradiction.items()}
-        found.append(Pattern(top, bottom, (*w, b), one.status, sum_))
+        why = {int(neuron): int(times) for neuron, times in one.contradiction.items()}
+        found.append(Pattern(name, top, bottom, (w[0], w[1], b), one.status, why))
     return found
 
 
@@ -120,7 +125,7 @@ def xor_network(hidden: int) -> Network:
 
 def grid_points() -> Array:
     """The paper's 101 x 101 points in [-1, 1]^2."""
-    axis = np.linspace(-1.0, 1.0, 101)
+    axis = np.arange(-50, 51) / 50
     return np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1).reshape(-1, 2)
 
 
@@ -181,11 +186,12 @@ def transferred(a: DualSpace, b: DualSpace, hidden: tuple[int, int]) -> tuple[Tr
 
 def table(found: list[Pattern], grids: list[Grid], transfers: list[Transfer]) -> str:
     """The study for people."""
-    lines = ["top  bottom   map w, b            inputs with it"]
+    lines = ["network  top  bottom  map w, b        inputs with it"]
     for one in found:
-        words = "none: " + " and ".join(f"{n} x neuron {g}" for g, n in one.contradiction.items()) + " add up to a contradiction" if one.contradiction else one.status  # noqa: E501
         numbers = ", ".join(f"{x:g}" for x in one.map)
-        lines.append(f"{'on' if one.top else 'off':4} {'on' if one.bottom else 'off':8} {numbers:19} {words}")
+        on = ["on" if neuron else "off" for neuron in (one.top, one.bottom)]
+        why = f": {_sum(one.contradiction)} is a contradiction" if one.contradiction else ""
+        lines.append(f"{one.network:8} {on[0]:4} {on[1]:7} {numbers:15} {one.status}{why}")
     lines += ["", "hidden  cells  maps  on R^2  inside  on walls  in corners  missed  their area"]
     for grid in grids:
         lines.append(
@@ -199,6 +205,11 @@ def table(found: list[Pattern], grids: list[Grid], transfers: list[Transfer]) ->
             f"{move.facets:7} {move.largest_jump:13.4f} {move.median_jump:12.4f} {move.range:16.3f}"
         )
     return "\n".join(lines)
+
+
+def _sum(multiples: dict[int, int]) -> str:
+    names = ("top", "bottom")
+    return " + ".join(f"{times} x {names[neuron]}'s" for neuron, times in multiples.items())
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -221,7 +232,7 @@ def main(arguments: list[str] | None = None) -> None:
         "grids": [asdict(one) for one in grids],
         "transfers": [asdict(one) for one in transfers],
     }
-    duals = {"the paper's network": dual_space(unfold(load(PAPER), box(-1, 1)), data=grid_points())}
+    duals = {"2 hidden neurons": dual_space(unfold(load(SOLVING), box(-1, 1)), data=grid_points())}
     duals |= {f"{hidden} hidden neurons": dual for hidden, (_, dual) in studied.items()}
     write_figure(parser, options.figure, lambda: draw_duals(duals, INPUTS))
     pictures = [

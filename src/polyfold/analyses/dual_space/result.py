@@ -71,7 +71,9 @@ class DualSpace:
     @cached_property
     def volumes(self) -> Array:
         """The volume of each point's cells; infinite where one is unbounded."""
-        return np.bincount(self.point_of_cell, weights=self.atlas.volumes(), minlength=len(self))
+        found = np.zeros(len(self))
+        np.add.at(found, self.point_of_cell, self.atlas.volumes())
+        return found
 
     def to_pandas(self) -> pandas.DataFrame:
         """A data frame with a row a point: w_0, w_1, ..., b, its first cell, and its numbers of cells and samples."""

@@ -73,7 +73,8 @@ class BoundaryMovement:
         NaN where there is no boundary on either side. A flat boundary that is moved by a distance has this shift.
         """
         mean = (self.length[:-1] + self.length[1:]) / 2
-        return np.divide(self.changed, mean, out=np.full(len(mean), np.nan), where=mean > 0)
+        found: Array = np.divide(self.changed, mean, out=np.full(len(mean), np.nan), where=mean > 0)
+        return found
 
     def to_pandas(self) -> pandas.DataFrame:
         """A data frame with a row a snapshot; what changed stands beside the later one."""
@@ -151,7 +152,9 @@ def _flows(a: Program, b: Program, threshold: float, unfolded: Callable[[Program
 
 
 def _sums(label: Ids, volumes: Array, count: int) -> Array:
-    return np.bincount(label, weights=volumes, minlength=count)
+    found = np.zeros(count)
+    np.add.at(found, label, volumes)
+    return found
 
 
 def _whole(atlas: Atlas) -> Atlas:

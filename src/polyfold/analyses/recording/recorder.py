@@ -31,11 +31,13 @@ class Recorder:
     Call `step()` after every step of the training, or after every epoch: whatever shall count as one.
     """
 
-    def __init__(self, model: Any, every: int, input_shape: Any) -> None:
+    def __init__(self, model: Any, every: Any, input_shape: Any) -> None:
         kind_of(model)
         if not isinstance(every, Integral) or every < 1:
             raise PolyfoldError(f"every={every!r} must be a positive number of steps")
-        self._model, self._every, self._input_shape = model, int(every), input_shape
+        self._model: Any = model
+        self._input_shape: Any = input_shape
+        self._every = int(every)
         self._step = 0
         self._last: Weights = {}
         self._blueprint: Blueprint | None = None
@@ -118,7 +120,7 @@ class Recorder:
 class FileRecorder(Recorder):
     """The same, written to a file snapshot by snapshot. Nothing but the last weights is held in memory."""
 
-    def __init__(self, model: Any, every: int, input_shape: Any, path: str | PathLike[str], resume: bool) -> None:
+    def __init__(self, model: Any, every: Any, input_shape: Any, path: str | PathLike[str], resume: bool) -> None:
         super().__init__(model, every, input_shape)
         self._path = os.fspath(path)
         self._file: log_file.LogFile | None = None
