@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import resource
 
 import numpy as np
 import pytest
@@ -117,6 +118,25 @@ def test_going_on_after_a_crash(tmp_path):
     assert found.snapshots[-1]["0.weight"] == found.snapshots[-2]["0.weight"]
     with pytest.raises(pf.PolyfoldError, match="a recording is of one architecture"):
         pf.record([(np.eye(2), np.zeros(2)), (np.eye(2), np.zeros(2))], path, resume=True)
+
+
+def test_a_write_that_fails_leaves_nothing_behind(tmp_path):
+    path = tmp_path / "run"
+    layers = [(np.zeros((100, 100)), np.zeros(100))]
+    recorder = pf.record(layers, path)
+    size, limits = path.stat().st_size, resource.getrlimit(resource.RLIMIT_FSIZE)
+    layers[0][0][:] = 1.0
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + 5000, limits[1]))  # a disk that is full in the middle of it
+    try:
+        with pytest.raises(StorageError, match="cannot write to"):
+            recorder.step()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.stat().st_size == size
+    recorder.step()
+    recorder.close()
+    found = pf.open_recording(path)
+    assert found.steps.tolist() == [0, 2] and found.weights(1)["0.weight"].all()
 
 
 def test_resuming_what_never_began(tmp_path):

@@ -96,6 +96,17 @@ def test_flows_against_samples_and_areas(outputs):
     assert moved.to_pandas()["changed"].tolist()[1:] == moved.changed.tolist()
 
 
+def test_on_a_plane_through_more_inputs():
+    layers = random_layers([10, 12, 8, 3], 0)
+    recording = recorded(layers, near(layers, 1, 0.1))
+    origin, *ends = np.random.default_rng(0).normal(size=(3, 10))
+    where = pf.plane(origin, *ends)
+    moved = pf.boundary_movement(recording, where)
+    for i in range(2):
+        areas = pf.class_areas(pf.unfold(recording.network(i), where)).areas
+        assert moved.areas[i] == pytest.approx(areas) and moved.flows[0].sum(axis=1 - i) == pytest.approx(areas)
+
+
 def test_no_boundary_has_no_shift():
     moved = pf.boundary_movement(recorded([([[1.0]], [5.0])], [([[1.0]], [6.0])]), pf.box(-1, 1))
     assert moved.changed.tolist() == [0.0] and np.isnan(moved.shift).all() and moved.length.tolist() == [0.0, 0.0]

@@ -150,8 +150,48 @@ def test_later_changes_do_not_reach_back():
 
 def test_half_precision_is_kept_exactly():
     model = plain().to(torch.bfloat16)
-    recorder = pf.record(model)
-    assert agrees(recorder.recording.network(0), model, (3,))
+    recording = pf.record(model).recording
+    assert recording.blueprint.template is not None
+    assert agrees(recording.network(0), model, (3,))
+
+
+class Counting(nn.Module):  # type: ignore[name-defined,misc]
+    """A module whose function depends on how often it was trained."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+        self.register_buffer("count", torch.tensor(0))
+
+    def forward(self, x: Any) -> Any:
+        return self.layer(x) * (1.0 + self.count)
+
+
+def test_counters_that_change_the_function_are_heeded(tmp_path):
+    model = Counting()
+    with pf.record(model, tmp_path / "run") as recorder:
+        model.count += 1
+        recorder.step()
+    assert recorder.recording.blueprint.known is not None
+    X = torch.ones(4, 2, dtype=torch.float64)
+    for i, count in enumerate((0, 1)):
+        model.count.fill_(count)
+        with torch.no_grad():
+            expected = model.double()(X).numpy()
+        assert np.allclose(recorder.recording.network(i)(X.numpy()), expected, rtol=1e-12, atol=1e-12)
+    with pytest.raises(pf.PolyfoldError, match="only through the model"):
+        pf.open_recording(tmp_path / "run").network(1)
+
+
+def test_models_that_cannot_be_read_are_told_before_they_are_written(tmp_path):
+    model = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 1))
+    with pytest.raises(pf.PolyfoldError, match="anh"):
+        pf.record(model, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+    in_memory = pf.record(model).recording
+    assert in_memory.weights(0)["0.weight"].shape == (2, 2)
+    with pytest.raises(pf.PolyfoldError, match="anh"):
+        in_memory.network(0)
 
 
 def test_scikit_learn_from_its_first_step(tmp_path):

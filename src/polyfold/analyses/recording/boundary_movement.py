@@ -110,7 +110,7 @@ def boundary_movement(
     >>> layers[0][1][:] = -0.25                                           # ... where x > 0.25
     >>> recorder.step()
     >>> moved = pf.boundary_movement(recorder.recording, pf.box(-1, 1))
-    >>> moved.changed.tolist(), moved.shift.tolist(), moved.flows[0].tolist()
+    >>> moved.changed.round(9).tolist(), moved.shift.round(9).tolist(), moved.flows[0].round(9).tolist()
     ([0.5], [0.25], [[2.0, 0.0], [0.5, 1.5]])
     """
     asked = in_turn(a_recording(recording, _QUESTION), snapshots, _QUESTION)

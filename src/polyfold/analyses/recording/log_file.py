@@ -62,7 +62,7 @@ class Record:
 class LogFile:
     """A file of records that is open for writing at its end."""
 
-    def __init__(self, file: BinaryIO, path: str) -> None:
+    def __init__(self, file: io.FileIO, path: str) -> None:
         self._file, self._path = file, path
 
     def append(self, text: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -77,11 +77,18 @@ class LogFile:
         words = json.dumps({**text, "arrays": places}).encode()
         body = b"".join([_TEXT.pack(len(words)), words, *blobs])
         head = _HEAD.pack(len(body), zlib.crc32(body))
+        start = self._file.tell()
         try:
-            self._file.write(head + _CHECK.pack(zlib.crc32(head)) + body)
-            self._file.flush()
-        except OSError as error:
-            raise StorageError(f"cannot write to {self._path!r}: {error.strerror or first_line(error)}") from None
+            left = memoryview(head + _CHECK.pack(zlib.crc32(head)) + body)
+            while left:
+                left = left[self._file.write(left) :]
+        except BaseException as error:
+            # Full disk or Ctrl-C: the next record must not stand behind half a one.
+            self._file.truncate(start)
+            self._file.seek(start)
+            if isinstance(error, OSError):
+                raise StorageError(f"cannot write to {self._path!r}: {error.strerror or first_line(error)}") from None
+            raise
 
     def close(self) -> None:
         self._file.close()
@@ -91,22 +98,27 @@ def create(path: str | PathLike[str]) -> LogFile:
     """A new file; one that is there is not overwritten."""
     name = os.fspath(path)
     try:
-        file = open(name, "xb")  # noqa: SIM115  # it stays open as long as the recording goes on
+        file = io.FileIO(name, "x")
         file.write(MAGIC)
     except FileExistsError:
-        raise StorageError(
-            f"{name!r} is there already: choose another name, or say resume=True to go on behind its last snapshot"
-        ) from None
+        raise already_there(name) from None
     except OSError as error:
         raise StorageError(f"cannot write to {name!r}: {error.strerror or first_line(error)}") from None
     return LogFile(file, name)
+
+
+def already_there(name: str) -> StorageError:
+    """What to say of a file that would be overwritten."""
+    return StorageError(
+        f"{name!r} is there already: choose another name, or say resume=True to go on behind its last snapshot"
+    )
 
 
 def reopen(path: str | PathLike[str], end: int) -> LogFile:
     """The file again, to go on behind the record that ends there; what a crash left behind it is cut off."""
     name = os.fspath(path)
     try:
-        file = open(name, "r+b")  # noqa: SIM115
+        file = io.FileIO(name, "r+")
         file.truncate(end)
         file.seek(end)
     except OSError as error:

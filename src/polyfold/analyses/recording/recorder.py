@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from collections import defaultdict
 from collections.abc import Mapping
 from numbers import Integral
@@ -22,7 +23,7 @@ from polyfold.errors import PolyfoldError, StorageError
 _Logged = list[tuple[str, int, float]]
 
 # What reading a text of any content can raise.
-_DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, struct.error)
 
 
 class Recorder:
@@ -124,17 +125,19 @@ class FileRecorder(Recorder):
         super().__init__(model, every, input_shape)
         self._path = os.fspath(path)
         self._file: log_file.LogFile | None = None
+        self._closed = False
         self._written = 0
-        if resume and os.path.exists(self._path):
+        if os.path.exists(self._path):
+            if not resume:
+                raise log_file.already_there(self._path)
             self._go_on()
-        else:
-            self._file = log_file.create(self._path)
 
     def close(self) -> None:
-        if self._file is not None:
+        if not self._closed:
             super().close()
-            self._file.close()
-            self._file = None
+            self._closed = True
+            if self._file is not None:
+                self._file.close()
 
     @property
     def recording(self) -> Recording:
@@ -143,11 +146,14 @@ class FileRecorder(Recorder):
         return open_recording(self._path, model=self._blueprint.model, input_shape=self._input_shape)
 
     def _keep(self, changed: Weights) -> None:
-        if self._file is None:
+        if self._closed:
             raise PolyfoldError(f"the recording in {self._path!r} is closed: pf.record(..., resume=True) goes on")
         assert self._blueprint is not None
+        # A model that cannot be read raises here, before there is a file.
+        template = None if self._steps else self._blueprint.template
+        if self._file is None:
+            self._file = log_file.create(self._path)
         if not self._steps:
-            template = self._blueprint.template
             self._file.append({"template": None if template is None else template_text(template)}, {})
         self._file.append({"step": self._step, "logged": self._logged[self._written :]}, changed)
         self._written = len(self._logged)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.analyses.recording.weights import Weights, kind_of, module_with
+from polyfold.analyses.recording.weights import Weights, kind_of, module_with, weights_of
 from polyfold.errors import NetworkError
 from polyfold.network.graph import Network, Node
 from polyfold.network.load import load
@@ -75,9 +75,14 @@ class Blueprint:
             return _found(self.model, self.input_shape, self.first)
         return self.known
 
+    @cached_property
+    def _counts(self) -> list[str]:
+        """Arrays of whole numbers, which a template says nothing of: it holds as long as they stay the same."""
+        return [name for name, array in self.first.items() if not np.issubdtype(array.dtype, np.floating)]
+
     def network(self, weights: Mapping[str, npt.NDArray[Any]]) -> Network:
         """The network with these weights, under the model's names."""
-        if self.template is not None:
+        if self.template is not None and all(np.array_equal(weights[name], self.first[name]) for name in self._counts):
             return self.template.filled(weights)
         if self.model is None:
             raise NetworkError(
@@ -104,8 +109,15 @@ def blueprint_of(model: Any, input_shape: Any, first: Weights) -> Blueprint:
 
 
 def _found(model: Any, input_shape: Any, first: Weights) -> Template | None:
-    filling = _random(first)
-    network = load(module_with(model, filling), input_shape=input_shape)
+    read = load(module_with(model, first), input_shape=input_shape)
+    other = module_with(model, _random(first))
+    # As the module holds it: rounded to its precision, and shared arrays the same.
+    filling = weights_of(other) or {}
+    try:
+        network = load(other, input_shape=input_shape)
+    except NetworkError:
+        # The model itself can be read: what random numbers make of it is no matter.
+        return None
     places = []
     for node in network.nodes:
         for field in fields(node.op):
@@ -113,7 +125,6 @@ def _found(model: Any, input_shape: Any, first: Weights) -> Template | None:
             if isinstance(value, np.ndarray):
                 places += _place(node.name, field.name, value, filling)
     template = Template(network, tuple(places))
-    read = load(module_with(model, first), input_shape=input_shape)
     return template if same_networks(template.filled(first), read) else None
 
 
@@ -135,6 +146,8 @@ def _random(weights: Weights) -> Weights:
     for name, array in weights.items():
         numbers = rng.uniform(0.5, 1.5, size=array.shape)
         if not name.endswith("running_var"):
-            numbers *= rng.choice([-1.0, 1.0], size=array.shape)
+            # Of such a size that values neither vanish nor overflow behind many layers.
+            inputs = array.size // len(array) if array.ndim > 1 and len(array) else 1
+            numbers *= rng.choice([-1.0, 1.0], size=array.shape) / np.sqrt(inputs)
         filled[name] = numbers.astype(array.dtype) if np.issubdtype(array.dtype, np.floating) else array
     return filled
