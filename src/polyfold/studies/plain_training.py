@@ -1,7 +1,7 @@
-"""Training of small networks in NumPy, the same on every machine.
+"""Training of small networks in NumPy, meant to give the same weights on every machine.
 
 After every step all weights are rounded to multiples of 2^-20. So what another machine rounds otherwise, in the
-sixteenth digit, is gone before it can grow.
+sixteenth digit, is gone before it can grow, unless a weight lies that close to the middle of two multiples.
 """
 
 from __future__ import annotations
