@@ -105,6 +105,7 @@ callgrind-check: setup
 docs: setup
 	@$(PY) tools/draw_atlas.py
 	@$(PY) -m polyfold.studies.iris_cells --figure docs/images/iris_cells.svg > /dev/null
+	@$(PY) -m polyfold.studies.xor_duals --figure docs/images/xor_duals.svg --transfer-figure docs/images/xor_transfers.svg > /dev/null
 	@$(PY) tools/write_networks_page.py
 	@$(PY) -m pytest -q tests/docs
 	@$(PY) tools/build_docs.py --out out/docs

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from polyfold.analyses.dual_graph.graph import DualGraph, dual_graph
     from polyfold.analyses.dual_graph.path import path
     from polyfold.analyses.dual_graph.route import Route
+    from polyfold.analyses.dual_space.build import dual_space
+    from polyfold.analyses.dual_space.jumps import FacetJumps, facet_jumps
+    from polyfold.analyses.dual_space.result import DualSpace
     from polyfold.analyses.equivalence.decide import equivalent
     from polyfold.analyses.equivalence.result import Equivalence
     from polyfold.analyses.facet_statistics.build import facet_statistics
@@ -44,6 +47,11 @@ if TYPE_CHECKING:
     from polyfold.analyses.interpolation.sequential import interpolate_sequential
     from polyfold.analyses.local import LocalMaps, local
     from polyfold.analyses.map_of import PatternMap, map_of
+    from polyfold.analyses.recording.boundary_movement import BoundaryMovement, boundary_movement
+    from polyfold.analyses.recording.cell_counts import cell_counts
+    from polyfold.analyses.recording.map_drift import MapDrift, map_drift
+    from polyfold.analyses.recording.recorder import open_recording, record
+    from polyfold.analyses.recording.recording import Recording
     from polyfold.analyses.reduction.reduce import reduce
     from polyfold.analyses.reduction.result import Reduction
     from polyfold.analyses.regions import Regions, regions
@@ -105,6 +113,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Atlas",
+    "BoundaryMovement",
     "Bounds",
     "Boxes",
     "Canonical",
@@ -122,11 +131,13 @@ __all__ = [
     "Diameter",
     "Domain",
     "DualGraph",
+    "DualSpace",
     "Edit",
     "Equivalence",
     "Estimate",
     "Extremum",
     "FaceComplex",
+    "FacetJumps",
     "FacetStatistics",
     "Identifiability",
     "IntegratedGradients",
@@ -135,6 +146,7 @@ __all__ = [
     "Irreducible",
     "Lipschitz",
     "LocalMaps",
+    "MapDrift",
     "Match",
     "NearestChange",
     "Network",
@@ -143,6 +155,7 @@ __all__ = [
     "PolyfoldError",
     "PolyhedralSeparability",
     "Program",
+    "Recording",
     "Reduction",
     "Regions",
     "Route",
@@ -157,10 +170,12 @@ __all__ = [
     "barycentric",
     "betti",
     "boundary_complex",
+    "boundary_movement",
     "bounds",
     "box",
     "boxes",
     "canonical",
+    "cell_counts",
     "certify",
     "check",
     "class_areas",
@@ -177,11 +192,13 @@ __all__ = [
     "decision_boundary",
     "diameter",
     "dual_graph",
+    "dual_space",
     "edit",
     "equivalent",
     "estimate",
     "explore",
     "face_complex",
+    "facet_jumps",
     "facet_statistics",
     "film_strip",
     "from_pieces",
@@ -199,6 +216,7 @@ __all__ = [
     "lipschitz",
     "load",
     "local",
+    "map_drift",
     "map_of",
     "match",
     "maximum",
@@ -206,10 +224,12 @@ __all__ = [
     "minimum",
     "nearest_change",
     "open",
+    "open_recording",
     "path",
     "persistence",
     "plane",
     "polytope",
+    "record",
     "reduce",
     "regions",
     "resume",
@@ -242,6 +262,9 @@ _PLACES = {
     "analyses.dual_graph.graph": ("DualGraph", "dual_graph"),
     "analyses.dual_graph.path": ("path",),
     "analyses.dual_graph.route": ("Route",),
+    "analyses.dual_space.build": ("dual_space",),
+    "analyses.dual_space.jumps": ("FacetJumps", "facet_jumps"),
+    "analyses.dual_space.result": ("DualSpace",),
     "analyses.equivalence.decide": ("equivalent",),
     "analyses.equivalence.result": ("Equivalence",),
     "analyses.facet_statistics.build": ("facet_statistics",),
@@ -262,6 +285,11 @@ _PLACES = {
     "analyses.interpolation.sequential": ("interpolate_sequential",),
     "analyses.local": ("LocalMaps", "local"),
     "analyses.map_of": ("PatternMap", "map_of"),
+    "analyses.recording.boundary_movement": ("BoundaryMovement", "boundary_movement"),
+    "analyses.recording.cell_counts": ("cell_counts",),
+    "analyses.recording.map_drift": ("MapDrift", "map_drift"),
+    "analyses.recording.recorder": ("open_recording", "record"),
+    "analyses.recording.recording": ("Recording",),
     "analyses.reduction.reduce": ("reduce",),
     "analyses.reduction.result": ("Reduction",),
     "analyses.regions": ("Regions", "regions"),

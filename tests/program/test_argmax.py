@@ -14,6 +14,7 @@ from polyfold.network.load import load
 from polyfold.program.affine import Block, WrittenOut
 from polyfold.program.argmax import with_classes
 from polyfold.program.lower import lower
+from polyfold.program.side_by_side import side_by_side
 
 
 def random_network(outputs: int):
@@ -79,3 +80,20 @@ def test_several_blocks_on_one_source_add_up():
     assert affine.rows(np.array([1]))[0].tolist() == [[0.0, 3.0]]
     sources = [np.array([[1.0, 2.0]]), np.array([[5.0]])]
     assert affine(sources).tolist() == [[8.0, 11.0]]
+
+
+@pytest.mark.parametrize("structured", [False, True])
+@pytest.mark.parametrize("outputs", [1, 2, 3, 5])
+def test_two_tournaments_in_one_program(outputs, structured):
+    # The second network is the first with its inputs turned round, so that classes differ.
+    layers = [(node.op.weight, node.op.bias) for node in random_network(outputs).nodes[::2]]
+    turned = [(-layers[0][0], layers[0][1]), *layers[1:]]
+    a, b = (lower(load(pairs), structured=structured) for pairs in (layers, turned))
+    first = with_classes(side_by_side(a, b), 0.125, range(outputs))
+    second = with_classes(first.program, -0.25, range(outputs, 2 * outputs))
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    _, signs = second.program.evaluate(X)
+    for found, program, threshold in ((first, a, 0.125), (second, b, -0.25)):
+        y = program.evaluate(X)[0]
+        expected = (y[:, 0] > threshold).astype(int) if outputs == 1 else y.argmax(axis=1)
+        assert np.array_equal(found.winners(signs), expected) and found.classes == max(2, outputs)

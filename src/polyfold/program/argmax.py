@@ -44,33 +44,37 @@ class _Match:
 
 @dataclass(frozen=True, eq=False)
 class ClassProgram:
-    """A program whose last gates decide the class: `program` has the outputs of the one that it was made of."""
+    """A program whose last gates decide the class: `program` has the outputs of the one that it was made of.
+
+    `among` are the outputs that play; classes are numbered from the first of them.
+    """
 
     original: Program
     program: Program
+    among: range
     rounds: tuple[tuple[_Match, ...], ...]
 
     @property
     def classes(self) -> int:
-        return max(2, self.original.output_dim)
+        return max(2, len(self.among))
 
     def winners(self, signs: npt.NDArray[np.bool_]) -> Ids:
-        """The class of every pattern (n, gates)."""
-        if self.original.output_dim == 1:
-            return signs[:, -1].astype(np.int64)
+        """The class of every pattern (n, gates); patterns may have gates of a longer program behind those of this."""
         matches = [match for matches in self.rounds for match in matches]
-        on = signs[:, self.program.gates - len(matches) :]
-        winner = np.tile(np.arange(self.original.output_dim), (len(signs), 1))
+        on = signs[:, self.program.gates - len(matches) : self.program.gates]
+        if len(self.among) == 1:
+            return on[:, -1].astype(np.int64)
+        winner = np.tile(np.arange(len(self.among)), (len(signs), 1))
         for number, match in enumerate(matches):
             # The winner of a group stands at the place of its first class.
-            left, right = match.first_group.start, match.challenger_group.start
+            left, right = (group.start - self.among.start for group in (match.first_group, match.challenger_group))
             winner[:, left] = np.where(on[:, number], winner[:, right], winner[:, left])
         return winner[:, 0]
 
 
-def with_classes(program: Program, threshold: float = 0.0) -> ClassProgram:
+def with_classes(program: Program, threshold: float = 0.0, among: range | None = None) -> ClassProgram:
     """The program with gates that decide the class: the largest output, or if there is one only, whether it exceeds
-    the threshold.
+    the threshold. With `among`, only these outputs play.
 
     >>> from polyfold.testing import program_from_layers
     >>> three = program_from_layers([([[1.0], [-1.0], [0.0]], [0.0, 0.0, 0.5])])
@@ -79,18 +83,19 @@ def with_classes(program: Program, threshold: float = 0.0) -> ClassProgram:
     >>> found.winners(signs).tolist()
     [1, 2, 0]
     """
-    rounds = _rounds(program.output_dim)
+    among = range(program.output_dim) if among is None else among
+    rounds = _rounds(among)
     writer = _Writer(program, threshold)
     writer.prepare([match for matches in rounds for match in matches])
     for matches in rounds:
         writer.add(matches)
-    return ClassProgram(program, writer.finish(), rounds)
+    return ClassProgram(program, writer.finish(), among, rounds)
 
 
-def _rounds(classes: int) -> tuple[tuple[_Match, ...], ...]:
-    if classes == 1:
-        return ((_Match(_THRESHOLD, 0, (), (), range(0), range(1)),),)
-    playing: list[tuple[range, tuple[int, ...]]] = [(range(k, k + 1), ()) for k in range(classes)]
+def _rounds(among: range) -> tuple[tuple[_Match, ...], ...]:
+    if len(among) == 1:
+        return ((_Match(_THRESHOLD, among.start, (), (), range(0), among),),)
+    playing: list[tuple[range, tuple[int, ...]]] = [(range(k, k + 1), ()) for k in among]
     rounds, number = [], 0
     while len(playing) > 1:
         matches, left = [], []

@@ -14,6 +14,7 @@ from math import factorial
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.analyses.facet_generators import facet_generators
 from polyfold.analyses.statistics.classes import Classes, as_classes
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.generators import VERTEX, Generators
@@ -89,7 +90,7 @@ def decision_boundary(atlas: Atlas | Classes) -> DecisionBoundary:
     inner = np.flatnonzero(neighbour >= 0)
     facet = inner[found.label[owner[inner]] < found.label[neighbour[inner]]]
     sides = np.stack([owner[facet], neighbour[facet]], axis=1)
-    start, rows, generators = _spanned(parts, facet)
+    start, rows, generators = facet_generators(parts, facet)
     if parts.dim == 3:
         rows = _in_order(parts, facet, start, rows, generators)
     return DecisionBoundary(
@@ -102,20 +103,6 @@ def decision_boundary(atlas: Atlas | Classes) -> DecisionBoundary:
         generators.points[rows],
         generators.kind[rows],
     )
-
-
-def _spanned(atlas: Atlas, facet: Ids) -> tuple[Ids, Ids, Generators]:
-    """For each facet the generators that lie on it: where they start, and their rows in those of the cells."""
-    cells = np.unique(atlas.facet_owner[facet])
-    generators = atlas.generators(cells)
-    row = np.repeat(np.arange(len(generators.points)), np.diff(generators.facet_start))
-    number = np.full(len(atlas.facet_wall), -1)
-    number[facet] = np.arange(len(facet))
-    piece = number[atlas.facet_start[cells[generators.owner[row]]] + generators.facet]
-    row, piece = row[piece >= 0], piece[piece >= 0]
-    order = np.lexsort((row, piece))
-    start = np.concatenate([[0], np.cumsum(np.bincount(piece, minlength=len(facet)))]).astype(np.int64)
-    return start, row[order], generators
 
 
 def _in_order(atlas: Atlas, facet: Ids, start: Ids, rows: Ids, generators: Generators) -> Ids:
@@ -139,7 +126,7 @@ def _measures(boundary: DecisionBoundary) -> Array:
     """Each piece is cut into simplices with a common corner, face by face, as the core does with cells."""
     atlas, dim = boundary.classes.atlas, boundary.classes.atlas.dim - 1
     found = np.where(boundary.bounded, 0.0, np.inf)
-    start, rows, generators = _spanned(atlas, boundary.facet)
+    start, rows, generators = facet_generators(atlas, boundary.facet)
     corners, piece = [], []
     for i in np.flatnonzero(boundary.bounded).tolist():
         some = rows[start[i] : start[i + 1]].tolist()
