@@ -31,6 +31,17 @@ if TYPE_CHECKING:
     from polyfold.analyses.integrated_gradients.integrate import integrated_gradients
     from polyfold.analyses.integrated_gradients.result import IntegratedGradients
     from polyfold.analyses.local import LocalMaps, local
+    from polyfold.analyses.local_maps.build import local_maps
+    from polyfold.analyses.local_maps.clusters import ClusterCurve, ClusteredMaps, cluster_curve, cluster_maps
+    from polyfold.analyses.local_maps.result import MapMatrices
+    from polyfold.analyses.local_maps.transfer import (
+        Similarity,
+        Transfer,
+        TransferTable,
+        similarity,
+        transfer,
+        transfer_table,
+    )
     from polyfold.analyses.map_of import PatternMap, map_of
     from polyfold.analyses.reduction.reduce import reduce
     from polyfold.analyses.reduction.result import Reduction
@@ -88,6 +99,8 @@ __all__ = [
     "Certificate",
     "ClassAreas",
     "Classes",
+    "ClusterCurve",
+    "ClusteredMaps",
     "Components",
     "Count",
     "CriticalPoints",
@@ -106,6 +119,7 @@ __all__ = [
     "Irreducible",
     "Lipschitz",
     "LocalMaps",
+    "MapMatrices",
     "Match",
     "NearestChange",
     "Network",
@@ -118,9 +132,12 @@ __all__ = [
     "Route",
     "Shallow",
     "Shapley",
+    "Similarity",
     "Stability",
     "Subcomplex",
     "Summary",
+    "Transfer",
+    "TransferTable",
     "betti",
     "boundary_complex",
     "bounds",
@@ -132,6 +149,8 @@ __all__ = [
     "class_areas",
     "class_region",
     "classes",
+    "cluster_curve",
+    "cluster_maps",
     "count",
     "covariance",
     "critical_points",
@@ -154,6 +173,7 @@ __all__ = [
     "lipschitz",
     "load",
     "local",
+    "local_maps",
     "map_of",
     "match",
     "maximum",
@@ -170,12 +190,15 @@ __all__ = [
     "resume",
     "shallow",
     "shapley",
+    "similarity",
     "slice_of",
     "stability",
     "sublevel",
     "summarise",
     "superlevel",
     "symmetry",
+    "transfer",
+    "transfer_table",
     "unfold",
     "variance",
 ]
@@ -200,6 +223,17 @@ _PLACES = {
     "analyses.integrated_gradients.integrate": ("integrated_gradients",),
     "analyses.integrated_gradients.result": ("IntegratedGradients",),
     "analyses.local": ("LocalMaps", "local"),
+    "analyses.local_maps.build": ("local_maps",),
+    "analyses.local_maps.clusters": ("ClusterCurve", "ClusteredMaps", "cluster_curve", "cluster_maps"),
+    "analyses.local_maps.result": ("MapMatrices",),
+    "analyses.local_maps.transfer": (
+        "Similarity",
+        "Transfer",
+        "TransferTable",
+        "similarity",
+        "transfer",
+        "transfer_table",
+    ),
     "analyses.map_of": ("PatternMap", "map_of"),
     "analyses.reduction.reduce": ("reduce",),
     "analyses.reduction.result": ("Reduction",),

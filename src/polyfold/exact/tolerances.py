@@ -68,3 +68,8 @@ SINGULAR_VALUE_ROUNDINGS = 16
 # The nearest point of a polytope, found in floats, may lie outside by this part of its distance: solvers take
 # constraints for satisfied within 1e-7. Farther outside it is none, because rounding has left no inside.
 NEAREST_POINT = 1e-6
+
+# Directions along which the rows of a matrix of local maps have less than this part of the largest sum of squares are
+# what rounding to float32 leaves: the rows do not reach there. It says how many numbers a row is described by, and
+# nothing about the network.
+MAPS_REACH = 1e-12
