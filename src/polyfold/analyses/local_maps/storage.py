@@ -119,3 +119,14 @@ class InFolder:
                 f"these maps take {needed:,} bytes, but {str(self.folder)!r} has room for {free:,}: take fewer outputs "
                 "or inputs, or dtype='float32'"
             )
+
+
+def read_output(folder: Path, number: int) -> tuple[Array, About]:
+    """The rows of one of the outputs in a folder, newly mapped into memory, and what they are of."""
+    try:
+        found = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+        about = About(**{**found, "shape": tuple(found["shape"])})
+        rows: Array = np.load(folder / MAPS, mmap_mode="r")[number, : about.done]
+    except (OSError, ValueError, TypeError, KeyError, IndexError) as error:
+        raise StorageError(f"{str(folder)!r} holds no maps of output {number}: {error}") from None
+    return rows, about
