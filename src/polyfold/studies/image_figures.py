@@ -29,9 +29,8 @@ def gradient_pictures(steps: Study, networks: Sequence[str], path: Path) -> None
     example = int(np.flatnonzero(steps.data.test_labels == DIGIT)[0])
     rows = [[np.asarray(steps.rows(name, "test", j)[example, :-1]) for j in range(CLASSES)] for name in networks]
     grid: list[list[Array | None]] = [[each.reshape(side, side) for each in row] for row in rows]
-    first: list[Array | None] = [steps.data.test[example, 0], *[None] * (CLASSES - 1)]
-    titles = [f"output {j}" for j in range(CLASSES)]
-    _draw([first, *grid], ["input", *networks], titles, path)
+    grid = [[steps.data.test[example, 0], *row] if k == 0 else [None, *row] for k, row in enumerate(grid)]
+    _draw(grid, list(networks), ["input", *(f"output {j}" for j in range(CLASSES))], path)
 
 
 def mapped_pictures(steps: Study, path: Path) -> None:
@@ -58,22 +57,25 @@ def centre_pictures(steps: Study, networks: Sequence[str], path: Path) -> None:
 
 
 def _draw(grid: list[list[Array | None]], rows: list[str], columns: list[str], path: Path) -> None:
-    """Pictures in rows and columns, zero in the middle of the colours."""
+    """Pictures in rows and columns: inputs in grey, slopes with zero in the middle of the colours."""
     require("matplotlib", extra="plot", purpose="a figure")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(1.1 * len(columns) + 0.8, 1.15 * len(rows) + 0.4), layout="constrained")
     axes = figure.subplots(len(rows), len(columns), squeeze=False)
     for line, row, name in zip(axes, grid, rows, strict=True):
-        for axis, picture in zip(line, row, strict=True):
+        for axis, picture, title in zip(line, row, columns, strict=True):
             axis.set_xticks([])
             axis.set_yticks([])
             if picture is None:
                 axis.axis("off")
                 continue
+            if title == "input":
+                axis.imshow(picture, cmap="gray")
+                continue
             largest = float(np.abs(picture).max()) or 1.0
             axis.imshow(picture, cmap="RdBu", vmin=-largest, vmax=largest)
-        line[0].set_ylabel(name, fontsize=8)
+        line[1 if columns[0] == "input" else 0].set_ylabel(name, fontsize=8)
     for axis, title in zip(axes[0], columns, strict=True):
         axis.set_title(title, fontsize=8)
     with atomically(path) as temporary:

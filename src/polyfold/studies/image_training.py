@@ -33,7 +33,8 @@ def trained(
 ) -> Trained:
     """The network after all its epochs; those that the file has already are not done again.
 
-    The order of the pictures depends on the epoch alone, so that a training that was stopped ends where it would have.
+    The order of the pictures depends on the epoch alone, and the state of torch's random numbers is kept, so that a
+    training that was stopped ends where it would have.
     """
     # Networks as small as these are trained no faster by several threads.
     torch.set_num_threads(1)
@@ -76,7 +77,13 @@ def _epoch(model: nn.Module, optimiser: torch.optim.SGD, data: Pictures, recipe:
 
 def _keep(path: Path, made_of: str, model: nn.Module, optimiser: torch.optim.SGD, epochs: int) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    kept = {"made_of": made_of, "epochs": epochs, "model": model.state_dict(), "optimiser": optimiser.state_dict()}
+    kept = {
+        "made_of": made_of,
+        "epochs": epochs,
+        "model": model.state_dict(),
+        "optimiser": optimiser.state_dict(),
+        "chance": torch.get_rng_state(),  # what drops out next
+    }
     with atomically(path) as file:
         torch.save(kept, file)
 
@@ -90,4 +97,5 @@ def _restore(path: Path, made_of: str, model: nn.Module, optimiser: torch.optim.
         raise StorageError(f"{str(path)!r} is of other data or settings: remove it, or use another folder")
     model.load_state_dict(kept["model"])
     optimiser.load_state_dict(kept["optimiser"])
+    torch.set_rng_state(kept["chance"])
     return int(kept["epochs"])

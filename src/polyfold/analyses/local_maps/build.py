@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.local_maps.backward import Backward
 from polyfold.analyses.local_maps.forward import Passed, passed
-from polyfold.analyses.local_maps.result import MapMatrices, applied
+from polyfold.analyses.local_maps.result import MapMatrices
 from polyfold.analyses.local_maps.storage import About, InFolder, InMemory, Place
 from polyfold.engine.interrupts import interrupts_noted
 from polyfold.engine.progress import Progress, reporter
@@ -33,7 +33,7 @@ Array = npt.NDArray[Any]
 IN_MEMORY = 4 << 30
 # Bytes to work with besides the result, and most inputs at once: more does not make it faster.
 _WORK = 1 << 28
-_MOST_AT_ONCE = 256
+_MOST_AT_ONCE = 512
 # Seconds between two times that what is done is kept.
 _KEEP_EVERY = 5.0
 
@@ -146,8 +146,12 @@ def _batch_into(place: Place, backward: Backward, rows: Array, part: slice, outp
     into = place.maps[:, part]
     backward.write(run, outputs, into)
     place.cells[part] = _digests(run)
-    found: float = np.abs(applied(into, X) - run.outputs[:, list(outputs)]).max(initial=0.0)
-    return float(found)
+    x = X.astype(into.dtype, copy=False)
+    found = 0.0
+    for each, output in zip(into, outputs, strict=True):
+        values = np.einsum("nd,nd->n", each[:, :-1], x) + each[:, -1]
+        found = max(found, float(np.abs(values - run.outputs[:, output]).max(initial=0.0)))
+    return found
 
 
 def _digests(run: Passed) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.analyses.local_maps.gram import products, span
+from polyfold.analyses.local_maps.gram import means, products, span
 from polyfold.analyses.local_maps.result import AT_ONCE, MapMatrices, applied, largest_output, share_right
 from polyfold.engine.progress import reporter
 from polyfold.errors import LimitError, PolyfoldError, ShapeError, how_many
@@ -156,6 +156,9 @@ def centres_of(
     distinct = _distinct(rows, int(k))
     if distinct is not None:
         return distinct, 0.0
+    if k == 1:
+        mean = means(rows)[None].astype(rows.dtype)
+        return mean, _inertia(rows, mean)
     how = method or ("minibatch" if k > _LARGE else "lloyd")
     limit = _PASSES[how] if passes is None else int(passes)
     directions = _directions(rows) if k >= _WORTH_A_LOOK else None

@@ -26,12 +26,21 @@ class Passed:
     outputs: Array
     decided: dict[str, Decided]
 
-    def pieces(self) -> Iterator[bytes]:
+    def pieces(self) -> Iterator[memoryview]:
         """For every row the bytes of all decisions: rows with the same ones have the same affine map."""
         n = len(self.outputs)
-        parts = [np.ascontiguousarray(part).reshape(n, -1).view(np.uint8) for part in self.decided.values()]
+        parts = [_in_bytes(part) for part in self.decided.values()]
         together = np.concatenate([np.zeros((n, 0), dtype=np.uint8), *parts], axis=1)
-        return (row.tobytes() for row in together)
+        width, whole = together.shape[1], memoryview(together.tobytes())
+        return (whole[k * width : (k + 1) * width] for k in range(n))
+
+
+def _in_bytes(decided: Decided) -> npt.NDArray[np.uint8]:
+    """Decisions (n, width) as bytes (n, as few as that takes without much thought)."""
+    if decided.dtype == np.bool_:
+        return np.packbits(decided, axis=1)
+    short = decided.astype(np.uint16) if decided.dtype == np.int32 and decided.max(initial=0) < 1 << 16 else decided
+    return np.ascontiguousarray(short).view(np.uint8).reshape(len(decided), -1)
 
 
 def passed(network: Network, rows: Array) -> Passed:
@@ -52,7 +61,9 @@ def passed(network: Network, rows: Array) -> Passed:
                 decided[node.name] = on.reshape(len(rows), -1)
                 value = rectified(node.op, reads[0], on)
             case Clamp():
-                side = (reads[0] > node.op.high).astype(np.int8) - (reads[0] < node.op.low)
+                # The upper bound has the last word, also where it is the lower one.
+                above = np.maximum(reads[0], node.op.low) > node.op.high
+                side = above.astype(np.int8) - ((reads[0] < node.op.low) & ~above)
                 decided[node.name] = side.reshape(len(rows), -1)
             case Maximum() | Minimum():
                 a, b = aligned(reads)

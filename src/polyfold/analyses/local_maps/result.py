@@ -31,7 +31,7 @@ class MapMatrices:
     outputs: the numbers of the outputs.
     input_shape: the shape of one input.
     cells: (n, 16) a digest of what every gate decided at each input.
-    residual: the largest |w . x + b - f(x)| of all rows.
+    residual: the largest |w . x + b - f(x)| of all rows, the former computed in the matrices' type of floats.
     path: the folder that keeps them, if there is one.
     stopped_by: what stopped the work ("max_seconds", "interrupt"), or None.
     """
