@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 
 import polyfold as pf
 from polyfold.analyses.local_maps import sparse_rows
+from polyfold.analyses.local_maps.forward import passed
 from polyfold.atlas.frozen import constants
 from polyfold.atlas.maps import output_forms
 from polyfold.errors import LimitError, PolyfoldError, ShapeError
@@ -18,7 +19,7 @@ from polyfold.network import Network
 from polyfold.network.convolve import Window
 from polyfold.network.graph import Node, Port
 from polyfold.network.ops import Clamp, constant
-from polyfold.network.spatial_ops import Convolution
+from polyfold.network.spatial_ops import Convolution, Largest
 from polyfold.program import lower
 from program.random_networks import networks
 
@@ -112,9 +113,40 @@ def test_rows_at_a_thousand_images(name: str) -> None:
     with gzip.open(MNIST / "t10k-images-idx3-ubyte.gz") as file:
         pixels = np.frombuffer(file.read(16 + 1000 * 784), dtype=np.uint8, offset=16)
     X = (pixels.reshape(1000, 1, 28, 28) / 255 - 0.1307) / 0.3081
-    maps = pf.local_maps(pf.load(model, input_shape=(1, 28, 28)), X)
-    rows = autograd_rows(model, X)
-    np.testing.assert_allclose(maps.matrices, rows, rtol=0, atol=1e-11 * np.abs(rows).max())
+    network = pf.load(model, input_shape=(1, 28, 28))
+    maps, rows = pf.local_maps(network, X), autograd_rows(model, X)
+    # On black background the entries of a pool are equal, up to the order in which each side adds. Where both take the
+    # same entries, rows are the same; where not, the entries taken are equal.
+    same = np.ones(1000, dtype=bool)
+    decided = passed(network, X.reshape(1000, -1)).decided
+    ours = [decided[node.name] for node in network.nodes if isinstance(node.op, Largest)]
+    for mine, (values, theirs) in zip(ours, pool_winners(model, X), strict=True):
+        same &= (mine == theirs).all(axis=1)
+        taken = [np.take_along_axis(values, entries, axis=1) for entries in (mine.astype(np.int64), theirs)]
+        np.testing.assert_allclose(*taken, rtol=0, atol=1e-13 * np.abs(values).max())
+    assert same.mean() > 0.5
+    np.testing.assert_allclose(maps.matrices[:, same], rows[:, same], rtol=0, atol=1e-11 * np.abs(rows).max())
+    assert maps.residual <= 1e-12 * np.abs(rows).max()
+
+
+def pool_winners(model, X: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """What every max-pool of the model reads, flattened, and the entries that torch takes of it."""
+    import torch
+
+    found = []
+
+    def note(pool, inputs, output) -> None:
+        (x,) = inputs
+        _, index = torch.nn.functional.max_pool2d(x, pool.kernel_size, pool.stride, return_indices=True)
+        plane = torch.arange(x.shape[1])[:, None, None] * x.shape[2] * x.shape[3]
+        found.append((x.flatten(1).numpy(), (index + plane).flatten(1).numpy()))
+
+    hooks = [part.register_forward_hook(note) for part in model.modules() if isinstance(part, torch.nn.MaxPool2d)]
+    with torch.no_grad():
+        model(torch.tensor(X))
+    for hook in hooks:
+        hook.remove()
+    return found
 
 
 def test_some_outputs_in_any_order() -> None:
