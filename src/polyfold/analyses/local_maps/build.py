@@ -172,7 +172,10 @@ def _rows(network: Network, X: Any) -> Array:
 
 
 def _finite(rows: Array) -> Array:
-    bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+    # A sum that is finite is one of finite numbers; only others are looked at one by one.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = rows.sum()
+    bad = np.flatnonzero(~np.isfinite(rows).all(axis=1)) if not np.isfinite(total) else ()
     if len(bad):
         raise ShapeError(f"input {int(bad[0])} is not finite")
     return rows
