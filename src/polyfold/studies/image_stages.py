@@ -7,7 +7,7 @@ is made again.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -52,16 +52,24 @@ class Study:
     say: Say
     epochs: dict[str, int]
     work: bool = True
+    dropout: float = 0.5
+
+    @property
+    def base(self) -> Path:
+        """The folder of everything that is made with these data and this dropout."""
+        return self.folder / (self.data.name if self.dropout == 0.5 else f"{self.data.name}_dropout_{self.dropout:g}")
 
     def place(self, network: str) -> Path:
-        return self.folder / self.data.name / network
+        return self.base / network
 
     # -- training and maps
 
     def network(self, name: str) -> Trained:
         """A trained network."""
-        path = self.place(name) / "training.pt"
-        return trained(ARCHITECTURES[name], self.data, path, self.say, self.epochs.get(name))
+        known = ARCHITECTURES[name]
+        epochs = self.epochs.get(name, known.recipe.epochs)
+        recipe = replace(known.recipe, epochs=epochs, dropout=self.dropout)
+        return trained(known, recipe, self.data, self.place(name) / "training.pt", self.say)
 
     def maps(self, name: str) -> Made | None:
         """Train a network if need be, and write its maps at all pictures."""
@@ -122,7 +130,7 @@ class Study:
         digest = " ".join([*names, *map(self.digest, names)])
         tables = []
         for output in range(CLASSES):
-            path = self.folder / self.data.name / f"transfers_{'_'.join(names)}" / f"output_{output}.npz"
+            path = self.base / f"transfers_{'_'.join(names)}" / f"output_{output}.npz"
             known = _read(path, digest)
             if not known:
                 if not self.work:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +29,7 @@ class Trained:
 
 
 def trained(
-    architecture: Architecture, data: Pictures, path: Path, say: Callable[[str], None], epochs: int | None = None
+    architecture: Architecture, recipe: Recipe, data: Pictures, path: Path, say: Callable[[str], None]
 ) -> Trained:
     """The network after all its epochs; those that the file has already are not done again.
 
@@ -39,8 +39,10 @@ def trained(
     # Networks as small as these are trained no faster by several threads.
     torch.set_num_threads(1)
     torch.manual_seed(SEED)
-    model, recipe = architecture.build(data.side), architecture.recipe
-    recipe = recipe if epochs is None else replace(recipe, epochs=epochs)
+    model = architecture.build(data.side)
+    for part in model.modules():
+        if isinstance(part, nn.Dropout | nn.Dropout2d):
+            part.p = recipe.dropout
     optimiser = torch.optim.SGD(model.parameters(), lr=recipe.rate, momentum=recipe.momentum, weight_decay=recipe.decay)
     done = _restore(path, f"{data.digest} {recipe}", model, optimiser)
     for epoch in range(done, recipe.epochs):

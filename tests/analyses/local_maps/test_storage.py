@@ -15,7 +15,7 @@ from polyfold.errors import LimitError, StorageError
 
 RNG = np.random.default_rng(0)
 LAYERS = [(RNG.normal(size=(9, 5)), RNG.normal(size=9)), (RNG.normal(size=(3, 9)), RNG.normal(size=3))]
-X = RNG.normal(size=(1000, 5))
+X = RNG.normal(size=(2000, 5))
 
 
 def bytes_in(folder: Path) -> tuple[bytes, bytes]:
@@ -28,7 +28,7 @@ def test_files_hold_what_memory_holds(tmp_path: Path) -> None:
     assert (kept.matrices == free.matrices).all() and (kept.cells == free.cells).all()
     assert kept.residual == free.residual and kept.path == tmp_path / "a"
     rows, about = storage.read_output(tmp_path / "a", 2)
-    assert (rows == free.of(2)).all() and about.done == 1000
+    assert (rows == free.of(2)).all() and about.done == 2000
     with pytest.raises(StorageError, match="no maps of output 3"):
         storage.read_output(tmp_path / "a", 3)
 

@@ -175,9 +175,8 @@ def _finite(rows: Array) -> Array:
     # A sum that is finite is one of finite numbers; only others are looked at one by one.
     with np.errstate(over="ignore", invalid="ignore"):
         total = rows.sum()
-    bad = np.flatnonzero(~np.isfinite(rows).all(axis=1)) if not np.isfinite(total) else ()
-    if len(bad):
-        raise ShapeError(f"input {int(bad[0])} is not finite")
+    if not np.isfinite(total) and not np.isfinite(rows).all():
+        raise ShapeError(f"input {int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])} is not finite")
     return rows
 
 
