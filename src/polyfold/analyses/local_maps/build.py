@@ -146,12 +146,10 @@ def _batch_into(place: Place, backward: Backward, rows: Array, part: slice, outp
     into = place.maps[:, part]
     backward.write(run, outputs, into)
     place.cells[part] = _digests(run)
-    x = X.astype(into.dtype, copy=False)
-    found = 0.0
-    for each, output in zip(into, outputs, strict=True):
-        values = np.einsum("nd,nd->n", each[:, :-1], x) + each[:, -1]
-        found = max(found, float(np.abs(values - run.outputs[:, output]).max(initial=0.0)))
-    return found
+    x = np.ones((len(X), X.shape[1] + 1, 1), dtype=into.dtype)
+    x[:, :-1, 0] = X
+    values = np.matmul(into.transpose(1, 0, 2), x)[:, :, 0]
+    return float(np.abs(values - run.outputs[:, list(outputs)]).max(initial=0.0))
 
 
 def _digests(run: Passed) -> Array:
