@@ -34,7 +34,7 @@ BENCH = $(PY) benchmarks/bench.py --relucent $(BENCH_VENV)/bin/python $(BENCH_OP
 WORKERS ?= auto
 PYTEST := $(PY) -m pytest -n $(WORKERS)
 
-.PHONY: help setup run test test-all test-relucent paper-003 check bench bench-quick bench-history callgrind callgrind-check docs clean FORCE
+.PHONY: help setup run test test-all test-relucent paper-001 paper-003 check bench bench-quick bench-history callgrind callgrind-check docs clean FORCE
 
 help:
 	@echo 'make setup     everything for development, into .venv'
@@ -42,6 +42,7 @@ help:
 	@echo 'make test      the checks and all quick tests'
 	@echo 'make test-all  the checks and all tests'
 	@echo 'make test-relucent    cells, facets and calls beside relucent, in an environment of its own'
+	@echo 'make paper-001        run the experiments of paper 001 on MNIST in DATA, or on small digits; goes on where it stopped'
 	@echo 'make paper-003        run the experiments of paper 003, draw docs/images (minutes)'
 	@echo 'make check     ruff, mypy --strict, clang-format, import layers'
 	@echo 'make bench     measure polyfold and its peers, write docs/benchmarks.md (about 35 minutes)'
@@ -66,6 +67,11 @@ test-all: check
 
 test-relucent: setup $(BENCH_VENV)/.with-torch
 	@$(PYTEST) tests/benchmarks/test_relucent.py
+
+# Hours on MNIST; two minutes on scikit-learn's digits, if DATA is no folder.
+DATA ?= ../shared/data/mnist
+paper-001: setup
+	@$(PY) -m polyfold.studies.locally_linear $(if $(wildcard $(DATA)),--data $(DATA)) --figures out/paper_001/figures
 
 paper-003: setup
 	@$(PY) -m polyfold.studies.diameters --figure docs/images/diameters.svg

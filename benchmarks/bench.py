@@ -29,6 +29,7 @@ from sections import (
     figure3,
     growth,
     interrupts,
+    local_maps,
     memory,
     relucent,
     shapley,
@@ -52,6 +53,7 @@ SECTIONS = {
     "diameter": diameter,
     "shapley": shapley,
     "attributions": attributions,
+    "local_maps": local_maps,
 }
 
 

@@ -48,5 +48,6 @@ nb::ndarray<nb::numpy, T> give(GrowingArray<T>&& values, std::vector<std::size_t
 void bind_engine(nb::module_& m);
 void bind_slices(nb::module_& m);
 void bind_counting(nb::module_& m);
+void bind_local_maps(nb::module_& m);
 
 }  // namespace polyfold

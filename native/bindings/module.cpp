@@ -6,4 +6,5 @@ NB_MODULE(_native, m) {
     polyfold::bind_engine(m);
     polyfold::bind_slices(m);
     polyfold::bind_counting(m);
+    polyfold::bind_local_maps(m);
 }

@@ -46,6 +46,17 @@ if TYPE_CHECKING:
     from polyfold.analyses.interpolation.polyhedral import interpolate_cone, interpolate_simplex
     from polyfold.analyses.interpolation.sequential import interpolate_sequential
     from polyfold.analyses.local import LocalMaps, local
+    from polyfold.analyses.local_maps.build import local_maps
+    from polyfold.analyses.local_maps.clusters import ClusterCurve, ClusteredMaps, cluster_curve, cluster_maps
+    from polyfold.analyses.local_maps.result import MapMatrices
+    from polyfold.analyses.local_maps.transfer import (
+        Similarity,
+        Transfer,
+        TransferTable,
+        similarity,
+        transfer,
+        transfer_table,
+    )
     from polyfold.analyses.map_of import PatternMap, map_of
     from polyfold.analyses.recording.boundary_movement import BoundaryMovement, boundary_movement
     from polyfold.analyses.recording.cell_counts import cell_counts
@@ -121,7 +132,9 @@ __all__ = [
     "Certificate",
     "ClassAreas",
     "Classes",
+    "ClusterCurve",
     "Clustered",
+    "ClusteredMaps",
     "Components",
     "CostBound",
     "CostDecomposition",
@@ -147,6 +160,7 @@ __all__ = [
     "Lipschitz",
     "LocalMaps",
     "MapDrift",
+    "MapMatrices",
     "Match",
     "NearestChange",
     "Network",
@@ -162,9 +176,12 @@ __all__ = [
     "SequentialSeparability",
     "Shallow",
     "Shapley",
+    "Similarity",
     "Stability",
     "Subcomplex",
     "Summary",
+    "Transfer",
+    "TransferTable",
     "Truncation",
     "TruncationMap",
     "barycentric",
@@ -181,6 +198,8 @@ __all__ = [
     "class_areas",
     "class_region",
     "classes",
+    "cluster_curve",
+    "cluster_maps",
     "clustered",
     "cone_layer",
     "cone_separable",
@@ -216,6 +235,7 @@ __all__ = [
     "lipschitz",
     "load",
     "local",
+    "local_maps",
     "map_drift",
     "map_of",
     "match",
@@ -236,6 +256,7 @@ __all__ = [
     "sequentially_separable",
     "shallow",
     "shapley",
+    "similarity",
     "simplex_separable",
     "slice_of",
     "stability",
@@ -243,6 +264,8 @@ __all__ = [
     "summarise",
     "superlevel",
     "symmetry",
+    "transfer",
+    "transfer_table",
     "truncation",
     "truncation_map",
     "unfold",
@@ -284,6 +307,17 @@ _PLACES = {
     "analyses.interpolation.polyhedral": ("interpolate_cone", "interpolate_simplex"),
     "analyses.interpolation.sequential": ("interpolate_sequential",),
     "analyses.local": ("LocalMaps", "local"),
+    "analyses.local_maps.build": ("local_maps",),
+    "analyses.local_maps.clusters": ("ClusterCurve", "ClusteredMaps", "cluster_curve", "cluster_maps"),
+    "analyses.local_maps.result": ("MapMatrices",),
+    "analyses.local_maps.transfer": (
+        "Similarity",
+        "Transfer",
+        "TransferTable",
+        "similarity",
+        "transfer",
+        "transfer_table",
+    ),
     "analyses.map_of": ("PatternMap", "map_of"),
     "analyses.recording.boundary_movement": ("BoundaryMovement", "boundary_movement"),
     "analyses.recording.cell_counts": ("cell_counts",),

@@ -72,6 +72,17 @@ def test_attributions_are_of_the_same_network() -> None:
     assert ours["gain"] == theirs["gain"] == deep["gain"] and deep["largest_gap"] < 1e-9
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("network", ["Dense", "Conv"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_local_maps_are_of_the_same_network(network: str, dtype: str) -> None:
+    pytest.importorskip("torch")
+    ours, theirs = (run("run_local_maps", method, network, dtype, 30, 0.01) for method in ("polyfold", "torch"))
+    assert ours is not None and theirs is not None
+    assert ours["sum_of_sizes"] == pytest.approx(theirs["sum_of_sizes"], rel=1e-9 if dtype == "float64" else 1e-4)
+    assert ours["cpu_seconds"] > 0 and theirs["cpu_seconds"] > 0
+
+
 def test_without_relucent_the_section_says_so(tmp_path: Path) -> None:
     options = Namespace(quick=True, relucent=None, relucent_seconds=None, baseline_seconds=None)
     assert "Not compared" in SECTIONS["relucent"].section(Bench.make(tmp_path, options)).how

@@ -82,3 +82,8 @@ STATES_ARE_KNOWN = 1e-4
 # The weights of a cone's layer are made for a cone that is wider by this part of its slope, so that no rounding error
 # puts a point of its border on the wrong side of a wall.
 CONE_DRAWN_IN = 2.0**-40
+
+# Directions along which the rows of a matrix of local maps have less than this part of the largest sum of squares are
+# what rounding to float32 leaves: the rows do not reach there. It says how many numbers a row is described by, and
+# nothing about the network.
+MAPS_REACH = 1e-12
