@@ -28,14 +28,11 @@ void pull_rows_from_python(const Rows<T>& rows, const std::optional<Table<std::i
                            const Array<std::int32_t>& column, const Array<T>& value, std::int64_t block,
                            const Result<T>& result, int threads) {
     const auto length = [](std::size_t n) { return static_cast<std::int64_t>(n); };
-    const Coefficients<T> coefficients{length(rows.shape(0)),
-                                       length(rows.shape(1)),
-                                       length(rows.shape(2)),
-                                       rows.data(),
-                                       which ? which->data() : nullptr,
-                                       factor ? factor->data() : nullptr};
-    const SparseRows<T> matrix{length(start.shape(1)) - 1, length(result.shape(2)), block, start.data(), column.data(),
-                               value.data()};
+    const Coefficients<T> coefficients{length(rows.shape(0)),           length(rows.shape(1)),
+                                       length(rows.shape(2)),           rows.data(),
+                                       which ? which->data() : nullptr, factor ? factor->data() : nullptr};
+    const SparseRows<T> matrix{
+        length(start.shape(1)) - 1, length(result.shape(2)), block, start.data(), column.data(), value.data()};
     const Destination<T> destination{result.data(), result.stride(0), result.stride(1)};
     const nb::gil_scoped_release release;
     pull_rows(coefficients, matrix, destination, threads);

@@ -15,8 +15,8 @@ struct SparseRows {
     const T* value;
 };
 
-// `samples` blocks of `outputs` rows with `entries` coefficients each. Entry k of sample n stands for row which[n, k] of
-// the matrix (row k where `which` is null), and counts factor[n, k] times (once where `factor` is null).
+// `samples` blocks of `outputs` rows with `entries` coefficients each. Entry k of sample n stands for row which[n, k]
+// of the matrix (row k where `which` is null), and counts factor[n, k] times (once where `factor` is null).
 template <class T>
 struct Coefficients {
     std::int64_t samples, outputs, entries;
