@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import polyfold as pf
@@ -96,6 +96,7 @@ def test_against_hessians(loss: str, seed: int, slopes: bool, skipping: bool) ->
 
 
 @given(seed=SEEDS, loss=st.sampled_from(LOSSES))
+@example(seed=806243, loss="squared")  # inputs on walls, where rounding would choose the side
 @settings(max_examples=40, deadline=None)
 def test_no_rescaling_or_permutation_changes_the_neuronwise_form(seed: int, loss: str) -> None:
     program = generated(seed)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.analyses.stability.layers import bounded_pass, in_floats
 from polyfold.analyses.symmetry.layers import exactly
 from polyfold.errors import PolyfoldError, ShapeError
 from polyfold.exact.rational_arrays import nearest
@@ -54,8 +55,8 @@ def flatness(network: Any, X: Any, y: Any, *, loss: str = "squared") -> Flatness
     loss   "squared": the mean over inputs of the squared length of output - target; "cross_entropy": the mean of minus
            the logarithm of the right class's softmax
 
-    Computed in floats. Where an input lies on a wall there is no second derivative, and that of the side on which the
-    gate is off is taken.
+    Computed in floats, but for which gates are on. Where an input lies on a wall there is no second derivative, and
+    that of the side on which the gate is off is taken.
 
     >>> network = [([[1.0], [2.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]
     >>> flatness(network, [[1.0]], [[0.0]])
@@ -106,6 +107,7 @@ class _Weights:
 
     def __init__(self, program: ExactProgram) -> None:
         self.widths, self.outputs = program.widths, program.output_dim
+        self._program, self._layers = program, in_floats(program)
         self.affines = [
             ({source: nearest(matrix) for source, matrix in rows.terms.items()}, nearest(rows.bias))
             for rows in program.affines
@@ -113,16 +115,28 @@ class _Weights:
         self.slopes = [(nearest(stage.slope_on), nearest(stage.slope_off)) for stage in program.stages]
 
     def passed(self, inputs: Array) -> _Passed:
-        sources, slopes = [inputs], []
+        sources, slopes, on = [inputs], [], self._signs(inputs)
         for number, (matrices, bias) in enumerate(self.affines):
             z = np.broadcast_to(bias, (len(inputs), len(bias)))
             for source, matrix in matrices.items():
                 z = z + sources[source] @ matrix.T
             if number == len(self.slopes):
                 break
-            slopes.append(np.where(z > 0, *self.slopes[number]))
+            slopes.append(np.where(on[number], *self.slopes[number]))
             sources.append(z * slopes[-1])
         return _Passed(sources, slopes, z)
+
+    def _signs(self, inputs: Array) -> list[npt.NDArray[np.bool_]]:
+        """Which gates are on: exactly, because a rescaled network must not see an input on another side of a wall."""
+        values, errors = bounded_pass(self._layers, inputs)
+        on = [z > 0 for z in values]
+        doubtful = np.zeros(len(inputs), dtype=bool)
+        for z, error in zip(values, errors, strict=True):
+            doubtful |= ~(np.abs(z) > error).all(axis=1)
+        if doubtful.any():
+            for stage, exact in enumerate(self._program.passes(inputs[doubtful])[:-1]):
+                on[stage][doubtful] = (exact > 0).T
+        return on
 
     def derivatives(self, passed: _Passed) -> list[tuple[Array, dict[int, Array]]]:
         """For each affine function the derivatives (inputs, outputs, rows) of the outputs by it, and its matrices."""
