@@ -63,7 +63,7 @@ test: check
 
 test-all: check
 	@test -e $(BENCH_VENV)/.with-torch || echo 'NOT COMPARED WITH RELUCENT: make test-relucent makes its environment' >&2
-	@$(PYTEST)
+	@HYPOTHESIS_PROFILE=explore $(PYTEST)
 
 test-relucent: setup $(BENCH_VENV)/.with-torch
 	@$(PYTEST) tests/benchmarks/test_relucent.py
