@@ -30,18 +30,21 @@ def exactly(atlas: pf.Atlas, point: tuple[Fraction, ...], output: int) -> Fracti
     return Fraction(int(value.p), int(value.q))
 
 
+def floats_hold_the_witnesses(atlas: pf.Atlas) -> bool:
+    """Whether inequalities in floats let a solver in floats see every cell; not so 1e16 away, where they say nothing."""
+    rows = atlas.halfspaces(minimal=False)
+    return all(
+        (A @ x <= b).all() for (A, b), x in zip((rows[k] for k in range(len(atlas))), atlas.witnesses, strict=True)
+    )
+
+
 def by_linear_programs(atlas: pf.Atlas, weights: np.ndarray) -> float:
     """The largest value over all cells, each with all of its inequalities, by HiGHS."""
     A, c = atlas.maps(over="parameters")
     rows = atlas.halfspaces(minimal=False)
     best = -inf
     for cell in range(len(atlas)):
-        G, h = rows[cell]
-        found = linprog(-(weights @ A[cell]), G, h, bounds=(None, None), method="highs")
-        if found.status == 2:
-            # Rows are rounded, and a cell may be thinner than that: a little room brings it back.
-            room = 1e-9 * (1 + np.abs(h))
-            found = linprog(-(weights @ A[cell]), G, h + room, bounds=(None, None), method="highs")
+        found = linprog(-(weights @ A[cell]), *rows[cell], bounds=(None, None), method="highs")
         if found.status in (2, 3, 4) and not atlas.bounded[cell]:
             return inf
         assert found.status == 0
@@ -95,11 +98,11 @@ def test_an_exact_value_that_floats_do_not_have():
 
 
 @given(cases())
-@example(wide_case(2110, size=3))  # cells thinner than HiGHS can see
+@example(wide_case(2110, size=3))  # walls that are parallel but for rounding meet at 1e16
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 def test_against_linear_programs(case):
     atlas = pf.unfold(case.program, case.domain, max_cells=80)
-    if not atlas.complete:
+    if not atlas.complete or not floats_hold_the_witnesses(atlas):
         return
     for output in range(min(atlas.outputs, 2)):
         unit = np.eye(atlas.outputs)[output]
