@@ -31,11 +31,10 @@ def exactly(atlas: pf.Atlas, point: tuple[Fraction, ...], output: int) -> Fracti
 
 
 def floats_hold_the_witnesses(atlas: pf.Atlas) -> bool:
-    """Whether inequalities in floats let a solver in floats see every cell; not so 1e16 away, where they say nothing."""
+    """Whether inequalities in floats let a solver see every cell; 1e16 away they say nothing."""
     rows = atlas.halfspaces(minimal=False)
-    return all(
-        (A @ x <= b).all() for (A, b), x in zip((rows[k] for k in range(len(atlas))), atlas.witnesses, strict=True)
-    )
+    cells = ((*rows[cell], atlas.witnesses[cell]) for cell in range(len(atlas)))
+    return all((A @ x <= b).all() for A, b, x in cells)
 
 
 def by_linear_programs(atlas: pf.Atlas, weights: np.ndarray) -> float:
