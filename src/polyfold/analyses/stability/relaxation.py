@@ -64,7 +64,7 @@ class Relaxation:
         eye = _spread(np.arange(layers.input_dim), np.ones(layers.input_dim), self._columns)
         sources, blocks, lower, upper = [eye], [], [], []
         if len(region.A):
-            blocks.append(csr_matrix((region.A.ravel(), *_dense(region.A.shape)), (len(region.A), self._columns)))
+            blocks.append(csr_matrix(np.pad(region.A, ((0, 0), (0, self._columns - layers.input_dim)))))
             lower.append(np.full(len(region.A), -np.inf))
             upper.append(region.b)
         self.open: list[_Open] = []
@@ -177,9 +177,3 @@ def _spread(columns: Ids, values: Array, width: int) -> Any:
     from scipy.sparse import csr_matrix
 
     return csr_matrix((values, columns, np.arange(len(columns) + 1)), (len(columns), width))
-
-
-def _dense(shape: tuple[int, ...]) -> tuple[Ids, Ids]:
-    """Column indices and row starts of a dense matrix in sparse clothes."""
-    rows, columns = shape
-    return np.tile(np.arange(columns), rows), np.arange(rows + 1) * columns
