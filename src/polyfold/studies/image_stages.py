@@ -53,11 +53,13 @@ class Study:
     epochs: dict[str, int]
     work: bool = True
     dropout: float = 0.5
+    seed: int = 0
 
     @property
     def base(self) -> Path:
-        """The folder of everything that is made with these data and this dropout."""
-        return self.folder / (self.data.name if self.dropout == 0.5 else f"{self.data.name}_dropout_{self.dropout:g}")
+        """The folder of everything that is made with these data, this dropout and this seed."""
+        dropout = "" if self.dropout == 0.5 else f"_dropout_{self.dropout:g}"
+        return self.folder / f"{self.data.name}{dropout}{f'_seed_{self.seed}' if self.seed else ''}"
 
     def place(self, network: str) -> Path:
         return self.base / network
@@ -68,7 +70,7 @@ class Study:
         """A trained network."""
         known = ARCHITECTURES[name]
         epochs = self.epochs.get(name, known.recipe.epochs)
-        recipe = replace(known.recipe, epochs=epochs, dropout=self.dropout)
+        recipe = replace(known.recipe, epochs=epochs, dropout=self.dropout, seed=self.seed)
         return trained(known, recipe, self.data, self.place(name) / "training.pt", self.say)
 
     def maps(self, name: str) -> Made | None:

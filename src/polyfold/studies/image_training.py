@@ -15,7 +15,6 @@ from polyfold.network.files import atomically
 from polyfold.studies.image_data import Array, Labels, Pictures
 from polyfold.studies.image_networks import Architecture, Recipe
 
-SEED = 0
 _AT_ONCE = 1000
 
 
@@ -38,7 +37,7 @@ def trained(
     """
     # Networks as small as these are trained no faster by several threads.
     torch.set_num_threads(1)
-    torch.manual_seed(SEED)
+    torch.manual_seed(recipe.seed)
     model = architecture.build(data.side)
     for part in model.modules():
         if isinstance(part, nn.Dropout | nn.Dropout2d):
@@ -64,7 +63,7 @@ def count_right(model: nn.Module, X: Array, labels: Labels) -> int:
 
 def _epoch(model: nn.Module, optimiser: torch.optim.SGD, data: Pictures, recipe: Recipe, epoch: int) -> float:
     model.train()
-    order = np.random.default_rng([SEED, epoch]).permutation(len(data.train))
+    order = np.random.default_rng([recipe.seed, epoch]).permutation(len(data.train))
     X, y = torch.from_numpy(data.train), torch.from_numpy(data.train_labels)
     total = 0.0
     for start in range(0, len(order), recipe.batch):

@@ -1,7 +1,7 @@
 """Clusters of local maps, and maps between networks, on pictures of digits: tables 1 and 2 of paper 001.
 
     python -m polyfold.studies.locally_linear [--data FOLDER] [--out FOLDER] [--networks NAME ...] [--clusters K ...]
-                                              [--dropout P] [--figures FOLDER] [--so-far] [--json]
+                                              [--dropout P] [--seed N] [--figures FOLDER] [--so-far] [--json]
 
 The experiments are those of "Locally Linear Attributes of ReLU Neural Networks", sections 3.4 and 5. Four networks are
 trained; C_j is computed at all training and test pictures; its rows are clustered, and mapped from network to network.
@@ -172,6 +172,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--networks", nargs="+", choices=ARCHITECTURES, default=list(ARCHITECTURES), help="only these")
     parser.add_argument("--clusters", nargs="+", type=int, metavar="K", help="numbers of clusters an output")
     parser.add_argument("--dropout", type=float, default=0.5, metavar="P", help="in the training of Dense and Conv")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of first weights, order, and what drops out")
     parser.add_argument("--figures", type=Path, metavar="FOLDER", help="draw figures 6 and 12, and centres of clusters")
     parser.add_argument("--so-far", action="store_true", help="print what is done, and do nothing")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
@@ -186,8 +187,10 @@ def main(arguments: list[str] | None = None) -> None:
         small = data.name == "digits"
         if not 0 <= options.dropout < 1:
             parser.error(f"--dropout {options.dropout:g} must be at least 0 and less than 1")
+        if options.seed < 0:
+            parser.error(f"--seed {options.seed} must not be negative")
         epochs = DIGITS_EPOCHS if small else {}
-        steps = Study(data, options.out, say, epochs, not options.so_far, options.dropout)
+        steps = Study(data, options.out, say, epochs, not options.so_far, options.dropout, options.seed)
         found = study(steps, options.networks, options.clusters or (DIGITS_CLUSTERS if small else MNIST_CLUSTERS))
         if options.figures:
             options.figures.mkdir(parents=True, exist_ok=True)

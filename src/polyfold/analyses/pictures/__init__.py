@@ -1,0 +1,1 @@
+"""The geometry that pictures need: what of the cells lies in a view, as corners."""
