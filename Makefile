@@ -34,7 +34,7 @@ BENCH = $(PY) benchmarks/bench.py --relucent $(BENCH_VENV)/bin/python $(BENCH_OP
 WORKERS ?= auto
 PYTEST := $(PY) -m pytest -n $(WORKERS)
 
-.PHONY: help setup run test test-all test-relucent paper-001 paper-003 check bench bench-quick bench-history callgrind callgrind-check docs clean FORCE
+.PHONY: help setup run browser test test-all test-relucent paper-001 paper-003 check bench bench-quick bench-history callgrind callgrind-check docs clean FORCE
 
 help:
 	@echo 'make setup     everything for development, into .venv'
@@ -58,10 +58,16 @@ setup: $(VENV)/.dev $(VENV)/.native
 run: $(VENV)/.core $(VENV)/.native
 	@$(VENV)/bin/polyfold unfold iris --box 0 8 --out out/iris
 
-test: check
+# The explorer's tests need a browser: Debian's package, where it can be installed. Without one they say that they skip.
+browser:
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium >/dev/null; } || \
+		echo 'NO BROWSER: tests of the explorer skip; install chromium' >&2
+
+test: check browser
 	@$(PYTEST) -m 'not slow'
 
-test-all: check
+test-all: check browser
 	@test -e $(BENCH_VENV)/.with-torch || echo 'NOT COMPARED WITH RELUCENT: make test-relucent makes its environment' >&2
 	@HYPOTHESIS_PROFILE=explore $(PYTEST)
 

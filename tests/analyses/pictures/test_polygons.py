@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,7 +18,7 @@ from polyfold.errors import DomainError
 def random_network(seed: int, widths: tuple[int, ...]) -> list[tuple[np.ndarray, np.ndarray]]:
     rng = np.random.default_rng(seed)
     sizes = (2, *widths, 1)
-    return [(rng.normal(size=(m, n)), rng.normal(size=m)) for n, m in zip(sizes, sizes[1:], strict=False)]
+    return [(rng.normal(size=(m, n)), rng.normal(size=m)) for n, m in pairwise(sizes)]
 
 
 @settings(max_examples=40)
