@@ -54,13 +54,14 @@ def check(module: Any, network: Network, images: int, mixtures: Array, *, settle
 MIXTURES = np.random.default_rng(3).normal(size=(2, 10))
 
 
+@pytest.mark.parametrize("images", [1, pytest.param(5, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("kind", "least"), [("resnet", 400_000), ("inception", 300_000)])
-def test_small_images(kind: str, least: int) -> None:
+def test_small_images(kind: str, least: int, images: int) -> None:
     module = classifier(kind, SMALL[kind])
     network = load(module, input_shape=(1, SMALL[kind], SMALL[kind]))
     check_import(module, network, 3)
     assert gates(network) > least
-    check(module, network, 5, MIXTURES)
+    check(module, network, images, MIXTURES)
 
 
 @pytest.mark.slow
