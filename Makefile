@@ -74,9 +74,13 @@ test-all: check browser
 test-relucent: setup $(BENCH_VENV)/.with-torch
 	@$(PYTEST) tests/benchmarks/test_relucent.py
 
-# Hours on MNIST; two minutes on scikit-learn's digits, if DATA is no folder.
+# An hour or two on MNIST; two minutes on scikit-learn's digits, if DATA is no folder. Figures 4 and 11, the claim of
+# section 4, then sections 3.4 and 5 with figures 6 and 12.
 DATA ?= ../shared/data/mnist
 paper-001: setup
+	@mkdir -p out/paper_001/figures
+	@$(PY) -m polyfold.studies.xor_duals --figure out/paper_001/figures/duals.svg --transfer-figure out/paper_001/figures/transfers.svg
+	@$(PY) -m polyfold.studies.closed_regions
 	@$(PY) -m polyfold.studies.locally_linear $(if $(wildcard $(DATA)),--data $(DATA)) --figures out/paper_001/figures
 
 paper-003: setup
