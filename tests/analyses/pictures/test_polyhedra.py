@@ -151,7 +151,7 @@ def test_part_of_the_cells() -> None:
 
 @pytest.mark.parametrize("cut", [3, (3, 0.0), (0,), (0, np.nan), ((1.0, 0.0), 1.0), ((0.0, 0.0, 0.0), 1.0), ("x", 1.0)])
 def test_no_cut(cut: object) -> None:
-    with pytest.raises((DomainError, IndexError), match="cut|axis"):
+    with pytest.raises((DomainError, IndexError), match=r"cut|axis"):
         half_space(cut)
 
 

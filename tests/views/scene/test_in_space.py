@@ -58,7 +58,8 @@ def test_a_surface_has_the_outputs_heights(colour: str) -> None:
     samples = np.einsum("tk,tkd->td", weights, mesh.points[mesh.triangles])
     np.testing.assert_allclose(load(layers)(samples[:, :2])[:, 1], samples[:, 2], atol=1e-9)
     a, b, c = (mesh.points[mesh.triangles[:, k], :2] for k in range(3))
-    assert np.cross(b - a, c - a).sum() / 2 == pytest.approx(6.0, rel=1e-9)
+    sides = np.stack([b - a, c - a], axis=1)
+    assert (np.linalg.det(sides) / 2).sum() == pytest.approx(6.0, rel=1e-9)
     if colour == "class":
         assert mesh.colouring is not None and mesh.colouring.names == ("0", "1")
         assert (mesh.colouring.values[mesh.piece] == winners(layers, samples[:, :2])).all()

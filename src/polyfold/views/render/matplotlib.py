@@ -104,7 +104,8 @@ def _part(axes: Any, part: Part, solid: bool, layer: int) -> None:
         _points(axes, part, layer)
     elif isinstance(part, Curve):
         look = LOOKS[part.role]
-        axes.plot(*part.points.T, color=look.colour, linewidth=look.width, label=part.name or None, zorder=layer)
+        colour = look.colour if part.number is None else style.class_colour(part.number)
+        axes.plot(*part.points.T, color=colour, linewidth=look.width, label=part.name or None, zorder=layer)
     elif isinstance(part, Mesh):
         _mesh(axes, part)
 

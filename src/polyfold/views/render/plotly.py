@@ -156,7 +156,8 @@ class _Pen:
             yield from self._points(part)
         elif isinstance(part, Curve):
             look = LOOKS[part.role]
-            yield self._line(part.points, look.colour, look.width, part.name)
+            colour = look.colour if part.number is None else style.class_colour(part.number)
+            yield self._line(part.points, colour, look.width, part.name)
         elif isinstance(part, Mesh):
             yield from self._mesh(part)
         else:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.pictures.polygons import Polygons as CellPolygons
+from polyfold.analyses.pictures.polyhedra import Polyhedra
 from polyfold.analyses.pictures.view import View
 from polyfold.analyses.words import in_words, names_for
 from polyfold.atlas.atlas import Atlas
@@ -74,12 +75,17 @@ def data_points(data: Array | None, labels: Any, class_names: Sequence[str]) -> 
 
 
 def texts(
-    atlas: Atlas, found: CellPolygons, inputs: Sequence[str] | None, outputs: Sequence[str], data: Array | None
+    atlas: Atlas,
+    found: CellPolygons | Polyhedra,
+    inputs: Sequence[str] | None,
+    outputs: Sequence[str],
+    data: Array | None,
 ) -> list[str]:
-    """For each polygon what is known of its cell: number, pattern, map, facets and data. If there are many, small ones
-    have no text."""
+    """For each polygon or polyhedron what is known of its cell: number, pattern, map, facets and data. If there are
+    many, small ones have no text."""
     said = [""] * len(found)
-    largest = np.argsort(-found.areas, kind="stable")[:MOST_TEXTS]
+    size = found.areas if isinstance(found, CellPolygons) else found.volumes
+    largest = np.argsort(-size, kind="stable")[:MOST_TEXTS]
     cells = found.cells[largest]
     A, c = atlas.maps(cells, over="parameters")
     names = input_names(atlas, inputs)
@@ -107,8 +113,15 @@ def located(atlas: Atlas, data: Array) -> Ids:
     return atlas.locate(data, outside="ignore")
 
 
-def notes(atlas: Atlas, view: View, found: CellPolygons) -> list[str]:
-    """What the view does not show."""
+def notes(
+    atlas: Atlas,
+    view: View,
+    found: CellPolygons | Polyhedra,
+    *,
+    asked: int | None = None,
+    where: str = "outside the view",
+) -> list[str]:
+    """What the picture does not show of the cells asked for, all unless said, and `where` that is."""
     said = []
     lo, hi = atlas.bounding_boxes(found.cells)
     beyond = ((lo < view.lo) | (hi > view.hi)).any(axis=1)
@@ -116,11 +129,10 @@ def notes(atlas: Atlas, view: View, found: CellPolygons) -> list[str]:
         endless = int((~atlas.bounded[found.cells]).sum())
         text = f"{int(beyond.sum()):,} of {how_many(len(found), 'cell')} shown go on beyond the view"
         said.append(f"{text}, {endless:,} of them without end." if endless else f"{text}.")
-    hidden = len(atlas) - len(found)
+    count = len(atlas) if asked is None else asked
+    hidden = count - len(found)
     if hidden:
-        said.append(
-            f"{how_many(hidden, 'cell')} of {len(atlas):,} {'lies' if hidden == 1 else 'lie'} outside the view."
-        )
+        said.append(f"{how_many(hidden, 'cell')} of {count:,} {'lies' if hidden == 1 else 'lie'} {where}.")
     if not atlas.complete:
         said.append("The atlas is incomplete: nothing is known of what is white.")
     if len(found) > MOST_TEXTS:

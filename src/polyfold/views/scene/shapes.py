@@ -64,11 +64,12 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A line through points (n, 2) or (n, 3)."""
+    """A line through points (n, 2) or (n, 3). One of several has a number, for a colour of its own."""
 
     points: Array
     role: Role = "curve"
     name: str = ""
+    number: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
