@@ -196,7 +196,10 @@ def write_interactive(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     names, rows = namespace(), []
     for entry in filter(is_plot, ENTRIES):
-        run(entry, names).write_html(folder / f"{entry.name}.html", include_plotlyjs="directory", div_id="figure")
+        figure = run(entry, names)
+        if not hasattr(figure, "write_html"):  # drawn by matplotlib alone
+            continue
+        figure.write_html(folder / f"{entry.name}.html", include_plotlyjs="directory", div_id="figure")
         rows.append(f'<li><a href="{entry.name}.html">{escape(entry.title)}</a>: {escape(entry.words)}</li>')
     body = f"<h1>Gallery, to move about in</h1><ul>{''.join(rows)}</ul>"
     text = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Gallery</title><body>{body}</body></html>\n'

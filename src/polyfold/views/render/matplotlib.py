@@ -9,6 +9,7 @@ import numpy as np
 
 from polyfold.network.extras import require
 from polyfold.views.render import style
+from polyfold.views.render.faces import face_corners, in_sight
 from polyfold.views.render.plotly import all_notes, height_by_width, is_solid, limits_of
 from polyfold.views.render.style import LOOKS, PLAIN_FROM, Shades, shades
 from polyfold.views.scene.shapes import (
@@ -85,14 +86,37 @@ def _scene(axes: Any, scene: Scene, solid: bool) -> None:
     labels = (axes.set_xlabel, axes.set_ylabel, *((axes.set_zlabel,) if solid else ()))
     for set_label, text in zip(labels, scene.axes.labels, strict=False):
         set_label(text)
-    if scene.axes.limits:
+    if solid:
+        _fewer_numbers(axes)
+    shown = scene.axes.limits or (_extent(scene) if solid else None)
+    if shown:
         limits = (axes.set_xlim, axes.set_ylim, *((axes.set_zlim,) if solid else ()))
-        for set_limits, ends in zip(limits, scene.axes.limits, strict=True):
+        for set_limits, ends in zip(limits, shown, strict=True):
             set_limits(*ends)
     else:
         axes.autoscale_view()
     if scene.axes.equal:
         axes.set_aspect("equal")
+
+
+def _fewer_numbers(axes: Any) -> None:
+    """Axes in space are short: few numbers, and names beside them and not on them."""
+    from matplotlib.ticker import MaxNLocator
+
+    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+        axis.set_major_locator(MaxNLocator(5))
+        axis.labelpad = 8
+    axes.tick_params(labelsize=8)
+
+
+def _extent(scene: Scene) -> tuple[tuple[float, float], ...]:
+    """The ends of all coordinates in a scene in space: axes there do not find them in all kinds of parts."""
+    arrays = [
+        part.ends if isinstance(part, Segments) else part.points for part in scene.parts if not isinstance(part, Bars)
+    ]
+    points = np.concatenate([array.reshape(-1, 3) for array in arrays])
+    lo, hi = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
+    return tuple((a, b) if a < b else (a - 0.5, b + 0.5) for a, b in zip(lo.tolist(), hi.tolist(), strict=True))
 
 
 def _part(axes: Any, part: Part, solid: bool, layer: int) -> None:
@@ -135,7 +159,7 @@ def _segments(axes: Any, part: Segments, solid: bool, layer: int) -> None:
     if solid:
         from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-        axes.add_collection3d(Line3DCollection(part.ends, **settings))
+        axes.add_collection(Line3DCollection(part.ends, **settings), autolim=False)
     else:
         from matplotlib.collections import LineCollection
 
@@ -171,17 +195,23 @@ def _mesh(axes: Any, part: Mesh) -> None:
 
     pieces = int(part.piece.max()) + 1 if len(part.piece) else 0
     found, look = shades(part.colouring, pieces, part.role, area=True), LOOKS[part.role]
-    colours = np.array(_colours(found), dtype=object)[part.piece]
-    axes.add_collection3d(
-        Poly3DCollection(
-            part.points[part.triangles], facecolors=colours.tolist(), edgecolors="none", alpha=look.opacity
-        )
-    )
+    start, rows, piece = face_corners(in_sight(part))
+    colours = np.array(_colours(found), dtype=object)[piece].tolist()
+    faces = np.split(part.points[rows], start[1:-1]) if len(piece) else []
+    edge = look.width if part.outlined and len(piece) < PLAIN_FROM else 0.0
+    settings = {"edgecolors": style.INK if edge else colours, "linewidths": edge or 0.2, "alpha": look.opacity}
+    # Limits are set by _scene: matplotlib's own would count the unused ends of shorter faces, which hold anything.
+    axes.add_collection(Poly3DCollection(faces, facecolors=colours, **settings), autolim=False)
     _explain(axes, found)
 
 
 def _bars(axes: Axes, parts: list[Bars]) -> None:
     """Bars of several parts stand beside each other, over the labels of all of them."""
+    for number, part in enumerate(parts):
+        if part.edges is not None:
+            settings: dict[str, Any] = {"align": "edge", "color": style.class_colour(number), "edgecolor": "white"}
+            axes.bar(part.edges[:-1], part.heights, np.diff(part.edges), label=part.name or None, **settings)
+    parts = [part for part in parts if part.edges is None]
     labels = list(dict.fromkeys(label for part in parts for label in part.labels))
     width = 0.8 / max(len(parts), 1)
     for number, part in enumerate(parts):
@@ -202,14 +232,19 @@ def _explain(axes: Any, found: Shades, names: bool = True) -> None:
 
     for colour, name in zip(found.colours, found.names, strict=True):
         if names and name:
-            axes.fill([], [], color=colour, label=name)
+            # Not filled: axes in space take no flat shapes.
+            axes.plot([], [], "s", color=colour, markersize=8, label=name)
     if found.limits:
         lo, hi = found.limits
         scale = ScalarMappable(
             Normalize(lo, hi if hi > lo else lo + 1), LinearSegmentedColormap.from_list("polyfold", style.SCALE)
         )
         # As high as the axes themselves, whatever their shape; those in space have no edge to stand at.
-        place = {"ax": axes, "shrink": 0.7} if axes.name == "3d" else {"cax": axes.inset_axes((1.03, 0, 0.035, 1))}
+        place = (
+            {"ax": axes, "shrink": 0.7, "pad": 0.12}
+            if axes.name == "3d"
+            else {"cax": axes.inset_axes((1.03, 0, 0.035, 1))}
+        )
         axes.figure.colorbar(scale, label=found.label, **place)
 
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.analyses.pictures.spread import middles, spread
+from polyfold.analyses.pictures.spread import spread
 from polyfold.network.extras import require
 from polyfold.views.render import style
+from polyfold.views.render.faces import outlines
 from polyfold.views.render.style import LOOKS, PLAIN_FROM, Shades, shades, what_is_left_out
 from polyfold.views.scene.shapes import (
     Bars,
@@ -43,6 +44,8 @@ Ids = npt.NDArray[np.int64]
 WEBGL_FROM = 2_000
 # Texts are on a lattice of so many points along either side, besides one for each shape.
 _ACROSS = 24
+# Of longer texts a mesh has none: a figure should open.
+_MOST_TEXT = 8_000_000
 _HEIGHT, _PANEL, _PICTURE, _WIDTH = 480, 320, 150, 860
 _LINE, _WRAP = 16, 110
 
@@ -115,7 +118,7 @@ def _fill(figure: Figure, scene: Scene, column: int) -> None:
         figure.update_xaxes(x, row=1, col=column)
         figure.update_yaxes(y, row=1, col=column)
     for bar, trace in enumerate(_with_scales(figure, column)):
-        domain = figure.get_subplot(1, column).x if solid else figure.get_subplot(1, column).xaxis.domain
+        domain = figure.get_subplot(1, column).domain.x if solid else figure.get_subplot(1, column).xaxis.domain
         trace.marker.colorbar.update(x=domain[1] + 0.01 + 0.09 * bar, xanchor="left", thickness=14, len=0.9)
 
 
@@ -236,6 +239,7 @@ class _Pen:
     def _mesh(self, part: Mesh) -> Iterator[Any]:
         pieces = int(part.piece.max()) + 1 if len(part.piece) else 0
         found = shades(part.colouring, pieces, part.role, area=True)
+        said = _texts_of_corners(part)
         yield self.go.Mesh3d(
             **self._places(part.points),
             **dict(zip("ijk", part.triangles.T, strict=True)),
@@ -243,23 +247,26 @@ class _Pen:
             flatshading=True,
             lighting={"ambient": 0.75, "diffuse": 0.5, "specular": 0.05},
             opacity=LOOKS[part.role].opacity,
-            hoverinfo="skip",
+            text=said,
+            hoverinfo="text" if said else "skip",
             name=part.name,
             showlegend=False,
         )
+        if part.outlined and len(part.triangles) < PLAIN_FROM:
+            yield self._line(outlines(part), style.INK, LOOKS[part.role].width, "")
         for colour, name in zip(found.colours, found.names, strict=True):
             if name:
                 yield self._key(colour, name)
         if found.limits:
             yield self._scale(found)
-        if part.hover:
-            order = np.argsort(part.piece, kind="stable")
-            corners = part.points[part.triangles[order]].mean(axis=1)
-            start = np.searchsorted(part.piece[order], np.arange(pieces + 1))
-            yield self._texts(middles(start, corners), list(part.hover))
 
     def _bars(self, part: Bars) -> Any:
-        return self.go.Bar(x=list(part.labels), y=part.heights, name=part.name, showlegend=bool(part.name))
+        common = {"y": part.heights, "name": part.name, "showlegend": bool(part.name)}
+        if part.edges is None:
+            return self.go.Bar(x=list(part.labels), **common)
+        middle, width = (part.edges[1:] + part.edges[:-1]) / 2, np.diff(part.edges)
+        said = [f"{label}: {height:g}" for label, height in zip(part.labels, part.heights, strict=True)]
+        return self.go.Bar(x=middle, width=width, hovertext=said, hoverinfo="text", **common)
 
     # -- the pieces that these are made of
 
@@ -338,6 +345,16 @@ def colour_scale(colours: Sequence[str]) -> list[list[Any]]:
     return [[k / (len(colours) - 1), colour] for k, colour in enumerate(colours)]
 
 
+def _texts_of_corners(part: Mesh) -> list[str] | None:
+    """A text for each corner of a mesh: that of its piece. Plotly says that of the corner next to the pointer."""
+    if not part.hover:
+        return None
+    owner = np.zeros(len(part.points), dtype=np.int64)
+    owner[part.triangles.ravel()] = np.repeat(part.piece, 3)
+    found: list[str] = np.array(part.hover, dtype=object)[owner].tolist()
+    return found if sum(map(len, found)) <= _MOST_TEXT else None
+
+
 def _plane(scene: Scene, column: int) -> tuple[dict[str, Any], dict[str, Any]]:
     axes = scene.axes
     common = {"showline": True, "linecolor": style.FAINT, "mirror": True, "ticks": "outside", "zeroline": False}
@@ -354,9 +371,12 @@ def _plane(scene: Scene, column: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _space(scene: Scene) -> dict[str, Any]:
     axes = scene.axes
-    found: dict[str, Any] = {"aspectmode": "data" if axes.equal else "cube"}
+    # A little farther away than Plotly's own, so that no corner is cut off.
+    camera = {"eye": {"x": 1.45, "y": -1.65, "z": 1.0}, "center": {"x": 0, "y": 0, "z": -0.12}}
+    found: dict[str, Any] = {"aspectmode": "data" if axes.equal else "cube", "camera": camera}
     for k, name in enumerate("xyz"):
-        found[f"{name}axis"] = {"title": {"text": axes.labels[k] if k < len(axes.labels) else name}}
+        title = {"text": axes.labels[k] if k < len(axes.labels) else name}
+        found[f"{name}axis"] = {"title": title, "showgrid": True, "gridcolor": "#e3e3e3", "nticks": 6}
         if axes.limits:
             found[f"{name}axis"]["range"] = list(axes.limits[k])
     return found
@@ -387,8 +407,9 @@ def _grid(grid: Grid) -> Figure:
             row=i + 1,
             col=j + 1,
         )
-    figure.update_xaxes(showticklabels=False, showgrid=False, zeroline=False)
-    figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, autorange="reversed", constrain="domain")
+    figure.update_xaxes(showticklabels=False, ticks="", showline=False, showgrid=False, zeroline=False)
+    figure.update_yaxes(showticklabels=False, ticks="", showline=False, showgrid=False, zeroline=False)
+    figure.update_yaxes(autorange="reversed", constrain="domain")
     for number in range(1, rows * columns + 1):
         anchor = str(number) if number > 1 else ""
         figure.layout[f"yaxis{anchor}"].scaleanchor = f"x{anchor}"

@@ -67,7 +67,7 @@ def line_graph_scene(
         places = np.concatenate([lifted(atlas, rows, window, j) for j in chosen])
         parts.append(Points(places, role="marked", name="data"))
     if strip or (strip is None and atlas.outputs > 1):
-        parts.insert(0, _class_strip(classes(atlas), window, low - _GAP * (high - low), _STRIP * (high - low), names))
+        parts.append(_class_strip(classes(atlas), window, low - _GAP * (high - low), _STRIP * (high - low), names))
         low = low - (_GAP + _STRIP) * (high - low)
     room = _ROOM * (high - low)
     label = shown[0] if len(shown) == 1 else "outputs"
@@ -105,6 +105,7 @@ def _class_strip(found: Classes, window: View, top: float, height: float, names:
         axis=1,
     )
     label = found.label[parts.cells]
+    said: tuple[str, ...]
     if found.original.outputs == 1:
         said = (f"{names[0]} <= {found.threshold:g}", f"{names[0]} > {found.threshold:g}")
     else:

@@ -40,6 +40,11 @@ class Paint:
         """The cells, or with classes their parts."""
         return self.original if self.classes is None else self.classes.atlas
 
+    @property
+    def thing(self) -> str:
+        """What is drawn."""
+        return "cell" if self.classes is None else "part of cells"
+
     def parts_of(self, cells: Any) -> Any:
         """What is drawn of some cells of the original; None is all."""
         if cells is None or self.classes is None:

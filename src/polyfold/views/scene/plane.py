@@ -120,19 +120,20 @@ def notes(
     *,
     asked: int | None = None,
     where: str = "outside the view",
+    thing: str = "cell",
 ) -> list[str]:
-    """What the picture does not show of the cells asked for, all unless said, and `where` that is."""
+    """What the picture does not show of the cells (or other things) asked for, all unless said, and `where` that is."""
     said = []
     lo, hi = atlas.bounding_boxes(found.cells)
     beyond = ((lo < view.lo) | (hi > view.hi)).any(axis=1)
     if beyond.any():
         endless = int((~atlas.bounded[found.cells]).sum())
-        text = f"{int(beyond.sum()):,} of {how_many(len(found), 'cell')} shown go on beyond the view"
+        text = f"{int(beyond.sum()):,} of {how_many(len(found), thing)} shown go on beyond the view"
         said.append(f"{text}, {endless:,} of them without end." if endless else f"{text}.")
     count = len(atlas) if asked is None else asked
     hidden = count - len(found)
     if hidden:
-        said.append(f"{how_many(hidden, 'cell')} of {count:,} {'lies' if hidden == 1 else 'lie'} {where}.")
+        said.append(f"{how_many(hidden, thing)} of {count:,} {'lies' if hidden == 1 else 'lie'} {where}.")
     if not atlas.complete:
         said.append("The atlas is incomplete: nothing is known of what is white.")
     if len(found) > MOST_TEXTS:

@@ -15,7 +15,7 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.views.scene import plane
 from polyfold.views.scene.paint import paint
-from polyfold.views.scene.shapes import Axes, Mesh, Part, Scene, Segments
+from polyfold.views.scene.shapes import Axes, Mesh, Part, Scene
 
 
 def solids_scene(
@@ -52,11 +52,11 @@ def solids_scene(
     colouring = painted.colouring(shown.cells, shown.centres)
     said = plane.texts(drawn, shown, inputs, painted.output_names, rows if painted.classes is None else None)
     moved = shown.exploded(apart)
-    parts: list[Part] = [Mesh(moved.points, *moved.triangles, colouring, said)]
-    if edges:
-        parts.append(Segments(moved.edges[0], role="edge"))
+    corners, face = moved.triangles
+    covered = None if apart else shown.covered(drawn)[face]
+    parts: list[Part] = [Mesh(moved.points, corners, moved.owner[face], face, covered, edges, colouring, said)]
     where = "outside the view" if cut is None else "outside the view or behind the cut"
-    notes = plane.notes(drawn, window, shown, asked=len(asked), where=where)
+    notes = plane.notes(drawn, window, shown, asked=len(asked), where=where, thing=painted.thing)
     if apart:
         notes.append("Cells are pulled apart: where they are drawn is not where they lie.")
     parts += plane.data_points(rows, labels, painted.class_names)

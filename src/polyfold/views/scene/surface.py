@@ -16,7 +16,7 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.errors import how_many
 from polyfold.views.scene import plane
 from polyfold.views.scene.paint import paint
-from polyfold.views.scene.shapes import Axes, Mesh, Part, Points, Scene, Segments
+from polyfold.views.scene.shapes import Axes, Mesh, Part, Points, Scene
 
 
 def surface_scene(
@@ -40,13 +40,10 @@ def surface_scene(
     points = np.column_stack([shown.points, heights(drawn, shown, painted.output)])
     said = plane.texts(drawn, shown, inputs, painted.output_names, rows if painted.classes is None else None)
     colouring = painted.colouring(shown.cells, middles(shown.start, shown.points))
-    parts: list[Part] = [Mesh(points, *triangles(shown.start), colouring, said)]
-    if edges:
-        following = np.arange(1, len(points) + 1)
-        following[shown.start[1:] - 1] = shown.start[:-1]
-        parts.append(Segments(np.stack([points, points[following]], axis=1), role="edge"))
+    corners, piece = triangles(shown.start)
+    parts: list[Part] = [Mesh(points, corners, piece, piece, None, edges, colouring, said)]
     if rows is not None:
         parts.append(Points(lifted(drawn, rows, window, painted.output), role="marked", name="data"))
     words = f"{name} over {how_many(len(painted.original), 'cell')}" if title is None else title
     axes = Axes((*plane.input_names(drawn, inputs), name))
-    return Scene(tuple(parts), axes, words, tuple(plane.notes(drawn, window, shown)))
+    return Scene(tuple(parts), axes, words, tuple(plane.notes(drawn, window, shown, thing=painted.thing)))
