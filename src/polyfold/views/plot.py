@@ -147,24 +147,32 @@ def kinds_of(thing: Any) -> list[Kind]:
 
 def _chosen(thing: Any, name: str | None) -> Kind:
     fitting = kinds_of(thing)
-    if not fitting:
-        raise PolyfoldError(_nothing_to_draw(thing))
-    for kind in fitting:
+    # A picture of the domain itself is what people expect: bars in its place have to be asked for.
+    usual = [kind for kind in fitting if kind.dims is not None or not _dims(kind.of)]
+    if not fitting or (name is None and not usual):
+        raise PolyfoldError(_nothing_to_draw(thing, fitting))
+    for kind in usual if name is None else fitting:
         if name in (None, kind.name):
             return kind
+    elsewhere = _dims(fitting[0].of, name)
+    if elsewhere:
+        raise PolyfoldError(f"kind={name!r} needs a domain of dimension {elsewhere}; this is {thing!r}")
     valid = ", ".join(repr(kind.name) for kind in fitting)
     raise PolyfoldError(f"kind={name!r} cannot be drawn of this {type(thing).__name__}: use one of {valid}")
 
 
-def _nothing_to_draw(thing: Any) -> str:
+def _dims(of: str, name: str | None = None) -> str:
+    """The dimensions of domains that a type of result can be drawn in: "1, 2 or 3"; nothing if any will do."""
+    found = sorted({d for kind in KINDS if kind.of == of and name in (None, kind.name) for d in kind.dims or ()})
+    return " or ".join(filter(None, [", ".join(map(str, found[:-1])), *map(str, found[-1:])]))
+
+
+def _nothing_to_draw(thing: Any, fitting: list[Kind]) -> str:
     known = type(thing).__name__
-    dims = sorted({dim for kind in KINDS if kind.of == known for dim in kind.dims or ()})
-    if dims:
-        said = " or ".join(map(str, dims))
-        return (
-            f"{thing!r} cannot be drawn as it is: that needs a domain of dimension {said}; pf.line and pf.plane cut "
-            "such out of larger ones"
-        )
+    if _dims(known):
+        text = f"{thing!r} cannot be drawn as it is: that needs a domain of dimension {_dims(known)}; pf.line and "
+        text += "pf.plane cut such out of larger ones"
+        return f"{text}. There is kind={' or '.join(repr(kind.name) for kind in fitting)}" if fitting else text
     text = " ".join(repr(thing).split())
     text = text if len(text) <= 80 else f"{text[:77]}..."
     valid = ", ".join(dict.fromkeys(kind.of for kind in KINDS))

@@ -29,8 +29,8 @@ class Polyhedra:
     """Polyhedron i is what the view shows of cell `cells[i]`: faces face_start[i]:face_start[i + 1].
 
     Face f has the corners points[corner_start[f]:corner_start[f + 1]], counter-clockwise as seen from outside, and
-    `on[f]` says what it lies on: the number of a facet of the atlas, or -1 on a side of the view that cuts the cell off, or
-    -2 on the plane that pictures are cut open with. Cells that do not reach into the view are left out.
+    `on[f]` says what it lies on: the number of a facet of the atlas, -1 for a side of the view that cuts the cell off,
+    or -2 for the plane that a picture is cut open with. Cells that do not reach into the view are left out.
     """
 
     cells: Ids

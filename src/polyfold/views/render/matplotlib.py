@@ -45,9 +45,15 @@ def draw(drawing: Drawing) -> Figure:
         return _grid(drawing)
     scenes = drawing.scenes if isinstance(drawing, Panels) else (drawing,)
     figure = Figure(figsize=_size(scenes), layout="constrained")
+    engine: Any = figure.get_layout_engine()
+    if any(map(is_solid, scenes)):
+        # Axes in space do not reckon with their own names.
+        engine.set(h_pad=0.12)
     for number, scene in enumerate(scenes, start=1):
         solid = is_solid(scene)
-        axes = figure.add_subplot(1, len(scenes), number, projection="3d" if solid else None)
+        # In space, parts are drawn in their order too: data on a surface would vanish in it.
+        space = {"projection": "3d", "computed_zorder": False} if solid else {}
+        axes = figure.add_subplot(1, len(scenes), number, **space)
         _scene(axes, scene, solid)
         if number > 1 and not solid:
             axes.set_ylabel("")
@@ -131,7 +137,7 @@ def _part(axes: Any, part: Part, solid: bool, layer: int) -> None:
         colour = look.colour if part.number is None else style.class_colour(part.number)
         axes.plot(*part.points.T, color=colour, linewidth=look.width, label=part.name or None, zorder=layer)
     elif isinstance(part, Mesh):
-        _mesh(axes, part)
+        _mesh(axes, part, layer)
 
 
 def _polygons(axes: Any, part: Polygons, layer: int) -> None:
@@ -159,7 +165,7 @@ def _segments(axes: Any, part: Segments, solid: bool, layer: int) -> None:
     if solid:
         from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-        axes.add_collection(Line3DCollection(part.ends, **settings), autolim=False)
+        axes.add_collection(Line3DCollection(part.ends, zorder=layer, **settings), autolim=False)
     else:
         from matplotlib.collections import LineCollection
 
@@ -190,7 +196,7 @@ def _points(axes: Any, part: Points, layer: int) -> None:
     _explain(axes, found, names=False)
 
 
-def _mesh(axes: Any, part: Mesh) -> None:
+def _mesh(axes: Any, part: Mesh, layer: int) -> None:
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     pieces = int(part.piece.max()) + 1 if len(part.piece) else 0
@@ -201,7 +207,7 @@ def _mesh(axes: Any, part: Mesh) -> None:
     edge = look.width if part.outlined and len(piece) < PLAIN_FROM else 0.0
     settings = {"edgecolors": style.INK if edge else colours, "linewidths": edge or 0.2, "alpha": look.opacity}
     # Limits are set by _scene: matplotlib's own would count the unused ends of shorter faces, which hold anything.
-    axes.add_collection(Poly3DCollection(faces, facecolors=colours, **settings), autolim=False)
+    axes.add_collection(Poly3DCollection(faces, facecolors=colours, zorder=layer, **settings), autolim=False)
     _explain(axes, found)
 
 
@@ -232,8 +238,10 @@ def _explain(axes: Any, found: Shades, names: bool = True) -> None:
 
     for colour, name in zip(found.colours, found.names, strict=True):
         if names and name:
-            # Not filled: axes in space take no flat shapes.
-            axes.plot([], [], "s", color=colour, markersize=8, label=name)
+            if axes.name == "3d":  # which takes no flat shapes
+                axes.plot([], [], "s", color=colour, markersize=8, label=name)
+            else:
+                axes.fill([], [], color=colour, label=name)
     if found.limits:
         lo, hi = found.limits
         scale = ScalarMappable(

@@ -43,7 +43,7 @@ class Paint:
     @property
     def thing(self) -> str:
         """What is drawn."""
-        return "cell" if self.classes is None else "part of cells"
+        return "cell" if self.classes is None else "part"
 
     def parts_of(self, cells: Any) -> Any:
         """What is drawn of some cells of the original; None is all."""
