@@ -1,8 +1,9 @@
 """Scenes as Plotly figures: few traces, whatever the number of shapes.
 
 Filled polygons are one trace a colour: rings with gaps between them. Such a trace can say one text at most, so texts
-are on invisible dots of one more trace, spread over the polygons. Large scenes are drawn by WebGL, all of their traces,
-since Plotly puts those of WebGL above all others. See docs/adr/0031-plots.md.
+are on invisible dots of one more trace, spread over the polygons. Many polygons are an image at the back instead; many
+lines and points are drawn by WebGL, and then all of them, since Plotly puts those above all others. See
+docs/adr/0031-plots.md.
 """
 
 from __future__ import annotations
@@ -14,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.analyses.pictures.raster import raster
 from polyfold.analyses.pictures.spread import spread
+from polyfold.analyses.pictures.view import View
 from polyfold.network.extras import require
 from polyfold.views.render import style
-from polyfold.views.render.faces import outlines
-from polyfold.views.render.style import LOOKS, PLAIN_FROM, Shades, shades, what_is_left_out
+from polyfold.views.render.faces import outlines, text_notes, texts_of_corners
+from polyfold.views.render.png import data_uri
+from polyfold.views.render.style import LOOKS, Shades, colour_notes, shades
 from polyfold.views.scene.shapes import (
     Bars,
     Curve,
@@ -40,14 +44,16 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
-# From this many shapes on, WebGL draws them; SVG is sharper, and everywhere.
+# From this many lines, points or texts on, WebGL draws them; SVG is sharper, and everywhere.
 WEBGL_FROM = 2_000
+# From this many on, polygons are an image with so many points along its longer side.
+IMAGE_FROM, IMAGE_SIDE = 5_000, 2_000
 # Texts are on a lattice of so many points along either side, besides one for each shape.
 _ACROSS = 24
-# Of longer texts a mesh has none: a figure should open.
-_MOST_TEXT = 8_000_000
 _HEIGHT, _PANEL, _PICTURE, _WIDTH = 480, 320, 150, 860
 _LINE, _WRAP = 16, 110
+# A little farther away than Plotly's own, so that no corner is cut off.
+_CAMERA = {"eye": {"x": 1.45, "y": -1.65, "z": 1.0}, "center": {"x": 0, "y": 0, "z": -0.12}}
 
 
 def draw(drawing: Drawing) -> Figure:
@@ -65,7 +71,8 @@ def draw(drawing: Drawing) -> Figure:
     )
     for column, scene in enumerate(scenes, start=1):
         _fill(figure, scene, column)
-    _finish(figure, drawing.title, all_notes(drawing, scenes), _height(scenes), 30 if titles else 8)
+    notes = (*all_notes(drawing, scenes), *image_notes(scenes), *text_notes(scenes))
+    _finish(figure, drawing.title, notes, _height(scenes), 30 if titles else 8)
     return figure
 
 
@@ -88,8 +95,15 @@ def all_notes(drawing: Scene | Panels, scenes: tuple[Scene, ...]) -> tuple[str, 
     """What is to be said below a figure, each thing once."""
     said = [*drawing.notes]
     for scene in scenes:
-        said += [*scene.notes, *what_is_left_out(scene)]
+        said += [*scene.notes, *colour_notes(scene)]
     return tuple(dict.fromkeys(said))
+
+
+def image_notes(scenes: tuple[Scene, ...]) -> tuple[str, ...]:
+    """That polygons became an image, if they did."""
+    counts = [len(p.start) - 1 for scene in scenes for p in scene.parts if isinstance(p, Polygons) and is_image(p)]
+    what = f"drawn as an image of {IMAGE_SIDE:,} points a side, without outlines: a smaller view shows them as polygons"
+    return tuple(f"{count:,} polygons are {what}." for count in counts)
 
 
 def is_solid(scene: Scene) -> bool:
@@ -106,11 +120,13 @@ def _dimension(part: Part) -> int:
 def _fill(figure: Figure, scene: Scene, column: int) -> None:
     """Put a scene's parts into a column of the figure."""
     solid = is_solid(scene)
-    count = sum(_count(part) for part in scene.parts)
-    pen = _Pen("3d" if solid else "gl" if count >= WEBGL_FROM else "", count >= PLAIN_FROM)
+    pen = _Pen("3d" if solid else "gl" if sum(map(_drawn_one_by_one, scene.parts)) >= WEBGL_FROM else "")
     for part in scene.parts:
         for trace in pen.traces(part):
             figure.add_trace(trace, row=1, col=column)
+        if isinstance(part, Polygons) and is_image(part):
+            axes = {f"{axis}ref": axis + (str(column) if column > 1 else "") for axis in "xy"}
+            figure.add_layout_image(**_image(part, scene), **axes)
     if solid:
         figure.update_scenes(_space(scene), row=1, col=column)
     else:
@@ -131,24 +147,49 @@ def _with_scales(figure: Figure, column: int) -> list[Any]:
     ]
 
 
-def _count(part: Part) -> int:
-    if isinstance(part, Polygons):
-        return len(part.start) - 1
+def _drawn_one_by_one(part: Part) -> int:
+    """How many lines, points and texts of a part the browser has to draw."""
     if isinstance(part, Segments):
         return len(part.ends)
+    if isinstance(part, Polygons):
+        return len(part.hover) - list(part.hover).count("")
     return 0 if isinstance(part, Bars) else len(part.points)
+
+
+def is_image(part: Polygons) -> bool:
+    """Whether polygons are too many to be drawn as such."""
+    return len(part.start) > IMAGE_FROM
+
+
+def _image(part: Polygons, scene: Scene) -> dict[str, Any]:
+    """Polygons as an image over what the scene shows."""
+    limits = scene.axes.limits or tuple(zip(part.points.min(axis=0), part.points.max(axis=0), strict=True))
+    (x0, x1), (y0, y1) = limits[:2]
+    shape = np.array([x1 - x0, y1 - y0]) if scene.axes.equal else np.ones(2)
+    columns, rows = np.maximum(1, np.round(IMAGE_SIDE * shape / shape.max())).astype(int).tolist()
+    found = shades(part.colouring, len(part.start) - 1, part.role, area=True)
+    owner = raster(part.start, part.points, View(np.array([x0, y0]), np.array([x1, y1])), columns, rows)
+    index = np.where(owner >= 0, found.group[owner], -1)
+    return {
+        "source": data_uri(index[::-1], found.colours),
+        "x": x0,
+        "y": y1,
+        "sizex": x1 - x0,
+        "sizey": y1 - y0,
+        "sizing": "stretch",
+        "layer": "below",
+    }
 
 
 class _Pen:
     """Turns parts into traces: in the plane, in the plane by WebGL ("gl") or in space ("3d")."""
 
-    def __init__(self, kind: str, plain: bool) -> None:
+    def __init__(self, kind: str) -> None:
         import plotly.graph_objects as go
 
         self.go = go
         self.solid = kind == "3d"
         self.scatter = {"": go.Scatter, "gl": go.Scattergl, "3d": go.Scatter3d}[kind]
-        self.plain = plain
 
     def traces(self, part: Part) -> Iterator[Any]:
         if isinstance(part, Polygons):
@@ -169,19 +210,20 @@ class _Pen:
     def _polygons(self, part: Polygons) -> Iterator[Any]:
         found = shades(part.colouring, len(part.start) - 1, part.role, area=True)
         look = LOOKS[part.role]
-        edge = 0.0 if self.plain else look.width
-        # Without outlines, a little of a polygon's own colour closes the seams between neighbours.
-        seam = 0.5
-        for number, colour in enumerate(found.colours):
+        for number, (colour, name) in enumerate(zip(found.colours, found.names, strict=True)):
+            if is_image(part):
+                if name:
+                    yield self._key(colour, name)
+                continue
             x, y = rings(part.start, part.points, np.flatnonzero(found.group == number))
-            name = found.names[number]
-            yield self.scatter(
-                x=self._numbers(x),
-                y=self._numbers(y),
+            yield self.go.Scatter(
+                x=x,
+                y=y,
                 mode="lines",
                 fill="toself",
                 fillcolor=colour,
-                line={"color": style.INK if edge else colour, "width": edge or seam},
+                # Without outlines, a little of a polygon's own colour closes the seams between neighbours.
+                line={"color": style.INK if look.width else colour, "width": look.width or 0.5},
                 opacity=look.opacity,
                 hoverinfo="skip",
                 name=name,
@@ -239,7 +281,7 @@ class _Pen:
     def _mesh(self, part: Mesh) -> Iterator[Any]:
         pieces = int(part.piece.max()) + 1 if len(part.piece) else 0
         found = shades(part.colouring, pieces, part.role, area=True)
-        said = _texts_of_corners(part)
+        said = texts_of_corners(part)
         yield self.go.Mesh3d(
             **self._places(part.points),
             **dict(zip("ijk", part.triangles.T, strict=True)),
@@ -252,7 +294,7 @@ class _Pen:
             name=part.name,
             showlegend=False,
         )
-        if part.outlined and len(part.triangles) < PLAIN_FROM:
+        if part.outlined:
             yield self._line(outlines(part), style.INK, LOOKS[part.role].width, "")
         for colour, name in zip(found.colours, found.names, strict=True):
             if name:
@@ -270,11 +312,8 @@ class _Pen:
 
     # -- the pieces that these are made of
 
-    def _numbers(self, values: Array) -> npt.NDArray[Any]:
-        return values.astype(np.float32) if self.plain else values
-
     def _places(self, points: Array) -> dict[str, Any]:
-        return {axis: self._numbers(points[:, k]) for k, axis in enumerate("xyz"[: points.shape[1]])}
+        return {axis: points[:, k] for k, axis in enumerate("xyz"[: points.shape[1]])}
 
     def _line(self, points: Array, colour: str, width: float, name: str) -> Any:
         return self.scatter(
@@ -345,16 +384,6 @@ def colour_scale(colours: Sequence[str]) -> list[list[Any]]:
     return [[k / (len(colours) - 1), colour] for k, colour in enumerate(colours)]
 
 
-def _texts_of_corners(part: Mesh) -> list[str] | None:
-    """A text for each corner of a mesh: that of its piece. Plotly says that of the corner next to the pointer."""
-    if not part.hover:
-        return None
-    owner = np.zeros(len(part.points), dtype=np.int64)
-    owner[part.triangles.ravel()] = np.repeat(part.piece, 3)
-    found: list[str] = np.array(part.hover, dtype=object)[owner].tolist()
-    return found if sum(map(len, found)) <= _MOST_TEXT else None
-
-
 def _plane(scene: Scene, column: int) -> tuple[dict[str, Any], dict[str, Any]]:
     axes = scene.axes
     common = {"showline": True, "linecolor": style.FAINT, "mirror": True, "ticks": "outside", "zeroline": False}
@@ -371,9 +400,7 @@ def _plane(scene: Scene, column: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _space(scene: Scene) -> dict[str, Any]:
     axes = scene.axes
-    # A little farther away than Plotly's own, so that no corner is cut off.
-    camera = {"eye": {"x": 1.45, "y": -1.65, "z": 1.0}, "center": {"x": 0, "y": 0, "z": -0.12}}
-    found: dict[str, Any] = {"aspectmode": "data" if axes.equal else "cube", "camera": camera}
+    found: dict[str, Any] = {"aspectmode": "data" if axes.equal else "cube", "camera": _CAMERA}
     for k, name in enumerate("xyz"):
         title = {"text": axes.labels[k] if k < len(axes.labels) else name}
         found[f"{name}axis"] = {"title": title, "showgrid": True, "gridcolor": "#e3e3e3", "nticks": 6}
