@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -21,13 +21,14 @@ Ids = npt.NDArray[np.int64]
 class Polygons:
     """Polygon i is the part of cell `cells[i]` in the view: corners points[start[i]:start[i + 1]], counter-clockwise.
 
-    Cells that do not reach into the view are left out. `cut` says which ones go on beyond it.
+    Cells that do not reach into the view are left out. `cut` says which ones go on beyond it, if it is
+    known.
     """
 
     cells: Ids
     start: Ids
     points: Array
-    cut: npt.NDArray[np.bool_]
+    cut: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
     def __len__(self) -> int:
         return len(self.cells)

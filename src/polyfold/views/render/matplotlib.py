@@ -9,9 +9,9 @@ import numpy as np
 
 from polyfold.network.extras import require
 from polyfold.views.render import style
+from polyfold.views.render.common import all_notes, height_by_width, is_solid, limits_of
 from polyfold.views.render.faces import face_corners, in_sight
-from polyfold.views.render.plotly import all_notes, height_by_width, is_solid, limits_of
-from polyfold.views.render.style import LOOKS, Shades, shades
+from polyfold.views.render.style import LOOKS, PLAIN_FROM, Shades, shades
 from polyfold.views.scene.shapes import (
     Bars,
     Curve,
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
 _WIDTH, _HEIGHT, _PANEL, _PICTURE, _AROUND = 6.4, 5.2, 3.6, 1.1, 1.1
 _WRAP = 95
-# From this many polygons on they have no outlines.
-_PLAIN_FROM = 20_000
 # So many entries beside each other in a figure of usual width; in all, more are no help.
 _ENTRIES, _LEGEND = 4, 16
 
@@ -72,7 +70,7 @@ def draw(drawing: Drawing) -> Figure:
 def _plain_notes(scenes: tuple[Scene, ...]) -> tuple[str, ...]:
     counts = [len(p.start) - 1 for scene in scenes for p in scene.parts if isinstance(p, Polygons) and p.role == "cell"]
     text = "Outlines are left out, since there are {:,} polygons."
-    return tuple(text.format(count) for count in counts if count >= _PLAIN_FROM)
+    return tuple(text.format(count) for count in counts if count >= PLAIN_FROM)
 
 
 def _legend(figure: Figure, place: str, one_column: bool) -> None:
@@ -153,7 +151,7 @@ def _polygons(axes: Any, part: Polygons, layer: int) -> None:
 
     count = len(part.start) - 1
     found, look = shades(part.colouring, count, part.role, area=True), LOOKS[part.role]
-    edge = 0.0 if count >= _PLAIN_FROM else look.width
+    edge = 0.0 if count >= PLAIN_FROM else look.width
     axes.add_collection(
         PolyCollection(
             np.split(part.points, part.start[1:-1]) if count else [],

@@ -138,6 +138,7 @@ def walls(atlas: Atlas, facets: Ids, view: View, role: Role) -> Segments:
 
 def notes(
     atlas: Atlas,
+    view: View,
     found: CellPolygons | Polyhedra,
     *,
     asked: int | None = None,
@@ -146,9 +147,10 @@ def notes(
 ) -> list[str]:
     """What the picture does not show of the cells (or other things) asked for, all unless said, and `where` that is."""
     said = []
-    if found.cut.any():
+    beyond = _beyond(atlas, view, found)
+    if beyond.any():
         endless = int((~atlas.bounded[found.cells]).sum())
-        text = f"{int(found.cut.sum()):,} of {how_many(len(found), thing)} shown go on beyond the view"
+        text = f"{int(beyond.sum()):,} of {how_many(len(found), thing)} shown go on beyond the view"
         said.append(f"{text}, {endless:,} of them without end." if endless else f"{text}.")
     count = len(atlas) if asked is None else asked
     hidden = count - len(found)
@@ -159,3 +161,11 @@ def notes(
     if len(found) > MOST_TEXTS:
         said.append(f"Only the {MOST_TEXTS:,} largest of {len(found):,} cells say what they are when pointed at.")
     return said
+
+
+def _beyond(atlas: Atlas, view: View, found: CellPolygons | Polyhedra) -> npt.NDArray[np.bool_]:
+    """Which of the cells shown go on beyond the view."""
+    if isinstance(found, CellPolygons) and len(found.cut) == len(found):
+        return found.cut
+    lo, hi = atlas.bounding_boxes(found.cells)
+    return np.asarray(((lo < view.lo) | (hi > view.hi)).any(axis=1))

@@ -57,7 +57,7 @@ def solids_scene(
     covered = None if apart else shown.covered(drawn)[face]
     parts: list[Part] = [Mesh(moved.points, corners, moved.owner[face], face, covered, outlined, colouring, said)]
     where = "outside the view" if cut is None else "outside the view or behind the cut"
-    notes = plane.notes(drawn, shown, asked=len(asked), where=where, thing=painted.thing)
+    notes = plane.notes(drawn, window, shown, asked=len(asked), where=where, thing=painted.thing)
     if apart:
         notes.append("Cells are pulled apart: where they are drawn is not where they lie.")
     parts += plane.data_points(rows, labels, painted.class_names)

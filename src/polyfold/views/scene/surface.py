@@ -47,5 +47,5 @@ def surface_scene(
         parts.append(Points(lifted(drawn, rows, window, painted.output), role="marked", name="data"))
     words = f"{name} over {how_many(len(painted.original), 'cell')}" if title is None else title
     axes = Axes((*plane.input_names(drawn, inputs), name))
-    notes = plane.notes(drawn, shown, thing=painted.thing)
+    notes = plane.notes(drawn, window, shown, thing=painted.thing)
     return Scene(tuple(parts), axes, words, (*notes, *left_out))
