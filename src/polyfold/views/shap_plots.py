@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from polyfold.analyses.shapley.result import Shapley
 from polyfold.errors import PolyfoldError
 from polyfold.network.extras import require
@@ -45,11 +47,15 @@ def _drawn(found: Shapley, kind: str, output: int | None, row: int | None, title
     if not len(found):
         raise PolyfoldError(f"a {kind} plot needs Shapley values of at least one input, and there are none")
     figure: Figure = plt.figure()
+    # shap spreads points by chance: the same values should give the same picture, and nobody else's chance change.
+    chance = np.random.get_state()
+    np.random.seed(0)
     try:
         found.plot(kind, output=output, row=row)
         if title is not None:
             figure.suptitle(title)
         figure.tight_layout()
     finally:
+        np.random.set_state(chance)
         plt.close(figure)
     return figure

@@ -83,7 +83,7 @@ def test_whole_cells_have_their_own_vertices_and_volumes() -> None:
     window = view_of(atlas, dim=3)
     assert window.limits == ((-1.0, 2.0), (0.0, 1.0), (0.0, 3.0))
     found = polyhedra(atlas, window)
-    assert found.cells.tolist() == list(range(len(atlas))) and not found.cut_off.any()
+    assert found.cells.tolist() == list(range(len(atlas))) and not found.cut.any()
     np.testing.assert_allclose(mesh_volumes(found), atlas.volumes(), rtol=1e-9)
     for item, vertices in enumerate(atlas.vertices()):
         assert {row.tobytes() for row in corners(found, item)} == {row.tobytes() for row in vertices}
@@ -94,7 +94,7 @@ def test_what_the_view_cuts_off_is_said() -> None:
     atlas = pf.unfold([([[1.0, 0.0, 0.0]], [0.0]), ([[1.0]], [0.0])])
     found = polyhedra(atlas, view_of(atlas, dim=3))
     assert mesh_volumes(found).tolist() == [4.0, 4.0]
-    assert found.cut_off.all()
+    assert found.cut.all()
     assert [int((found.on[found.owner == k] == VIEW_SIDE).sum()) for k in range(2)] == [5, 5]
     # The wall between them, listed by both, is all that cannot be seen.
     assert found.covered(atlas).tolist() == (found.on >= 0).tolist() and found.covered(atlas).sum() == 2

@@ -73,7 +73,7 @@ class Polyhedra:
         return shown[np.where(behind >= 0, behind, -1)]
 
     @cached_property
-    def cut_off(self) -> npt.NDArray[np.bool_]:
+    def cut(self) -> npt.NDArray[np.bool_]:
         """Whether sides of the view cut something off each cell."""
         found = np.zeros(len(self), dtype=bool)
         found[self.owner[self.on == VIEW_SIDE]] = True

@@ -1,4 +1,4 @@
-"""The faces of a mesh: triangles put together again, so that outlines are those of faces."""
+"""Meshes: triangles put together again as faces, so that outlines are those of faces, and texts of corners."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.views.scene.shapes import Mesh
+from polyfold.views.scene.shapes import Mesh, Scene
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
+
+# Of longer texts a mesh has none: a figure should open.
+_MOST_TEXT = 8_000_000
 
 
 def face_corners(mesh: Mesh) -> tuple[Ids, Ids, Ids]:
@@ -44,3 +47,20 @@ def outlines(mesh: Mesh) -> Array:
     found[np.arange(len(rows)) + 2 * face] = mesh.points[rows]
     found[start[1:] + 2 * np.arange(len(sizes))] = mesh.points[rows[start[:-1]]]
     return found[:-1]
+
+
+def texts_of_corners(part: Mesh) -> list[str] | None:
+    """A text for each corner of a mesh: that of its piece. Plotly says that of the corner next to the pointer."""
+    if not part.hover:
+        return None
+    owner = np.zeros(len(part.points), dtype=np.int64)
+    owner[part.triangles.ravel()] = np.repeat(part.piece, 3)
+    found: list[str] = np.array(part.hover, dtype=object)[owner].tolist()
+    return found if sum(map(len, found)) <= _MOST_TEXT else None
+
+
+def text_notes(scenes: tuple[Scene, ...]) -> tuple[str, ...]:
+    """That a mesh says nothing, if its texts are too many."""
+    meshes = [part for scene in scenes for part in scene.parts if isinstance(part, Mesh)]
+    said = "Cells do not say what they are when pointed at: there are too many corners for that."
+    return tuple(said for mesh in meshes[:1] if mesh.hover and not texts_of_corners(mesh))

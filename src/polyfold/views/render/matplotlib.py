@@ -9,8 +9,8 @@ import numpy as np
 
 from polyfold.network.extras import require
 from polyfold.views.render import style
+from polyfold.views.render.common import all_notes, height_by_width, is_solid, limits_of
 from polyfold.views.render.faces import face_corners, in_sight
-from polyfold.views.render.plotly import all_notes, height_by_width, is_solid, limits_of
 from polyfold.views.render.style import LOOKS, PLAIN_FROM, Shades, shades
 from polyfold.views.scene.shapes import (
     Bars,
@@ -210,7 +210,7 @@ def _mesh(axes: Any, part: Mesh, layer: int) -> None:
     start, rows, piece = face_corners(in_sight(part))
     colours = np.array(_colours(found), dtype=object)[piece].tolist()
     faces = np.split(part.points[rows], start[1:-1]) if len(piece) else []
-    edge = look.width if part.outlined and len(piece) < PLAIN_FROM else 0.0
+    edge = look.width if part.outlined else 0.0
     settings = {"edgecolors": style.INK if edge else colours, "linewidths": edge or 0.2, "alpha": look.opacity}
     # Limits are set by _scene: matplotlib's own would count the unused ends of shorter faces, which hold anything.
     axes.add_collection(Poly3DCollection(faces, facecolors=colours, zorder=layer, **settings), autolim=False)

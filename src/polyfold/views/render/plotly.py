@@ -20,9 +20,10 @@ from polyfold.analyses.pictures.spread import spread
 from polyfold.analyses.pictures.view import View
 from polyfold.network.extras import require
 from polyfold.views.render import style
-from polyfold.views.render.faces import outlines
+from polyfold.views.render.common import all_notes, height_by_width, is_solid, limits_of
+from polyfold.views.render.faces import outlines, text_notes, texts_of_corners
 from polyfold.views.render.png import data_uri
-from polyfold.views.render.style import LOOKS, PLAIN_FROM, Shades, colour_notes, shades
+from polyfold.views.render.style import LOOKS, Shades, shades
 from polyfold.views.scene.shapes import (
     Bars,
     Curve,
@@ -31,7 +32,6 @@ from polyfold.views.scene.shapes import (
     Mesh,
     Panels,
     Part,
-    Picture,
     Points,
     Polygons,
     Scene,
@@ -50,10 +50,10 @@ WEBGL_FROM = 2_000
 IMAGE_FROM, IMAGE_SIDE = 5_000, 2_000
 # Texts are on a lattice of so many points along either side, besides one for each shape.
 _ACROSS = 24
-# Of longer texts a mesh has none: a figure should open.
-_MOST_TEXT = 8_000_000
 _HEIGHT, _PANEL, _PICTURE, _WIDTH, _NARROWEST = 480, 320, 150, 800, 560
 _LINE, _WRAP, _ENTRIES = 16, 92, 5
+# A little farther away than Plotly's own, so that no corner is cut off.
+_CAMERA = {"eye": {"x": 1.45, "y": -1.65, "z": 1.0}, "center": {"x": 0, "y": 0, "z": -0.12}}
 
 
 def draw(drawing: Drawing) -> Figure:
@@ -71,7 +71,7 @@ def draw(drawing: Drawing) -> Figure:
     )
     for column, scene in enumerate(scenes, start=1):
         _fill(figure, scene, column)
-    notes = (*all_notes(drawing, scenes), *image_notes(scenes))
+    notes = (*all_notes(drawing, scenes), *image_notes(scenes), *text_notes(scenes))
     height = _height(scenes)
     _finish(figure, drawing.title, notes, height, 30 if titles else 8)
     share = height_by_width(scenes[0]) if len(scenes) == 1 else None
@@ -88,38 +88,11 @@ def _height(scenes: tuple[Scene, ...]) -> int:
     return most if len(shares) < len(scenes) else round(min(most, max(shares) * width))
 
 
-def height_by_width(scene: Scene) -> float | None:
-    """How a plane of one scale is shaped; None if that is free."""
-    if not (scene.axes.equal and scene.axes.limits) or is_solid(scene):
-        return None
-    (x0, x1), (y0, y1) = scene.axes.limits[:2]
-    return (y1 - y0) / (x1 - x0)
-
-
-def all_notes(drawing: Scene | Panels, scenes: tuple[Scene, ...]) -> tuple[str, ...]:
-    """What is to be said below a figure, each thing once."""
-    said = [*drawing.notes]
-    for scene in scenes:
-        said += [*scene.notes, *colour_notes(scene)]
-    return tuple(dict.fromkeys(said))
-
-
 def image_notes(scenes: tuple[Scene, ...]) -> tuple[str, ...]:
     """That polygons became an image, if they did."""
     counts = [len(p.start) - 1 for scene in scenes for p in scene.parts if isinstance(p, Polygons) and is_image(p)]
     what = f"drawn as an image of {IMAGE_SIDE:,} points a side, without outlines: a smaller view shows them as polygons"
     return tuple(f"{count:,} polygons are {what}." for count in counts)
-
-
-def is_solid(scene: Scene) -> bool:
-    """Whether any part of a scene has three coordinates."""
-    return any(_dimension(part) == 3 for part in scene.parts)
-
-
-def _dimension(part: Part) -> int:
-    if isinstance(part, Bars):
-        return 2
-    return int(part.ends.shape[-1] if isinstance(part, Segments) else part.points.shape[-1])
 
 
 def _fill(figure: Figure, scene: Scene, column: int) -> None:
@@ -286,7 +259,7 @@ class _Pen:
     def _mesh(self, part: Mesh) -> Iterator[Any]:
         pieces = int(part.piece.max()) + 1 if len(part.piece) else 0
         found = shades(part.colouring, pieces, part.role, area=True)
-        said = _texts_of_corners(part)
+        said = texts_of_corners(part)
         yield self.go.Mesh3d(
             **self._places(part.points),
             **dict(zip("ijk", part.triangles.T, strict=True)),
@@ -299,7 +272,7 @@ class _Pen:
             name=part.name,
             showlegend=False,
         )
-        if part.outlined and len(part.triangles) < PLAIN_FROM:
+        if part.outlined:
             yield self._line(outlines(part), style.INK, LOOKS[part.role].width, "")
         for colour, name in zip(found.colours, found.names, strict=True):
             if name:
@@ -389,16 +362,6 @@ def colour_scale(colours: Sequence[str]) -> list[list[Any]]:
     return [[k / (len(colours) - 1), colour] for k, colour in enumerate(colours)]
 
 
-def _texts_of_corners(part: Mesh) -> list[str] | None:
-    """A text for each corner of a mesh: that of its piece. Plotly says that of the corner next to the pointer."""
-    if not part.hover:
-        return None
-    owner = np.zeros(len(part.points), dtype=np.int64)
-    owner[part.triangles.ravel()] = np.repeat(part.piece, 3)
-    found: list[str] = np.array(part.hover, dtype=object)[owner].tolist()
-    return found if sum(map(len, found)) <= _MOST_TEXT else None
-
-
 def _plane(scene: Scene, column: int) -> tuple[dict[str, Any], dict[str, Any]]:
     axes = scene.axes
     common = {"showline": True, "linecolor": style.FAINT, "mirror": True, "ticks": "outside", "zeroline": False}
@@ -415,9 +378,7 @@ def _plane(scene: Scene, column: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _space(scene: Scene) -> dict[str, Any]:
     axes = scene.axes
-    # A little farther away than Plotly's own, so that no corner is cut off.
-    camera = {"eye": {"x": 1.45, "y": -1.65, "z": 1.0}, "center": {"x": 0, "y": 0, "z": -0.12}}
-    found: dict[str, Any] = {"aspectmode": "data" if axes.equal else "cube", "camera": camera}
+    found: dict[str, Any] = {"aspectmode": "data" if axes.equal else "cube", "camera": _CAMERA, "dragmode": "turntable"}
     for k, name in enumerate("xyz"):
         title = {"text": axes.labels[k] if k < len(axes.labels) else name}
         found[f"{name}axis"] = {"title": title, "showgrid": True, "gridcolor": "#e3e3e3", "nticks": 6}
@@ -461,15 +422,6 @@ def _grid(grid: Grid) -> Figure:
         figure.update_yaxes(title_text=name, row=i + 1, col=1)
     _finish(figure, grid.title, grid.notes, rows * _PICTURE, 30)
     return figure
-
-
-def limits_of(picture: Picture) -> tuple[float, float]:
-    """The values at both ends of a picture's colours; zero is in the middle of signed ones."""
-    finite = picture.pixels[np.isfinite(picture.pixels)]
-    if picture.signed:
-        most = float(np.abs(finite).max(initial=0.0)) or 1.0
-        return -most, most
-    return float(finite.min(initial=0.0)), float(finite.max(initial=0.0)) or 1.0
 
 
 def _finish(figure: Figure, title: str, notes: tuple[str, ...], height: int, above: int) -> None:

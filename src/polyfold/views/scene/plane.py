@@ -124,6 +124,13 @@ def shown_walls(atlas: Atlas) -> tuple[Ids, list[str]]:
     return facets[:0], [f"The {len(facets):,} walls between cells are left out."]
 
 
+def outlined(asked: bool, faces: int) -> tuple[bool, tuple[str, ...]]:
+    """Whether so many faces in space get outlines, and what to say if they do not."""
+    if not asked or faces <= MOST_WALLS:
+        return asked, ()
+    return False, (f"The outlines of {faces:,} faces are left out.",)
+
+
 def walls(atlas: Atlas, facets: Ids, view: View, role: Role) -> Segments:
     """Facets as lines."""
     return Segments(facet_segments(atlas, facets, view)[1], role=role)

@@ -53,15 +53,16 @@ def solids_scene(
     said = plane.texts(drawn, shown, inputs, painted.output_names, rows if painted.classes is None else None)
     moved = shown.exploded(apart)
     corners, face = moved.triangles
+    outlined, left_out = plane.outlined(edges, len(moved.owner))
     covered = None if apart else shown.covered(drawn)[face]
-    parts: list[Part] = [Mesh(moved.points, corners, moved.owner[face], face, covered, edges, colouring, said)]
+    parts: list[Part] = [Mesh(moved.points, corners, moved.owner[face], face, covered, outlined, colouring, said)]
     where = "outside the view" if cut is None else "outside the view or behind the cut"
     notes = plane.notes(drawn, window, shown, asked=len(asked), where=where, thing=painted.thing)
     if apart:
         notes.append("Cells are pulled apart: where they are drawn is not where they lie.")
     parts += plane.data_points(rows, labels, painted.class_names)
     words = f"{how_many(len(original), 'cell')}, coloured by {colouring.label}" if title is None else title
-    return Scene(tuple(parts), Axes(plane.input_names(drawn, inputs), equal=True), words, tuple(notes))
+    return Scene(tuple(parts), Axes(plane.input_names(drawn, inputs), equal=True), words, (*notes, *left_out))
 
 
 def _factor(explode: Any) -> float:

@@ -41,9 +41,11 @@ def surface_scene(
     said = plane.texts(drawn, shown, inputs, painted.output_names, rows if painted.classes is None else None)
     colouring = painted.colouring(shown.cells, middles(shown.start, shown.points))
     corners, piece = triangles(shown.start)
-    parts: list[Part] = [Mesh(points, corners, piece, piece, None, edges, colouring, said)]
+    outlined, left_out = plane.outlined(edges, len(shown))
+    parts: list[Part] = [Mesh(points, corners, piece, piece, None, outlined, colouring, said)]
     if rows is not None:
         parts.append(Points(lifted(drawn, rows, window, painted.output), role="marked", name="data"))
     words = f"{name} over {how_many(len(painted.original), 'cell')}" if title is None else title
     axes = Axes((*plane.input_names(drawn, inputs), name))
-    return Scene(tuple(parts), axes, words, tuple(plane.notes(drawn, window, shown, thing=painted.thing)))
+    notes = plane.notes(drawn, window, shown, thing=painted.thing)
+    return Scene(tuple(parts), axes, words, (*notes, *left_out))
