@@ -23,7 +23,9 @@ class Shown:
 
     def at(self, point: np.ndarray) -> list[str]:
         """The colours of all polygons that hold a point."""
-        return [colour for ring, colour in zip(self.rings, self.colours, strict=True) if holds(ring, point)]
+        near = [bool((r.min(axis=0) <= point).all() and (point <= r.max(axis=0)).all()) for r in self.rings]
+        found = zip(self.rings, self.colours, near, strict=True)
+        return [colour for ring, colour, maybe in found if maybe and holds(ring, point)]
 
 
 def shown(figure: Any) -> Shown:

@@ -174,3 +174,17 @@ def test_a_view_of_data_on_all_of_the_plane() -> None:
     data = np.array([[0.0, 0.0], [1.0, 2.0]])
     figure = pf.plot(pf.unfold(LAYERS), data=data)
     assert figure.layout.xaxis.range == (-0.25, 1.25) and figure.layout.yaxis.range == (-0.5, 2.5)
+
+
+def test_a_slider_shows_one_layer_at_a_time() -> None:
+    side_by_side = pf.plot(ATLAS, kind="folds", boundary=True)
+    figure = pf.plot(ATLAS, kind="folds", boundary=True, slider=True)
+    (slider,) = figure.layout.sliders
+    assert [step.label for step in slider.steps] == ["layer relu1", "layer relu2", "output"]
+    for number, step in enumerate(slider.steps):
+        panel = [t for t in side_by_side.data if (t.xaxis or "x") == f"x{number + 1 if number else ''}"]
+        seen = [t for t, visible in zip(figure.data, step.args[0]["visible"], strict=True) if visible]
+        assert len(seen) == len(panel)
+        for one, other in zip(seen, panel, strict=True):
+            np.testing.assert_array_equal(one.x, other.x)
+    assert [t.visible for t in figure.data] == list(slider.steps[0].args[0]["visible"])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from polyfold.views.render import style
 from polyfold.views.render.common import all_notes, height_by_width, is_solid, limits_of
 from polyfold.views.render.faces import outlines, text_notes, texts_of_corners
 from polyfold.views.render.png import data_uri
+from polyfold.views.render.slider import with_slider
 from polyfold.views.render.style import LOOKS, Shades, shades
 from polyfold.views.scene.shapes import (
     Bars,
@@ -61,6 +63,10 @@ def draw(drawing: Drawing) -> Figure:
     require("plotly", extra="plot", purpose="a plot")
     if isinstance(drawing, Grid):
         return _grid(drawing)
+    if isinstance(drawing, Panels) and drawing.slider:
+        notes = tuple(dict.fromkeys(note for scene in drawing.scenes for note in scene.notes))
+        alike = [replace(scene, title=drawing.title, notes=(*drawing.notes, *notes)) for scene in drawing.scenes]
+        return with_slider([draw(scene) for scene in alike], [scene.title for scene in drawing.scenes])
     scenes = drawing.scenes if isinstance(drawing, Panels) else (drawing,)
     from plotly.subplots import make_subplots
 

@@ -30,6 +30,7 @@ def folds_scene(
     atlas: Atlas,
     *,
     layer: int | None = None,
+    slider: bool = False,
     boundary: Any = False,
     view: Any = None,
     data: Any = None,
@@ -39,7 +40,8 @@ def folds_scene(
 ) -> Scene | Panels:
     """A panel for each layer, or one layer alone: its zero sets, with those of all earlier layers in grey.
 
-    With `boundary` the decision boundary comes last, as that of the output layer.
+    With `boundary` the decision boundary comes last, as that of the output layer; with `slider` there is one panel at a
+    time, where the renderer has sliders.
     """
     names, of_gate = layer_of_gates(atlas)
     if not names:
@@ -72,7 +74,7 @@ def folds_scene(
     if layer is not None:
         alone = panel(one_of(layer, len(names), "layer", "the network"))
         return Scene(alone.parts, axes, alone.title if title is None else title, notes)
-    return Panels(tuple(panel(k) for k in range(len(names) + (boundary is not False))), words, notes)
+    return Panels(tuple(panel(k) for k in range(len(names) + (boundary is not False))), words, notes, slider)
 
 
 def _walls_of(atlas: Atlas, facets: Ids) -> Ids:

@@ -146,11 +146,12 @@ class Grid:
 
 @dataclass(frozen=True, eq=False)
 class Panels:
-    """Scenes side by side, which belong together."""
+    """Scenes side by side, which belong together; if `slider`, one at a time where the renderer has a slider."""
 
     scenes: tuple[Scene, ...]
     title: str = ""
     notes: tuple[str, ...] = ()
+    slider: bool = False
 
 
 Drawing = Scene | Panels | Grid
