@@ -246,4 +246,6 @@ def box_segments(found: Boxes, view: View) -> Segments:
 def _beyond(found: DecisionBoundary) -> list[str]:
     if found.bounded.all():
         return []
-    return [f"{how_many(int((~found.bounded).sum()), 'piece')} of the boundary go on without end beyond the view."]
+    endless = int((~found.bounded).sum())
+    go = "goes" if endless == 1 else "go"
+    return [f"{how_many(endless, 'piece')} of the boundary {go} on without end beyond the view."]

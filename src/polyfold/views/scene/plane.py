@@ -150,7 +150,8 @@ def notes(
     beyond = _beyond(atlas, view, found)
     if beyond.any():
         endless = int((~atlas.bounded[found.cells]).sum())
-        text = f"{int(beyond.sum()):,} of {how_many(len(found), thing)} shown {'goes' if beyond.sum() == 1 else 'go'} on beyond the view"
+        go = "goes" if beyond.sum() == 1 else "go"
+        text = f"{int(beyond.sum()):,} of {how_many(len(found), thing)} shown {go} on beyond the view"
         said.append(f"{text}, {endless:,} of them without end." if endless else f"{text}.")
     count = len(atlas) if asked is None else asked
     hidden = count - len(found)
