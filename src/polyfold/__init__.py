@@ -119,6 +119,7 @@ if TYPE_CHECKING:
     from polyfold.network.load import load
     from polyfold.program.program import Program
     from polyfold.views.film_strip import film_strip
+    from polyfold.views.movie import Movie, movie
 
 __version__ = "0.1.0"
 
@@ -162,6 +163,7 @@ __all__ = [
     "MapDrift",
     "MapMatrices",
     "Match",
+    "Movie",
     "NearestChange",
     "Network",
     "PatternMap",
@@ -242,6 +244,7 @@ __all__ = [
     "maximum",
     "mean",
     "minimum",
+    "movie",
     "nearest_change",
     "open",
     "open_recording",
@@ -380,6 +383,7 @@ _PLACES = {
     "network.load": ("load",),
     "program.program": ("Program",),
     "views.film_strip": ("film_strip",),
+    "views.movie": ("Movie", "movie"),
 }
 _MODULE_OF = {
     entry.split(" ")[-1]: (module, entry.split(" ")[0]) for module, names in _PLACES.items() for entry in names

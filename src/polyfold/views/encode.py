@@ -1,0 +1,115 @@
+"""Movies out of pixels, written picture by picture: MP4 by ffmpeg, as a program of its own, and GIF by Pillow.
+
+An encoder is a function that takes pictures (height, width, 3) of bytes, one at a time; it is given to a block, and the
+file is whole when the block has ended. None keeps more than one picture.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.errors import NetworkError, StorageError
+from polyfold.network.extras import require
+
+Pixels = npt.NDArray[np.uint8]
+Add = Callable[[Pixels], None]
+
+# GIF counts in hundredths of a second, and browsers slow shorter ones down.
+_SHORTEST = 2
+# How long the last picture of a GIF stays before it starts again, in hundredths of a second.
+_PAUSE = 150
+
+
+def ffmpeg_program() -> str:
+    """The ffmpeg on the PATH, or the one that comes with the package imageio-ffmpeg."""
+    found = shutil.which("ffmpeg")
+    if found:
+        return found
+    try:
+        program: str = require("imageio_ffmpeg", extra="movie", purpose="an MP4 movie").get_ffmpeg_exe()
+    except (NetworkError, RuntimeError) as error:
+        raise NetworkError(
+            f"an MP4 movie needs the program ffmpeg, and there is none ({error}); .gif and .html movies need none"
+        ) from None
+    return program
+
+
+@contextmanager
+def mp4(path: Path, fps: float, program: str) -> Iterator[Add]:
+    """H.264 in MP4, with colours as browsers play them; sides of pictures must be even."""
+    with tempfile.TemporaryFile() as said:
+        running: subprocess.Popen[bytes] | None = None
+
+        def add(picture: Pixels) -> None:
+            nonlocal running
+            if running is None:
+                height, width = picture.shape[:2]
+                # In a session of its own Ctrl-C reaches us alone, and we end it.
+                running = subprocess.Popen(
+                    _command(program, width, height, fps, path),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.DEVNULL,
+                    stderr=said,
+                    start_new_session=True,
+                )
+            assert running.stdin is not None
+            try:
+                running.stdin.write(np.ascontiguousarray(picture).tobytes())
+            except BrokenPipeError:
+                running.wait()
+                raise _failed(said) from None
+
+        try:
+            yield add
+            if running is not None:
+                assert running.stdin is not None
+                running.stdin.close()
+                if running.wait():
+                    raise _failed(said)
+        finally:
+            if running is not None and running.poll() is None:
+                running.kill()
+                running.wait()
+
+
+def _command(program: str, width: int, height: int, fps: float, path: Path) -> list[str]:
+    given = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", f"{fps:g}", "-i", "-"]
+    wanted = ["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "18", "-movflags", "+faststart"]
+    return [program, "-loglevel", "error", "-y", *given, *wanted, "-f", "mp4", str(path)]
+
+
+def _failed(said: Any) -> StorageError:
+    said.seek(0)
+    lines = said.read().decode(errors="replace").strip().splitlines()
+    return StorageError(f"ffmpeg failed: {lines[-1] if lines else 'it gave no reason'}")
+
+
+@contextmanager
+def gif(path: Path, fps: float, pictures: int) -> Iterator[Add]:
+    """A GIF that starts again at its end. Each picture has its own 256 colours, without dithering."""
+    image, plugin = (require(f"PIL.{name}", extra="plot", purpose="a GIF") for name in ("Image", "GifImagePlugin"))
+    written = 0
+    with path.open("wb") as file:
+
+        def add(picture: Pixels) -> None:
+            nonlocal written
+            frame = image.fromarray(picture).quantize(256, dither=image.Dither.NONE)
+            if not written:
+                for block in plugin.getheader(frame, info={"loop": 0})[0]:
+                    file.write(block)
+            written += 1
+            hundredths = max(_SHORTEST, round(100 / fps)) if written < pictures else _PAUSE
+            for block in plugin.getdata(frame, duration=10 * hundredths, include_color_table=True):
+                file.write(block)
+
+        yield add
+        file.write(b";")
