@@ -227,7 +227,9 @@ def test_player_covers_the_view_once(recording, data, tmp_path):
     np.testing.assert_allclose(LO + at / 65535 * (HI - LO), X, atol=2 / 65535)
     assert [frame["step"] for frame in frames] == [0, 1, 2, 3, 4]
     assert [frame["cells"] for frame in frames] == made.cells.tolist()
-    assert [frame["accuracy"] for frame in frames] == made.accuracy.tolist()
+    assert [frame["said"] for frame in frames] == [
+        f"step {k} · {made.cells[k]} cells · accuracy {100 * made.accuracy[k]:.1f} %" for k in range(FRAMES)
+    ]
     assert [frame["logged"]["loss"] for frame in frames] == [None, 1.0, 1 / 2, 1 / 3, 1 / 4]
     points = np.random.default_rng(5).uniform(0, 65535, size=(300, 2))
     inputs = LO + points / 65535 * (HI - LO)
@@ -276,7 +278,7 @@ def test_a_plane_through_more_inputs(tmp_path):
     made = pf.movie(five, pf.plane(p, q, r), path=tmp_path / "a.html", data=X, labels=np.zeros(30, int), frames=2)
     film, frames = decoded(made.path)
     assert film["axes"] == ["u", "v"] and film["points"] == "" and "30 data points count" in film["notes"][0]
-    assert frames[1]["accuracy"] == (five.network(4)(X).argmax(axis=1) == 0).mean()
+    assert made.accuracy[1] == (five.network(4)(X).argmax(axis=1) == 0).mean()
     points = rng.uniform(0, 65535, size=(200, 2))
     u = points / 65535
     told = said_by(five.network(4), p + u[:, :1] * (q - p) + u[:, 1:] * (r - p))

@@ -110,7 +110,7 @@ function draw() {
   }
   if (at("data").checked) {
     pen.lineWidth = density;
-    pen.strokeStyle = night ? "#000000" : "#ffffff";
+    pen.strokeStyle = "#ffffff";
     for (let i = 0; i < points.length / 2; i++) {
       pen.beginPath();
       pen.arc(px(points[2 * i]), py(points[2 * i + 1]), 3.2 * density, 0, 2 * Math.PI);
@@ -190,10 +190,8 @@ function details() {
 // -- the controls
 
 function said(frame) {
-  const parts = [`${film.stepName} ${frame.step}`, `${frame.cells} ${frame.cells === 1 ? "cell" : "cells"}`];
-  if (frame.accuracy !== null) parts.push(`accuracy ${(100 * frame.accuracy).toFixed(1)} %`);
-  for (const [name, value] of Object.entries(frame.logged)) if (value !== null) parts.push(`${name} ${digits(value)}`);
-  return parts.join(" \u00b7 ");
+  const logged = Object.entries(frame.logged).filter(([, value]) => value !== null);
+  return [frame.said, ...logged.map(([name, value]) => `${name} ${digits(value)}`)].join(" \u00b7 ");
 }
 
 function show(next) {

@@ -25,7 +25,7 @@ import numpy.typing as npt
 from polyfold.analyses.pictures.training import Film, Frame
 from polyfold.analyses.pictures.view import View
 from polyfold.views.render.style import CLASS_COLOURS, SCALE
-from polyfold.views.scene.training import Legend
+from polyfold.views.scene.training import Legend, caption
 
 Array = npt.NDArray[np.float64]
 
@@ -74,13 +74,13 @@ def write_player(
             file.write("[")
             for k, frame in enumerate(frames):
                 file.write(",\n" if k else "\n")
-                file.write(_json(_packed(frame, film, rows)))
+                file.write(_json(_packed(frame, film, rows, legend.step_name)))
             file.write("\n]")
         else:
             file.write(texts[piece])
 
 
-def _packed(frame: Frame, film: Film, rows: int) -> dict[str, Any]:
+def _packed(frame: Frame, film: Film, rows: int, step_name: str) -> dict[str, Any]:
     """One frame as it is written."""
     A, c = frame.A[frame.cell], frame.c[frame.cell]
     if rows < film.outputs:
@@ -97,8 +97,8 @@ def _packed(frame: Frame, film: Film, rows: int) -> dict[str, Any]:
     ]
     return {
         "step": frame.step,
+        "said": caption(frame, step_name),
         "cells": frame.cells,
-        "accuracy": frame.accuracy,
         "logged": {name: value if isfinite(value) else None for name, value in frame.logged.items()},
         "polygons": len(frame.shapes),
         "corners": len(frame.shapes.points),

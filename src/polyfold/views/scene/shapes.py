@@ -11,20 +11,22 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
-# What a shape is for; a renderer has one style for each.
-Role = Literal["cell", "wall", "earlier", "boundary", "data", "edge", "box", "surface", "curve", "marked"]
+# What a shape is for; a renderer has one style for each. A patch is a cell without an outline.
+Role = Literal["cell", "patch", "wall", "earlier", "boundary", "data", "edge", "box", "surface", "curve", "marked"]
 
 
 @dataclass(frozen=True, eq=False)
 class Colouring:
     """One value for each shape: a number on a scale, or, if `names` are given, the number of a name.
 
-    `label` says what the values are. NaN, or a number below zero for names, is drawn in grey.
+    `label` says what the values are. NaN, or a number below zero for names, is drawn in grey. A scale goes from the
+    least value to the largest, unless `limits` say otherwise, as for pictures that belong together.
     """
 
     values: Array
     label: str
     names: tuple[str, ...] | None = None
+    limits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,3 +137,15 @@ class Grid:
     row_names: tuple[str, ...] = ()
     title: str = ""
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Panels:
+    """Scenes side by side, which belong together."""
+
+    scenes: tuple[Scene, ...]
+    title: str = ""
+    notes: tuple[str, ...] = ()
+
+
+Drawing = Scene | Panels | Grid
