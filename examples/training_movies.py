@@ -4,7 +4,8 @@
 
 A circle inside an annulus, with three hidden nodes (figure 8) and with three layers of eight (figures 5 and 9); and the
 same problem combined with XOR, with three layers of eight (figure 10). Each is trained in torch, recorded, and shown as
-an HTML player, a GIF and an MP4. Recordings are kept beside them, for `polyfold movie`.
+an HTML player, a GIF and an MP4. Of networks with layers there is a picture too: where each layer's neurons switch at
+the end, over those of earlier layers (figure 5). Recordings are kept beside them, for `polyfold movie`.
 """
 
 from __future__ import annotations
@@ -66,10 +67,14 @@ def make(name: str, folder: Path, kinds: list[str], frames: int | None) -> None:
             progress=sys.stderr.isatty(),
         )
         assert made.accuracy is not None
-        print(
-            f"{made.path}: {len(made)} frames, {made.cells[0]} to {made.cells[-1]} cells, accuracy "
-            f"{100 * made.accuracy[-1]:.1f} %, {made.path.stat().st_size / 1e6:.2f} MB, {time.perf_counter() - begun:.1f} s"
-        )
+        cells, right = f"{made.cells[0]} to {made.cells[-1]} cells", f"accuracy {100 * made.accuracy[-1]:.1f} %"
+        cost = f"{made.path.stat().st_size / 1e6:.2f} MB, {time.perf_counter() - begun:.1f} s"
+        print(f"{made.path}: {len(made)} frames, {cells}, {right}, {cost}")
+    if len(example.hidden) > 1:
+        path = folder / f"{name}_folds.png"
+        atlas = pf.unfold(found.recording.network(-1), pf.box(*EXTENT))
+        pf.plot(atlas, kind="folds", boundary=True, renderer="matplotlib", title=example.title, path=path)
+        print(f"{path}: {len(atlas)} cells, layer by layer")
 
 
 def main(arguments: list[str] | None = None) -> None:

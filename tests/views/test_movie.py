@@ -117,9 +117,7 @@ def test_frames_say_what_the_networks_say(recording, data):
         largest = np.sort(network(frame.boundary.reshape(-1, 2)), axis=1)
         np.testing.assert_allclose(largest[:, -1], largest[:, -2], atol=1e-9)
         lengths = np.linalg.norm(frame.boundary[:, 1] - frame.boundary[:, 0], axis=1)
-        assert lengths.sum() == pytest.approx(
-            pf.decision_boundary(pf.unfold(network, BOX)).measures.sum(), rel=1e-12
-        )
+        assert lengths.sum() == pytest.approx(pf.decision_boundary(pf.unfold(network, BOX)).measures.sum(), rel=1e-12)
 
 
 def test_limits_hold_for_all_frames(recording):
@@ -133,7 +131,8 @@ def test_limits_hold_for_all_frames(recording):
 
 
 @pytest.mark.parametrize(
-    ("frames", "expected"), [(None, [0, 1, 2, 3, 4]), (3, [0, 2, 4]), (1, [0]), (99, [0, 1, 2, 3, 4]), ([3, -1], [3, 4])]
+    ("frames", "expected"),
+    [(None, [0, 1, 2, 3, 4]), (3, [0, 2, 4]), (1, [0]), (99, [0, 1, 2, 3, 4]), ([3, -1], [3, 4])],
 )
 def test_which_frames(recording, frames, expected):
     assert film_of(recording, BOX, frames=frames).snapshots.tolist() == expected
@@ -174,7 +173,7 @@ def check_pixels(pictures: list[np.ndarray], recording: pf.Recording, place: Lay
 
 def place_of(recording: pf.Recording, size: int) -> Layout:
     film = film_of(recording, BOX, frames=1)
-    return layout(frame_scene(film, film.frame(0), Legend(("a", "b", "c"), "class", (0, 2), "step")), size)
+    return layout(frame_scene(film, film.frame(0), Legend(("x0", "x1"), ("a", "b", "c"), "class", (0, 2), "step")), size)
 
 
 def test_gif(recording, tmp_path):
@@ -277,7 +276,7 @@ def test_a_plane_through_more_inputs(tmp_path):
     X = rng.normal(size=(30, 5))
     made = pf.movie(five, pf.plane(p, q, r), path=tmp_path / "a.html", data=X, labels=np.zeros(30, int), frames=2)
     film, frames = decoded(made.path)
-    assert film["axes"] == ["u", "v"] and film["points"] == "" and "30 data points count" in film["notes"][0]
+    assert film["axes"] == ["u0", "u1"] and film["points"] == "" and "30 data points count" in film["notes"][0]
     assert made.accuracy[1] == (five.network(4)(X).argmax(axis=1) == 0).mean()
     points = rng.uniform(0, 65535, size=(200, 2))
     u = points / 65535
@@ -341,7 +340,7 @@ def test_what_ffmpeg_says_is_passed_on(recording, tmp_path, monkeypatch):
         ({"frames": []}, PolyfoldError, "shows nothing"),
         ({"frames": "all"}, PolyfoldError, "frames='all' must be how many"),
         ({"frames": [9]}, IndexError, "there is no snapshot 9"),
-        ({"names": ["a"]}, PolyfoldError, "must be 3 names, one a class"),
+        ({"names": ["a"]}, PolyfoldError, "there are 3 class names"),
         ({"threshold": 1.0}, PolyfoldError, "a threshold is for one output"),
         ({"data": [[1.0, 2.0, 3.0]]}, ShapeError, r"data need the shape \(rows, 2\), not \(1, 3\)"),
         ({"data": [[1.0, np.inf]]}, ShapeError, "finite"),

@@ -18,8 +18,8 @@ def reporter(progress: bool | Progress, what: str = "cells", total: int | None =
         yield lambda cells: None
         return
     from rich.console import Console
-    from rich.progress import Progress as Bar
     from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
 
     columns: list[ProgressColumn] = [SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()]
     if total is not None:

@@ -3,12 +3,14 @@
 A circle inside an annulus (figure 7, left), and the same four times with the classes exchanged as in XOR (right). The
 paper gives pictures and no numbers: radii, gaps and the training are chosen here. It needs torch.
 
-    recording, data, labels = trained("circle", (3,))
+    found = trained("circle", (3,))
+    pf.movie(found.recording, pf.box(-1, 1), path="circle.mp4", data=found.data, labels=found.labels)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any
@@ -95,7 +97,7 @@ def trained(
     model = torch.nn.Sequential(*layers, torch.nn.Linear(hidden[-1], 1))
     inputs, targets = torch.tensor(X, dtype=torch.float32), torch.tensor(y[:, None], dtype=torch.float32)
     optimizer = torch.optim.Adam(model.parameters(), rate)
-    with record(model, path, every=every) as recorder:
+    with _one_thread(torch), record(model, path, every=every) as recorder:
         for epoch in range(epochs):
             loss = torch.nn.functional.binary_cross_entropy_with_logits(model(inputs), targets)
             optimizer.zero_grad()
@@ -104,3 +106,14 @@ def trained(
             recorder.step(loss=loss)
             progress(epoch + 1)
     return Trained(recorder.recording, X, y)
+
+
+@contextmanager
+def _one_thread(torch: Any) -> Iterator[None]:
+    """Threads of torch wait for each other far longer than such small layers take."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -102,7 +102,7 @@ def gif(path: Path, fps: float, pictures: int) -> Iterator[Add]:
 
         def add(picture: Pixels) -> None:
             nonlocal written
-            frame = image.fromarray(picture).quantize(256, dither=image.Dither.NONE)
+            frame = image.fromarray(picture).quantize(256, method=image.Quantize.MAXCOVERAGE)
             if not written:
                 for block in plugin.getheader(frame, info={"loop": 0})[0]:
                     file.write(block)

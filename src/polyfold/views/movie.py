@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.pictures.training import Film, Frame, film_of
 from polyfold.analyses.recording.recording import Recording
+from polyfold.analyses.words import names_for
 from polyfold.engine.progress import reporter
 from polyfold.errors import PolyfoldError, StorageError, how_many
 from polyfold.network.extras import require
@@ -34,8 +35,11 @@ _SIDES, _FASTEST = (64, 4096), 120
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Movie:
-    """A movie that was written to `path`: frame i shows snapshot `snapshots[i]`, after `steps[i]` steps, when there were
-    `cells[i]` cells and the share `accuracy[i]` of the data was classified as labelled (None without labels)."""
+    """A movie that was written to `path`.
+
+    Frame i shows snapshot `snapshots[i]`, after `steps[i]` steps, when there were `cells[i]` cells on the domain and
+    the share `accuracy[i]` of the data had the class of its label; without labels `accuracy` is None.
+    """
 
     path: Path
     fps: float
@@ -67,6 +71,7 @@ def movie(
     size: int = 640,
     title: str = "Cells over training",
     step_name: str = "step",
+    inputs: Any = None,
     names: Any = None,
     progress: bool | Callable[[int], None] = False,
     max_cells: int | None = None,
@@ -87,7 +92,8 @@ def movie(
         inputs they are not drawn, and only counted.
     frames: how many snapshots to show, evenly spread, or a list of their numbers; None is all.
     fps: frames a second. `size`: the longer side of an MP4 or GIF in pixels.
-    title: of the player. `step_name`: what a step is, such as "epoch". `names`: what classes are called.
+    title: of the player. `step_name`: what a step is, such as "epoch".
+    inputs, names: what the plane's two coordinates are called, and what classes are.
     progress: True for a bar on standard error, or a function that is called with the number of frames so far.
     max_cells, max_seconds: LimitError if one snapshot has more cells, or takes longer.
 
@@ -119,7 +125,9 @@ def movie(
         max_cells=max_cells,
         max_seconds=max_seconds,
     )
-    legend = Legend(_names(names, film.classes), _label(film), film.limits(), str(step_name))
+    letter = "u" if film.domain.is_slice else "x"
+    axes, called = names_for(inputs, 2, letter, "coordinate"), _names(names, film.classes)
+    legend = Legend(axes, called, _label(film), film.limits(), str(step_name))
     seen: list[tuple[int, float | None]] = []
     with ExitStack() as work:
         report = work.enter_context(reporter(progress, "frames", len(film)))
@@ -174,9 +182,7 @@ def _check_numbers(fps: Any, size: Any) -> None:
 def _names(names: Any, classes: int) -> tuple[str, ...]:
     if names is None:
         return tuple(f"class {k}" for k in range(classes))
-    if isinstance(names, str) or len(found := tuple(str(name) for name in names)) != classes:
-        raise PolyfoldError(f"names={names!r} must be {how_many(classes, 'name')}, one a class")
-    return found
+    return names_for(names, classes, "", "class name")
 
 
 def _label(film: Film) -> str:
@@ -189,7 +195,7 @@ def _notes(film: Film) -> tuple[str, ...]:
     """What the pictures leave out."""
     if film.data is None:
         return ()
-    hidden = len(film.data) - len(film.points)
+    hidden = how_many(len(film.data) - len(film.points), "data point")
     if film.domain.is_slice:
-        return (f"{how_many(hidden, 'data point')} count for the accuracy and are not drawn: they need not lie in the plane.",)
-    return (f"{how_many(hidden, 'data point')} outside the view are not drawn.",) if hidden else ()
+        return (f"{hidden} count for the accuracy and are not drawn: they need not lie in the plane.",)
+    return () if len(film.points) == len(film.data) else (f"{hidden} outside the view are not drawn.",)

@@ -31,10 +31,12 @@ def movie(
     labels: Annotated[
         Path | None, typer.Option(help="A CSV file with the number of its class for every line of the data.")
     ] = None,
-    colour: Annotated[str, typer.Option(help="What colours the cells: class, output, slope, volume or facets.")] = "class",
+    colour: Annotated[str, typer.Option(help="What colours cells: class, output, slope, volume or facets.")] = "class",
     output: Annotated[int, typer.Option(help="Which output, for colours.")] = 0,
     threshold: Annotated[float, typer.Option(help="With one output, class 1 is where it is larger.")] = 0.0,
-    frames: Annotated[int | None, typer.Option(help="How many snapshots to show, evenly spread; all if left out.")] = None,
+    frames: Annotated[
+        int | None, typer.Option(help="How many snapshots to show, evenly spread; all unless given.")
+    ] = None,
     fps: Annotated[float, typer.Option(help="Frames a second.")] = 10.0,
     size: Annotated[int, typer.Option(help="The side of an MP4 or GIF in pixels.")] = 640,
     title: Annotated[str, typer.Option(help="The heading of an HTML player.")] = "Cells over training",
@@ -94,7 +96,8 @@ def _facts(made: Movie) -> dict[str, Any]:
 
 def _print(made: Movie) -> None:
     first, last = int(made.cells[0]), int(made.cells[-1])
-    said = f"{how_many(len(made), 'frame')}: {how_many(first, 'cell')} at step {made.steps[0]}, {last:,} at {made.steps[-1]}"
+    said = f"{how_many(len(made), 'frame')}: {how_many(first, 'cell')} at step {made.steps[0]}, "
+    said += f"{last:,} at step {made.steps[-1]}"
     if made.accuracy is not None:
         said += f"; accuracy {100 * made.accuracy[0]:.1f} % and {100 * made.accuracy[-1]:.1f} %"
     Console().print(escape(said), soft_wrap=True, highlight=False)

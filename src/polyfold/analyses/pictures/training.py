@@ -42,8 +42,9 @@ class Frame:
     """One snapshot: `shapes` are the cells in the view, cut where classes meet, so that each has one class.
 
     Polygon i is a part of cell `cell[i]`, and `label[i]` is its class. `values[i]` is what colours it: the class, or
-    a number that its cell has (`columns.py`), such as the output, taken in the polygon's middle. Cell k's map over the plane's two
-    coordinates is `A[k]` (outputs, 2), `c[k]`. `boundary` (n, 2, 2) are the ends of the decision boundary's pieces.
+    a number that its cell has (`columns.py`), such as the output, taken in the polygon's middle. Cell k's map over the
+    plane's two coordinates is `A[k]` (outputs, 2), `c[k]`. `boundary` (n, 2, 2) are the ends of the decision boundary's
+    pieces.
     """
 
     snapshot: int
@@ -103,8 +104,8 @@ class Film:
         assert self.data is not None
         if self.domain.is_slice:
             return np.zeros(len(self.data), dtype=bool)
-        inside: npt.NDArray[np.bool_] = ((self.data >= self.view.lo) & (self.data <= self.view.hi)).all(axis=1)
-        return inside
+        inside = (self.data >= self.view.lo) & (self.data <= self.view.hi)
+        return np.asarray(inside.all(axis=1))
 
     def frame(self, number: int) -> Frame:
         """Frame `number`, from 0."""

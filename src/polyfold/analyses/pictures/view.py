@@ -16,6 +16,8 @@ Array = npt.NDArray[np.float64]
 
 # Around vertices and data of an unbounded domain, this part of their extent is shown too.
 _MARGIN = 0.25
+# Sides that differ by more than this factor are not drawn to one scale.
+_LONGEST = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +38,12 @@ class View:
         """Counter-clockwise, from the lower left one."""
         (x0, y0), (x1, y1) = self.lo.tolist(), self.hi.tolist()
         return np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
+
+    @property
+    def one_scale(self) -> bool:
+        """Whether both axes can have one scale, without making the picture a strip."""
+        sides = self.hi - self.lo
+        return bool(sides.max() <= _LONGEST * sides.min())
 
     @property
     def area(self) -> float:

@@ -6,7 +6,7 @@ const frames = JSON.parse(document.getElementById("frames").textContent);
 const at = (id) => document.getElementById(id);
 const canvas = at("picture"), pen = canvas.getContext("2d");
 const [x0, x1, y0, y1] = film.view;
-const aspect = (y1 - y0) / (x1 - x0);
+const aspect = film.aspect;
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 let number = 0, playing = null, probe = null, shown = null;
 
@@ -160,7 +160,7 @@ const digits = (x) => Number(x.toPrecision(4)).toString().replace("-", "\u2212")
 function affine(row) {
   const [a, b] = film.axes;
   const signed = (x) => (x < 0 ? ` \u2212 ${digits(-x)}` : ` + ${digits(x)}`);
-  return `${digits(row[0])} ${a}${signed(row[1])} ${b}${signed(row[2])}`;
+  return `${digits(row[0])} \u00b7 ${a}${signed(row[1])} \u00b7 ${b}${signed(row[2])}`;
 }
 
 function details() {

@@ -48,9 +48,11 @@ def write_player(
     """Write the page; frames are asked for one by one."""
     outputs = film.outputs
     rows = outputs if outputs <= _ALL_OUTPUTS else 1
+    width, height = (film.view.hi - film.view.lo).tolist()
     facts = {
         "view": [film.view.lo[0], film.view.hi[0], film.view.lo[1], film.view.hi[1]],
-        "axes": ["u", "v"] if film.domain.is_slice else ["x", "y"],
+        "aspect": height / width if film.view.one_scale else 1,
+        "axes": legend.inputs,
         "stepName": legend.step_name,
         "fps": fps,
         "classes": legend.names,
@@ -109,8 +111,8 @@ def _packed(frame: Frame, film: Film, rows: int, step_name: str) -> dict[str, An
 
 def _notes(only_the_largest: bool) -> list[str]:
     notes = [
-        "In this player coordinates are rounded to 1/65535 of the view, and maps to about seven digits. Which cells there "
-        "are was decided exactly."
+        "In this player coordinates are rounded to 1/65535 of the view, and maps to about seven digits. Which cells "
+        "there are was decided exactly."
     ]
     if only_the_largest:
         notes.append("Of each cell only the map of its largest output is kept here.")

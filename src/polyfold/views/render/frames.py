@@ -18,7 +18,7 @@ from polyfold.views.scene.shapes import Scene
 Pixels = npt.NDArray[np.uint8]
 
 # Room around the picture, and the size that it is meant for, in pixels: for the title, labels and the legend below.
-_LEFT, _RIGHT, _TOP, _BOTTOM, _SCALE_ROOM, _MEANT_FOR = 66, 22, 42, 76, 84, 640
+_LEFT, _RIGHT, _TOP, _BOTTOM, _NOTE, _SCALE_ROOM, _MEANT_FOR = 66, 22, 36, 92, 14, 84, 640
 _DPI = 100
 # More entries are no help in a legend.
 _LEGEND = 10
@@ -42,11 +42,13 @@ def layout(scene: Scene, size: int) -> Layout:
     assert scene.axes.limits is not None
     (x0, x1), (y0, y1) = scene.axes.limits
     unit = size / _MEANT_FOR
+    height_by_width = (y1 - y0) / (x1 - x0) if scene.axes.equal else 1.0
     right_room = _RIGHT + (_SCALE_ROOM if _on_a_scale(scene) else 0)
     across, up = (size - unit * room for room in (_LEFT + right_room, _TOP + _BOTTOM))
-    wide = min(across, up * (x1 - x0) / (y1 - y0))
-    high = wide * (y1 - y0) / (x1 - x0)
-    width, height = (2 * round(side / 2) for side in (wide + unit * (_LEFT + right_room), high + unit * (_TOP + _BOTTOM)))
+    wide = min(across, up / height_by_width)
+    high = wide * height_by_width
+    sides = wide + unit * (_LEFT + right_room), high + unit * (_TOP + _BOTTOM)
+    width, height = (2 * int(side / 2) for side in sides)
     left, top = unit * _LEFT, unit * _TOP
     return Layout(width, height, left, top, left + wide, top + high, unit)
 
@@ -64,19 +66,18 @@ def pixels(scene: Scene, names: tuple[str, ...], size: int) -> Pixels:
     # Sides are cut down to whole pixels, so that half a pixel more gives the right ones.
     figure.set_size_inches((width + 0.5) / figure.dpi, (height + 0.5) / figure.dpi)
     axes = figure.axes[0]
-    if axes.get_legend() is not None:
-        axes.get_legend().remove()
+    for legend in figure.legends:
+        legend.remove()
     axes.set_aspect("auto")
     axes.locator_params(nbins=5)
     axes.tick_params(labelsize=9)
     size_of_axes = ((place.right - place.left) / width, (place.bottom - place.top) / height)
     axes.set_position((place.left / width, 1 - place.bottom / height, *size_of_axes))
-    for bar in figure.axes[1:]:
-        bar.set_position(((place.right + 14 * place.unit) / width, 1 - place.bottom / height, 0.03, size_of_axes[1]))
-        bar.set_aspect("auto")
     if len(names) <= _LEGEND:
         dots = [Line2D([], [], marker="o", linestyle="", color=class_colour(k)) for k in range(len(names))]
-        figure.legend(dots, names, loc="lower center", ncols=min(len(names), 5), fontsize=9, frameon=False)
+        # Notes stand below.
+        above = {"loc": "lower center", "bbox_to_anchor": (0.5, _NOTE * place.unit / height)}
+        figure.legend(dots, names, ncols=min(len(names), 5), fontsize=9, frameon=False, **above)
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     found: Pixels = np.array(canvas.buffer_rgba())[:height, :width, :3]

@@ -13,9 +13,10 @@ from polyfold.views.scene.shapes import Axes, Colouring, Part, Points, Polygons,
 
 @dataclass(frozen=True)
 class Legend:
-    """What colours mean in all frames of a movie: what classes are called, what is on the scale and over which range;
-    and what a step is called."""
+    """What things mean in all frames of a movie: what coordinates and classes are called, what is on the scale and over
+    which range; and what a step is called."""
 
+    inputs: tuple[str, ...]
     names: tuple[str, ...]
     label: str
     limits: tuple[float, float]
@@ -35,7 +36,7 @@ def frame_scene(film: Film, frame: Frame, legend: Legend) -> Scene:
         given = None if labels is None else Colouring(labels.astype(np.float64), "data", legend.names)
         parts.append(Points(film.points, given, role="data", name="data"))
     (x0, y0), (x1, y1) = film.view.lo.tolist(), film.view.hi.tolist()
-    axes = Axes(("u", "v") if film.domain.is_slice else ("x", "y"), ((x0, x1), (y0, y1)), equal=True)
+    axes = Axes(legend.inputs, ((x0, x1), (y0, y1)), equal=film.view.one_scale)
     return Scene(tuple(parts), axes, caption(frame, legend.step_name))
 
 
