@@ -147,8 +147,8 @@ def test_domains(recording, data):
 # -- as pixels
 
 
-def coloured(picture: np.ndarray, place: Layout, points: np.ndarray) -> np.ndarray:
-    """The class whose colour the 3 x 3 pixels around each point have, and -1 where they have not all the same one."""
+def coloured(picture: np.ndarray, place: Layout, points: np.ndarray, off: int) -> np.ndarray:
+    """The class whose colour, but for `off`, the 3 x 3 pixels around each point have; -1 where they differ."""
     share = (points - LO) / (HI - LO)
     column = np.floor(place.left + share[:, 0] * (place.right - place.left)).astype(int)
     row = np.floor(place.bottom - share[:, 1] * (place.bottom - place.top)).astype(int)
@@ -156,15 +156,15 @@ def coloured(picture: np.ndarray, place: Layout, points: np.ndarray) -> np.ndarr
     around = np.array([(dr, dc) for dr in (-1, 0, 1) for dc in (-1, 0, 1)])
     seen = picture[row[:, None] + around[:, 0], column[:, None] + around[:, 1]].astype(int)
     distance = np.abs(seen[:, :, None] - known).max(axis=3)
-    near = np.where(distance.min(axis=2) <= 12, distance.argmin(axis=2), -1)
+    near = np.where(distance.min(axis=2) <= off, distance.argmin(axis=2), -1)
     return np.where((near == near[:, :1]).all(axis=1), near[:, 0], -1)
 
 
-def check_pixels(pictures: list[np.ndarray], recording: pf.Recording, place: Layout) -> None:
+def check_pixels(pictures: list[np.ndarray], recording: pf.Recording, place: Layout, *, off: int) -> None:
     points = np.random.default_rng(3).uniform(LO + 0.02, HI - 0.02, size=(2000, 2))
     for number, picture in enumerate(pictures):
         assert picture.shape == (place.height, place.width, 3)
-        told, seen = said_by(recording.network(number), points), coloured(picture, place, points)
+        told, seen = said_by(recording.network(number), points), coloured(picture, place, points, off)
         both = (told >= 0) & (seen >= 0)
         # Where it is another colour there is a line.
         assert both.mean() > 0.5
@@ -173,7 +173,8 @@ def check_pixels(pictures: list[np.ndarray], recording: pf.Recording, place: Lay
 
 def place_of(recording: pf.Recording, size: int) -> Layout:
     film = film_of(recording, BOX, frames=1)
-    return layout(frame_scene(film, film.frame(0), Legend(("x0", "x1"), ("a", "b", "c"), "class", (0, 2), "step")), size)
+    legend = Legend(("x0", "x1"), ("a", "b", "c"), "class", (0, 2), "step")
+    return layout(frame_scene(film, film.frame(0), legend), size)
 
 
 def test_gif(recording, tmp_path):
@@ -187,7 +188,7 @@ def test_gif(recording, tmp_path):
             durations.append(image.info["duration"])
             pictures.append(np.array(image.convert("RGB")))
     assert durations == [50, 50, 50, 50, 1500]
-    check_pixels(pictures, recording, place_of(recording, 400))
+    check_pixels(pictures, recording, place_of(recording, 400), off=0)
 
 
 def test_mp4(recording, tmp_path):
@@ -202,7 +203,7 @@ def test_mp4(recording, tmp_path):
     assert width % 2 == height % 2 == 0
     pictures = [np.frombuffer(frame, np.uint8).reshape(height, width, 3) for frame in reader]
     assert len(pictures) == FRAMES
-    check_pixels(pictures, recording, place_of(recording, 401))
+    check_pixels(pictures, recording, place_of(recording, 401), off=12)
 
 
 def test_a_scale_of_colours(recording, tmp_path):
@@ -283,6 +284,20 @@ def test_a_plane_through_more_inputs(tmp_path):
     told = said_by(five.network(4), p + u[:, :1] * (q - p) + u[:, 1:] * (r - p))
     for corners, label in zip(frames[1]["shapes"], frames[1]["label"], strict=True):
         assert np.isin(told[holds(corners, points)], [label, -1]).all()
+
+
+@pytest.mark.parametrize("kind", ["gif", "html"])
+@pytest.mark.parametrize("colour", ["class", "output", "volume"])
+def test_networks_that_say_little(tmp_path, kind, colour):
+    """No gates, one value everywhere, or values that are no floats any more: still a movie."""
+    layers = [(np.zeros((1, 2)), np.zeros(1))]
+    recorder = pf.record(layers)
+    layers[0][0][0, 0] = 1.0
+    recorder.step(loss=np.inf)
+    layers[0][0][0, 1] = layers[0][1][0] = 1.5e308
+    recorder.step(loss=np.nan)
+    made = pf.movie(recorder.recording, BOX, path=tmp_path / f"a.{kind}", colour=colour, size=120)
+    assert made.cells.tolist() == [1, 1, 1]
 
 
 # -- what can go wrong

@@ -10,9 +10,9 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,8 @@ from polyfold.network.extras import require
 Pixels = npt.NDArray[np.uint8]
 Add = Callable[[Pixels], None]
 
+# So many colours of a GIF's picture are kept as they are: those that fill areas. Close ones would flicker.
+_KEPT = 32
 # GIF counts in hundredths of a second, and browsers slow shorter ones down.
 _SHORTEST = 2
 # How long the last picture of a GIF stays before it starts again, in hundredths of a second.
@@ -53,17 +55,9 @@ def mp4(path: Path, fps: float, program: str) -> Iterator[Add]:
             nonlocal running
             if running is None:
                 height, width = picture.shape[:2]
-                # In a session of its own Ctrl-C reaches us alone, and we end it.
-                running = subprocess.Popen(
-                    _command(program, width, height, fps, path),
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.DEVNULL,
-                    stderr=said,
-                    start_new_session=True,
-                )
-            assert running.stdin is not None
+                running = _started(_command(program, width, height, fps, path), said)
             try:
-                running.stdin.write(np.ascontiguousarray(picture).tobytes())
+                _pipe(running).write(np.ascontiguousarray(picture).tobytes())
             except BrokenPipeError:
                 running.wait()
                 raise _failed(said) from None
@@ -71,14 +65,31 @@ def mp4(path: Path, fps: float, program: str) -> Iterator[Add]:
         try:
             yield add
             if running is not None:
-                assert running.stdin is not None
-                running.stdin.close()
+                with suppress(BrokenPipeError):
+                    _pipe(running).close()
                 if running.wait():
                     raise _failed(said)
         finally:
-            if running is not None and running.poll() is None:
+            if running is not None:
                 running.kill()
                 running.wait()
+                # What it did not take any more cannot be written.
+                with suppress(OSError):
+                    _pipe(running).close()
+
+
+def _started(command: list[str], said: IO[bytes]) -> subprocess.Popen[bytes]:
+    """In a session of its own, so that Ctrl-C reaches us alone, and we end it."""
+    pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
+    try:
+        return subprocess.Popen(command, stdin=pipe, stdout=nowhere, stderr=said, start_new_session=True)
+    except OSError as error:
+        raise StorageError(f"the program {command[0]!r} cannot be run: {error.strerror}") from None
+
+
+def _pipe(running: subprocess.Popen[bytes]) -> IO[bytes]:
+    assert running.stdin is not None
+    return running.stdin
 
 
 def _command(program: str, width: int, height: int, fps: float, path: Path) -> list[str]:
@@ -87,7 +98,7 @@ def _command(program: str, width: int, height: int, fps: float, path: Path) -> l
     return [program, "-loglevel", "error", "-y", *given, *wanted, "-f", "mp4", str(path)]
 
 
-def _failed(said: Any) -> StorageError:
+def _failed(said: IO[bytes]) -> StorageError:
     said.seek(0)
     lines = said.read().decode(errors="replace").strip().splitlines()
     return StorageError(f"ffmpeg failed: {lines[-1] if lines else 'it gave no reason'}")
@@ -95,7 +106,7 @@ def _failed(said: Any) -> StorageError:
 
 @contextmanager
 def gif(path: Path, fps: float, pictures: int) -> Iterator[Add]:
-    """A GIF that starts again at its end. Each picture has its own 256 colours, without dithering."""
+    """A GIF that starts again at its end. Each picture has 256 colours of its own, and those of areas are kept."""
     image, plugin = (require(f"PIL.{name}", extra="plot", purpose="a GIF") for name in ("Image", "GifImagePlugin"))
     written = 0
     with path.open("wb") as file:
@@ -103,6 +114,7 @@ def gif(path: Path, fps: float, pictures: int) -> Iterator[Add]:
         def add(picture: Pixels) -> None:
             nonlocal written
             frame = image.fromarray(picture).quantize(256, method=image.Quantize.MAXCOVERAGE)
+            frame.putpalette(_kept_colours(picture, np.asarray(frame), frame.getpalette()))
             if not written:
                 for block in plugin.getheader(frame, info={"loop": 0})[0]:
                     file.write(block)
@@ -113,3 +125,18 @@ def gif(path: Path, fps: float, pictures: int) -> Iterator[Add]:
 
         yield add
         file.write(b";")
+
+
+def _kept_colours(picture: Pixels, number: Pixels, palette: list[int]) -> list[int]:
+    """The palette, with the most frequent colours of the picture exactly as they are.
+
+    `number` has the pixels' places in the palette.
+    """
+    red, green, blue = np.moveaxis(picture.astype(np.int64), 2, 0)
+    _, first, count = np.unique(red << 16 | green << 8 | blue, return_index=True, return_counts=True)
+    found = list(palette)
+    # Where two share a place, the more frequent one comes last and has it.
+    for pixel in first[np.argsort(count)][-_KEPT:]:
+        place = 3 * int(number.flat[pixel])
+        found[place : place + 3] = picture.reshape(-1, 3)[pixel].tolist()
+    return found

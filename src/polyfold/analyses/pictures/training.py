@@ -135,11 +135,14 @@ class Film:
         )
 
     def limits(self) -> tuple[float, float]:
-        """The least and the largest of `values` over all frames, each of which is made for it."""
+        """The least and the largest finite one of `values` over all frames, each of which is made for it."""
         if self.colour == "class":
             return 0.0, float(self.classes - 1)
-        ends = [(float(frame.values.min()), float(frame.values.max())) for frame in self]
-        return min(least for least, _ in ends), max(most for _, most in ends)
+        lo, hi = np.inf, -np.inf
+        for frame in self:
+            finite = frame.values[np.isfinite(frame.values)]
+            lo, hi = float(finite.min(initial=lo)), float(finite.max(initial=hi))
+        return (lo, hi) if lo <= hi else (0.0, 1.0)
 
     def _values(self, atlas: Atlas, shapes: Polygons, cell: Ids, label: Ids) -> Array:
         if self.colour == "class":

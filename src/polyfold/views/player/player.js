@@ -53,6 +53,7 @@ function areaColour(k) {
 }
 
 function scaleColour(value) {
+  if (!Number.isFinite(value)) return "#c8c8c8";
   const [lo, hi] = film.limits, stops = film.scale;
   const place = (hi > lo ? Math.min(Math.max((value - lo) / (hi - lo), 0), 1) : 0.5) * (stops.length - 1);
   const k = Math.min(Math.floor(place), stops.length - 2);

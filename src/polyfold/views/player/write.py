@@ -89,8 +89,8 @@ def _packed(frame: Frame, film: Film, rows: int, step_name: str) -> dict[str, An
         largest = (np.arange(len(frame.cell)), frame.label)
         A, c = A[largest][:, None], c[largest][:, None]
     arrays = [
-        frame.values.astype("<f4") if film.colour != "class" else np.empty(0, "<f4"),
-        np.concatenate([A, c[:, :, None]], axis=2).astype("<f4"),
+        _short(frame.values) if film.colour != "class" else np.empty(0, "<f4"),
+        _short(np.concatenate([A, c[:, :, None]], axis=2)),
         frame.cell.astype("<u4"),
         np.diff(frame.shapes.start).astype("<u2"),
         frame.label.astype("<u2"),
@@ -123,6 +123,13 @@ def _rounded(points: Array, view: View) -> npt.NDArray[np.uint16]:
     """Points (..., 2) of the view as whole numbers."""
     shares = np.clip((points - view.lo) / (view.hi - view.lo), 0.0, 1.0)
     found: npt.NDArray[np.uint16] = np.rint(shares * _FINEST).astype("<u2")
+    return found
+
+
+def _short(numbers: Array) -> npt.NDArray[np.float32]:
+    """As float32; what is too large for these is infinite."""
+    with np.errstate(over="ignore"):
+        found: npt.NDArray[np.float32] = numbers.astype("<f4")
     return found
 
 
