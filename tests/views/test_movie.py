@@ -206,6 +206,14 @@ def test_mp4(recording, tmp_path):
     check_pixels(pictures, recording, place_of(recording, 401), off=12)
 
 
+def test_notebooks_show_the_movie(recording, tmp_path):
+    for kind, start in (("gif", '<img src="data:image/gif;base64,R0lGODlh'), ("html", '<iframe srcdoc="&lt;!doctype')):
+        made = pf.movie(recording, BOX, path=tmp_path / f"a.{kind}", size=120, frames=1)
+        assert made._repr_html_().startswith(start)
+        made.path.unlink()
+        assert made._repr_html_().startswith("Movie: 1 frame, 0.1 seconds, written to")
+
+
 def test_a_scale_of_colours(recording, tmp_path):
     made = pf.movie(recording, BOX, path=tmp_path / "a.gif", size=240, colour="slope", frames=2)
     with Image.open(made.path) as image:
@@ -234,6 +242,9 @@ def test_player_covers_the_view_once(recording, data, tmp_path):
     points = np.random.default_rng(5).uniform(0, 65535, size=(300, 2))
     inputs = LO + points / 65535 * (HI - LO)
     for number, frame in enumerate(frames):
+        boundary = LO + frame["boundary"].reshape(-1, 2) / 65535 * (HI - LO)
+        largest = np.sort(recording.network(number)(boundary), axis=1)
+        np.testing.assert_allclose(largest[:, -1], largest[:, -2], atol=1e-3)
         # Corners are whole numbers that neighbours share, so that areas add up exactly.
         assert sum(map(twice_the_area, frame["shapes"])) == 2 * 65535**2
         network = recording.network(number)
@@ -308,7 +319,7 @@ def test_one_frame_at_a_time(recording, tmp_path):
 
     def look(done: int) -> None:
         gc.collect()
-        alive.append(sum(isinstance(thing, Frame) for thing in gc.get_objects()))
+        alive.append(sum(type(thing) is Frame for thing in gc.get_objects()))
 
     pf.movie(recording, BOX, path=tmp_path / "a.gif", size=120, progress=look)
     assert len(alive) == FRAMES and max(alive) <= 1

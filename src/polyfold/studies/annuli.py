@@ -47,7 +47,7 @@ def circle(count: int, seed: int = 0) -> tuple[Array, Ids]:
     """Points of a circle (class 1) and of an annulus around it (class 0), as many of each, evenly over their areas.
 
     >>> X, y = circle(100)
-    >>> X.shape, y.sum(), bool((np.linalg.norm(X[y == 1], axis=1) <= 0.4).all())
+    >>> X.shape, int(y.sum()), bool((np.linalg.norm(X[y == 1], axis=1) <= 0.4).all())
     ((100, 2), 50, True)
     """
     rng = np.random.default_rng(seed)

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +23,9 @@ from polyfold.network.extras import require
 Pixels = npt.NDArray[np.uint8]
 Add = Callable[[Pixels], None]
 
-# So many colours of a GIF's picture are kept as they are: those that fill areas. Close ones would flicker.
-_KEPT = 32
+# So many colours has a picture of a GIF, and so many are kept as they are: those that fill areas. Close ones would
+# flicker.
+_COLOURS, _KEPT = 256, 160
 # GIF counts in hundredths of a second, and browsers slow shorter ones down.
 _SHORTEST = 2
 # How long the last picture of a GIF stays before it starts again, in hundredths of a second.
@@ -113,8 +114,7 @@ def gif(path: Path, fps: float, pictures: int) -> Iterator[Add]:
 
         def add(picture: Pixels) -> None:
             nonlocal written
-            frame = image.fromarray(picture).quantize(256, method=image.Quantize.MAXCOVERAGE)
-            frame.putpalette(_kept_colours(picture, np.asarray(frame), frame.getpalette()))
+            frame = _with_palette(image, picture)
             if not written:
                 for block in plugin.getheader(frame, info={"loop": 0})[0]:
                     file.write(block)
@@ -127,16 +127,19 @@ def gif(path: Path, fps: float, pictures: int) -> Iterator[Add]:
         file.write(b";")
 
 
-def _kept_colours(picture: Pixels, number: Pixels, palette: list[int]) -> list[int]:
-    """The palette, with the most frequent colours of the picture exactly as they are.
-
-    `number` has the pixels' places in the palette.
-    """
+def _with_palette(image: Any, picture: Pixels) -> Any:
+    """The picture with 256 colours: the most frequent ones as they are, the others near ones of their own."""
     red, green, blue = np.moveaxis(picture.astype(np.int64), 2, 0)
-    _, first, count = np.unique(red << 16 | green << 8 | blue, return_index=True, return_counts=True)
-    found = list(palette)
-    # Where two share a place, the more frequent one comes last and has it.
-    for pixel in first[np.argsort(count)][-_KEPT:]:
-        place = 3 * int(number.flat[pixel])
-        found[place : place + 3] = picture.reshape(-1, 3)[pixel].tolist()
-    return found
+    packed, number, count = np.unique(red << 16 | green << 8 | blue, return_inverse=True, return_counts=True)
+    colours = np.stack([packed >> 16, packed >> 8 & 255, packed & 255], axis=1)
+    palette, place = colours, np.arange(len(colours))
+    if len(colours) > _COLOURS:
+        frequent = np.argsort(-count, kind="stable")
+        rest = image.fromarray(colours[frequent[_KEPT:]][None].astype(np.uint8))
+        few = rest.quantize(_COLOURS - _KEPT, method=image.Quantize.MAXCOVERAGE).getpalette()
+        palette = np.concatenate([colours[frequent[:_KEPT]], np.reshape(few, (-1, 3))[: _COLOURS - _KEPT]])
+        # |a - b|^2 without |a|^2, which is the same for all b.
+        place = ((palette**2).sum(axis=1) - 2 * colours @ palette.T).argmin(axis=1)
+    frame = image.fromarray(place[number].reshape(picture.shape[:2]).astype(np.uint8))
+    frame.putpalette(palette.astype(np.uint8).tobytes())
+    return frame

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from html import escape
 from math import isfinite
 from os import PathLike
 from pathlib import Path
@@ -54,6 +56,21 @@ class Movie:
     def __repr__(self) -> str:
         lasts = f"{len(self) / self.fps:g} seconds"
         return f"Movie: {how_many(len(self), 'frame')}, {lasts}, written to {str(self.path)!r}"
+
+    def _repr_html_(self) -> str:
+        """The movie itself, for notebooks, which keep it; what was written is read again."""
+        try:
+            content = self.path.read_bytes()
+        except OSError:
+            return escape(repr(self))
+        kind = self.path.suffix.lower()
+        if kind == ".html":
+            page = escape(content.decode("utf-8"))
+            return f'<iframe srcdoc="{page}" title="movie" style="width: 100%; height: 60rem; border: 0"></iframe>'
+        data = b64encode(content).decode("ascii")
+        if kind == ".gif":
+            return f'<img src="data:image/gif;base64,{data}" alt="{escape(repr(self))}">'
+        return f'<video controls loop src="data:video/mp4;base64,{data}"></video>'
 
 
 def movie(

@@ -14,9 +14,10 @@ from polyfold.analyses.recording.recorder import open_recording
 from polyfold.analyses.recording.recording import Recording
 from polyfold.errors import PolyfoldError, StorageError, how_many
 from polyfold.views.common import AsJson, BoxBounds, BoxFile, check_file, domain_of, print_json
+from polyfold.views.labels import read_labels
 from polyfold.views.movie import ENDINGS, Movie
 from polyfold.views.movie import movie as make_movie
-from polyfold.views.points import read_labels, read_points
+from polyfold.views.points import read_points
 
 
 def movie(

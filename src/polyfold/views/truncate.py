@@ -25,7 +25,8 @@ from polyfold.network.extras import require
 from polyfold.network.files import atomically
 from polyfold.views.common import AsJson, Model, network_named, print_json
 from polyfold.views.film_strip import draw
-from polyfold.views.points import read_labels, read_points
+from polyfold.views.labels import read_labels
+from polyfold.views.points import read_points
 
 _PICTURE, _TABLE, _FACTS, _STATES = "film_strip.png", "table.csv", "table.json", "states.csv"
 

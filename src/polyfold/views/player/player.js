@@ -173,8 +173,11 @@ function details() {
     p.className = name || "";
     panel.append(p);
   };
-  if (!probe) return line("No cell chosen yet.");
   const [a, b] = film.axes;
+  if (!probe) {
+    line(`${a} from ${digits(x0)} to ${digits(x1)}, ${b} from ${digits(y0)} to ${digits(y1)}.`);
+    return line("No cell chosen yet.");
+  }
   const x = x0 + probe[0] / 65535 * (x1 - x0), y = y0 + probe[1] / 65535 * (y1 - y0);
   const polygon = find(probe[0], probe[1]);
   const place = `${a} = ${digits(x)}, ${b} = ${digits(y)}`;

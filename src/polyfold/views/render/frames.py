@@ -18,7 +18,7 @@ from polyfold.views.scene.shapes import Scene
 Pixels = npt.NDArray[np.uint8]
 
 # Room around the picture, and the size that it is meant for, in pixels: for the title, labels and the legend below.
-_LEFT, _RIGHT, _TOP, _BOTTOM, _NOTE, _SCALE_ROOM, _MEANT_FOR = 66, 22, 36, 92, 14, 84, 640
+_LEFT, _RIGHT, _TOP, _BOTTOM, _SCALE_ROOM, _MEANT_FOR = 66, 22, 36, 80, 84, 640
 _DPI = 100
 # More entries are no help in a legend.
 _LEGEND = 10
@@ -68,6 +68,8 @@ def pixels(scene: Scene, names: tuple[str, ...], size: int) -> Pixels:
     axes = figure.axes[0]
     for legend in figure.legends:
         legend.remove()
+    # Some frames would have notes, and others none: docs/movies.md has them.
+    figure.supxlabel("")
     axes.set_aspect("auto")
     axes.locator_params(nbins=5)
     axes.tick_params(labelsize=9)
@@ -75,9 +77,7 @@ def pixels(scene: Scene, names: tuple[str, ...], size: int) -> Pixels:
     axes.set_position((place.left / width, 1 - place.bottom / height, *size_of_axes))
     if len(names) <= _LEGEND:
         dots = [Line2D([], [], marker="o", linestyle="", color=class_colour(k)) for k in range(len(names))]
-        # Notes stand below.
-        above = {"loc": "lower center", "bbox_to_anchor": (0.5, _NOTE * place.unit / height)}
-        figure.legend(dots, names, ncols=min(len(names), 5), fontsize=9, frameon=False, **above)
+        figure.legend(dots, names, loc="lower center", ncols=min(len(names), 5), fontsize=9, frameon=False)
     canvas = FigureCanvasAgg(figure)
     canvas.draw()
     found: Pixels = np.array(canvas.buffer_rgba())[:height, :width, :3]
