@@ -23,7 +23,7 @@ healthy = $(shell $(1)/bin/python -c 'import sys' >/dev/null 2>&1 && \
 # Prerequisite that forces a rule exactly when the environment named is not healthy.
 unless_healthy = $(if $(call healthy,$(1)),,FORCE)
 
-SOURCES := src tests benchmarks tools
+SOURCES := src tests benchmarks tools examples
 # Folders are listed too: their time changes when a file is added or removed.
 NATIVE := $(shell find native -not -name '.*' 2>/dev/null) CMakeLists.txt
 NATIVE_CODE := $(filter %.hpp %.cpp,$(NATIVE))
@@ -34,7 +34,7 @@ BENCH = $(PY) benchmarks/bench.py --relucent $(BENCH_VENV)/bin/python $(BENCH_OP
 WORKERS ?= auto
 PYTEST := $(PY) -m pytest -n $(WORKERS)
 
-.PHONY: help setup run browser test test-all test-relucent paper-001 paper-003 check bench bench-quick bench-history callgrind callgrind-check docs clean FORCE
+.PHONY: help setup run browser test test-all test-relucent paper-001 paper-003 movies check bench bench-quick bench-history callgrind callgrind-check docs clean FORCE
 
 help:
 	@echo 'make setup     everything for development, into .venv'
@@ -44,6 +44,7 @@ help:
 	@echo 'make test-relucent    cells, facets and calls beside relucent, in an environment of its own'
 	@echo 'make paper-001        run the experiments of paper 001 on MNIST in DATA, or on small digits; goes on where it stopped'
 	@echo 'make paper-003        run the experiments of paper 003, draw docs/images (minutes)'
+	@echo 'make movies    train on the problems of paper 001, write movies and players to out/movies (minutes)'
 	@echo 'make check     ruff, mypy --strict, clang-format, import layers'
 	@echo 'make bench     measure polyfold and its peers, write docs/benchmarks.md (about 35 minutes)'
 	@echo 'make bench-quick      the same with small limits, into out/benchmarks.md'
@@ -88,6 +89,9 @@ paper-003: setup
 	@$(PY) -m polyfold.studies.face_counts --figure docs/images/face_counts.svg \
 		--training-figure docs/images/face_counts_training.svg
 
+movies: setup
+	@$(PY) examples/training_movies.py --out out/movies
+
 check: setup
 	@$(PY) -m ruff check $(SOURCES)
 	@$(PY) -m ruff format --check --quiet $(SOURCES) || \
@@ -115,7 +119,10 @@ bench-history: setup
 callgrind: setup
 	@$(PY) benchmarks/instructions.py --write
 
-callgrind-check: setup
+callgrind-movies: setup
+	@$(PY) examples/training_movies.py --out out/movies
+
+check: setup
 	@$(PY) benchmarks/instructions.py --check
 
 docs: setup

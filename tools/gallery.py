@@ -287,6 +287,20 @@ points = np.random.default_rng(1).normal(size=(150, 2))
 pf.plot(truncated, data=points, labels=(points[:, 0] > 0).astype(int))
 """,
     ),
+    Entry(
+        "movie",
+        "Movies of training",
+        "Three hidden nodes learn to tell a circle from the annulus around it; as MP4 or as a player in HTML, too: see "
+        "[movies](movies.md).",
+        """
+from polyfold.studies.annuli import trained
+
+found = trained("circle", (3,), epochs=120, every=8, rate=0.05)
+pf.movie(found.recording, pf.box(-1, 1), path="circle.gif", data=found.data, labels=found.labels,
+         names=("annulus", "circle"), step_name="epoch", size=320, fps=5)
+""",
+        ".gif",
+    ),
 )
 
 
@@ -303,8 +317,8 @@ def run(entry: Entry, names: dict[str, Any], *, draw: bool = True, **settings: A
     last = tree.body[-1]
     if not (isinstance(last, ast.Expr) and isinstance(last.value, ast.Call)):
         raise SystemExit(f"the code of {entry.name!r} must end in a call")
-    for name, value in settings.items():
-        last.value.keywords.append(ast.keyword(name, ast.Constant(value)))
+    kept = [keyword for keyword in last.value.keywords if keyword.arg not in settings]
+    last.value.keywords = [*kept, *(ast.keyword(name, ast.Constant(value)) for name, value in settings.items())]
     exec(compile(ast.fix_missing_locations(ast.Module(tree.body[:-1], [])), entry.name, "exec"), names)
     if not draw:
         return None

@@ -119,6 +119,7 @@ if TYPE_CHECKING:
     from polyfold.network.load import load
     from polyfold.program.program import Program
     from polyfold.views.film_strip import film_strip
+    from polyfold.views.movie import Movie, movie
     from polyfold.views.plot import plot
 
 __version__ = "0.1.0"
@@ -163,6 +164,7 @@ __all__ = [
     "MapDrift",
     "MapMatrices",
     "Match",
+    "Movie",
     "NearestChange",
     "Network",
     "PatternMap",
@@ -243,6 +245,7 @@ __all__ = [
     "maximum",
     "mean",
     "minimum",
+    "movie",
     "nearest_change",
     "open",
     "open_recording",
@@ -382,6 +385,7 @@ _PLACES = {
     "network.load": ("load",),
     "program.program": ("Program",),
     "views.film_strip": ("film_strip",),
+    "views.movie": ("Movie", "movie"),
     "views.plot": ("plot",),
 }
 _MODULE_OF = {

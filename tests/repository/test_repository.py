@@ -24,7 +24,7 @@ def test_ci_runs_the_tests() -> None:
     assert "make test" in script.read_text()
 
 
-TARGETS = ["setup", "run", "test", "test-all", "check", "docs", "clean"]
+TARGETS = ["setup", "run", "test", "test-all", "check", "docs", "movies", "clean"]
 TARGETS += ["bench", "bench-quick", "bench-history", "callgrind", "callgrind-check"]
 
 

@@ -9,8 +9,8 @@ Progress = Callable[[int], None]
 
 
 @contextmanager
-def reporter(progress: bool | Progress, what: str = "cells") -> Iterator[Progress]:
-    """What to call with the number of cells, or of something else, so far."""
+def reporter(progress: bool | Progress, what: str = "cells", total: int | None = None) -> Iterator[Progress]:
+    """What to call with the number of cells, or of something else, so far; with a total there is a bar."""
     if callable(progress):
         yield progress
         return
@@ -18,16 +18,19 @@ def reporter(progress: bool | Progress, what: str = "cells") -> Iterator[Progres
         yield lambda cells: None
         return
     from rich.console import Console
+    from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
-    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    columns: list[ProgressColumn] = [SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()]
+    if total is not None:
+        columns.insert(1, BarColumn())
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(f"no {what} yet", total=None)
+        task = bar.add_task(f"no {what} yet", total=total)
 
         def report(cells: int) -> None:
             elapsed = bar.tasks[0].elapsed or 0
             speed = f", {cells / elapsed:,.0f} a second" if elapsed else ""
-            bar.update(task, description=f"{cells:,} {what}{speed}")
+            of_all = "" if total is None else f" of {total:,}"
+            bar.update(task, completed=cells, description=f"{cells:,}{of_all} {what}{speed}")
 
         yield report

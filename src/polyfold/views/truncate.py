@@ -20,11 +20,12 @@ from polyfold.analyses.truncation.build import truncation
 from polyfold.analyses.truncation.film import Film, film
 from polyfold.analyses.truncation.interpret import Interpretation
 from polyfold.analyses.truncation.result import Truncation
-from polyfold.errors import ShapeError, StorageError, how_many
+from polyfold.errors import StorageError
 from polyfold.network.extras import require
 from polyfold.network.files import atomically
 from polyfold.views.common import AsJson, Model, network_named, print_json
 from polyfold.views.film_strip import draw
+from polyfold.views.labels import read_labels
 from polyfold.views.points import read_points
 
 _PICTURE, _TABLE, _FACTS, _STATES = "film_strip.png", "table.csv", "table.json", "states.csv"
@@ -51,7 +52,7 @@ def truncate(
         require("matplotlib", extra="plot", purpose="a film strip (--no-picture leaves it out)")
     network = network_named(model)
     points = read_points(data, network.input_dim)
-    given = None if labels is None else _read_labels(labels, len(points.rows))
+    given = None if labels is None else read_labels(labels, len(points.rows))
     found = truncation(network, lift=lift)
     seen = found.interpret(points.rows, given, exact=exact)
     _say_what_floats_lose(seen)
@@ -67,33 +68,6 @@ def truncate(
         print_json({**facts, "files": [str(path) for path in written]})
     else:
         _print(found, seen, written)
-
-
-def _read_labels(path: Path, count: int) -> list[str] | list[int]:
-    """A label for each point, as numbers if all are whole; a line more than there are points is a heading."""
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            lines = [(number, line) for number, line in enumerate(csv.reader(file), 1) if any(map(str.strip, line))]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise ShapeError(f"{str(path)!r} cannot be read as a CSV file: {reason}") from None
-    for number, line in lines:
-        if len(line) != 1:
-            raise ShapeError(
-                f"line {number} of {str(path)!r} has {how_many(len(line), 'value')} ({','.join(line)}): a label is one"
-            )
-    found = [line[0].strip() for _, line in lines]
-    if len(found) == count + 1:
-        found = found[1:]
-    if len(found) != count:
-        raise ShapeError(
-            f"{str(path)!r} has {how_many(len(found), 'label')}, and there are {how_many(count, 'point')}: "
-            "give one a line"
-        )
-    try:
-        return [int(label) for label in found]
-    except ValueError:
-        return found
 
 
 def _facts(found: Truncation, seen: Interpretation) -> dict[str, Any]:

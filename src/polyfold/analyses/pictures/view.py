@@ -18,6 +18,8 @@ Array = npt.NDArray[np.float64]
 _MARGIN = 0.25
 # If the extent is so many times that of all but the outermost points, these parts of them at either end are left out.
 _FAR, _TAIL = 5.0, 0.05
+# Sides that differ by more than this factor are not drawn to one scale.
+_LONGEST = 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +40,12 @@ class View:
         """Of a rectangle, counter-clockwise, from the lower left one."""
         (x0, y0), (x1, y1) = self.lo.tolist(), self.hi.tolist()
         return np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
+
+    @property
+    def one_scale(self) -> bool:
+        """Whether both axes can have one scale, without making the picture a strip."""
+        sides = self.hi - self.lo
+        return bool(sides.max() <= _LONGEST * sides.min())
 
     @property
     def area(self) -> float:

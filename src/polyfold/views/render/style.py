@@ -129,11 +129,11 @@ def _on_a_scale(colouring: Colouring, values: Array) -> Shades:
     known = np.isfinite(values)
     if not known.any():
         return Shades(np.zeros(len(values), dtype=np.int64), (UNKNOWN,), ("",), colouring.label)
-    lo, hi = float(values[known].min()), float(values[known].max())
+    lo, hi = colouring.limits or (float(values[known].min()), float(values[known].max()))
     # Halves, since the difference of two large floats may be no float.
     half = hi / 2 - lo / 2
     share = np.full(len(values), np.nan)
-    share[known] = (values[known] / 2 - lo / 2) / half if half > 0 else 0.5
+    share[known] = np.clip((values[known] / 2 - lo / 2) / half, 0, 1) if half > 0 else 0.5
     distinct = np.unique(share[known])
     shared = len(distinct) > MOST_COLOURS
     if shared:

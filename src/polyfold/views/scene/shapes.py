@@ -19,12 +19,14 @@ Role = Literal["cell", "patch", "wall", "earlier", "boundary", "data", "edge", "
 class Colouring:
     """One value for each shape: a number on a scale, or, if `names` are given, the number of a name.
 
-    `label` says what the values are. NaN, or a number below zero for names, is drawn in grey.
+    `label` says what the values are. NaN, or a number below zero for names, is drawn in grey. A scale goes from the
+    least value to the largest, unless `limits` say otherwise, as for pictures that belong together.
     """
 
     values: Array
     label: str
     names: tuple[str, ...] | None = None
+    limits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,1 @@
+"""The HTML player of movies: one file with pictures, controls and data, which asks nothing of any server."""
