@@ -1,5 +1,5 @@
 """The command line: polyfold info, polyfold unfold, polyfold resume, polyfold count, polyfold equivalent,
-polyfold explain, polyfold movie, polyfold reduce, polyfold truncate.
+polyfold explain, polyfold movie, polyfold reduce, polyfold serve, polyfold truncate.
 
 Exit codes: 0 done, 1 a check failed (a fault of ours), 2 bad input (one line on standard error), 3 a limit was reached
 and the result is incomplete, 70 something else went wrong (a fault of ours). Of polyfold equivalent: 0 equal,
@@ -52,6 +52,7 @@ from polyfold.views.explain import explain
 from polyfold.views.movie_command import movie
 from polyfold.views.planning import planning_facts, planning_panel
 from polyfold.views.reduce import reduce
+from polyfold.views.serve import serve
 from polyfold.views.summary import (
     atlas_facts,
     atlas_panel,
@@ -270,6 +271,7 @@ def equivalent(
 app.command()(explain)
 app.command()(movie)
 app.command()(reduce)
+app.command()(serve)
 app.command()(truncate)
 
 
@@ -314,3 +316,7 @@ def _write(atlas: Atlas, facts: dict[str, Any], folder: Path) -> Path:
         summary.write_text(json.dumps(facts, indent=2, allow_nan=False) + "\n", encoding="utf-8")
         atlas.save(path)
     return path
+
+
+if __name__ == "__main__":
+    main()
