@@ -1,0 +1,104 @@
+// What colours mean: a colouring turns a column of numbers into a few hundred colours and a legend.
+import { make } from "./dom.js";
+import { short } from "./words.js";
+
+// Told apart by people with any colour vision; the same hues are toned for either background.
+const CLASSES = {
+  light: ["#8fb8de", "#f2b880", "#9ccfa5", "#e3a2b8", "#b9a7d9", "#d9cf7f", "#8fcfd0", "#c9b29b", "#a9bd7a", "#c4c9d4"],
+  dark: ["#3f6f9f", "#a8692c", "#42804e", "#97496a", "#6a559a", "#867a26", "#2f7f82", "#7a6049", "#5f7431", "#6d7484"],
+};
+// From quiet to strong; the far end is what stands out from the background.
+const SCALES = {
+  light: ["#f4f1e8", "#d5e3dc", "#a3cdcb", "#68afbd", "#3d89ab", "#2c6192", "#2b3a6d"],
+  dark: ["#23262f", "#28405a", "#2d6383", "#3a8a9b", "#66aea2", "#a9cfa9", "#ecebc2"],
+};
+const SIGNED = {
+  light: ["#9c4a1a", "#cf8a55", "#eccbad", "#f5f2ec", "#b7d0e2", "#6d9fc6", "#2d6397"],
+  dark: ["#f0a46c", "#b96f3c", "#6f482f", "#2a2c33", "#2f4f69", "#3f7da8", "#83bfe8"],
+};
+const LEVELS = 200;
+
+export const COLOURINGS = {
+  class: { label: "class", column: "class", kind: "named", says: "which output is largest" },
+  value: { label: "output", column: "value", kind: "signed", says: "the output in the middle of the cell" },
+  slope: { label: "slope", column: "slope", kind: "scale", says: "how steep the map is: the norm of its matrix" },
+  layer: { label: "layer", column: "layer", kind: "named", says: "the last layer that has a wall around the cell" },
+  area: { label: "area", column: "area", kind: "log", says: "how large the cell is" },
+};
+
+/** {lut, indexes, legend}: a colour for each polygon as a number of the lut's rows; 0 is grey, for what is not known. */
+export function coloured(cells, by, theme, names = []) {
+  const { column, kind } = COLOURINGS[by];
+  const values = cells.columns[column].subarray(0, cells.size);
+  const found = kind === "named" ? named(values, by, theme, names) : scaled(values, kind, theme);
+  return { ...found, by };
+}
+
+const GREY = { light: "#e4e4e4", dark: "#33363d" };
+
+function named(values, by, theme, names) {
+  const palette = CLASSES[theme];
+  const indexes = Uint16Array.from(values, (value) => (value >= 0 ? 1 + (Math.round(value) % palette.length) : 0));
+  const present = [...new Set(values)].filter((value) => value >= 0).sort((a, b) => a - b);
+  const entries = present.map((value) => ({
+    colour: palette[Math.round(value) % palette.length],
+    name: names[value] ?? (by === "layer" ? (value === 0 ? "no layer" : `layer ${value}`) : `class ${value}`),
+  }));
+  return { lut: [GREY[theme], ...palette], indexes, legend: { entries } };
+}
+
+function scaled(values, kind, theme) {
+  const usable = (value) => Number.isFinite(value) && (kind !== "log" || value > 0);
+  const to = kind === "log" ? Math.log : (value) => value;
+  let [lo, hi] = [Infinity, -Infinity];
+  for (const value of values) {
+    if (!usable(value)) continue;
+    lo = Math.min(lo, to(value));
+    hi = Math.max(hi, to(value));
+  }
+  const both = kind === "signed" && lo < 0 && hi > 0;
+  if (both) [lo, hi] = [-Math.max(-lo, hi), Math.max(-lo, hi)];
+  const stops = both ? SIGNED[theme] : SCALES[theme];
+  const step = hi > lo ? (LEVELS - 1) / (hi - lo) : 0;
+  const indexes = Uint16Array.from(values, (value) => (usable(value) ? 1 + Math.round((to(value) - lo) * step) : 0));
+  const ramp = Array.from({ length: LEVELS }, (_, k) => between(stops, k / (LEVELS - 1)));
+  const from = kind === "log" ? Math.exp : (value) => value;
+  const ends = lo <= hi ? [from(lo), from(hi)] : null;
+  return { lut: [GREY[theme], ...ramp], indexes, legend: { ends, ramp: stops, kind } };
+}
+
+function between(stops, t) {
+  const place = t * (stops.length - 1);
+  const k = Math.min(stops.length - 2, Math.floor(place));
+  const [a, b] = [rgb(stops[k]), rgb(stops[k + 1])];
+  const mixed = a.map((value, i) => Math.round(value + (place - k) * (b[i] - value)));
+  return `#${mixed.map((value) => value.toString(16).padStart(2, "0")).join("")}`;
+}
+
+export function rgb(hex) {
+  return [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
+}
+
+/** The colour of a class, for data points. */
+export function classColour(value, theme) {
+  const palette = CLASSES[theme];
+  return value >= 0 ? palette[value % palette.length] : GREY[theme];
+}
+
+/** What the colours mean, as elements. */
+export function legendOf({ legend, by }) {
+  const title = make("span", { class: "legend-title", title: COLOURINGS[by].says }, `Colour: ${COLOURINGS[by].label}`);
+  if (legend.entries) {
+    const shown = legend.entries.slice(0, 12).map(({ colour, name }) => {
+      const swatch = make("i", { class: "swatch" });
+      swatch.style.background = colour;
+      return make("span", { class: "entry" }, swatch, name);
+    });
+    return [title, ...shown];
+  }
+  if (!legend.ends) return [title, "not known for these cells"];
+  const bar = make("i", { class: "ramp" });
+  bar.style.background = `linear-gradient(to right, ${legend.ramp.join(", ")})`;
+  const [lo, hi] = legend.ends;
+  return [title, make("span", { class: "entry" }, short(lo, 3), bar, short(hi, 3), legend.kind === "log" ? " (logarithmic)" : "")];
+}

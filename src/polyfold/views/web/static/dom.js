@@ -1,0 +1,47 @@
+// Making elements without markup in strings, so that nothing a file or a server says is ever read as HTML.
+
+/** An element: `make("button", {class: "quiet", onclick: f}, "text", child, ...)`; attributes that are null, undefined or false are left out. */
+export function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+export function byId(name) {
+  const found = document.getElementById(name);
+  if (!found) throw new Error(`the page has no element #${name}`);
+  return found;
+}
+
+/** Puts children in place of what is there. */
+export function fill(element, ...children) {
+  element.replaceChildren(...children.flat().filter((child) => child !== null && child !== undefined));
+}
+
+/** Says a sentence to everyone: on the page and, politely, to screen readers. */
+export function say(sentence, kind = "") {
+  const status = byId("status");
+  status.textContent = sentence;
+  status.className = kind;
+}
+
+/** Calls f once things have been quiet for a while. */
+export function settled(f, milliseconds) {
+  let timer = 0;
+  return (...values) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => f(...values), milliseconds);
+  };
+}
+
+/** Hands a file to the visitor. */
+export function download(name, blob) {
+  const url = URL.createObjectURL(blob);
+  make("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}

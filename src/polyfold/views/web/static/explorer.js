@@ -1,0 +1,244 @@
+// What is open and what is shown: the network, the domain, the picture, and how they follow from each other.
+import * as address from "./address.js";
+import * as api from "./api.js";
+import { legendOf } from "./colours.js";
+import { Comparison } from "./compare.js";
+import { byId, fill, make, say, settled } from "./dom.js";
+import { DomainForm } from "./domain.js";
+import { SMALL } from "./paint.js";
+import { Pane } from "./pane.js";
+import { showNothing } from "./panel.js";
+import { Picture } from "./picture.js";
+import { Player } from "./player.js";
+import { Selection } from "./selection.js";
+import { fillTable } from "./table.js";
+import { View } from "./view.js";
+import { many, seconds, whole } from "./words.js";
+
+// Pictures of a training that are kept for playing them again.
+const KEPT = 40;
+
+export class Explorer {
+  constructor() {
+    this.state = { ...address.read(location.hash), data: false };
+    this.networks = [];
+    this.picture = null;
+    this.kept = new Map();
+    this.pane = new Pane(byId("picture"), { onmove: () => this.moved(this.pane), onseen: (seen) => this.#noted(seen) });
+    this.view = new View(this.pane);
+    this.form = new DomainForm(byId("domain-fields"), () => this.attempt(() => this.unfold()));
+    this.selection = new Selection(this);
+    this.comparison = new Comparison(this);
+    this.player = new Player(this);
+    this.recolourSoon = settled(() => this.recolour(), 100);
+    this.rememberSoon = settled(() => this.remember(), 250);
+    this.tableSoon = settled(() => fillTable(this.pane, (i) => this.attempt(() => this.selection.pick(i))), 250);
+  }
+
+  /** Does something; a failure becomes one sentence on the page. */
+  async attempt(f) {
+    try {
+      await f();
+    } catch (error) {
+      say(error.message, "error");
+      if (!(error instanceof api.Refused) && error.name !== "Error") console.error(error);
+    }
+  }
+
+  get network() {
+    return this.networks.find(({ id }) => id === this.state.network) ?? null;
+  }
+
+  /** Lists the networks and shows the one that the address asks for, or the first. */
+  async start() {
+    this.networks = await api.networks();
+    this.#list();
+    const { network, domain, cell, view } = this.state;
+    showNothing(false);
+    if (network && !this.network) {
+      this.choose(this.networks[0].id);
+      say(`The link asks for the network “${network}”, which is not here: it may have been uploaded in another browser. Open its file again.`, "error");
+      return;
+    }
+    this.choose(this.network?.id ?? this.networks[0].id, domain);
+    await this.unfold({ cell, view });
+  }
+
+  #list() {
+    const titles = { given: "Given on the command line", uploaded: "Uploaded", bundled: "Bundled" };
+    const groups = Object.entries(titles).map(([source, label]) => {
+      const found = this.networks.filter((each) => each.source === source);
+      return found.length ? make("optgroup", { label }, found.map(({ id, name }) => make("option", { value: id }, name))) : null;
+    });
+    fill(byId("network"), groups);
+  }
+
+  /** Prepares the form for a network. */
+  choose(id, domain = null) {
+    this.state.network = byId("network").value = id;
+    const { kind, inputs, outputs, gates, layers } = this.network;
+    const what = { network: "", atlas: "Saved atlas: ", recording: "Recorded training: " }[kind];
+    byId("network-facts").textContent = `${what}${many(inputs, "input")}, ${many(outputs, "output")}, ${many(gates, "neuron")} in ${many(layers, "layer")}`;
+    this.form.show(this.network, domain);
+    this.player.show(this.network);
+    this.comparison.offer(this.network);
+  }
+
+  async open(file) {
+    say(`Reading ${file.name} …`);
+    const network = await api.uploadNetwork(file);
+    this.networks.push(network);
+    this.#list();
+    this.state.frame = null;
+    this.choose(network.id);
+    await this.unfold();
+  }
+
+  /** Unfolds what the form asks for. `quietly` keeps what is shown until the new picture is there, and the camera. */
+  async unfold({ quietly = false, cell = null, view = null } = {}) {
+    const { network, state } = this;
+    state.domain = this.form.read();
+    if (network.kind === "recording") state.frame = Math.min(state.frame ?? Infinity, network.steps.length - 1);
+    else state.frame = null;
+    const task = { network: network.id, domain: state.domain, ...(state.frame === null ? {} : { snapshot: state.frame }) };
+    this.stop();
+    const known = this.kept.get(JSON.stringify(task));
+    const mine = known ?? new Picture(task, {
+      grown: () => this.picture === mine && !quietly && this.recolourSoon(),
+      progress: (event) => this.picture === mine && this.#progressed(event),
+    });
+    this.picture = mine;
+    this.selection.clear();
+    if (!quietly) this.view.begin(mine, boxOf(state.domain));
+    if (!known) {
+      this.#busy(true);
+      say("Unfolding …");
+      try {
+        await mine.run();
+      } finally {
+        if (this.picture === mine) this.#busy(false);
+      }
+    }
+    if (this.picture !== mine) return;
+    if (mine.facts) await this.#show(quietly, cell, view);
+    else this.#failed();
+    this.remember();
+  }
+
+  /** Ends what runs; its cells stay. */
+  stop() {
+    if (this.picture && ["queued", "running"].includes(this.picture.state)) this.attempt(() => this.picture.cancel());
+    this.comparison.stop();
+  }
+
+  #busy(is) {
+    byId("progress").hidden = !is;
+    byId("cancel").hidden = !is;
+    document.body.classList.toggle("busy", is);
+  }
+
+  #progressed({ cells, loaded, drawing }) {
+    if (loaded) say(`Drawing ${whole(loaded)} of ${many(cells, "cell")} …`);
+    else say(drawing ? `${many(cells, "cell")} found; drawing …` : `Unfolding … ${many(cells, "cell")} so far`);
+  }
+
+  #failed() {
+    const { state, cells, error } = this.picture;
+    this.recolour();
+    if (state !== "cancelled") say(error ?? "The server could not unfold this.", "error");
+    else if (cells.size) say(`Cancelled. The ${many(cells.size, "cell")} found until then stay in the picture.`);
+    else say("Cancelled before any cell was drawn.");
+  }
+
+  async #show(quietly, cell, view) {
+    const { picture, pane, state } = this;
+    const { facts } = picture;
+    const before = pane.camera.copy();
+    this.view.begin(picture, picture.box);
+    if (quietly) pane.camera.follow(before);
+    if (view) this.look(view);
+    pane.axes = facts.dim === 2 ? facts.names : [facts.names[0], "output"];
+    await this.view.cutByClass();
+    if (this.picture !== picture) return;
+    this.recolour();
+    byId("layer").max = facts.dim === 2 ? facts.layers.length : 0;
+    byId("layer").value = state.layer ?? 0;
+    byId("layer").disabled = facts.dim !== 2 || !facts.layers.length;
+    byId("boundary").disabled = !facts.classes || facts.dim !== 2;
+    for (const ending of ["csv", "parquet"]) byId(ending).href = api.exported(picture.id, ending);
+    await this.overlay();
+    this.#said();
+    showNothing(true);
+    if (cell !== null) await this.selection.number(cell);
+    if (state.frame !== null) this.#keep(picture);
+    this.tableSoon();
+    await this.comparison.run();
+  }
+
+  #keep(picture) {
+    this.kept.set(JSON.stringify(picture.task), picture);
+    if (this.kept.size > KEPT) this.kept.delete(this.kept.keys().next().value);
+  }
+
+  #said() {
+    const { facts, state, error, seconds: spent } = this.picture;
+    byId("status").title = facts.certificate?.words ?? "";
+    if (state === "limit") say(`${many(facts.cells, "cell")}, and there are more: ${error}`, "error");
+    else if (this.picture.task.domain.kind === "atlas") say(`${many(facts.cells, "cell")}, as they were saved.`);
+    else say(`${many(facts.cells, "cell")}, found in ${seconds(spent)}${facts.complete ? ": all there are here" : ""}.`);
+  }
+
+  /** Colours as they are chosen, in both pictures. */
+  recolour() {
+    if (!this.picture) return;
+    const colouring = this.view.refresh(this.state.colour);
+    this.comparison.recolour(this.state.colour);
+    fill(byId("legend"), this.pane.cells.size ? legendOf(colouring) : []);
+  }
+
+  async overlay() {
+    const { layer, boundary, data } = this.state;
+    const { says } = await this.view.overlay({ layer, boundary, data });
+    byId("layer-says").textContent = says || "off";
+    await this.comparison.overlay({ layer, boundary, data });
+  }
+
+  /** A pane was moved: the other follows. */
+  moved(pane) {
+    this.comparison.follow(pane);
+    this.state.view = [this.pane.camera.x, this.pane.camera.y, this.pane.camera.zoom];
+    this.rememberSoon();
+    this.tableSoon();
+  }
+
+  /** Shows all of the domain. */
+  home() {
+    this.pane.camera.home(this.picture?.box ?? this.pane.camera.box);
+    this.pane.move();
+    this.state.view = null;
+    this.rememberSoon();
+  }
+
+  /** Looks at a view [x, y, zoom]. */
+  look([x, y, zoom]) {
+    Object.assign(this.pane.camera, { x, y, zoom });
+    this.pane.move();
+  }
+
+  #noted({ cells, small }) {
+    byId("note").textContent = small ? `${whole(small)} of the ${many(cells, "cell")} in view measure less than ${SMALL} pixels and are drawn without outlines; zoom in to see them.` : "";
+  }
+
+  /** Writes the address, so that it can be shared. */
+  remember() {
+    const hash = `#${address.written(this.state)}`;
+    if (hash !== location.hash) history.replaceState(null, "", hash);
+  }
+}
+
+/** What the camera shows before the first cell is there. */
+function boxOf(domain) {
+  if (domain.kind === "box" && domain.lo.length === 2) return [...domain.lo, ...domain.hi];
+  if (domain.extent?.length === 4) return [domain.extent[0], domain.extent[2], domain.extent[1], domain.extent[3]];
+  return [-1, -1, 1, 1];
+}

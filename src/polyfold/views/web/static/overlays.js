@@ -1,0 +1,50 @@
+// What is drawn over the cells: folds layer by layer, the decision boundary, graphs, data points.
+import { classColour } from "./colours.js";
+import { dots, segments } from "./paint.js";
+import { pairsOf } from "./picture.js";
+import { many } from "./words.js";
+
+/** What to draw for a picture, as plain lists: {lines, points, faint, says}; `shown` is {layer, boundary, data}. */
+export async function drawnOver(picture, shown, style, theme) {
+  const lines = [];
+  const points = [];
+  let says = "";
+  if (picture.graph) lines.push({ list: picture.graph, style: style.mark, width: 1.8 });
+  const flat = picture.facts?.dim === 2;
+  if (shown.layer && picture.finished && flat) {
+    const { layers } = await picture.once("layers");
+    const k = Math.min(shown.layer, layers.length);
+    layers.slice(0, k - 1).forEach((each) => lines.push({ list: pairsOf(each.segments), style: style.earlier, width: 1.2 }));
+    const list = pairsOf(layers[k - 1].segments);
+    lines.push({ list, style: style.fold, width: 2 });
+    says = `layer ${k} of ${layers.length}${k > 1 ? "; earlier layers in grey" : ""}: ${many(list.length, "piece")} of folds`;
+  }
+  if (shown.boundary && picture.finished && flat && picture.facts.classes) {
+    const { segments: flatList } = await picture.once("boundary");
+    lines.push({ list: pairsOf(flatList), style: style.mark, width: 3 });
+  }
+  if (shown.data && picture.finished && flat) {
+    const found = await picture.once("dataOn");
+    const list = [];
+    for (let k = 0; k + 1 < found.points.length; k += 2) list.push([found.points[k], found.points[k + 1]]);
+    const numbers = labelNumbers(found.labels) ?? found.class;
+    points.push({ list, colours: (i) => classColour(numbers[i], theme), edge: style.mark, radius: 4 });
+  }
+  return { lines, points, faint: Boolean(shown.layer && flat), says };
+}
+
+/** Whole numbers stand for classes; other labels are numbered in alphabetical order. */
+function labelNumbers(labels) {
+  if (!labels) return null;
+  if (labels.every((label) => /^\d+$/.test(label))) return labels.map(Number);
+  const names = [...new Set(labels)].sort();
+  return labels.map((label) => names.indexOf(label));
+}
+
+/** The same as functions that paint. */
+export function asOverlays({ lines, points }, ratio) {
+  return [
+    ...lines.map(({ list, style, width }) => segments(list, style, width * ratio)),
+    ...points.map(({ list, colours, edge, radius }) => dots(list, colours, edge, radius * ratio)),
+  ];
+}

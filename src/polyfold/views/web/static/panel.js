@@ -1,0 +1,114 @@
+// The side panel: everything about one cell, in words.
+import { byId, fill, make, say } from "./dom.js";
+import { formula, many, number } from "./words.js";
+
+const OUTPUTS = 12;
+const LISTED = 12;
+
+/** What stands there before a cell is chosen. */
+export function showNothing(hasCells) {
+  fill(byId("panel"),
+    make("h3", {}, "No cell chosen"),
+    make("p", {}, hasCells
+      ? "Click a cell to read its map, or focus the picture and press an arrow key. Arrow keys then walk from neighbour to neighbour."
+      : "Choose a network and where to look, then press Unfold."),
+    make("ol", { class: "steps" },
+      make("li", {}, "Every polygon is a cell. On it, the network is one affine map."),
+      make("li", {}, "Lines are folds: a neuron switches on or off there."),
+      make("li", {}, "Zoom with the wheel or two fingers, drag to move.")));
+}
+
+/** Shows a cell as the server describes it; `walk(number)` goes to a neighbour. */
+export function showCell(cell, { outputs, inputs, isSlice, walk, dim }) {
+  const names = Array.from({ length: inputs }, (_, k) => `x${k}`);
+  const { A, c } = cell.map;
+  const winner = outputs > 1 ? cell.class : -1;
+  const rows = A.slice(0, OUTPUTS).map((row, k) =>
+    make("li", {},
+      make("span", { class: k === winner ? "name wins" : "name" }, outputs > 1 ? `output ${k} = ` : "output = "),
+      formula(row, c[k], names)));
+  fill(byId("panel"),
+    make("h3", { tabindex: "-1" }, `Cell ${cell.cell}`),
+    make("p", {}, cell.explanation),
+    make("dl", {}, facts(cell, outputs, dim)),
+    make("h4", {}, "Map", help("term-map", "What is a map?"), copier("Copy", () => JSON.stringify({ A, c }))),
+    make("ul", { class: "maps" }, rows),
+    A.length > OUTPUTS ? make("p", { class: "hint" }, `and ${many(A.length - OUTPUTS, "more output")}; Copy has all.`) : null,
+    make("p", { class: "hint" }, isSlice
+      ? "The map holds on the whole cell in input space, of which the picture shows a slice. Point at a number for all of its digits."
+      : "Point at a number for all of its digits."),
+    make("h4", {}, "Facets and neighbours", help("term-facet", "What is a facet?")),
+    facetTable(cell, walk),
+    dataOf(cell),
+    make("h4", {}, "Pattern", help("term-pattern", "What is a pattern?"), copier("Copy", () => cell.pattern)),
+    make("p", { class: "pattern" }, cell.pattern.length > 600 ? `${cell.pattern.slice(0, 600)} …` : cell.pattern));
+}
+
+function facts(cell, outputs, dim) {
+  const rows = [];
+  const size = dim === 1 ? "length" : "area";
+  if (outputs > 1) rows.push(["class", cell.class >= 0 ? String(cell.class) : "not decided"]);
+  rows.push([size, cell.volume === null ? "unbounded" : number(cell.volume)]);
+  rows.push(["centre", cell.centre.flatMap((value, k) => (k ? [", ", number(value)] : [number(value)]))]);
+  if (cell.value) rows.push(["there", cell.value.slice(0, 4).flatMap((value, k) => (k ? [", ", number(value)] : [number(value)])).concat(cell.value.length > 4 ? ", …" : "")]);
+  return rows.flatMap(([name, value]) => [make("dt", {}, name === "there" ? (outputs > 1 ? "outputs there" : "output there") : name), make("dd", {}, value)]);
+}
+
+function facetTable(cell, walk) {
+  return make("table", { class: "facets" },
+    make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "across it"), make("th", { scope: "col" }, "leads to"))),
+    make("tbody", {}, cell.facets.map((facet) =>
+      make("tr", {},
+        make("td", {}, facet.words),
+        make("td", {}, facet.neighbour >= 0
+          ? make("button", { type: "button", "data-cell": facet.neighbour, onclick: () => walk(facet.neighbour) }, `Cell ${facet.neighbour}`)
+          : "–")))));
+}
+
+function dataOf({ data }) {
+  if (!data) return null;
+  const more = data.count > LISTED ? ` and ${data.count - LISTED} more` : "";
+  const labels = Object.entries(data.labels ?? {}).map(([name, count]) => `${count} × ${name}`).join(", ");
+  return [
+    make("h4", {}, "Data"),
+    make("p", {}, data.count
+      ? `${many(data.count, "data point")} in this cell${labels ? ` (${labels})` : ""}: ${data.count > 1 ? "rows" : "row"} ${data.rows.slice(0, LISTED).join(", ")}${more}, counted from 0.`
+      : "None of the data points is in this cell."),
+  ];
+}
+
+function help(term, label) {
+  return make("button", { type: "button", class: "term", popovertarget: term, "aria-label": label }, "?");
+}
+
+function copier(name, text) {
+  return make("button", { type: "button", class: "small", onclick: async () => {
+    await copied(text());
+    say("Copied, with all digits.");
+  } }, name);
+}
+
+/** Puts a text on the clipboard, also where the page is not served securely. */
+export async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    const area = make("textarea", {});
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}
+
+/** The neighbour behind the facet that is met first from the cell's centre in a direction, or -1. */
+export function neighbourTowards(cell, direction) {
+  let [best, nearest] = [-1, Infinity];
+  for (const { row, offset, neighbour } of cell.facets) {
+    const along = row.reduce((sum, value, k) => sum + value * (direction[k] ?? 0), 0);
+    const room = offset - row.reduce((sum, value, k) => sum + value * cell.centre[k], 0);
+    if (along > 0 && room / along < nearest) [best, nearest] = [neighbour, room / along];
+  }
+  return best;
+}
