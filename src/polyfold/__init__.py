@@ -108,6 +108,7 @@ if TYPE_CHECKING:
     from polyfold.atlas.certificate import Certificate
     from polyfold.atlas.domain import Domain, box, line, plane, polytope, slice_of
     from polyfold.atlas.storage import open_atlas as open
+    from polyfold.engine.blocks import Block, unfold_in_blocks
     from polyfold.engine.certify import certify
     from polyfold.engine.check import check
     from polyfold.engine.count import Count, count
@@ -124,6 +125,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Atlas",
+    "Block",
     "BoundaryMovement",
     "Bounds",
     "Boxes",
@@ -269,6 +271,7 @@ __all__ = [
     "truncation",
     "truncation_map",
     "unfold",
+    "unfold_in_blocks",
     "variance",
 ]
 
@@ -369,6 +372,7 @@ _PLACES = {
     "atlas.certificate": ("Certificate",),
     "atlas.domain": ("Domain", "box", "line", "plane", "polytope", "slice_of"),
     "atlas.storage": ("open_atlas as open",),
+    "engine.blocks": ("Block", "unfold_in_blocks"),
     "engine.certify": ("certify",),
     "engine.check": ("check",),
     "engine.count": ("Count", "count"),

@@ -1,0 +1,103 @@
+"""unfold_in_blocks: the cells of a network while they are found, for somebody who looks on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.domain import DomainLike, resolve_domain
+from polyfold.atlas.problem import beyond_core
+from polyfold.engine.method import as_method_takes_it
+from polyfold.engine.resume import resume
+from polyfold.engine.unfold import unfold_program
+from polyfold.engine.watch import check_seconds, whole_number
+from polyfold.network.load import load
+from polyfold.program.lower import lower
+from polyfold.program.program import Program
+
+Ids = npt.NDArray[np.int64]
+
+_MOST_CELLS = int(np.iinfo(np.int32).max)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Cells that were found since the last block: numbers `new` of `atlas`, which holds all that were found so far.
+
+    Cells that come later may stand before these, so a cell's number can grow from block to block. In the last block's
+    atlas it is what it is in the atlas of `pf.unfold`.
+    """
+
+    atlas: Atlas
+    new: Ids
+
+    def __len__(self) -> int:
+        return len(self.new)
+
+
+def unfold_in_blocks(
+    network: Any,
+    domain: DomainLike = None,
+    *,
+    first: int = 1000,
+    progress: bool | Callable[[int], None] = False,
+    max_cells: int | None = None,
+    max_seconds: float | None = None,
+    threads: int | None = None,
+) -> Iterator[Block]:
+    """What `pf.unfold` finds, block by block. The last block's atlas is the result of `pf.unfold`.
+
+    Each block has about as many cells as all before it together, since every pause costs a look at what was found
+    before: so a whole run takes at most a few times as long as without pauses. On lines and planes through networks
+    that are too large to be written out all cells come in one block, since all vertices pass such networks together.
+
+    Parameters
+    ----------
+    first: how many cells the first block has.
+    network, domain, progress, max_cells, max_seconds, threads: as in `pf.unfold`; the limits are those of the whole
+        run. An interrupt (Ctrl-C) ends it with what was found.
+
+    >>> import numpy as np, polyfold as pf
+    >>> three = [(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.zeros(3)), (np.ones((1, 3)), np.zeros(1))]
+    >>> [(len(block), block.atlas.complete) for block in pf.unfold_in_blocks(three, first=2)]
+    [(2, False), (2, False), (2, True)]
+    """
+    lowered = network if isinstance(network, Program) else lower(load(network))
+    where = resolve_domain(domain, lowered.input_dim)
+    program = as_method_takes_it(lowered, where)
+    step = whole_number("first", first, _MOST_CELLS)
+    most = _MOST_CELLS if max_cells is None else whole_number("max_cells", max_cells, _MOST_CELLS)
+    check_seconds(max_seconds)
+    in_one = beyond_core(program, where)
+    return _blocks(program, where, max_cells if in_one else min(step, most), most, progress, max_seconds, threads)
+
+
+def _blocks(
+    program: Program,
+    where: Any,
+    step: int | None,
+    most: int,
+    progress: bool | Callable[[int], None],
+    max_seconds: float | None,
+    threads: int | None,
+) -> Iterator[Block]:
+    end = None if max_seconds is None else time.perf_counter() + max_seconds
+    atlas = unfold_program(program, where, progress, step, max_seconds, threads)
+    yield Block(atlas, np.arange(len(atlas)))
+    while atlas.certificate.stopped_by == "max_cells" and len(atlas) < most:
+        left = None if end is None else end - time.perf_counter()
+        if left is not None and left <= 0:
+            return
+        before = atlas
+        more = min(len(before), most - len(before))
+        atlas = resume(before, progress=progress, max_cells=more, max_seconds=left, threads=threads)
+        new = np.flatnonzero(before.index.find(atlas.patterns) < 0)
+        if not len(new) and not atlas.complete:
+            return
+        yield Block(atlas, new)

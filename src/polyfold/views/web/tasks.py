@@ -1,0 +1,230 @@
+"""What workers do: read an uploaded file, unfold a network and draw it, compare two networks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polyfold.analyses.equivalence.decide import equivalent
+from polyfold.analyses.pictures.samples import in_parameters
+from polyfold.analyses.pictures.view import view_of
+from polyfold.analyses.statistics.classes import classes
+from polyfold.atlas.atlas import Atlas
+from polyfold.engine.blocks import unfold_in_blocks
+from polyfold.errors import DomainError, LimitError, PolyfoldError, how_many
+from polyfold.views.web.asked import Place, place_of
+from polyfold.views.web.drawing import draw_cells, draw_classes, draw_walls, keys_of, save_arrays, view_in
+from polyfold.views.web.networks import Opened, Source, check_file, facts, finite, open_network
+
+Send = Callable[[dict[str, Any]], None]
+# The first cells come soon, and cost little.
+_FIRST_BLOCK = 400
+# Messages on progress are at least so many seconds apart.
+_PROGRESS_EVERY = 0.1
+
+
+def read(task: dict[str, Any], send: Send) -> None:
+    """Look an uploaded file over."""
+    path = Path(task["file"])
+    try:
+        check_file(path, task["name"])
+        opened = open_network(Source(file=str(path)))
+    except PolyfoldError as error:
+        # The file's place on the server is nobody's business.
+        raise type(error)(str(error).replace(str(path), task["name"])) from None
+    send({"facts": facts(opened)})
+
+
+def unfold(task: dict[str, Any], send: Send) -> None:
+    """Find all cells, telling of them on the way; then write down what there is to draw."""
+    opened = _open(task)
+    folder = Path(task["folder"])
+    place = _place(task["domain"], opened)
+    view = view_in(place.lo, place.hi)
+    report = _progress(send)
+    started = time.perf_counter()
+    if task["domain"]["kind"] == "atlas":
+        assert opened.atlas is not None
+        atlas = opened.atlas
+    else:
+        left = float(task["preview"])
+        for block in unfold_in_blocks(
+            opened.program,
+            place.domain,
+            first=_FIRST_BLOCK,
+            progress=report,
+            max_cells=task["cells"],
+            max_seconds=task["seconds"],
+            threads=task["threads"],
+        ):
+            atlas = block.atlas
+            if left > 0 and not atlas.complete:
+                left -= _send_block(atlas, draw_cells(atlas, view, block.new), send)
+    stopped = _why_stopped(atlas, task)
+    send({"drawing": True, "cells": len(atlas)})
+    drawn = draw_cells(atlas, view)
+    layers, walls = draw_walls(atlas, view)
+    save_arrays(folder / "cells.npz", drawn)
+    save_arrays(folder / "walls.npz", walls)
+    atlas.save(folder / "atlas.parquet")
+    by_class = stopped or _classes(atlas, folder, view, task, started)
+    certificate = atlas.certificate
+    send(
+        {
+            "done": {
+                "cells": len(atlas),
+                "drawn": len(drawn["cell"]),
+                "dim": atlas.dim,
+                "lo": list(place.lo),
+                "hi": list(place.hi),
+                "names": list(place.names),
+                "outputs": atlas.outputs,
+                "inputs": atlas.program.input_dim,
+                "is_slice": atlas.domain.is_slice,
+                "layers": list(layers),
+                "complete": atlas.complete,
+                "classes": by_class is None,
+                "without_classes": by_class,
+                "certificate": {
+                    "level": certificate.level,
+                    "complete": certificate.complete,
+                    "words": str(certificate),
+                    "method": certificate.method,
+                    "checks": [str(check) for check in certificate.checks],
+                },
+            },
+            "stopped": stopped,
+        }
+    )
+
+
+def compare(task: dict[str, Any], send: Send) -> None:
+    """Whether two networks are the same function on a domain, and where they differ most."""
+    a, b = (open_network(Source(**task[name]["source"]), task[name]["snapshot"]) for name in ("a", "b"))
+    place = _place(task["domain"], a)
+    if (a.program.input_dim, a.program.output_dim) != (b.program.input_dim, b.program.output_dim):
+        sizes = [f"{each.program.input_dim} to {each.program.output_dim}" for each in (a, b)]
+        raise DomainError(f"the networks cannot be compared: one maps {sizes[0]} numbers, the other one {sizes[1]}")
+    found = equivalent(
+        _whole(a),
+        _whole(b),
+        place.domain,
+        max_seconds=task["seconds"],
+        max_cells=task["cells"],
+        progress=_progress(send),
+        threads=task["threads"],
+    )
+    point = None if found.point is None else [float(x) for x in found.point]
+    parameters = None if point is None else in_parameters(place.domain, np.array([point]))[0].tolist()
+    send(
+        {
+            "done": {
+                "verdict": found.verdict,
+                "words": str(found.worst),
+                "largest": finite(float(found.max_difference)),
+                "upper": finite(float(found.upper)),
+                "exact": found.exact,
+                "point": point,
+                "at": parameters,
+                "method": found.method,
+                "stopped_by": found.stopped_by,
+                "by_output": [
+                    {"largest": finite(float(each.largest)), "upper": finite(float(each.upper))}
+                    for each in found.by_output
+                ],
+            },
+            "stopped": None,
+        }
+    )
+
+
+TASKS: dict[str, Callable[[dict[str, Any], Send], None]] = {"read": read, "unfold": unfold, "compare": compare}
+
+
+def _open(task: dict[str, Any]) -> Opened:
+    return open_network(Source(**task["source"]), task["snapshot"])
+
+
+def _whole(opened: Opened) -> Any:
+    if opened.network is None:
+        raise DomainError("a saved atlas holds no network to compare: upload the network itself")
+    return opened.network
+
+
+def _place(spec: dict[str, Any], opened: Opened) -> Place:
+    if spec["kind"] != "atlas":
+        return place_of(spec, opened.program.input_dim)
+    if opened.atlas is None:
+        raise DomainError('"kind": "atlas" shows a saved atlas as it is, and this network is none')
+    return _place_of_atlas(opened.atlas, spec)
+
+
+def _place_of_atlas(atlas: Atlas, spec: dict[str, Any]) -> Place:
+    if atlas.dim > 2:
+        raise DomainError(
+            f"this atlas has {how_many(atlas.dim, 'dimension')}, and one or two can be drawn: choose a slice, which is "
+            "unfolded anew"
+        )
+    names = tuple(f"x{k}" for k in range(atlas.dim)) if not atlas.domain.is_slice else ("u", "v")[: atlas.dim]
+    if atlas.dim == 2:
+        view = view_of(atlas, spec.get("extent"))
+        return Place(atlas.domain, tuple(view.lo.tolist()), tuple(view.hi.tolist()), names)
+    corners = np.concatenate([points.ravel() for points in atlas.vertices()] or [np.zeros(0)])
+    ends = spec.get("extent") or ([corners.min() - 1.0, corners.max() + 1.0] if len(corners) else [-1.0, 1.0])
+    return Place(atlas.domain, (float(ends[0]),), (float(ends[1]),), names)
+
+
+def _progress(send: Send) -> Callable[[int], None]:
+    last = [0.0]
+
+    def report(cells: int) -> None:
+        now = time.perf_counter()
+        if now - last[0] > _PROGRESS_EVERY:
+            last[0] = now
+            send({"progress": cells})
+
+    return report
+
+
+def _send_block(atlas: Atlas, drawn: dict[str, Any], send: Send) -> float:
+    """Send cells that were just found; how much text that was, about."""
+    values = drawn["values"]
+    send(
+        {
+            "block": {
+                "cells": len(atlas),
+                "start": drawn["start"].tolist(),
+                "points": drawn["points"].ravel().tolist(),
+                "key": keys_of(atlas, drawn["cell"]),
+                "class": drawn["class"].tolist(),
+                "value": values.max(axis=1).tolist(),
+            }
+        }
+    )
+    return float(20 * drawn["points"].size + 50 * len(values))
+
+
+def _why_stopped(atlas: Atlas, task: dict[str, Any]) -> str | None:
+    if atlas.complete:
+        return None
+    if len(atlas) >= task["cells"]:
+        return f"there are more than the {task['cells']:,} cells that a job may find: choose a smaller domain"
+    found = how_many(len(atlas), "cell")
+    return f"the {task['seconds']:g} seconds of a job were over after {found}: choose a smaller domain"
+
+
+def _classes(atlas: Atlas, folder: Path, view: Any, task: dict[str, Any], started: float) -> str | None:
+    """Write down where which class wins; why not, if that takes more than a job may use."""
+    left = task["seconds"] - (time.perf_counter() - started)
+    if left <= 0:
+        return "the time of the job was over before the classes were found"
+    try:
+        found = classes(atlas, max_cells=4 * task["cells"], max_seconds=left)
+    except LimitError as error:
+        return str(error)
+    save_arrays(folder / "classes.npz", draw_classes(found, view))
+    return None
