@@ -57,11 +57,13 @@ document.addEventListener("drop", (event) => {
 // -- how to show it ---------------------------------------------------------------------------------------------------
 
 if (!Object.hasOwn(COLOURINGS, state.colour)) state.colour = "class";
-fill(byId("colour"), Object.entries(COLOURINGS).map(([name, { label, says }]) => make("option", { value: name }, `${label}: ${says}`)));
+fill(byId("colour"), Object.entries(COLOURINGS).map(([name, { label }]) => make("option", { value: name }, label)));
 byId("colour").value = state.colour;
+byId("colour-says").textContent = COLOURINGS[state.colour].says;
 byId("boundary").checked = state.boundary;
 on("colour", "change", () => {
   state.colour = byId("colour").value;
+  byId("colour-says").textContent = COLOURINGS[state.colour].says;
   explorer.recolour();
   explorer.remember();
 });
@@ -84,20 +86,15 @@ on("compare", "change", async () => {
   state.compare = byId("compare").value || null;
   explorer.remember();
   await comparison.run();
+  explorer.recolour();
 });
 
 async function openData(file) {
   const found = await api.uploadData(file);
   byId("data-says").textContent = `${many(found.count, "point")} from ${file.name}${found.labels ? ", coloured by label" : ""}`;
-  state.data = true;
+  state.data = found.rows[0].length;
   for (const picture of [explorer.picture, comparison.picture]) picture?.answers.delete("dataOn");
-  try {
-    await explorer.overlay();
-  } catch (error) {
-    state.data = false;
-    byId("data-says").textContent = "";
-    throw error;
-  }
+  await explorer.overlay();
   await selection.renew();
 }
 
@@ -145,6 +142,11 @@ on("share", "click", async () => {
   await copied(location.href);
   const uploaded = explorer.network.source === "uploaded" ? " It works in this browser only, since the network was uploaded here." : "";
   say(`The link is copied. It shows this network, domain, view and cell.${uploaded}`);
+});
+document.querySelector(".skip").addEventListener("click", (event) => {
+  // Not as a link: the part behind # belongs to what is shown.
+  event.preventDefault();
+  byId("picture").focus();
 });
 window.addEventListener("hashchange", () => location.reload());
 

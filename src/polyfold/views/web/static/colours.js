@@ -19,48 +19,54 @@ const SIGNED = {
 const LEVELS = 200;
 
 export const COLOURINGS = {
-  class: { label: "class", column: "class", kind: "named", says: "which output is largest" },
-  value: { label: "output", column: "value", kind: "signed", says: "the output in the middle of the cell" },
-  slope: { label: "slope", column: "slope", kind: "scale", says: "how steep the map is: the norm of its matrix" },
-  layer: { label: "layer", column: "layer", kind: "named", says: "the last layer that has a wall around the cell" },
-  area: { label: "area", column: "area", kind: "log", says: "how large the cell is" },
+  class: { label: "class", column: "class", kind: "named", says: "Which output is the largest; if there is one only, whether it is above 0." },
+  value: { label: "output", column: "value", kind: "signed", says: "The largest output in the middle of the cell, or the only one." },
+  slope: { label: "slope", column: "slope", kind: "scale", says: "How steep that output is: the length of its gradient." },
+  layer: { label: "layer", column: "layer", kind: "named", says: "The last layer with a fold along the cell." },
+  area: { label: "area", column: "area", kind: "log", says: "How large the cell is, on a logarithmic scale." },
 };
 
-/** {lut, indexes, legend}: a colour for each polygon as a number of the lut's rows; 0 is grey, for what is not known. */
-export function coloured(cells, by, theme, names = []) {
+/**
+ * {lut, indexes, legend}: a colour for each polygon as a number of the lut's rows; 0 is grey, for what is not known.
+ * `beside` are other cells that are to be coloured in the same way.
+ */
+export function coloured(cells, by, theme, beside = []) {
   const { column, kind } = COLOURINGS[by];
-  const values = cells.columns[column].subarray(0, cells.size);
-  const found = kind === "named" ? named(values, by, theme, names) : scaled(values, kind, theme);
+  const valuesOf = (each) => each.columns[column].subarray(0, each.size);
+  const all = [cells, ...beside].map(valuesOf);
+  const found = kind === "named" ? named(all, by, theme) : scaled(all, kind, theme);
   return { ...found, by };
 }
 
 const GREY = { light: "#e4e4e4", dark: "#33363d" };
 
-function named(values, by, theme, names) {
+function named(all, by, theme) {
   const palette = CLASSES[theme];
-  const indexes = Uint16Array.from(values, (value) => (value >= 0 ? 1 + (Math.round(value) % palette.length) : 0));
-  const present = [...new Set(values)].filter((value) => value >= 0).sort((a, b) => a - b);
+  const indexes = Uint16Array.from(all[0], (value) => (value >= 0 ? 1 + (Math.round(value) % palette.length) : 0));
+  const present = [...new Set(all.flatMap((values) => [...new Set(values)]))].filter((value) => value >= 0).sort((a, b) => a - b);
   const entries = present.map((value) => ({
     colour: palette[Math.round(value) % palette.length],
-    name: names[value] ?? (by === "layer" ? (value === 0 ? "no layer" : `layer ${value}`) : `class ${value}`),
+    name: by === "layer" ? (value === 0 ? "no layer" : `layer ${value}`) : `class ${value}`,
   }));
   return { lut: [GREY[theme], ...palette], indexes, legend: { entries } };
 }
 
-function scaled(values, kind, theme) {
+function scaled(all, kind, theme) {
   const usable = (value) => Number.isFinite(value) && (kind !== "log" || value > 0);
   const to = kind === "log" ? Math.log : (value) => value;
   let [lo, hi] = [Infinity, -Infinity];
-  for (const value of values) {
-    if (!usable(value)) continue;
-    lo = Math.min(lo, to(value));
-    hi = Math.max(hi, to(value));
+  for (const values of all) {
+    for (const value of values) {
+      if (!usable(value)) continue;
+      lo = Math.min(lo, to(value));
+      hi = Math.max(hi, to(value));
+    }
   }
   const both = kind === "signed" && lo < 0 && hi > 0;
   if (both) [lo, hi] = [-Math.max(-lo, hi), Math.max(-lo, hi)];
   const stops = both ? SIGNED[theme] : SCALES[theme];
   const step = hi > lo ? (LEVELS - 1) / (hi - lo) : 0;
-  const indexes = Uint16Array.from(values, (value) => (usable(value) ? 1 + Math.round((to(value) - lo) * step) : 0));
+  const indexes = Uint16Array.from(all[0], (value) => (usable(value) ? 1 + Math.round((to(value) - lo) * step) : 0));
   const ramp = Array.from({ length: LEVELS }, (_, k) => between(stops, k / (LEVELS - 1)));
   const from = kind === "log" ? Math.exp : (value) => value;
   const ends = lo <= hi ? [from(lo), from(hi)] : null;
@@ -79,10 +85,10 @@ export function rgb(hex) {
   return [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
 }
 
-/** The colour of a class, for data points. */
-export function classColour(value, theme) {
-  const palette = CLASSES[theme];
-  return value >= 0 ? palette[value % palette.length] : GREY[theme];
+/** The colour of a class for data points: that of the other theme, which stands out from cells of this one. */
+export function dotColour(value, theme) {
+  const palette = CLASSES[theme === "dark" ? "light" : "dark"];
+  return palette[value % palette.length];
 }
 
 /** What the colours mean, as elements. */

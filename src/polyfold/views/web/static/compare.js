@@ -57,7 +57,7 @@ export class Comparison {
     this.pane.axes = explorer.pane.axes;
     this.pane.camera.follow(explorer.pane.camera);
     await this.view.cutByClass();
-    this.recolour(explorer.state.colour);
+    explorer.recolour();
     await this.overlay(explorer.state);
     this.#captions(many(mine.facts.cells, "cell"));
     await this.#words(first, mine);
@@ -110,8 +110,7 @@ export class Comparison {
     };
     fill(place,
       make("p", {}, make("strong", {}, verdicts[found.result.verdict] ?? `Verdict: ${found.result.verdict}.`)),
-      make("p", {}, words),
-      largest ? make("p", {}, "Largest difference found: ", number(largest), point && point.length <= 4 ? [" at (", point.flatMap((value, k) => (k ? [", ", number(value)] : [number(value)])), ")"] : "") : null,
+      largest ? make("p", {}, "Largest difference of an output: ", make("data", { value: largest, title: String(largest) }, words), point && point.length <= 4 ? [", at (", point.map((value, k) => [k ? ", " : "", number(value)]), ")"] : "", ".") : null,
       at && at.length === 2 ? make("button", { type: "button", onclick: () => this.explorer.look([at[0], at[1], Math.max(4, this.explorer.pane.camera.zoom)]) }, `Show the place (${short(at[0])}, ${short(at[1])})`) : null);
   }
 
@@ -133,7 +132,12 @@ export class Comparison {
   }
 
   recolour(colour) {
-    if (this.active && this.view?.picture) this.view.refresh(colour);
+    if (this.cells.length) this.view.refresh(colour, [this.explorer.pane.cells]);
+  }
+
+  /** The cells of the other network, if they are there: colours mean the same in both pictures. */
+  get cells() {
+    return this.active && this.view?.picture === this.picture && this.picture.finished ? [this.picture.cells] : [];
   }
 
   async overlay(shown) {

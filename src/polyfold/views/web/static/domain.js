@@ -4,6 +4,7 @@ import { numbers, short } from "./words.js";
 
 // Up to so many held inputs have a slider each; of more, all values are in one field.
 const SLIDERS = 24;
+const WHERE_DATA_LIE = { iris: [0, 8], blobs: [-3, 3] };
 const KINDS = {
   atlas: "As it was saved",
   box: "A box",
@@ -23,7 +24,7 @@ export class DomainForm {
     const { inputs } = network;
     this.kinds = [];
     if (network.atlas && network.atlas.dim <= 2) this.kinds.push("atlas");
-    this.kinds.push(...(inputs <= 2 ? ["box"] : ["features", "plane"]));
+    this.kinds.push(...(inputs <= 2 ? ["box"] : inputs <= SLIDERS ? ["features", "plane"] : ["plane", "features"]));
     const suits = domain && this.kinds.includes(domain.kind) && sizesFit(domain, inputs);
     this.domain = suits ? structuredClone(domain) : usual(this.kinds[0], network);
     this.#build();
@@ -180,14 +181,14 @@ function sizesFit(domain, inputs) {
 /** What to look at before anybody has said anything. */
 export function usual(kind, network) {
   const { inputs } = network;
-  const [lo, hi] = network.name === "iris" ? [0, 8] : network.source === "bundled" && inputs > 4 ? [0, 1] : [-1, 1];
+  const [lo, hi] = (network.source === "bundled" && WHERE_DATA_LIE[network.name]) || (inputs > 2 ? [0, 1] : [-1, 1]);
   if (kind === "atlas") return { kind };
   if (kind === "box") return { kind, lo: Array(inputs).fill(lo), hi: Array(inputs).fill(hi) };
   const middle = (lo + hi) / 2;
   if (kind === "features") return { kind, i: 0, j: 1, at: Array(inputs).fill(middle), extent: [lo, hi, lo, hi] };
-  const wave = (phase) => Array.from({ length: inputs }, (_, k) => Number((((Math.sin(12.9898 * (k + 1) + phase) * 43758.5453) % 1 + 1) % 1).toFixed(2)));
-  const origin = Array(inputs).fill(0);
-  return { kind, origin, x: wave(0), y: wave(1), extent: [0, 1, 0, 1] };
+  // Of an image: the upper half gets brighter across, the lower half upwards.
+  const half = (second) => Array.from({ length: inputs }, (_, k) => (k >= inputs / 2 === second ? hi - lo : 0));
+  return { kind, origin: Array(inputs).fill(lo), x: half(false), y: half(true), extent: [0, 1, 0, 1] };
 }
 
 function field(name, value) {

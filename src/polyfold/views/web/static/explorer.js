@@ -20,11 +20,12 @@ const KEPT = 40;
 
 export class Explorer {
   constructor() {
-    this.state = { ...address.read(location.hash), data: false };
+    this.state = { ...address.read(location.hash), data: 0 };
     this.networks = [];
     this.picture = null;
     this.kept = new Map();
-    this.pane = new Pane(byId("picture"), { onmove: () => this.moved(this.pane), onseen: (seen) => this.#noted(seen) });
+    this.opening = null;
+    this.pane = new Pane(byId("picture"), { onmove: () => this.moved(this.pane), onseen: () => this.#noted() });
     this.view = new View(this.pane);
     this.form = new DomainForm(byId("domain-fields"), () => this.attempt(() => this.unfold()));
     this.selection = new Selection(this);
@@ -78,7 +79,7 @@ export class Explorer {
     this.state.network = byId("network").value = id;
     const { kind, inputs, outputs, gates, layers } = this.network;
     const what = { network: "", atlas: "Saved atlas: ", recording: "Recorded training: " }[kind];
-    byId("network-facts").textContent = `${what}${many(inputs, "input")}, ${many(outputs, "output")}, ${many(gates, "neuron")} in ${many(layers, "layer")}`;
+    byId("network-facts").textContent = `${what}${many(inputs, "input")}, ${many(outputs, "output")}, ${many(gates, "unit")} in ${many(layers, "layer")}`;
     this.form.show(this.network, domain);
     this.player.show(this.network);
     this.comparison.offer(this.network);
@@ -86,10 +87,16 @@ export class Explorer {
 
   async open(file) {
     say(`Reading ${file.name} …`);
+    this.opening = file;
     const network = await api.uploadNetwork(file);
     this.networks.push(network);
     this.#list();
-    this.state.frame = null;
+    // Whoever has opened another file meanwhile wants to see that one.
+    if (this.opening !== file) {
+      byId("network").value = this.state.network;
+      return;
+    }
+    Object.assign(this.state, { frame: null, compare: null, view: null });
     this.choose(network.id);
     await this.unfold();
   }
@@ -102,6 +109,7 @@ export class Explorer {
     else state.frame = null;
     const task = { network: network.id, domain: state.domain, ...(state.frame === null ? {} : { snapshot: state.frame }) };
     this.stop();
+    byId("panes").setAttribute("aria-busy", "true");
     const known = this.kept.get(JSON.stringify(task));
     const mine = known ?? new Picture(task, {
       grown: () => this.picture === mine && !quietly && this.recolourSoon(),
@@ -109,20 +117,31 @@ export class Explorer {
     });
     this.picture = mine;
     this.selection.clear();
-    if (!quietly) this.view.begin(mine, boxOf(state.domain));
-    if (!known) {
-      this.#busy(true);
-      say("Unfolding …");
-      try {
-        await mine.run();
-      } finally {
-        if (this.picture === mine) this.#busy(false);
-      }
+    byId("tip").hidden = true;
+    if (!quietly) {
+      this.view.begin(mine, boxOf(state.domain));
+      fill(byId("legend"));
+      byId("note").textContent = "";
     }
-    if (this.picture !== mine) return;
-    if (mine.facts) await this.#show(quietly, cell, view);
-    else this.#failed();
-    this.remember();
+    try {
+      if (!known) await this.#run(mine);
+      if (this.picture !== mine) return;
+      if (mine.facts) await this.#show(quietly, cell, view);
+      else this.#failed();
+      this.remember();
+    } finally {
+      if (this.picture === mine) byId("panes").removeAttribute("aria-busy");
+    }
+  }
+
+  async #run(picture) {
+    this.#busy(true);
+    say("Unfolding …");
+    try {
+      await picture.run();
+    } finally {
+      if (this.picture === picture) this.#busy(false);
+    }
   }
 
   /** Ends what runs; its cells stay. */
@@ -191,16 +210,16 @@ export class Explorer {
   /** Colours as they are chosen, in both pictures. */
   recolour() {
     if (!this.picture) return;
-    const colouring = this.view.refresh(this.state.colour);
+    const colouring = this.view.refresh(this.state.colour, this.comparison.cells);
     this.comparison.recolour(this.state.colour);
     fill(byId("legend"), this.pane.cells.size ? legendOf(colouring) : []);
   }
 
   async overlay() {
-    const { layer, boundary, data } = this.state;
-    const { says } = await this.view.overlay({ layer, boundary, data });
+    const { says, refused } = await this.view.overlay(this.state);
     byId("layer-says").textContent = says || "off";
-    await this.comparison.overlay({ layer, boundary, data });
+    if (refused) byId("data-says").textContent = `Not shown: ${refused}.`;
+    await this.comparison.overlay(this.state);
   }
 
   /** A pane was moved: the other follows. */
@@ -225,7 +244,8 @@ export class Explorer {
     this.pane.move();
   }
 
-  #noted({ cells, small }) {
+  #noted() {
+    const { cells, small } = this.pane.counted(SMALL);
     byId("note").textContent = small ? `${whole(small)} of the ${many(cells, "cell")} in view measure less than ${SMALL} pixels and are drawn without outlines; zoom in to see them.` : "";
   }
 

@@ -19,17 +19,17 @@ export async function keepPng(panes, name) {
 
 /** The polygons in view with their colours, then segments and points; coordinates to a hundredth of a pixel. */
 export function svgOf(pane, { lines = [], points = [] } = {}) {
-  const { camera, cells, colouring, style } = pane;
+  const { camera, colouring, style } = pane;
+  const cells = pane.filled ?? pane.cells;
   const place = (x, y) => camera.toPixel(x, y).map((value) => Number(value.toFixed(2)));
   const parts = [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${camera.width} ${camera.height}">`,
     `<rect width="100%" height="100%" fill="${style.ground}"/>`,
-    `<g stroke="${opaque(style.wall)[0]}" stroke-opacity="${opaque(style.wall)[1]}" stroke-width="0.8" stroke-linejoin="round">`,
+    `<g fill-opacity="${pane.faint ? 0.25 : 1}" stroke="${opaque(style.wall)[0]}" stroke-opacity="${opaque(style.wall)[1]}" stroke-width="${pane.faint ? 0 : 0.8}" stroke-linejoin="round">`,
   ];
   for (const i of cells.within(...camera.seen)) {
     const corners = cells.corners(i).map(([x, y]) => place(x, y).join(",")).join(" ");
-    const colour = pane.faint ? "none" : colouring.lut[colouring.indexes[i]];
-    parts.push(`<polygon points="${corners}" fill="${colour}"><title>cell ${cells.numbers[i]}</title></polygon>`);
+    parts.push(`<polygon points="${corners}" fill="${colouring.lut[colouring.indexes[i]]}"><title>cell ${cells.numbers[i]}</title></polygon>`);
   }
   parts.push("</g>");
   for (const { list, style: colour, width } of lines) {

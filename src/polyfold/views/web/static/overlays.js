@@ -1,14 +1,15 @@
 // What is drawn over the cells: folds layer by layer, the decision boundary, graphs, data points.
-import { classColour } from "./colours.js";
+import { dotColour } from "./colours.js";
 import { dots, segments } from "./paint.js";
 import { pairsOf } from "./picture.js";
 import { many } from "./words.js";
 
-/** What to draw for a picture, as plain lists: {lines, points, faint, says}; `shown` is {layer, boundary, data}. */
+/** What to draw for a picture, as plain lists: {lines, points, faint, says, refused}; `shown` is {layer, boundary, data}, the last being the number of columns that data points have. */
 export async function drawnOver(picture, shown, style, theme) {
   const lines = [];
   const points = [];
   let says = "";
+  let refused = null;
   if (picture.graph) lines.push({ list: picture.graph, style: style.mark, width: 1.8 });
   const flat = picture.facts?.dim === 2;
   if (shown.layer && picture.finished && flat) {
@@ -21,22 +22,27 @@ export async function drawnOver(picture, shown, style, theme) {
   }
   if (shown.boundary && picture.finished && flat && picture.facts.classes) {
     const { segments: flatList } = await picture.once("boundary");
-    lines.push({ list: pairsOf(flatList), style: style.mark, width: 3 });
+    lines.push({ list: pairsOf(flatList), style: style.boundary, width: 3 });
   }
   if (shown.data && picture.finished && flat) {
-    const found = await picture.once("dataOn");
-    const list = [];
-    for (let k = 0; k + 1 < found.points.length; k += 2) list.push([found.points[k], found.points[k + 1]]);
-    const numbers = labelNumbers(found.labels) ?? found.class;
-    points.push({ list, colours: (i) => classColour(numbers[i], theme), edge: style.mark, radius: 4 });
+    const { inputs } = picture.facts;
+    if (shown.data === inputs) points.push(dataPoints(await picture.once("dataOn"), style, theme));
+    else refused = `the points have ${many(shown.data, "column")}, and the network takes ${many(inputs, "input")}`;
   }
-  return { lines, points, faint: Boolean(shown.layer && flat), says };
+  return { lines, points, faint: Boolean(shown.layer && flat), says, refused };
+}
+
+function dataPoints(found, style, theme) {
+  const list = [];
+  for (let k = 0; k + 1 < found.points.length; k += 2) list.push([found.points[k], found.points[k + 1]]);
+  const numbers = labelNumbers(found.labels) ?? found.class;
+  return { list, colours: (i) => dotColour(numbers[i], theme), edge: style.ground, radius: 4.5 };
 }
 
 /** Whole numbers stand for classes; other labels are numbered in alphabetical order. */
 function labelNumbers(labels) {
   if (!labels) return null;
-  if (labels.every((label) => /^\d+$/.test(label))) return labels.map(Number);
+  if (labels.every((label) => label !== "" && Number.isInteger(Number(label)) && Number(label) >= 0)) return labels.map(Number);
   const names = [...new Set(labels)].sort();
   return labels.map((label) => names.indexOf(label));
 }

@@ -6,26 +6,35 @@ export const SMALL = 5;
 const AT_ONCE = 400;
 const IN_ONE_PATH = 60;
 
-/** A generator that paints and yields now and then; returns how many cells were seen and how many of them small. */
+/** A generator that paints and yields now and then. */
 export function* paint(canvas, camera, scene) {
   const { cells, colouring } = scene;
   const context = canvas.getContext("2d");
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.clearRect(0, 0, canvas.width, canvas.height);
-  const seen = { cells: 0, small: 0 };
   if (cells && cells.size && colouring) {
-    const large = yield* paintSmall(context, camera, cells, colouring, seen);
+    const large = yield* paintSmall(context, camera, cells, colouring);
     yield* paintLarge(context, camera, cells, colouring, large, scene);
   }
+  if (scene.faint) veil(context, scene.ground);
   for (const overlay of scene.overlays) {
     overlay(context, camera);
     yield;
   }
-  return seen;
+}
+
+/** Lays the ground's colour over all that is painted, so that lines on top stand out. */
+function veil(context, ground) {
+  context.save();
+  context.globalCompositeOperation = "source-atop";
+  context.globalAlpha = 0.75;
+  context.fillStyle = ground;
+  context.fillRect(0, 0, context.canvas.width, context.canvas.height);
+  context.restore();
 }
 
 /** Fills small cells where pixels' centres lie in them; cells tile the domain, so each pixel gets the colour of one. Returns the others. */
-function* paintSmall(context, camera, cells, { lut, indexes }, seen) {
+function* paintSmall(context, camera, cells, { lut, indexes }) {
   const { width, height } = context.canvas;
   const image = context.createImageData(width, height);
   const pixels = new Uint32Array(image.data.buffer);
@@ -37,16 +46,16 @@ function* paintSmall(context, camera, cells, { lut, indexes }, seen) {
   const { boxes } = cells;
   const count = Math.min(cells.size, indexes.length);
   const large = [];
+  let any = false;
   const [sx, sy, ox, oy] = [camera.scaleX, camera.scaleY, width / 2, height / 2];
   for (let i = 0; i < count; i++) {
     if (i % AT_ONCE === AT_ONCE - 1) yield;
     if (boxes[4 * i] > x1 || boxes[4 * i + 2] < x0 || boxes[4 * i + 1] > y1 || boxes[4 * i + 3] < y0) continue;
-    seen.cells += 1;
     if ((boxes[4 * i + 2] - boxes[4 * i]) * sx >= SMALL || (boxes[4 * i + 3] - boxes[4 * i + 1]) * sy >= SMALL) {
       large.push(i);
       continue;
     }
-    seen.small += 1;
+    any = true;
     const word = words[indexes[i]];
     const [from, to] = [cells.start[i], cells.start[i + 1]];
     const top = Math.max(0, Math.ceil(oy - (boxes[4 * i + 3] - camera.y) * sy - 0.5));
@@ -71,17 +80,16 @@ function* paintSmall(context, camera, cells, { lut, indexes }, seen) {
       for (let column = first; column <= last; column++) pixels[row * width + column] = word;
     }
   }
-  if (seen.small) context.putImageData(image, 0, 0);
+  if (any) context.putImageData(image, 0, 0);
   return large;
 }
 
-/** Polygons with outlines, those of one colour together. */
+/** Polygons with outlines, those of one colour together; without outlines if they are to be `faint`. */
 function* paintLarge(context, camera, cells, { lut, indexes }, large, { wall, faint }) {
   large.sort((a, b) => indexes[a] - indexes[b]);
   context.lineJoin = "round";
-  context.lineWidth = large.length > 4000 ? 0.5 : 0.9;
+  context.lineWidth = large.length > 1500 ? 0.5 : 0.9;
   context.strokeStyle = wall;
-  context.globalAlpha = 1;
   let from = 0;
   while (from < large.length) {
     let to = from;
@@ -90,11 +98,9 @@ function* paintLarge(context, camera, cells, { lut, indexes }, large, { wall, fa
       outline(context, camera, cells, large[to]);
       to += 1;
     }
-    if (!faint) {
-      context.fillStyle = lut[indexes[large[from]]];
-      context.fill();
-    }
-    context.stroke();
+    context.fillStyle = lut[indexes[large[from]]];
+    context.fill();
+    if (!faint) context.stroke();
     from = to;
     yield;
   }

@@ -10,7 +10,7 @@ const SLICE = 9;
 const REST = 90;
 
 export class Pane {
-  /** `canvas` is on the page; `onmove(camera)` is told when the visitor moves, `onseen(counts)` what a painting shows. */
+  /** `canvas` is on the page; `onmove(camera)` is told when the visitor moves, `onseen()` when a painting is finished. */
   constructor(canvas, { onmove = () => {}, onseen = () => {} } = {}) {
     this.canvas = canvas;
     this.context = canvas.getContext("2d");
@@ -112,7 +112,7 @@ export class Pane {
 
   get #scene() {
     const { colouring, overlays, faint } = this;
-    return { cells: this.filled ?? this.cells, colouring, overlays, faint, wall: this.style.wall };
+    return { cells: this.filled ?? this.cells, colouring, overlays, faint, wall: this.style.wall, ground: this.style.ground };
   }
 
   #goOn(now) {
@@ -128,7 +128,7 @@ export class Pane {
     const old = this.painted?.canvas ?? document.createElement("canvas");
     this.painted = { canvas: this.spare, camera: job.camera };
     this.spare = old;
-    this.onseen(step.value);
+    this.onseen();
   }
 
   /** The last painting where it belongs now, and the marks on top. */
@@ -194,6 +194,15 @@ export class Pane {
     write(this.axes[1], 6 * ratio, 6 * ratio);
   }
 
+  /** How many cells are in view, and how many of them measure less than so many pixels. */
+  counted(pixels) {
+    const { cells, camera } = this;
+    const inView = cells.within(...camera.seen);
+    const [w, h] = [pixels / camera.scaleX, pixels / camera.scaleY];
+    const b = cells.boxes;
+    return { cells: inView.length, small: inView.filter((i) => b[4 * i + 2] - b[4 * i] < w && b[4 * i + 3] - b[4 * i + 1] < h).length };
+  }
+
   /** The polygon under a place on the page, or -1. */
   under(event) {
     const box = this.canvas.getBoundingClientRect();
@@ -220,7 +229,7 @@ export class Pane {
 
 /** Four or so round numbers between lo and hi, with texts that tell them apart. */
 function ticks(lo, hi) {
-  const rough = (hi - lo) / 5;
+  const rough = (hi - lo) / 7;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((each) => each * power).find((each) => each >= rough);
   const digits = Math.min(15, Math.max(2, Math.ceil(Math.log10(Math.max(Math.abs(lo), Math.abs(hi)) / step)) + 1));

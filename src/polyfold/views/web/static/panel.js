@@ -14,7 +14,7 @@ export function showNothing(hasCells) {
       : "Choose a network and where to look, then press Unfold."),
     make("ol", { class: "steps" },
       make("li", {}, "Every polygon is a cell. On it, the network is one affine map."),
-      make("li", {}, "Lines are folds: a neuron switches on or off there."),
+      make("li", {}, "Lines are folds: a unit (neuron) switches on or off there."),
       make("li", {}, "Zoom with the wheel or two fingers, drag to move.")));
 }
 
@@ -29,7 +29,8 @@ export function showCell(cell, { outputs, inputs, isSlice, walk, dim }) {
       formula(row, c[k], names)));
   fill(byId("panel"),
     make("h3", { tabindex: "-1" }, `Cell ${cell.cell}`),
-    make("p", {}, cell.explanation),
+    // "0.9 x x0" is read more easily without the cross, inputs being called x0, x1 and so on.
+    make("p", {}, cell.explanation.replaceAll(" x x", " x").replaceAll(" - ", " − ")),
     make("dl", {}, facts(cell, outputs, dim)),
     make("h4", {}, "Map", help("term-map", "What is a map?"), copier("Copy", () => JSON.stringify({ A, c }))),
     make("ul", { class: "maps" }, rows),
@@ -49,9 +50,13 @@ function facts(cell, outputs, dim) {
   const size = dim === 1 ? "length" : "area";
   if (outputs > 1) rows.push(["class", cell.class >= 0 ? String(cell.class) : "not decided"]);
   rows.push([size, cell.volume === null ? "unbounded" : number(cell.volume)]);
-  rows.push(["centre", cell.centre.flatMap((value, k) => (k ? [", ", number(value)] : [number(value)]))]);
-  if (cell.value) rows.push(["there", cell.value.slice(0, 4).flatMap((value, k) => (k ? [", ", number(value)] : [number(value)])).concat(cell.value.length > 4 ? ", …" : "")]);
+  rows.push(["centre", row(cell.centre)]);
+  if (cell.value) rows.push(["there", [row(cell.value.slice(0, 4)), cell.value.length > 4 ? ", …" : ""]]);
   return rows.flatMap(([name, value]) => [make("dt", {}, name === "there" ? (outputs > 1 ? "outputs there" : "output there") : name), make("dd", {}, value)]);
+}
+
+function row(values) {
+  return values.map((value, k) => [k ? ", " : "", number(value)]);
 }
 
 function facetTable(cell, walk) {

@@ -5,7 +5,7 @@ const KEY = "polyfold-theme";
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 
 export function theme() {
-  return document.documentElement.dataset.theme ?? "light";
+  return document.documentElement.dataset.theme;
 }
 
 /** Sets the theme now, on the switch, and when the system changes; `onchange` is called each time. */
@@ -28,5 +28,8 @@ export function themes(onchange) {
 export function canvasStyle() {
   const found = getComputedStyle(document.documentElement);
   const colour = (name) => found.getPropertyValue(`--${name}`).trim();
-  return { wall: colour("wall"), text: colour("text"), ground: colour("canvas"), mark: colour("mark"), fold: colour("fold"), earlier: colour("earlier"), accent: colour("accent") };
+  return {
+    wall: colour("wall"), text: colour("text"), ground: colour("canvas"), mark: colour("mark"), fold: colour("fold"),
+    earlier: colour("earlier"), boundary: colour("boundary"),
+  };
 }

@@ -25,20 +25,20 @@ export class View {
   }
 
   /** More cells, or all of them under their numbers. */
-  refresh(colour) {
+  refresh(colour, beside) {
     const chosen = this.pane.selected >= 0 ? this.pane.cells.numbers[this.pane.selected] : null;
     this.pane.cells = this.picture.cells;
     this.pane.selected = chosen === null ? -1 : (this.picture.cells.indexOf.get(chosen) ?? -1);
     this.pane.hovered = -1;
-    return this.recolour(colour);
+    return this.recolour(colour, beside);
   }
 
   /** Paints in other colours. By class, cells are cut where the class changes, so that every point has its own. */
-  recolour(colour) {
+  recolour(colour, beside = []) {
     const style = canvasStyle();
     this.pane.style = style;
     this.pane.filled = colour === "class" ? this.parts : null;
-    this.pane.colouring = coloured(this.pane.filled ?? this.pane.cells, colour, theme());
+    this.pane.colouring = coloured(this.pane.filled ?? this.pane.cells, colour, theme(), beside);
     this.pane.changed();
     return this.pane.colouring;
   }
