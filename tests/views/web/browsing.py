@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ class Visitor:
         return self
 
     def until(self, expression: str) -> Any:
-        """Waits for something to be true in the page. Playwright's own way of doing so is refused by the page's policy."""
+        """Wait for something to be true in the page, whose policy refuses Playwright's own way of doing so."""
         end = time.monotonic() + PATIENCE
         while not (found := self.page.evaluate(f"Boolean({expression})")):
             assert time.monotonic() < end, f"never true: {expression}; the page says {self.says!r}"
@@ -125,8 +126,6 @@ class Visitor:
 def random_network(path: Path, *sizes: int) -> Path:
     """An ONNX file with random weights."""
     rng = np.random.default_rng(0)
-    layers = [
-        (rng.normal(size=(b, a)) / a**0.5, rng.normal(size=b) / 2) for a, b in zip(sizes, sizes[1:], strict=False)
-    ]
+    layers = [(rng.normal(size=(b, a)) / a**0.5, rng.normal(size=b) / 2) for a, b in pairwise(sizes)]
     pf.load(layers).save_onnx(path)
     return path

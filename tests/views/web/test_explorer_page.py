@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from views.web.browsing import Visitor, random_network, running_browser, running_server
 
 import polyfold as pf
 from polyfold.data import iris
 from polyfold.data.blobs import blobs, blobs_data
+from views.web.browsing import Visitor, random_network, running_browser, running_server
 
 STATIC = Path(pf.__file__).parent / "views" / "web" / "static"
 IRIS = "#network=iris&domain=box:0,0:8,8"
@@ -207,8 +207,8 @@ def test_a_link_restores_everything(visit: Visit) -> None:
     assert other.page.evaluate("polyfold.pane.camera.seen") == pytest.approx(view)
     assert other.page.evaluate("polyfold.pane.canvas.toDataURL()") == picture
     other.page.goto("about:blank")
-    other.opens("#network=gone")
-    assert "“gone”, which is not here" in other.says
+    other.page.goto(other.address + "#network=gone")
+    other.page.get_by_text("“gone”, which is not here").wait_for()
 
 
 def test_everything_can_be_done_with_keys(visit: Visit) -> None:
@@ -221,7 +221,7 @@ def test_everything_can_be_done_with_keys(visit: Visit) -> None:
     keys.press("ArrowRight")
     visitor.until("polyfold.selection.cell")
     first = visitor.cell
-    keys.press("ArrowLeft")
+    keys.press("ArrowDown")
     visitor.until(f"polyfold.selection.cell.cell !== {first}")
     before = page.evaluate("polyfold.pane.camera.seen")
     keys.press("+")
@@ -243,21 +243,22 @@ def test_everything_can_be_done_with_keys(visit: Visit) -> None:
     visitor.until("polyfold.selection.cell")
     assert row.inner_text() == f"Cell {visitor.cell}"
     # Tab gets everywhere: all that can be used and is shown is reached.
+    page.locator("#table-of-cells tr[aria-current]").wait_for()
     page.evaluate("document.activeElement.blur()")
     wanted = page.evaluate(
-        """[...document.querySelectorAll("a[href], button, input, select, textarea, summary, canvas")]
-            .filter((each) => each.checkVisibility() && !each.disabled && !each.closest("[popover]")).length"""
+        """() => {
+            window.reached = new Set();
+            document.addEventListener("focusin", (event) => window.reached.add(event.target));
+            const kinds = "a[href], button, input, select, textarea, summary, canvas";
+            const usable = (each) => each.checkVisibility() && !each.disabled;
+            window.wanted = [...document.querySelectorAll(kinds)].filter(usable);
+            return window.wanted.length;
+        }"""
     )
-    reached = page.evaluate_handle("new Set()")
-    for _ in range(3 * wanted):
+    for _ in range(wanted + 20):
         keys.press("Tab")
-        page.evaluate("(reached) => reached.add(document.activeElement)", reached)
-    kinds = "a[href], button, input, select, textarea, summary, canvas"
     assert (
-        page.evaluate(
-            "([reached, kinds]) => [...reached].filter((each) => each.matches(kinds)).length", [reached, kinds]
-        )
-        == wanted
+        wanted > 40 and page.evaluate("wanted.filter((each) => !reached.has(each)).map((each) => each.outerHTML)") == []
     )
 
 
@@ -300,6 +301,7 @@ def test_fits_on_a_phone(visit: Visit) -> None:
     visitor.page.locator("#table-of-cells tbody button").first.wait_for()
     assert not visitor.page.evaluate(wide)
     # Two fingers that move apart zoom in.
+    visitor.page.locator("#picture").scroll_into_view_if_needed()
     box = visitor.page.locator("#picture").bounding_box()
     session = visitor.context.new_cdp_session(visitor.page)
     for kind, half in (("touchStart", 20), ("touchMove", 40), ("touchMove", 80), ("touchEnd", None)):

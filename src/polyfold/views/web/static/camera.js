@@ -79,7 +79,7 @@ export class Camera {
   }
 
   copy() {
-    return Object.assign(Object.create(Camera.prototype), this);
+    return Object.assign(new Camera(this.box, this.width, this.height), this);
   }
 
   same(other) {
