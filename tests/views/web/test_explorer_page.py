@@ -161,7 +161,7 @@ def test_says_what_is_wrong_with_a_file(visit: Visit, tmp_path: Path, atlas: pf.
         assert visitor.page.evaluate("polyfold.pane.cells.size") == len(atlas)
     visitor.page.get_by_label("x0 from").fill("nine")
     visitor.page.get_by_role("button", name="Unfold").click()
-    assert visitor.says == "x0 from: “nine” is not a number"
+    assert visitor.says == "x0 from: “nine” is not a number."
     # Browsers note refused requests in the console; there are two, and nothing else.
     assert len(visitor.complaints) == 2 and all("422" in each for each in visitor.complaints)
     visitor.complaints.clear()

@@ -1,4 +1,5 @@
 // What a link holds: the part of the address behind # says what is shown, so that opening it shows the same again.
+import { listed, numbers } from "./words.js";
 
 /** {network, domain, view, cell, colour, layer, boundary, compare, frame} -> "network=iris&box=..." */
 export function written(state) {
@@ -43,32 +44,7 @@ const SINGLE = new Set(["i", "j"]);
 
 /** {"kind": "box", "lo": [0, 0], "hi": [8, 3]} -> "box:0,0:8,3" */
 export function writtenDomain(domain) {
-  return [domain.kind, ...FIELDS[domain.kind].map((name) => runs([domain[name] ?? []].flat()))].join(":");
-}
-
-/** [0, 0, 0, 1] -> "0*3,1" */
-function runs(values) {
-  const found = [];
-  for (const value of values) {
-    const last = found.at(-1);
-    if (last && Object.is(last[0], value)) last[1] += 1;
-    else found.push([value, 1]);
-  }
-  return found.map(([value, count]) => (count > 2 ? `${value}*${count}` : Array(count).fill(value).join(","))).join(",");
-}
-
-// More numbers than this are in no domain; a link that asks for more is broken.
-const MOST = 1_000_000;
-
-function unrolled(text) {
-  if (text === "") return [];
-  const found = [];
-  for (const part of text.split(",")) {
-    const [value, count = "1"] = part.split("*");
-    if (!(Number(count) >= 1) || found.length + Number(count) > MOST || value === "") return [NaN];
-    for (let k = 0; k < Number(count); k++) found.push(Number(value));
-  }
-  return found;
+  return [domain.kind, ...FIELDS[domain.kind].map((name) => listed([domain[name] ?? []].flat()))].join(":");
 }
 
 export function readDomain(text) {
@@ -77,8 +53,12 @@ export function readDomain(text) {
   if (!names || parts.length !== names.length) return null;
   const domain = { kind };
   for (const [k, name] of names.entries()) {
-    const values = unrolled(parts[k]);
-    if (!values.every(Number.isFinite)) return null;
+    let values = [];
+    try {
+      values = numbers(parts[k], name);
+    } catch {
+      return null; // a broken link: the usual domain is shown
+    }
     domain[name] = SINGLE.has(name) ? values[0] : values;
   }
   return domain;

@@ -125,9 +125,10 @@ function hover(index, event) {
   }
   if (index < 0) return;
   const { columns, numbers } = pane.cells;
-  const name = numbers[index] >= 0 ? `Cell ${numbers[index]}` : "Cell";
-  const value = columns.value[index];
-  tip.textContent = `${name}${columns.class[index] >= 0 ? ` · class ${columns.class[index]}` : ""}${Number.isNaN(value) ? "" : ` · output ${short(value, 3)}`}`;
+  const words = [numbers[index] >= 0 ? `Cell ${numbers[index]}` : "Cell"];
+  if (columns.class[index] >= 0) words.push(`class ${columns.class[index]} at its centre`);
+  if (!Number.isNaN(columns.value[index])) words.push(`output ${short(columns.value[index], 3)}`);
+  tip.textContent = words.join(" · ");
   const left = Math.min(event.offsetX + 14, pane.canvas.clientWidth - tip.offsetWidth - 4);
   tip.style.transform = `translate(${left}px, ${event.offsetY + 16}px)`;
 }

@@ -12,7 +12,7 @@ const SCALES = {
   light: ["#f4f1e8", "#d5e3dc", "#a3cdcb", "#68afbd", "#3d89ab", "#2c6192", "#2b3a6d"],
   dark: ["#23262f", "#28405a", "#2d6383", "#3a8a9b", "#66aea2", "#a9cfa9", "#ecebc2"],
 };
-const SIGNED = {
+export const SIGNED = {
   light: ["#9c4a1a", "#cf8a55", "#eccbad", "#f5f2ec", "#b7d0e2", "#6d9fc6", "#2d6397"],
   dark: ["#f0a46c", "#b96f3c", "#6f482f", "#2a2c33", "#2f4f69", "#3f7da8", "#83bfe8"],
 };

@@ -7,6 +7,14 @@ import { Picture } from "./picture.js";
 import { View } from "./view.js";
 import { many, number, short } from "./words.js";
 
+// Points with more coordinates than this are not written out.
+const WRITTEN = 4;
+
+function inputs(point) {
+  if (!point || point.length > WRITTEN) return "";
+  return [", at (", point.map((value, k) => [k ? ", " : "", number(value)]), ")"];
+}
+
 export class Comparison {
   constructor(explorer) {
     this.explorer = explorer;
@@ -24,9 +32,10 @@ export class Comparison {
     const { networks, state } = this.explorer;
     const others = networks.filter(({ id, inputs, outputs, kind }) =>
       id !== network.id && kind === "network" && inputs === network.inputs && outputs === network.outputs);
-    const frames = network.kind === "recording" ? [make("option", { value: "@0" }, "its first snapshot"), make("option", { value: `@${network.steps.length - 1}` }, "its last snapshot")] : [];
-    fill(byId("compare"), make("option", { value: "" }, others.length || frames.length ? "nothing" : "no other network of these sizes"),
-      others.map(({ id, name }) => make("option", { value: id }, name)), frames);
+    const choices = others.map(({ id, name }) => [id, name]);
+    if (network.kind === "recording") choices.push(["@0", "its first snapshot"], [`@${network.steps.length - 1}`, "its last snapshot"]);
+    choices.unshift(["", choices.length ? "nothing" : "no other network of these sizes"]);
+    fill(byId("compare"), choices.map(([value, name]) => make("option", { value }, name)));
     const known = [...byId("compare").options].some(({ value }) => value === state.compare);
     if (!known) state.compare = null;
     byId("compare").value = state.compare ?? "";
@@ -79,7 +88,7 @@ export class Comparison {
 
   #captions(says) {
     const { networks, network, picture, state } = this.explorer;
-    const named = ({ id, name }, snapshot) => (snapshot === undefined ? name : `${name}, step ${networks.find((each) => each.id === id).steps[snapshot]}`);
+    const named = ({ name, steps }, snapshot) => (snapshot === undefined ? name : `${name}, step ${steps[snapshot]}`);
     const other = networks.find(({ id }) => id === this.picture.task.network);
     byId("caption").textContent = `${named(network, state.frame ?? undefined)}: ${many(picture.facts.cells, "cell")}`;
     byId("caption-other").textContent = `${named(other, this.picture.task.snapshot)}: ${says}`;
@@ -110,8 +119,12 @@ export class Comparison {
     };
     fill(place,
       make("p", {}, make("strong", {}, verdicts[found.result.verdict] ?? `Verdict: ${found.result.verdict}.`)),
-      largest ? make("p", {}, "Largest difference of an output: ", make("data", { value: largest, title: String(largest) }, words), point && point.length <= 4 ? [", at (", point.map((value, k) => [k ? ", " : "", number(value)]), ")"] : "", ".") : null,
-      at && at.length === 2 ? make("button", { type: "button", onclick: () => this.explorer.look([at[0], at[1], Math.max(4, this.explorer.pane.camera.zoom)]) }, `Show the place (${short(at[0])}, ${short(at[1])})`) : null);
+      largest ? make("p", {}, "Largest difference of an output: ", make("data", { value: largest, title: largest }, words), inputs(point), ".") : null,
+      at?.length === 2 ? make("button", { type: "button", onclick: () => this.#goTo(at) }, `Show the place (${short(at[0])}, ${short(at[1])})`) : null);
+  }
+
+  #goTo([x, y]) {
+    this.explorer.look([x, y, Math.max(4, this.explorer.pane.camera.zoom)]);
   }
 
   stop() {

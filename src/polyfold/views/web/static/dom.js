@@ -26,8 +26,15 @@ export function fill(element, ...children) {
 /** Says a sentence to everyone: on the page and, politely, to screen readers. */
 export function say(sentence, kind = "") {
   const status = byId("status");
-  status.textContent = sentence;
+  status.textContent = finished(sentence);
   status.className = kind;
+}
+
+/** With a capital letter in front and a full stop behind: messages of programs often have neither. */
+function finished(sentence) {
+  // Not x0 and the like.
+  const begun = sentence.replace(/^[a-z]+\b/, (word) => word.charAt(0).toUpperCase() + word.slice(1));
+  return begun + (/[.…?!]$/.test(begun) ? "" : ".");
 }
 
 /** Calls f once things have been quiet for a while. */

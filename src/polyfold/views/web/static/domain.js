@@ -1,6 +1,6 @@
 // The fields that say where to look: a box, two inputs with the others held, or a plane through three points.
 import { fill, make } from "./dom.js";
-import { numbers, short } from "./words.js";
+import { listed, numbers, short } from "./words.js";
 
 // Up to so many held inputs have a slider each; of more, all values are in one field.
 const SLIDERS = 24;
@@ -78,7 +78,8 @@ export class DomainForm {
     ];
     const [held, values] = inputs - 2 <= SLIDERS ? this.#sliders(at, i, j, extent) : this.#allValues(at);
     this.reader = () => {
-      const domain = { kind: "features", i: Number(first.value), j: Number(second.value), at: values(), extent: sides.flatMap(([, from, to]) => [valueOf(from), valueOf(to)]) };
+      const found = sides.flatMap(([, from, to]) => [valueOf(from), valueOf(to)]);
+      const domain = { kind: "features", i: Number(first.value), j: Number(second.value), at: values(), extent: found };
       if (domain.i === domain.j) throw new Error(`x${domain.i} is chosen twice: choose two different inputs`);
       ordered(domain.extent[0], domain.extent[1], `x${domain.i}`);
       ordered(domain.extent[2], domain.extent[3], `x${domain.j}`);
@@ -120,7 +121,8 @@ export class DomainForm {
       boxes.set(k, box);
       return make("div", { class: "row" }, make("span", {}, `x${k}`), slider, box);
     });
-    return [make("div", { class: "held-inputs" }, rows.filter(Boolean)), () => at.map((value, k) => (boxes.has(k) ? valueOf(boxes.get(k)) : value))];
+    const values = () => at.map((value, k) => (boxes.has(k) ? valueOf(boxes.get(k)) : value));
+    return [make("div", { class: "held-inputs" }, rows.filter(Boolean)), values];
   }
 
   #allValues(at) {
@@ -150,7 +152,8 @@ export class DomainForm {
       return { kind: "plane", origin: p, x: q.map((each, k) => each - p[k]), y: r.map((each, k) => each - p[k]), extent: found };
     };
     return [
-      make("p", { class: "hint" }, `P + u (Q − P) + v (R − P). A point is ${inputs} numbers, or one that holds for all inputs.`),
+      make("p", { class: "hint" }, "P + u (Q − P) + v (R − P). ",
+        `A point is ${inputs} numbers, or one that holds for all inputs; 0*3 stands for three zeros.`),
       areas.map(([, , label]) => label),
       extents(sides),
     ];
@@ -210,5 +213,5 @@ function extents(sides) {
 }
 
 function compact(values) {
-  return values.every((value) => value === values[0]) ? String(values[0]) : values.join(", ");
+  return values.every((value) => value === values[0]) ? String(values[0]) : listed(values, ", ");
 }

@@ -58,7 +58,8 @@ export class Explorer {
     showNothing(false);
     if (network && !this.network) {
       this.choose(this.networks[0].id);
-      say(`The link asks for the network “${network}”, which is not here: it may have been uploaded in another browser. Open its file again.`, "error");
+      const why = "it may have been uploaded in another browser. Open its file again";
+      say(`The link asks for the network “${network}”, which is not here: ${why}.`, "error");
       return;
     }
     this.choose(this.network?.id ?? this.networks[0].id, domain);
@@ -79,7 +80,8 @@ export class Explorer {
     this.state.network = byId("network").value = id;
     const { kind, inputs, outputs, gates, layers } = this.network;
     const what = { network: "", atlas: "Saved atlas: ", recording: "Recorded training: " }[kind];
-    byId("network-facts").textContent = `${what}${many(inputs, "input")}, ${many(outputs, "output")}, ${many(gates, "unit")} in ${many(layers, "layer")}`;
+    const sizes = `${many(inputs, "input")}, ${many(outputs, "output")}, ${many(gates, "unit")} in ${many(layers, "layer")}`;
+    byId("network-facts").textContent = what + sizes;
     this.form.show(this.network, domain);
     this.player.show(this.network);
     this.comparison.offer(this.network);
@@ -246,7 +248,8 @@ export class Explorer {
 
   #noted() {
     const { cells, small } = this.pane.counted(SMALL);
-    byId("note").textContent = small ? `${whole(small)} of the ${many(cells, "cell")} in view measure less than ${SMALL} pixels and are drawn without outlines; zoom in to see them.` : "";
+    const which = `${whole(small)} of the ${many(cells, "cell")} in view`;
+    byId("note").textContent = small ? `${which} measure less than ${SMALL} pixels and have no outlines here; zoom in to see them.` : "";
   }
 
   /** Writes the address, so that it can be shared. */

@@ -22,10 +22,12 @@ export function svgOf(pane, { lines = [], points = [] } = {}) {
   const { camera, colouring, style } = pane;
   const cells = pane.filled ?? pane.cells;
   const place = (x, y) => camera.toPixel(x, y).map((value) => Number(value.toFixed(2)));
+  const [wall, opacity] = opaque(style.wall);
+  const outlines = pane.faint ? 'fill-opacity="0.25"' : `stroke="${wall}" stroke-opacity="${opacity}" stroke-width="0.8" stroke-linejoin="round"`;
   const parts = [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${camera.width} ${camera.height}">`,
     `<rect width="100%" height="100%" fill="${style.ground}"/>`,
-    `<g fill-opacity="${pane.faint ? 0.25 : 1}" stroke="${opaque(style.wall)[0]}" stroke-opacity="${opaque(style.wall)[1]}" stroke-width="${pane.faint ? 0 : 0.8}" stroke-linejoin="round">`,
+    `<g ${outlines}>`,
   ];
   for (const i of cells.within(...camera.seen)) {
     const corners = cells.corners(i).map(([x, y]) => place(x, y).join(",")).join(" ");

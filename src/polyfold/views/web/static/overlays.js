@@ -4,7 +4,10 @@ import { dots, segments } from "./paint.js";
 import { pairsOf } from "./picture.js";
 import { many } from "./words.js";
 
-/** What to draw for a picture, as plain lists: {lines, points, faint, says, refused}; `shown` is {layer, boundary, data}, the last being the number of columns that data points have. */
+/**
+ * What to draw for a picture, as plain lists: {lines, points, faint, says, refused}.
+ * `shown` is {layer, boundary, data}, the last being the number of columns that data points have.
+ */
 export async function drawnOver(picture, shown, style, theme) {
   const lines = [];
   const points = [];

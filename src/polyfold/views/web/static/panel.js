@@ -1,8 +1,10 @@
 // The side panel: everything about one cell, in words.
 import { byId, fill, make, say } from "./dom.js";
+import { gradientImage, imageSize } from "./gradient.js";
 import { formula, many, number } from "./words.js";
 
-const OUTPUTS = 12;
+// Of more outputs than this, only the winner's map is open.
+const OUTPUTS = 4;
 const LISTED = 12;
 
 /** What stands there before a cell is chosen. */
@@ -19,22 +21,15 @@ export function showNothing(hasCells) {
 }
 
 /** Shows a cell as the server describes it; `walk(number)` goes to a neighbour. */
-export function showCell(cell, { outputs, inputs, isSlice, walk, dim }) {
-  const names = Array.from({ length: inputs }, (_, k) => `x${k}`);
+export function showCell(cell, { outputs, inputs, shape, isSlice, walk, dim }) {
   const { A, c } = cell.map;
-  const winner = outputs > 1 ? cell.class : -1;
-  const rows = A.slice(0, OUTPUTS).map((row, k) =>
-    make("li", {},
-      make("span", { class: k === winner ? "name wins" : "name" }, outputs > 1 ? `output ${k} = ` : "output = "),
-      formula(row, c[k], names)));
   fill(byId("panel"),
     make("h3", { tabindex: "-1" }, `Cell ${cell.cell}`),
     // "0.9 x x0" is read more easily without the cross, inputs being called x0, x1 and so on.
     make("p", {}, cell.explanation.replaceAll(" x x", " x").replaceAll(" - ", " − ")),
     make("dl", {}, facts(cell, outputs, dim)),
     make("h4", {}, "Map", help("term-map", "What is a map?"), copier("Copy", () => JSON.stringify({ A, c }))),
-    make("ul", { class: "maps" }, rows),
-    A.length > OUTPUTS ? make("p", { class: "hint" }, `and ${many(A.length - OUTPUTS, "more output")}; Copy has all.`) : null,
+    maps(cell, outputs, inputs, imageSize(shape, inputs)),
     make("p", { class: "hint" }, isSlice
       ? "The map holds on the whole cell in input space, of which the picture shows a slice. Point at a number for all of its digits."
       : "Point at a number for all of its digits."),
@@ -45,14 +40,30 @@ export function showCell(cell, { outputs, inputs, isSlice, walk, dim }) {
     make("p", { class: "pattern" }, cell.pattern.length > 600 ? `${cell.pattern.slice(0, 600)} …` : cell.pattern));
 }
 
+function maps(cell, outputs, inputs, size) {
+  const { A, c } = cell.map;
+  const names = Array.from({ length: inputs }, (_, k) => `x${k}`);
+  const winner = outputs > 1 && cell.class >= 0 ? cell.class : 0;
+  const rows = A.map((row, k) =>
+    make("li", {},
+      make("span", { class: outputs > 1 && k === winner ? "name wins" : "name" }, outputs > 1 ? `output ${k} = ` : "output = "),
+      formula(row, c[k], names)));
+  const image = size ? gradientImage(A[winner], size, outputs > 1 ? `output ${winner}` : "the output") : null;
+  if (rows.length <= OUTPUTS) return [make("ul", { class: "maps" }, rows), image];
+  return [
+    make("ul", { class: "maps" }, rows[winner]),
+    image,
+    make("details", {}, make("summary", {}, `The other ${A.length - 1} outputs`), make("ul", { class: "maps" }, rows.filter((_, k) => k !== winner))),
+  ];
+}
+
 function facts(cell, outputs, dim) {
   const rows = [];
-  const size = dim === 1 ? "length" : "area";
-  if (outputs > 1) rows.push(["class", cell.class >= 0 ? String(cell.class) : "not decided"]);
-  rows.push([size, cell.volume === null ? "unbounded" : number(cell.volume)]);
+  rows.push([dim === 1 ? "length" : "area", cell.volume === null ? "unbounded" : number(cell.volume)]);
   rows.push(["centre", row(cell.centre)]);
-  if (cell.value) rows.push(["there", [row(cell.value.slice(0, 4)), cell.value.length > 4 ? ", …" : ""]]);
-  return rows.flatMap(([name, value]) => [make("dt", {}, name === "there" ? (outputs > 1 ? "outputs there" : "output there") : name), make("dd", {}, value)]);
+  if (cell.value) rows.push([outputs > 1 ? "outputs there" : "output there", [row(cell.value.slice(0, 4)), cell.value.length > 4 ? ", …" : ""]]);
+  if (cell.class >= 0) rows.push(["class there", String(cell.class)]);
+  return rows.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, value)]);
 }
 
 function row(values) {
@@ -73,11 +84,12 @@ function facetTable(cell, walk) {
 function dataOf({ data }) {
   if (!data) return null;
   const more = data.count > LISTED ? ` and ${data.count - LISTED} more` : "";
+  const rows = `${data.count > 1 ? "rows" : "row"} ${data.rows.slice(0, LISTED).join(", ")}${more}, counted from 0`;
   const labels = Object.entries(data.labels ?? {}).map(([name, count]) => `${count} × ${name}`).join(", ");
   return [
     make("h4", {}, "Data"),
     make("p", {}, data.count
-      ? `${many(data.count, "data point")} in this cell${labels ? ` (${labels})` : ""}: ${data.count > 1 ? "rows" : "row"} ${data.rows.slice(0, LISTED).join(", ")}${more}, counted from 0.`
+      ? `${many(data.count, "data point")} in this cell${labels ? ` (${labels})` : ""}: ${rows}.`
       : "None of the data points is in this cell."),
   ];
 }

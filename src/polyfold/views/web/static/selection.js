@@ -45,10 +45,13 @@ export class Selection {
     if (picture !== this.explorer.picture || state.cell !== number) return;
     this.cell = cell;
     const { outputs, inputs, is_slice: isSlice, dim } = picture.facts;
-    showCell(cell, { outputs, inputs, isSlice, dim, walk: (next) => this.explorer.attempt(() => this.number(next, { focus: true })) });
+    const walk = (next) => this.explorer.attempt(() => this.number(next, { focus: true }));
+    showCell(cell, { outputs, inputs, shape: this.explorer.network.input_shape, isSlice, dim, walk });
     if (focus) byId("panel").querySelector("h3").focus({ preventScroll: true });
-    const size = cell.volume === null ? "unbounded" : `${dim === 1 ? "length" : "area"} ${short(cell.volume)}`;
-    say(`Cell ${number}${outputs > 1 && cell.class >= 0 ? `, class ${cell.class}` : ""}, ${size}, ${many(cell.facets.length, "facet")}.${index < 0 ? " It lies outside the picture." : ""}`);
+    const words = [`Cell ${number}`];
+    if (cell.class >= 0) words.push(`class ${cell.class} at its centre`);
+    words.push(cell.volume === null ? "unbounded" : `${dim === 1 ? "length" : "area"} ${short(cell.volume)}`, many(cell.facets.length, "facet"));
+    say(`${words.join(", ")}.${index < 0 ? " It lies outside the picture." : ""}`);
     this.explorer.rememberSoon();
     this.explorer.tableSoon();
   }

@@ -59,12 +59,28 @@ export function formula(coefficients, constant, names, most = 6) {
   return nodes;
 }
 
-/** "0.1, 0.2 0.3" as numbers; throws a sentence that quotes what is no number. */
+// More numbers than this are in no domain; what asks for more is a mistake.
+const MOST = 1_000_000;
+
+/** "0.1, 0.2 0*3" as numbers, 0*3 being three zeros; throws a sentence that quotes what is no number. */
 export function numbers(text, what) {
-  const words = text.trim().split(/[\s,;]+/).filter(Boolean);
-  return words.map((word) => {
-    const value = Number(word.replace("−", "-"));
-    if (!Number.isFinite(value)) throw new Error(`${what}: “${word}” is not a number`);
-    return value;
-  });
+  const found = [];
+  for (const word of text.trim().split(/[\s,;]+/).filter(Boolean)) {
+    const [, value, count = "1"] = /^([^*]+)(?:\*([1-9]\d{0,6}))?$/.exec(word) ?? [];
+    const number = Number((value ?? "none").replace("−", "-"));
+    if (!Number.isFinite(number) || found.length + Number(count) > MOST) throw new Error(`${what}: “${word}” is not a number`);
+    for (let k = 0; k < Number(count); k++) found.push(number);
+  }
+  return found;
+}
+
+/** [0, 0, 0, 1] as "0*3,1" */
+export function listed(values, between = ",") {
+  const runs = [];
+  for (const value of values) {
+    const last = runs.at(-1);
+    if (last && Object.is(last[0], value)) last[1] += 1;
+    else runs.push([value, 1]);
+  }
+  return runs.flatMap(([value, count]) => (count > 2 ? [`${value}*${count}`] : Array(count).fill(value))).join(between);
 }
