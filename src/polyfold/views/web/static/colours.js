@@ -4,8 +4,8 @@ import { short } from "./words.js";
 
 // Told apart by people with any colour vision; the same hues are toned for either background.
 const CLASSES = {
-  light: ["#8fb8de", "#f2b880", "#9ccfa5", "#e3a2b8", "#b9a7d9", "#d9cf7f", "#8fcfd0", "#c9b29b", "#a9bd7a", "#c4c9d4"],
-  dark: ["#3f6f9f", "#a8692c", "#42804e", "#97496a", "#6a559a", "#867a26", "#2f7f82", "#7a6049", "#5f7431", "#6d7484"],
+  light: ["#8fb8de", "#f2b880", "#9ccfa5", "#e3a2b8", "#b9a7d9", "#e6da72", "#7cc8cc", "#c4a184", "#a3a9b5", "#e68c7a"],
+  dark: ["#3f6f9f", "#a8692c", "#42804e", "#97496a", "#6a559a", "#8a7d1c", "#27858a", "#7d5f45", "#666d7b", "#a4473a"],
 };
 // From quiet to strong; the far end is what stands out from the background.
 const SCALES = {

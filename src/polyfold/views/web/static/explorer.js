@@ -124,6 +124,7 @@ export class Explorer {
       this.view.begin(mine, boxOf(state.domain));
       fill(byId("legend"));
       byId("note").textContent = "";
+      byId("sure").hidden = true;
     }
     try {
       if (!known) await this.#run(mine);
@@ -193,7 +194,8 @@ export class Explorer {
     if (cell !== null) await this.selection.number(cell);
     if (state.frame !== null) this.#keep(picture);
     this.tableSoon();
-    await this.comparison.run();
+    // It may take long, and is no reason to wait.
+    this.attempt(() => this.comparison.run());
   }
 
   #keep(picture) {
@@ -203,10 +205,18 @@ export class Explorer {
 
   #said() {
     const { facts, state, error, seconds: spent } = this.picture;
-    byId("status").title = facts.certificate?.words ?? "";
+    this.#sure(facts.certificate);
     if (state === "limit") say(`${many(facts.cells, "cell")}, and there are more: ${error}`, "error");
     else if (this.picture.task.domain.kind === "atlas") say(`${many(facts.cells, "cell")}, as they were saved.`);
     else say(`${many(facts.cells, "cell")}, found in ${seconds(spent)}${facts.complete ? ": all there are here" : ""}.`);
+  }
+
+  /** What was proved of these cells, and what was checked. */
+  #sure(certificate) {
+    byId("sure").hidden = !certificate;
+    if (!certificate) return;
+    const checks = certificate.checks.map((check) => make("li", {}, check));
+    fill(byId("sure-says"), make("p", {}, `${certificate.words}.`), make("ul", {}, checks));
   }
 
   /** Colours as they are chosen, in both pictures. */

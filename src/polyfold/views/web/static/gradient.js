@@ -22,7 +22,7 @@ export function gradientImage(row, [height, width], name) {
   const words =
     `How much each of ${height} × ${width} pixels raises (blue) or lowers (orange) ${name}; ` +
     `the strongest changes it by ${short(largest)} per unit of brightness.`;
-  const canvas = make("canvas", { class: "image", width, height, role: "img", "aria-label": words });
+  const canvas = make("canvas", { class: "image", width, height, role: "img", "aria-label": "The map as an image" });
   const context = canvas.getContext("2d");
   const image = context.createImageData(width, height);
   const stops = SIGNED[theme()].map(rgb);

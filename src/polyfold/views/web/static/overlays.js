@@ -50,10 +50,17 @@ function labelNumbers(labels) {
   return labels.map((label) => names.indexOf(label));
 }
 
+// Segments that are painted at once: between two such parts the page may do something else.
+const AT_ONCE = 2000;
+
+function parted(list) {
+  return Array.from({ length: Math.ceil(list.length / AT_ONCE) }, (_, k) => list.slice(k * AT_ONCE, (k + 1) * AT_ONCE));
+}
+
 /** The same as functions that paint. */
 export function asOverlays({ lines, points }, ratio) {
   return [
-    ...lines.map(({ list, style, width }) => segments(list, style, width * ratio)),
+    ...lines.flatMap(({ list, style, width }) => parted(list).map((part) => segments(part, style, width * ratio))),
     ...points.map(({ list, colours, edge, radius }) => dots(list, colours, edge, radius * ratio)),
   ];
 }

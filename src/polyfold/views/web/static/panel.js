@@ -6,6 +6,8 @@ import { formula, many, number } from "./words.js";
 // Of more outputs than this, only the winner's map is open.
 const OUTPUTS = 4;
 const LISTED = 12;
+// Behind such a facet there is a cell, but the job was stopped before it got there.
+const UNREACHED = -2;
 
 /** What stands there before a cell is chosen. */
 export function showNothing(hasCells) {
@@ -78,7 +80,7 @@ function facetTable(cell, walk) {
         make("td", {}, facet.words),
         make("td", {}, facet.neighbour >= 0
           ? make("button", { type: "button", "data-cell": facet.neighbour, onclick: () => walk(facet.neighbour) }, `Cell ${facet.neighbour}`)
-          : "–")))));
+          : facet.neighbour === UNREACHED ? "not found" : "–")))));
 }
 
 function dataOf({ data }) {

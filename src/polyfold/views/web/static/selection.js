@@ -26,7 +26,8 @@ export class Selection {
       return;
     }
     if (!picture.finished) {
-      say("Cells can be read when the unfolding is finished.");
+      const running = ["queued", "running"].includes(picture.state);
+      say(running ? "Cells can be read when the unfolding is finished." : "The unfolding was not finished: unfold again to read cells.");
       return;
     }
     await this.number(pane.cells.numbers[index]);
