@@ -24,7 +24,11 @@ Ids = npt.NDArray[np.int64]
 def flat_generators(atlas: Atlas, ids: Ids) -> Generators:
     """The ends of segments by facet, or the corners of polygons, counter-clockwise."""
     # Volumes, centres and faces of all cells ask for the same ones.
-    return atlas.all_flat_generators if np.array_equal(ids, atlas.ids()) else made_from_facets(atlas, ids)
+    if np.array_equal(ids, atlas.ids()):
+        return atlas.all_flat_generators
+    # Once all are known nothing needs to pass the network again.
+    known: Generators | None = atlas.__dict__.get("all_flat_generators")
+    return made_from_facets(atlas, ids) if known is None else known.take(ids)
 
 
 def made_from_facets(atlas: Atlas, ids: Ids) -> Generators:

@@ -11,12 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.domain import DomainLike, resolve_domain
+from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
 from polyfold.atlas.problem import beyond_core
-from polyfold.engine.method import as_method_takes_it
+from polyfold.engine.method import VERTICES, as_method_takes_it
+from polyfold.engine.progress import reporter
 from polyfold.engine.resume import resume
-from polyfold.engine.unfold import unfold_program
-from polyfold.engine.watch import check_seconds, whole_number
+from polyfold.engine.slices import SliceSearch
+from polyfold.engine.unfold import atlas_of, unfold_program
+from polyfold.engine.watch import Leave, check_seconds, thread_count, watched, whole_number
 from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
@@ -24,6 +26,8 @@ from polyfold.program.program import Program
 Ids = npt.NDArray[np.int64]
 
 _MOST_CELLS = int(np.iinfo(np.int32).max)
+# Where a pause only costs that arrays are put together, blocks grow by less.
+_GROWTH = 1.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +57,8 @@ def unfold_in_blocks(
 ) -> Iterator[Block]:
     """What `pf.unfold` finds, block by block. The last block's atlas is the result of `pf.unfold`.
 
-    Each block has about as many cells as all before it together, since every pause costs a look at what was found
-    before: so a whole run takes at most a few times as long as without pauses. On lines and planes through networks
-    that are too large to be written out all cells come in one block, since all vertices pass such networks together.
+    Blocks grow, up to as many cells as all before it together, since every pause costs a look at what was found
+    before. If a limit stops the search, the last block's atlas is not complete, as that of `pf.unfold` is not.
 
     Parameters
     ----------
@@ -74,19 +77,21 @@ def unfold_in_blocks(
     step = whole_number("first", first, _MOST_CELLS)
     most = _MOST_CELLS if max_cells is None else whole_number("max_cells", max_cells, _MOST_CELLS)
     check_seconds(max_seconds)
-    in_one = beyond_core(program, where)
-    return _blocks(program, where, max_cells if in_one else min(step, most), most, progress, max_seconds, threads)
+    if beyond_core(program, where):
+        return _by_vertices(program, where, step, max_cells, progress, max_seconds, threads)
+    return _by_resuming(program, where, min(step, most), most, progress, max_seconds, threads)
 
 
-def _blocks(
+def _by_resuming(
     program: Program,
-    where: Any,
-    step: int | None,
+    where: Domain,
+    step: int,
     most: int,
     progress: bool | Callable[[int], None],
     max_seconds: float | None,
     threads: int | None,
 ) -> Iterator[Block]:
+    """Stop the engine after some cells, look at them, and resume."""
     end = None if max_seconds is None else time.perf_counter() + max_seconds
     atlas = unfold_program(program, where, progress, step, max_seconds, threads)
     yield Block(atlas, np.arange(len(atlas)))
@@ -97,7 +102,41 @@ def _blocks(
         before = atlas
         more = min(len(before), most - len(before))
         atlas = resume(before, progress=progress, max_cells=more, max_seconds=left, threads=threads)
-        new = np.flatnonzero(before.index.find(atlas.patterns) < 0)
-        if not len(new) and not atlas.complete:
+        yield Block(atlas, _not_in(before, atlas))
+
+
+def _by_vertices(
+    program: Program,
+    where: Domain,
+    step: int,
+    max_cells: int | None,
+    progress: bool | Callable[[int], None],
+    max_seconds: float | None,
+    threads: int | None,
+) -> Iterator[Block]:
+    """Pause the search on a line or plane when some more batches have passed the network."""
+    end = None if max_seconds is None else time.perf_counter() + max_seconds
+    workers = thread_count(threads)
+    search = SliceSearch(program, where, -1 if max_cells is None else max_cells)
+    before, seconds, enough = None, 0.0, step
+    while True:
+        left = None if end is None else end - time.perf_counter()
+        if left is not None and left <= 0:
             return
-        yield Block(atlas, new)
+
+        def go_on(leave: Leave, enough: int = enough) -> dict[str, Any]:
+            search.go_on(leave, enough)
+            return search.arrays()
+
+        with reporter(progress) as report:
+            run = watched(go_on, where, left, report)
+        atlas = atlas_of(run.result, program, where, VERTICES, run, workers, seconds)
+        yield Block(atlas, np.arange(len(atlas)) if before is None else _not_in(before, atlas))
+        if atlas.complete or run.stopped_by is not None or (max_cells is not None and len(atlas) >= max_cells):
+            return
+        before, seconds, enough = atlas, atlas.certificate.seconds, step + int(_GROWTH * len(atlas))
+
+
+def _not_in(before: Atlas, after: Atlas) -> Ids:
+    """The cells of an atlas that another one of the same network does not have."""
+    return np.flatnonzero(before.index.find(after.patterns) < 0)

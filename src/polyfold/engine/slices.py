@@ -48,23 +48,44 @@ class Doubts:
 
 def find_slice_cells(program: Program, domain: Domain, max_cells: int, leave: Leave) -> dict[str, Any]:
     """All cells, as the arrays of an atlas; with "doubts" and the sum of all lengths or areas, "measure"."""
-    doubts = Doubts()
-    run = _Run(program, domain, doubts)
-    finished: list[Pieces] = []
-    cells = 0
-    complete = True
-    for batch in run.batches():
-        if batch is not None:
-            finished.append(pieces(program, batch))
-            cells += len(batch.cells)
-        if not leave.keep_going(cells) or (0 <= max_cells <= cells and (run.waiting or cells > max_cells)):
-            complete = not run.waiting and not 0 <= max_cells < cells
-            break
-    return {
-        **assembled(program, domain.dim, finished, max_cells),
-        "complete": complete,
-        "doubts": doubts,
-    }
+    search = SliceSearch(program, domain, max_cells)
+    search.go_on(leave)
+    return search.arrays()
+
+
+class SliceSearch:
+    """A search that can pause: `go_on` until there are enough cells, look at `arrays`, go on."""
+
+    def __init__(self, program: Program, domain: Domain, max_cells: int) -> None:
+        self._run = _Run(program, domain, Doubts())
+        self._batches = self._run.batches()
+        self._dim, self._max_cells = domain.dim, max_cells
+        self._finished: list[Pieces] = []
+        self._cells = 0
+        self.complete = False
+
+    def go_on(self, leave: Leave, enough: int = -1) -> None:
+        """Search until all cells are found, or `enough` of them (if that is not negative), or a limit is reached."""
+        most, run = self._max_cells, self._run
+        for batch in self._batches:
+            if batch is not None:
+                self._finished.append(pieces(run.program, batch))
+                self._cells += len(batch.cells)
+            over = 0 <= most <= self._cells and (run.waiting or self._cells > most)
+            # Who waits for the first cells wants to see some of them, and not that there are none yet.
+            paused = 0 <= enough <= self._cells and batch is not None and bool(run.waiting)
+            if not leave.keep_going(self._cells) or over or paused:
+                break
+        self.complete = not run.waiting and not 0 <= most < self._cells
+
+    def arrays(self) -> dict[str, Any]:
+        """The cells found so far, as the arrays of an atlas."""
+        run = self._run
+        return {
+            **assembled(run.program, self._dim, self._finished, self._max_cells),
+            "complete": self.complete,
+            "doubts": run.doubts,
+        }
 
 
 def count_slice_cells(program: Program, domain: Domain, leave: Leave) -> tuple[int, bool]:

@@ -314,3 +314,7 @@ def _write(atlas: Atlas, facts: dict[str, Any], folder: Path) -> Path:
         summary.write_text(json.dumps(facts, indent=2, allow_nan=False) + "\n", encoding="utf-8")
         atlas.save(path)
     return path
+
+
+if __name__ == "__main__":
+    main()

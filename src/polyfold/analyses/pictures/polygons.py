@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.pictures.view import View
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.generators import Generators
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -51,11 +52,13 @@ class Polygons:
 def polygons(atlas: Atlas, view: View, cells: Any = None) -> Polygons:
     """The parts of cells (all unless given) that lie in the view."""
     ids = atlas.ids(cells)
-    lo, hi = atlas.bounding_boxes(ids)
+    spanned = atlas.generators(ids)
+    lo, hi = spanned.bounding_boxes()
     seen = ((lo < view.hi) & (hi > view.lo)).all(axis=1)
     inside = seen & ((lo >= view.lo) & (hi <= view.hi)).all(axis=1)
     found: list[Array] = [np.empty((0, 2))] * len(ids)
-    for item, corners in zip(np.flatnonzero(inside), _in_order(atlas, ids[inside]), strict=True):
+    whole = np.flatnonzero(inside)
+    for item, corners in zip(whole, _in_order(atlas, ids[whole], spanned.take(whole)), strict=True):
         found[item] = corners
     cut = np.flatnonzero(seen & ~inside)
     rows = atlas.halfspaces(ids[cut])
@@ -85,9 +88,8 @@ def clipped(corners: Array, A: Array, b: Array) -> Array:
     return corners
 
 
-def _in_order(atlas: Atlas, ids: Ids) -> list[Array]:
+def _in_order(atlas: Atlas, ids: Ids, found: Generators) -> list[Array]:
     """The corners of bounded cells, counter-clockwise."""
-    found = atlas.generators(ids)
     away = found.points - atlas.witnesses[ids][found.owner]
     order = np.lexsort((np.arctan2(away[:, 1], away[:, 0]), found.owner))
     return np.split(found.points[order], found.start[1:-1]) if len(found) else []

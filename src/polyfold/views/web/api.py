@@ -256,10 +256,9 @@ async def one_cell(asked: Asked) -> Any:
 
 
 async def cell_at(asked: Asked) -> Any:
-    point = [asked.number("x", ..., float), asked.number("y", ..., float)][: asked.opened.cells["points"].shape[1]]
-    if len(point) == 1 or asked.opened.cells["points"].shape[1] == 2:
-        return await _about(asked, lambda opened: answers.cell_at(opened, point))
-    raise PolyfoldError("?x= and ?y= are missing")
+    dim = asked.opened.cells["points"].shape[1]
+    point = [asked.number(name, ..., float) for name in ("x", "y")[:dim]]
+    return await _about(asked, lambda opened: answers.cell_at(opened, point))
 
 
 async def _about(asked: Asked, number: Callable[[answers.Opened], int]) -> Any:

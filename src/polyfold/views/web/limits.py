@@ -33,7 +33,7 @@ class Limits:
     idle_seconds: float = 4 * 3600.0
     data_rows: int = 20_000
     # Text of cells shown while a job runs; what comes later is seen when the job is done.
-    preview: int = 8_000_000
+    preview: int = 3_000_000
 
     @property
     def threads(self) -> int:

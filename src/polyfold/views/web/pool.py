@@ -19,7 +19,8 @@ from polyfold.views.web.limits import Limits
 State = Literal["queued", "running", "done", "cancelled", "failed", "limit"]
 FINISHED = ("done", "cancelled", "failed", "limit")
 
-# The engine keeps its own time and then still draws what it found; a worker that has not ended so much later is ended.
+# Workers keep the time themselves, and then still write down what they found; one that has not ended after twice the
+# time and so many seconds is ended.
 _GRACE = 15.0
 
 
@@ -198,7 +199,7 @@ class Pool:
         """Follow one job to its end."""
         seconds = self._limits.seconds
         late = f"the job took much longer than its {seconds:g} seconds, and was ended: choose a smaller domain"
-        clock = threading.Timer(seconds + _GRACE, job.stop, ("limit", late))
+        clock = threading.Timer(2 * seconds + _GRACE, job.stop, ("limit", late))
         clock.daemon = True
         clock.start()
         ended = False

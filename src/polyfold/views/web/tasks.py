@@ -11,9 +11,10 @@ import numpy as np
 
 from polyfold.analyses.equivalence.decide import equivalent
 from polyfold.analyses.pictures.samples import in_parameters
-from polyfold.analyses.pictures.view import view_of
+from polyfold.analyses.pictures.view import View, view_of
 from polyfold.analyses.statistics.classes import classes
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.domain import Domain
 from polyfold.engine.blocks import unfold_in_blocks
 from polyfold.errors import DomainError, LimitError, PolyfoldError, how_many
 from polyfold.views.web.asked import Place, place_of
@@ -45,33 +46,24 @@ def unfold(task: dict[str, Any], send: Send) -> None:
     folder = Path(task["folder"])
     place = _place(task["domain"], opened)
     view = view_in(place.lo, place.hi)
-    report = _progress(send)
     started = time.perf_counter()
     if task["domain"]["kind"] == "atlas":
         assert opened.atlas is not None
         atlas = opened.atlas
     else:
-        left = float(task["preview"])
-        for block in unfold_in_blocks(
-            opened.program,
-            place.domain,
-            first=_FIRST_BLOCK,
-            progress=report,
-            max_cells=task["cells"],
-            max_seconds=task["seconds"],
-            threads=task["threads"],
-        ):
-            atlas = block.atlas
-            if left > 0 and not atlas.complete:
-                left -= _send_block(atlas, draw_cells(atlas, view, block.new), send)
+        atlas = _unfolded(opened, place.domain, view, task, send)
     stopped = _why_stopped(atlas, task)
     send({"drawing": True, "cells": len(atlas)})
+    found = time.perf_counter()
     drawn = draw_cells(atlas, view)
     layers, walls = draw_walls(atlas, view)
     save_arrays(folder / "cells.npz", drawn)
     save_arrays(folder / "walls.npz", walls)
     atlas.save(folder / "atlas.parquet")
-    by_class = stopped or _classes(atlas, folder, view, task, started)
+    now = time.perf_counter()
+    # The parts of cells by class have to be found and drawn as the cells had to be.
+    left = task["seconds"] - (now - started) - 2 * (now - found)
+    by_class = stopped or _classes(atlas, folder, view, task, left)
     certificate = atlas.certificate
     send(
         {
@@ -100,6 +92,33 @@ def unfold(task: dict[str, Any], send: Send) -> None:
             "stopped": stopped,
         }
     )
+
+
+def _unfolded(opened: Opened, domain: Domain, view: View, task: dict[str, Any], send: Send) -> Atlas:
+    """The cells, as many as can be found and drawn in the time of a job."""
+    started, drawing, drawn = time.perf_counter(), 0.0, 0
+    left = float(task["preview"])
+    for block in unfold_in_blocks(
+        opened.program,
+        domain,
+        first=_FIRST_BLOCK,
+        progress=_progress(send),
+        max_cells=task["cells"],
+        max_seconds=task["seconds"],
+        threads=task["threads"],
+    ):
+        atlas = block.atlas
+        if atlas.complete:
+            break
+        if left > 0 and len(block):
+            before = time.perf_counter()
+            left -= _send_block(atlas, draw_cells(atlas, view, block.new), send)
+            drawing, drawn = drawing + time.perf_counter() - before, drawn + len(block)
+        # In large networks it takes longer to draw cells than to find them.
+        to_come = drawing / max(drawn, 1) * (len(atlas) + len(block))
+        if time.perf_counter() - started + to_come > task["seconds"]:
+            break
+    return atlas
 
 
 def compare(task: dict[str, Any], send: Send) -> None:
@@ -214,16 +233,16 @@ def _why_stopped(atlas: Atlas, task: dict[str, Any]) -> str | None:
     if len(atlas) >= task["cells"]:
         return f"there are more than the {task['cells']:,} cells that a job may find: choose a smaller domain"
     found = how_many(len(atlas), "cell")
-    return f"the {task['seconds']:g} seconds of a job were over after {found}: choose a smaller domain"
+    time_given = f"the {task['seconds']:g} seconds of a job"
+    return f"more than {found} cannot be found and drawn in {time_given}: choose a smaller domain"
 
 
-def _classes(atlas: Atlas, folder: Path, view: Any, task: dict[str, Any], started: float) -> str | None:
+def _classes(atlas: Atlas, folder: Path, view: View, task: dict[str, Any], seconds: float) -> str | None:
     """Write down where which class wins; why not, if that takes more than a job may use."""
-    left = task["seconds"] - (time.perf_counter() - started)
-    if left <= 0:
-        return "the time of the job was over before the classes were found"
+    if seconds <= 0:
+        return "there was not enough time left to find where which class wins"
     try:
-        found = classes(atlas, max_cells=4 * task["cells"], max_seconds=left)
+        found = classes(atlas, max_cells=4 * task["cells"], max_seconds=seconds)
     except LimitError as error:
         return str(error)
     save_arrays(folder / "classes.npz", draw_classes(found, view))

@@ -15,7 +15,7 @@ from polyfold.views.web.networks import ENDINGS, Source
 from polyfold.views.web.sessions import Data, Known, Session, Sessions
 
 # A column of this name is no input.
-LABEL_NAMES = ("label", "class", "target", "y")
+LABEL_NAMES = ("label", "class", "target", "species")
 
 
 def add_network(sessions: Sessions, session: Session, name: str, content: bytes, limits: Limits) -> Known:

@@ -1,0 +1,95 @@
+"""Who may ask: host names, other sites' pages, the token, sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+from views.web.explorers import BOX, Client, Explorer, as_onnx, random_layers
+
+
+def test_headers(explorer: Explorer, client: Client) -> None:
+    page = client.http.get("/")
+    assert page.status_code == 200 and page.headers["content-type"].startswith("text/html")
+    answer = client.http.get("/api/networks")
+    for response in (page, answer, client.http.get("/static/nothing"), client.http.get("/api/jobs/nothing")):
+        policy = response.headers["content-security-policy"]
+        assert "default-src 'self'" in policy and "unsafe" not in policy
+        assert response.headers["x-content-type-options"] == "nosniff"
+        assert "server" not in response.headers
+    assert answer.headers["cache-control"] == "no-store"
+    cookie = httpx.get(f"{explorer.address}/api/networks").headers["set-cookie"].lower()
+    assert "httponly" in cookie and "samesite=strict" in cookie
+
+
+@pytest.mark.parametrize("path", ["/static/../api.py", "/static/..%2f..%2fcli.py", "/static/%2e%2e/guard.py", "/docs"])
+def test_only_the_page_s_files_are_served(client: Client, path: str) -> None:
+    assert client.http.get(path).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("localhost:1", 200), ("127.0.0.1", 200), ("[::1]:80", 200), ("evil.example", 403), ("", 403), ("[", 403)],
+)
+def test_names_of_this_machine(client: Client, host: str, status: int) -> None:
+    assert client.http.get("/api/networks", headers={"host": host}).status_code == status
+
+
+def test_pages_of_other_sites(explorer: Explorer, client: Client) -> None:
+    body = {"network": "blobs", "domain": BOX}
+    for origin in ("http://evil.example", "null", "http://127.0.0.1:1"):
+        answer = client.http.post("/api/jobs", json=body, headers={"origin": origin})
+        assert answer.status_code == 403 and answer.json()["error"]
+    assert client.http.post("/api/jobs", json=body, headers={"origin": explorer.address}).status_code == 200
+    assert client.http.get("/api/networks", headers={"sec-fetch-site": "cross-site"}).status_code == 403
+    assert client.http.get("/", headers={"sec-fetch-site": "cross-site"}).status_code == 200
+
+
+def test_sessions_do_not_see_each_other(explorer: Explorer, client: Client, tmp_path: Path) -> None:
+    known = client.upload("mine.onnx", as_onnx(random_layers(1, 2, 3, 2), tmp_path))
+    client.upload("mine.csv", b"1,2\n", path="/api/data")
+    job = client.done(known["id"])
+    other = explorer.client()
+    assert known["id"] not in [each["id"] for each in other.get("/api/networks")["networks"]]
+    assert other.http.cookies["polyfold_session"] != client.http.cookies["polyfold_session"]
+    assert other.get("/api/jobs") == {"jobs": []}
+    for path in ("", "/events", "/cells", "/cell/0", "/at?x=0&y=0", "/layers", "/boundary", "/classes", "/data"):
+        other.get(f"/api/jobs/{job}{path}", 404)
+    for path in ("export.csv", "export.parquet"):
+        assert other.http.get(f"/api/jobs/{job}/{path}").status_code == 404
+    other.get("/api/data", 404)
+    assert other.http.delete(f"/api/jobs/{job}").status_code == 404
+    assert other.http.delete(f"/api/networks/{known['id']}").status_code == 404
+    other.post("/api/jobs", {"network": known["id"], "domain": BOX}, 422)
+    other.post("/api/compare", {"a": job, "b": job}, 422)
+    assert client.get(f"/api/jobs/{job}")["state"] == "done"
+
+
+def test_a_token_is_asked_for(start_explorer: Callable[..., Explorer]) -> None:
+    explorer = start_explorer("--token", "open sesame")
+    address = explorer.address
+    assert "token=" in explorer.line
+    for path in ("/", "/api/networks", "/static/index.html", "/?token=wrong", "/?token="):
+        answer = httpx.get(address + path)
+        assert answer.status_code == 401 and "token" in answer.json()["error"]
+    for headers in ({"x-polyfold-token": "wrong"}, {"authorization": "Bearer open"}, {"cookie": "polyfold_token=x"}):
+        assert httpx.get(f"{address}/api/networks", headers=headers).status_code == 401
+    assert httpx.get(f"{address}/api/networks", headers={"x-polyfold-token": "open sesame"}).status_code == 200
+    assert httpx.get(f"{address}/api/networks", headers={"authorization": "Bearer open sesame"}).status_code == 200
+    with httpx.Client(base_url=address) as browser:
+        shown = browser.get("/?token=open%20sesame&network=iris")
+        assert shown.status_code == 303 and shown.headers["location"] == "/?network=iris"
+        assert "sesame" not in shown.headers["set-cookie"]
+        assert browser.get("/api/networks").status_code == 200
+        assert browser.post("/api/jobs", json={"network": "blobs", "domain": BOX}).status_code == 200
+
+
+def test_elsewhere_a_token_is_made_up(start_explorer: Callable[..., Explorer]) -> None:
+    explorer = start_explorer("--host", "0.0.0.0")
+    token = explorer.line.split("token=")[1].split(";")[0]
+    assert len(token) >= 24
+    address = explorer.address.replace("0.0.0.0", "127.0.0.1")
+    assert httpx.get(f"{address}/api/networks").status_code == 401
+    assert httpx.get(f"{address}/api/networks", headers={"x-polyfold-token": token}).status_code == 200
