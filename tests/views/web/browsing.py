@@ -1,11 +1,8 @@
-"""A running explorer and a real browser for the tests of its page."""
+"""A real browser and its visitors, for the tests of the explorer's page."""
 
 from __future__ import annotations
 
-import re
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,22 +17,6 @@ import polyfold as pf
 
 # Everything in the page answers within this time, in seconds, also on a busy machine.
 PATIENCE = 30.0
-
-
-@contextmanager
-def running_server(*options: str) -> Iterator[str]:
-    """`polyfold serve` as a process of its own; its address."""
-    command = [sys.executable, "-m", "polyfold", "serve", "--no-browser", "--port", "0", *options]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        found = re.search(r"http://\S+/", line)
-        assert found, f"the server did not start: {line!r}"
-        yield found[0]
-    finally:
-        process.terminate()
-        process.wait(PATIENCE)
 
 
 @contextmanager
@@ -70,7 +51,7 @@ class Visitor:
         return page
 
     def opens(self, hash: str = "") -> Visitor:
-        self.page.goto(self.address + hash)
+        self.page.goto(f"{self.address}/{hash}")
         return self.waits()
 
     def waits(self) -> Visitor:

@@ -15,7 +15,8 @@ import pytest
 import polyfold as pf
 from polyfold.data import iris
 from polyfold.data.blobs import blobs, blobs_data
-from views.web.browsing import Visitor, random_network, running_browser, running_server
+from views.web.browsing import Visitor, random_network, running_browser
+from views.web.explorers import Explorer
 
 STATIC = Path(pf.__file__).parent / "views" / "web" / "static"
 IRIS = "#network=iris&domain=box:0,0:8,8"
@@ -28,19 +29,13 @@ def browser() -> Iterator[Any]:
         yield found
 
 
-@pytest.fixture(scope="module")
-def address() -> Iterator[str]:
-    with running_server() as found:
-        yield found
-
-
 @pytest.fixture
-def visit(browser: Any, address: str) -> Iterator[Visit]:
+def visit(browser: Any, explorer: Explorer) -> Iterator[Visit]:
     """Visitors to the page; at the end none may have seen an error in the console."""
     visitors: list[Visitor] = []
 
     def come(**settings: Any) -> Visitor:
-        visitors.append(Visitor(browser, address, **settings))
+        visitors.append(Visitor(browser, explorer.address, **settings))
         return visitors[-1]
 
     yield come
@@ -207,7 +202,7 @@ def test_a_link_restores_everything(visit: Visit) -> None:
     assert other.page.evaluate("polyfold.pane.camera.seen") == pytest.approx(view)
     assert other.page.evaluate("polyfold.pane.canvas.toDataURL()") == picture
     other.page.goto("about:blank")
-    other.page.goto(other.address + "#network=gone")
+    other.page.goto(f"{other.address}/#network=gone")
     other.page.get_by_text("“gone”, which is not here").wait_for()
 
 
@@ -324,6 +319,7 @@ def test_layers_data_and_files_to_keep(visit: Visit, tmp_path: Path) -> None:
         )
     visitor.page.set_input_files("#data", str(tmp_path / "points.csv"))
     visitor.page.get_by_text("180 points from points.csv").wait_for()
+    assert visitor.page.inner_text("#data-aside") == ""
     fullest, most = max(zip(*np.unique(atlas.locate(X), return_counts=True), strict=True), key=lambda pair: pair[1])
     assert visitor.clicks(*atlas[int(fullest)].witness.tolist()) == fullest
     visitor.page.get_by_text(f"{most} data points in this cell").wait_for()
@@ -346,6 +342,8 @@ def test_layers_data_and_files_to_keep(visit: Visit, tmp_path: Path) -> None:
     assert kept("#png").read_bytes().startswith(b"\x89PNG")
     assert len(kept("#csv").read_text(encoding="utf-8").splitlines()) == 1 + len(atlas)
     assert len(pf.open(kept("#parquet"))) == len(atlas)
+    visitor.page.select_option("#network", "mnist_he")
+    visitor.page.get_by_text("Not shown: the points have 2 columns, and the network takes 784 inputs.").wait_for()
 
 
 def test_compares_two_networks(visit: Visit) -> None:

@@ -228,9 +228,9 @@ export class Explorer {
   }
 
   async overlay() {
-    const { says, refused } = await this.view.overlay(this.state);
+    const { says, aside } = await this.view.overlay(this.state);
     byId("layer-says").textContent = says || "off";
-    if (refused) byId("data-says").textContent = `Not shown: ${refused}.`;
+    byId("data-aside").textContent = aside;
     await this.comparison.overlay(this.state);
   }
 

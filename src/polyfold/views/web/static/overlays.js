@@ -5,14 +5,14 @@ import { pairsOf } from "./picture.js";
 import { many } from "./words.js";
 
 /**
- * What to draw for a picture, as plain lists: {lines, points, faint, says, refused}.
+ * What to draw for a picture, as plain lists: {lines, points, faint, says, aside}.
  * `shown` is {layer, boundary, data}, the last being the number of columns that data points have.
  */
 export async function drawnOver(picture, shown, style, theme) {
   const lines = [];
   const points = [];
   let says = "";
-  let refused = null;
+  let aside = "";
   if (picture.graph) lines.push({ list: picture.graph, style: style.mark, width: 1.8 });
   const flat = picture.facts?.dim === 2;
   if (shown.layer && picture.finished && flat) {
@@ -29,10 +29,13 @@ export async function drawnOver(picture, shown, style, theme) {
   }
   if (shown.data && picture.finished && flat) {
     const { inputs } = picture.facts;
-    if (shown.data === inputs) points.push(dataPoints(await picture.once("dataOn"), style, theme));
-    else refused = `the points have ${many(shown.data, "column")}, and the network takes ${many(inputs, "input")}`;
+    if (shown.data === inputs) {
+      const found = await picture.once("dataOn");
+      points.push(dataPoints(found, style, theme));
+      if (found.projected) aside = "The points do not lie in this plane; each is drawn at the place in it that is nearest.";
+    } else aside = `Not shown: the points have ${many(shown.data, "column")}, and the network takes ${many(inputs, "input")}.`;
   }
-  return { lines, points, faint: Boolean(shown.layer && flat), says, refused };
+  return { lines, points, faint: Boolean(shown.layer && flat), says, aside };
 }
 
 function dataPoints(found, style, theme) {

@@ -4,11 +4,13 @@ import { coloured } from "./colours.js";
 import { asOverlays, drawnOver } from "./overlays.js";
 import { canvasStyle, theme } from "./theme.js";
 
+const NOTHING = { lines: [], points: [], faint: false, says: "", aside: "" };
+
 export class View {
   constructor(pane) {
     this.pane = pane;
     this.picture = null;
-    this.drawn = { lines: [], points: [], faint: false, says: "" };
+    this.drawn = NOTHING;
     this.parts = null;
   }
 
@@ -16,7 +18,7 @@ export class View {
   begin(picture, box) {
     this.picture = picture;
     this.parts = null;
-    this.drawn = { lines: [], points: [], faint: false, says: "" };
+    this.drawn = NOTHING;
     this.pane.overlays = [];
     this.pane.faint = false;
     this.pane.colouring = null;
