@@ -208,7 +208,7 @@ export class Explorer {
     this.#sure(facts.certificate);
     if (state === "limit") say(`${many(facts.cells, "cell")}, and there are more: ${error}`, "error");
     else if (this.picture.task.domain.kind === "atlas") say(`${many(facts.cells, "cell")}, as they were saved.`);
-    else say(`${many(facts.cells, "cell")}, found in ${seconds(spent)}${facts.complete ? ": all there are here" : ""}.`);
+    else say(`${many(facts.cells, "cell")}${facts.complete ? ", all there are here" : ""} (${seconds(spent)}).`);
   }
 
   /** What was proved of these cells, and what was checked. */

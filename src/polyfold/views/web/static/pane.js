@@ -8,6 +8,8 @@ import { short } from "./words.js";
 const SLICE = 9;
 // After the last movement, wait this long before a painting that does not fit into one frame.
 const REST = 90;
+// Up to this zoom a painting counts as one that shows all.
+const OVERVIEW = 1.2;
 
 export class Pane {
   /** `canvas` is on the page; `onmove(camera)` is told when the visitor moves, `onseen()` when a painting is finished. */
@@ -33,6 +35,10 @@ export class Pane {
     this.cost = 0;
     this.wanted = 0;
     this.done = -1;
+    // The last painting that shows all; what is behind the edges of a newer one while the visitor zooms out. Editions tell whether
+    // it still shows the same cells in the same colours.
+    this.overview = null;
+    this.edition = 0;
     this.moved = 0;
     this.frames = [];
     new ResizeObserver(() => this.resized()).observe(canvas);
@@ -63,6 +69,7 @@ export class Pane {
   /** Something that is painted has changed. */
   changed() {
     this.wanted += 1;
+    this.edition += 1;
     this.#ask();
   }
 
@@ -95,7 +102,10 @@ export class Pane {
     if (this.done !== this.wanted || this.job) {
       const resting = now - this.moved > REST;
       // A painting that has begun is finished even if more cells have come, but not if the camera has moved away.
-      if (this.job && !this.job.camera.same(this.camera)) this.job = null;
+      if (this.job && !this.job.camera.same(this.camera)) {
+        this.cost = Math.max(this.cost, SLICE);
+        this.job = null;
+      }
       if (!this.job && (this.cost < SLICE || resting)) this.#begin();
       if (this.job) this.#goOn(now);
       if (this.done !== this.wanted || this.job) this.#ask();
@@ -107,7 +117,7 @@ export class Pane {
     this.spare.width = this.canvas.width;
     this.spare.height = this.canvas.height;
     const camera = this.camera.copy();
-    this.job = { camera, steps: paint(this.spare, camera, this.#scene), spent: 0, version: this.wanted };
+    this.job = { camera, steps: paint(this.spare, camera, this.#scene), spent: 0, version: this.wanted, edition: this.edition };
   }
 
   get #scene() {
@@ -128,7 +138,23 @@ export class Pane {
     const old = this.painted?.canvas ?? document.createElement("canvas");
     this.painted = { canvas: this.spare, camera: job.camera };
     this.spare = old;
+    if (job.camera.zoom <= OVERVIEW) this.#keepOverview(job);
     this.onseen();
+  }
+
+  #keepOverview({ camera, edition }) {
+    const canvas = this.overview?.canvas ?? document.createElement("canvas");
+    [canvas.width, canvas.height] = [camera.width, camera.height];
+    canvas.getContext("2d").drawImage(this.painted.canvas, 0, 0);
+    this.overview = { canvas, camera, edition };
+  }
+
+  /** A painting moved and scaled to where it belongs now. */
+  #place({ canvas, camera: from }) {
+    const { camera } = this;
+    const [x, y] = camera.toPixel(...from.toPoint(0, 0));
+    const [kx, ky] = [camera.scaleX / from.scaleX, camera.scaleY / from.scaleY];
+    this.context.drawImage(canvas, x, y, from.width * kx, from.height * ky);
   }
 
   /** The last painting where it belongs now, and the marks on top. */
@@ -138,10 +164,9 @@ export class Pane {
     context.fillStyle = this.style.ground;
     context.fillRect(0, 0, camera.width, camera.height);
     if (this.painted) {
-      const from = this.painted.camera;
-      const [x, y] = camera.toPixel(...from.toPoint(0, 0));
-      const [kx, ky] = [camera.scaleX / from.scaleX, camera.scaleY / from.scaleY];
-      context.drawImage(this.painted.canvas, x, y, from.width * kx, from.height * ky);
+      const moving = !this.painted.camera.same(camera);
+      if (moving && this.overview?.edition === this.edition) this.#place(this.overview);
+      this.#place(this.painted);
     }
     if (this.hovered >= 0 && this.hovered < this.cells.size) this.#mark(this.hovered, 1.5);
     if (this.selected >= 0 && this.selected < this.cells.size) this.#mark(this.selected, 3);
