@@ -98,6 +98,20 @@ class Visitor:
         self.page.set_input_files("#upload", str(path))
         return self
 
+    def drops(self, path: Path) -> Visitor:
+        """Drags a file onto the page and lets it go there."""
+        self.page.evaluate(
+            """([name, bytes]) => {
+                const dataTransfer = new DataTransfer();
+                dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
+                for (const kind of ["dragenter", "dragover", "drop"]) {
+                    document.body.dispatchEvent(new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true }));
+                }
+            }""",
+            [path.name, list(path.read_bytes())],
+        )
+        return self
+
     def goes(self) -> None:
         """Leaves; nothing may have gone wrong."""
         self.context.close()

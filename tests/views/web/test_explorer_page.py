@@ -403,7 +403,7 @@ def test_slices_and_graphs(visit: Visit, tmp_path: Path) -> None:
     x = np.array([0.5, 0.5, -1.0, 0.25])
     np.testing.assert_allclose(A @ x + c, network(x[None])[0], rtol=1e-12)
     assert number >= 0
-    visitor.uploads(random_network(tmp_path / "graph.onnx", 1, 12, 1))
+    visitor.drops(random_network(tmp_path / "graph.onnx", 1, 12, 1))
     visitor.until("polyfold.network.name === 'graph.onnx'")
     visitor.waits()
     ends = np.array(visitor.page.evaluate("polyfold.picture.graph"))
@@ -411,6 +411,21 @@ def test_slices_and_graphs(visit: Visit, tmp_path: Path) -> None:
     np.testing.assert_allclose(
         ends[:, :, 1].ravel(), graph(ends[:, :, 0].reshape(-1, 1)).ravel(), rtol=1e-9, atol=1e-12
     )
+
+
+def test_maps_of_images_are_images(visit: Visit) -> None:
+    visitor = visit().opens("#network=mnist_he")
+    cell = visitor.clicks(0.7, 0.6)
+    A, _ = maps_shown(visitor)
+    winner = A[visitor.page.evaluate("polyfold.selection.cell.class")]
+    pixels = visitor.page.locator("#panel canvas").evaluate(
+        "(canvas) => [...canvas.getContext('2d').getImageData(0, 0, 28, 28).data]"
+    )
+    red, _, blue, _ = np.array(pixels).reshape(784, 4).T
+    # Blue where a brighter pixel raises the output, orange where it lowers it.
+    strong = np.abs(winner) > np.abs(winner).max() / 3
+    assert strong.sum() > 10 and ((blue > red) == (winner > 0))[strong].all()
+    assert visitor.page.inner_text("#panel summary") == "The other 9 outputs" and cell >= 0
 
 
 def test_dark_and_light(visit: Visit) -> None:

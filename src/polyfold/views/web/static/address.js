@@ -1,10 +1,11 @@
 // What a link holds: the part of the address behind # says what is shown, so that opening it shows the same again.
 import { listed, numbers } from "./words.js";
 
-/** {network, domain, view, cell, colour, layer, boundary, compare, frame} -> "network=iris&box=..." */
+/** {network, name, domain, view, cell, colour, layer, boundary, compare, frame} -> "network=iris&box=..." */
 export function written(state) {
   const parts = new URLSearchParams();
   if (state.network) parts.set("network", state.network);
+  if (state.name) parts.set("name", state.name);
   if (state.frame !== null && state.frame !== undefined) parts.set("frame", state.frame);
   if (state.domain) parts.set("domain", writtenDomain(state.domain));
   if (state.view) parts.set("view", state.view.map((value) => Number(value.toPrecision(12))).join(","));
@@ -23,6 +24,7 @@ export function read(hash) {
   const view = (parts.get("view") ?? "").split(",").map(Number);
   return {
     network: parts.get("network"),
+    name: parts.get("name"),
     frame: count("frame"),
     domain: readDomain(parts.get("domain")),
     view: view.length === 3 && view.every(Number.isFinite) ? view : null,

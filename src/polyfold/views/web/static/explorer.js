@@ -27,7 +27,7 @@ export class Explorer {
     this.opening = null;
     this.pane = new Pane(byId("picture"), { onmove: () => this.moved(this.pane), onseen: () => this.#noted() });
     this.view = new View(this.pane);
-    this.form = new DomainForm(byId("domain-fields"), () => this.attempt(() => this.unfold()));
+    this.form = new DomainForm(byId("domain-fields"), () => this.attempt(() => this.unfold({ quietly: true })));
     this.selection = new Selection(this);
     this.comparison = new Comparison(this);
     this.player = new Player(this);
@@ -54,12 +54,12 @@ export class Explorer {
   async start() {
     this.networks = await api.networks();
     this.#list();
-    const { network, domain, cell, view } = this.state;
+    const { network, name, domain, cell, view } = this.state;
     showNothing(false);
-    if (network && !this.network) {
+    if (network && (!this.network || (name && name !== this.network.name))) {
       this.choose(this.networks[0].id);
-      const why = "it may have been uploaded in another browser. Open its file again";
-      say(`The link asks for the network “${network}”, which is not here: ${why}.`, "error");
+      const why = "it may have been opened in another browser or on another server. Open its file again";
+      say(`The link asks for the network “${name ?? network}”, which is not here: ${why}.`, "error");
       return;
     }
     this.choose(this.network?.id ?? this.networks[0].id, domain);
@@ -78,6 +78,8 @@ export class Explorer {
   /** Prepares the form for a network. */
   choose(id, domain = null) {
     this.state.network = byId("network").value = id;
+    // Ids of other networks than bundled ones mean something else elsewhere.
+    this.state.name = this.network.source === "bundled" ? null : this.network.name;
     const { kind, inputs, outputs, gates, layers } = this.network;
     const what = { network: "", atlas: "Saved atlas: ", recording: "Recorded training: " }[kind];
     const sizes = `${many(inputs, "input")}, ${many(outputs, "output")}, ${many(gates, "unit")} in ${many(layers, "layer")}`;

@@ -28,7 +28,7 @@ export function showCell(cell, { outputs, inputs, shape, isSlice, walk, dim }) {
   fill(byId("panel"),
     make("h3", { tabindex: "-1" }, `Cell ${cell.cell}`),
     // "0.9 x x0" is read more easily without the cross, inputs being called x0, x1 and so on.
-    make("p", {}, cell.explanation.replaceAll(" x x", " x").replaceAll(" - ", " − ")),
+    make("p", {}, cell.explanation.replaceAll(" x x", " x").replace(/ -(?=[\d ])/g, " −")),
     make("dl", {}, facts(cell, outputs, dim)),
     make("h4", {}, "Map", help("term-map", "What is a map?"), copier("Copy", () => JSON.stringify({ A, c }))),
     maps(cell, outputs, inputs, imageSize(shape, inputs)),
@@ -72,15 +72,16 @@ function row(values) {
   return values.map((value, k) => [k ? ", " : "", number(value)]);
 }
 
-function facetTable(cell, walk) {
+function facetTable({ facets }, walk) {
+  const inner = facets.filter(({ neighbour }) => neighbour >= 0 || neighbour === UNREACHED);
+  const rows = inner.map(({ words, neighbour }) => [words, neighbour === UNREACHED
+    ? "not found"
+    : make("button", { type: "button", "data-cell": neighbour, onclick: () => walk(neighbour) }, `Cell ${neighbour}`)]);
+  const outer = facets.length - inner.length;
+  if (outer) rows.push([`the edge of what is looked at${outer > 1 ? ` (${many(outer, "facet")})` : ""}`, "–"]);
   return make("table", { class: "facets" },
     make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "across it"), make("th", { scope: "col" }, "leads to"))),
-    make("tbody", {}, cell.facets.map((facet) =>
-      make("tr", {},
-        make("td", {}, facet.words),
-        make("td", {}, facet.neighbour >= 0
-          ? make("button", { type: "button", "data-cell": facet.neighbour, onclick: () => walk(facet.neighbour) }, `Cell ${facet.neighbour}`)
-          : facet.neighbour === UNREACHED ? "not found" : "–")))));
+    make("tbody", {}, rows.map(([words, leads]) => make("tr", {}, make("td", {}, words), make("td", {}, leads)))));
 }
 
 function dataOf({ data }) {
