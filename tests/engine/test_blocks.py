@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,7 @@ ARRAYS = ("patterns", "witnesses", "bounded", "facet_start", "facet_wall", "neig
 
 def random_network(*widths: int) -> list[tuple[np.ndarray, np.ndarray]]:
     rng = np.random.default_rng(3)
-    return [(rng.normal(size=(b, a)), rng.normal(size=b)) for a, b in zip(widths, widths[1:], strict=False)]
+    return [(rng.normal(size=(b, a)), rng.normal(size=b)) for a, b in itertools.pairwise(widths)]
 
 
 def conv_plane() -> tuple[object, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import signal
@@ -121,7 +122,7 @@ def random_layers(seed: int, *widths: int) -> list[tuple[np.ndarray, np.ndarray]
     rng = np.random.default_rng(seed)
     return [
         (rng.normal(size=(after, before)) / np.sqrt(before), rng.normal(size=after) / 2)
-        for before, after in zip(widths, widths[1:], strict=False)
+        for before, after in itertools.pairwise(widths)
     ]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+
 from views.web.explorers import BOX, Client, Explorer, as_onnx, random_layers
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from views.web.explorers import BOX, Client, as_onnx, random_layers
 
 import polyfold as pf
 from polyfold.views.common import BUNDLED
+from views.web.explorers import BOX, Client, as_onnx, random_layers
 
 SQUARE = pf.box([-3.0, -3.0], [3.0, 3.0])
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from views.web.explorers import BOX, Client, Explorer, as_onnx, random_layers
 
 if not Path("/proc/self/statm").exists():
@@ -69,7 +70,7 @@ def test_two_jobs_at_once(explorer: Explorer, client: Client, tmp_path: Path) ->
 
 
 def test_limits_of_a_job(start_explorer: Callable[..., Explorer], tmp_path: Path) -> None:
-    explorer = start_explorer("--max-seconds", "2", "--max-cells", "3000", "--memory", "0.3", "--workers", "1")
+    explorer = start_explorer("--max-cells", "3000", "--workers", "1")
     client = explorer.client()
     network = long_network(client, tmp_path)
     state = client.wait(client.start(network))
@@ -91,7 +92,7 @@ def test_limits_of_a_job(start_explorer: Callable[..., Explorer], tmp_path: Path
 
 
 def test_time_is_limited(start_explorer: Callable[..., Explorer], tmp_path: Path) -> None:
-    client = start_explorer("--max-seconds", "1", "--max-cells", "100000000").client()
+    client = start_explorer("--max-seconds", "0.3", "--max-cells", "100000000").client()
     began = time.monotonic()
     state = client.wait(client.start(long_network(client, tmp_path)))
     assert state["state"] == "limit" and "seconds" in state["error"], state
@@ -101,13 +102,14 @@ def test_time_is_limited(start_explorer: Callable[..., Explorer], tmp_path: Path
 
 
 def test_memory_is_limited(start_explorer: Callable[..., Explorer], tmp_path: Path) -> None:
-    explorer = start_explorer("--memory", "0.15", "--max-cells", "100000000", "--workers", "1")
+    explorer = start_explorer("--memory", "0.12", "--max-cells", "100000000", "--workers", "1")
     client = explorer.client()
     state = client.wait(client.start(long_network(client, tmp_path)))
     assert state["state"] == "limit" and "memory" in state["error"], state
     assert client.wait(client.start("blobs"))["state"] == "done"
 
 
+@pytest.mark.slow
 def test_results_are_dropped_when_there_are_too_many(start_explorer: Callable[..., Explorer]) -> None:
     client = start_explorer().client()
     first = client.done("blobs")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from views.web.explorers import Explorer, as_onnx, random_layers
 
 import polyfold as pf
+from views.web.explorers import Explorer, as_onnx, random_layers
 
 CLIENTS = 50
 MB = 1_000_000

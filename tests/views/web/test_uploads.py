@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from views.web.explorers import BOX, Client, as_onnx, random_layers
 
 import polyfold as pf
+from views.web.explorers import BOX, Client, as_onnx, random_layers
 
 
 class Trap:
@@ -50,10 +50,9 @@ def test_a_pickle(client: Client, tmp_path: Path, ending: str) -> None:
 def test_a_damaged_atlas(client: Client, tmp_path: Path) -> None:
     path = tmp_path / "atlas.parquet"
     pf.unfold(random_layers(1, 2, 4, 1), pf.box(-1, 1)).save(path)
-    content = bytearray(path.read_bytes())
-    content[len(content) // 2] ^= 255
-    refused(client, "atlas.parquet", bytes(content), "atlas.parquet")
-    # A whole one that says the name of its file nowhere.
+    content = path.read_bytes()
+    for damaged in (content[:-100], content[:200] + bytes(50) + content[250:]):
+        refused(client, "atlas.parquet", damaged, "atlas.parquet")
     assert client.upload("atlas.parquet", path.read_bytes())["kind"] == "atlas"
 
 
@@ -72,6 +71,7 @@ def test_too_large(client: Client) -> None:
     refused(client, "large.onnx", bytes(20_100_000), "20,000,000", status=413)
 
     def in_pieces():
+        yield b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.onnx"\r\n\r\n'
         for _ in range(25):
             yield bytes(1_000_000)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.analyses.facet_statistics.layers import layer_of_gates
+from polyfold.analyses.pictures.columns import deepest_layers
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.problem import beyond_core
 
@@ -54,7 +54,7 @@ def cell_columns(atlas: Atlas, cells: Any = None) -> CellColumns:
         values,
         np.linalg.norm(A, axis=2),
         label,
-        last_layers(atlas)[ids],
+        deepest_layers(atlas)[1][ids] + 1,
         np.diff(atlas.facet_start)[ids],
     )
 
@@ -64,15 +64,3 @@ def _centres(atlas: Atlas, ids: Ids) -> Array:
         return atlas.witnesses[ids]
     centres = atlas.centroids(ids)
     return np.where(np.isfinite(centres), centres, atlas.witnesses[ids])
-
-
-def last_layers(atlas: Atlas) -> Ids:
-    """For every cell the last layer, from 1, that one of its facets lies on; 0 if there is none."""
-    _, layer = layer_of_gates(atlas)
-    owner, walls = atlas.facet_owner, atlas.facet_wall.astype(np.int64)
-    owner = np.concatenate([owner, owner[atlas.shared_facet]])
-    walls = np.concatenate([walls, atlas.shared_wall.astype(np.int64)])
-    found = np.zeros(len(atlas), dtype=np.int64)
-    gates = walls < atlas.gates
-    np.maximum.at(found, owner[gates], layer[walls[gates]] + 1)
-    return found

@@ -21,12 +21,13 @@ Ids = npt.NDArray[np.int64]
 class Polygons:
     """Polygon i is the part of cell `cells[i]` in the view: corners points[start[i]:start[i + 1]], counter-clockwise.
 
-    Cells that do not reach into the view are left out.
+    Cells that do not reach into the view are left out. `cut` says which ones go on beyond it.
     """
 
     cells: Ids
     start: Ids
     points: Array
+    cut: npt.NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -55,10 +56,9 @@ def polygons(atlas: Atlas, view: View, cells: Any = None) -> Polygons:
     spanned = atlas.generators(ids)
     lo, hi = spanned.bounding_boxes()
     seen = ((lo < view.hi) & (hi > view.lo)).all(axis=1)
-    inside = seen & ((lo >= view.lo) & (hi <= view.hi)).all(axis=1)
+    inside = np.asarray(seen & ((lo >= view.lo) & (hi <= view.hi)).all(axis=1))
     found: list[Array] = [np.empty((0, 2))] * len(ids)
-    whole = np.flatnonzero(inside)
-    for item, corners in zip(whole, _in_order(atlas, ids[whole], spanned.take(whole)), strict=True):
+    for item, corners in zip(np.flatnonzero(inside), _in_order(atlas, ids, spanned, inside), strict=True):
         found[item] = corners
     cut = np.flatnonzero(seen & ~inside)
     rows = atlas.halfspaces(ids[cut])
@@ -68,7 +68,7 @@ def polygons(atlas: Atlas, view: View, cells: Any = None) -> Polygons:
     kept = [item for item, corners in enumerate(found) if len(corners) > 2]
     start = np.concatenate([[0], np.cumsum([len(found[item]) for item in kept])]).astype(np.int64)
     points = np.concatenate([found[item] for item in kept]) if kept else np.empty((0, 2))
-    return Polygons(ids[kept], start, points)
+    return Polygons(ids[kept], start, points, ~inside[kept])
 
 
 def clipped(corners: Array, A: Array, b: Array) -> Array:
@@ -88,8 +88,11 @@ def clipped(corners: Array, A: Array, b: Array) -> Array:
     return corners
 
 
-def _in_order(atlas: Atlas, ids: Ids, found: Generators) -> list[Array]:
-    """The corners of bounded cells, counter-clockwise."""
-    away = found.points - atlas.witnesses[ids][found.owner]
-    order = np.lexsort((np.arctan2(away[:, 1], away[:, 0]), found.owner))
-    return np.split(found.points[order], found.start[1:-1]) if len(found) else []
+def _in_order(atlas: Atlas, ids: Ids, spanned: Generators, chosen: npt.NDArray[np.bool_]) -> list[Array]:
+    """The corners of those of the cells that are chosen, which are bounded, counter-clockwise."""
+    rows = np.flatnonzero(chosen[spanned.owner])
+    owner = spanned.owner[rows]
+    away = spanned.points[rows] - atlas.witnesses[ids][owner]
+    order = rows[np.lexsort((np.arctan2(away[:, 1], away[:, 0]), owner))]
+    ends = np.cumsum(np.diff(spanned.start)[chosen])
+    return np.split(spanned.points[order], ends[:-1]) if len(ends) else []

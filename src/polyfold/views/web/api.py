@@ -21,7 +21,7 @@ from starlette.staticfiles import StaticFiles
 from polyfold.errors import PolyfoldError
 from polyfold.views.web import answers, data_points
 from polyfold.views.web.asked import place_of
-from polyfold.views.web.guard import Guard, Rules, TooMuchError
+from polyfold.views.web.guard import Guard, Rules, TooMuchError, too_large
 from polyfold.views.web.pool import Job
 from polyfold.views.web.sessions import Known, Session
 from polyfold.views.web.state import State
@@ -380,6 +380,11 @@ def make_app(state: State, rules: Rules) -> Any:
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_exception_handler(HTTPException, _said)
     app.add_exception_handler(PolyfoldError, _refused)
+
+    async def stopped_reading(request: Request, error: Exception) -> Response:
+        return too_large(rules.upload)
+
+    app.add_exception_handler(TooMuchError, stopped_reading)
     return Guard(app, rules)
 
 

@@ -36,8 +36,8 @@ def check_torch_archive(path: Path, name: str) -> None:
             for member in members:
                 if not _MEMBERS.fullmatch(member.partition("/")[2]):
                     raise NetworkError(
-                        f"{name!r} holds {member!r}, which is no part of a plain network: save it with torch.export.save, "
-                        "by a torch of today"
+                        f"{name!r} holds {member!r}, which is no part of a plain network: save it with "
+                        "torch.export.save, by a torch of today"
                     )
             for member in members:
                 if member.partition("/")[2].startswith("models/"):

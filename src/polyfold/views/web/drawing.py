@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.analyses.facet_generators import facet_generators
+from polyfold.analyses.facet_statistics.layers import layer_of_facets, layer_of_gates
 from polyfold.analyses.pictures.cell_columns import cell_columns
 from polyfold.analyses.pictures.intervals import intervals
-from polyfold.analyses.pictures.polygons import Polygons, polygons
+from polyfold.analyses.pictures.polygons import polygons
+from polyfold.analyses.pictures.segments import facet_segments, inner_facets, segments
 from polyfold.analyses.pictures.view import View
-from polyfold.analyses.pictures.wall_segments import segments_in_view, wall_points, wall_segments
 from polyfold.analyses.statistics.classes import Classes
 from polyfold.analyses.statistics.decision_boundary import decision_boundary
 from polyfold.atlas.atlas import Atlas
@@ -28,22 +30,29 @@ def view_in(lo: tuple[float, ...], hi: tuple[float, ...]) -> View:
     return View(np.array([*lo, 0.0][:2]), np.array([*hi, 1.0][:2]))
 
 
-def shapes(atlas: Atlas, view: View, cells: Any = None) -> Polygons:
-    """The parts of cells in the view: polygons, or on a line intervals, which have two points of one coordinate."""
+def shapes(atlas: Atlas, view: View, cells: Any = None) -> tuple[Ids, Ids, Array, Array]:
+    """The cells that reach into the view, where the points of each start, the points, and areas or lengths.
+
+    In two dimensions the points are corners; on a line they are the two ends, of one coordinate.
+    """
     if atlas.dim == 2:
-        return polygons(atlas, view, cells)
-    return intervals(atlas, float(view.lo[0]), float(view.hi[0]), cells)
+        seen = polygons(atlas, view, cells)
+        return seen.cells, seen.start, seen.points, seen.areas
+    parts = intervals(atlas, view, cells)
+    order = np.argsort(parts.cells, kind="stable")
+    ends = parts.ends[order]
+    return parts.cells[order], 2 * np.arange(len(parts) + 1), ends.reshape(-1, 1), ends[:, 1] - ends[:, 0]
 
 
 def draw_cells(atlas: Atlas, view: View, cells: Any = None) -> Arrays:
     """One row for each cell that reaches into the view."""
-    seen = shapes(atlas, view, cells)
-    columns = cell_columns(atlas, seen.cells)
+    seen, start, points, areas = shapes(atlas, view, cells)
+    columns = cell_columns(atlas, seen)
     found: Arrays = {
-        "cell": seen.cells,
-        "start": seen.start,
-        "points": seen.points,
-        "area": seen.areas if atlas.dim == 2 else seen.points[1::2, 0] - seen.points[::2, 0],
+        "cell": seen,
+        "start": start,
+        "points": points,
+        "area": areas,
         "centre": columns.centres,
         "values": columns.values,
         "slopes": columns.slopes,
@@ -52,8 +61,8 @@ def draw_cells(atlas: Atlas, view: View, cells: Any = None) -> Arrays:
         "facets": columns.facets,
     }
     if atlas.dim == 1:
-        A, c = atlas.maps(seen.cells, over="parameters")
-        ends = seen.points.reshape(-1, 1, 2)
+        A, c = atlas.maps(seen, over="parameters")
+        ends = points.reshape(-1, 1, 2)
         found["ends"] = A * ends + c[:, :, None]
     return found
 
@@ -65,29 +74,35 @@ def keys_of(atlas: Atlas, cells: Ids) -> list[str]:
 
 def draw_walls(atlas: Atlas, view: View) -> tuple[tuple[str, ...], Arrays]:
     """The names of layers; the walls between cells (on a line: the points) with the numbers of their layers."""
+    names, layer = layer_of_gates(atlas)
+    facets = inner_facets(atlas)
     if atlas.dim == 2:
-        found = wall_segments(atlas, view)
-        return found.layers, {"layer": found.layer, "ends": found.ends.reshape(-1, 4)}
-    points = wall_points(atlas, float(view.lo[0]), float(view.hi[0]))
-    return points.layers, {"layer": points.layer, "ends": points.ends}
+        seen, ends = facet_segments(atlas, facets, view)
+        ends = ends.reshape(-1, 4)
+    else:
+        start, rows, generators = facet_generators(atlas, facets)
+        ends = generators.points[rows[start[:-1]]]
+        seen = np.flatnonzero((ends[:, 0] >= view.lo[0]) & (ends[:, 0] <= view.hi[0]))
+        ends = ends[seen]
+    return names, {"layer": layer_of_facets(atlas, layer)[facets[seen]], "ends": ends}
 
 
 def draw_classes(found: Classes, view: View) -> Arrays:
     """The cells cut where outputs tie, so that each part is of one class; and the decision boundary."""
     parts = found.atlas
-    seen = shapes(parts, view)
+    seen, start, points, _ = shapes(parts, view)
     boundary = decision_boundary(found)
     if parts.dim == 2:
-        ends, piece = segments_in_view(boundary.start, boundary.points, boundary.kind, view)
+        piece, ends = segments(boundary.start, boundary.points, boundary.kind, view)
         ends = ends.reshape(-1, 4)
     else:
         inside = (boundary.points[:, 0] >= view.lo[0]) & (boundary.points[:, 0] <= view.hi[0])
         ends, piece = boundary.points[inside], np.flatnonzero(inside)
     return {
-        "cell": found.cell[seen.cells],
-        "start": seen.start,
-        "points": seen.points,
-        "class": found.label[seen.cells],
+        "cell": found.cell[seen],
+        "start": start,
+        "points": points,
+        "class": found.label[seen],
         "boundary": ends,
         "pair": boundary.pair[piece],
     }

@@ -63,12 +63,9 @@ class Guard:
             return
         limit = self._limit(scope["path"])
         if not headers.get("content-length", "0").isdigit() or int(headers.get("content-length", "0")) > limit:
-            await _too_large(self._rules.upload)(scope, receive, with_headers)
+            await too_large(self._rules.upload)(scope, receive, with_headers)
             return
-        try:
-            await self._app(scope, _counted(receive, limit), with_headers)
-        except TooMuchError:
-            await _too_large(self._rules.upload)(scope, receive, with_headers)
+        await self._app(scope, _counted(receive, limit), with_headers)
 
     def _limit(self, path: str) -> int:
         return self._rules.upload + _AROUND_A_FILE if path in UPLOADS else _JSON_BYTES
@@ -103,7 +100,7 @@ class Guard:
 
 
 class TooMuchError(Exception):
-    """More was sent than is taken."""
+    """More was sent than is taken. The application answers it, since it reads what is sent."""
 
 
 def cookies(headers: dict[str, str]) -> dict[str, str]:
@@ -130,7 +127,8 @@ def _host_name(host: str) -> str:
         return ""
 
 
-def _too_large(upload: int) -> Any:
+def too_large(upload: int) -> Any:
+    """What to answer to too much."""
     return JSONResponse({"error": f"this is too large: a file may have {upload:,} bytes at most"}, 413)
 
 

@@ -24,6 +24,17 @@ FINISHED = ("done", "cancelled", "failed", "limit")
 _GRACE = 15.0
 
 
+_ENVIRONMENT = {
+    # Anything that a model file asks torch to unpickle is refused, whatever torch itself would do.
+    "TORCH_FORCE_WEIGHTS_ONLY_LOAD": "1",
+    # Packages reserve no more memory than they use, since all of it counts.
+    "MALLOC_ARENA_MAX": "2",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
+
+
 @dataclass(eq=False)
 class Job:
     """One task of one session, and what became of it. Changed by the thread that runs it, and by `cancel`."""
@@ -89,8 +100,7 @@ class Worker:
     """A process that does one task after the other."""
 
     def __init__(self) -> None:
-        # Anything that a model file asks torch to unpickle is refused, whatever torch itself would do.
-        environment = {**os.environ, "TORCH_FORCE_WEIGHTS_ONLY_LOAD": "1"}
+        environment = {**os.environ, **_ENVIRONMENT}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "polyfold.views.web.worker"],
             stdin=subprocess.PIPE,

@@ -13,6 +13,7 @@ import queue
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TextIO
 
 from polyfold.errors import PolyfoldError
@@ -20,6 +21,8 @@ from polyfold.views.web import tasks
 
 # A worker that has grown beyond this is replaced by a new one: memory that was once used is seldom given back.
 _GROWN = 600_000_000
+# How C++ and Python say that a thread has no room for its stack.
+_NO_ROOM_FOR_THREADS = ("Resource temporarily unavailable", "can't start new thread")
 Send = Callable[[dict[str, Any]], None]
 
 
@@ -30,6 +33,9 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     waiting: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(sys.stdin, waiting), daemon=True).start()
+    # What every job needs is there before memory is counted.
+    with suppress(ImportError):
+        import pyarrow.parquet  # noqa: F401
     limited = False
 
     def send(message: dict[str, Any]) -> None:
@@ -58,14 +64,14 @@ def _run(task: dict[str, Any], send: Send) -> bool:
     """Do one task; whether the process should not be used any more."""
     try:
         tasks.TASKS[task["kind"]](task, send)
-    except MemoryError:
-        amount = int(task["memory"]) / 1e9
-        send({"limit": f"this needs more than the {amount:g} GB of memory that one job may use"})
-        return True
     except (PolyfoldError, OverflowError) as error:
         send({"failed": " ".join(str(error).split())})
     except Exception as error:
-        send({"failed": f"a fault of polyfold's, please report it: {type(error).__name__}: {error}", "fault": True})
+        if isinstance(error, MemoryError) or any(words in str(error) for words in _NO_ROOM_FOR_THREADS):
+            amount = int(task["memory"]) / 1e9
+            send({"limit": f"this needs more than the {amount:g} GB of memory of a job: choose a smaller domain"})
+        else:
+            send({"failed": f"a fault of polyfold's, please report it: {type(error).__name__}: {error}"})
         return True
     return False
 
