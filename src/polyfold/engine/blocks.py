@@ -19,6 +19,7 @@ from polyfold.engine.resume import resume
 from polyfold.engine.slices import SliceSearch
 from polyfold.engine.unfold import atlas_of, unfold_program
 from polyfold.engine.watch import Leave, check_seconds, thread_count, watched, whole_number
+from polyfold.network.html_table import InNotebooks
 from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
@@ -31,7 +32,7 @@ _GROWTH = 1.25
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class Block(InNotebooks):
     """Cells that were found since the last block: numbers `new` of `atlas`, which holds all that were found so far.
 
     Cells that come later may stand before these, so a cell's number can grow from block to block. In the last block's
