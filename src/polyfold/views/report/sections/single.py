@@ -1,0 +1,167 @@
+"""Single inputs: how far another answer is, what each feature adds, and the way from one input to another."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from polyfold.analyses.shapley.result import Shapley
+from polyfold.errors import how_many
+from polyfold.views.report.blocks import Block, Note, Paragraph, Section, Table
+from polyfold.views.report.found import Around, Cut, Found
+from polyfold.views.report.words import formula, listing, number, place
+
+_FEATURES, _OUTPUTS = 8, 4
+
+
+def how_safe(found: Found) -> Section | None:
+    """Distances to another class, and to the next wall."""
+    around, of = found.around, found.subject
+    if around is None:
+        return None
+    blocks: list[Block] = []
+    if around.changes is not None and of.classes is not None:
+        blocks += _changes(found, around)
+    if around.walls is not None and around.maps is not None:
+        rows = []
+        for number_, row in enumerate(around.rows[: len(around.maps)].tolist()):
+            distance, gate = float(around.walls.distance[number_]), int(around.walls.gate[number_])
+            name = "" if gate < 0 else str(of.program.origins[gate])
+            rows.append((_row(found, row), "not found in time" if np.isnan(distance) else number(distance), name))
+        blocks.append(
+            Paragraph(
+                f"And how far does the formula around {'a data point' if not found.drawn else 'a point'} hold? Up to the nearest "
+                "wall, nothing switches at all."
+            )
+        )
+        blocks.append(Table("Distance to the nearest wall, and the gate that switches there.", ("point", "distance", "gate"), tuple(rows), (0, 2)))
+    return Section("safe", "How safe the answers are", tuple(blocks)) if blocks else None
+
+
+def _changes(found: Found, around: Around) -> list[Block]:
+    of, changes = found.subject, around.changes
+    assert changes is not None and of.classes is not None
+    finite = changes.distance[np.isfinite(changes.distance)]
+    if not len(finite):
+        return [Paragraph("The whole domain gets one answer, so that nothing near the data is answered otherwise.")]
+    blocks: list[Block] = [
+        Paragraph(
+            f"How far must an input be moved before the answer changes? For {how_many(len(changes), 'data point')} the nearest "
+            f"such place in the domain was found: it is {number(float(finite.min()))} away for the least safe one, and "
+            f"{number(float(np.median(finite)))} for half of them or more."
+        )
+    ]
+    order = np.argsort(changes.distance, kind="stable")
+    chosen = [k for k in order.tolist() if np.isfinite(changes.distance[k])][:6]
+    rows = tuple(
+        (
+            place(found_point(found, k), of.features),
+            of.classes[int(changes.label[k])],
+            number(float(changes.distance[k])),
+            of.classes[int(changes.other[k])],
+            place(changes.point[k], of.features),
+        )
+        for k in chosen
+    )
+    blocks.append(
+        Table(
+            "The data points nearest to another answer. At the place named the two answers tie; beyond it the other one wins.",
+            ("data point", "answer", "distance", "other answer", "where"),
+            rows,
+            (0, 1, 3, 4),
+        )
+    )
+    blocks.append(Paragraph(f"No place with another answer is nearer than that, up to rounding (at most {number(float(changes.gap.max(initial=0.0)))})."))
+    return blocks
+
+
+def found_point(found: Found, k: int) -> np.typing.NDArray[np.float64]:
+    """The input that change number k starts from."""
+    assert found.around is not None and found.points is not None
+    point: np.typing.NDArray[np.float64] = found.points[int(found.around.looked_at[k])]
+    return point
+
+
+def _row(found: Found, row: int) -> str:
+    assert found.points is not None
+    name = "point drawn at random" if found.drawn else "data point"
+    if len(found.subject.features) <= 4:
+        return place(found.points[row], found.subject.features)
+    return f"{name} {row + 1}"
+
+
+def what_features_add(found: Found) -> Section | None:
+    """Maps around examples, and Shapley values."""
+    around, of = found.around, found.subject
+    if around is None:
+        return None
+    blocks: list[Block] = []
+    if found.whole is None and around.maps is not None:
+        blocks.append(Paragraph("Around each of these points the network is exactly one affine map (numbers rounded here; of long formulas the largest terms):"))
+        rows = []
+        for k, row in enumerate(around.rows[: len(around.maps)].tolist()):
+            scores = found.fit.scores[row] if found.fit is not None else None
+            top = 0 if scores is None or len(of.outputs) == 1 else int(scores.argmax())
+            said = formula(around.maps.A[k, top], float(around.maps.c[k, top]), of.features)
+            open_ = len(around.maps.undecided[k])
+            rows.append((_row(found, row), of.outputs[top], said, "proved" if not open_ else f"{how_many(open_, 'gate')} could not be decided"))
+        blocks.append(Table("The map around each point, for the output that is largest there.", ("point", "output", "formula", "switches"), tuple(rows), (0, 1, 2, 3)))
+    if around.shapley is not None:
+        blocks += _shapley(found, around, around.shapley)
+    return Section("features", "What each feature adds", tuple(blocks)) if blocks else None
+
+
+def _shapley(found: Found, around: Around, values: Shapley) -> list[Block]:
+    of, local = found.subject, values.local
+    assert local is not None
+    together = np.flatnonzero(local.points > 1)
+    if not len(together):
+        return [Note("Shapley values compare an input with the other data in its cell. Each of the data points looked at is alone in its cell, so there is nothing to compare with.")]
+    blocks: list[Block] = [
+        Paragraph(
+            "Why does the network say what it says about one input? Shapley values answer that in shares that add up: the base value is what the formula "
+            "gives for the average of the data in the same cell, and each feature's share is what this input's value of it adds."
+        )
+    ]
+    for k in together[:3].tolist():
+        top = 0 if len(of.outputs) == 1 else int(values.outputs[k].argmax())
+        order = np.argsort(-np.abs(values.values[k, :, top]), kind="stable")
+        shown, rest = order[:_FEATURES], order[_FEATURES:]
+        rows = [("base value", "", number(float(values.base_values[k, top])))]
+        rows += [(of.features[j], number(float(values.X[k, j])), number(float(values.values[k, j, top]))) for j in shown.tolist()]
+        if len(rest):
+            rows.append((f"{how_many(len(rest), 'other feature')}", "", number(float(values.values[k, rest, top].sum()))))
+        rows.append(("sum: the output", "", number(float(values.outputs[k, top]))))
+        blocks.append(
+            Table(
+                f"{_row(found, int(around.rows[k]))}: what adds up to the output “{of.outputs[top]}”, against {how_many(int(local.points[k]), 'data point')} of its cell.",
+                ("feature", "its value", "adds"),
+                tuple(rows),
+            )
+        )
+    return blocks
+
+
+def on_the_way(found: Found) -> Section | None:
+    """Along a line between two inputs."""
+    cut, of = found.line, found.subject
+    if cut is None or found.points is None:
+        return None
+    one, other = cut.rows
+    what = "a point drawn at random" if found.drawn else "one data point"
+    blocks: list[Block] = [
+        Paragraph(
+            f"Walk straight from {what} ({_row(found, one)}) to another ({_row(found, other)}). The way leads through "
+            f"{how_many(len(cut.atlas), 'cell')}, so the formula changes {how_many(len(cut.atlas) - 1, 'time')}."
+            + _answers(cut, of.classes)
+        )
+    ]
+    return Section("way", "On the way from one point to another", tuple(blocks))
+
+
+def _answers(cut: Cut, classes: tuple[str, ...] | None) -> str:
+    if cut.classes is None or classes is None:
+        return ""
+    order = np.argsort(cut.classes.atlas.witnesses[:, 0], kind="stable")
+    won = [classes[k] for k in cut.classes.label[order].tolist()]
+    steps = [name for k, name in enumerate(won) if k == 0 or name != won[k - 1]]
+    return f" The answers on the way are, in order: {listing(steps, 12)}."
