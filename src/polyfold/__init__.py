@@ -119,6 +119,7 @@ if TYPE_CHECKING:
     from polyfold.network.load import load
     from polyfold.program.program import Program
     from polyfold.views.film_strip import film_strip
+    from polyfold.views.plot import plot
 
 __version__ = "0.1.0"
 
@@ -248,6 +249,7 @@ __all__ = [
     "path",
     "persistence",
     "plane",
+    "plot",
     "polytope",
     "record",
     "reduce",
@@ -380,6 +382,7 @@ _PLACES = {
     "network.load": ("load",),
     "program.program": ("Program",),
     "views.film_strip": ("film_strip",),
+    "views.plot": ("plot",),
 }
 _MODULE_OF = {
     entry.split(" ")[-1]: (module, entry.split(" ")[0]) for module, names in _PLACES.items() for entry in names

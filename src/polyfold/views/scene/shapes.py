@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
-# What a shape is for; a renderer has one style for each.
-Role = Literal["cell", "wall", "earlier", "boundary", "data", "edge", "box", "surface", "curve", "marked"]
+# What a shape is for; a renderer has one style for each. A patch is a cell without an outline.
+Role = Literal["cell", "patch", "wall", "earlier", "boundary", "data", "edge", "box", "surface", "curve", "marked"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,3 +135,15 @@ class Grid:
     row_names: tuple[str, ...] = ()
     title: str = ""
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Panels:
+    """Scenes side by side, which belong together."""
+
+    scenes: tuple[Scene, ...]
+    title: str = ""
+    notes: tuple[str, ...] = ()
+
+
+Drawing = Scene | Panels | Grid

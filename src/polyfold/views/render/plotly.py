@@ -1,0 +1,452 @@
+"""Scenes as Plotly figures: few traces, whatever the number of shapes.
+
+Filled polygons are one trace a colour: rings with gaps between them. Such a trace can say one text at most, so texts
+are on invisible dots of one more trace, spread over the polygons. Large scenes are drawn by WebGL, all of their traces,
+since Plotly puts those of WebGL above all others. See docs/adr/0031-plots.md.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.analyses.pictures.spread import middles, spread
+from polyfold.network.extras import require
+from polyfold.views.render import style
+from polyfold.views.render.style import LOOKS, PLAIN_FROM, Shades, shades, what_is_left_out
+from polyfold.views.scene.shapes import (
+    Bars,
+    Curve,
+    Drawing,
+    Grid,
+    Mesh,
+    Panels,
+    Part,
+    Picture,
+    Points,
+    Polygons,
+    Scene,
+    Segments,
+)
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+
+# From this many shapes on, WebGL draws them; SVG is sharper, and everywhere.
+WEBGL_FROM = 2_000
+# Texts are on a lattice of so many points along either side, besides one for each shape.
+_ACROSS = 24
+_HEIGHT, _PANEL, _PICTURE, _WIDTH = 480, 320, 150, 860
+_LINE, _WRAP = 16, 110
+
+
+def draw(drawing: Drawing) -> Figure:
+    """The figure of a scene, of scenes side by side, or of a grid of images."""
+    require("plotly", extra="plot", purpose="a plot")
+    if isinstance(drawing, Grid):
+        return _grid(drawing)
+    scenes = drawing.scenes if isinstance(drawing, Panels) else (drawing,)
+    from plotly.subplots import make_subplots
+
+    titles = [scene.title for scene in scenes] if isinstance(drawing, Panels) else None
+    kinds = [[{"type": "scene" if is_solid(scene) else "xy"} for scene in scenes]]
+    figure = make_subplots(
+        1, len(scenes), specs=kinds, subplot_titles=titles, horizontal_spacing=0.28 / len(scenes) ** 2
+    )
+    for column, scene in enumerate(scenes, start=1):
+        _fill(figure, scene, column)
+    _finish(figure, drawing.title, all_notes(drawing, scenes), _height(scenes), 30 if titles else 8)
+    return figure
+
+
+def _height(scenes: tuple[Scene, ...]) -> int:
+    """Of what is drawn, in pixels: a plane of one scale about fills its place in a window of usual width."""
+    most, width = (_HEIGHT, _WIDTH) if len(scenes) == 1 else (_PANEL, _PANEL)
+    shares = [share for scene in scenes if (share := height_by_width(scene))]
+    return most if len(shares) < len(scenes) else round(min(most, max(shares) * width))
+
+
+def height_by_width(scene: Scene) -> float | None:
+    """How a plane of one scale is shaped; None if that is free."""
+    if not (scene.axes.equal and scene.axes.limits) or is_solid(scene):
+        return None
+    (x0, x1), (y0, y1) = scene.axes.limits[:2]
+    return (y1 - y0) / (x1 - x0)
+
+
+def all_notes(drawing: Scene | Panels, scenes: tuple[Scene, ...]) -> tuple[str, ...]:
+    """What is to be said below a figure, each thing once."""
+    said = [*drawing.notes]
+    for scene in scenes:
+        said += [*scene.notes, *what_is_left_out(scene)]
+    return tuple(dict.fromkeys(said))
+
+
+def is_solid(scene: Scene) -> bool:
+    """Whether any part of a scene has three coordinates."""
+    return any(_dimension(part) == 3 for part in scene.parts)
+
+
+def _dimension(part: Part) -> int:
+    if isinstance(part, Bars):
+        return 2
+    return int(part.ends.shape[-1] if isinstance(part, Segments) else part.points.shape[-1])
+
+
+def _fill(figure: Figure, scene: Scene, column: int) -> None:
+    """Put a scene's parts into a column of the figure."""
+    solid = is_solid(scene)
+    count = sum(_count(part) for part in scene.parts)
+    pen = _Pen("3d" if solid else "gl" if count >= WEBGL_FROM else "", count >= PLAIN_FROM)
+    for part in scene.parts:
+        for trace in pen.traces(part):
+            figure.add_trace(trace, row=1, col=column)
+    if solid:
+        figure.update_scenes(_space(scene), row=1, col=column)
+    else:
+        x, y = _plane(scene, column)
+        figure.update_xaxes(x, row=1, col=column)
+        figure.update_yaxes(y, row=1, col=column)
+    for bar, trace in enumerate(_with_scales(figure, column)):
+        domain = figure.get_subplot(1, column).x if solid else figure.get_subplot(1, column).xaxis.domain
+        trace.marker.colorbar.update(x=domain[1] + 0.01 + 0.09 * bar, xanchor="left", thickness=14, len=0.9)
+
+
+def _with_scales(figure: Figure, column: int) -> list[Any]:
+    subplot = figure._grid_ref[0][column - 1][0].trace_kwargs  # which traces belong to the column
+    return [
+        trace
+        for trace in figure.data
+        if "marker" in trace and trace.marker.showscale and all(trace[k] == v for k, v in subplot.items())
+    ]
+
+
+def _count(part: Part) -> int:
+    if isinstance(part, Polygons):
+        return len(part.start) - 1
+    if isinstance(part, Segments):
+        return len(part.ends)
+    return 0 if isinstance(part, Bars) else len(part.points)
+
+
+class _Pen:
+    """Turns parts into traces: in the plane, in the plane by WebGL ("gl") or in space ("3d")."""
+
+    def __init__(self, kind: str, plain: bool) -> None:
+        import plotly.graph_objects as go
+
+        self.go = go
+        self.solid = kind == "3d"
+        self.scatter = {"": go.Scatter, "gl": go.Scattergl, "3d": go.Scatter3d}[kind]
+        self.plain = plain
+
+    def traces(self, part: Part) -> Iterator[Any]:
+        if isinstance(part, Polygons):
+            yield from self._polygons(part)
+        elif isinstance(part, Segments):
+            yield from self._segments(part)
+        elif isinstance(part, Points):
+            yield from self._points(part)
+        elif isinstance(part, Curve):
+            look = LOOKS[part.role]
+            yield self._line(part.points, look.colour, look.width, part.name)
+        elif isinstance(part, Mesh):
+            yield from self._mesh(part)
+        else:
+            yield self._bars(part)
+
+    def _polygons(self, part: Polygons) -> Iterator[Any]:
+        found = shades(part.colouring, len(part.start) - 1, part.role, area=True)
+        look = LOOKS[part.role]
+        edge = 0.0 if self.plain else look.width
+        # Without outlines, a little of a polygon's own colour closes the seams between neighbours.
+        seam = 0.5
+        for number, colour in enumerate(found.colours):
+            x, y = rings(part.start, part.points, np.flatnonzero(found.group == number))
+            name = found.names[number]
+            yield self.scatter(
+                x=self._numbers(x),
+                y=self._numbers(y),
+                mode="lines",
+                fill="toself",
+                fillcolor=colour,
+                line={"color": style.INK if edge else colour, "width": edge or seam},
+                opacity=look.opacity,
+                hoverinfo="skip",
+                name=name,
+                showlegend=bool(name),
+            )
+        if found.limits:
+            yield self._scale(found)
+        if part.hover:
+            owner, at = spread(part.start, part.points, _ACROSS)
+            said = np.array(part.hover, dtype=object)
+            told = np.array([bool(text) for text in part.hover])[owner]
+            yield self._texts(at[told], said[owner[told]].tolist())
+
+    def _segments(self, part: Segments) -> Iterator[Any]:
+        found = shades(part.colouring, len(part.ends), part.role)
+        named = False
+        for number, colour in enumerate(found.colours):
+            ends = part.ends[found.group == number]
+            gap = np.full((len(ends), 1, ends.shape[2]), np.nan)
+            points = np.concatenate([ends, gap], axis=1).reshape(-1, ends.shape[2])[:-1]
+            name = found.names[number] or ("" if named else part.name)
+            named = named or name == part.name
+            yield self._line(points, colour, LOOKS[part.role].width, name)
+        if found.limits:
+            yield self._scale(found)
+        if part.hover:
+            yield self._texts(part.ends.mean(axis=1), list(part.hover))
+
+    def _points(self, part: Points) -> Iterator[Any]:
+        found = shades(part.colouring, len(part.points), part.role)
+        look = LOOKS[part.role]
+        sizes = np.full(len(part.points), look.size)
+        if part.sizes is not None and len(part.sizes):
+            sizes = look.size * np.sqrt(1 + 8 * part.sizes / max(float(part.sizes.max()), 1.0))
+        said = np.array(part.hover, dtype=object)
+        for number, colour in enumerate(found.colours):
+            rows = np.flatnonzero(found.group == number)
+            name = found.names[number] or (part.name if number == 0 else "")
+            yield self.scatter(
+                **self._places(part.points[rows]),
+                mode="markers",
+                marker={
+                    "color": colour,
+                    "size": look.size * (0.6 if self.solid else 1) if part.sizes is None else sizes[rows],
+                    "line": {"color": "white", "width": 0.7},
+                },
+                text=said[rows].tolist() if len(said) else None,
+                hoverinfo="text" if len(said) else "skip",
+                name=name,
+                showlegend=bool(name),
+            )
+        if found.limits:
+            yield self._scale(found)
+
+    def _mesh(self, part: Mesh) -> Iterator[Any]:
+        pieces = int(part.piece.max()) + 1 if len(part.piece) else 0
+        found = shades(part.colouring, pieces, part.role, area=True)
+        yield self.go.Mesh3d(
+            **self._places(part.points),
+            **dict(zip("ijk", part.triangles.T, strict=True)),
+            facecolor=np.array(found.colours, dtype=object)[found.group[part.piece]],
+            flatshading=True,
+            lighting={"ambient": 0.75, "diffuse": 0.5, "specular": 0.05},
+            opacity=LOOKS[part.role].opacity,
+            hoverinfo="skip",
+            name=part.name,
+            showlegend=False,
+        )
+        for colour, name in zip(found.colours, found.names, strict=True):
+            if name:
+                yield self._key(colour, name)
+        if found.limits:
+            yield self._scale(found)
+        if part.hover:
+            order = np.argsort(part.piece, kind="stable")
+            corners = part.points[part.triangles[order]].mean(axis=1)
+            start = np.searchsorted(part.piece[order], np.arange(pieces + 1))
+            yield self._texts(middles(start, corners), list(part.hover))
+
+    def _bars(self, part: Bars) -> Any:
+        return self.go.Bar(x=list(part.labels), y=part.heights, name=part.name, showlegend=bool(part.name))
+
+    # -- the pieces that these are made of
+
+    def _numbers(self, values: Array) -> npt.NDArray[Any]:
+        return values.astype(np.float32) if self.plain else values
+
+    def _places(self, points: Array) -> dict[str, Any]:
+        return {axis: self._numbers(points[:, k]) for k, axis in enumerate("xyz"[: points.shape[1]])}
+
+    def _line(self, points: Array, colour: str, width: float, name: str) -> Any:
+        return self.scatter(
+            **self._places(points),
+            mode="lines",
+            line={"color": colour, "width": width * (2 if self.solid else 1)},
+            hoverinfo="skip",
+            name=name,
+            showlegend=bool(name),
+        )
+
+    def _texts(self, points: Array, texts: Sequence[str]) -> Any:
+        """Invisible dots that say what is there."""
+        return self.scatter(
+            **self._places(points),
+            mode="markers",
+            marker={"opacity": 0, "size": 6, "color": style.INK},
+            text=list(texts),
+            hoverinfo="text",
+            showlegend=False,
+        )
+
+    def _nowhere(self) -> dict[str, list[None]]:
+        return {axis: [None] for axis in ("xyz" if self.solid else "xy")}
+
+    def _key(self, colour: str, name: str) -> Any:
+        """An entry of the legend and nothing else."""
+        return self.scatter(**self._nowhere(), mode="markers", marker={"color": colour, "size": 10}, name=name)
+
+    def _scale(self, found: Shades) -> Any:
+        """A colour bar and nothing else."""
+        lo, hi = found.limits or (0.0, 1.0)
+        return self.scatter(
+            **self._nowhere(),
+            mode="markers",
+            marker={
+                "color": [lo],
+                "cmin": lo,
+                "cmax": hi if hi > lo else lo + 1,
+                "colorscale": colour_scale(style.SCALE),
+                "showscale": True,
+                "colorbar": {"title": {"text": found.label, "side": "right"}},
+            },
+            hoverinfo="skip",
+            showlegend=False,
+        )
+
+
+def rings(start: Ids, points: Array, chosen: Ids) -> tuple[Array, Array]:
+    """Polygons as closed rings, with NaN between them.
+
+    >>> x, y = rings(np.array([0, 3]), np.array([[0.0, 0], [1, 0], [0, 1]]), np.array([0]))
+    >>> x.tolist()
+    [0.0, 1.0, 0.0, 0.0, nan]
+    """
+    count = np.diff(start)[chosen]
+    first = np.concatenate([[0], np.cumsum(count + 2)]).astype(np.int64)
+    within = np.arange(first[-1]) - np.repeat(first[:-1], count + 2)
+    size = np.repeat(count, count + 2)
+    row = np.repeat(start[chosen], count + 2) + within % np.maximum(size, 1)
+    found = points[np.minimum(row, len(points) - 1)] if len(points) else np.empty((0, 2))
+    found[within == size + 1] = np.nan
+    return found[:, 0], found[:, 1]
+
+
+def colour_scale(colours: Sequence[str]) -> list[list[Any]]:
+    """As Plotly wants it."""
+    return [[k / (len(colours) - 1), colour] for k, colour in enumerate(colours)]
+
+
+def _plane(scene: Scene, column: int) -> tuple[dict[str, Any], dict[str, Any]]:
+    axes = scene.axes
+    common = {"showline": True, "linecolor": style.FAINT, "mirror": True, "ticks": "outside", "zeroline": False}
+    x: dict[str, Any] = {**common, "title": {"text": axes.labels[0]}, "showgrid": False}
+    # Panels have one scale: it is said once.
+    y: dict[str, Any] = {**common, "title": {"text": axes.labels[1] if column == 1 else ""}, "showgrid": False}
+    if axes.limits:
+        x["range"], y["range"] = list(axes.limits[0]), list(axes.limits[1])
+    if axes.equal:
+        y |= {"scaleanchor": f"x{column if column > 1 else ''}", "constrain": "domain"}
+        x["constrain"] = "domain"
+    return x, y
+
+
+def _space(scene: Scene) -> dict[str, Any]:
+    axes = scene.axes
+    found: dict[str, Any] = {"aspectmode": "data" if axes.equal else "cube"}
+    for k, name in enumerate("xyz"):
+        found[f"{name}axis"] = {"title": {"text": axes.labels[k] if k < len(axes.labels) else name}}
+        if axes.limits:
+            found[f"{name}axis"]["range"] = list(axes.limits[k])
+    return found
+
+
+def _grid(grid: Grid) -> Figure:
+    import plotly.graph_objects as go
+    from plotly.subplots import make_subplots
+
+    rows, columns = len(grid.rows), max((len(row) for row in grid.rows), default=1)
+    pictures = [(i, j, p) for i, row in enumerate(grid.rows) for j, p in enumerate(row) if p is not None]
+    titled = {(i, j): p.title for i, j, p in pictures}
+    titles = [titled.get((i, j), "") for i in range(rows) for j in range(columns)]
+    figure = make_subplots(
+        rows, columns, subplot_titles=titles, horizontal_spacing=0.1 / columns, vertical_spacing=0.3 / max(rows, 2)
+    )
+    for i, j, picture in pictures:
+        lo, hi = limits_of(picture)
+        figure.add_trace(
+            go.Heatmap(
+                z=picture.pixels,
+                zmin=lo,
+                zmax=hi,
+                colorscale=colour_scale(style.SIGNED_SCALE if picture.signed else style.GREY_SCALE),
+                showscale=False,
+                hovertemplate="row %{y}, column %{x}: %{z:.4g}<extra></extra>",
+            ),
+            row=i + 1,
+            col=j + 1,
+        )
+    figure.update_xaxes(showticklabels=False, showgrid=False, zeroline=False)
+    figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, autorange="reversed", constrain="domain")
+    for number in range(1, rows * columns + 1):
+        anchor = str(number) if number > 1 else ""
+        figure.layout[f"yaxis{anchor}"].scaleanchor = f"x{anchor}"
+    for i, name in enumerate(grid.row_names):
+        figure.update_yaxes(title_text=name, row=i + 1, col=1)
+    _finish(figure, grid.title, grid.notes, rows * _PICTURE, 30)
+    return figure
+
+
+def limits_of(picture: Picture) -> tuple[float, float]:
+    """The values at both ends of a picture's colours; zero is in the middle of signed ones."""
+    finite = picture.pixels[np.isfinite(picture.pixels)]
+    if picture.signed:
+        most = float(np.abs(finite).max(initial=0.0)) or 1.0
+        return -most, most
+    return float(finite.min(initial=0.0)), float(finite.max(initial=0.0)) or 1.0
+
+
+def _finish(figure: Figure, title: str, notes: tuple[str, ...], height: int, above: int) -> None:
+    """Title, notes below, and what all figures have in common."""
+    lines = [line for note in notes for line in textwrap.wrap(note, _WRAP)]
+    below, top = 62 + _LINE * len(lines), (76 if title else 40) + above
+    # The legend is so many pixels above what is drawn; Plotly wants that as a part of its height.
+    lift = above / height
+    figure.update_layout(
+        template="simple_white",
+        title={
+            "text": title,
+            "x": 0.5,
+            "xanchor": "center",
+            "y": 1,
+            "yref": "container",
+            "yanchor": "top",
+            "pad": {"t": 16},
+        }
+        if title
+        else None,
+        height=height + top + below,
+        margin={"l": 62, "r": 24, "t": top, "b": below},
+        font={"family": "system-ui, sans-serif", "size": 13, "color": style.INK},
+        hovermode="closest",
+        hoverdistance=30,
+        hoverlabel={"align": "left", "font": {"family": "monospace", "size": 12}},
+        legend={"itemsizing": "constant", "orientation": "h", "x": 0, "y": 1 + lift, "yanchor": "bottom"},
+        dragmode="pan",
+        barmode="group",
+        colorway=list(style.CLASS_COLOURS),
+    )
+    if lines:
+        figure.add_annotation(
+            text="<br>".join(lines),
+            xref="paper",
+            yref="paper",
+            x=0,
+            y=0,
+            yshift=-46,
+            xanchor="left",
+            yanchor="top",
+            align="left",
+            showarrow=False,
+            font={"size": 11, "color": style.FAINT},
+        )
