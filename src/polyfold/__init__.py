@@ -120,6 +120,7 @@ if TYPE_CHECKING:
     from polyfold.program.program import Program
     from polyfold.views.film_strip import film_strip
     from polyfold.views.plot import plot
+    from polyfold.views.report.report import Report, report
 
 __version__ = "0.1.0"
 
@@ -173,6 +174,7 @@ __all__ = [
     "Recording",
     "Reduction",
     "Regions",
+    "Report",
     "Route",
     "SequentialSeparability",
     "Shallow",
@@ -254,6 +256,7 @@ __all__ = [
     "record",
     "reduce",
     "regions",
+    "report",
     "resume",
     "sequentially_separable",
     "shallow",
@@ -383,6 +386,7 @@ _PLACES = {
     "program.program": ("Program",),
     "views.film_strip": ("film_strip",),
     "views.plot": ("plot",),
+    "views.report.report": ("Report", "report"),
 }
 _MODULE_OF = {
     entry.split(" ")[-1]: (module, entry.split(" ")[0]) for module, names in _PLACES.items() for entry in names

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.errors import PolyfoldError, how_many
+from polyfold.views.render.style import CLASS_COLOURS, SCALE
 from polyfold.views.scene.shapes import Bars, Colouring, Curve, Mesh, Part, Points, Polygons, Scene, Segments
 
 Array = npt.NDArray[np.float64]
@@ -23,7 +24,9 @@ Array = npt.NDArray[np.float64]
 WIDTH, HEIGHT = 480.0, 330.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 12.0, 10.0, 38.0
 _LEGEND_ROW, _LETTER = 17.0, 6.4
-_COLOURS, _STEPS = 10, 10
+_COLOURS, _STEPS = len(CLASS_COLOURS), len(SCALE)
+# The colours of classes on dark screens, lighter ones of the same hues.
+_DARK = ("#4aa8e0", "#f0b53c", "#2fc79a", "#e09cc4", "#8fd0f5", "#f08a4b", "#dcd04a", "#a79fff")
 _TICKS = 6
 _MARK = 3.4
 # With more shapes than this none has a tooltip, and shapes of one colour are one path.
@@ -35,8 +38,20 @@ _BAR_LABELS = 16
 
 
 def style() -> str:
-    """The style sheet that pictures need, once a page."""
-    return Path(__file__).with_name("svg.css").read_text(encoding="utf-8")
+    """The style sheet that pictures need, once a page. Colours are variables, with other values on dark screens."""
+    rules = Path(__file__).with_name("svg.css").read_text(encoding="utf-8")
+    for k in range(_COLOURS):
+        rules += f"svg.pf .k{k} {{ fill: var(--c{k}); }} svg.pf .l{k} {{ stroke: var(--c{k}); }}\n"
+    rules += "svg.pf .kn { fill: var(--none); } svg.pf .ln { stroke: var(--none); }\n"
+    rules += "".join(f"svg.pf .s{k} {{ fill: {colour}; }}\n" for k, colour in enumerate(SCALE))
+    light, dark = (
+        "".join(f"--c{k}: {colour}; " for k, colour in enumerate(colours)) for colours in (CLASS_COLOURS, _DARK)
+    )
+    return (
+        f":root {{ {light}--none: #c3c6c9; --plot: #ffffff; --grid: #9a9ea3; --mark: #111111; --faint: #85898d; }}\n"
+        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark}--none: #4a5158; --plot: #1b2024; "
+        f"--grid: #717a84; --mark: #f5f5f5; --faint: #7d8690; }} }}\n{rules}"
+    )
 
 
 def draw(scene: Scene, *, name: str = "picture", description: str = "", standalone: bool = False) -> str:
@@ -211,7 +226,7 @@ class _Drawing:
             kept = np.flatnonzero(side >= _LEAST_SIDE).tolist()
             if len(kept) < count:
                 self.notes.append(f"{how_many(count - len(kept), 'piece')} too small to be seen are not drawn.")
-        kinds = _kinds(part.colouring, count, "k9")
+        kinds = _kinds(part.colouring, count, "kn")
         paths = {k: _path(places[part.start[k] : part.start[k + 1]], True) for k in kept}
         return f'<g class="{part.role}">{_shapes(paths, kinds, part.hover)}</g>'
 
@@ -224,7 +239,7 @@ class _Drawing:
 
     def _points(self, part: Points) -> str:
         places = self.frame.places(part.points)
-        kinds = _kinds(part.colouring, len(places), "k9" if part.role == "data" else "")
+        kinds = _kinds(part.colouring, len(places), "km")
         named = part.colouring is not None and part.colouring.names is not None
         largest = 1.0 if part.sizes is None else float(part.sizes.max(initial=0.0)) or 1.0
         radii = np.full(len(places), _MARK) if part.sizes is None else 1.5 + 8.0 * np.sqrt(part.sizes / largest)
@@ -277,10 +292,10 @@ def _legend(parts: Sequence[Part]) -> _Legend:
             if part.name and len(curves) > 1:
                 swatches[part.name] = f'<path class="line curve l{curves.index(part) % _COLOURS}" d="M0 5H12"/>'
         elif colouring is None:
-            if part.name and isinstance(part, Segments):
+            if part.name and isinstance(part, Segments) and len(part.ends):
                 swatches[part.name] = f'<path class="line {part.role}" d="M0 5H12"/>'
             elif part.name and isinstance(part, Points):
-                swatches[part.name] = f'<g class="{part.role}"><path class="k9" d="{_marker(0, 6, 5, 4)}"/></g>'
+                swatches[part.name] = f'<g class="{part.role}"><path class="km" d="{_marker(0, 6, 5, 4)}"/></g>'
         elif colouring.names is None:
             scale = scale or colouring
         else:
@@ -289,7 +304,9 @@ def _legend(parts: Sequence[Part]) -> _Legend:
                 if isinstance(part, Points):
                     mark = f'<path class="k{number % _COLOURS}" d="{_marker(number, 6, 5, 4)}"/>'
                     swatches[f"{part.name}: {text}" if part.name else text] = f'<g class="{part.role}">{mark}</g>'
-                elif text not in swatches:
+                elif isinstance(part, Segments) and text:
+                    swatches[text] = f'<path class="line {part.role} l{number % _COLOURS}" d="M0 5H12"/>'
+                elif text and text not in swatches:
                     mark = f'<path class="k{number % _COLOURS}" d="M0 0H12V11H0Z"/>'
                     swatches[text] = f'<g class="{part.role}">{mark}</g>'
     return _Legend(tuple((swatch, text) for text, swatch in swatches.items()), scale)
@@ -341,7 +358,8 @@ def _class(kind: str) -> str:
 
 
 def _tooltip(text: str) -> str:
-    return f"<title>{escape(text)}</title>" if text else ""
+    lines = text.replace("<br>", "\n")
+    return f"<title>{escape(lines)}</title>" if text else ""
 
 
 def _kinds(colouring: Colouring | None, count: int, plain: str) -> list[str]:
@@ -404,4 +422,4 @@ def _ticks(limits: tuple[float, float]) -> list[float]:
 
 def _n(value: float) -> str:
     """A coordinate in tenths."""
-    return f"{value:.1f}".rstrip("0").rstrip(".").replace("-0", "0") if abs(value) < 0.05 else f"{value:.1f}".rstrip("0").rstrip(".")
+    return f"{round(value, 1) + 0.0:.1f}".removesuffix(".0")
