@@ -7,7 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from polyfold.network.graph import Network
-from polyfold.network.ops import Shape
+from polyfold.network.ops import Clamp, Rectify, Shape
+
+# Slopes and limits of switches are chosen, not trained.
+_SWITCHES = (Rectify, Clamp)
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,8 @@ def inventory(network: Network) -> tuple[Item, ...]:
     """
     found = []
     for node in network.nodes:
-        numbers = np.concatenate([values.ravel() for values in node.op.constants] or [np.zeros(0)])
+        constants = () if isinstance(node.op, _SWITCHES) else node.op.constants
+        numbers = np.concatenate([values.ravel() for values in constants] or [np.zeros(0)])
         found.append(
             Item(
                 node.name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from math import isfinite
 
@@ -33,8 +33,10 @@ def number(value: float) -> str:
 def rounded_up(value: float) -> str:
     """Four digits, never less than the value: what is proved of the value holds for what is written.
 
-    >>> rounded_up(1.23451), rounded_up(-1.23459), rounded_up(2.0)
-    ('1.235', '−1.234', '2')
+    Where four digits denote the very float, they are written as they are.
+
+    >>> rounded_up(1.23451), rounded_up(-1.23459), rounded_up(2.4)
+    ('1.235', '−1.234', '2.4')
     """
     return _directed(value, ROUND_CEILING)
 
@@ -45,7 +47,7 @@ def rounded_down(value: float) -> str:
 
 
 def _directed(value: float, rounding: str) -> str:
-    if not isfinite(value):
+    if not isfinite(value) or float(f"{value:.{_DIGITS}g}") == value:
         return number(value)
     kept = Context(prec=_DIGITS, rounding=rounding).create_decimal(Decimal(value))
     return _minus(f"{float(kept) + 0.0:.{_DIGITS}g}")
@@ -91,7 +93,7 @@ def formula(slopes: Array, constant: float, names: Sequence[str]) -> str:
     >>> formula(np.array([2.0, -0.5]), 1.0, ["a", "b"])
     '2 × a − 0.5 × b + 1'
     """
-    return in_words(slopes, constant, names, times="×").replace(" - ", " − ")
+    return _minus(in_words(slopes, constant, names, times="×").replace(" - ", " − "))
 
 
 def between(lo: str, hi: str, name: str) -> str:
@@ -108,7 +110,11 @@ def between(lo: str, hi: str, name: str) -> str:
 
 
 def inside(lo: Array, hi: Array, names: Sequence[str], whole: tuple[Array, Array] | None = None) -> str:
-    """A box of which every point counts, its ends rounded inward. Sides as long as those of the whole are not said."""
+    """A box of which every point counts, its ends rounded inward. Ends that are those of the whole are not said.
+
+    >>> inside(np.array([0.0, 1.0]), np.array([2.0, 3.0]), ["a", "b"], (np.zeros(2), np.full(2, 3.0)))
+    'a up to 2 and b from 1 on'
+    """
     return _box(lo, hi, names, whole, rounded_up, rounded_down)
 
 
@@ -117,17 +123,22 @@ def around(lo: Array, hi: Array, names: Sequence[str], whole: tuple[Array, Array
     return _box(lo, hi, names, whole, rounded_down, rounded_up)
 
 
-def _box(lo: Array, hi: Array, names: Sequence[str], whole: tuple[Array, Array] | None, low: object, high: object) -> str:
-    assert callable(low) and callable(high)
-    said, free = [], 0
-    for k, name in enumerate(names):
-        if whole is not None and lo[k] <= whole[0][k] and hi[k] >= whole[1][k]:
-            free += 1
-            continue
-        said.append(between(low(float(lo[k])), high(float(hi[k])), name))
+def _box(
+    lo: Array,
+    hi: Array,
+    names: Sequence[str],
+    whole: tuple[Array, Array] | None,
+    low: Callable[[float], str],
+    high: Callable[[float], str],
+) -> str:
+    if whole is not None:
+        lo, hi = np.where(lo <= whole[0], -np.inf, lo), np.where(hi >= whole[1], np.inf, hi)
+    free = np.isinf(lo) & np.isinf(hi)
+    said = [between(low(float(lo[k])), high(float(hi[k])), names[k]) for k in np.flatnonzero(~free).tolist()]
     if not said:
         return "all features anywhere" if len(names) > 1 else f"{names[0]} anywhere"
     text = listing(said)
-    if free:
-        text += f" ({how_many(free, 'other feature') if free > 1 else 'the other feature'} anywhere)"
+    if free.any():
+        count = int(free.sum())
+        text += f" ({how_many(count, 'other feature') if count > 1 else names[int(np.flatnonzero(free)[0])]} anywhere)"
     return text
