@@ -119,8 +119,10 @@ docs: setup
 	@$(PY) -m polyfold.studies.iris_cells --figure docs/images/iris_cells.svg > /dev/null
 	@$(PY) -m polyfold.studies.xor_duals --figure docs/images/xor_duals.svg --transfer-figure docs/images/xor_transfers.svg > /dev/null
 	@$(PY) tools/write_networks_page.py
+	@$(PY) tools/gallery.py > /dev/null
 	@$(PY) -m pytest -q tests/docs
 	@$(PY) tools/build_docs.py --out out/docs
+	@$(PY) tools/gallery.py --interactive out/docs/docs/gallery
 
 clean:
 	rm -rf $(VENV) $(BENCH_VENV) build dist out src/polyfold/core/_native.pyi

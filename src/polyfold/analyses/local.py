@@ -26,6 +26,7 @@ from polyfold.engine.validity import ROWS_MEMORY, Validity, check_rows_fit, wall
 from polyfold.engine.watch import check_seconds, watched
 from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError, how_many
 from polyfold.network.arrays import real_array
+from polyfold.network.html_table import InNotebooks
 from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
@@ -47,7 +48,7 @@ class Neighbour:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LocalMaps:
+class LocalMaps(InNotebooks):
     """Affine maps of a network around inputs X, one a row: f(x) = A[i] x + c[i] on the closed cell of X[i].
 
     A is (n, outputs, inputs) and c is (n, outputs), inputs and outputs flattened. `patterns` are packed as in an atlas.

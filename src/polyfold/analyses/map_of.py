@@ -18,6 +18,7 @@ from polyfold.engine.cell_facets import Cells, Witness
 from polyfold.engine.feasible import Feasibility, Status, feasibility
 from polyfold.engine.validity import Validity, check_rows_fit
 from polyfold.errors import ShapeError, how_many
+from polyfold.network.html_table import InNotebooks
 from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
@@ -27,7 +28,7 @@ Signs = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PatternMap:
+class PatternMap(InNotebooks):
     """The affine map x -> A x + c that a network would have where its gates are on and off as `signs` says."""
 
     program: Program

@@ -14,12 +14,13 @@ from polyfold.analyses.heard import heard
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.maps import in_chunks
 from polyfold.errors import how_many
+from polyfold.network.html_table import InNotebooks
 
 Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Regions:
+class Regions(InNotebooks):
     """The linear regions of an atlas: `label[i]` is the region of cell i, numbered by their first cells."""
 
     atlas: Atlas

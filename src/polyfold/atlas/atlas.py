@@ -51,6 +51,7 @@ from polyfold.atlas.patterns import PatternIndex, unpack
 from polyfold.atlas.problem import beyond_core
 from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational
+from polyfold.network.html_table import html_table
 from polyfold.program.program import Program
 
 if TYPE_CHECKING:
@@ -124,8 +125,7 @@ class Atlas:
         )
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in self.facts().items())
-        return f"<table>{rows}</table>"
+        return html_table(self.facts())
 
     @property
     def dim(self) -> int:

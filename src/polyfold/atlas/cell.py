@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.errors import how_many
+from polyfold.network.html_table import html_table
 
 if TYPE_CHECKING:
     from polyfold.atlas.atlas import Atlas
@@ -30,9 +31,15 @@ class Cell:
 
     def _repr_html_(self) -> str:
         A, c = self.map
-        rows = {"cell": self.id, "pattern": self.pattern, "bounded": self.bounded, "facets": len(self.facets)}
-        text = "".join(f"<tr><th>{name}</th><td>{value}</td></tr>" for name, value in rows.items())
-        return f"<table>{text}<tr><th>map</th><td><pre>A = {A}\nc = {c}</pre></td></tr></table>"
+        facts = {
+            "cell": self.id,
+            "pattern": self.pattern,
+            "bounded": "yes" if self.bounded else "no",
+            "facets": len(self.facets),
+            "neighbours": ", ".join(str(other.id) for other in self.neighbours) or "none",
+            "map": f"A = {A}\nc = {c}",
+        }
+        return html_table(facts)
 
     @property
     def pattern(self) -> str:

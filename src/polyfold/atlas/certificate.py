@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from polyfold.network.html_table import InNotebooks
+
 Level = Literal["counted", "checked", "certified"]
 
 
@@ -21,7 +23,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Certificate:
+class Certificate(InNotebooks):
     """What is known about an atlas.
 
     `level` is "counted" (the engine finished or was stopped, and nothing more is known), "checked" (and every check

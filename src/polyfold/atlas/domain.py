@@ -19,12 +19,13 @@ from polyfold.errors import DomainError, ShapeError, how_many
 from polyfold.exact.rank import column_rank
 from polyfold.exact.tolerances import SAME_DIRECTION
 from polyfold.network.arrays import real_array
+from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Domain:
+class Domain(InNotebooks):
     """{origin + basis u : input_rows x <= input_offsets, parameter_rows u <= parameter_offsets}.
 
     `origin` is (n,), `basis` (n, d), the rows (k, n) and (l, d). Cells live in the d parameters; without a slice n =

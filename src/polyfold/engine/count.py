@@ -13,13 +13,14 @@ from polyfold.engine.method import as_method_takes_it, count_cells
 from polyfold.engine.progress import reporter
 from polyfold.engine.watch import check_seconds, thread_count, watched
 from polyfold.errors import PolyfoldError
+from polyfold.network.html_table import InNotebooks
 from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
 
 
 @dataclass(frozen=True)
-class Count:
+class Count(InNotebooks):
     """Numbers of cells and faces. `complete` is False where a limit or an interrupt stopped the count."""
 
     cells: int

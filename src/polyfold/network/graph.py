@@ -11,6 +11,7 @@ import numpy as np
 
 from polyfold.errors import NetworkError, ShapeError, how_many
 from polyfold.network.extras import require
+from polyfold.network.html_table import html_table
 from polyfold.network.ops import Array, Op, Shape, size
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 # Numbers in the largest value while a network is called: longer inputs are cut into parts.
 NUMBERS_AT_ONCE = 1 << 26
+# Nodes that a notebook shows.
+_SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +98,20 @@ class Network:
         inputs = ", ".join(f"{port.name} {port.shape}" for port in self.inputs)
         outputs = ", ".join(f"{name} {self.shapes[name]}" for name in self.outputs)
         return f"Network from {self.source}: {inputs} to {outputs}, {how_many(len(self.nodes), 'node')}"
+
+    def _repr_html_(self) -> str:
+        nodes = [f"{node.name}: {type(node.op).__name__} to {self.shapes[node.name]}" for node in self.nodes]
+        if len(nodes) > _SHOWN:
+            nodes = [*nodes[: _SHOWN - 1], f"and {len(nodes) - _SHOWN + 1} more"]
+        facts = {
+            "inputs": ", ".join(f"{port.name} {port.shape}" for port in self.inputs),
+            "outputs": ", ".join(f"{name} {self.shapes[name]}" for name in self.outputs),
+            "constants": f"{sum(values.size for node in self.nodes for values in node.op.constants):,}",
+            "nodes": "\n".join(nodes),
+        }
+        if self.stripped:
+            facts["left out"] = "\n".join(self.stripped)
+        return html_table(facts, f"Network from {self.source}")
 
     @property
     def input_dim(self) -> int:

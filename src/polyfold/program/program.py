@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.network.html_table import InNotebooks
 from polyfold.program.affine import Affine, WrittenOut
 from polyfold.program.origins import GateOrigin
 from polyfold.program.steps import Steps, in_steps
@@ -46,7 +47,7 @@ class Stage:
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class Program(InNotebooks):
     """A network lowered to stages of gates. Frozen; arrays are read-only.
 
     `rounded` tells whether coefficients may have been rounded when linear steps of the network were put together; if

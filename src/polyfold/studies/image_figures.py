@@ -12,10 +12,11 @@ import numpy.typing as npt
 from polyfold.analyses.local_maps.clusters import centres_of
 from polyfold.analyses.local_maps.gram import products
 from polyfold.analyses.local_maps.transfer import fit, sum_of_squares
-from polyfold.network.extras import require
-from polyfold.network.files import atomically
 from polyfold.studies.image_networks import CLASSES
 from polyfold.studies.image_stages import Study
+from polyfold.views.render.files import render, write
+from polyfold.views.scene.image_grids import picture_of
+from polyfold.views.scene.shapes import Grid, Picture
 
 Array = npt.NDArray[Any]
 # The digit of figure 6, and how many pictures figure 12 has.
@@ -27,10 +28,13 @@ def gradient_pictures(steps: Study, networks: Sequence[str], path: Path) -> None
     """Figure 6: the slopes of every output of every network at one picture of a four, a row a network."""
     side = steps.data.side
     example = int(np.flatnonzero(steps.data.test_labels == DIGIT)[0])
-    rows = [[np.asarray(steps.rows(name, "test", j)[example, :-1]) for j in range(CLASSES)] for name in networks]
-    grid: list[list[Array | None]] = [[each.reshape(side, side) for each in row] for row in rows]
-    grid = [[steps.data.test[example, 0], *row] if k == 0 else [None, *row] for k, row in enumerate(grid)]
-    _draw(grid, list(networks), ["input", *(f"output {j}" for j in range(CLASSES))], path)
+    rows: list[list[Picture | None]] = []
+    for number, name in enumerate(networks):
+        slopes = [np.asarray(steps.rows(name, "test", j)[example, :-1]).reshape(side, side) for j in range(CLASSES)]
+        titles = [f"output {j}" if number == 0 else "" for j in range(CLASSES)]
+        picture = picture_of(steps.data.test[example, 0], "input", signed=False) if number == 0 else None
+        rows.append([picture, *map(picture_of, slopes, titles)])
+    _draw(rows, networks, path)
 
 
 def mapped_pictures(steps: Study, path: Path) -> None:
@@ -40,43 +44,34 @@ def mapped_pictures(steps: Study, path: Path) -> None:
     found = fit(products(dense, dense), products(dense, conv), sum_of_squares(conv))
     start = np.asarray(steps.rows("Dense", "test", 0)[:EXAMPLES])
     goal = np.asarray(steps.rows("Conv", "test", 0)[:EXAMPLES])
-    columns = [
-        steps.data.test[:EXAMPLES].reshape(EXAMPLES, -1),
-        *(each[:, :-1] for each in (start, start @ found.matrix, goal)),
+    columns = {
+        "input": steps.data.test[:EXAMPLES].reshape(EXAMPLES, -1),
+        "Dense": start[:, :-1],
+        "Dense, mapped": (start @ found.matrix)[:, :-1],
+        "Conv": goal[:, :-1],
+    }
+    rows = [
+        [
+            picture_of(values[i].reshape(side, side), title if i == 0 else "", signed=title != "input")
+            for title, values in columns.items()
+        ]
+        for i in range(EXAMPLES)
     ]
-    grid: list[list[Array | None]] = [[column[i].reshape(side, side) for column in columns] for i in range(EXAMPLES)]
-    _draw(grid, [""] * EXAMPLES, ["input", "Dense", "Dense, mapped", "Conv"], path)
+    _draw(rows, (), path)
 
 
 def centre_pictures(steps: Study, networks: Sequence[str], path: Path) -> None:
     """The centres of ten clusters of output 0, a row a network."""
     side = steps.data.side
-    rows = [centres_of(steps.rows(name, "train", 0), CENTRES)[0] for name in networks]
-    grid: list[list[Array | None]] = [[each[:-1].reshape(side, side) for each in row] for row in rows]
-    _draw(grid, list(networks), [f"cluster {k}" for k in range(CENTRES)], path)
+    rows = []
+    for number, name in enumerate(networks):
+        centres = centres_of(steps.rows(name, "train", 0), CENTRES)[0]
+        titles = [f"cluster {k}" if number == 0 else "" for k in range(len(centres))]
+        rows.append([picture_of(w[:-1].reshape(side, side), title) for w, title in zip(centres, titles, strict=True)])
+    _draw(rows, networks, path)
 
 
-def _draw(grid: list[list[Array | None]], rows: list[str], columns: list[str], path: Path) -> None:
+def _draw(rows: Sequence[Sequence[Picture | None]], names: Sequence[str], path: Path) -> None:
     """Pictures in rows and columns: inputs in grey, slopes with zero in the middle of the colours."""
-    require("matplotlib", extra="plot", purpose="a figure")
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(1.1 * len(columns) + 0.8, 1.15 * len(rows) + 0.4), layout="constrained")
-    axes = figure.subplots(len(rows), len(columns), squeeze=False)
-    for line, row, name in zip(axes, grid, rows, strict=True):
-        for axis, picture, title in zip(line, row, columns, strict=True):
-            axis.set_xticks([])
-            axis.set_yticks([])
-            if picture is None:
-                axis.axis("off")
-                continue
-            if title == "input":
-                axis.imshow(picture, cmap="gray")
-                continue
-            largest = float(np.abs(picture).max()) or 1.0
-            axis.imshow(picture, cmap="RdBu", vmin=-largest, vmax=largest)
-        line[1 if columns[0] == "input" else 0].set_ylabel(name, fontsize=8)
-    for axis, title in zip(axes[0], columns, strict=True):
-        axis.set_title(title, fontsize=8)
-    with atomically(path) as temporary:
-        figure.savefig(temporary, format="png", dpi=110)
+    grid = Grid(tuple(tuple(row) for row in rows), tuple(names))
+    write(render(grid, "matplotlib"), path, "matplotlib")

@@ -12,6 +12,7 @@ from polyfold.atlas.domain import DomainLike, resolve_domain
 from polyfold.engine.count import Count
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.network.graph import Network
+from polyfold.network.html_table import InNotebooks
 from polyfold.network.load import load
 from polyfold.network.ops import Linear, Rectify, Reshape, Scale, Shift
 from polyfold.program.affine import WrittenOut
@@ -48,7 +49,7 @@ class Bound:
 
 
 @dataclass(frozen=True, repr=False)
-class Bounds:
+class Bounds(InNotebooks):
     """Bounds on the cells of a network with layers of `widths` gates on a domain of `dim` dimensions.
 
     `cells` is how many there are, where that is known: all of a complete atlas or count.

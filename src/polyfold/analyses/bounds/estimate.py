@@ -29,6 +29,7 @@ from polyfold.atlas.domain import Domain, DomainLike, box, resolve_domain, slice
 from polyfold.engine.count import count
 from polyfold.engine.unfold import unfold
 from polyfold.errors import LimitError
+from polyfold.network.html_table import InNotebooks
 from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
@@ -50,7 +51,7 @@ _FINEST = 1 << 12
 
 
 @dataclass(frozen=True)
-class Estimate:
+class Estimate(InNotebooks):
     """What a whole `pf.unfold` would find and take here, by what a short one took.
 
     Attributes

@@ -21,6 +21,7 @@ from polyfold.analyses.regions import Regions
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.chebyshev import chebyshev_balls
 from polyfold.errors import LimitError, PolyfoldError, how_many
+from polyfold.network.html_table import InNotebooks
 
 if TYPE_CHECKING:
     import pandas
@@ -31,7 +32,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Boxes:
+class Boxes(InNotebooks):
     """Boxes around and inside cells (or regions, if `regions` is given) number `ids` of an atlas, row by row.
 
     Everything is in the domain's parameters. `lo` and `hi` (n, d) are least and greatest coordinates, rounded to floats

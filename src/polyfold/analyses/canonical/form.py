@@ -19,6 +19,7 @@ from polyfold.analyses.canonical.maps import DistinctMaps, Map
 from polyfold.analyses.canonical.pieces import Piece, canonical_pieces
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import how_many
+from polyfold.network.html_table import InNotebooks
 
 if TYPE_CHECKING:
     from polyfold.analyses.shallow.network import Shallow
@@ -65,7 +66,7 @@ class Jump:
 
 
 @dataclass(frozen=True, repr=False)
-class Canonical:
+class Canonical(InNotebooks):
     """A piecewise-linear function on a domain, described so that nothing depends on the network behind it.
 
     inputs, outputs

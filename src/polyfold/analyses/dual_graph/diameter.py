@@ -22,12 +22,13 @@ from polyfold.core import hop_distances
 from polyfold.engine.progress import reporter
 from polyfold.engine.watch import Leave, check_seconds, watched
 from polyfold.errors import PolyfoldError, how_many
+from polyfold.network.html_table import InNotebooks
 
 Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diameter:
+class Diameter(InNotebooks):
     """The largest distance between nodes of a graph, and the smallest eccentricity.
 
     Attributes

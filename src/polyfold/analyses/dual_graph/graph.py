@@ -15,6 +15,7 @@ from polyfold.analyses.regions import Regions
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.numbers import one_of
 from polyfold.errors import PolyfoldError, ShapeError, how_many
+from polyfold.network.html_table import InNotebooks
 from polyfold.program.origins import GateOrigin
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ _TOGETHER = 128
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DualGraph:
+class DualGraph(InNotebooks):
     """Cells, or linear regions, as nodes 0, 1, ...; an edge for every two that share a facet. Arrays are read-only.
 
     edges       (edges, 2)   the two nodes of each edge, the smaller one first, in ascending order

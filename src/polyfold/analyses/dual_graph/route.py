@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from polyfold.core import hop_distances
 from polyfold.errors import PolyfoldError, how_many
+from polyfold.network.html_table import InNotebooks
 from polyfold.program.origins import GateOrigin
 from polyfold.program.program import Program
 
@@ -21,7 +22,7 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Route:
+class Route(InNotebooks):
     """A way across facets. No way is shorter than `lower`; if that is its own length, it is proved to be shortest.
 
     Attributes

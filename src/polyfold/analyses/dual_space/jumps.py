@@ -16,6 +16,7 @@ from polyfold.analyses.statistics.asked import an_atlas, bounded_cells, cells_as
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import ShapeError, how_many
 from polyfold.network.arrays import real_array
+from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -24,7 +25,7 @@ _QUESTION = "the largest jump between pieces"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FacetJumps:
+class FacetJumps(InNotebooks):
     """Each inner facet once: `facet[i]` lies between the cells `cells[i]` (n, 2).
 
     `largest[i]` is the largest difference of the two pieces' values on it, in size, and `at[i]` a vertex where it is

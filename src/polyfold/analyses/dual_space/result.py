@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import PolyfoldError, ShapeError, how_many
+from polyfold.network.html_table import InNotebooks
 
 if TYPE_CHECKING:
     import pandas
@@ -20,7 +21,7 @@ Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DualSpace:
+class DualSpace(InNotebooks):
     """One point (w, b) for every distinct map w . u + b that an output has on the cells of an atlas.
 
     `points` (n, d + 1) are over the domain's parameters, numbered by their first cells; `point_of_cell[i]` is the point

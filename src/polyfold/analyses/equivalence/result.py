@@ -14,6 +14,7 @@ from flint import fmpq
 
 from polyfold.atlas.certificate import Certificate
 from polyfold.errors import PolyfoldError
+from polyfold.network.html_table import InNotebooks
 
 Verdict = Literal["equal", "different", "unknown"]
 # A number that is proved, or infinity.
@@ -60,7 +61,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Equivalence:
+class Equivalence(InNotebooks):
     """Whether two networks are the same function on a domain, up to a tolerance.
 
     `verdict` is "equal" (proved), "different" (proved, by `point`) or "unknown". As a truth value it is True only if

@@ -15,6 +15,7 @@ from polyfold.analyses.facet_statistics.mean_bound import MeanBound
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import how_many
 from polyfold.network.extras import require
+from polyfold.network.html_table import InNotebooks
 
 if TYPE_CHECKING:
     import pandas
@@ -24,7 +25,7 @@ Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FacetStatistics:
+class FacetStatistics(InNotebooks):
     """Facets of an atlas's cells: `counts[i]` is how many cell i has.
 
     `layers` are the user's nodes that have gates, in order; `facet_layer[k]` is the number of the one that forms facet

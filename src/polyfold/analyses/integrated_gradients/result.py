@@ -9,13 +9,14 @@ import numpy.typing as npt
 
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.tolerances import ADDS_UP
+from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class IntegratedGradients:
+class IntegratedGradients(InNotebooks):
     """values[i, j, k] is what input entry j contributes to output outputs[i, k], on the way from baseline[i] to X[i].
 
     `f_x` and `f_baseline` (n, outputs asked for) are the outputs at both ends. `segments[i]` is on how many segments

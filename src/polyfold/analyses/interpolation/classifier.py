@@ -17,6 +17,7 @@ from polyfold.errors import DataError, ShapeError, how_many
 from polyfold.network.arrays import real_array
 from polyfold.network.from_arrays import from_arrays
 from polyfold.network.graph import Network
+from polyfold.network.html_table import InNotebooks
 from polyfold.network.ops import Linear
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Collapse:
 
 
 @dataclass(frozen=True, eq=False)
-class Interpolant:
+class Interpolant(InNotebooks):
     """A ReLU network that has the target of its class at every training point.
 
     kind: which construction it is.

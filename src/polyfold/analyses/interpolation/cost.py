@@ -24,13 +24,14 @@ from polyfold.errors import DataError, NetworkError, ShapeError, UnsupportedOpEr
 from polyfold.exact.pseudo_inverse import exact_rank
 from polyfold.exact.rational_arrays import nearest, rationals
 from polyfold.network.graph import Network
+from polyfold.network.html_table import InNotebooks
 from polyfold.network.load import load
 
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class CostDecomposition:
+class CostDecomposition(InNotebooks):
     """The cost of a network on labelled data, class by class.
 
     total: the cost (6.5), computed from its definition.
@@ -53,7 +54,7 @@ class CostDecomposition:
 
 
 @dataclass(frozen=True, eq=False)
-class CostBound:
+class CostBound(InNotebooks):
     """The bound (6.7) of a network's hidden layers: the cost that the last layer W = Y M^+, b = 0 reaches, and Q
     times sup.
 

@@ -15,6 +15,7 @@ from polyfold.analyses.local_maps.result import AT_ONCE, MapMatrices, applied, l
 from polyfold.engine.progress import reporter
 from polyfold.errors import LimitError, PolyfoldError, ShapeError, how_many
 from polyfold.network.extras import require
+from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[Any]
 Labels = npt.NDArray[np.int64]
@@ -33,7 +34,7 @@ _DISTANCES = 1 << 25
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusteredMaps:
+class ClusteredMaps(InNotebooks):
     """k maps an output in the place of all: an input's own map is replaced by the nearest centre.
 
     `centres[k]` (clusters, inputs + 1) are those of output `outputs[k]`, rows [w, b]; `inertia[k]` is the sum of the
@@ -245,7 +246,7 @@ def _inertia(rows: Array, centres: Array) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class ClusterCurve:
+class ClusterCurve(InNotebooks):
     """How well k clusters an output do, against k: one entry for each k.
 
     `accuracy` is measured on the maps that were given for testing; `inertia` and `silhouette` on those that were

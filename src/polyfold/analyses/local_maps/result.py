@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.errors import ShapeError, how_many
+from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[Any]
 Labels = npt.NDArray[np.int64]
@@ -20,7 +21,7 @@ AT_ONCE = 4096
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MapMatrices:
+class MapMatrices(InNotebooks):
     """Rows [w, b] of a network around inputs X: output j is w . x + b on the closed cell of X[i].
 
     Attributes

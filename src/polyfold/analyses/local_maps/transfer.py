@@ -17,6 +17,7 @@ from polyfold.analyses.local_maps.gram import Floats, means, products, span
 from polyfold.analyses.local_maps.result import AT_ONCE, MapMatrices, applied, largest_output, share_right
 from polyfold.engine.progress import reporter
 from polyfold.errors import LimitError, ShapeError, how_many
+from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[Any]
 Labels = npt.NDArray[np.int64]
@@ -35,7 +36,7 @@ class Fit:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Transfer:
+class Transfer(InNotebooks):
     """A network's maps turned into another's: one matrix M an output, in `fits`."""
 
     fits: tuple[Fit, ...]
@@ -145,7 +146,7 @@ def values_by_matrix(rows: Array, X: Array, matrix: Array) -> npt.NDArray[np.flo
 
 
 @dataclass(frozen=True, eq=False)
-class Similarity:
+class Similarity(InNotebooks):
     """How alike the local maps of two networks are, an output: 1 is the same up to turning and one common factor.
 
     Linear centred kernel alignment of C_j,a and C_j,b.
@@ -191,7 +192,7 @@ def alignment(aa: Floats, bb: Floats, ab: Floats, mean_a: Floats, mean_b: Floats
 
 
 @dataclass(frozen=True, eq=False)
-class TransferTable:
+class TransferTable(InNotebooks):
     """Every network's maps turned into every other's. Row: from; column: to; the diagonal is the networks themselves.
 
     `accuracy` on the test inputs; `residual` and `alignment` on the training inputs, as means over outputs.

@@ -1,4 +1,4 @@
-"""View: the rectangle that a picture of a two-dimensional domain shows."""
+"""View: the interval, rectangle or box that a picture of a domain of one to three dimensions shows."""
 
 from __future__ import annotations
 
@@ -26,32 +26,52 @@ class View:
     hi: Array
 
     def __post_init__(self) -> None:
-        if self.lo.shape != (2,) or self.hi.shape != (2,):
-            raise DomainError(f"a view has two coordinates, not {self.lo.tolist()} to {self.hi.tolist()}")
+        if self.lo.shape not in ((1,), (2,), (3,)) or self.lo.shape != self.hi.shape:
+            raise DomainError(f"a view has one to three coordinates, not {self.lo.tolist()} to {self.hi.tolist()}")
         if not (np.isfinite(self.lo).all() and np.isfinite(self.hi).all() and (self.lo < self.hi).all()):
             raise DomainError(f"a view needs finite bounds lo < hi, not {self.lo.tolist()} to {self.hi.tolist()}")
 
     @property
     def corners(self) -> Array:
-        """Counter-clockwise, from the lower left one."""
+        """Of a rectangle, counter-clockwise, from the lower left one."""
         (x0, y0), (x1, y1) = self.lo.tolist(), self.hi.tolist()
         return np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]])
 
     @property
     def area(self) -> float:
+        """The area of a rectangle, the length of an interval, the volume of a box."""
         return float(np.prod(self.hi - self.lo))
 
+    @property
+    def limits(self) -> tuple[tuple[float, float], ...]:
+        """(lo, hi) of each coordinate."""
+        return tuple(zip(self.lo.tolist(), self.hi.tolist(), strict=True))
 
-def view_of(atlas: Atlas, view: Any = None, data: Any = None) -> View:
-    """The view (x0, x1, y0, y1) that was asked for; without one all of a bounded domain, or what there is to see."""
-    if atlas.dim != 2:
-        raise DomainError(f"a plane view needs a domain of dimension 2, not {atlas.dim}: pf.plane cuts one out")
+
+# How many numbers say a view in each dimension, and what they are called.
+_NUMBERS = {
+    1: ("an interval", "two numbers x0, x1", "pf.line"),
+    2: ("a plane view", "four numbers x0, x1, y0, y1", "pf.plane"),
+    3: ("a view in space", "six numbers x0, x1, y0, y1, z0, z1", "pf.slice_of"),
+}
+
+
+def view_of(atlas: Atlas, view: Any = None, data: Any = None, *, dim: int = 2) -> View:
+    """The view (x0, x1, y0, y1) that was asked for; without one all of a bounded domain, or what there is to see.
+
+    `dim` is the dimension that the picture is for; an interval is (x0, x1), a box has six numbers.
+    """
+    kind, numbers, cut = _NUMBERS[dim]
+    if atlas.dim != dim:
+        raise DomainError(f"{kind} needs a domain of dimension {dim}, not {atlas.dim}: {cut} cuts one out")
     if view is not None:
         try:
-            x0, x1, y0, y1 = (float(each) for each in view)
+            bounds = np.array([float(each) for each in view])
         except (TypeError, ValueError):
-            raise DomainError(f"view={view!r} must be four numbers x0, x1, y0, y1") from None
-        return View(np.array([x0, y0]), np.array([x1, y1]))
+            bounds = np.zeros(0)
+        if bounds.shape != (2 * dim,):
+            raise DomainError(f"view={view!r} must be {numbers}")
+        return View(bounds[::2], bounds[1::2])
     found = atlas.generators()
     points = found.points[found.kind == VERTEX]
     if atlas.bounded.all() and atlas.complete:
@@ -59,7 +79,7 @@ def view_of(atlas: Atlas, view: Any = None, data: Any = None) -> View:
     if data is not None:
         points = np.concatenate([points, np.asarray(data, dtype=np.float64)])
     if not len(points):
-        return View(np.full(2, -1.0), np.full(2, 1.0))
+        return View(np.full(dim, -1.0), np.full(dim, 1.0))
     lo, hi = points.min(axis=0), points.max(axis=0)
     extent = hi - lo
     # One vertex, or all of them on one line: any extent will do.

@@ -25,6 +25,7 @@ from polyfold.atlas.domain import DomainLike, resolve_domain
 from polyfold.engine.progress import reporter
 from polyfold.engine.unfold import unfold_program
 from polyfold.errors import LimitError, PolyfoldError, how_many
+from polyfold.network.html_table import InNotebooks
 from polyfold.program.argmax import with_classes
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
@@ -40,7 +41,7 @@ _QUESTION = "how far the decision boundary moves"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BoundaryMovement:
+class BoundaryMovement(InNotebooks):
     """The decision boundary at n snapshots, and what it swept from each to the next, in the domain's parameters.
 
     `areas[i, k]` is the volume of class k and `length[i]` the measure of the boundary at snapshot `snapshots[i]`;

@@ -15,6 +15,7 @@ from polyfold.analyses.recording.recording import Recording
 from polyfold.analyses.recording.snapshots import a_recording, in_turn
 from polyfold.engine.progress import reporter
 from polyfold.errors import PolyfoldError, how_many
+from polyfold.network.html_table import InNotebooks
 
 if TYPE_CHECKING:
     import pandas
@@ -26,7 +27,7 @@ _QUESTION = "how far local maps drift"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MapDrift:
+class MapDrift(InNotebooks):
     """The maps x -> A x + c around N inputs at n snapshots, and how far they move from each to the next.
 
     `norm[i, s]` is the Euclidean norm of all numbers of (A, c) around input s at snapshot `snapshots[i]`, and

@@ -14,6 +14,7 @@ from polyfold.analyses.recording.weights import Weights
 from polyfold.atlas.numbers import one_of
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.network.graph import Network
+from polyfold.network.html_table import InNotebooks
 
 if TYPE_CHECKING:
     import pandas
@@ -59,7 +60,7 @@ class Metric:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Recording:
+class Recording(InNotebooks):
     """Snapshots of a model in training. Snapshot i was taken after `steps[i]` steps.
 
     `network(i)` is the model at snapshot i. `metrics[name]` holds what was logged: `steps` and `values`. Arrays that

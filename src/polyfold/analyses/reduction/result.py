@@ -16,6 +16,7 @@ from polyfold.analyses.reduction.rounding_error import RoundingError
 from polyfold.atlas.domain import Domain
 from polyfold.errors import LimitError, how_many
 from polyfold.network.graph import Network
+from polyfold.network.html_table import InNotebooks
 from polyfold.program.back_to_network import to_network
 from polyfold.program.exact_program import ExactProgram
 from polyfold.program.program import Program
@@ -41,7 +42,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reduction:
+class Reduction(InNotebooks):
     """The same function on a domain with fewer neurons.
 
     `before` is the network as it was, `program` the smaller one in rationals, equal to it on the domain; `network` is

@@ -24,12 +24,13 @@ from flint import fmpq
 from polyfold.analyses.separability.data import LabelledData, labelled
 from polyfold.exact.rational import as_float
 from polyfold.exact.rational_arrays import Rationals, filled, matrix, nearest, product
+from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Clustered:
+class Clustered(InNotebooks):
     """Whether data are clustered, decided in rationals; `radii`, `heights` and `normals` are rounded.
 
     radii: of the ball around each class's mean that holds the class.

@@ -11,6 +11,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.network.html_table import InNotebooks
+
 Array = npt.NDArray[np.float64]
 Status = Literal["separable", "not separable", "undecided"]
 Kind = Literal["cone", "simplex"]
@@ -43,7 +45,7 @@ class FacetObstacle:
 
 
 @dataclass(frozen=True, eq=False)
-class PolyhedralSeparability:
+class PolyhedralSeparability(InNotebooks):
     """Whether a polyhedral cone (or a simplex) holds one class and leaves the other out.
 
     status: "separable" has `weights` (m, d) and `bias` (m,): weights @ x + bias is negative in all entries for points

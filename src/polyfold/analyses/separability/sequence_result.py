@@ -10,6 +10,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.network.html_table import InNotebooks
+
 Array = npt.NDArray[np.float64]
 Status = Literal["separable", "not separable", "undecided"]
 
@@ -87,7 +89,7 @@ class DeadEnd:
 
 
 @dataclass(frozen=True, eq=False)
-class SequentialSeparability:
+class SequentialSeparability(InNotebooks):
     """Whether classes can be cut off one after the other by hyperplanes.
 
     status: "separable" has `steps` in the order in which they are done; "not separable" has `dead_ends`, which prove

@@ -15,6 +15,7 @@ from polyfold.analyses.shallow.network import Shallow
 from polyfold.analyses.shallow.tiling import Row, Top, largest
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import as_float
+from polyfold.network.html_table import InNotebooks
 
 Ids = npt.NDArray[np.int64]
 Map = tuple[fmpq, ...]
@@ -38,7 +39,7 @@ class Jump:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Edit:
+class Edit(InNotebooks):
     """The network with its pieces changed, and every facet where it is not continuous, from earlier edits too."""
 
     network: Shallow

@@ -28,6 +28,7 @@ from polyfold.atlas.location import contains, parameter_rows
 from polyfold.errors import DomainError, PolyfoldError, how_many
 from polyfold.exact.rounding import relative
 from polyfold.network.extras import require
+from polyfold.network.html_table import InNotebooks
 
 if TYPE_CHECKING:
     import onnx
@@ -54,7 +55,7 @@ class Widths:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Shallow:
+class Shallow(InNotebooks):
     """A piecewise-linear function of n inputs with m outputs as a network with three hidden layers.
 
     H, c         (k, n), (k,)         the hyperplanes H x = c

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from polyfold.analyses.shapley.hybrids import Hybrids, LocalGame
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.tolerances import ADDS_UP
+from polyfold.network.html_table import InNotebooks
 
 if TYPE_CHECKING:
     import pandas
@@ -56,7 +57,7 @@ class Estimated:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Shapley:
+class Shapley(InNotebooks):
     """values[i, j, k] is what feature j adds to output k at input i: base_values[i] + values[i].sum(0) = f(X[i]).
 
     `background` says in words what the values are relative to. `local` is there for scopes "cell" and "region",

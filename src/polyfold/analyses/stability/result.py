@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from polyfold.errors import how_many
+from polyfold.network.html_table import InNotebooks
 from polyfold.program.origins import GateOrigin
 
 Behaviour = Literal["on", "off", "switches", "undecided"]
@@ -14,7 +15,7 @@ BEHAVIOURS: tuple[Behaviour, ...] = ("on", "off", "switches", "undecided")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Stability:
+class Stability(InNotebooks):
     """How every gate behaves on a domain.
 
     `behaviour` has a word for each gate, in the program's order: "on" (its pre-activation is nowhere negative, so it

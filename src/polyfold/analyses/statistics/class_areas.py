@@ -11,12 +11,13 @@ import numpy.typing as npt
 from polyfold.analyses.statistics.asked import bounded_cells
 from polyfold.analyses.statistics.classes import Classes, as_classes
 from polyfold.atlas.atlas import Atlas
+from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class ClassAreas:
+class ClassAreas(InNotebooks):
     """The volume of each class in the domain's parameters.
 
     `tied[k]` is how much of `areas[k]` class k has only because it has the lowest number: another class has the very

@@ -24,6 +24,7 @@ from polyfold.engine.unfold import unfold_program
 from polyfold.errors import LimitError, PolyfoldError, how_many
 from polyfold.exact.rational import rational
 from polyfold.network.arrays import real_array
+from polyfold.network.html_table import InNotebooks
 from polyfold.program.argmax import with_classes
 
 Ids = npt.NDArray[np.int64]
@@ -31,7 +32,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Classes:
+class Classes(InNotebooks):
     """The cells of `original`, cut into parts on each of which one class wins.
 
     `atlas` holds the parts: an atlas of the same function on the same domain. `label[i]` is the class of part i, and

@@ -21,13 +21,14 @@ from polyfold.atlas.generators import VERTEX, Generators
 from polyfold.atlas.halfspaces import wall_rows
 from polyfold.atlas.numbers import one_of
 from polyfold.errors import how_many
+from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class DecisionBoundary:
+class DecisionBoundary(InNotebooks):
     """Pieces of dimension d - 1: points in one dimension, segments in two, polygons in three.
 
     Piece i lies between the classes `pair[i]` (n, 2), the lower number first. It is facet `facet[i]` of

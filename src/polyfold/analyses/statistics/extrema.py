@@ -34,6 +34,7 @@ from polyfold.exact.linear_program import dot
 from polyfold.exact.rational import rational
 from polyfold.exact.rounding import TINY, relative
 from polyfold.network.arrays import real_array
+from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -43,7 +44,7 @@ _FEW_FLAT_CELLS = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Extremum:
+class Extremum(InNotebooks):
     """The largest or smallest value of a function of the outputs.
 
     `value` is the value at `point`, a vertex of cell `cell`, in the domain's parameters; `exact_value` and

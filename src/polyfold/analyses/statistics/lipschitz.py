@@ -22,13 +22,14 @@ from polyfold.atlas.maps import in_chunks
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.exact.rounding import relative
 from polyfold.exact.tolerances import SINGULAR_VALUE_ROUNDINGS
+from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Lipschitz:
+class Lipschitz(InNotebooks):
     """A Lipschitz constant: ||f(u) - f(v)||_p <= value ||u - v||_p for all u and v, and for no smaller value.
 
     `value` is right up to `error`, a bound on all roundings. `of_cells[i]` is the constant on cell `ids[i]` alone.

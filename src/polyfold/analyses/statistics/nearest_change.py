@@ -21,6 +21,7 @@ from polyfold.analyses.statistics.nearest_point import DUAL, Nearest, nearest_po
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.location import parameter_rows
 from polyfold.errors import DomainError, PolyfoldError, how_many
+from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -32,7 +33,7 @@ _FEW_DIMENSIONS = 7
 
 
 @dataclass(frozen=True, eq=False)
-class NearestChange:
+class NearestChange(InNotebooks):
     """For every point: the distance to the nearest point of another class, and that point.
 
     `point[i]`, in the domain's parameters, lies on the boundary between class `label[i]`, that of the point asked

@@ -19,6 +19,7 @@ from polyfold.analyses.symmetry.layers import exactly
 from polyfold.errors import PolyfoldError, ShapeError
 from polyfold.exact.rational_arrays import nearest
 from polyfold.network.arrays import real_array
+from polyfold.network.html_table import InNotebooks
 from polyfold.program.exact_program import ExactProgram
 
 Array = npt.NDArray[np.float64]
@@ -28,7 +29,7 @@ _BATCH = 1 << 22
 
 
 @dataclass(frozen=True)
-class Flatness:
+class Flatness(InNotebooks):
     """Second derivatives of the loss in the weights of each hidden layer and of the output layer, biases apart.
 
     H[s t, s' t'] is the derivative by the weights of neuron s on entry t and of s' on t', and W the weights.

@@ -21,6 +21,7 @@ from polyfold.analyses.symmetry.normal_forms import NormalForm, normal_form
 from polyfold.analyses.symmetry.transformations import Composition, Permutation, Rescaling, Transformation
 from polyfold.errors import ShapeError
 from polyfold.exact.rational_arrays import nearest
+from polyfold.network.html_table import InNotebooks
 from polyfold.program.exact_program import ExactProgram
 
 Array = npt.NDArray[np.float64]
@@ -28,7 +29,7 @@ Orders = list[npt.NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
-class Distance:
+class Distance(InNotebooks):
     """How far apart two networks' weights are after matching.
 
     value       between 0 and 1: the root mean square of the layers' distances, so that every layer counts as much

@@ -13,6 +13,7 @@ from polyfold.analyses.symmetry.scales import normalising_factors
 from polyfold.analyses.symmetry.transformations import Composition, Permutation, Rescaling, Transformation
 from polyfold.exact.rational_arrays import Rationals
 from polyfold.network.graph import Network
+from polyfold.network.html_table import InNotebooks
 from polyfold.program.back_to_network import to_network
 from polyfold.program.exact_program import ExactProgram
 
@@ -22,7 +23,7 @@ _SHOWN = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NormalForm:
+class NormalForm(InNotebooks):
     """The representative of a network's weights up to permutations and positive rescalings.
 
     program         the weights, in rationals

@@ -24,6 +24,7 @@ from polyfold.analyses.topology.vertex_order import VertexOrder, ends_of_edges, 
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.numbers import one_of
 from polyfold.errors import how_many
+from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -31,7 +32,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CriticalPoints:
+class CriticalPoints(InNotebooks):
     """The vertices of `faces` and the flat sets that they make, by the output's value there.
 
     Flat set s (one vertex, as a rule) has the value `value[s]` and consists of the vertices of `faces` with `label` s.

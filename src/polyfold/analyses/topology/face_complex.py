@@ -24,6 +24,7 @@ from polyfold.atlas.patterns import PatternIndex, pack, unpack
 from polyfold.atlas.problem import beyond_core, core_problem
 from polyfold.engine.interrupts import interrupts_noted
 from polyfold.errors import LimitError, PolyfoldError, ShapeError, how_many
+from polyfold.network.html_table import InNotebooks
 
 if TYPE_CHECKING:
     import networkx
@@ -40,7 +41,7 @@ _MOST_FACES = 20_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FaceComplex:
+class FaceComplex(InNotebooks):
     """The faces of `atlas`: face i of dimension k is row i of entry k of every tuple; of dimension d it is cell i.
 
     `boundary[k]` is the sparse matrix (faces of dimension k - 1, faces of dimension k) of incidence numbers: 1 or -1

@@ -20,6 +20,7 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.numbers import one_of
 from polyfold.errors import DomainError, LimitError, PolyfoldError
 from polyfold.network.extras import require
+from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -29,7 +30,7 @@ _MOST_SIMPLICES = 2_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Persistence:
+class Persistence(InNotebooks):
     """`diagrams[k]` (n, 2): where each k-dimensional feature is born and where it dies; infinite if it never does.
 
     Features are those over two elements. With superlevel sets values fall, and what never dies has death -infinity.

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.topology.face_complex import FaceComplex
 from polyfold.errors import PolyfoldError, ShapeError, how_many
+from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -17,7 +18,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Subcomplex:
+class Subcomplex(InNotebooks):
     """A closed set that is a union of faces of `complex`: `chosen[k]` says which faces of dimension k are in it."""
 
     complex: FaceComplex
@@ -81,7 +82,7 @@ class Subcomplex:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Components:
+class Components(InNotebooks):
     """Connected components, those with more faces of the largest dimension first.
 
     `label[k][i]` is the component of face i of dimension k, or -1. For every component: `dim`, its own dimension;

@@ -20,6 +20,7 @@ from polyfold.analyses.truncation.labels import groups, own_classes
 from polyfold.analyses.truncation.proposition import Residuals, residuals
 from polyfold.analyses.truncation.result import Truncation
 from polyfold.exact.rational_arrays import nearest
+from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
@@ -27,7 +28,7 @@ Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Interpretation:
+class Interpretation(InNotebooks):
     """What every layer does to every class. Arrays are (layers, classes) unless another shape is said.
 
     Attributes

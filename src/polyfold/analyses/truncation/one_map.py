@@ -17,13 +17,14 @@ from polyfold.exact.rational_arrays import Rationals, nearest, rationals
 from polyfold.network.arrays import real_array
 from polyfold.network.from_arrays import from_arrays
 from polyfold.network.graph import Network
+from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TruncationMap:
+class TruncationMap(InNotebooks):
     """tau(x) = W^+ (relu(W x + b) - b), a map of R^n to itself, for one layer of m gates.
 
     With a(x) = W x + b it is tau(x) = p + sum of a_i(x) v_i over the gates that are on: `base` p = -W^+ b is where all

@@ -17,6 +17,7 @@ from polyfold.exact.rational_arrays import Rationals, nearest, product, rational
 from polyfold.exact.rounding import UNIT
 from polyfold.exact.tolerances import STATES_ARE_KNOWN
 from polyfold.network.graph import Network
+from polyfold.network.html_table import InNotebooks
 from polyfold.program.exact_program import ExactProgram, from_layers
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Truncation:
+class Truncation(InNotebooks):
     """A chain of dense ReLU layers as maps of one space to itself, and an affine map to the outputs.
 
     With W^(l) = W_l ... W_1 and b^(l) = W_l b^(l-1) + b_l, map l is tau of W^(l) and b^(l). If all hidden layers up to

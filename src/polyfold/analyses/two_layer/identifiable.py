@@ -11,11 +11,12 @@ from polyfold.analyses.two_layer.rules import Reduced, opposite_pairs, r1, r2
 from polyfold.analyses.two_layer.steps import Step
 from polyfold.analyses.two_layer.zero_one import DEFAULT_SECONDS
 from polyfold.engine.watch import check_seconds
+from polyfold.network.html_table import InNotebooks
 from polyfold.program.origins import GateOrigin
 
 
 @dataclass(frozen=True, repr=False)
-class Identifiability:
+class Identifiability(InNotebooks):
     """What theorem 2 of paper 004 says about a network: "yes", "no" or "unknown", and which of its conditions fails.
 
     `steps`: what R1 and R2 would take away, if anything. `pair`: two neurons on one wall, if there are some (condition

@@ -18,12 +18,13 @@ from polyfold.engine.watch import check_seconds
 from polyfold.errors import how_many
 from polyfold.exact.rational_arrays import Rationals
 from polyfold.network.graph import Network
+from polyfold.network.html_table import InNotebooks
 from polyfold.program.back_to_network import to_network
 from polyfold.program.exact_program import ExactProgram
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Irreducible:
+class Irreducible(InNotebooks):
     """The irreducible form of a network with one hidden layer, exactly, and a network that computes it.
 
     `program` is sum_j v_j g(n_j(x)) + N(x) with pairwise different walls n_j = 0 and N(x) = alpha x + c written out as

@@ -28,6 +28,7 @@ from polyfold.analyses.two_layer.rules import Reduced, by_rules
 from polyfold.analyses.two_layer.steps import Step
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational_arrays import Rationals
+from polyfold.network.html_table import InNotebooks
 from polyfold.program.exact_program import ExactProgram
 
 Point = tuple[Fraction, ...]
@@ -36,7 +37,7 @@ _SHOWN = 6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Match:
+class Match(InNotebooks):
     """Whether two networks of one hidden layer are the same function on R^d.
 
     `verdict` is "equal" or "different", both proved; or, if a tolerance was given, "matched": the functions differ, but
