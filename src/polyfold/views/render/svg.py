@@ -21,9 +21,9 @@ from polyfold.views.scene.shapes import Bars, Colouring, Curve, Mesh, Part, Poin
 
 Array = npt.NDArray[np.float64]
 
-WIDTH, HEIGHT = 480.0, 330.0
+WIDTH, HEIGHT, LOW = 480.0, 330.0, 230.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 12.0, 10.0, 38.0
-_LEGEND_ROW, _LETTER = 17.0, 6.4
+_LEGEND_ROW, _LETTER = 17.0, 7.2
 _COLOURS, _STEPS = len(CLASS_COLOURS), len(SCALE)
 # The colours of classes on dark screens, lighter ones of the same hues.
 _DARK = ("#4aa8e0", "#f0b53c", "#2fc79a", "#e09cc4", "#8fd0f5", "#f08a4b", "#dcd04a", "#a79fff")
@@ -34,7 +34,6 @@ _TOOLTIPS = 1500
 # With more polygons than this those too small to be seen are left out.
 _ALL_SIZES = 4000
 _LEAST_SIDE = 0.5
-_BAR_LABELS = 16
 
 
 def style() -> str:
@@ -100,7 +99,7 @@ class _Drawing:
         self.rows = rows
 
     def _frame(self, top: float) -> _Frame:
-        width, height = WIDTH - _LEFT - _RIGHT, HEIGHT - _TOP - _BOTTOM
+        width, height = WIDTH - _LEFT - _RIGHT, (HEIGHT if self.bars is None else LOW) - _TOP - _BOTTOM
         x, y = self._limits()
         if self.scene.axes.equal:
             height = min(1.3 * width, max(0.35 * width, width * (y[1] - y[0]) / (x[1] - x[0])))
@@ -108,7 +107,7 @@ class _Drawing:
 
     def _limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
         if self.bars is not None:
-            return (0.0, float(max(1, len(self.bars.labels)))), (0.0, float(self.bars.heights.max(initial=0.0)) or 1.0)
+            return (0.0, float(max(1, len(self.bars.labels)))), (0.0, 1.08 * float(self.bars.heights.max(initial=0.0)) or 1.0)
         if self.scene.axes.limits is not None:
             return self.scene.axes.limits[0], self.scene.axes.limits[1]
         points = np.concatenate([_places(part) for part in self.scene.parts] or [np.zeros((0, 2))])
@@ -254,7 +253,8 @@ class _Drawing:
     def _drawn_bars(self, part: Bars) -> str:
         frame, found = self.frame, []
         step = frame.width / max(1, len(part.labels))
-        every = ceil(len(part.labels) / _BAR_LABELS) or 1
+        widest = max((len(label) for label in part.labels), default=0)
+        every = max(1, ceil((widest + 1) * _LETTER / step))
         for k, (label, height) in enumerate(zip(part.labels, part.heights.tolist(), strict=True)):
             tall = height / frame.y[1] * frame.height
             x, y = frame.left + step * (k + 0.1), frame.top + frame.height - tall
@@ -416,7 +416,8 @@ def _ticks(limits: tuple[float, float]) -> list[float]:
     rough = (hi - lo) / _TICKS
     power = 10.0 ** floor(log10(rough))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough)
-    first, last = ceil(lo / step), floor(hi / step)
+    # An end that misses a round number by rounding alone has its tick.
+    first, last = ceil(round(lo / step, 6)), floor(round(hi / step, 6))
     return [round(k * step, 12 - floor(log10(step))) + 0.0 for k in range(first, last + 1)]
 
 

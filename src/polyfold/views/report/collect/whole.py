@@ -49,6 +49,10 @@ def collect_whole(of: Subject, atlas: Atlas, steps: Steps) -> Whole:
     parts = None if of.classes is None else steps.do("classes", lambda: classes(atlas, max_seconds=steps.seconds(0.3)))
     boundary = None if parts is None or not few else steps.do("the decision boundary", lambda: decision_boundary(parts))
     measured = few and bounded
+    rules = None
+    if parts is not None and of.X is not None and of.sides is not None and measured:
+        X, (lo, hi) = of.X, of.sides
+        rules = steps.do("rules for classes", lambda: class_rules(parts, lo, hi, X, max_seconds=steps.seconds(0.2)))
     moments = steps.do("means", lambda: (mean(atlas), np.sqrt(variance(atlas)))) if measured else None
     return Whole(
         atlas,
@@ -61,7 +65,7 @@ def collect_whole(of: Subject, atlas: Atlas, steps: Steps) -> Whole:
         steps.do("class areas", lambda: class_areas(parts)) if parts is not None and measured else None,
         boundary,
         steps.do("lengths of the decision boundary", lambda: borders(boundary)) if boundary is not None else None,
-        steps.do("rules for classes", lambda: class_rules(parts, of.X)) if parts is not None and measured else None,
+        rules,
         None if parts is None or merged is None else region_classes(merged, parts),
         steps.do(
             "smallest outputs",

@@ -83,17 +83,22 @@ def what_decides(found: Found) -> Section | None:
         if float(whole.areas.tied.sum()) > 0:
             blocks.append(Note("On a part of the domain two classes have the very same score; the first one listed is the answer there."))
     if whole.rules:
-        blocks.append(Paragraph("Rules that are proved to hold, without exception. Each is the largest box inside of one piece that the class wins:"))
-        rows = []
-        for rule in whole.rules:
-            held = "" if of.X is None else f"{rule.points:,} of {rule.of_class:,}"
-            rows.append((f"If {inside(rule.lo, rule.hi, of.features, of.sides)}, then the answer is {of.classes[rule.label]}.", held))
-        head = ("rule", "data points it covers, of those with this answer")
+        proved = all(rule.proved for rule in whole.rules)
         blocks.append(
-            Table("One sure rule for each answer. Each covers only a part of the inputs with that answer.", head, tuple(rows))
-            if of.X is not None
-            else Table("One sure rule for each answer. Each covers only a part of the inputs with that answer.", head[:1], tuple(row[:1] for row in rows))
+            Paragraph(
+                "A rule of thumb for each class, made so that it covers many of the data"
+                + (". The rules are proved: in all of each box, not only at the data, no other class has a larger score." if proved else ":")
+            )
         )
+        rows = tuple(
+            (
+                f"If {inside(rule.lo, rule.hi, of.features, of.sides)}, then the answer is {of.classes[rule.label]}.",
+                f"{rule.points:,} of {rule.of_class:,}",
+            )
+            for rule in whole.rules
+        )
+        head = ("rule", "data points that it covers, of those with this answer")
+        blocks.append(Table("One rule for each class. On the edge of a box another class may have the same score.", head, rows))
     silent = [name for k, name in enumerate(of.classes) if not (whole.classes.label == k).any()]
     if silent:
         blocks.append(Note(f"Nowhere on the domain is the answer {listing(silent)}: another class always has the larger score, or the same one and comes first."))

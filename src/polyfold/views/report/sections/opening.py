@@ -38,7 +38,7 @@ def the_answers(found: Found) -> Section:
         lines.append(
             f"Where this report looks, the network is put together from exactly {how_many(len(whole.atlas), 'flat piece')}"
             + (" (proved)" if proved else "")
-            + ": on each of them it is one plain formula, and this report has them all."
+            + ": on each of them it is one plain formula."
         )
     elif found.atlas is not None and len(found.atlas):
         lines.append(
@@ -72,7 +72,7 @@ def the_answers(found: Found) -> Section:
         saved = found.reduction.neurons_before - found.reduction.neurons_after
         tiles.append((f"{saved:,} of {found.reduction.neurons_before:,}", "units not needed"))
         lines.append(
-            f"{saved:,} of its {found.reduction.neurons_before:,} inner units can be left out without changing what it computes."
+            f"{saved:,} of its {found.reduction.neurons_before:,} inner units can be left out: what remains is {found.reduction.guarantee}."
             if saved
             else "None of its inner units was found to be superfluous."
         )

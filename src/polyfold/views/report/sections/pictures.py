@@ -7,13 +7,15 @@ import numpy.typing as npt
 
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import how_many
-from polyfold.views.report.blocks import Block, Figure, Note, Paragraph, Section
+from polyfold.views.report.blocks import Block, Figure, Paragraph, Section
 from polyfold.views.report.found import Cut, Found
 from polyfold.views.report.words import listing, number
 from polyfold.views.scene.cells import cells_scene, classes_scene
+from polyfold.views.scene.line_graph import line_graph_scene
 from polyfold.views.scene.shapes import Scene
 
 _PLANE = 2
+_CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
 
 
 def what_it_looks_like(found: Found) -> Section | None:
@@ -21,11 +23,31 @@ def what_it_looks_like(found: Found) -> Section | None:
     whole = found.whole
     inputs = found.subject.network.input_dim
     blocks: list[Block] = []
-    if inputs == _PLANE and whole is not None:
+    if inputs == 1 and whole is not None:
+        blocks = _line(found, whole.atlas)
+    elif inputs == _PLANE and whole is not None:
         blocks = _plane(found, whole.atlas)
     elif found.plane is not None:
         blocks = _cut(found, found.plane)
     return Section("pictures", "What it looks like", tuple(blocks)) if blocks else None
+
+
+def _line(found: Found, atlas: Atlas) -> list[Block]:
+    """One input: the graph."""
+    of = found.subject
+    scene = line_graph_scene(
+        atlas,
+        data=of.X,
+        strip=of.classes is not None,
+        inputs=of.features,
+        outputs=of.outputs,
+        title=f"The network over {of.features[0]}",
+    )
+    caption = f"What the network puts out (height) for every {of.features[0]}: straight on each cell, with a dot where a gate switches."
+    if of.classes is not None:
+        caption += " The strip at the bottom says which class wins."
+    said = f"A line of {how_many(len(atlas), 'straight piece')}" + (" for each output." if atlas.outputs > 1 else ".")
+    return [Figure(scene, caption + (" Open marks are the data." if of.X is not None else ""), said)]
 
 
 def _plane(found: Found, atlas: Atlas) -> list[Block]:
@@ -84,7 +106,7 @@ def _cut(found: Found, cut: Cut) -> list[Block]:
             f"The network has {of.network.input_dim:,} inputs, too many for one picture. This is a slice: the plane through three {what}, "
             "which are the marks in it."
         )
-        data, caution = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), ""
+        data, caution = _CORNERS, "Outside the triangle between the marks, inputs need not lie in the domain."
     blocks: list[Block] = [Paragraph(text), Paragraph(f"The slice meets {how_many(len(cut.atlas), 'cell')}.")]
     blocks.append(_cut_figure(found, cut, names, data, caution))
     return blocks
@@ -97,7 +119,7 @@ def _cut_figure(found: Found, cut: Cut, names: tuple[str, ...], data: npt.NDArra
         scene: Scene = classes_scene(cut.classes, data=data, labels=labels, inputs=names, outputs=of.outputs, title="Which answer where, on a slice")
         won = [name for k, name in enumerate(of.classes) if (cut.classes.label == k).any()]
         caption = "Colours say which class wins on the slice; thin lines are walls, the thick line is the decision boundary."
-        said = f"A slice of the domain, coloured by the answer: {listing(won)}."
+        said = f"A slice, coloured by the answer: {listing(won)}."
     else:
         scene = cells_scene(cut.atlas, colour="output", data=data, inputs=names, outputs=of.outputs, title="The output on a slice")
         caption = f"The cells of the slice, coloured by the output {of.outputs[0]} in their middle."

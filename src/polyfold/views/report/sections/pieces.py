@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from polyfold.analyses.bounds.bounds import in_short
+from polyfold.analyses.facet_statistics.result import FacetStatistics
 from polyfold.atlas.certificate import Certificate
 from polyfold.errors import how_many
 from polyfold.views.report.blocks import Block, Figure, Folded, Items, Note, Paragraph, Section, Table
 from polyfold.views.report.found import Found, Whole
 from polyfold.views.report.words import formula, listing, number, percent
-from polyfold.views.scene.shapes import Axes, Bars, Scene
+from polyfold.views.scene.histograms import facet_histogram
 
 _LARGEST = 5
 _DIMENSIONS = ("corners", "edges", "flat areas", "bodies")
@@ -131,7 +134,7 @@ def how_they_fit(found: Found) -> Section | None:
                 f"where the domain ends. A cell has {number(whole.facets.mean)} of them on average."
             )
         )
-        blocks.append(_histogram(whole))
+        blocks.append(_histogram(whole.facets))
         rows = tuple(
             (name, f"{count:,}") for name, count in zip(whole.facets.layers, whole.facets.layer_facets.tolist(), strict=True)
         )
@@ -163,18 +166,13 @@ def _dimension(k: int, dim: int) -> str:
     return _DIMENSIONS[k] if k < len(_DIMENSIONS) else f"{k}-dimensional sides"
 
 
-def _histogram(whole: Whole) -> Figure:
-    assert whole.facets is not None
-    counts = whole.facets.distribution
-    first = int(np.flatnonzero(counts)[0]) if counts.any() else 0
-    labels = tuple(str(k) for k in range(first, len(counts)))
-    scene = Scene(
-        (Bars(labels, counts[first:].astype(np.float64), "cells"),),
-        Axes(("facets of a cell", "cells")),
-        "How many facets cells have",
+def _histogram(facets: FacetStatistics) -> Figure:
+    said = listing([f"{count:,} with {k}" for k, count in enumerate(facets.distribution.tolist()) if count], 12)
+    return Figure(
+        replace(facet_histogram(facets, title="How many facets cells have"), notes=()),
+        "How many cells (height) have how many facets (along the bottom).",
+        f"Cells by their number of facets: {said}.",
     )
-    said = listing([f"{count:,} with {k}" for k, count in enumerate(counts.tolist()) if count], 12)
-    return Figure(scene, "How many cells (height) have how many facets (along the bottom).", f"Cells by their number of facets: {said}.")
 
 
 def _neighbours(whole: Whole) -> Paragraph:

@@ -6,11 +6,17 @@ import numpy as np
 
 from polyfold.analyses.shapley.result import Shapley
 from polyfold.errors import how_many
-from polyfold.views.report.blocks import Block, Note, Paragraph, Section, Table
+from polyfold.views.report.blocks import Block, Figure, Note, Paragraph, Section, Table
 from polyfold.views.report.found import Around, Cut, Found
 from polyfold.views.report.words import formula, listing, number, place
+from polyfold.views.scene.histograms import histogram
+from polyfold.views.scene.line_graph import line_graph_scene
+from polyfold.views.scene.shapes import Polygons
 
-_FEATURES, _OUTPUTS = 8, 4
+_FEATURES, _NEAREST = 8, 6
+# With more pieces than this a graph does not say which class wins where.
+_STRIP, _MOST_PIECES = 300, 3000
+_OUTPUTS = 10
 
 
 def how_safe(found: Found) -> Section | None:
@@ -47,11 +53,10 @@ def _changes(found: Found, around: Around) -> list[Block]:
         Paragraph(
             f"How far must an input be moved before the answer changes? For {how_many(len(changes), 'data point')} the nearest "
             f"such place in the domain was found: it is {number(float(finite.min()))} away for the least safe one, and "
-            f"{number(float(np.median(finite)))} for half of them or more."
+            f"{number(float(np.median(finite)))} or more for half of them."
         )
     ]
     order = np.argsort(changes.distance, kind="stable")
-    chosen = [k for k in order.tolist() if np.isfinite(changes.distance[k])][:6]
     rows = tuple(
         (
             place(found_point(found, k), of.features),
@@ -60,8 +65,14 @@ def _changes(found: Found, around: Around) -> list[Block]:
             of.classes[int(changes.other[k])],
             place(changes.point[k], of.features),
         )
-        for k in chosen
+        for k in order.tolist()
+        if np.isfinite(changes.distance[k])
     )
+    # The same row may come several times in the data.
+    rows = tuple(dict.fromkeys(rows))[:_NEAREST]
+    label = "distance to the nearest other answer"
+    said = f"The least is {number(float(finite.min()))}, the largest {number(float(finite.max()))}."
+    blocks.append(Figure(histogram(finite, label, thing="data point"), "How many data points (height) are how far from another answer.", said))
     blocks.append(
         Table(
             "The data points nearest to another answer. At the place named the two answers tie; beyond it the other one wins.",
@@ -155,7 +166,26 @@ def on_the_way(found: Found) -> Section | None:
             + _answers(cut, of.classes)
         )
     ]
+    if len(cut.atlas) <= _MOST_PIECES:
+        blocks.append(_graph(found, cut))
     return Section("way", "On the way from one point to another", tuple(blocks))
+
+
+def _graph(found: Found, cut: Cut) -> Figure:
+    of = found.subject
+    shown = list(range(min(_OUTPUTS, len(of.outputs))))
+    scene = line_graph_scene(
+        cut.atlas,
+        output=shown,
+        strip=cut.classes is not None and len(of.outputs) > 1 and len(cut.atlas) <= _STRIP,
+        inputs=["part of the way"],
+        outputs=of.outputs,
+        title="The outputs on the way",
+    )
+    caption = "The outputs on the way: straight between two dots, with a kink where a gate switches."
+    if scene.parts and isinstance(scene.parts[0], Polygons):
+        caption += " The strip at the bottom says which output is the largest."
+    return Figure(scene, caption, f"{how_many(len(shown), 'line')} of {how_many(len(cut.atlas), 'straight piece')} each.")
 
 
 def _answers(cut: Cut, classes: tuple[str, ...] | None) -> str:
