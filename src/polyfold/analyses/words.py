@@ -15,9 +15,7 @@ Array = npt.NDArray[np.float64]
 _MOST_TERMS = 8
 
 
-def in_words(
-    slopes: Array, constant: float, names: Sequence[str], *, most: int = _MOST_TERMS, times: str = "x"
-) -> str:
+def in_words(slopes: Array, constant: float, names: Sequence[str], *, most: int = _MOST_TERMS, times: str = "x") -> str:
     """An affine function of named features, rounded to three digits. Terms whose factor is zero are left out.
 
     >>> in_words(np.array([2.1, -0.3]), 1.2, ["petal length", "petal width"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from polyfold.analyses.shapley.result import Shapley
 from polyfold.errors import PolyfoldError

@@ -17,20 +17,19 @@ Ids = npt.NDArray[np.int64]
 class Fit:
     """`scores` (n, outputs) are the network's outputs, in floats; `answers` (n,) its classes, if it has any.
 
-    With true classes `right` is how many answers are right; with true outputs there are the mean and the largest
+    With true classes `right` is how many answers are right, and table[i, j] how often class i got the answer j; with true outputs there are the mean and the largest
     difference between the output and the truth.
     """
 
     scores: Array
     answers: Ids | None
     right: int | None
+    table: Ids | None
     mean_error: float | None
     largest_error: float | None
 
 
-def fit(
-    network: Network, X: Array, *, classes: bool, labels: Ids | None = None, targets: Array | None = None
-) -> Fit:
+def fit(network: Network, X: Array, *, classes: bool, labels: Ids | None = None, targets: Array | None = None) -> Fit:
     """The network at the rows of X, beside the truth if it is known. With one output class 1 is where it exceeds 0.
 
     >>> from polyfold.network.load import load
@@ -43,11 +42,16 @@ def fit(
     if classes:
         answers = (scores[:, 0] > 0).astype(np.int64) if scores.shape[1] == 1 else scores.argmax(axis=1)
     right = None if answers is None or labels is None else int((answers == labels).sum())
+    table = None
+    if answers is not None and labels is not None:
+        table = np.zeros((max(2, scores.shape[1]),) * 2, dtype=np.int64)
+        np.add.at(table, (labels, answers), 1)
     gaps = None if targets is None else np.abs(scores[:, 0] - targets)
     return Fit(
         scores,
         answers,
         right,
+        table,
         None if gaps is None else float(gaps.mean()),
         None if gaps is None else float(gaps.max()),
     )

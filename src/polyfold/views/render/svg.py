@@ -91,6 +91,8 @@ class _Drawing:
     def __init__(self, scene: Scene, name: str, description: str, standalone: bool) -> None:
         self.scene, self.name, self.description, self.standalone = scene, name, description, standalone
         self.notes = list(scene.notes)
+        # Labels outside of the frame.
+        self.unclipped: list[str] = []
         self.legend = _legend(scene.parts)
         self.bars = next((part for part in scene.parts if isinstance(part, Bars)), None)
         rows = _rows([text for _, text in self.legend.swatches])
@@ -107,7 +109,10 @@ class _Drawing:
 
     def _limits(self) -> tuple[tuple[float, float], tuple[float, float]]:
         if self.bars is not None:
-            return (0.0, float(max(1, len(self.bars.labels)))), (0.0, 1.08 * float(self.bars.heights.max(initial=0.0)) or 1.0)
+            return (0.0, float(max(1, len(self.bars.labels)))), (
+                0.0,
+                1.08 * float(self.bars.heights.max(initial=0.0)) or 1.0,
+            )
         if self.scene.axes.limits is not None:
             return self.scene.axes.limits[0], self.scene.axes.limits[1]
         points = np.concatenate([_places(part) for part in self.scene.parts] or [np.zeros((0, 2))])
@@ -139,7 +144,7 @@ class _Drawing:
             f'aria-labelledby="{self.name}-title {self.name}-text"><title id="{self.name}-title">{title}</title>'
             f'<desc id="{self.name}-text">{escape(self.description or self.scene.title)}</desc>{own}'
             f'<defs>{inside}</defs>{self._key()}<rect class="plot" {self._box()}/>'
-            f'<g clip-path="url(#{self.name}-frame)">{drawn}</g>{self._axes()}{below}</svg>'
+            f'<g clip-path="url(#{self.name}-frame)">{drawn}</g>{"".join(self.unclipped)}{self._axes()}{below}</svg>'
         )
 
     def _box(self) -> str:
@@ -152,18 +157,21 @@ class _Drawing:
         if self.bars is None:
             for value in _ticks(frame.x):
                 across = _n(frame.left + (value - frame.x[0]) / (frame.x[1] - frame.x[0]) * frame.width)
-                found.append(f'<line class="tick" x1="{across}" x2="{across}" y1="{_n(bottom)}" y2="{_n(bottom + 4)}"/>')
-                found.append(f'<text x="{across}" y="{_n(bottom + 16)}" text-anchor="middle">{value:g}</text>')
+                found.append(
+                    f'<line class="tick" x1="{across}" x2="{across}" y1="{_n(bottom)}" y2="{_n(bottom + 4)}"/>'
+                )
+                found.append(f'<text x="{across}" y="{_n(bottom + 16)}" text-anchor="middle">{_number(value)}</text>')
         for value in _ticks(frame.y):
             down = frame.top + (frame.y[1] - value) / (frame.y[1] - frame.y[0]) * frame.height
-            found.append(f'<line class="tick" x1="{_n(frame.left - 4)}" x2="{_n(frame.left)}" y1="{_n(down)}" y2="{_n(down)}"/>')
-            found.append(f'<text x="{_n(frame.left - 7)}" y="{_n(down + 4)}" text-anchor="end">{value:g}</text>')
+            found.append(
+                f'<line class="tick" x1="{_n(frame.left - 4)}" x2="{_n(frame.left)}" y1="{_n(down)}" y2="{_n(down)}"/>'
+            )
+            found.append(f'<text x="{_n(frame.left - 7)}" y="{_n(down + 4)}" text-anchor="end">{_number(value)}</text>')
         labels = [*self.scene.axes.labels, "", ""]
         middle = frame.left + frame.width / 2
         found.append(f'<text x="{_n(middle)}" y="{_n(bottom + 32)}" text-anchor="middle">{escape(labels[0])}</text>')
-        across, down = 11.0, frame.top + frame.height / 2
         found.append(
-            f'<text transform="translate({_n(across)} {_n(down)}) rotate(-90)" text-anchor="middle">'
+            f'<text transform="translate(11 {_n(frame.top + frame.height / 2)}) rotate(-90)" text-anchor="middle">'
             f"{escape(labels[1])}</text>"
         )
         return "".join(found)
@@ -186,9 +194,9 @@ class _Drawing:
             y += _LEGEND_ROW
             lo, hi = _ends(scale.values)
             side = 14.0
-            text = f"{lo:.4g}"
-            x = self.frame.left + len(text) * _LETTER + 6
-            found.append(f'<text x="{_n(self.frame.left)}" y="{_n(y + 9)}">{text}</text>')
+            low = f"{lo:.4g}"
+            x = self.frame.left + len(low) * _LETTER + 6
+            found.append(f'<text x="{_n(self.frame.left)}" y="{_n(y + 9)}">{low}</text>')
             found += [
                 f'<rect class="s{k}" x="{_n(x + side * k)}" y="{_n(y)}" width="{_n(side)}" height="11"/>'
                 for k in range(_STEPS)
@@ -239,15 +247,14 @@ class _Drawing:
     def _points(self, part: Points) -> str:
         places = self.frame.places(part.points)
         kinds = _kinds(part.colouring, len(places), "km")
-        named = part.colouring is not None and part.colouring.names is not None
         largest = 1.0 if part.sizes is None else float(part.sizes.max(initial=0.0)) or 1.0
         radii = np.full(len(places), _MARK) if part.sizes is None else 1.5 + 8.0 * np.sqrt(part.sizes / largest)
         if part.role == "marked":
             radii = radii + 2.5
-        paths = {
-            k: _marker(int(kinds[k][1:]) if named and kinds[k] != "kn" else 0, *places[k].tolist(), float(radii[k]))
-            for k in range(len(places))
-        }
+        shape = np.zeros(len(places))
+        if part.colouring is not None and part.colouring.names is not None:
+            shape = np.maximum(np.nan_to_num(part.colouring.values), 0.0)
+        paths = {k: _marker(int(shape[k]), places[k, 0], places[k, 1], float(radii[k])) for k in range(len(places))}
         return f'<g class="{part.role}">{_shapes(paths, kinds, part.hover)}</g>'
 
     def _drawn_bars(self, part: Bars) -> str:
@@ -262,15 +269,12 @@ class _Drawing:
                 f'<rect class="bar" x="{_n(x)}" y="{_n(y)}" width="{_n(0.8 * step)}" height="{_n(tall)}">'
                 f"{_tooltip(f'{label}: {height:g}')}</rect>"
             )
-        inside = "".join(found)
-        outside = "".join(
-            f'<text x="{_n(frame.left + step * (k + 0.5))}" y="{_n(frame.top + frame.height + 16)}" '
-            f'text-anchor="middle">{escape(label)}</text>'
-            for k, label in enumerate(part.labels)
-            if k % every == 0
-        )
-        # Labels lie below the frame, out of what is clipped.
-        return f'{inside}</g><g>{outside}'
+            if k % every == 0:
+                self.unclipped.append(
+                    f'<text x="{_n(frame.left + step * (k + 0.5))}" y="{_n(frame.top + frame.height + 16)}" '
+                    f'text-anchor="middle">{escape(label)}</text>'
+                )
+        return "".join(found)
 
 
 # -- legends
@@ -298,7 +302,7 @@ def _legend(parts: Sequence[Part]) -> _Legend:
                 swatches[part.name] = f'<g class="{part.role}"><path class="km" d="{_marker(0, 6, 5, 4)}"/></g>'
         elif colouring.names is None:
             scale = scale or colouring
-        else:
+        elif isinstance(part, Polygons | Segments | Points):
             for number in sorted({int(value) for value in colouring.values if isfinite(value) and value >= 0}):
                 text = colouring.names[number]
                 if isinstance(part, Points):
@@ -344,9 +348,7 @@ def _wrapped(note: str) -> list[str]:
 def _shapes(paths: dict[int, str], kinds: Sequence[str], hover: Sequence[str]) -> str:
     """One path a shape if they are few and have texts, else one path a colour."""
     if hover and len(paths) <= _TOOLTIPS:
-        return "".join(
-            f'<path{_class(kinds[k])} d="{path}">{_tooltip(hover[k])}</path>' for k, path in paths.items()
-        )
+        return "".join(f'<path{_class(kinds[k])} d="{path}">{_tooltip(hover[k])}</path>' for k, path in paths.items())
     together: dict[str, list[str]] = {}
     for k, path in paths.items():
         together.setdefault(kinds[k], []).append(path)
@@ -419,6 +421,11 @@ def _ticks(limits: tuple[float, float]) -> list[float]:
     # An end that misses a round number by rounding alone has its tick.
     first, last = ceil(round(lo / step, 6)), floor(round(hi / step, 6))
     return [round(k * step, 12 - floor(log10(step))) + 0.0 for k in range(first, last + 1)]
+
+
+def _number(value: float) -> str:
+    """A value beside its tick, with a true minus sign."""
+    return f"{value:g}".replace("-", "−")
 
 
 def _n(value: float) -> str:

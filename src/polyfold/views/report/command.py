@@ -72,9 +72,7 @@ def report(
     )
     left_out = len(found.found.left_out)
     more = "" if not left_out else f"; what was left out, and why, is in it ({left_out})"
-    Console().print(
-        f"report written to [bold]{out}[/]{more}: open it in a browser", soft_wrap=True, highlight=False
-    )
+    Console().print(f"report written to [bold]{out}[/]{more}: open it in a browser", soft_wrap=True, highlight=False)
     atlas = found.found.atlas
     if atlas is not None and atlas.certificate.failed_checks:
         names = ", ".join(item.name for item in atlas.certificate.failed_checks)
@@ -121,11 +119,13 @@ def _known(model: str, network: Network) -> _Known:
     if model not in BUNDLED or Path(model).exists():
         ending = Path(model).suffix.lower().removeprefix(".")
         return _Known((f"The network was read from the file {Path(model).name} ({ending or network.source}).",))
+    origin: tuple[str, ...]
     if model in bundled():
         facts = read(model)
         petals, species = iris_test()
         origin = (
-            "This network comes with polyfold. It tells three species of iris apart by the length and width of a flower's petals.",
+            "This network comes with polyfold. It tells three species of iris apart by the length and "
+            "width of a flower's petals.",
             f"It was trained on 90 of Fisher's 150 flowers; of those it knows {facts.facts['train_accuracy']:.1%}, and "
             f"{facts.facts['test_accuracy']:.1%} of the 60 that were kept apart.",
         )
@@ -134,11 +134,17 @@ def _known(model: str, network: Network) -> _Known:
     if model in _DIGITS:
         accuracy = _DIGITS[model]()["test_accuracy"]
         origin = (
-            "This network comes with polyfold. It reads handwritten digits, pictures of 28 × 28 pixels between 0 and 1, and "
+            "This network comes with polyfold. It reads handwritten digits, pictures of 28 × 28 pixels "
+            "between 0 and 1, and "
             f"knows {accuracy:.1%} of the 10,000 test pictures of the MNIST collection.",
         )
         pixels = tuple(f"pixel ({row}, {column})" for row in range(28) for column in range(28))
         return _Known(origin, pixels, tuple(map(str, range(10))))
     X, labels = blobs_data()
-    origin = ("This network comes with polyfold. It tells three clusters of points in the plane apart, and gets all of them right.",)
-    return _Known(origin, None, ("0", "1", "2"), X, tuple(map(str, labels.tolist())), "are those that it was trained with")
+    origin = (
+        "This network comes with polyfold. It tells three clusters of points in the plane apart, and "
+        "gets all of them right.",
+    )
+    return _Known(
+        origin, None, ("0", "1", "2"), X, tuple(map(str, labels.tolist())), "are those that it was trained with"
+    )

@@ -99,6 +99,11 @@ TERMS = (
         "walls?",
     ),
     Term(
+        "breakpoint",
+        "an input at which the formula changes, because a gate switches there.",
+        "breakpoints?",
+    ),
+    Term(
         "face",
         "a cell, a side of a cell, a side of such a side, and so on down to edges and corners.",
         "faces?",
@@ -110,8 +115,8 @@ TERMS = (
     ),
     Term(
         "Euler characteristic",
-        "faces counted with alternating signs (corners minus edges plus areas and so on): for a box it is 1, whatever "
-        "it is cut into, so that a wrong count would show.",
+        "faces counted with alternating signs (corners minus edges plus areas and so on): what it must be does not "
+        "depend on how the domain is cut, so that a wrong count would show; for a box it is 1.",
         "euler characteristic",
     ),
     Term(

@@ -80,7 +80,9 @@ class _Writer:
             case Note(text):
                 return f'<p class="note">{escape(text)}</p>'
             case Tiles(pairs):
-                tiles = "".join(f"<div><dt>{escape(what)}</dt><dd>{escape(number)}</dd></div>" for number, what in pairs)
+                tiles = "".join(
+                    f"<div><dt>{escape(what)}</dt><dd>{escape(number)}</dd></div>" for number, what in pairs
+                )
                 return f'<dl class="tiles">{tiles}</dl>'
             case Table():
                 return _table(block)

@@ -19,7 +19,7 @@ from polyfold.network.files import atomically
 from polyfold.views.report.collect.everything import collect
 from polyfold.views.report.found import Found
 from polyfold.views.report.page import page
-from polyfold.views.report.sections import closing, data, opening, pieces, pictures, single, statistics
+from polyfold.views.report.sections import closing, data, opening, pictures, pieces, single, statistics
 from polyfold.views.report.subject import Subject, subject
 
 SECONDS = 120.0
@@ -50,7 +50,9 @@ class Report:
 
     def __repr__(self) -> str:
         missing = len(self.found.left_out)
-        return f"Report on {self.found.subject.name}: {len(self.html) / 1000:,.0f} kB of HTML, {missing} things left out"
+        return (
+            f"Report on {self.found.subject.name}: {len(self.html) / 1000:,.0f} kB of HTML, {missing} things left out"
+        )
 
     @cached_property
     def html(self) -> str:
@@ -59,12 +61,17 @@ class Report:
         sections = [section for write in _SECTIONS if (section := write(self.found)) is not None]
         foot = (
             f"Written by polyfold {version('polyfold')}. This file needs no connection and loads nothing.",
-            f"Network {of.program.digest[:16]}, domain {of.domain.digest[:16]}: the first digits of their SHA-256 sums.",
+            (
+                f"Network {of.program.digest[:16]}, domain {of.domain.digest[:16]}: the first digits of their "
+                "SHA-256 sums."
+            ),
         )
         return page(f"Report on {of.name}", "What this network computes, exactly and in plain words", sections, foot)
 
     def _repr_html_(self) -> str:
-        return f'<iframe srcdoc="{escape(self.html, quote=True)}" style="width: 100%; height: 40rem; border: 0"></iframe>'
+        return (
+            f'<iframe srcdoc="{escape(self.html, quote=True)}" style="width: 100%; height: 40rem; border: 0"></iframe>'
+        )
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the page to a file, whole or not at all."""
@@ -90,7 +97,7 @@ def report(
     threads: int | None = None,
     progress: bool | Callable[[str], None] = False,
 ) -> Report:
-    """A page about one network that opens without a connection: counts with their proofs, formulas, statistics, pictures.
+    """A page about one network that opens without a connection: counts with proofs, formulas, statistics, pictures.
 
     What does not fit into the time, or cannot be asked of this network, is left out, and the page says so.
 
@@ -112,12 +119,8 @@ def report(
     >>> "<h1>Report on a network from arrays</h1>" in found.html
     True
     """
-    about = subject(
-        network, domain, data, labels, name=name, feature_names=feature_names, class_names=class_names
-    )
-    return report_on(
-        about, path=path, max_cells=max_cells, max_seconds=max_seconds, threads=threads, progress=progress
-    )
+    about = subject(network, domain, data, labels, name=name, feature_names=feature_names, class_names=class_names)
+    return report_on(about, path=path, max_cells=max_cells, max_seconds=max_seconds, threads=threads, progress=progress)
 
 
 def report_on(

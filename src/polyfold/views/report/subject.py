@@ -163,13 +163,13 @@ def _number(text: str) -> float | None:
     return value if isfinite(value) else None
 
 
-def _domain(
-    network: Network, domain: DomainLike, X: Array | None
-) -> tuple[Domain, tuple[Array, Array] | None, str]:
+def _domain(network: Network, domain: DomainLike, X: Array | None) -> tuple[Domain, tuple[Array, Array] | None, str]:
     dim = network.input_dim
     if domain is None and X is not None:
         domain = Box(*box_around(X))
-        why = "It is the box around the data, a tenth of their range wider on each side, because no other was asked for."
+        why = (
+            "It is the box around the data, a tenth of their range wider on each side, because no other was asked for."
+        )
     elif domain is None:
         why = "Neither a box nor data were given, so it is all inputs there are, without end."
     else:

@@ -27,7 +27,7 @@ def number(value: float) -> str:
     """
     if not isfinite(value):
         return "infinity" if value > 0 else "−infinity"
-    return _minus(f"{value + 0.0:.{_DIGITS}g}")
+    return f"{value + 0.0:.{_DIGITS}g}".replace("-", "−")
 
 
 def rounded_up(value: float) -> str:
@@ -50,11 +50,7 @@ def _directed(value: float, rounding: str) -> str:
     if not isfinite(value) or float(f"{value:.{_DIGITS}g}") == value:
         return number(value)
     kept = Context(prec=_DIGITS, rounding=rounding).create_decimal(Decimal(value))
-    return _minus(f"{float(kept) + 0.0:.{_DIGITS}g}")
-
-
-def _minus(text: str) -> str:
-    return text.replace("-", "−") if text.startswith("-") else text
+    return number(float(kept))
 
 
 def percent(part: float) -> str:
@@ -93,7 +89,8 @@ def formula(slopes: Array, constant: float, names: Sequence[str]) -> str:
     >>> formula(np.array([2.0, -0.5]), 1.0, ["a", "b"])
     '2 × a − 0.5 × b + 1'
     """
-    return _minus(in_words(slopes, constant, names, times="×").replace(" - ", " − "))
+    text = in_words(slopes, constant, names, times="×").replace(" - ", " − ")
+    return f"−{text[1:]}" if text.startswith("-") else text
 
 
 def between(lo: str, hi: str, name: str) -> str:
@@ -119,8 +116,15 @@ def inside(lo: Array, hi: Array, names: Sequence[str], whole: tuple[Array, Array
 
 
 def around(lo: Array, hi: Array, names: Sequence[str], whole: tuple[Array, Array] | None = None) -> str:
-    """A box that nothing sticks out of, its ends rounded outward."""
-    return _box(lo, hi, names, whole, rounded_down, rounded_up)
+    """How far something reaches, rounded; an end that is zero or the whole's, seen by the side's length, is just that.
+
+    >>> around(np.array([-8e-15]), np.array([1.0]), ["a"])
+    'a between 0 and 1'
+    """
+    side = np.where(np.isfinite(hi - lo) & (hi > lo), hi - lo, 1.0)
+    for limits in (np.zeros(len(lo)), *(() if whole is None else whole)):
+        lo, hi = (np.where(np.round((end - limits) / side, _DIGITS) == 0, limits, end) for end in (lo, hi))
+    return _box(lo, hi, names, whole, number, number)
 
 
 def _box(

@@ -34,7 +34,9 @@ def collect_around(of: Subject, whole: Whole | None, points: Array, answers: Ids
     changes, rows, inside = None, examples(answers, None, _EXAMPLES), np.zeros(0, dtype=np.int64)
     if parts is not None:
         inside = np.flatnonzero(parts.atlas.locate(points, outside="ignore") >= 0)[:_LOOKED_THROUGH]
-        everything = steps.do("how far data points are from another class", lambda: nearest_change(parts, points[inside]))
+        everything = steps.do(
+            "how far data points are from another class", lambda: nearest_change(parts, points[inside])
+        )
         if everything is not None:
             rows = inside[examples(answers[inside], everything.distance, _EXAMPLES)]
             changes = everything

@@ -12,7 +12,7 @@ from polyfold.views.report.collect.steps import Steps
 from polyfold.views.report.subject import Subject
 
 # In more dimensions than this the engine is tried only if the bounds promise few cells.
-_FEW_DIMENSIONS, _FEW_CELLS = 8, 10_000
+_FEW_DIMENSIONS, _FEW_CELLS = 8, 1_000_000
 # The only check of pf.certify that fails for want of time.
 _LOOKED_AT = "every cell was looked at"
 

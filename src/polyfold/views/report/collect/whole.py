@@ -39,13 +39,15 @@ def collect_whole(of: Subject, atlas: Atlas, steps: Steps) -> Whole:
         )
     elif not bounded:
         steps.leave_out(
-            "volumes, means, and how much room each class has",
+            "volumes and means" if of.classes is None else "volumes, means, and how much room each class has",
             "the domain has no end in some direction; give a box to have them",
         )
     merged = steps.do("linear regions", lambda: regions(atlas))
     outputs = range(min(atlas.outputs, MOST_OUTPUTS))
     if atlas.outputs > MOST_OUTPUTS:
-        steps.leave_out("extreme values of all outputs", f"there are {atlas.outputs}; the first {MOST_OUTPUTS} are there")
+        steps.leave_out(
+            "extreme values of all outputs", f"there are {atlas.outputs}; the first {MOST_OUTPUTS} are there"
+        )
     parts = None if of.classes is None else steps.do("classes", lambda: classes(atlas, max_seconds=steps.seconds(0.3)))
     boundary = None if parts is None or not few else steps.do("the decision boundary", lambda: decision_boundary(parts))
     measured = few and bounded
@@ -78,12 +80,17 @@ def collect_whole(of: Subject, atlas: Atlas, steps: Steps) -> Whole:
         None if moments is None else moments[0],
         None if moments is None else moments[1],
         steps.do("the Lipschitz constant", lambda: lipschitz(atlas)),
-        None if of.X is None or merged is None else steps.do("regions with data", lambda: summarise(
-            merged,
-            of.X,
-            None if of.labels is None or of.classes is None else [of.classes[k] for k in of.labels],
-            of.features,
-            of.outputs,
-            outside="ignore",
-        )),
+        None
+        if of.X is None or merged is None
+        else steps.do(
+            "regions with data",
+            lambda: summarise(
+                merged,
+                of.X,
+                None if of.labels is None or of.classes is None else [of.classes[k] for k in of.labels],
+                of.features,
+                of.outputs,
+                outside="ignore",
+            ),
+        ),
     )

@@ -27,7 +27,8 @@ def could_be_smaller(found: Found) -> Section | None:
     if saved:
         blocks.append(
             Paragraph(
-                f"Of {how_many(smaller.neurons_before, 'neuron')}, {saved:,} can be left out: the network with the other "
+                f"Of {how_many(smaller.neurons_before, 'neuron')}, {saved:,} can be left out: the network "
+                "with the other "
                 f"{smaller.neurons_after:,} is {smaller.guarantee}, on the domain."
             )
         )
@@ -35,13 +36,26 @@ def could_be_smaller(found: Found) -> Section | None:
         blocks.append(Table("Why neurons can go.", ("why", "neurons"), rows))
         steps = tuple((step.neuron, step.reason, step.proof) for step in smaller.steps[:_STEPS])
         more = "" if len(smaller.steps) <= _STEPS else f" The first {_STEPS} of {len(smaller.steps):,}."
-        table = Table(f"Each with its reason, and what proves it.{more}", ("neuron", "reason", "proof"), steps, (0, 1, 2))
+        table = Table(
+            f"Each with its reason, and what proves it.{more}", ("neuron", "reason", "proof"), steps, (0, 1, 2)
+        )
         blocks.append(Folded("Which neurons, and why", (table,)))
         blocks.append(Paragraph("polyfold reduce writes the smaller network to a file."))
     else:
-        blocks.append(Paragraph(f"None of the {how_many(smaller.neurons_before, 'neuron')} was found to be superfluous on the domain."))
+        blocks.append(
+            Paragraph(
+                f"None of the {how_many(smaller.neurons_before, 'neuron')} was found to be superfluous on the domain."
+                if smaller.neurons_before
+                else "It has no neurons that switch, so there is nothing to leave out."
+            )
+        )
     if smaller.undecided:
-        blocks.append(Note(f"Of {how_many(len(smaller.undecided), 'neuron')} it could not be decided whether they ever switch; some of them may be superfluous, too."))
+        blocks.append(
+            Note(
+                f"Of {how_many(len(smaller.undecided), 'neuron')} it could not be decided whether they ever "
+                "switch; some of them may be superfluous, too."
+            )
+        )
     return Section("smaller", "Could the network be smaller?", tuple(blocks))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from polyfold.analyses.overview.data import columns
+from polyfold.analyses.overview.fit import Fit
 from polyfold.errors import how_many
 from polyfold.views.report.blocks import Block, Folded, Items, Note, Paragraph, Section, Table, Tiles
 from polyfold.views.report.found import Found
@@ -36,7 +37,8 @@ def the_answers(found: Found) -> Section:
         tiles.append((f"{len(whole.atlas):,}", "flat pieces"))
         proved = whole.atlas.certificate.level == "certified"
         lines.append(
-            f"Where this report looks, the network is put together from exactly {how_many(len(whole.atlas), 'flat piece')}"
+            "Where this report looks, the network is put together from exactly "
+            f"{how_many(len(whole.atlas), 'flat piece')}"
             + (" (proved)" if proved else "")
             + ": on each of them it is one plain formula."
         )
@@ -54,7 +56,10 @@ def the_answers(found: Found) -> Section:
     if fit is not None and of.X is not None:
         if fit.right is not None:
             tiles.append((f"{fit.right:,} of {len(of.X):,}", "data points answered right"))
-            lines.append(f"It answers {fit.right:,} of {how_many(len(of.X), 'data point')} right ({percent(fit.right / len(of.X))}).")
+            lines.append(
+                f"It answers {fit.right:,} of {how_many(len(of.X), 'data point')} right "
+                f"({percent(fit.right / len(of.X))})."
+            )
         if fit.mean_error is not None:
             tiles.append((number(fit.mean_error), "off on average, on the data"))
     if whole is not None and whole.summary is not None:
@@ -65,19 +70,26 @@ def the_answers(found: Found) -> Section:
     changes = None if found.around is None else found.around.changes
     if changes is not None and len(changes) and np.isfinite(changes.distance).any():
         lines.append(
-            f"Of the data points looked at, the one nearest to a different answer is {number(float(changes.distance.min()))} "
+            "Of the data points looked at, the one nearest to a different answer is "
+            f"{number(float(changes.distance.min()))} "
             "away from it, measured straight through the space of inputs."
         )
     if found.reduction is not None:
         saved = found.reduction.neurons_before - found.reduction.neurons_after
         tiles.append((f"{saved:,} of {found.reduction.neurons_before:,}", "units not needed"))
         lines.append(
-            f"{saved:,} of its {found.reduction.neurons_before:,} inner units can be left out: what remains is {found.reduction.guarantee}."
+            f"{saved:,} of its {found.reduction.neurons_before:,} inner units can be left out: what "
+            f"remains is {found.reduction.guarantee}."
             if saved
             else "None of its inner units was found to be superfluous."
+            if found.reduction.neurons_before
+            else "It has no inner units that switch."
         )
     if found.left_out:
-        lines.append(f"{how_many(len(found.left_out), 'thing')} could not be computed; the section before the last says which, and why.")
+        lines.append(
+            f"{how_many(len(found.left_out), 'thing')} could not be computed; the section before the last "
+            "says which, and why."
+        )
     return Section("short", "In short", (Tiles(tuple(tiles)), Items(tuple(lines))))
 
 
@@ -96,19 +108,34 @@ def the_network(found: Found) -> Section:
     if widths:
         layers = how_many(len(widths), "layer")
         blocks.append(
-            Paragraph(f"Its neurons with a ReLU or a similar switch stand in {layers} of {listing([f'{w:,}' for w in widths])}.")
+            Paragraph(
+                f"Its neurons with a ReLU or a similar switch stand in {layers} of "
+                f"{listing([f'{w:,}' for w in widths])}."
+            )
         )
-        blocks.append(Paragraph(f"So it has {how_many(of.program.gates, 'gate')} in all, and what they do decides everything below."))
+        blocks.append(
+            Paragraph(
+                f"So it has {how_many(of.program.gates, 'gate')} in all, and what they do decides everything below."
+            )
+        )
     else:
         blocks.append(Paragraph("It has no switches at all: it is one and the same formula everywhere."))
     if of.classes is None:
         blocks.append(Paragraph(f"It puts out {listing(of.outputs)}, which is read as a quantity."))
     elif of.network.output_dim == 1:
         blocks.append(
-            Paragraph(f"It puts out one number and decides between two classes: {of.classes[0]} where it is 0 or less, {of.classes[1]} where it is more.")
+            Paragraph(
+                f"It puts out one number and decides between two classes: {of.classes[0]} where it is 0 or "
+                f"less, {of.classes[1]} where it is more."
+            )
         )
     else:
-        blocks.append(Paragraph(f"It puts out one score for each of {how_many(len(of.outputs), 'class')[:-1]}es: {listing(of.outputs, 10)}."))
+        blocks.append(
+            Paragraph(
+                f"It puts out one score for each of {how_many(len(of.outputs), 'class')[:-1]}es: "
+                f"{listing(of.outputs, 10)}."
+            )
+        )
     blocks += [Note(sentence) for sentence in of.network.stripped]
     rows = tuple(
         (
@@ -139,7 +166,8 @@ def where_we_look(found: Found) -> Section:
         if found.drawn:
             blocks.append(
                 Note(
-                    f"No data were given. Where single inputs are needed, {how_many(len(found.points), 'point')} drawn at "
+                    f"No data were given. Where single inputs are needed, {how_many(len(found.points), 'point')} "
+                    "drawn at "
                     "random from the domain stand in for them."
                     if found.points is not None
                     else ""
@@ -160,30 +188,32 @@ def where_we_look(found: Found) -> Section:
     )
     more = "" if len(rows) == len(of.features) else f" The first {len(rows)} of {len(of.features):,} features."
     blocks.append(Table(f"The data, feature by feature.{more}", ("feature", "least", "median", "greatest"), rows))
-    fit = found.fit
-    if fit is not None and fit.right is not None and of.labels is not None and of.classes is not None and fit.answers is not None:
+    if found.fit is not None:
+        blocks += _fit(of, found.fit, len(of.X))
+    return Section("domain", "Which inputs this report looks at", tuple(blocks))
+
+
+def _fit(of: Subject, fit: Fit, count: int) -> list[Block]:
+    blocks: list[Block] = []
+    if fit.right is not None and fit.table is not None and of.classes is not None:
+        share = percent(fit.right / count)
         blocks.append(
-            Paragraph(f"Their true classes are known: the network is right on {fit.right:,} of {len(of.X):,} ({percent(fit.right / len(of.X))}).")
+            Paragraph(f"Their true classes are known: the network is right on {fit.right:,} of {count:,} ({share}).")
         )
         if len(of.classes) <= _ROWS:
-            blocks.append(
-                Table(
-                    "How often which true class (rows) got which answer (columns).",
-                    ("true class", *of.classes),
-                    tuple(
-                        (name, *(f"{int(((of.labels == i) & (fit.answers == j)).sum()):,}" for j in range(len(of.classes))))
-                        for i, name in enumerate(of.classes)
-                    ),
-                )
+            rows = tuple(
+                (name, *(f"{times:,}" for times in fit.table[k].tolist())) for k, name in enumerate(of.classes)
             )
-    if fit is not None and fit.mean_error is not None and fit.largest_error is not None:
+            caption = "How often which true class (rows) got which answer (columns)."
+            blocks.append(Table(caption, ("true class", *of.classes), rows))
+    if fit.mean_error is not None and fit.largest_error is not None:
         blocks.append(
             Paragraph(
                 f"Their true outputs are known: the network is off by {number(fit.mean_error)} on average and by "
                 f"{number(fit.largest_error)} at most."
             )
         )
-    return Section("domain", "Which inputs this report looks at", tuple(blocks))
+    return blocks
 
 
 def _domain(of: Subject) -> str:

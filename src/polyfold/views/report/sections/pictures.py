@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -43,11 +45,14 @@ def _line(found: Found, atlas: Atlas) -> list[Block]:
         outputs=of.outputs,
         title=f"The network over {of.features[0]}",
     )
-    caption = f"What the network puts out (height) for every {of.features[0]}: straight on each cell, with a dot where a gate switches."
+    caption = (
+        f"What the network puts out (height) for every {of.features[0]}: straight on each cell, with "
+        "a dot where a gate switches."
+    )
     if of.classes is not None:
         caption += " The strip at the bottom says which class wins."
     said = f"A line of {how_many(len(atlas), 'straight piece')}" + (" for each output." if atlas.outputs > 1 else ".")
-    return [Figure(scene, caption + (" Open marks are the data." if of.X is not None else ""), said)]
+    return [Figure(_noted(scene, atlas), caption + (" Open marks are the data." if of.X is not None else ""), said)]
 
 
 def _plane(found: Found, atlas: Atlas) -> list[Block]:
@@ -57,23 +62,31 @@ def _plane(found: Found, atlas: Atlas) -> list[Block]:
     blocks: list[Block] = []
     if whole.classes is not None and of.classes is not None and atlas.outputs > 1:
         scene = classes_scene(
-            whole.classes, data=of.X, labels=of.labels, inputs=of.features, outputs=of.outputs, title="Which answer where"
+            whole.classes,
+            data=of.X,
+            labels=of.labels,
+            inputs=of.features,
+            outputs=of.outputs,
+            title="Which answer where",
         )
         blocks.append(
             Figure(
-                scene,
-                "Colours say which class wins; thin lines are the walls between cells, and the thick line is the decision boundary."
-                + _marks(found),
+                _noted(scene, atlas),
+                "Colours say which class wins; thin lines are the walls between cells, and the thick line is "
+                "the decision boundary." + _marks(found),
                 f"The domain with {of.features[0]} to the right and {of.features[1]} upward, coloured by the answer: "
                 f"{listing([name for k, name in enumerate(of.classes) if (whole.classes.label == k).any()])}.",
             )
         )
     steep = 0
-    scene = cells_scene(atlas, colour="slope", output=steep, inputs=of.features, outputs=of.outputs, title="How steep it is where")
+    scene = cells_scene(
+        atlas, colour="slope", output=steep, inputs=of.features, outputs=of.outputs, title="How steep it is where"
+    )
     blocks.append(
         Figure(
-            scene,
-            f"All {how_many(len(atlas), 'cell')}, coloured by how steeply the output {of.outputs[steep]} changes there. "
+            _noted(scene, atlas),
+            f"{'All ' if len(atlas) > 1 else ''}{how_many(len(atlas), 'cell')}, coloured by how steeply "
+            f"the output {of.outputs[steep]} changes there. "
             "Point at a cell to read its pattern and its affine map.",
             f"{how_many(len(atlas), 'cell')} with straight sides that fill the domain without gaps.",
         )
@@ -84,7 +97,11 @@ def _plane(found: Found, atlas: Atlas) -> list[Block]:
 def _marks(found: Found) -> str:
     if found.subject.X is None:
         return ""
-    return " Marks are the data, in the colour of their true class." if found.subject.labels is not None else " Marks are the data."
+    return (
+        " Marks are the data, in the colour of their true class."
+        if found.subject.labels is not None
+        else " Marks are the data."
+    )
 
 
 def _cut(found: Found, cut: Cut) -> list[Block]:
@@ -94,16 +111,22 @@ def _cut(found: Found, cut: Cut) -> list[Block]:
         one, other = cut.features
         names: tuple[str, ...] = (of.features[one], of.features[other])
         text = (
-            f"The network has {of.network.input_dim:,} inputs, too many for one picture. This is a slice through the data: {names[0]} and "
-            f"{names[1]} vary, and every other feature stays at its median. The two were chosen because they move the outputs most."
+            f"The network has {of.network.input_dim:,} inputs, too many for one picture. This is a slice "
+            f"through the data: {names[0]} and "
+            f"{names[1]} vary, and every other feature stays at its median. The two were chosen because "
+            "they move the outputs most."
         )
         data = found.points[:, list(cut.features)] if found.points is not None else None
-        caution = "Marks are the data, seen along the slice: most of them lie before or behind it, so that their own answers may differ."
+        caution = (
+            "Marks are the data, seen along the slice: most of them lie before or behind it, so that "
+            "their own answers may differ."
+        )
     else:
         names = ("from the first point to the second", "from the first point to the third")
         what = "points drawn at random" if found.drawn else "data points"
         text = (
-            f"The network has {of.network.input_dim:,} inputs, too many for one picture. This is a slice: the plane through three {what}, "
+            f"The network has {of.network.input_dim:,} inputs, too many for one picture. This is a slice: "
+            f"the plane through three {what}, "
             "which are the marks in it."
         )
         data, caution = _CORNERS, "Outside the triangle between the marks, inputs need not lie in the domain."
@@ -112,16 +135,34 @@ def _cut(found: Found, cut: Cut) -> list[Block]:
     return blocks
 
 
-def _cut_figure(found: Found, cut: Cut, names: tuple[str, ...], data: npt.NDArray[np.float64] | None, caution: str) -> Figure:
+def _cut_figure(
+    found: Found, cut: Cut, names: tuple[str, ...], data: npt.NDArray[np.float64] | None, caution: str
+) -> Figure:
     of = found.subject
     labels = of.labels if cut.features is not None else None
     if cut.classes is not None and of.classes is not None and cut.atlas.outputs > 1:
-        scene: Scene = classes_scene(cut.classes, data=data, labels=labels, inputs=names, outputs=of.outputs, title="Which answer where, on a slice")
+        scene: Scene = classes_scene(
+            cut.classes,
+            data=data,
+            labels=labels,
+            inputs=names,
+            outputs=of.outputs,
+            title="Which answer where, on a slice",
+        )
         won = [name for k, name in enumerate(of.classes) if (cut.classes.label == k).any()]
-        caption = "Colours say which class wins on the slice; thin lines are walls, the thick line is the decision boundary."
+        caption = (
+            "Colours say which class wins on the slice; thin lines are walls, the thick line is the decision boundary."
+        )
         said = f"A slice, coloured by the answer: {listing(won)}."
     else:
-        scene = cells_scene(cut.atlas, colour="output", data=data, inputs=names, outputs=of.outputs, title="The output on a slice")
+        scene = cells_scene(
+            cut.atlas, colour="output", data=data, inputs=names, outputs=of.outputs, title="The output on a slice"
+        )
         caption = f"The cells of the slice, coloured by the output {of.outputs[0]} in their middle."
         said = f"A slice with {number(float(len(cut.atlas)))} cells, coloured by the output."
-    return Figure(scene, f"{caption} {caution}".strip(), said)
+    return Figure(_noted(scene, cut.atlas), f"{caption} {caution}".strip(), said)
+
+
+def _noted(scene: Scene, atlas: Atlas) -> Scene:
+    """Notes say what a view cuts off: nothing, where the domain has an end, since then the view is all of it."""
+    return replace(scene, notes=()) if atlas.bounded.all() else scene

@@ -35,12 +35,18 @@ def how_many_pieces(found: Found) -> Section:
     whole = found.whole
     blocks: list[Block] = [
         Paragraph(
-            "Each gate is on for some inputs and off for others, so every input has a pattern. Where the pattern stays "
-            "the same, nothing switches."
+            "At every input each gate is on or off, so every input has a pattern. Where the pattern stays the same, "
+            "nothing switches."
         ),
     ]
     if whole is not None:
-        blocks.append(Paragraph(f"On the domain there are {how_many(len(whole.atlas), 'cell')}: no more, and no fewer."))
+        blocks.append(
+            Paragraph(
+                f"On the domain there are {len(whole.atlas):,} cells: no more, and no fewer."
+                if len(whole.atlas) > 1
+                else "All of the domain is 1 cell: nothing switches anywhere on it."
+            )
+        )
         if whole.regions is not None:
             same = len(whole.regions) == len(whole.atlas)
             blocks.append(
@@ -48,8 +54,11 @@ def how_many_pieces(found: Found) -> Section:
                     "On each cell the network is one affine map. "
                     + (
                         f"No two neighbours have the same one, so there are {len(whole.regions):,} regions as well."
+                        if same and len(whole.atlas) > 1
+                        else "So the cell is 1 region, too."
                         if same
-                        else f"Some neighbours have the same one: taken together there are {how_many(len(whole.regions), 'region')}."
+                        else "Some neighbours have the same one: taken together there are "
+                        f"{how_many(len(whole.regions), 'region')}."
                     )
                 )
             )
@@ -63,10 +72,16 @@ def how_many_pieces(found: Found) -> Section:
 def _not_listed(found: Found) -> list[Block]:
     counted = found.count
     if counted is not None and counted.complete:
-        text = f"On the domain there are exactly {how_many(counted.cells, 'cell')}. They were counted, but are too many to be listed here."
+        text = (
+            f"On the domain there are exactly {how_many(counted.cells, 'cell')}. They were counted, but "
+            "are too many to be listed here."
+        )
     elif found.atlas is not None and len(found.atlas):
         least = max(len(found.atlas), 0 if counted is None else counted.cells)
-        text = f"At least {how_many(least, 'cell')} were found on the domain before a limit ended the search; there are more."
+        text = (
+            f"At least {how_many(least, 'cell')} were found on the domain before a limit ended the "
+            "search; there are more."
+        )
     else:
         text = "The cells of this network were not listed: see the section before the last for the reason."
     return [Note(text), Paragraph("On each cell the network is one affine map all the same.")]
@@ -75,9 +90,19 @@ def _not_listed(found: Found) -> list[Block]:
 def _certificate(certificate: Certificate) -> list[Block]:
     blocks: list[Block] = []
     if certificate.failed_checks:
-        blocks.append(Note("A check FAILED, so nothing in this report can be relied on. This is a fault of polyfold's: please report it."))
+        blocks.append(
+            Note(
+                "A check FAILED, so nothing in this report can be relied on. This is a fault of polyfold's: "
+                "please report it."
+            )
+        )
     elif certificate.level == "certified":
-        blocks.append(Paragraph("The certificate says “certified”: this is a proof, not an estimate. Of every cell three things are shown:"))
+        blocks.append(
+            Paragraph(
+                "The certificate says “certified”: this is a proof, not an estimate. Of every cell three "
+                "things are shown:"
+            )
+        )
         blocks.append(Items(_PROVED))
         blocks.append(
             Paragraph(
@@ -102,18 +127,25 @@ def _certificate(certificate: Certificate) -> list[Block]:
 
 def _bounds(found: Found) -> list[Block]:
     entries = [entry for entry in found.bounds if entry.value is not None and entry.kind != "facets"]
-    rows = tuple((_KINDS[entry.kind], in_short(entry.value), entry.name) for entry in entries if entry.value is not None)
+    rows = tuple(
+        (_KINDS[entry.kind], in_short(entry.value), entry.name) for entry in entries if entry.value is not None
+    )
     if found.whole is not None:
         rows = (("cells that this network has", f"{len(found.whole.atlas):,}", "counted"), *rows)
     unknown = tuple((entry.name, entry.reason or "") for entry in found.bounds if entry.value is None)
     text = "How many cells could there be? Theory gives an upper bound from the sizes of the layers alone"
     if found.whole is not None and len(found.whole.atlas):
-        text += f"; the lowest is {in_short(found.bounds.upper)}, and this network stays far below it." if found.bounds.upper > 10 * len(
-            found.whole.atlas
-        ) else f"; the lowest is {in_short(found.bounds.upper)}."
+        text += (
+            f"; the lowest is {in_short(found.bounds.upper)}, and this network stays far below it."
+            if found.bounds.upper > 10 * len(found.whole.atlas)
+            else f"; the lowest is {in_short(found.bounds.upper)}."
+        )
     else:
         text += f"; the lowest is {in_short(found.bounds.upper)}."
-    blocks: list[Block] = [Paragraph(text), Table("Numbers of cells, counted and by theory.", ("", "cells", "who says so"), rows, (0, 2))]
+    blocks: list[Block] = [
+        Paragraph(text),
+        Table("Numbers of cells, counted and by theory.", ("", "cells", "who says so"), rows, (0, 2)),
+    ]
     if unknown:
         table = Table("Results that say nothing about this network.", ("name", "why"), unknown, (0, 1))
         blocks.append(Folded("Results that do not apply here", (table,)))
@@ -130,34 +162,42 @@ def how_they_fit(found: Found) -> Section | None:
     if whole.facets is not None:
         blocks.append(
             Paragraph(
-                f"Neighbouring cells meet in facets: {atlas.inner_facets:,} between cells, and {atlas.boundary_facets:,} "
+                f"Neighbouring cells meet in facets: {atlas.inner_facets:,} between cells, and "
+                f"{atlas.boundary_facets:,} "
                 f"where the domain ends. A cell has {number(whole.facets.mean)} of them on average."
             )
         )
-        blocks.append(_histogram(whole.facets))
+        if (whole.facets.distribution > 0).sum() > 1:
+            blocks.append(_histogram(whole.facets))
         rows = tuple(
-            (name, f"{count:,}") for name, count in zip(whole.facets.layers, whole.facets.layer_facets.tolist(), strict=True)
+            (name, f"{count:,}")
+            for name, count in zip(whole.facets.layers, whole.facets.layer_facets.tolist(), strict=True)
         )
         if rows:
             blocks.append(Table("Which layer's walls the facets between cells lie on.", ("layer", "facets"), rows))
     if whole.f_vector is not None:
-        rows = tuple(
-            (str(k), _dimension(k, atlas.dim), f"{count:,}") for k, count in enumerate(whole.f_vector)
-        )
+        faces = tuple((str(k), _dimension(k, atlas.dim), f"{count:,}") for k, count in enumerate(whole.f_vector))
         blocks.append(Paragraph("Cells, their sides, the sides of these and so on down to corners are all faces."))
-        blocks.append(Table("The f-vector, each face counted once.", ("dimension", "faces", "how many"), rows, (0, 1)))
+        blocks.append(Table("The f-vector, each face counted once.", ("dimension", "faces", "how many"), faces, (0, 1)))
         euler = atlas.euler_characteristic()
-        sums = " ".join(f"{'−' if k % 2 else '+'} {count:,}" for k, count in enumerate(whole.f_vector)).removeprefix("+ ")
-        blocks.append(Paragraph(f"Their Euler characteristic is {sums} = {euler:,}".replace("-", "−") + _expected(whole, euler)))
+        sums = " ".join(f"{'−' if k % 2 else '+'} {count:,}" for k, count in enumerate(whole.f_vector)).removeprefix(
+            "+ "
+        )
+        blocks.append(
+            Paragraph(f"Their Euler characteristic is {sums} = {euler:,}".replace("-", "−") + _expected(whole, euler))
+        )
     if whole.diameter is not None:
         blocks.append(_neighbours(whole))
     return Section("fit", "How the pieces fit together", tuple(blocks))
 
 
 def _expected(whole: Whole, euler: int) -> str:
-    if not whole.atlas.bounded.all():
+    if whole.atlas.bounded.all():
+        return ", as it must be." if euler == 1 else ", but it should be 1: a fault of polyfold's."
+    if whole.atlas.domain.rows:
         return "."
-    return ", as it must be for a domain without holes." if euler == 1 else ", but it should be 1: a fault of polyfold's."
+    right = euler == (-1) ** whole.atlas.dim
+    return ", as it must be on a whole space." if right else ", which cannot be: a fault of polyfold's."
 
 
 def _dimension(k: int, dim: int) -> str:
@@ -199,11 +239,15 @@ def largest_pieces(found: Found) -> Section | None:
     A, c = whole.atlas.maps(order)
     share = volumes / volumes.sum()
     text = (
-        f"The {how_many(len(order), 'largest cell')} of {len(volumes):,} fill {percent(float(share[order].sum()))} of the domain. "
+        f"The {how_many(len(order), 'largest cell')} of {len(volumes):,} fill "
+        f"{percent(float(share[order].sum()))} of the domain. "
         "On each of them the network is exactly this affine map (numbers rounded here):"
     )
     if len(order) == len(volumes):
-        text = "These are all cells, with how much of the domain each fills and the affine map that the network is there (numbers rounded):"
+        text = (
+            "These are all cells, with how much of the domain each fills and the affine map that the "
+            "network is there (numbers rounded):"
+        )
     rows = []
     for row, cell in enumerate(order.tolist()):
         for k, name in enumerate(of.outputs[:_LARGEST]):

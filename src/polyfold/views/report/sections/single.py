@@ -35,12 +35,21 @@ def how_safe(found: Found) -> Section | None:
             rows.append((_row(found, row), "not found in time" if np.isnan(distance) else number(distance), name))
         blocks.append(
             Paragraph(
-                f"And how far does the formula around {'a data point' if not found.drawn else 'a point'} hold? Up to the nearest "
+                f"How far does the formula around {'a data point' if not found.drawn else 'a point'} hold? Up "
+                "to the nearest "
                 "wall, nothing switches at all."
             )
         )
-        blocks.append(Table("Distance to the nearest wall, and the gate that switches there.", ("point", "distance", "gate"), tuple(rows), (0, 2)))
-    return Section("safe", "How safe the answers are", tuple(blocks)) if blocks else None
+        blocks.append(
+            Table(
+                "Distance to the nearest wall, and the gate that switches there.",
+                ("point", "distance", "gate"),
+                tuple(rows),
+                (0, 2),
+            )
+        )
+    title = "How safe the answers are" if of.classes is not None else "How far the formulas hold"
+    return Section("safe", title, tuple(blocks)) if blocks else None
 
 
 def _changes(found: Found, around: Around) -> list[Block]:
@@ -51,7 +60,8 @@ def _changes(found: Found, around: Around) -> list[Block]:
         return [Paragraph("The whole domain gets one answer, so that nothing near the data is answered otherwise.")]
     blocks: list[Block] = [
         Paragraph(
-            f"How far must an input be moved before the answer changes? For {how_many(len(changes), 'data point')} the nearest "
+            "How far must an input be moved before the answer changes? For "
+            f"{how_many(len(changes), 'data point')} the nearest "
             f"such place in the domain was found: it is {number(float(finite.min()))} away for the least safe one, and "
             f"{number(float(np.median(finite)))} or more for half of them."
         )
@@ -72,16 +82,28 @@ def _changes(found: Found, around: Around) -> list[Block]:
     rows = tuple(dict.fromkeys(rows))[:_NEAREST]
     label = "distance to the nearest other answer"
     said = f"The least is {number(float(finite.min()))}, the largest {number(float(finite.max()))}."
-    blocks.append(Figure(histogram(finite, label, thing="data point"), "How many data points (height) are how far from another answer.", said))
+    blocks.append(
+        Figure(
+            histogram(finite, label, thing="data point"),
+            "How many data points (height) are how far from another answer.",
+            said,
+        )
+    )
     blocks.append(
         Table(
-            "The data points nearest to another answer. At the place named the two answers tie; beyond it the other one wins.",
+            "The data points nearest to another answer. At the place named the two answers tie; beyond "
+            "it the other one wins.",
             ("data point", "answer", "distance", "other answer", "where"),
             rows,
             (0, 1, 3, 4),
         )
     )
-    blocks.append(Paragraph(f"No place with another answer is nearer than that, up to rounding (at most {number(float(changes.gap.max(initial=0.0)))})."))
+    blocks.append(
+        Paragraph(
+            "No place with another answer is nearer than that, up to rounding (at most "
+            f"{number(float(changes.gap.max(initial=0.0)))})."
+        )
+    )
     return blocks
 
 
@@ -107,15 +129,34 @@ def what_features_add(found: Found) -> Section | None:
         return None
     blocks: list[Block] = []
     if found.whole is None and around.maps is not None:
-        blocks.append(Paragraph("Around each of these points the network is exactly one affine map (numbers rounded here; of long formulas the largest terms):"))
+        blocks.append(
+            Paragraph(
+                "Around each of these points the network is exactly one affine map (numbers rounded here; of "
+                "long formulas the largest terms):"
+            )
+        )
         rows = []
         for k, row in enumerate(around.rows[: len(around.maps)].tolist()):
             scores = found.fit.scores[row] if found.fit is not None else None
             top = 0 if scores is None or len(of.outputs) == 1 else int(scores.argmax())
             said = formula(around.maps.A[k, top], float(around.maps.c[k, top]), of.features)
             open_ = len(around.maps.undecided[k])
-            rows.append((_row(found, row), of.outputs[top], said, "proved" if not open_ else f"{how_many(open_, 'gate')} could not be decided"))
-        blocks.append(Table("The map around each point, for the output that is largest there.", ("point", "output", "formula", "switches"), tuple(rows), (0, 1, 2, 3)))
+            rows.append(
+                (
+                    _row(found, row),
+                    of.outputs[top],
+                    said,
+                    "proved" if not open_ else f"{how_many(open_, 'gate')} could not be decided",
+                )
+            )
+        blocks.append(
+            Table(
+                "The map around each point, for the output that is largest there.",
+                ("point", "output", "formula", "switches"),
+                tuple(rows),
+                (0, 1, 2, 3),
+            )
+        )
     if around.shapley is not None:
         blocks += _shapley(found, around, around.shapley)
     return Section("features", "What each feature adds", tuple(blocks)) if blocks else None
@@ -126,11 +167,18 @@ def _shapley(found: Found, around: Around, values: Shapley) -> list[Block]:
     assert local is not None
     together = np.flatnonzero(local.points > 1)
     if not len(together):
-        return [Note("Shapley values compare an input with the other data in its cell. Each of the data points looked at is alone in its cell, so there is nothing to compare with.")]
+        return [
+            Note(
+                "Shapley values compare an input with the other data in its cell. Each of the data points "
+                "looked at is alone in its cell, so there is nothing to compare with."
+            )
+        ]
     blocks: list[Block] = [
         Paragraph(
-            "Why does the network say what it says about one input? Shapley values answer that in shares that add up: the base value is what the formula "
-            "gives for the average of the data in the same cell, and each feature's share is what this input's value of it adds."
+            "Why does the network say what it says about one input? Shapley values answer that in shares "
+            "that add up: the base value is what the formula "
+            "gives for the average of the data in the same cell, and each feature's share is what this "
+            "input's value of it adds."
         )
     ]
     for k in together[:3].tolist():
@@ -138,13 +186,19 @@ def _shapley(found: Found, around: Around, values: Shapley) -> list[Block]:
         order = np.argsort(-np.abs(values.values[k, :, top]), kind="stable")
         shown, rest = order[:_FEATURES], order[_FEATURES:]
         rows = [("base value", "", number(float(values.base_values[k, top])))]
-        rows += [(of.features[j], number(float(values.X[k, j])), number(float(values.values[k, j, top]))) for j in shown.tolist()]
+        rows += [
+            (of.features[j], number(float(values.X[k, j])), number(float(values.values[k, j, top])))
+            for j in shown.tolist()
+        ]
         if len(rest):
-            rows.append((f"{how_many(len(rest), 'other feature')}", "", number(float(values.values[k, rest, top].sum()))))
+            rows.append(
+                (f"{how_many(len(rest), 'other feature')}", "", number(float(values.values[k, rest, top].sum())))
+            )
         rows.append(("sum: the output", "", number(float(values.outputs[k, top]))))
         blocks.append(
             Table(
-                f"{_row(found, int(around.rows[k]))}: what adds up to the output “{of.outputs[top]}”, against {how_many(int(local.points[k]), 'data point')} of its cell.",
+                f"{_row(found, int(around.rows[k]))}: what adds up to the output “{of.outputs[top]}”, against "
+                f"{how_many(int(local.points[k]), 'data point')} of its cell.",
                 ("feature", "its value", "adds"),
                 tuple(rows),
             )
@@ -185,7 +239,9 @@ def _graph(found: Found, cut: Cut) -> Figure:
     caption = "The outputs on the way: straight between two dots, with a kink where a gate switches."
     if scene.parts and isinstance(scene.parts[0], Polygons):
         caption += " The strip at the bottom says which output is the largest."
-    return Figure(scene, caption, f"{how_many(len(shown), 'line')} of {how_many(len(cut.atlas), 'straight piece')} each.")
+    return Figure(
+        scene, caption, f"{how_many(len(shown), 'line')} of {how_many(len(cut.atlas), 'straight piece')} each."
+    )
 
 
 def _answers(cut: Cut, classes: tuple[str, ...] | None) -> str:
