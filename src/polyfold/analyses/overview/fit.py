@@ -17,8 +17,8 @@ Ids = npt.NDArray[np.int64]
 class Fit:
     """`scores` (n, outputs) are the network's outputs, in floats; `answers` (n,) its classes, if it has any.
 
-    With true classes `right` is how many answers are right, and table[i, j] how often class i got the answer j; with true outputs there are the mean and the largest
-    difference between the output and the truth.
+    With true classes `right` is how many answers are right, and table[i, j] how often class i got the answer j; with
+    true outputs there are the mean and the largest difference between the output and the truth.
     """
 
     scores: Array

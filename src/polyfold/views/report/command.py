@@ -124,26 +124,25 @@ def _known(model: str, network: Network) -> _Known:
         facts = read(model)
         petals, species = iris_test()
         origin = (
-            "This network comes with polyfold. It tells three species of iris apart by the length and "
-            "width of a flower's petals.",
-            f"It was trained on 90 of Fisher's 150 flowers; of those it knows {facts.facts['train_accuracy']:.1%}, and "
-            f"{facts.facts['test_accuracy']:.1%} of the 60 that were kept apart.",
+            "This network comes with polyfold. It tells three species of iris apart by the length and width of a "
+            "flower's petals.",
+            f"It was trained on 90 of Fisher's 150 flowers; of those it knows {facts.facts['train_accuracy']:.1%}, "
+            f"and {facts.facts['test_accuracy']:.1%} of the 60 that were kept apart.",
         )
         said = "are flowers that the network has not seen in training"
         return _Known(origin, facts.inputs, facts.outputs, petals, species, said)
     if model in _DIGITS:
         accuracy = _DIGITS[model]()["test_accuracy"]
         origin = (
-            "This network comes with polyfold. It reads handwritten digits, pictures of 28 × 28 pixels "
-            "between 0 and 1, and "
-            f"knows {accuracy:.1%} of the 10,000 test pictures of the MNIST collection.",
+            "This network comes with polyfold. It reads handwritten digits, pictures of 28 × 28 pixels between 0 "
+            f"and 1, and knows {accuracy:.1%} of the 10,000 test pictures of the MNIST collection.",
         )
         pixels = tuple(f"pixel ({row}, {column})" for row in range(28) for column in range(28))
         return _Known(origin, pixels, tuple(map(str, range(10))))
     X, labels = blobs_data()
     origin = (
-        "This network comes with polyfold. It tells three clusters of points in the plane apart, and "
-        "gets all of them right.",
+        "This network comes with polyfold. It tells three clusters of points in the plane apart, and gets all of "
+        "them right.",
     )
     return _Known(
         origin, None, ("0", "1", "2"), X, tuple(map(str, labels.tolist())), "are those that it was trained with"

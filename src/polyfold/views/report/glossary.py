@@ -38,7 +38,7 @@ TERMS = (
     ),
     Term(
         "layer",
-        "a group of neurons side by side, all of which read what the layers before them put out.",
+        "a group of neurons side by side, all of which read what came out before them.",
         "layers?",
     ),
     Term(

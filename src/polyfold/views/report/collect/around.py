@@ -102,7 +102,7 @@ def _cut(
     atlas = steps.do(what, work)
     if atlas is None:
         return None
-    if not atlas.complete:
+    if not steps.complete(atlas):
         steps.leave_out(what, f"it has more than {len(atlas):,} cells; {atlas.certificate.stopped_by} ended the search")
         return None
     parts = None

@@ -25,8 +25,8 @@ def collect_cells(
     if of.domain.dim > _FEW_DIMENSIONS and known.upper > _FEW_CELLS:
         steps.leave_out(
             what,
-            f"it was not tried, since with {how_many(of.domain.dim, 'input')} there may be {in_short(known.upper)} of "
-            "them, and a single one may take longer than the time given",
+            f"it was not tried, since with {how_many(of.domain.dim, 'input')} there may be {in_short(known.upper)} "
+            "of them, and a single one may take longer than the time given",
         )
         return None, None
     atlas = steps.do(
@@ -35,7 +35,7 @@ def collect_cells(
     )
     if atlas is None:
         return None, None
-    if not atlas.complete:
+    if not steps.complete(atlas):
         stopped = "max_cells" if atlas.certificate.stopped_by == "max_cells" else "the time limit"
         steps.leave_out(what, f"there are more than {how_many(len(atlas), 'cell')}; {stopped} ended the search")
         number = "the number of all cells"

@@ -11,6 +11,7 @@ from polyfold.analyses.bounds.bounds import bounds
 from polyfold.analyses.overview.fit import fit
 from polyfold.analyses.overview.inventory import inventory
 from polyfold.analyses.reduction.reduce import reduce
+from polyfold.analyses.reduction.result import Reduction
 from polyfold.views.report.collect.around import collect_around, collect_line, collect_plane
 from polyfold.views.report.collect.cells import collect_cells
 from polyfold.views.report.collect.steps import Steps
@@ -24,6 +25,8 @@ MAX_CELLS = 100_000
 # So many points stand in for data where there are none.
 _DRAWN = 3
 _PLANE = 2
+# Weights become rationals, at about this rate; that cannot be interrupted.
+_WEIGHTS_A_SECOND = 20_000
 
 
 def collect(
@@ -45,13 +48,10 @@ def collect(
         inputs = of.network.input_dim
         line = collect_line(of, points, answers, steps) if inputs > 1 else None
         plane = collect_plane(of, points, answers, steps) if inputs > _PLANE else None
-    smaller = steps.do(
-        "the search for neurons that the network can do without",
-        lambda: reduce(of.network, of.domain, max_seconds=steps.seconds(0.5)),
-    )
+    parts = inventory(of.network)
     return Found(
         of,
-        inventory(of.network),
+        parts,
         known,
         atlas,
         counted,
@@ -62,9 +62,18 @@ def collect(
         around,
         line,
         plane,
-        smaller,
+        _smaller(of, sum(item.weights for item in parts), steps),
         tuple(steps.left_out),
     )
+
+
+def _smaller(of: Subject, weights: int, steps: Steps) -> Reduction | None:
+    what = "the search for neurons that the network can do without"
+    left, least = steps.seconds(1.0), weights / _WEIGHTS_A_SECOND
+    if left is not None and left < least:
+        steps.leave_out(what, f"with {weights:,} weights it takes {least:.1f} s or more, and less was left")
+        return None
+    return steps.do(what, lambda: reduce(of.network, of.domain, max_seconds=steps.seconds(0.5)))
 
 
 def _points(of: Subject, steps: Steps) -> tuple[Array | None, bool]:

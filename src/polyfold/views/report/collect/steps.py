@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from polyfold.atlas.atlas import Atlas
 from polyfold.engine.watch import check_seconds
 from polyfold.errors import PolyfoldError
 from polyfold.views.report.found import LeftOut
@@ -30,6 +31,12 @@ class Steps:
         if self._limit is None:
             return None
         return max(_LEAST, share * (self._limit - (time.perf_counter() - self._started)))
+
+    def complete(self, atlas: Atlas) -> bool:
+        """Whether all cells were found. Ctrl-C, which ends a search, is meant for the report as well."""
+        if atlas.certificate.stopped_by == "interrupt":
+            raise KeyboardInterrupt
+        return atlas.complete
 
     def leave_out(self, what: str, why: str) -> None:
         self.left_out.append(LeftOut(what, why))

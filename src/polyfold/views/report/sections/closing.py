@@ -27,9 +27,8 @@ def could_be_smaller(found: Found) -> Section | None:
     if saved:
         blocks.append(
             Paragraph(
-                f"Of {how_many(smaller.neurons_before, 'neuron')}, {saved:,} can be left out: the network "
-                "with the other "
-                f"{smaller.neurons_after:,} is {smaller.guarantee}, on the domain."
+                f"Of {how_many(smaller.neurons_before, 'neuron')}, {saved:,} can be left out: the network with the "
+                f"other {smaller.neurons_after:,} is {smaller.guarantee}, on the domain."
             )
         )
         rows = tuple((_KINDS[kind], f"{count:,}") for kind, count in smaller.counts.items())
@@ -52,8 +51,8 @@ def could_be_smaller(found: Found) -> Section | None:
     if smaller.undecided:
         blocks.append(
             Note(
-                f"Of {how_many(len(smaller.undecided), 'neuron')} it could not be decided whether they ever "
-                "switch; some of them may be superfluous, too."
+                f"Of {how_many(len(smaller.undecided), 'neuron')} it could not be decided whether they ever switch; "
+                "some of them may be superfluous, too."
             )
         )
     return Section("smaller", "Could the network be smaller?", tuple(blocks))

@@ -22,8 +22,8 @@ def where_the_data_are(found: Found) -> Section | None:
     blocks: list[Block] = [
         Paragraph(
             f"{how_many(summary.points - summary.outside, 'data point')} lie in {len(summary):,} of "
-            f"{how_many(len(summary) + summary.unused, 'region')}; {summary.unused:,} hold none. So for these data the "
-            f"network is nothing but {how_many(len(summary), 'affine map')}, one for each region:"
+            f"{how_many(len(summary) + summary.unused, 'region')}; {summary.unused:,} hold none. So for these data "
+            f"the network is nothing but {how_many(len(summary), 'affine map')}, one for each region:"
         )
     ]
     if summary.outside:
@@ -72,8 +72,8 @@ def _answers(of: Subject, whole: Whole, region: int) -> str:
     if len(won) == 1:
         return f" All of it is answered {won[0]}."
     return (
-        f" Within it the answer is {' or '.join([', '.join(won[:-1]), won[-1]])}: whichever formula "
-        "below gives the largest score."
+        f" Within it the answer is {' or '.join([', '.join(won[:-1]), won[-1]])}: whichever formula below gives the "
+        "largest score."
     )
 
 
@@ -95,8 +95,8 @@ def what_decides(found: Found) -> Section | None:
         )
         blocks.append(
             Paragraph(
-                "How much of the domain does each class win? An input drawn at random, all of the domain "
-                "equally likely, gets these answers:"
+                "How much of the domain does each class win? An input drawn at random, all of the domain equally "
+                "likely, gets these answers:"
             )
         )
         blocks.append(Table("Part of the domain that each class wins.", ("class", "part", "size"), rows))
@@ -112,8 +112,8 @@ def what_decides(found: Found) -> Section | None:
     if silent:
         blocks.append(
             Note(
-                f"Nowhere on the domain is the answer {listing(silent)}: another class always has the larger "
-                "score, or the same one and comes first."
+                f"Nowhere on the domain is the answer {listing(silent)}: another class always has the larger score, "
+                "or the same one and comes first."
             )
         )
     blocks += _boundary(found, whole)
@@ -145,8 +145,8 @@ def _boundary(found: Found, whole: Whole) -> list[Block]:
         return [Paragraph("There is no decision boundary: the whole domain gets one answer.")]
     blocks: list[Block] = [
         Paragraph(
-            f"The decision boundary is made of {how_many(len(whole.boundary), 'straight piece')}. It was not sampled: "
-            "cells were cut where classes tie, so every piece of it is known."
+            f"The decision boundary is made of {how_many(len(whole.boundary), 'straight piece')}. It was not "
+            "sampled: cells were cut where classes tie, so every piece of it is known."
         )
     ]
     if whole.borders is not None:

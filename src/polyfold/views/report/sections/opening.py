@@ -49,8 +49,8 @@ def the_answers(found: Found) -> Section:
         )
     else:
         lines.append(
-            "The network is put together from flat pieces, on each of which it is one plain formula. Here they are too "
-            "many to list, so this report looks around single points."
+            "The network is put together from flat pieces, on each of which it is one plain formula. Here they are "
+            "too many to list, so this report looks around single points."
         )
     fit = found.fit
     if fit is not None and of.X is not None:
@@ -71,15 +71,14 @@ def the_answers(found: Found) -> Section:
     if changes is not None and len(changes) and np.isfinite(changes.distance).any():
         lines.append(
             "Of the data points looked at, the one nearest to a different answer is "
-            f"{number(float(changes.distance.min()))} "
-            "away from it, measured straight through the space of inputs."
+            f"{number(float(changes.distance.min()))} away from it, measured straight through the space of inputs."
         )
     if found.reduction is not None:
         saved = found.reduction.neurons_before - found.reduction.neurons_after
         tiles.append((f"{saved:,} of {found.reduction.neurons_before:,}", "units not needed"))
         lines.append(
-            f"{saved:,} of its {found.reduction.neurons_before:,} inner units can be left out: what "
-            f"remains is {found.reduction.guarantee}."
+            f"{saved:,} of its {found.reduction.neurons_before:,} inner units can be left out: what remains is "
+            f"{found.reduction.guarantee}."
             if saved
             else "None of its inner units was found to be superfluous."
             if found.reduction.neurons_before
@@ -87,8 +86,8 @@ def the_answers(found: Found) -> Section:
         )
     if found.left_out:
         lines.append(
-            f"{how_many(len(found.left_out), 'thing')} could not be computed; the section before the last "
-            "says which, and why."
+            f"{how_many(len(found.left_out), 'thing')} could not be computed; the section before the last says "
+            "which, and why."
         )
     return Section("short", "In short", (Tiles(tuple(tiles)), Items(tuple(lines))))
 
@@ -125,8 +124,8 @@ def the_network(found: Found) -> Section:
     elif of.network.output_dim == 1:
         blocks.append(
             Paragraph(
-                f"It puts out one number and decides between two classes: {of.classes[0]} where it is 0 or "
-                f"less, {of.classes[1]} where it is more."
+                f"It puts out one number and decides between two classes: {of.classes[0]} where it is 0 or less, "
+                f"{of.classes[1]} where it is more."
             )
         )
     else:
@@ -167,8 +166,7 @@ def where_we_look(found: Found) -> Section:
             blocks.append(
                 Note(
                     f"No data were given. Where single inputs are needed, {how_many(len(found.points), 'point')} "
-                    "drawn at "
-                    "random from the domain stand in for them."
+                    "drawn at random from the domain stand in for them."
                     if found.points is not None
                     else ""
                 )

@@ -46,8 +46,8 @@ def _line(found: Found, atlas: Atlas) -> list[Block]:
         title=f"The network over {of.features[0]}",
     )
     caption = (
-        f"What the network puts out (height) for every {of.features[0]}: straight on each cell, with "
-        "a dot where a gate switches."
+        f"What the network puts out (height) for every {of.features[0]}: straight on each cell, with a dot where a "
+        "gate switches."
     )
     if of.classes is not None:
         caption += " The strip at the bottom says which class wins."
@@ -72,9 +72,10 @@ def _plane(found: Found, atlas: Atlas) -> list[Block]:
         blocks.append(
             Figure(
                 _noted(scene, atlas),
-                "Colours say which class wins; thin lines are the walls between cells, and the thick line is "
-                "the decision boundary." + _marks(found),
-                f"The domain with {of.features[0]} to the right and {of.features[1]} upward, coloured by the answer: "
+                "Colours say which class wins; thin lines are the walls between cells, and the thick line is the "
+                "decision boundary." + _marks(found),
+                f"The domain with {of.features[0]} to the right and {of.features[1]} upward, coloured by the "
+                "answer: "
                 f"{listing([name for k, name in enumerate(of.classes) if (whole.classes.label == k).any()])}.",
             )
         )
@@ -85,9 +86,8 @@ def _plane(found: Found, atlas: Atlas) -> list[Block]:
     blocks.append(
         Figure(
             _noted(scene, atlas),
-            f"{'All ' if len(atlas) > 1 else ''}{how_many(len(atlas), 'cell')}, coloured by how steeply "
-            f"the output {of.outputs[steep]} changes there. "
-            "Point at a cell to read its pattern and its affine map.",
+            f"{'All ' if len(atlas) > 1 else ''}{how_many(len(atlas), 'cell')}, coloured by how steeply the output "
+            f"{of.outputs[steep]} changes there. Point at a cell to read its pattern and its affine map.",
             f"{how_many(len(atlas), 'cell')} with straight sides that fill the domain without gaps.",
         )
     )
@@ -111,23 +111,21 @@ def _cut(found: Found, cut: Cut) -> list[Block]:
         one, other = cut.features
         names: tuple[str, ...] = (of.features[one], of.features[other])
         text = (
-            f"The network has {of.network.input_dim:,} inputs, too many for one picture. This is a slice "
-            f"through the data: {names[0]} and "
-            f"{names[1]} vary, and every other feature stays at its median. The two were chosen because "
-            "they move the outputs most."
+            f"The network has {of.network.input_dim:,} inputs, too many for one picture. This is a slice through "
+            f"the data: {names[0]} and {names[1]} vary, and every other feature stays at its median. The two were "
+            "chosen because they move the outputs most."
         )
         data = found.points[:, list(cut.features)] if found.points is not None else None
         caution = (
-            "Marks are the data, seen along the slice: most of them lie before or behind it, so that "
-            "their own answers may differ."
+            "Marks are the data, seen along the slice: most of them lie before or behind it, so that their own "
+            "answers may differ."
         )
     else:
         names = ("from the first point to the second", "from the first point to the third")
         what = "points drawn at random" if found.drawn else "data points"
         text = (
-            f"The network has {of.network.input_dim:,} inputs, too many for one picture. This is a slice: "
-            f"the plane through three {what}, "
-            "which are the marks in it."
+            f"The network has {of.network.input_dim:,} inputs, too many for one picture. This is a slice: the plane "
+            f"through three {what}, which are the marks in it."
         )
         data, caution = _CORNERS, "Outside the triangle between the marks, inputs need not lie in the domain."
     blocks: list[Block] = [Paragraph(text), Paragraph(f"The slice meets {how_many(len(cut.atlas), 'cell')}.")]

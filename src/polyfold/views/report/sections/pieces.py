@@ -35,8 +35,8 @@ def how_many_pieces(found: Found) -> Section:
     whole = found.whole
     blocks: list[Block] = [
         Paragraph(
-            "At every input each gate is on or off, so every input has a pattern. Where the pattern stays the same, "
-            "nothing switches."
+            "At every input each gate is on or off, so every input has a pattern. Where the pattern stays the "
+            "same, nothing switches."
         ),
     ]
     if whole is not None:
@@ -73,14 +73,14 @@ def _not_listed(found: Found) -> list[Block]:
     counted = found.count
     if counted is not None and counted.complete:
         text = (
-            f"On the domain there are exactly {how_many(counted.cells, 'cell')}. They were counted, but "
-            "are too many to be listed here."
+            f"On the domain there are exactly {how_many(counted.cells, 'cell')}. They were counted, but are too "
+            "many to be listed here."
         )
     elif found.atlas is not None and len(found.atlas):
         least = max(len(found.atlas), 0 if counted is None else counted.cells)
         text = (
-            f"At least {how_many(least, 'cell')} were found on the domain before a limit ended the "
-            "search; there are more."
+            f"At least {how_many(least, 'cell')} were found on the domain before a limit ended the search; there "
+            "are more."
         )
     else:
         text = "The cells of this network were not listed: see the section before the last for the reason."
@@ -92,23 +92,24 @@ def _certificate(certificate: Certificate) -> list[Block]:
     if certificate.failed_checks:
         blocks.append(
             Note(
-                "A check FAILED, so nothing in this report can be relied on. This is a fault of polyfold's: "
-                "please report it."
+                "A check FAILED, so nothing in this report can be relied on. This is a fault of polyfold's: please "
+                "report it."
             )
         )
     elif certificate.level == "certified":
         blocks.append(
             Paragraph(
-                "The certificate says “certified”: this is a proof, not an estimate. Of every cell three "
-                "things are shown:"
+                "The certificate says “certified”: this is a proof, not an estimate. Of every cell three things "
+                "are shown:"
             )
         )
         blocks.append(Items(_PROVED))
         blocks.append(
             Paragraph(
-                "So no way leads out of the cells listed, except out of the domain; hence they fill it, and none is "
-                "missing. The proof calculates with bounds on every rounding error, and in exact whole numbers where "
-                "these cannot tell. It uses no samples and no tolerances, and it does not ask how the list was made."
+                "So no way leads out of the cells listed, except out of the domain; hence they fill it, and none "
+                "is missing. The proof calculates with bounds on every rounding error, and in exact whole numbers "
+                "where these cannot tell. It uses no samples and no tolerances, and it does not ask how the list "
+                "was made."
             )
         )
     else:
@@ -163,8 +164,8 @@ def how_they_fit(found: Found) -> Section | None:
         blocks.append(
             Paragraph(
                 f"Neighbouring cells meet in facets: {atlas.inner_facets:,} between cells, and "
-                f"{atlas.boundary_facets:,} "
-                f"where the domain ends. A cell has {number(whole.facets.mean)} of them on average."
+                f"{atlas.boundary_facets:,} where the domain ends. A cell has {number(whole.facets.mean)} of them "
+                "on average."
             )
         )
         if (whole.facets.distribution > 0).sum() > 1:
@@ -239,14 +240,13 @@ def largest_pieces(found: Found) -> Section | None:
     A, c = whole.atlas.maps(order)
     share = volumes / volumes.sum()
     text = (
-        f"The {how_many(len(order), 'largest cell')} of {len(volumes):,} fill "
-        f"{percent(float(share[order].sum()))} of the domain. "
-        "On each of them the network is exactly this affine map (numbers rounded here):"
+        f"The {how_many(len(order), 'largest cell')} of {len(volumes):,} fill {percent(float(share[order].sum()))} "
+        "of the domain. On each of them the network is exactly this affine map (numbers rounded here):"
     )
     if len(order) == len(volumes):
         text = (
-            "These are all cells, with how much of the domain each fills and the affine map that the "
-            "network is there (numbers rounded):"
+            "These are all cells, with how much of the domain each fills and the affine map that the network is "
+            "there (numbers rounded):"
         )
     rows = []
     for row, cell in enumerate(order.tolist()):

@@ -35,9 +35,8 @@ def how_safe(found: Found) -> Section | None:
             rows.append((_row(found, row), "not found in time" if np.isnan(distance) else number(distance), name))
         blocks.append(
             Paragraph(
-                f"How far does the formula around {'a data point' if not found.drawn else 'a point'} hold? Up "
-                "to the nearest "
-                "wall, nothing switches at all."
+                f"How far does the formula around {'a data point' if not found.drawn else 'a point'} hold? Up to "
+                "the nearest wall, nothing switches at all."
             )
         )
         blocks.append(
@@ -60,10 +59,9 @@ def _changes(found: Found, around: Around) -> list[Block]:
         return [Paragraph("The whole domain gets one answer, so that nothing near the data is answered otherwise.")]
     blocks: list[Block] = [
         Paragraph(
-            "How far must an input be moved before the answer changes? For "
-            f"{how_many(len(changes), 'data point')} the nearest "
-            f"such place in the domain was found: it is {number(float(finite.min()))} away for the least safe one, and "
-            f"{number(float(np.median(finite)))} or more for half of them."
+            f"How far must an input be moved before the answer changes? For {how_many(len(changes), 'data point')} "
+            f"the nearest such place in the domain was found: it is {number(float(finite.min()))} away for the "
+            f"least safe one, and {number(float(np.median(finite)))} or more for half of them."
         )
     ]
     order = np.argsort(changes.distance, kind="stable")
@@ -91,8 +89,8 @@ def _changes(found: Found, around: Around) -> list[Block]:
     )
     blocks.append(
         Table(
-            "The data points nearest to another answer. At the place named the two answers tie; beyond "
-            "it the other one wins.",
+            "The data points nearest to another answer. At the place named the two answers tie; beyond it the "
+            "other one wins.",
             ("data point", "answer", "distance", "other answer", "where"),
             rows,
             (0, 1, 3, 4),
@@ -131,8 +129,8 @@ def what_features_add(found: Found) -> Section | None:
     if found.whole is None and around.maps is not None:
         blocks.append(
             Paragraph(
-                "Around each of these points the network is exactly one affine map (numbers rounded here; of "
-                "long formulas the largest terms):"
+                "Around each of these points the network is exactly one affine map (numbers rounded here; of long "
+                "formulas the largest terms):"
             )
         )
         rows = []
@@ -159,7 +157,7 @@ def what_features_add(found: Found) -> Section | None:
         )
     if around.shapley is not None:
         blocks += _shapley(found, around, around.shapley)
-    return Section("features", "What each feature adds", tuple(blocks)) if blocks else None
+    return Section("features", "Why the network says what it says", tuple(blocks)) if blocks else None
 
 
 def _shapley(found: Found, around: Around, values: Shapley) -> list[Block]:
@@ -169,16 +167,15 @@ def _shapley(found: Found, around: Around, values: Shapley) -> list[Block]:
     if not len(together):
         return [
             Note(
-                "Shapley values compare an input with the other data in its cell. Each of the data points "
-                "looked at is alone in its cell, so there is nothing to compare with."
+                "Shapley values compare an input with the other data in its cell. Each of the data points looked "
+                "at is alone in its cell, so there is nothing to compare with."
             )
         ]
     blocks: list[Block] = [
         Paragraph(
-            "Why does the network say what it says about one input? Shapley values answer that in shares "
-            "that add up: the base value is what the formula "
-            "gives for the average of the data in the same cell, and each feature's share is what this "
-            "input's value of it adds."
+            "Why does the network say what it says about one input? Shapley values answer that in shares that add "
+            "up: the base value is what the formula gives for the average of the data in the same cell, and each "
+            "feature's share is what this input's value of it adds."
         )
     ]
     for k in together[:3].tolist():
@@ -215,9 +212,9 @@ def on_the_way(found: Found) -> Section | None:
     what = "a point drawn at random" if found.drawn else "one data point"
     blocks: list[Block] = [
         Paragraph(
-            f"Walk straight from {what} ({_row(found, one)}) to another ({_row(found, other)}). The way leads through "
-            f"{how_many(len(cut.atlas), 'cell')}, so the formula changes {how_many(len(cut.atlas) - 1, 'time')}."
-            + _answers(cut, of.classes)
+            f"Walk straight from {what} ({_row(found, one)}) to another ({_row(found, other)}). The way leads "
+            f"through {how_many(len(cut.atlas), 'cell')}, so the formula changes "
+            f"{how_many(len(cut.atlas) - 1, 'time')}." + _answers(cut, of.classes)
         )
     ]
     if len(cut.atlas) <= _MOST_PIECES:

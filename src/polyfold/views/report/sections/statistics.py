@@ -17,9 +17,8 @@ def exact_statistics(found: Found) -> Section | None:
     if whole.lowest is not None and whole.highest is not None:
         blocks.append(
             Paragraph(
-                "A plain formula on a piece with straight sides is smallest and largest in corners, so the "
-                "extreme values of "
-                "the network are found exactly, as fractions of whole numbers; they are rounded here."
+                "A plain formula on a piece with straight sides is smallest and largest in corners, so the extreme "
+                "values of the network are found exactly, as fractions of whole numbers; they are rounded here."
             )
         )
         rows = []
@@ -37,8 +36,8 @@ def exact_statistics(found: Found) -> Section | None:
         if any(one.ray is not None for one in (*whole.lowest, *whole.highest)):
             blocks.append(
                 Note(
-                    "The domain has no end, and an output grows or falls for ever in some direction: then there "
-                    "is no extreme value."
+                    "The domain has no end, and an output grows or falls for ever in some direction: then there is "
+                    "no extreme value."
                 )
             )
     if whole.mean is not None and whole.deviation is not None:
@@ -48,8 +47,8 @@ def exact_statistics(found: Found) -> Section | None:
         ]
         blocks.append(
             Paragraph(
-                "The mean of each output over the whole domain comes from the volumes and centres of the "
-                "cells, not from samples; only rounding is left."
+                "The mean of each output over the whole domain comes from the volumes and centres of the cells, "
+                "not from samples; only rounding is left."
             )
         )
         blocks.append(
@@ -64,11 +63,9 @@ def exact_statistics(found: Found) -> Section | None:
         cells = listing([str(cell) for cell in steepest.cells.tolist()])
         blocks.append(
             Paragraph(
-                f"The Lipschitz constant on the domain is {number(steepest.value)}: when an input moves by "
-                "some distance, "
-                f"all outputs together move by at most {number(steepest.value)} times as much (both measured "
-                "straight). "
-                "No smaller number would do: it is reached in "
+                f"The Lipschitz constant on the domain is {number(steepest.value)}: when an input moves by some "
+                f"distance, all outputs together move by at most {number(steepest.value)} times as much (both "
+                "measured straight, and rounded here). No smaller number would do: it is reached in "
                 f"{'cell' if len(steepest.cells) == 1 else 'cells'} {cells}."
             )
         )
