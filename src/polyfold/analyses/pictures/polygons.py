@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.pictures.view import View
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.generators import Generators
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -20,12 +21,14 @@ Ids = npt.NDArray[np.int64]
 class Polygons:
     """Polygon i is the part of cell `cells[i]` in the view: corners points[start[i]:start[i + 1]], counter-clockwise.
 
-    Cells that do not reach into the view are left out.
+    Cells that do not reach into the view are left out. `cut` says which ones go on beyond it, if it is
+    known.
     """
 
     cells: Ids
     start: Ids
     points: Array
+    cut: npt.NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -51,11 +54,12 @@ class Polygons:
 def polygons(atlas: Atlas, view: View, cells: Any = None) -> Polygons:
     """The parts of cells (all unless given) that lie in the view."""
     ids = atlas.ids(cells)
-    lo, hi = atlas.bounding_boxes(ids)
+    spanned = atlas.generators(ids)
+    lo, hi = spanned.bounding_boxes()
     seen = ((lo < view.hi) & (hi > view.lo)).all(axis=1)
-    inside = seen & ((lo >= view.lo) & (hi <= view.hi)).all(axis=1)
+    inside = np.asarray(seen & ((lo >= view.lo) & (hi <= view.hi)).all(axis=1))
     found: list[Array] = [np.empty((0, 2))] * len(ids)
-    for item, corners in zip(np.flatnonzero(inside), _in_order(atlas, ids[inside]), strict=True):
+    for item, corners in zip(np.flatnonzero(inside), _in_order(atlas, ids, spanned, inside), strict=True):
         found[item] = corners
     cut = np.flatnonzero(seen & ~inside)
     rows = atlas.halfspaces(ids[cut])
@@ -65,7 +69,7 @@ def polygons(atlas: Atlas, view: View, cells: Any = None) -> Polygons:
     kept = [item for item, corners in enumerate(found) if len(corners) > 2]
     start = np.concatenate([[0], np.cumsum([len(found[item]) for item in kept])]).astype(np.int64)
     points = np.concatenate([found[item] for item in kept]) if kept else np.empty((0, 2))
-    return Polygons(ids[kept], start, points)
+    return Polygons(ids[kept], start, points, ~inside[kept])
 
 
 def clipped(corners: Array, A: Array, b: Array) -> Array:
@@ -85,9 +89,11 @@ def clipped(corners: Array, A: Array, b: Array) -> Array:
     return corners
 
 
-def _in_order(atlas: Atlas, ids: Ids) -> list[Array]:
-    """The corners of bounded cells, counter-clockwise."""
-    found = atlas.generators(ids)
-    away = found.points - atlas.witnesses[ids][found.owner]
-    order = np.lexsort((np.arctan2(away[:, 1], away[:, 0]), found.owner))
-    return np.split(found.points[order], found.start[1:-1]) if len(found) else []
+def _in_order(atlas: Atlas, ids: Ids, spanned: Generators, chosen: npt.NDArray[np.bool_]) -> list[Array]:
+    """The corners of those of the cells that are chosen, which are bounded, counter-clockwise."""
+    rows = np.flatnonzero(chosen[spanned.owner])
+    owner = spanned.owner[rows]
+    away = spanned.points[rows] - atlas.witnesses[ids][owner]
+    order = rows[np.lexsort((np.arctan2(away[:, 1], away[:, 0]), owner))]
+    ends = np.cumsum(np.diff(spanned.start)[chosen])
+    return np.split(spanned.points[order], ends[:-1]) if len(ends) else []

@@ -10,7 +10,7 @@ import numpy as np
 from polyfold.network.extras import require
 from polyfold.views.render import style
 from polyfold.views.render.plotly import all_notes, height_by_width, is_solid, limits_of
-from polyfold.views.render.style import LOOKS, PLAIN_FROM, Shades, shades
+from polyfold.views.render.style import LOOKS, Shades, shades
 from polyfold.views.scene.shapes import (
     Bars,
     Curve,
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _WIDTH, _HEIGHT, _PANEL, _PICTURE, _AROUND = 6.4, 5.2, 3.6, 1.1, 1.1
 _WRAP = 95
+# From this many polygons on they have no outlines.
+_PLAIN_FROM = 20_000
 # So many entries beside each other in a figure of usual width; in all, more are no help.
 _ENTRIES, _LEGEND = 4, 16
 
@@ -56,8 +58,14 @@ def draw(drawing: Drawing) -> Figure:
     _legend(figure, "outside right upper" if beside else "outside upper center", beside)
     if not beside:
         figure.axes[0].set_title(drawing.title, fontsize=11)
-    _finish(figure, drawing.title if beside else "", all_notes(drawing, scenes))
+    _finish(figure, drawing.title if beside else "", (*all_notes(drawing, scenes), *_plain_notes(scenes)))
     return figure
+
+
+def _plain_notes(scenes: tuple[Scene, ...]) -> tuple[str, ...]:
+    counts = [len(p.start) - 1 for scene in scenes for p in scene.parts if isinstance(p, Polygons) and p.role == "cell"]
+    text = "Outlines are left out, since there are {:,} polygons."
+    return tuple(text.format(count) for count in counts if count >= _PLAIN_FROM)
 
 
 def _legend(figure: Figure, place: str, one_column: bool) -> None:
@@ -114,7 +122,7 @@ def _polygons(axes: Any, part: Polygons, layer: int) -> None:
 
     count = len(part.start) - 1
     found, look = shades(part.colouring, count, part.role, area=True), LOOKS[part.role]
-    edge = 0.0 if count >= PLAIN_FROM else look.width
+    edge = 0.0 if count >= _PLAIN_FROM else look.width
     axes.add_collection(
         PolyCollection(
             np.split(part.points, part.start[1:-1]) if count else [],

@@ -1,8 +1,9 @@
 """Scenes as Plotly figures: few traces, whatever the number of shapes.
 
 Filled polygons are one trace a colour: rings with gaps between them. Such a trace can say one text at most, so texts
-are on invisible dots of one more trace, spread over the polygons. Large scenes are drawn by WebGL, all of their traces,
-since Plotly puts those of WebGL above all others. See docs/adr/0031-plots.md.
+are on invisible dots of one more trace, spread over the polygons. Many polygons are an image at the back instead; many
+lines and points are drawn by WebGL, and then all of them, since Plotly puts those above all others. See
+docs/adr/0031-plots.md.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.analyses.pictures.raster import raster
 from polyfold.analyses.pictures.spread import middles, spread
+from polyfold.analyses.pictures.view import View
 from polyfold.network.extras import require
 from polyfold.views.render import style
-from polyfold.views.render.style import LOOKS, PLAIN_FROM, Shades, shades, what_is_left_out
+from polyfold.views.render.png import data_uri
+from polyfold.views.render.style import LOOKS, Shades, colour_notes, shades
 from polyfold.views.scene.shapes import (
     Bars,
     Curve,
@@ -39,8 +43,10 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
-# From this many shapes on, WebGL draws them; SVG is sharper, and everywhere.
+# From this many lines, points or texts on, WebGL draws them; SVG is sharper, and everywhere.
 WEBGL_FROM = 2_000
+# From this many on, polygons are an image with so many points along its longer side.
+IMAGE_FROM, IMAGE_SIDE = 5_000, 2_000
 # Texts are on a lattice of so many points along either side, besides one for each shape.
 _ACROSS = 24
 _HEIGHT, _PANEL, _PICTURE, _WIDTH = 480, 320, 150, 860
@@ -62,7 +68,8 @@ def draw(drawing: Drawing) -> Figure:
     )
     for column, scene in enumerate(scenes, start=1):
         _fill(figure, scene, column)
-    _finish(figure, drawing.title, all_notes(drawing, scenes), _height(scenes), 30 if titles else 8)
+    notes = (*all_notes(drawing, scenes), *image_notes(scenes))
+    _finish(figure, drawing.title, notes, _height(scenes), 30 if titles else 8)
     return figure
 
 
@@ -85,8 +92,15 @@ def all_notes(drawing: Scene | Panels, scenes: tuple[Scene, ...]) -> tuple[str, 
     """What is to be said below a figure, each thing once."""
     said = [*drawing.notes]
     for scene in scenes:
-        said += [*scene.notes, *what_is_left_out(scene)]
+        said += [*scene.notes, *colour_notes(scene)]
     return tuple(dict.fromkeys(said))
+
+
+def image_notes(scenes: tuple[Scene, ...]) -> tuple[str, ...]:
+    """That polygons became an image, if they did."""
+    counts = [len(p.start) - 1 for scene in scenes for p in scene.parts if isinstance(p, Polygons) and is_image(p)]
+    what = f"drawn as an image of {IMAGE_SIDE:,} points a side, without outlines: a smaller view shows them as polygons"
+    return tuple(f"{count:,} polygons are {what}." for count in counts)
 
 
 def is_solid(scene: Scene) -> bool:
@@ -103,11 +117,13 @@ def _dimension(part: Part) -> int:
 def _fill(figure: Figure, scene: Scene, column: int) -> None:
     """Put a scene's parts into a column of the figure."""
     solid = is_solid(scene)
-    count = sum(_count(part) for part in scene.parts)
-    pen = _Pen("3d" if solid else "gl" if count >= WEBGL_FROM else "", count >= PLAIN_FROM)
+    pen = _Pen("3d" if solid else "gl" if sum(map(_drawn_one_by_one, scene.parts)) >= WEBGL_FROM else "")
     for part in scene.parts:
         for trace in pen.traces(part):
             figure.add_trace(trace, row=1, col=column)
+        if isinstance(part, Polygons) and is_image(part):
+            axes = {f"{axis}ref": axis + (str(column) if column > 1 else "") for axis in "xy"}
+            figure.add_layout_image(**_image(part, scene), **axes)
     if solid:
         figure.update_scenes(_space(scene), row=1, col=column)
     else:
@@ -128,24 +144,49 @@ def _with_scales(figure: Figure, column: int) -> list[Any]:
     ]
 
 
-def _count(part: Part) -> int:
-    if isinstance(part, Polygons):
-        return len(part.start) - 1
+def _drawn_one_by_one(part: Part) -> int:
+    """How many lines, points and texts of a part the browser has to draw."""
     if isinstance(part, Segments):
         return len(part.ends)
+    if isinstance(part, Polygons):
+        return len(part.hover) - list(part.hover).count("")
     return 0 if isinstance(part, Bars) else len(part.points)
+
+
+def is_image(part: Polygons) -> bool:
+    """Whether polygons are too many to be drawn as such."""
+    return len(part.start) > IMAGE_FROM
+
+
+def _image(part: Polygons, scene: Scene) -> dict[str, Any]:
+    """Polygons as an image over what the scene shows."""
+    limits = scene.axes.limits or tuple(zip(part.points.min(axis=0), part.points.max(axis=0), strict=True))
+    (x0, x1), (y0, y1) = limits[:2]
+    shape = np.array([x1 - x0, y1 - y0]) if scene.axes.equal else np.ones(2)
+    columns, rows = np.maximum(1, np.round(IMAGE_SIDE * shape / shape.max())).astype(int).tolist()
+    found = shades(part.colouring, len(part.start) - 1, part.role, area=True)
+    owner = raster(part.start, part.points, View(np.array([x0, y0]), np.array([x1, y1])), columns, rows)
+    index = np.where(owner >= 0, found.group[owner], -1)
+    return {
+        "source": data_uri(index[::-1], found.colours),
+        "x": x0,
+        "y": y1,
+        "sizex": x1 - x0,
+        "sizey": y1 - y0,
+        "sizing": "stretch",
+        "layer": "below",
+    }
 
 
 class _Pen:
     """Turns parts into traces: in the plane, in the plane by WebGL ("gl") or in space ("3d")."""
 
-    def __init__(self, kind: str, plain: bool) -> None:
+    def __init__(self, kind: str) -> None:
         import plotly.graph_objects as go
 
         self.go = go
         self.solid = kind == "3d"
         self.scatter = {"": go.Scatter, "gl": go.Scattergl, "3d": go.Scatter3d}[kind]
-        self.plain = plain
 
     def traces(self, part: Part) -> Iterator[Any]:
         if isinstance(part, Polygons):
@@ -165,19 +206,20 @@ class _Pen:
     def _polygons(self, part: Polygons) -> Iterator[Any]:
         found = shades(part.colouring, len(part.start) - 1, part.role, area=True)
         look = LOOKS[part.role]
-        edge = 0.0 if self.plain else look.width
-        # Without outlines, a little of a polygon's own colour closes the seams between neighbours.
-        seam = 0.5
-        for number, colour in enumerate(found.colours):
+        for number, (colour, name) in enumerate(zip(found.colours, found.names, strict=True)):
+            if is_image(part):
+                if name:
+                    yield self._key(colour, name)
+                continue
             x, y = rings(part.start, part.points, np.flatnonzero(found.group == number))
-            name = found.names[number]
-            yield self.scatter(
-                x=self._numbers(x),
-                y=self._numbers(y),
+            yield self.go.Scatter(
+                x=x,
+                y=y,
                 mode="lines",
                 fill="toself",
                 fillcolor=colour,
-                line={"color": style.INK if edge else colour, "width": edge or seam},
+                # Without outlines, a little of a polygon's own colour closes the seams between neighbours.
+                line={"color": style.INK if look.width else colour, "width": look.width or 0.5},
                 opacity=look.opacity,
                 hoverinfo="skip",
                 name=name,
@@ -262,11 +304,8 @@ class _Pen:
 
     # -- the pieces that these are made of
 
-    def _numbers(self, values: Array) -> npt.NDArray[Any]:
-        return values.astype(np.float32) if self.plain else values
-
     def _places(self, points: Array) -> dict[str, Any]:
-        return {axis: self._numbers(points[:, k]) for k, axis in enumerate("xyz"[: points.shape[1]])}
+        return {axis: points[:, k] for k, axis in enumerate("xyz"[: points.shape[1]])}
 
     def _line(self, points: Array, colour: str, width: float, name: str) -> Any:
         return self.scatter(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.views.scene.shapes import Colouring, Polygons, Role, Scene
+from polyfold.views.scene.shapes import Bars, Colouring, Curve, Role, Scene
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -30,8 +30,6 @@ UNKNOWN = "#dedede"
 INK, FAINT = "#262626", "#6e6e6e"
 # More different values than these share colours: renderers that need something for each colour stay quick.
 MOST_COLOURS = 64
-# From this many polygons on they have no outlines, and interactive figures keep 32-bit floats.
-PLAIN_FROM = 20_000
 # What part of white is mixed into the colour of a class where it fills an area, so that data stand out on it.
 _WHITE = 0.55
 
@@ -103,17 +101,14 @@ def shades(colouring: Colouring | None, count: int, role: Role, *, area: bool = 
     return _of_names(colouring, values, area) if colouring.names is not None else _on_a_scale(colouring, values)
 
 
-def what_is_left_out(scene: Scene) -> tuple[str, ...]:
-    """Notes on what renderers do not draw as it is."""
-    notes = []
+def colour_notes(scene: Scene) -> tuple[str, ...]:
+    """That different values have one colour, where they do."""
     for part in scene.parts:
-        if isinstance(part, Polygons):
-            count = len(part.start) - 1
-            if part.colouring is not None and shades(part.colouring, count, part.role).shared:
-                notes.append(f"Colours are in {MOST_COLOURS} steps: close values share one.")
-            if part.role == "cell" and count >= PLAIN_FROM:
-                notes.append(f"Outlines are left out, since there are {count:,} polygons.")
-    return tuple(dict.fromkeys(notes))
+        if not isinstance(part, Curve | Bars) and part.colouring is not None:
+            values = part.colouring
+            if values.names is None and shades(values, len(values.values), part.role).shared:
+                return (f"Colours are in {MOST_COLOURS} steps: close values share one.",)
+    return ()
 
 
 def _of_names(colouring: Colouring, values: Array, area: bool) -> Shades:

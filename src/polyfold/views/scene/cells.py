@@ -12,7 +12,7 @@ from polyfold.analyses.boxes.result import Boxes
 from polyfold.analyses.pictures.columns import Column, column
 from polyfold.analyses.pictures.map_colours import map_colours
 from polyfold.analyses.pictures.polygons import polygons
-from polyfold.analyses.pictures.segments import facet_segments, inner_facets, segments
+from polyfold.analyses.pictures.segments import segments
 from polyfold.analyses.pictures.spread import middles
 from polyfold.analyses.pictures.view import View, view_of
 from polyfold.analyses.regions import Regions, regions
@@ -22,7 +22,7 @@ from polyfold.analyses.words import names_for
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.views.scene import plane
-from polyfold.views.scene.shapes import Colouring, Part, Polygons, Role, Scene, Segments
+from polyfold.views.scene.shapes import Colouring, Part, Polygons, Scene, Segments
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -106,7 +106,7 @@ def _filled(given: _Given, colour: Any, output: int) -> Scene:
     said = plane.texts(atlas, found, given.inputs, given.outputs, given.data)
     cells = Polygons(found.start, found.points, _colouring(by), said)
     title = f"{how_many(len(atlas), 'cell')}, coloured by {by.label}"
-    return given.scene((cells, *given.on_top()), title, plane.notes(atlas, given.view, found))
+    return given.scene((cells, *given.on_top()), title, plane.notes(atlas, found))
 
 
 def _colouring(by: Column) -> Colouring:
@@ -133,15 +133,15 @@ def regions_scene(
     unnamed = ("",) * (int(number.max(initial=0)) + 1)
     said = plane.texts(atlas, shown, inputs, given.outputs, given.data)
     said = [f"region {found.label[c]}, {t}" if t else "" for c, t in zip(shown.cells, said, strict=True)]
-    facets = inner_facets(atlas)
+    facets, left_out = plane.shown_walls(atlas)
     inside = found.label[atlas.facet_owner[facets]] == found.label[atlas.neighbour[facets]]
     parts: tuple[Part, ...] = (
         Polygons(shown.start, shown.points, Colouring(number, "region", unnamed), said, role="patch"),
-        _walls(atlas, facets[inside & (atlas.neighbour[facets] >= 0)], given.view, "earlier"),
-        _walls(atlas, facets[~inside | (atlas.neighbour[facets] < 0)], given.view, "edge"),
+        plane.walls(atlas, facets[inside & (atlas.neighbour[facets] >= 0)], given.view, "earlier"),
+        plane.walls(atlas, facets[~inside | (atlas.neighbour[facets] < 0)], given.view, "edge"),
     )
     words = f"{how_many(len(found), 'region')} of {how_many(len(atlas), 'cell')}"
-    return given.scene((*parts, *given.on_top()), words, plane.notes(atlas, given.view, shown))
+    return given.scene((*parts, *given.on_top()), words, [*plane.notes(atlas, shown), *left_out])
 
 
 def classes_scene(
@@ -161,6 +161,7 @@ def classes_scene(
     names = class_names(atlas, outputs)
     shown = polygons(parts, given.view)
     winner = found.label[shown.cells]
+    facets, left_out = plane.shown_walls(atlas)
     said = plane.texts(parts, shown, inputs, given.outputs, None)
     texts = [
         f"class {names[k]}<br>part {t[5:]}".replace("<br>pattern", f" of cell {c}<br>pattern", 1) if t else ""
@@ -168,9 +169,10 @@ def classes_scene(
     ]
     drawn: tuple[Part, ...] = (
         Polygons(shown.start, shown.points, Colouring(winner.astype(np.float64), "class", names), texts, role="patch"),
-        _walls(atlas, inner_facets(atlas), given.view, "edge"),
+        plane.walls(atlas, facets, given.view, "edge"),
     )
-    return given.scene((*drawn, *given.on_top()), "The largest output", plane.notes(parts, given.view, shown))
+    words = "The largest output" if atlas.outputs > 1 else f"Where the output exceeds {found.threshold:g}"
+    return given.scene((*drawn, *given.on_top()), words, [*plane.notes(parts, shown), *left_out])
 
 
 def boundary_scene(
@@ -186,8 +188,9 @@ def boundary_scene(
     """The decision boundary alone, over the walls of cells in grey."""
     atlas = found.classes.original
     given = _Given(atlas, view, data, labels, found, None, inputs, outputs, title)
-    walls = _walls(atlas, inner_facets(atlas), given.view, "earlier")
-    return given.scene((walls, *given.on_top()), "Decision boundary", _beyond(given.view, found))
+    facets, left_out = plane.shown_walls(atlas)
+    walls = plane.walls(atlas, facets, given.view, "earlier")
+    return given.scene((walls, *given.on_top()), "Decision boundary", [*_beyond(found), *left_out])
 
 
 def boxes_scene(
@@ -209,7 +212,7 @@ def boxes_scene(
     cells = Polygons(shown.start, shown.points, Colouring(chosen - 1, "", ("",)), said)
     thing = "cell" if found.regions is None else "region"
     words = f"Boxes around {how_many(len(found), thing)}"
-    return given.scene((cells, *given.on_top()), words, plane.notes(atlas, given.view, shown))
+    return given.scene((cells, *given.on_top()), words, plane.notes(atlas, shown))
 
 
 def class_names(atlas: Atlas, outputs: Sequence[str] | None) -> tuple[str, ...]:
@@ -240,11 +243,7 @@ def box_segments(found: Boxes, view: View) -> Segments:
     return Segments(ends[there], role="box", name="boxes")
 
 
-def _walls(atlas: Atlas, facets: Ids, view: View, role: Role) -> Segments:
-    return Segments(facet_segments(atlas, facets, view)[1], role=role)
-
-
-def _beyond(view: View, found: DecisionBoundary) -> list[str]:
+def _beyond(found: DecisionBoundary) -> list[str]:
     if found.bounded.all():
         return []
     return [f"{how_many(int((~found.bounded).sum()), 'piece')} of the boundary go on without end beyond the view."]

@@ -9,18 +9,21 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.pictures.polygons import Polygons as CellPolygons
+from polyfold.analyses.pictures.segments import facet_segments, inner_facets
 from polyfold.analyses.pictures.view import View
 from polyfold.analyses.words import in_words, names_for
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import ShapeError, how_many
 from polyfold.network.arrays import real_array
-from polyfold.views.scene.shapes import Axes, Colouring, Points
+from polyfold.views.scene.shapes import Axes, Colouring, Points, Role, Segments
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
 # So many cells have texts; of more, the largest ones.
 MOST_TEXTS = 4_000
+# More walls than these are left out where they are not what the picture is about.
+MOST_WALLS = 20_000
 _MOST_SIGNS, _MOST_OUTPUTS = 64, 4
 # Sides that differ by more than this factor are not drawn to one scale.
 _LONGEST = 3.0
@@ -107,14 +110,25 @@ def located(atlas: Atlas, data: Array) -> Ids:
     return atlas.locate(data, outside="ignore")
 
 
-def notes(atlas: Atlas, view: View, found: CellPolygons) -> list[str]:
+def shown_walls(atlas: Atlas) -> tuple[Ids, list[str]]:
+    """The facets between cells, and nothing to say; or none, and a note that there are too many."""
+    facets = inner_facets(atlas)
+    if len(facets) <= MOST_WALLS:
+        return facets, []
+    return facets[:0], [f"The {len(facets):,} walls between cells are left out."]
+
+
+def walls(atlas: Atlas, facets: Ids, view: View, role: Role) -> Segments:
+    """Facets as lines."""
+    return Segments(facet_segments(atlas, facets, view)[1], role=role)
+
+
+def notes(atlas: Atlas, found: CellPolygons) -> list[str]:
     """What the view does not show."""
     said = []
-    lo, hi = atlas.bounding_boxes(found.cells)
-    beyond = ((lo < view.lo) | (hi > view.hi)).any(axis=1)
-    if beyond.any():
+    if found.cut.any():
         endless = int((~atlas.bounded[found.cells]).sum())
-        text = f"{int(beyond.sum()):,} of {how_many(len(found), 'cell')} shown go on beyond the view"
+        text = f"{int(found.cut.sum()):,} of {how_many(len(found), 'cell')} shown go on beyond the view"
         said.append(f"{text}, {endless:,} of them without end." if endless else f"{text}.")
     hidden = len(atlas) - len(found)
     if hidden:
