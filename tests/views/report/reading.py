@@ -73,7 +73,7 @@ class Reading(HTMLParser):
 def rows(page: str, caption: str) -> list[list[str]]:
     """The texts of a table's cells, its head first; the caption may be given by how it begins."""
     for table in re.findall(r"<table>(.*?)</table>", page, flags=re.DOTALL):
-        if f"<caption>{caption}" in table:
+        if f"<caption><span>{caption}" in table:
             found = re.findall(r"<tr>(.*?)</tr>", table, flags=re.DOTALL)
             return [[_plain(cell) for cell in re.findall(r"<t[hd].*?>(.*?)</t[hd]>", row)] for row in found]
     raise AssertionError(f"there is no table {caption!r}")

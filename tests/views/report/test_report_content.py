@@ -105,7 +105,7 @@ def test_what_can_be_left_out(page):
 
 
 def test_shares_of_features_add_up(page):
-    captions = re.findall(r"<caption>([^<]*what adds up to the output[^<]*)</caption>", page)
+    captions = re.findall(r"<caption><span>([^<]*what adds up to the output[^<]*)</span>", page)
     assert captions
     for caption in captions:
         values = [float(row[-1].replace("−", "-")) for row in rows(page, caption)[1:]]

@@ -121,7 +121,7 @@ def _table(table: Table) -> str:
     rows = "".join(f"<tr>{cells(row, 'td')}</tr>" for row in table.rows)
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(table.caption, quote=True)}"><table>'
-        f"<caption>{escape(table.caption)}</caption><thead><tr>{cells(table.head, 'th')}</tr></thead>"
+        f"<caption><span>{escape(table.caption)}</span></caption><thead><tr>{cells(table.head, 'th')}</tr></thead>"
         f"<tbody>{rows}</tbody></table></div>"
     )
 

@@ -86,8 +86,8 @@ def the_answers(found: Found) -> Section:
         )
     if found.left_out:
         lines.append(
-            f"{how_many(len(found.left_out), 'thing')} could not be computed; the section before the last says "
-            "which, and why."
+            f"{how_many(len(found.left_out), 'thing')} could not be computed: “What is not in this report” says which, "
+            "and why."
         )
     return Section("short", "In short", (Tiles(tuple(tiles)), Items(tuple(lines))))
 

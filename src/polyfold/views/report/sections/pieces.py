@@ -83,7 +83,7 @@ def _not_listed(found: Found) -> list[Block]:
             "are more."
         )
     else:
-        text = "The cells of this network were not listed: see the section before the last for the reason."
+        text = "The cells of this network were not listed: “What is not in this report” says why."
     return [Note(text), Paragraph("On each cell the network is one affine map all the same.")]
 
 
