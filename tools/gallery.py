@@ -50,6 +50,11 @@ rng = np.random.default_rng(7)
 sizes = [2, 12, 12, 3]
 layers = [(rng.normal(size=(m, n)) / np.sqrt(n), 0.4 * rng.normal(size=m)) for n, m in zip(sizes, sizes[1:])]
 atlas = pf.unfold(layers, pf.box(-2, 2))
+
+
+def random_layers(*sizes, seed=7):
+    rng = np.random.default_rng(seed)
+    return [(rng.normal(size=(m, n)) / np.sqrt(n), 0.4 * rng.normal(size=m)) for n, m in zip(sizes, sizes[1:])]
 """
 
 ENTRIES = (
@@ -128,6 +133,160 @@ pf.plot(pf.boxes(flowers, np.argsort(-held)[:3]), data=petals, labels=species)
         "Cells without end are cut off at the view, and the figure says so.",
         'pf.plot(pf.unfold(layers), colour="class", view=(-4, 4, -3, 3))',
     ),
+    Entry(
+        "graph",
+        "Over one input",
+        "Graphs of all outputs with their breakpoints; the strip below says which output is the largest.",
+        "pf.plot(pf.unfold(random_layers(1, 8, 8, 3), pf.box(-3, 3)))",
+    ),
+    Entry(
+        "surface",
+        "The graph in space",
+        "Every cell lifted to the values of an output: flat pieces, which meet in folds.",
+        'pf.plot(atlas, kind="surface")',
+    ),
+    Entry(
+        "surface_of_classes",
+        "The graph in space, by class",
+        "Any column can colour the pieces, as in the plane; data lie on the surface.",
+        'pf.plot(flowers, kind="surface", colour="class", output=1, data=petals)',
+    ),
+    Entry(
+        "solids_by_class",
+        "Cells in space",
+        "Polyhedra by class, cut open at a plane: the cut shows which cells lie in it.",
+        """
+space = pf.unfold(random_layers(3, 7, 5, 3, seed=31), pf.box(-2, 2))
+pf.plot(space, colour="class", cut=(2, 0.5))
+""",
+    ),
+    Entry(
+        "solids_exploded",
+        "Cells in space, pulled apart",
+        "Each cell is moved away from the middle, so that one sees between them.",
+        'pf.plot(space, colour="volume", explode=0.5)',
+    ),
+    Entry(
+        "solids_unbounded",
+        "Cells of all of space",
+        "Cells without end are cut off at the view; a plane at any angle cuts the picture open.",
+        'pf.plot(pf.unfold(random_layers(3, 6, 1)), colour="slope", view=(-3, 3, -3, 3, -3, 3), cut=((1, -1, 1), 0.5))',
+    ),
+    Entry(
+        "dual_space",
+        "Dual space",
+        "The map of every cell as a point (w, b); points that hold data are larger.",
+        "pf.plot(pf.dual_space(atlas, data=np.random.default_rng(1).uniform(-2, 2, size=(200, 2))))",
+    ),
+    Entry(
+        "dual_space_edges",
+        "Dual space from one side",
+        "Points of neighbouring cells are joined: an edge is the jump of the gradient at a wall.",
+        'pf.plot(pf.dual_space(flowers, 1), axes=("w0", "w1"), edges=True)',
+    ),
+    Entry(
+        "dual_graph",
+        "The dual graph",
+        "Cells as points, joined where they share a facet, by how many walls lie between them and one cell.",
+        "pf.plot(pf.dual_graph(atlas), source=0)",
+    ),
+    Entry(
+        "dual_graph_spring",
+        "The dual graph in many dimensions",
+        "Where cells cannot be drawn, a layout by springs shows which of them touch.",
+        "pf.plot(pf.dual_graph(pf.unfold(random_layers(4, 6, 1), pf.box(-1, 1))), source=0)",
+    ),
+    Entry(
+        "facets",
+        "Facets per cell",
+        "How many cells have how many facets, and what is known about the mean.",
+        "pf.plot(pf.facet_statistics(atlas))",
+    ),
+    Entry(
+        "faces",
+        "Faces by dimension",
+        "The f-vector: each vertex, edge and cell counted once.",
+        'pf.plot(atlas, kind="faces")',
+    ),
+    Entry(
+        "histogram",
+        "Histograms",
+        "Of any column that can colour cells, or of any array with a value a cell.",
+        'pf.plot(atlas, kind="histogram", of="slope")',
+    ),
+    Entry(
+        "gradients",
+        "Slopes of an image network",
+        "At each picture the slopes of every output, in the picture's own shape: figure 6 of paper 001.",
+        """
+from polyfold.data.digits import mnist_l1
+from sklearn.datasets import load_digits
+
+small = load_digits().images[:300] / 16                       # 8 by 8, made 28 by 28
+pictures = np.pad(np.kron(small, np.ones((3, 3))), ((0, 0), (2, 2), (2, 2))).reshape(-1, 784)
+pf.plot(pf.local(mnist_l1(), pictures[[4, 8, 3]]))
+""",
+    ),
+    Entry(
+        "centres",
+        "Clusters of slopes",
+        "The centres of the clusters of each output's maps, as pictures.",
+        "pf.plot(pf.cluster_maps(pf.local_maps(mnist_l1(), pictures, outputs=[0, 1, 2, 3]), 6))",
+    ),
+    Entry(
+        "training",
+        "Training: the decision boundary",
+        "How the volumes of the classes change over the snapshots of a recording.",
+        """
+weights = [(w.copy(), b.copy()) for w, b in random_layers(2, 8, 2)]
+recorder, rng = pf.record(weights), np.random.default_rng(1)
+for step in range(30):
+    for w, b in weights:
+        w += 0.05 * rng.normal(size=w.shape)
+        b += 0.05 * rng.normal(size=b.shape)
+    recorder.step(loss=np.exp(-step / 10))
+pf.plot(pf.boundary_movement(recorder.recording, pf.box(-2, 2)), of="areas")
+""",
+    ),
+    Entry(
+        "training_cells",
+        "Training: cells",
+        "Numbers of cells over the snapshots.",
+        'pf.plot(recorder.recording, kind="cell_counts", domain=pf.box(-2, 2))',
+    ),
+    Entry(
+        "training_maps",
+        "Training: local maps",
+        "How far the maps around data points move from snapshot to snapshot.",
+        "pf.plot(pf.map_drift(recorder.recording, [[0, 0], [1, 0], [0, 1], [1, 1]]))",
+    ),
+    Entry(
+        "beeswarm",
+        "Shapley values: all inputs",
+        "Drawn by shap, from values that are exact.",
+        """
+names = ["petal length", "petal width"]
+values = pf.shapley(flowers, petals, background=petals, feature_names=names)
+pf.plot(values, output=1)
+""",
+    ),
+    Entry(
+        "waterfall",
+        "Shapley values: one input",
+        "From the base value to the output, feature by feature; `bar`, `heatmap` and `violin` are there too.",
+        'pf.plot(values, kind="waterfall", output=2, row=40)',
+    ),
+    Entry(
+        "film",
+        "A film strip",
+        "Data behind each truncation of a network, which collapses more and more of them to points.",
+        """
+turn = np.array([[1.0, -1.0], [1.0, 1.0]]) / np.sqrt(2)
+truncated = pf.truncation([(turn, [0.5, 0.8]), (-turn, [1.0, 1.2]), (turn, [0.0, 0.0])])
+points = np.random.default_rng(1).normal(size=(150, 2))
+pf.plot(truncated, data=points, labels=(points[:, 0] > 0).astype(int))
+""",
+    ),
 )
 
 
@@ -138,8 +297,8 @@ def namespace() -> dict[str, Any]:
     return found
 
 
-def run(entry: Entry, names: dict[str, Any], **settings: Any) -> Any:
-    """Run an entry's code, with further settings for its last call; what that call gives."""
+def run(entry: Entry, names: dict[str, Any], *, draw: bool = True, **settings: Any) -> Any:
+    """Run an entry's code, with further settings for its last call; what that call gives, or all code but that call."""
     tree = ast.parse(entry.code)
     last = tree.body[-1]
     if not (isinstance(last, ast.Expr) and isinstance(last.value, ast.Call)):
@@ -147,6 +306,8 @@ def run(entry: Entry, names: dict[str, Any], **settings: Any) -> Any:
     for name, value in settings.items():
         last.value.keywords.append(ast.keyword(name, ast.Constant(value)))
     exec(compile(ast.fix_missing_locations(ast.Module(tree.body[:-1], [])), entry.name, "exec"), names)
+    if not draw:
+        return None
     return eval(compile(ast.fix_missing_locations(ast.Expression(last.value)), entry.name, "eval"), names)
 
 
@@ -196,7 +357,10 @@ def write_interactive(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     names, rows = namespace(), []
     for entry in filter(is_plot, ENTRIES):
-        run(entry, names).write_html(folder / f"{entry.name}.html", include_plotlyjs="directory", div_id="figure")
+        figure = run(entry, names)
+        if not hasattr(figure, "write_html"):  # drawn by matplotlib alone
+            continue
+        figure.write_html(folder / f"{entry.name}.html", include_plotlyjs="directory", div_id="figure")
         rows.append(f'<li><a href="{entry.name}.html">{escape(entry.title)}</a>: {escape(entry.words)}</li>')
     body = f"<h1>Gallery, to move about in</h1><ul>{''.join(rows)}</ul>"
     text = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>Gallery</title><body>{body}</body></html>\n'
@@ -225,6 +389,8 @@ def main() -> int:
         if not options.only or entry.name in options.only:
             path = write_image(entry, names)
             print(f"{path.relative_to(ROOT)}: {path.stat().st_size // 1000} kB")
+        else:
+            run(entry, names, draw=False)  # later ones may need what it makes
     PAGE.write_text(page(), encoding="utf-8")
     return 0
 

@@ -64,12 +64,13 @@ def in_a_line(value: Any) -> str:
     describe = getattr(value, "describe", None)
     if callable(describe):
         return _shortened(str(describe()))
-    if type(value).__repr__ is object.__repr__:
-        return how_many(len(value), "item") if isinstance(value, Sized) else type(value).__name__
+    kind: Any = type(value)
+    if kind.__repr__ is object.__repr__:
+        return how_many(len(value), "item") if isinstance(value, Sized) else kind.__name__
     # What a dataclass writes by itself is all of its arrays.
-    if not hasattr(type(value).__repr__, "__wrapped__"):
+    if not hasattr(kind.__repr__, "__wrapped__"):
         return _shortened(repr(value))
-    return type(value).__name__ if type(value).__str__ is object.__str__ else _shortened(str(value))
+    return kind.__name__ if kind.__str__ is object.__str__ else _shortened(str(value))
 
 
 def _collection(values: Any) -> str:

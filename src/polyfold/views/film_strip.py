@@ -57,6 +57,11 @@ def film_strip(
     return draw(film(truncation, seen), seen, path)
 
 
+def film_figure(truncation: Truncation, *, data: Any, labels: Any = None) -> Figure:
+    """The film strip of data, for `pf.plot`."""
+    return film_strip(truncation, data, labels)
+
+
 def draw(strip: Film, seen: Interpretation, path: str | PathLike[str] | None = None) -> Figure:
     """The figure of a film; it is written too if a path is given."""
     if path is not None:

@@ -44,7 +44,7 @@ def _drawn(found: Shapley, kind: str, output: int | None, row: int | None, title
 
     if not len(found):
         raise PolyfoldError(f"a {kind} plot needs Shapley values of at least one input, and there are none")
-    figure = plt.figure()
+    figure: Figure = plt.figure()
     try:
         found.plot(kind, output=output, row=row)
         if title is not None:

@@ -11,7 +11,8 @@ import pytest
 import polyfold as pf
 from polyfold.errors import PolyfoldError
 from polyfold.network.load import load
-from polyfold.views.scene.shapes import Mesh, Points, Scene, Segments
+from polyfold.views.render.faces import face_corners, in_sight, outlines
+from polyfold.views.scene.shapes import Mesh, Points, Scene
 from polyfold.views.scene.solids import solids_scene
 from polyfold.views.scene.surface import surface_scene
 
@@ -58,7 +59,8 @@ def test_a_surface_has_the_outputs_heights(colour: str) -> None:
     samples = np.einsum("tk,tkd->td", weights, mesh.points[mesh.triangles])
     np.testing.assert_allclose(load(layers)(samples[:, :2])[:, 1], samples[:, 2], atol=1e-9)
     a, b, c = (mesh.points[mesh.triangles[:, k], :2] for k in range(3))
-    assert np.cross(b - a, c - a).sum() / 2 == pytest.approx(6.0, rel=1e-9)
+    sides = np.stack([b - a, c - a], axis=1)
+    assert (np.linalg.det(sides) / 2).sum() == pytest.approx(6.0, rel=1e-9)
     if colour == "class":
         assert mesh.colouring is not None and mesh.colouring.names == ("0", "1")
         assert (mesh.colouring.values[mesh.piece] == winners(layers, samples[:, :2])).all()
@@ -103,11 +105,30 @@ def test_cut_and_exploded() -> None:
     np.testing.assert_allclose(volumes(some), atlas.volumes([1]), rtol=1e-9)
 
 
-def test_each_edge_of_a_solid_is_drawn() -> None:
-    # A cube that nothing cuts has twelve.
-    scene = solids_scene(pf.unfold([(np.zeros((1, 3)), [0.0])], pf.box(-1, 1)))
-    (edges,) = (part for part in scene.parts if isinstance(part, Segments))
-    assert len(edges.ends) == 12 and np.ptp(edges.ends, axis=1).sum() == 24.0
+def test_what_can_be_seen_is_the_outside() -> None:
+    atlas = pf.unfold(random_network(6, (3, 6, 2, 1)))
+    mesh = mesh_of(solids_scene(atlas, view=(-1, 1, -1, 1, -1, 1)))
+    outside = in_sight(mesh)
+    # Every triangle on a side of the view, and no other: their areas add up to the cube's.
+    sides = np.abs(outside.points[outside.triangles])
+    assert (sides.min(axis=1).max(axis=1) >= 1 - 1e-9).all()
+    a, b, c = (outside.points[outside.triangles[:, k]] for k in range(3))
+    assert np.linalg.norm(np.cross(b - a, c - a), axis=1).sum() / 2 == pytest.approx(24.0, rel=1e-9)
+    apart = mesh_of(solids_scene(atlas, view=(-1, 1, -1, 1, -1, 1), explode=0.5))
+    assert in_sight(apart) is apart and len(apart.triangles) == len(mesh.triangles)
+
+
+def test_faces_are_outlined() -> None:
+    # A cube that nothing cuts: six squares, of two triangles each.
+    mesh = mesh_of(solids_scene(pf.unfold([(np.zeros((1, 3)), [0.0])], pf.box(-1, 1))))
+    start, rows, piece = face_corners(mesh)
+    assert np.diff(start).tolist() == [4] * 6 and piece.tolist() == [0] * 6 and len(mesh.triangles) == 12
+    for face in range(6):
+        square = mesh.points[rows[start[face] : start[face + 1]]]
+        np.testing.assert_allclose(np.linalg.norm(square - np.roll(square, 1, axis=0), axis=1), 2.0)
+    line = outlines(mesh)
+    steps = np.linalg.norm(np.diff(line, axis=0), axis=1)
+    assert np.nansum(steps) == pytest.approx(48.0) and np.isnan(line[:, 0]).sum() == 5
 
 
 @pytest.mark.parametrize(

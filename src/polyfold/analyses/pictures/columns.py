@@ -44,7 +44,8 @@ def column(atlas: Atlas, asked: Any, cells: Ids, middles: Array, output: int, ou
         return Column(deepest[cells].astype(np.float64), "deepest layer at its facets", names)
     if asked == "volume":
         with np.errstate(divide="ignore"):
-            return Column(np.log10(atlas.volumes(cells)), "log10 of the area")
+            size = {1: "length", 2: "area"}.get(atlas.dim, "volume")
+            return Column(np.log10(atlas.volumes(cells)), f"log10 of the {size}")
     if asked == "facets":
         return Column(np.diff(atlas.facet_start)[cells].astype(np.float64), "facets")
     return _of_the_table(atlas, asked, cells)

@@ -18,8 +18,8 @@ from polyfold.errors import DomainError
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
-# What a face lies on.
-FACET, VIEW_SIDE, CUT = 0, 1, 2
+# What a face lies on, if not on a facet.
+VIEW_SIDE, CUT = -1, -2
 # A face: its corners in order, counter-clockwise from outside, and what it lies on.
 Face = tuple[Array, int]
 
@@ -29,8 +29,8 @@ class Polyhedra:
     """Polyhedron i is what the view shows of cell `cells[i]`: faces face_start[i]:face_start[i + 1].
 
     Face f has the corners points[corner_start[f]:corner_start[f + 1]], counter-clockwise as seen from outside, and
-    `on[f]` says what it lies on: a facet of the cell (0), a side of the view that cuts the cell off (1), or the plane
-    that pictures are cut open with (2). Cells that do not reach into the view are left out.
+    `on[f]` says what it lies on: the number of a facet of the atlas, -1 for a side of the view that cuts the cell off,
+    or -2 for the plane that a picture is cut open with. Cells that do not reach into the view are left out.
     """
 
     cells: Ids
@@ -55,6 +55,24 @@ class Polyhedra:
         return sums / np.diff(first)[:, None]
 
     @cached_property
+    def volumes(self) -> Array:
+        """By the divergence theorem, from points within so that far-away polyhedra keep their digits."""
+        corners, face = self.triangles
+        piece = self.owner[face]
+        a, b, c = (self.points[corners[:, k]] - self.centres[piece] for k in range(3))
+        found = np.zeros(len(self))
+        np.add.at(found, piece, np.einsum("td,td->t", a, np.cross(b, c)) / 6)
+        return found
+
+    def covered(self, atlas: Atlas) -> npt.NDArray[np.bool_]:
+        """Whether each face lies between two cells that are both there, so that nobody can see it."""
+        shown = np.zeros(len(atlas) + 1, dtype=bool)
+        shown[self.cells] = True
+        # What is no facet, and what has no cell behind it, finds the last entry.
+        behind = np.where(self.on >= 0, atlas.neighbour[self.on], -1)
+        return shown[np.where(behind >= 0, behind, -1)]
+
+    @cached_property
     def cut_off(self) -> npt.NDArray[np.bool_]:
         """Whether sides of the view cut something off each cell."""
         found = np.zeros(len(self), dtype=bool)
@@ -63,22 +81,8 @@ class Polyhedra:
 
     @cached_property
     def triangles(self) -> tuple[Ids, Ids]:
-        """All faces cut into triangles (rows of `points`, counter-clockwise from outside), and their polyhedra."""
-        corners, face = triangles(self.corner_start)
-        return corners, self.owner[face]
-
-    @cached_property
-    def edges(self) -> tuple[Array, Ids]:
-        """The edges (n, 2, 3) of all polyhedra, each once, and the polyhedra that they belong to."""
-        following = np.arange(1, len(self.points) + 1)
-        following[self.corner_start[1:] - 1] = self.corner_start[:-1]
-        owner = np.repeat(self.owner, np.diff(self.corner_start))
-        # Two faces meet in an edge and go along it in opposite directions: one of them is enough.
-        ends = np.stack([self.points, self.points[following]], axis=1)
-        swapped = _comes_later(ends[:, 0], ends[:, 1])
-        ends[swapped] = ends[swapped][:, ::-1]
-        rows = np.unique(np.column_stack([owner, ends.reshape(-1, 6)]), axis=0)
-        return rows[:, 1:].reshape(-1, 2, 3), rows[:, 0].astype(np.int64)
+        """All faces cut into triangles (rows of `points`, counter-clockwise from outside), and their faces."""
+        return triangles(self.corner_start)
 
     def exploded(self, factor: float) -> Polyhedra:
         """The same polyhedra moved away from the middle of them all, by `factor` times their distance from it."""
@@ -121,8 +125,8 @@ def polyhedra(atlas: Atlas, view: View, cells: Any = None, *, cut: tuple[Array, 
     rows = atlas.halfspaces(ids[endless])
     for number, item in enumerate(endless):
         faces = _box(view)
-        for row, bound in zip(*rows[number], strict=True):
-            faces = clipped(faces, row, float(bound), FACET)
+        for facet, row, bound in zip(atlas.facets(ids[item]), *rows[number], strict=True):
+            faces = clipped(faces, row, float(bound), facet)
         found[item] = faces
     for item in seen:
         for normal, offset, label in planes:
@@ -171,8 +175,8 @@ def _faces(atlas: Atlas, ids: Ids) -> list[list[Face]]:
     parts = np.split(vertex[order], np.searchsorted(row[order], np.arange(1, len(rows.b))))
     faces: list[list[Face]] = []
     for item in range(len(ids)):
-        facets = range(rows.start[item], rows.start[item + 1])
-        faces.append([(_around(found.points[parts[k]], rows.A[k]), FACET) for k in facets])
+        numbers = zip(range(rows.start[item], rows.start[item + 1]), atlas.facets(ids[item]), strict=True)
+        faces.append([(_around(found.points[parts[k]], rows.A[k]), facet) for k, facet in numbers])
     return faces
 
 
@@ -199,14 +203,6 @@ def _around(points: Array, normal: Array) -> Array:
     second = second * (np.linalg.norm(first) / np.linalg.norm(second))
     away = points - points.mean(axis=0)
     return points[np.argsort(np.arctan2(away @ second, away @ first), kind="stable")]
-
-
-def _comes_later(a: Array, b: Array) -> npt.NDArray[np.bool_]:
-    """Whether rows of a come after those of b in the order of their first, then second, then third number."""
-    later = a[:, 2] > b[:, 2]
-    for column in (1, 0):
-        later = (a[:, column] > b[:, column]) | ((a[:, column] == b[:, column]) & later)
-    return later
 
 
 def _together(ids: Ids, found: list[list[Face]]) -> Polyhedra:

@@ -1,4 +1,4 @@
-"""The graph of an output over a plane domain: polygons lifted to its values."""
+"""Graphs of outputs: polygons and points lifted to the outputs' values."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.pictures.polygons import Polygons
+from polyfold.analyses.pictures.view import View
 from polyfold.atlas.atlas import Atlas
 
 Array = npt.NDArray[np.float64]
@@ -18,6 +19,15 @@ def heights(atlas: Atlas, shown: Polygons, output: int) -> Array:
     owner = np.repeat(np.arange(len(shown)), np.diff(shown.start))
     found: Array = np.einsum("pk,pk->p", A[owner, output], shown.points) + c[owner, output]
     return found
+
+
+def lifted(atlas: Atlas, points: Array, view: View, output: int) -> Array:
+    """Points that the view and the atlas have, with the output's value there as one more coordinate."""
+    inside = points[((points >= view.lo) & (points <= view.hi)).all(axis=1)]
+    cell = atlas.locate(inside, outside="ignore")
+    inside, cell = inside[cell >= 0], cell[cell >= 0]
+    A, c = atlas.maps(cell, over="parameters")
+    return np.column_stack([inside, np.einsum("nd,nd->n", A[:, output], inside) + c[:, output]])
 
 
 def triangles(start: Ids) -> tuple[Ids, Ids]:

@@ -16,6 +16,8 @@ Array = npt.NDArray[np.float64]
 
 # Around vertices and data of an unbounded domain, this part of their extent is shown too.
 _MARGIN = 0.25
+# If the extent is so many times that of all but the outermost points, these parts of them at either end are left out.
+_FAR, _TAIL = 5.0, 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +59,8 @@ _NUMBERS = {
 
 
 def view_of(atlas: Atlas, view: Any = None, data: Any = None, *, dim: int = 2) -> View:
-    """The view (x0, x1, y0, y1) that was asked for; without one all of a bounded domain, or what there is to see.
+    """The view (x0, x1, y0, y1) that was asked for; without one all of a bounded domain, else what is around the
+    data or, if there are none, around most vertices.
 
     `dim` is the dimension that the picture is for; an interval is (x0, x1), a box has six numbers.
     """
@@ -76,11 +79,15 @@ def view_of(atlas: Atlas, view: Any = None, data: Any = None, *, dim: int = 2) -
     points = found.points[found.kind == VERTEX]
     if atlas.bounded.all() and atlas.complete:
         return View(points.min(axis=0), points.max(axis=0))
-    if data is not None:
-        points = np.concatenate([points, np.asarray(data, dtype=np.float64)])
+    if data is not None and len(data):
+        points = np.asarray(data, dtype=np.float64)
     if not len(points):
         return View(np.full(dim, -1.0), np.full(dim, 1.0))
     lo, hi = points.min(axis=0), points.max(axis=0)
+    # A few vertices far away would make a dot of all others.
+    most_lo, most_hi = np.quantile(points, [_TAIL, 1 - _TAIL], axis=0)
+    far = (most_hi > most_lo) & (hi - lo > _FAR * (most_hi - most_lo))
+    lo, hi = np.where(far, most_lo, lo), np.where(far, most_hi, hi)
     extent = hi - lo
     # One vertex, or all of them on one line: any extent will do.
     around = np.where(extent > 0, _MARGIN * extent, max(1.0, float(extent.max())))

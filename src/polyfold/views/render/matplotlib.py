@@ -9,8 +9,9 @@ import numpy as np
 
 from polyfold.network.extras import require
 from polyfold.views.render import style
+from polyfold.views.render.faces import face_corners, in_sight
 from polyfold.views.render.plotly import all_notes, height_by_width, is_solid, limits_of
-from polyfold.views.render.style import LOOKS, Shades, shades
+from polyfold.views.render.style import LOOKS, PLAIN_FROM, Shades, shades
 from polyfold.views.scene.shapes import (
     Bars,
     Curve,
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 
 _WIDTH, _HEIGHT, _PANEL, _PICTURE, _AROUND = 6.4, 5.2, 3.6, 1.1, 1.1
 _WRAP = 95
-# From this many polygons on they have no outlines.
-_PLAIN_FROM = 20_000
 # So many entries beside each other in a figure of usual width; in all, more are no help.
 _ENTRIES, _LEGEND = 4, 16
 
@@ -46,9 +45,15 @@ def draw(drawing: Drawing) -> Figure:
         return _grid(drawing)
     scenes = drawing.scenes if isinstance(drawing, Panels) else (drawing,)
     figure = Figure(figsize=_size(scenes), layout="constrained")
+    engine: Any = figure.get_layout_engine()
+    if any(map(is_solid, scenes)):
+        # Axes in space do not reckon with their own names.
+        engine.set(h_pad=0.12)
     for number, scene in enumerate(scenes, start=1):
         solid = is_solid(scene)
-        axes = figure.add_subplot(1, len(scenes), number, projection="3d" if solid else None)
+        # In space, parts are drawn in their order too: data on a surface would vanish in it.
+        space = {"projection": "3d", "computed_zorder": False} if solid else {}
+        axes = figure.add_subplot(1, len(scenes), number, **space)
         _scene(axes, scene, solid)
         if number > 1 and not solid:
             axes.set_ylabel("")
@@ -65,7 +70,7 @@ def draw(drawing: Drawing) -> Figure:
 def _plain_notes(scenes: tuple[Scene, ...]) -> tuple[str, ...]:
     counts = [len(p.start) - 1 for scene in scenes for p in scene.parts if isinstance(p, Polygons) and p.role == "cell"]
     text = "Outlines are left out, since there are {:,} polygons."
-    return tuple(text.format(count) for count in counts if count >= _PLAIN_FROM)
+    return tuple(text.format(count) for count in counts if count >= PLAIN_FROM)
 
 
 def _legend(figure: Figure, place: str, one_column: bool) -> None:
@@ -93,14 +98,37 @@ def _scene(axes: Any, scene: Scene, solid: bool) -> None:
     labels = (axes.set_xlabel, axes.set_ylabel, *((axes.set_zlabel,) if solid else ()))
     for set_label, text in zip(labels, scene.axes.labels, strict=False):
         set_label(text)
-    if scene.axes.limits:
+    if solid:
+        _fewer_numbers(axes)
+    shown = scene.axes.limits or (_extent(scene) if solid else None)
+    if shown:
         limits = (axes.set_xlim, axes.set_ylim, *((axes.set_zlim,) if solid else ()))
-        for set_limits, ends in zip(limits, scene.axes.limits, strict=True):
+        for set_limits, ends in zip(limits, shown, strict=True):
             set_limits(*ends)
     else:
         axes.autoscale_view()
     if scene.axes.equal:
         axes.set_aspect("equal")
+
+
+def _fewer_numbers(axes: Any) -> None:
+    """Axes in space are short: few numbers, and names beside them and not on them."""
+    from matplotlib.ticker import MaxNLocator
+
+    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+        axis.set_major_locator(MaxNLocator(5))
+        axis.labelpad = 8
+    axes.tick_params(labelsize=8)
+
+
+def _extent(scene: Scene) -> tuple[tuple[float, float], ...]:
+    """The ends of all coordinates in a scene in space: axes there do not find them in all kinds of parts."""
+    arrays = [
+        part.ends if isinstance(part, Segments) else part.points for part in scene.parts if not isinstance(part, Bars)
+    ]
+    points = np.concatenate([array.reshape(-1, 3) for array in arrays])
+    lo, hi = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
+    return tuple((a, b) if a < b else (a - 0.5, b + 0.5) for a, b in zip(lo.tolist(), hi.tolist(), strict=True))
 
 
 def _part(axes: Any, part: Part, solid: bool, layer: int) -> None:
@@ -112,9 +140,10 @@ def _part(axes: Any, part: Part, solid: bool, layer: int) -> None:
         _points(axes, part, layer)
     elif isinstance(part, Curve):
         look = LOOKS[part.role]
-        axes.plot(*part.points.T, color=look.colour, linewidth=look.width, label=part.name or None, zorder=layer)
+        colour = look.colour if part.number is None else style.class_colour(part.number)
+        axes.plot(*part.points.T, color=colour, linewidth=look.width, label=part.name or None, zorder=layer)
     elif isinstance(part, Mesh):
-        _mesh(axes, part)
+        _mesh(axes, part, layer)
 
 
 def _polygons(axes: Any, part: Polygons, layer: int) -> None:
@@ -122,7 +151,7 @@ def _polygons(axes: Any, part: Polygons, layer: int) -> None:
 
     count = len(part.start) - 1
     found, look = shades(part.colouring, count, part.role, area=True), LOOKS[part.role]
-    edge = 0.0 if count >= _PLAIN_FROM else look.width
+    edge = 0.0 if count >= PLAIN_FROM else look.width
     axes.add_collection(
         PolyCollection(
             np.split(part.points, part.start[1:-1]) if count else [],
@@ -142,7 +171,7 @@ def _segments(axes: Any, part: Segments, solid: bool, layer: int) -> None:
     if solid:
         from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
-        axes.add_collection3d(Line3DCollection(part.ends, **settings))
+        axes.add_collection(Line3DCollection(part.ends, zorder=layer, **settings), autolim=False)
     else:
         from matplotlib.collections import LineCollection
 
@@ -173,22 +202,28 @@ def _points(axes: Any, part: Points, layer: int) -> None:
     _explain(axes, found, names=False)
 
 
-def _mesh(axes: Any, part: Mesh) -> None:
+def _mesh(axes: Any, part: Mesh, layer: int) -> None:
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 
     pieces = int(part.piece.max()) + 1 if len(part.piece) else 0
     found, look = shades(part.colouring, pieces, part.role, area=True), LOOKS[part.role]
-    colours = np.array(_colours(found), dtype=object)[part.piece]
-    axes.add_collection3d(
-        Poly3DCollection(
-            part.points[part.triangles], facecolors=colours.tolist(), edgecolors="none", alpha=look.opacity
-        )
-    )
+    start, rows, piece = face_corners(in_sight(part))
+    colours = np.array(_colours(found), dtype=object)[piece].tolist()
+    faces = np.split(part.points[rows], start[1:-1]) if len(piece) else []
+    edge = look.width if part.outlined and len(piece) < PLAIN_FROM else 0.0
+    settings = {"edgecolors": style.INK if edge else colours, "linewidths": edge or 0.2, "alpha": look.opacity}
+    # Limits are set by _scene: matplotlib's own would count the unused ends of shorter faces, which hold anything.
+    axes.add_collection(Poly3DCollection(faces, facecolors=colours, zorder=layer, **settings), autolim=False)
     _explain(axes, found)
 
 
 def _bars(axes: Axes, parts: list[Bars]) -> None:
     """Bars of several parts stand beside each other, over the labels of all of them."""
+    for number, part in enumerate(parts):
+        if part.edges is not None:
+            settings: dict[str, Any] = {"align": "edge", "color": style.class_colour(number), "edgecolor": "white"}
+            axes.bar(part.edges[:-1], part.heights, np.diff(part.edges), label=part.name or None, **settings)
+    parts = [part for part in parts if part.edges is None]
     labels = list(dict.fromkeys(label for part in parts for label in part.labels))
     width = 0.8 / max(len(parts), 1)
     for number, part in enumerate(parts):
@@ -209,14 +244,21 @@ def _explain(axes: Any, found: Shades, names: bool = True) -> None:
 
     for colour, name in zip(found.colours, found.names, strict=True):
         if names and name:
-            axes.fill([], [], color=colour, label=name)
+            if axes.name == "3d":  # which takes no flat shapes
+                axes.plot([], [], "s", color=colour, markersize=8, label=name)
+            else:
+                axes.fill([], [], color=colour, label=name)
     if found.limits:
         lo, hi = found.limits
         scale = ScalarMappable(
             Normalize(lo, hi if hi > lo else lo + 1), LinearSegmentedColormap.from_list("polyfold", style.SCALE)
         )
         # As high as the axes themselves, whatever their shape; those in space have no edge to stand at.
-        place = {"ax": axes, "shrink": 0.7} if axes.name == "3d" else {"cax": axes.inset_axes((1.03, 0, 0.035, 1))}
+        place = (
+            {"ax": axes, "shrink": 0.7, "pad": 0.12}
+            if axes.name == "3d"
+            else {"cax": axes.inset_axes((1.03, 0, 0.035, 1))}
+        )
         axes.figure.colorbar(scale, label=found.label, **place)
 
 

@@ -16,12 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.pictures.raster import raster
-from polyfold.analyses.pictures.spread import middles, spread
+from polyfold.analyses.pictures.spread import spread
 from polyfold.analyses.pictures.view import View
 from polyfold.network.extras import require
 from polyfold.views.render import style
+from polyfold.views.render.faces import outlines
 from polyfold.views.render.png import data_uri
-from polyfold.views.render.style import LOOKS, Shades, colour_notes, shades
+from polyfold.views.render.style import LOOKS, PLAIN_FROM, Shades, colour_notes, shades
 from polyfold.views.scene.shapes import (
     Bars,
     Curve,
@@ -49,8 +50,10 @@ WEBGL_FROM = 2_000
 IMAGE_FROM, IMAGE_SIDE = 5_000, 2_000
 # Texts are on a lattice of so many points along either side, besides one for each shape.
 _ACROSS = 24
-_HEIGHT, _PANEL, _PICTURE, _WIDTH = 480, 320, 150, 860
-_LINE, _WRAP = 16, 110
+# Of longer texts a mesh has none: a figure should open.
+_MOST_TEXT = 8_000_000
+_HEIGHT, _PANEL, _PICTURE, _WIDTH, _NARROWEST = 480, 320, 150, 800, 560
+_LINE, _WRAP, _ENTRIES = 16, 92, 5
 
 
 def draw(drawing: Drawing) -> Figure:
@@ -69,7 +72,12 @@ def draw(drawing: Drawing) -> Figure:
     for column, scene in enumerate(scenes, start=1):
         _fill(figure, scene, column)
     notes = (*all_notes(drawing, scenes), *image_notes(scenes))
-    _finish(figure, drawing.title, notes, _height(scenes), 30 if titles else 8)
+    height = _height(scenes)
+    _finish(figure, drawing.title, notes, height, 30 if titles else 8)
+    share = height_by_width(scenes[0]) if len(scenes) == 1 else None
+    if share:
+        # A plane of one scale has a width of its own; else Plotly would put scales and titles far away from it.
+        figure.update_layout(width=max(_NARROWEST, round(height / share + 120 + 80 * len(_with_scales(figure, 1)))))
     return figure
 
 
@@ -131,7 +139,7 @@ def _fill(figure: Figure, scene: Scene, column: int) -> None:
         figure.update_xaxes(x, row=1, col=column)
         figure.update_yaxes(y, row=1, col=column)
     for bar, trace in enumerate(_with_scales(figure, column)):
-        domain = figure.get_subplot(1, column).x if solid else figure.get_subplot(1, column).xaxis.domain
+        domain = figure.get_subplot(1, column).domain.x if solid else figure.get_subplot(1, column).xaxis.domain
         trace.marker.colorbar.update(x=domain[1] + 0.01 + 0.09 * bar, xanchor="left", thickness=14, len=0.9)
 
 
@@ -197,7 +205,8 @@ class _Pen:
             yield from self._points(part)
         elif isinstance(part, Curve):
             look = LOOKS[part.role]
-            yield self._line(part.points, look.colour, look.width, part.name)
+            colour = look.colour if part.number is None else style.class_colour(part.number)
+            yield self._line(part.points, colour, look.width, part.name)
         elif isinstance(part, Mesh):
             yield from self._mesh(part)
         else:
@@ -277,6 +286,7 @@ class _Pen:
     def _mesh(self, part: Mesh) -> Iterator[Any]:
         pieces = int(part.piece.max()) + 1 if len(part.piece) else 0
         found = shades(part.colouring, pieces, part.role, area=True)
+        said = _texts_of_corners(part)
         yield self.go.Mesh3d(
             **self._places(part.points),
             **dict(zip("ijk", part.triangles.T, strict=True)),
@@ -284,23 +294,26 @@ class _Pen:
             flatshading=True,
             lighting={"ambient": 0.75, "diffuse": 0.5, "specular": 0.05},
             opacity=LOOKS[part.role].opacity,
-            hoverinfo="skip",
+            text=said,
+            hoverinfo="text" if said else "skip",
             name=part.name,
             showlegend=False,
         )
+        if part.outlined and len(part.triangles) < PLAIN_FROM:
+            yield self._line(outlines(part), style.INK, LOOKS[part.role].width, "")
         for colour, name in zip(found.colours, found.names, strict=True):
             if name:
                 yield self._key(colour, name)
         if found.limits:
             yield self._scale(found)
-        if part.hover:
-            order = np.argsort(part.piece, kind="stable")
-            corners = part.points[part.triangles[order]].mean(axis=1)
-            start = np.searchsorted(part.piece[order], np.arange(pieces + 1))
-            yield self._texts(middles(start, corners), list(part.hover))
 
     def _bars(self, part: Bars) -> Any:
-        return self.go.Bar(x=list(part.labels), y=part.heights, name=part.name, showlegend=bool(part.name))
+        common = {"y": part.heights, "name": part.name, "showlegend": bool(part.name)}
+        if part.edges is None:
+            return self.go.Bar(x=list(part.labels), **common)
+        middle, width = (part.edges[1:] + part.edges[:-1]) / 2, np.diff(part.edges)
+        said = [f"{label}: {height:g}" for label, height in zip(part.labels, part.heights, strict=True)]
+        return self.go.Bar(x=middle, width=width, hovertext=said, hoverinfo="text", **common)
 
     # -- the pieces that these are made of
 
@@ -376,6 +389,16 @@ def colour_scale(colours: Sequence[str]) -> list[list[Any]]:
     return [[k / (len(colours) - 1), colour] for k, colour in enumerate(colours)]
 
 
+def _texts_of_corners(part: Mesh) -> list[str] | None:
+    """A text for each corner of a mesh: that of its piece. Plotly says that of the corner next to the pointer."""
+    if not part.hover:
+        return None
+    owner = np.zeros(len(part.points), dtype=np.int64)
+    owner[part.triangles.ravel()] = np.repeat(part.piece, 3)
+    found: list[str] = np.array(part.hover, dtype=object)[owner].tolist()
+    return found if sum(map(len, found)) <= _MOST_TEXT else None
+
+
 def _plane(scene: Scene, column: int) -> tuple[dict[str, Any], dict[str, Any]]:
     axes = scene.axes
     common = {"showline": True, "linecolor": style.FAINT, "mirror": True, "ticks": "outside", "zeroline": False}
@@ -392,9 +415,12 @@ def _plane(scene: Scene, column: int) -> tuple[dict[str, Any], dict[str, Any]]:
 
 def _space(scene: Scene) -> dict[str, Any]:
     axes = scene.axes
-    found: dict[str, Any] = {"aspectmode": "data" if axes.equal else "cube"}
+    # A little farther away than Plotly's own, so that no corner is cut off.
+    camera = {"eye": {"x": 1.45, "y": -1.65, "z": 1.0}, "center": {"x": 0, "y": 0, "z": -0.12}}
+    found: dict[str, Any] = {"aspectmode": "data" if axes.equal else "cube", "camera": camera}
     for k, name in enumerate("xyz"):
-        found[f"{name}axis"] = {"title": {"text": axes.labels[k] if k < len(axes.labels) else name}}
+        title = {"text": axes.labels[k] if k < len(axes.labels) else name}
+        found[f"{name}axis"] = {"title": title, "showgrid": True, "gridcolor": "#e3e3e3", "nticks": 6}
         if axes.limits:
             found[f"{name}axis"]["range"] = list(axes.limits[k])
     return found
@@ -425,8 +451,9 @@ def _grid(grid: Grid) -> Figure:
             row=i + 1,
             col=j + 1,
         )
-    figure.update_xaxes(showticklabels=False, showgrid=False, zeroline=False)
-    figure.update_yaxes(showticklabels=False, showgrid=False, zeroline=False, autorange="reversed", constrain="domain")
+    figure.update_xaxes(showticklabels=False, ticks="", showline=False, showgrid=False, zeroline=False)
+    figure.update_yaxes(showticklabels=False, ticks="", showline=False, showgrid=False, zeroline=False)
+    figure.update_yaxes(autorange="reversed", constrain="domain")
     for number in range(1, rows * columns + 1):
         anchor = str(number) if number > 1 else ""
         figure.layout[f"yaxis{anchor}"].scaleanchor = f"x{anchor}"
@@ -448,7 +475,9 @@ def limits_of(picture: Picture) -> tuple[float, float]:
 def _finish(figure: Figure, title: str, notes: tuple[str, ...], height: int, above: int) -> None:
     """Title, notes below, and what all figures have in common."""
     lines = [line for note in notes for line in textwrap.wrap(note, _WRAP)]
-    below, top = 62 + _LINE * len(lines), (76 if title else 40) + above
+    below, top = 66 + _LINE * len(lines), (76 if title else 40) + above
+    entries = sum(bool(trace.showlegend) for trace in figure.data)
+    top += _LINE * max(0, (entries - 1) // _ENTRIES)
     # The legend is so many pixels above what is drawn; Plotly wants that as a part of its height.
     lift = above / height
     figure.update_layout(
@@ -482,7 +511,7 @@ def _finish(figure: Figure, title: str, notes: tuple[str, ...], height: int, abo
             yref="paper",
             x=0,
             y=0,
-            yshift=-46,
+            yshift=-52,
             xanchor="left",
             yanchor="top",
             align="left",

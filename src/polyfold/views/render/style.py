@@ -30,6 +30,8 @@ UNKNOWN = "#dedede"
 INK, FAINT = "#262626", "#6e6e6e"
 # More different values than these share colours: renderers that need something for each colour stay quick.
 MOST_COLOURS = 64
+# From this many pieces on they have no outlines.
+PLAIN_FROM = 20_000
 # What part of white is mixed into the colour of a class where it fills an area, so that data stand out on it.
 _WHITE = 0.55
 

@@ -106,7 +106,7 @@ def _filled(given: _Given, colour: Any, output: int) -> Scene:
     said = plane.texts(atlas, found, given.inputs, given.outputs, given.data)
     cells = Polygons(found.start, found.points, _colouring(by), said)
     title = f"{how_many(len(atlas), 'cell')}, coloured by {by.label}"
-    return given.scene((cells, *given.on_top()), title, plane.notes(atlas, found))
+    return given.scene((cells, *given.on_top()), title, plane.notes(atlas, given.view, found))
 
 
 def _colouring(by: Column) -> Colouring:
@@ -141,7 +141,7 @@ def regions_scene(
         plane.walls(atlas, facets[~inside | (atlas.neighbour[facets] < 0)], given.view, "edge"),
     )
     words = f"{how_many(len(found), 'region')} of {how_many(len(atlas), 'cell')}"
-    return given.scene((*parts, *given.on_top()), words, [*plane.notes(atlas, shown), *left_out])
+    return given.scene((*parts, *given.on_top()), words, [*plane.notes(atlas, given.view, shown), *left_out])
 
 
 def classes_scene(
@@ -172,7 +172,7 @@ def classes_scene(
         plane.walls(atlas, facets, given.view, "edge"),
     )
     words = "The largest output" if atlas.outputs > 1 else f"Where the output exceeds {found.threshold:g}"
-    return given.scene((*drawn, *given.on_top()), words, [*plane.notes(parts, shown), *left_out])
+    return given.scene((*drawn, *given.on_top()), words, [*plane.notes(parts, given.view, shown), *left_out])
 
 
 def boundary_scene(
@@ -212,7 +212,7 @@ def boxes_scene(
     cells = Polygons(shown.start, shown.points, Colouring(chosen - 1, "", ("",)), said)
     thing = "cell" if found.regions is None else "region"
     words = f"Boxes around {how_many(len(found), thing)}"
-    return given.scene((cells, *given.on_top()), words, plane.notes(atlas, shown))
+    return given.scene((cells, *given.on_top()), words, plane.notes(atlas, given.view, shown))
 
 
 def class_names(atlas: Atlas, outputs: Sequence[str] | None) -> tuple[str, ...]:

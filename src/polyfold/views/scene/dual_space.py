@@ -82,6 +82,8 @@ def _sizes(dual: DualSpace, size: str | None) -> tuple[Array | None, str]:
     if by_data:
         # A point without data is still there.
         return np.maximum(dual.samples, 0.5).astype(np.float64), "The area of a point grows with the data in its cells."
+    if (dual.cells == dual.cells[0]).all():
+        return None, f"Each point is the map of {how_many(int(dual.cells[0]), 'cell')}."
     return dual.cells.astype(np.float64), "The area of a point grows with the number of cells that have its map."
 
 

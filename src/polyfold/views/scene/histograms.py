@@ -88,5 +88,5 @@ def histogram(values: Any, label: str, *, bins: int = 20, thing: str = "cell") -
         )
     else:
         heights, edges = np.histogram(known, bins=bins)
-        bars = Bars(tuple(f"{a:.3g} to {b:.3g}" for a, b in pairwise(edges)), heights.astype(float))
+        bars = Bars(tuple(f"{a:.3g} to {b:.3g}" for a, b in pairwise(edges)), heights.astype(float), edges=edges)
     return Scene((bars,), Axes((label, f"{thing}s")), f"{label} of {how_many(len(given), thing)}", notes)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.pictures.intervals import Intervals, intervals
+from polyfold.analyses.pictures.surface import lifted
 from polyfold.analyses.pictures.view import View, view_of
 from polyfold.analyses.statistics.classes import Classes, classes
 from polyfold.analyses.words import in_words, names_for
@@ -63,25 +64,16 @@ def line_graph_scene(
     parts += _breakpoints(atlas, found, ends, variable)
     notes = _notes(atlas, found, window)
     if rows is not None:
-        parts.append(_on_the_graph(atlas, rows, chosen, window))
+        places = np.concatenate([lifted(atlas, rows, window, j) for j in chosen])
+        parts.append(Points(places, role="marked", name="data"))
     if strip or (strip is None and atlas.outputs > 1):
-        parts.insert(0, _class_strip(classes(atlas), window, low - _GAP * (high - low), _STRIP * (high - low), names))
+        parts.append(_class_strip(classes(atlas), window, low - _GAP * (high - low), _STRIP * (high - low), names))
         low = low - (_GAP + _STRIP) * (high - low)
     room = _ROOM * (high - low)
     label = shown[0] if len(shown) == 1 else "outputs"
     limits = (*window.limits, (low - room, high + room))
     words = f"{label} over {how_many(len(atlas), 'piece')}" if title is None else title
     return Scene(tuple(parts), Axes((variable, label), limits), words, tuple(notes))
-
-
-def _on_the_graph(atlas: Atlas, rows: Array, chosen: Sequence[int], window: View) -> Points:
-    """Data in the view, with the outputs' values there."""
-    inside = rows[((rows >= window.lo) & (rows <= window.hi)).all(axis=1)]
-    cell = plane.located(atlas, inside)
-    x, cell = inside[cell >= 0, 0], cell[cell >= 0]
-    A, c = atlas.maps(cell, over="parameters")
-    places = [np.column_stack([x, A[:, j, 0] * x + c[:, j]]) for j in chosen]
-    return Points(np.concatenate(places), role="marked", name="data")
 
 
 def _extent(ends: Array) -> tuple[float, float]:
@@ -113,6 +105,7 @@ def _class_strip(found: Classes, window: View, top: float, height: float, names:
         axis=1,
     )
     label = found.label[parts.cells]
+    said: tuple[str, ...]
     if found.original.outputs == 1:
         said = (f"{names[0]} <= {found.threshold:g}", f"{names[0]} > {found.threshold:g}")
     else:

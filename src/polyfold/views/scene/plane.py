@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.pictures.polygons import Polygons as CellPolygons
+from polyfold.analyses.pictures.polyhedra import Polyhedra
 from polyfold.analyses.pictures.segments import facet_segments, inner_facets
 from polyfold.analyses.pictures.view import View
 from polyfold.analyses.words import in_words, names_for
@@ -77,12 +78,17 @@ def data_points(data: Array | None, labels: Any, class_names: Sequence[str]) -> 
 
 
 def texts(
-    atlas: Atlas, found: CellPolygons, inputs: Sequence[str] | None, outputs: Sequence[str], data: Array | None
+    atlas: Atlas,
+    found: CellPolygons | Polyhedra,
+    inputs: Sequence[str] | None,
+    outputs: Sequence[str],
+    data: Array | None,
 ) -> list[str]:
-    """For each polygon what is known of its cell: number, pattern, map, facets and data. If there are many, small ones
-    have no text."""
+    """For each polygon or polyhedron what is known of its cell: number, pattern, map, facets and data. If there are
+    many, small ones have no text."""
     said = [""] * len(found)
-    largest = np.argsort(-found.areas, kind="stable")[:MOST_TEXTS]
+    size = found.areas if isinstance(found, CellPolygons) else found.volumes
+    largest = np.argsort(-size, kind="stable")[:MOST_TEXTS]
     cells = found.cells[largest]
     A, c = atlas.maps(cells, over="parameters")
     names = input_names(atlas, inputs)
@@ -123,20 +129,36 @@ def walls(atlas: Atlas, facets: Ids, view: View, role: Role) -> Segments:
     return Segments(facet_segments(atlas, facets, view)[1], role=role)
 
 
-def notes(atlas: Atlas, found: CellPolygons) -> list[str]:
-    """What the view does not show."""
+def notes(
+    atlas: Atlas,
+    view: View,
+    found: CellPolygons | Polyhedra,
+    *,
+    asked: int | None = None,
+    where: str = "outside the view",
+    thing: str = "cell",
+) -> list[str]:
+    """What the picture does not show of the cells (or other things) asked for, all unless said, and `where` that is."""
     said = []
-    if found.cut.any():
+    beyond = _beyond(atlas, view, found)
+    if beyond.any():
         endless = int((~atlas.bounded[found.cells]).sum())
-        text = f"{int(found.cut.sum()):,} of {how_many(len(found), 'cell')} shown go on beyond the view"
+        text = f"{int(beyond.sum()):,} of {how_many(len(found), thing)} shown go on beyond the view"
         said.append(f"{text}, {endless:,} of them without end." if endless else f"{text}.")
-    hidden = len(atlas) - len(found)
+    count = len(atlas) if asked is None else asked
+    hidden = count - len(found)
     if hidden:
-        said.append(
-            f"{how_many(hidden, 'cell')} of {len(atlas):,} {'lies' if hidden == 1 else 'lie'} outside the view."
-        )
+        said.append(f"{how_many(hidden, thing)} of {count:,} {'lies' if hidden == 1 else 'lie'} {where}.")
     if not atlas.complete:
         said.append("The atlas is incomplete: nothing is known of what is white.")
     if len(found) > MOST_TEXTS:
         said.append(f"Only the {MOST_TEXTS:,} largest of {len(found):,} cells say what they are when pointed at.")
     return said
+
+
+def _beyond(atlas: Atlas, view: View, found: CellPolygons | Polyhedra) -> npt.NDArray[np.bool_]:
+    """Which of the cells shown go on beyond the view."""
+    if isinstance(found, CellPolygons) and len(found.cut) == len(found):
+        return found.cut
+    lo, hi = atlas.bounding_boxes(found.cells)
+    return np.asarray(((lo < view.lo) | (hi > view.hi)).any(axis=1))

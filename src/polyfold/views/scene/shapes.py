@@ -64,23 +64,29 @@ class Points:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A line through points (n, 2) or (n, 3)."""
+    """A line through points (n, 2) or (n, 3). One of several has a number, for a colour of its own."""
 
     points: Array
     role: Role = "curve"
     name: str = ""
+    number: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Mesh:
     """Flat pieces in space, made of triangles: rows of `triangles` number rows of `points`.
 
-    `piece[t]` is the piece that triangle t belongs to; colours and texts are those of the pieces.
+    `piece[t]` is the piece that triangle t belongs to; colours and texts are those of the pieces. `face[t]` is its
+    face: triangles of one face follow each other and fan out from one corner of a convex polygon. Without it each
+    triangle is a face. `covered[t]` says that nobody can see a triangle, since it lies between two pieces.
     """
 
     points: Array
     triangles: Ids
     piece: Ids
+    face: Ids | None = None
+    covered: npt.NDArray[np.bool_] | None = None
+    outlined: bool = True
     colouring: Colouring | None = None
     hover: Sequence[str] = ()
     role: Role = "surface"
@@ -89,11 +95,12 @@ class Mesh:
 
 @dataclass(frozen=True, eq=False)
 class Bars:
-    """One bar for each label."""
+    """One bar for each label; if `edges` are given, bar i goes from edges[i] to edges[i + 1] along a scale."""
 
     labels: tuple[str, ...]
     heights: Array
     name: str = ""
+    edges: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,20 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from polyfold.analyses.pictures.columns import column
 from polyfold.analyses.pictures.polyhedra import half_space, polyhedra
 from polyfold.analyses.pictures.view import view_of
-from polyfold.analyses.statistics.classes import Classes, classes
-from polyfold.analyses.words import names_for
+from polyfold.analyses.regions import Regions
+from polyfold.analyses.statistics.classes import Classes
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.views.scene import plane
-from polyfold.views.scene.cells import class_names
-from polyfold.views.scene.shapes import Axes, Colouring, Mesh, Part, Scene, Segments
+from polyfold.views.scene.paint import paint
+from polyfold.views.scene.shapes import Axes, Mesh, Part, Scene
 
 
 def solids_scene(
-    atlas: Atlas,
+    atlas: Atlas | Classes | Regions,
     *,
     colour: Any = "output",
     output: int = 0,
@@ -42,31 +41,27 @@ def solids_scene(
     shows the cells that lie in the plane. `view` is (x0, x1, y0, y1, z0, z1).
     """
     apart = _factor(explode)
-    names = names_for(outputs, atlas.outputs, "y", "output")
-    rows = plane.rows_of_data(data, atlas.dim)
-    window = view_of(atlas, view, rows, dim=3)
-    found: Classes | None = classes(atlas) if isinstance(colour, str) and colour == "class" else None
-    drawn = atlas if found is None else found.atlas
-    asked = cells if found is None or cells is None else np.flatnonzero(np.isin(found.cell, atlas.ids(cells)))
+    painted = paint(atlas, colour, output, outputs)
+    drawn, original = painted.drawn, painted.original
+    rows = plane.rows_of_data(data, drawn.dim)
+    if apart and rows is not None:
+        raise PolyfoldError("data cannot be shown among cells that are pulled apart: leave out explode or data")
+    window = view_of(drawn, view, rows, dim=3)
+    asked = drawn.ids(painted.parts_of(cells))
     shown = polyhedra(drawn, window, asked, cut=None if cut is None else half_space(cut))
-    if found is None:
-        by = column(atlas, colour, shown.cells, shown.centres, output, str(output))
-        colouring = Colouring(by.values, by.label, by.names)
-    else:
-        colouring = Colouring(found.label[shown.cells].astype(np.float64), "class", class_names(atlas, outputs))
-    said = plane.texts(drawn, shown, inputs, names, rows if found is None else None)
+    colouring = painted.colouring(shown.cells, shown.centres)
+    said = plane.texts(drawn, shown, inputs, painted.output_names, rows if painted.classes is None else None)
     moved = shown.exploded(apart)
-    parts: list[Part] = [Mesh(moved.points, *moved.triangles, colouring, said)]
-    if edges:
-        parts.append(Segments(moved.edges[0], role="edge"))
-    notes = plane.notes(drawn, window, shown)
+    corners, face = moved.triangles
+    covered = None if apart else shown.covered(drawn)[face]
+    parts: list[Part] = [Mesh(moved.points, corners, moved.owner[face], face, covered, edges, colouring, said)]
+    where = "outside the view" if cut is None else "outside the view or behind the cut"
+    notes = plane.notes(drawn, window, shown, asked=len(asked), where=where, thing=painted.thing)
     if apart:
         notes.append("Cells are pulled apart: where they are drawn is not where they lie.")
-        if rows is not None:
-            raise PolyfoldError("data cannot be shown among cells that are pulled apart: leave out explode or data")
-    parts += plane.data_points(rows, labels, class_names(atlas, outputs))
-    words = f"{how_many(len(atlas), 'cell')}, coloured by {colouring.label}" if title is None else title
-    return Scene(tuple(parts), Axes(plane.input_names(atlas, inputs), equal=True), words, tuple(notes))
+    parts += plane.data_points(rows, labels, painted.class_names)
+    words = f"{how_many(len(original), 'cell')}, coloured by {colouring.label}" if title is None else title
+    return Scene(tuple(parts), Axes(plane.input_names(drawn, inputs), equal=True), words, tuple(notes))
 
 
 def _factor(explode: Any) -> float:

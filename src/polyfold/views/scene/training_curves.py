@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from polyfold.analyses.recording.boundary_movement import BoundaryMovement
+from polyfold.analyses.recording.cell_counts import cell_counts
 from polyfold.analyses.recording.map_drift import MapDrift
 from polyfold.analyses.recording.recording import Recording
+from polyfold.atlas.domain import DomainLike
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.views.scene.shapes import Axes, Curve, Part, Scene
 
@@ -17,14 +19,14 @@ from polyfold.views.scene.shapes import Axes, Curve, Part, Scene
 _MOST_LINES = 8
 
 
-def count_curve(counts: Any, steps: Any = None) -> Scene:
-    """Numbers of cells from `pf.cell_counts` over the steps at which they were counted."""
-    heights = np.asarray(counts, dtype=np.float64)
-    across = np.arange(len(heights), dtype=np.float64) if steps is None else np.asarray(steps, dtype=np.float64)
-    if heights.ndim != 1 or across.shape != heights.shape:
-        raise ShapeError(f"numbers of cells {heights.shape} need as many steps; these have shape {across.shape}")
-    axes = Axes(("snapshot" if steps is None else "step", "cells"))
-    return Scene((Curve(np.column_stack([across, heights]), name="cells"),), axes, "Cells over training")
+def count_curve(recording: Recording, *, domain: DomainLike = None, counts: Any = None, snapshots: Any = None) -> Scene:
+    """How many cells there are on a domain at the snapshots of a recording; `counts` are those of `pf.cell_counts`."""
+    steps = recording.steps if snapshots is None else recording.steps[np.asarray(snapshots)]
+    found = cell_counts(recording, domain, snapshots=snapshots) if counts is None else np.asarray(counts)
+    if found.shape != steps.shape:
+        raise ShapeError(f"counts= must be a number for each of the {how_many(len(steps), 'snapshot')}: {found.shape}")
+    heights = found.astype(np.float64)
+    return Scene((Curve(np.column_stack([steps, heights])),), Axes(("step", "cells")), "Cells over training")
 
 
 def movement_curves(found: BoundaryMovement, *, of: str = "shift") -> Scene:
@@ -39,7 +41,8 @@ def movement_curves(found: BoundaryMovement, *, of: str = "shift") -> Scene:
     elif of == "areas":
         label = "volume of a class"
         parts = tuple(
-            Curve(np.column_stack([steps, found.areas[:, k]]), name=f"class {k}") for k in range(found.areas.shape[1])
+            Curve(np.column_stack([steps, found.areas[:, k]]), name=f"class {k}", number=k)
+            for k in range(found.areas.shape[1])
         )
     else:
         raise PolyfoldError(f"of={of!r} is no option: use 'shift', 'changed', 'length' or 'areas'")
@@ -75,7 +78,7 @@ def drift_curves(found: MapDrift, *, of: str = "relative", inputs: Sequence[int]
             for name, share in (("largest tenth", 0.9), ("median", 0.5), ("smallest tenth", 0.1))
         ]
         notes.append(f"Of {how_many(count, 'input')}: the median, and what a tenth of them exceed or stay below.")
-    parts = tuple(Curve(np.column_stack([steps, line]), name=name) for name, line in lines)
+    parts = tuple(Curve(np.column_stack([steps, line]), name=name, number=k) for k, (name, line) in enumerate(lines))
     return Scene(parts, Axes(("step", labels[of])), "Local maps over training", tuple(notes))
 
 
@@ -87,5 +90,8 @@ def metric_curves(recording: Recording, names: Sequence[str] | None = None) -> S
     if unknown:
         raise PolyfoldError(f"nothing was logged as {unknown[0]!r}: there are {', '.join(recording.metrics)}")
     chosen = {name: recording.metrics[name] for name in names or recording.metrics}
-    parts = tuple(Curve(np.column_stack([each.steps, each.values]), name=name) for name, each in chosen.items())
+    parts = tuple(
+        Curve(np.column_stack([each.steps, each.values]), name=name, number=k)
+        for k, (name, each) in enumerate(chosen.items())
+    )
     return Scene(parts, Axes(("step", ", ".join(chosen))), "Training")
