@@ -65,7 +65,9 @@ class Reading(HTMLParser):
                 if attributes.get(name):
                     found.append(f"{tag} {name}={attributes[name]}")
             href = attributes.get("href")
-            if href and not href.startswith("#"):
+            # A picture within the text is no other file.
+            inside = ("#", "data:image/png;base64,") if tag == "image" else ("#",)
+            if href and not href.startswith(inside):
                 found.append(f"{tag} href={href}")
         return found
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
+from io import BytesIO
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import polyfold as pf
 from polyfold.analyses.overview.class_rules import class_rules
@@ -206,6 +209,25 @@ def test_a_convolutional_network():
     words = Reading(found.html).words
     assert "the list of all cells" in words and "The way leads through" in words
     assert found.found.around is not None and found.found.around.maps is not None
+
+
+def test_maps_of_pictures_are_pictures():
+    """The pixels in the page are red where the map's slope is positive, and blue where it is negative."""
+    rng = np.random.default_rng(0)
+    layers = [(rng.normal(size=(30, 36)), rng.normal(size=30)), (rng.normal(size=(3, 30)), rng.normal(size=3))]
+    X = rng.random((2, 36))
+    found = pf.report(layers, data=X, image_shape=(4, 9), max_seconds=3)
+    images = re.findall(r'href="data:image/png;base64,([^"]*)"', found.html)
+    assert len(images) == 4 and Reading(found.html).loads() == []
+    maps, scores = pf.local(layers, X), pf.load(layers)(X)
+    for k in range(2):
+        pixels = np.array(Image.open(BytesIO(b64decode(images[2 + k]))), dtype=np.int64)
+        slopes = maps.A[k, scores[k].argmax()].reshape(4, 9)
+        assert pixels.shape == (4, 9, 3)
+        strong = np.abs(slopes) > 0.3 * np.abs(slopes).max()
+        assert np.array_equal((pixels[..., 0] > pixels[..., 2])[strong], (slopes > 0)[strong]) and strong.sum() > 5
+    with pytest.raises(pf.PolyfoldError, match=r"image_shape=\(5, 5\) must be"):
+        pf.report(layers, image_shape=(5, 5))
 
 
 # -- names that mean harm

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from polyfold.views.scene.shapes import Scene
+from polyfold.views.scene.shapes import Grid, Scene
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Tiles:
 class Figure:
     """A picture, and the sentences under it. `description` says what is to be seen, for those who cannot see it."""
 
-    scene: Scene
+    scene: Scene | Grid
     caption: str
     description: str
 
@@ -100,7 +100,11 @@ def texts(block: Block) -> Iterator[str]:
                 yield from texts(inner)
 
 
-def _in_scene(scene: Scene) -> Iterator[str]:
+def _in_scene(scene: Scene | Grid) -> Iterator[str]:
+    if isinstance(scene, Grid):
+        yield from (scene.title, *scene.row_names, *scene.notes)
+        yield from (picture.title for row in scene.rows for picture in row if picture is not None)
+        return
     yield from (scene.title, *scene.axes.labels, *scene.notes)
     for part in scene.parts:
         yield part.name

@@ -90,6 +90,7 @@ class _Known:
     X: npt.NDArray[np.float64] | None = None
     labels: tuple[str, ...] | None = None
     data_origin: str = ""
+    image_shape: tuple[int, ...] | None = None
 
 
 def _subject(
@@ -112,6 +113,7 @@ def _subject(
         data_origin=data_origin,
         feature_names=features,
         class_names=names,
+        image_shape=known.image_shape,
     )
 
 
@@ -138,7 +140,7 @@ def _known(model: str, network: Network) -> _Known:
             f"and 1, and knows {accuracy:.1%} of the 10,000 test pictures of the MNIST collection.",
         )
         pixels = tuple(f"pixel ({row}, {column})" for row in range(28) for column in range(28))
-        return _Known(origin, pixels, tuple(map(str, range(10))))
+        return _Known(origin, pixels, tuple(map(str, range(10))), image_shape=(28, 28))
     X, labels = blobs_data()
     origin = (
         "This network comes with polyfold. It tells three clusters of points in the plane apart, and gets all of "

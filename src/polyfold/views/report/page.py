@@ -12,8 +12,10 @@ from html import escape
 from pathlib import Path
 
 from polyfold.views.render import svg
+from polyfold.views.render.svg_grid import draw_grid
 from polyfold.views.report.blocks import Block, Figure, Folded, Items, Note, Paragraph, Section, Table, Tiles, texts
 from polyfold.views.report.glossary import Term, to_explain
+from polyfold.views.scene.shapes import Grid, Scene
 
 
 def page(title: str, subtitle: str, sections: Sequence[Section], foot: Sequence[str]) -> str:
@@ -88,11 +90,17 @@ class _Writer:
                 return _table(block)
             case Figure():
                 self._pictures += 1
-                picture = svg.draw(block.scene, name=f"picture{self._pictures}", description=block.description)
+                picture = _picture(block.scene, f"picture{self._pictures}", block.description)
                 return f"<figure>{picture}<figcaption>{escape(block.caption)}</figcaption></figure>"
             case Folded(title, blocks):
                 inner = "".join(self._bare(one) for one in blocks)
                 return f"<details><summary>{escape(title)}</summary>{inner}</details>"
+
+
+def _picture(scene: Scene | Grid, name: str, description: str) -> str:
+    if isinstance(scene, Grid):
+        return draw_grid(scene, name=name, description=description)
+    return svg.draw(scene, name=name, description=description)
 
 
 def _explanations(terms: Sequence[Term]) -> str:

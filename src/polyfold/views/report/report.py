@@ -92,6 +92,7 @@ def report(
     name: str | None = None,
     feature_names: Sequence[str] | None = None,
     class_names: Sequence[str] | None = None,
+    image_shape: Sequence[int] | None = None,
     max_cells: int | None = None,
     max_seconds: float | None = SECONDS,
     threads: int | None = None,
@@ -110,6 +111,7 @@ def report(
     path: a file to write the page to.
     name: what the network is called in the page.
     class_names: one an output; of a network with one output two names, first that of outputs up to 0.
+    image_shape: (rows, columns), or with channels in front, if inputs are pictures and the network does not say so.
     max_cells, max_seconds: for the search for cells, and for everything. None for no limit on the time.
     progress: True for a line on standard error, or a function that is called with what is being done.
 
@@ -119,7 +121,16 @@ def report(
     >>> "<h1>Report on a network from arrays</h1>" in found.html
     True
     """
-    about = subject(network, domain, data, labels, name=name, feature_names=feature_names, class_names=class_names)
+    about = subject(
+        network,
+        domain,
+        data,
+        labels,
+        name=name,
+        feature_names=feature_names,
+        class_names=class_names,
+        image_shape=image_shape,
+    )
     return report_on(about, path=path, max_cells=max_cells, max_seconds=max_seconds, threads=threads, progress=progress)
 
 

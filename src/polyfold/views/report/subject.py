@@ -13,6 +13,7 @@ import numpy.typing as npt
 from polyfold.analyses.overview.data import box_around
 from polyfold.analyses.words import names_for
 from polyfold.atlas.domain import Box, Domain, DomainLike, resolve_domain
+from polyfold.engine.watch import whole_number
 from polyfold.errors import DataError, DomainError, ShapeError, how_many
 from polyfold.network.graph import Network
 from polyfold.network.load import load
@@ -24,6 +25,8 @@ Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
 _BINARY = 2
+# How many axes a picture has: rows and columns, and maybe channels.
+_PICTURES = (2, 3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +35,8 @@ class Subject:
 
     `sides` are (lo, hi) if the domain is a box, and `why` says where the domain comes from. `classes` is None if the
     outputs are no scores of classes; with one output the classes are [not more than 0, more than 0]. Of the rows of
-    `X`, `labels` are the true classes, or `targets` the true outputs; both are None if nobody said.
+    `X`, `labels` are the true classes, or `targets` the true outputs; both are None if nobody said. `image_shape` is
+    there if inputs are pictures: (rows, columns), or channels in front of these.
     """
 
     name: str
@@ -49,6 +53,7 @@ class Subject:
     data_origin: str
     labels: Ids | None
     targets: Array | None
+    image_shape: tuple[int, ...] | None
 
     @property
     def bounded(self) -> bool:
@@ -67,6 +72,7 @@ def subject(
     data_origin: str = "",
     feature_names: Sequence[str] | None = None,
     class_names: Sequence[str] | None = None,
+    image_shape: Sequence[int] | None = None,
 ) -> Subject:
     """Everything that was given, looked over; without a domain that is a box around the data, or all inputs."""
     loaded = load(network)
@@ -94,7 +100,22 @@ def subject(
         data_origin,
         numbers,
         targets,
+        _image_shape(loaded, image_shape),
     )
+
+
+def _image_shape(network: Network, given: Sequence[int] | None) -> tuple[int, ...] | None:
+    """What was given, or the shape of the only input if that has rows and columns."""
+    if given is None:
+        own = network.inputs[0].shape if len(network.inputs) == 1 else ()
+        return own if len(own) in _PICTURES and min(own[-2:]) > 1 else None
+    shape = tuple(whole_number("image_shape", side, network.input_dim) for side in given)
+    if len(shape) not in _PICTURES or size(shape) != network.input_dim:
+        raise ShapeError(
+            f"image_shape={tuple(given)!r} must be (rows, columns) or (channels, rows, columns) of the "
+            f"{how_many(network.input_dim, 'input')}"
+        )
+    return shape
 
 
 def _rows(network: Network, data: Any) -> Array:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
+from polyfold.analyses.local import LocalMaps
 from polyfold.analyses.shapley.result import Shapley
 from polyfold.errors import how_many
-from polyfold.views.report.blocks import Block, Figure, Note, Paragraph, Section, Table
+from polyfold.views.report.blocks import Block, Figure, Folded, Note, Paragraph, Section, Table
 from polyfold.views.report.found import Around, Cut, Found
 from polyfold.views.report.words import formula, listing, number, place
 from polyfold.views.scene.histograms import histogram
+from polyfold.views.scene.image_grids import picture_of
 from polyfold.views.scene.line_graph import line_graph_scene
-from polyfold.views.scene.shapes import Polygons
+from polyfold.views.scene.shapes import Grid, Points, Polygons
 
 _FEATURES, _NEAREST = 8, 6
-# With more pieces than this a graph does not say which class wins where.
+# With more pieces than this a graph has no dots, and does not say which class wins where; with many more it is none.
 _STRIP, _MOST_PIECES = 300, 3000
 _OUTPUTS = 10
 
@@ -122,42 +126,53 @@ def _row(found: Found, row: int) -> str:
 
 def what_features_add(found: Found) -> Section | None:
     """Maps around examples, and Shapley values."""
-    around, of = found.around, found.subject
+    around = found.around
     if around is None:
         return None
     blocks: list[Block] = []
     if found.whole is None and around.maps is not None:
-        blocks.append(
-            Paragraph(
-                "Around each of these points the network is exactly one affine map (numbers rounded here; of long "
-                "formulas the largest terms):"
-            )
-        )
-        rows = []
-        for k, row in enumerate(around.rows[: len(around.maps)].tolist()):
-            scores = found.fit.scores[row] if found.fit is not None else None
-            top = 0 if scores is None or len(of.outputs) == 1 else int(scores.argmax())
-            said = formula(around.maps.A[k, top], float(around.maps.c[k, top]), of.features)
-            open_ = len(around.maps.undecided[k])
-            rows.append(
-                (
-                    _row(found, row),
-                    of.outputs[top],
-                    said,
-                    "proved" if not open_ else f"{how_many(open_, 'gate')} could not be decided",
-                )
-            )
-        blocks.append(
-            Table(
-                "The map around each point, for the output that is largest there.",
-                ("point", "output", "formula", "switches"),
-                tuple(rows),
-                (0, 1, 2, 3),
-            )
-        )
+        blocks += _maps(found, around, around.maps)
     if around.shapley is not None:
         blocks += _shapley(found, around, around.shapley)
     return Section("features", "Why the network says what it says", tuple(blocks)) if blocks else None
+
+
+def _maps(found: Found, around: Around, maps: LocalMaps) -> list[Block]:
+    """The maps around examples, of the output that is largest there; as pictures, if inputs are pictures."""
+    of, fit = found.subject, found.fit
+    assert fit is not None
+    examples = around.rows[: len(maps)].tolist()
+    top = [int(fit.scores[row].argmax()) for row in examples]
+    rows = []
+    for k, row in enumerate(examples):
+        open_ = len(maps.undecided[k])
+        decided = "proved" if not open_ else f"{how_many(open_, 'gate')} could not be decided"
+        said = formula(maps.A[k, top[k]], float(maps.c[k, top[k]]), of.features)
+        rows.append((_row(found, row), of.outputs[top[k]], said, decided))
+    text = (
+        "Around each of these points the network is exactly one affine map (numbers rounded here; of long formulas the "
+        "largest terms):"
+    )
+    caption = "The map around each point, for the output that is largest there."
+    table = Table(caption, ("point", "output", "formula", "switches"), tuple(rows), (0, 1, 2, 3))
+    if of.image_shape is None:
+        return [Paragraph(text), table]
+    inputs = tuple(picture_of(x.reshape(of.image_shape), signed=False) for x in maps.X)
+    slopes = tuple(
+        picture_of(maps.A[k, top[k]].reshape(of.image_shape), of.outputs[top[k]]) for k in range(len(examples))
+    )
+    grid = Grid((inputs, slopes), ("the points", "slopes of the output named"), "Inputs and slopes as pictures")
+    return [
+        Paragraph("The slopes of an affine map have the shape of the input, so here they are pictures."),
+        Figure(
+            grid,
+            "Above: some points, dark where they are large. Below each: the slopes of the output that is largest "
+            "there. Red pixels raise that output, blue ones lower it, and white ones do nothing; each picture has its "
+            "own scale.",
+            f"{how_many(len(examples), 'input')} as pictures, and below each the slopes around it.",
+        ),
+        Folded("The same as formulas", (Paragraph(text), table)),
+    ]
 
 
 def _shapley(found: Found, around: Around, values: Shapley) -> list[Block]:
@@ -223,18 +238,25 @@ def on_the_way(found: Found) -> Section | None:
 
 
 def _graph(found: Found, cut: Cut) -> Figure:
-    of = found.subject
+    of, many = found.subject, len(cut.atlas) > _STRIP
     shown = list(range(min(_OUTPUTS, len(of.outputs))))
+    if many and cut.classes is not None and len(of.outputs) > 1:
+        shown = np.unique(cut.classes.label).tolist()[:_OUTPUTS]
     scene = line_graph_scene(
         cut.atlas,
         output=shown,
-        strip=cut.classes is not None and len(of.outputs) > 1 and len(cut.atlas) <= _STRIP,
+        strip=cut.classes is not None and len(of.outputs) > 1 and not many,
         inputs=["part of the way"],
         outputs=of.outputs,
         title="The outputs on the way",
     )
     caption = "The outputs on the way: straight between two dots, with a kink where a gate switches."
-    if scene.parts and isinstance(scene.parts[0], Polygons):
+    if many:
+        scene = replace(scene, parts=tuple(part for part in scene.parts if not isinstance(part, Points)))
+        caption = "The outputs on the way, with a kink wherever a gate switches."
+        if len(shown) < len(of.outputs):
+            caption += " Shown are those that are the largest somewhere on it."
+    elif isinstance(scene.parts[0], Polygons):
         caption += " The strip at the bottom says which output is the largest."
     return Figure(
         scene, caption, f"{how_many(len(shown), 'line')} of {how_many(len(cut.atlas), 'straight piece')} each."
