@@ -38,7 +38,7 @@ PYTEST := $(PY) -m pytest -n $(WORKERS)
 
 help:
 	@echo 'make setup     everything for development, into .venv'
-	@echo 'make run       unfold the bundled Iris network, write the atlas to out/iris'
+	@echo 'make run       unfold the bundled Iris network, write its atlas and a report to out/iris'
 	@echo 'make test      the checks and all quick tests'
 	@echo 'make test-all  the checks and all tests'
 	@echo 'make test-relucent    cells, facets and calls beside relucent, in an environment of its own'
@@ -58,6 +58,7 @@ setup: $(VENV)/.dev $(VENV)/.native
 
 run: $(VENV)/.core $(VENV)/.native
 	@$(VENV)/bin/polyfold unfold iris --box 0 8 --out out/iris
+	@$(VENV)/bin/polyfold report iris --box 0 8 --out out/iris/report.html
 
 # The explorer's tests need a browser: Debian's package, where it can be installed. Without one they say that they skip.
 browser:

@@ -122,6 +122,7 @@ if TYPE_CHECKING:
     from polyfold.views.film_strip import film_strip
     from polyfold.views.movie import Movie, movie
     from polyfold.views.plot import plot
+    from polyfold.views.report.report import Report, report
 
 __version__ = "0.1.0"
 
@@ -177,6 +178,7 @@ __all__ = [
     "Recording",
     "Reduction",
     "Regions",
+    "Report",
     "Route",
     "SequentialSeparability",
     "Shallow",
@@ -259,6 +261,7 @@ __all__ = [
     "record",
     "reduce",
     "regions",
+    "report",
     "resume",
     "sequentially_separable",
     "shallow",
@@ -391,6 +394,7 @@ _PLACES = {
     "views.film_strip": ("film_strip",),
     "views.movie": ("Movie", "movie"),
     "views.plot": ("plot",),
+    "views.report.report": ("Report", "report"),
 }
 _MODULE_OF = {
     entry.split(" ")[-1]: (module, entry.split(" ")[0]) for module, names in _PLACES.items() for entry in names

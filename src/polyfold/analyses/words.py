@@ -15,7 +15,7 @@ Array = npt.NDArray[np.float64]
 _MOST_TERMS = 8
 
 
-def in_words(slopes: Array, constant: float, names: Sequence[str], *, most: int = _MOST_TERMS) -> str:
+def in_words(slopes: Array, constant: float, names: Sequence[str], *, most: int = _MOST_TERMS, times: str = "x") -> str:
     """An affine function of named features, rounded to three digits. Terms whose factor is zero are left out.
 
     >>> in_words(np.array([2.1, -0.3]), 1.2, ["petal length", "petal width"])
@@ -25,7 +25,7 @@ def in_words(slopes: Array, constant: float, names: Sequence[str], *, most: int 
     """
     there = np.flatnonzero(slopes)
     said = np.sort(there[np.argsort(-np.abs(slopes[there]), kind="stable")[:most]])
-    terms = [(float(slopes[k]), f"{abs(float(slopes[k])):.3g} x {names[k]}") for k in said]
+    terms = [(float(slopes[k]), f"{abs(float(slopes[k])):.3g} {times} {names[k]}") for k in said]
     if constant or not terms:
         terms.append((constant, f"{abs(constant):.3g}"))
     text = ("-" if terms[0][0] < 0 else "") + terms[0][1]

@@ -1,5 +1,5 @@
 """The command line: polyfold info, polyfold unfold, polyfold resume, polyfold count, polyfold equivalent,
-polyfold explain, polyfold movie, polyfold reduce, polyfold serve, polyfold truncate.
+polyfold explain, polyfold movie, polyfold reduce, polyfold report, polyfold serve, polyfold truncate.
 
 Exit codes: 0 done, 1 a check failed (a fault of ours), 2 bad input (one line on standard error), 3 a limit was reached
 and the result is incomplete, 70 something else went wrong (a fault of ours). Of polyfold equivalent: 0 equal,
@@ -52,6 +52,7 @@ from polyfold.views.explain import explain
 from polyfold.views.movie_command import movie
 from polyfold.views.planning import planning_facts, planning_panel
 from polyfold.views.reduce import reduce
+from polyfold.views.report.command import report
 from polyfold.views.serve import serve
 from polyfold.views.summary import (
     atlas_facts,
@@ -271,6 +272,7 @@ def equivalent(
 app.command()(explain)
 app.command()(movie)
 app.command()(reduce)
+app.command()(report)
 app.command()(serve)
 app.command()(truncate)
 

@@ -36,6 +36,36 @@ def read_points(path: Path, width: int) -> Points:
     return Points(path, rows, names)
 
 
+@dataclass(frozen=True, eq=False)
+class Labelled:
+    """Points with what the file says about each: `labels` is None if it has no column for that."""
+
+    points: Points
+    labels: tuple[str, ...] | None
+
+
+def read_labelled(path: Path, width: int) -> Labelled:
+    """The points of a file, and their labels if it has one column more than the network takes: the last one."""
+    lines = _lines(path)
+    if not lines or any(len(line) != width + 1 for _, line in lines):
+        return Labelled(read_points(path, width), None)
+    names = None
+    if not any(_number(text) is not None for text in lines[0][1]):
+        *first, last = lines.pop(0)[1]
+        names = _names(path, first, width)
+        if last.strip() in ("", *names):
+            raise ShapeError(f"{str(path)!r} calls its column of labels {last.strip()!r}: give it a name of its own")
+    if not lines:
+        raise ShapeError(f"{str(path)!r} holds no points: it needs a line of {how_many(width, 'number')} for each")
+    rows = np.array([_row(path, number, line[:-1], names, width) for number, line in lines])
+    labels = []
+    for number, line in lines:
+        if not line[-1].strip():
+            raise ShapeError(f"line {number} of {str(path)!r} has no label: column {width + 1} is empty")
+        labels.append(line[-1].strip())
+    return Labelled(Points(path, rows, names), tuple(labels))
+
+
 def _lines(path: Path) -> list[tuple[int, list[str]]]:
     """The lines that are not empty, with their numbers in the file."""
     try:

@@ -1,0 +1,111 @@
+"""What can be asked of single inputs and of cuts through the data, however large the network is."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.analyses.local import local
+from polyfold.analyses.overview.cuts import corners_of_a_triangle, ends_of_a_line
+from polyfold.analyses.overview.data import columns, examples, most_telling
+from polyfold.analyses.shapley.explain import shapley
+from polyfold.analyses.statistics.classes import classes
+from polyfold.analyses.statistics.nearest_change import nearest_change
+from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.domain import Box, Slice, line, plane, slice_of
+from polyfold.engine.unfold import unfold
+from polyfold.views.report.collect.steps import Steps
+from polyfold.views.report.found import Around, Cut, Whole
+from polyfold.views.report.subject import Subject
+
+Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+
+# So many rows are looked at closely; so many are looked through for those nearest to another class.
+_EXAMPLES, _LOOKED_THROUGH = 6, 300
+# With more inputs than this two features alone tell little, and a cut goes through three rows instead.
+_FEW_FEATURES = 30
+_MOST_CELLS = 50_000
+
+
+def collect_around(of: Subject, whole: Whole | None, points: Array, answers: Ids, steps: Steps) -> Around:
+    """Single rows: how far another class or another map is, and what each feature adds."""
+    parts = None if whole is None else whole.classes
+    changes, rows, inside = None, examples(answers, None, _EXAMPLES), np.zeros(0, dtype=np.int64)
+    if parts is not None:
+        inside = np.flatnonzero(parts.atlas.locate(points, outside="ignore") >= 0)[:_LOOKED_THROUGH]
+        everything = steps.do(
+            "how far data points are from another class", lambda: nearest_change(parts, points[inside])
+        )
+        if everything is not None:
+            rows = inside[examples(answers[inside], everything.distance, _EXAMPLES)]
+            changes = everything
+    explained = None
+    if of.X is not None:
+        explained = steps.do(
+            "what each feature adds",
+            lambda: shapley(of.network, points[rows], background=points, scope="cell", feature_names=of.features),
+        )
+    maps = steps.do(
+        "affine maps around data points", lambda: local(of.program, points[rows], max_seconds=steps.seconds(0.3))
+    )
+    walls = None
+    if maps is not None:
+        walls = steps.do("distances to walls", lambda: maps.wall_distances(max_seconds=steps.seconds(0.2)))
+    return Around(rows, inside, changes, explained, maps, walls)
+
+
+def collect_line(of: Subject, points: Array, answers: Ids, steps: Steps) -> Cut | None:
+    """The way from one row to another, of different classes if there are such."""
+    ends = ends_of_a_line(points, answers)
+    if ends is None:
+        steps.leave_out("the way between two data points", "there are no two different ones")
+        return None
+    one, other = ends
+    return _cut(of, line(points[one], points[other]), "the way between two data points", (one, other), None, steps)
+
+
+def collect_plane(of: Subject, points: Array, answers: Ids, steps: Steps) -> Cut | None:
+    """Two features with the others at their medians; with very many features the plane through three rows."""
+    what = "a slice through the data"
+    if of.network.input_dim <= _FEW_FEATURES and of.X is not None:
+        chosen = steps.do("the features that matter most", lambda: most_telling(of.program, points[:_LOOKED_THROUGH]))
+        if chosen is not None:
+            return _cut(of, _feature_plane(of, points, chosen), what, (), chosen, steps)
+    corners = corners_of_a_triangle(points, answers)
+    if corners is None:
+        steps.leave_out(what, "no three of the data points span a plane")
+        return None
+    through = plane(*(points[row] for row in corners), extend=(-0.25, 1.25))
+    return _cut(of, through, what, corners, None, steps)
+
+
+def _feature_plane(of: Subject, points: Array, chosen: tuple[int, int]) -> Slice:
+    """The plane along two features, through the medians of the others, as far as the domain or the data go."""
+    ranges = columns(points)
+    pair = list(chosen)
+    origin = ranges.median.copy()
+    origin[pair] = 0.0
+    basis = np.zeros((len(origin), 2))
+    basis[pair, [0, 1]] = 1.0
+    lo, hi = (ranges.least, ranges.greatest) if not of.bounded or of.sides is None else of.sides
+    flat = hi[pair] <= lo[pair]
+    return slice_of(origin, basis, bounds=Box(lo[pair] - flat, hi[pair] + flat))
+
+
+def _cut(
+    of: Subject, where: Slice, what: str, rows: tuple[int, ...], features: tuple[int, int] | None, steps: Steps
+) -> Cut | None:
+    def work() -> Atlas:
+        return unfold(of.network, where, max_cells=_MOST_CELLS, max_seconds=steps.seconds(0.4))
+
+    atlas = steps.do(what, work)
+    if atlas is None:
+        return None
+    if not steps.complete(atlas):
+        steps.leave_out(what, f"it has more than {len(atlas):,} cells; {atlas.certificate.stopped_by} ended the search")
+        return None
+    parts = None
+    if of.classes is not None:
+        parts = steps.do(f"classes on {what}", lambda: classes(atlas, max_seconds=steps.seconds(0.3)))
+    return Cut(atlas, parts, rows, features)

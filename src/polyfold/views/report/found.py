@@ -1,0 +1,115 @@
+"""What a report is written from: results of analyses, and what was left out and why. No text is made here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.analyses.bounds.bounds import Bounds
+from polyfold.analyses.dual_graph.diameter import Diameter
+from polyfold.analyses.facet_statistics.result import FacetStatistics
+from polyfold.analyses.local import LocalMaps
+from polyfold.analyses.local_walls import WallDistances
+from polyfold.analyses.overview.boundary_lengths import Border
+from polyfold.analyses.overview.class_rules import ClassRule
+from polyfold.analyses.overview.fit import Fit
+from polyfold.analyses.overview.inventory import Item
+from polyfold.analyses.reduction.result import Reduction
+from polyfold.analyses.regions import Regions
+from polyfold.analyses.shapley.result import Shapley
+from polyfold.analyses.statistics.class_areas import ClassAreas
+from polyfold.analyses.statistics.classes import Classes
+from polyfold.analyses.statistics.decision_boundary import DecisionBoundary
+from polyfold.analyses.statistics.extrema import Extremum
+from polyfold.analyses.statistics.lipschitz import Lipschitz
+from polyfold.analyses.statistics.nearest_change import NearestChange
+from polyfold.analyses.summarise import Summary
+from polyfold.atlas.atlas import Atlas
+from polyfold.engine.count import Count
+from polyfold.views.report.subject import Subject
+
+Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Something that the report does not have, and why."""
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """What is known if all cells could be listed. What is None is among what was left out, or does not apply."""
+
+    atlas: Atlas
+    regions: Regions | None = None
+    f_vector: tuple[int, ...] | None = None
+    facets: FacetStatistics | None = None
+    diameter: Diameter | None = None
+    volumes: Array | None = None
+    classes: Classes | None = None
+    areas: ClassAreas | None = None
+    boundary: DecisionBoundary | None = None
+    borders: tuple[Border, ...] | None = None
+    rules: tuple[ClassRule, ...] | None = None
+    region_classes: Flags | None = None
+    lowest: tuple[Extremum, ...] | None = None
+    highest: tuple[Extremum, ...] | None = None
+    mean: Array | None = None
+    deviation: Array | None = None
+    lipschitz: Lipschitz | None = None
+    summary: Summary | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A line or plane through the inputs: its atlas, and its classes if there are any.
+
+    `rows` are the rows of the data that it goes through; `features` are the two that vary, if it is parallel to them.
+    """
+
+    atlas: Atlas
+    classes: Classes | None
+    rows: tuple[int, ...] = ()
+    features: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Around:
+    """What is known around rows of the data, whatever the size of the network.
+
+    `rows` are the examples' numbers; `changes` are those of the rows `looked_at`.
+    """
+
+    rows: Ids
+    looked_at: Ids
+    changes: NearestChange | None = None
+    shapley: Shapley | None = None
+    maps: LocalMaps | None = None
+    walls: WallDistances | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """All results. `points` are the rows that stand for the network's inputs: the data, or points drawn at random."""
+
+    subject: Subject
+    inventory: tuple[Item, ...]
+    bounds: Bounds
+    atlas: Atlas | None
+    count: Count | None
+    whole: Whole | None
+    points: Array | None
+    drawn: bool
+    fit: Fit | None
+    around: Around | None
+    line: Cut | None
+    plane: Cut | None
+    reduction: Reduction | None
+    left_out: tuple[LeftOut, ...]
