@@ -21,7 +21,7 @@ def random_network(seed: int, widths: tuple[int, ...]) -> list[tuple[np.ndarray,
     return [(rng.normal(size=(m, n)), rng.normal(size=m)) for n, m in pairwise(sizes)]
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 10**6),
     widths=st.sampled_from([(3,), (8,), (5, 4), (8, 8)]),
