@@ -120,10 +120,7 @@ bench-history: setup
 callgrind: setup
 	@$(PY) benchmarks/instructions.py --write
 
-callgrind-movies: setup
-	@$(PY) examples/training_movies.py --out out/movies
-
-check: setup
+callgrind-check: setup
 	@$(PY) benchmarks/instructions.py --check
 
 docs: setup
