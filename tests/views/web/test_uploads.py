@@ -154,7 +154,7 @@ def test_torch_archives(client: Client, tmp_path: Path) -> None:
         torch.export.load(tmp_path / "trapped.pt2")
     assert trap.exists()
     trap.unlink()
-    refused(client, "model.pt2", trapped, "model.pt2")
+    refused(client, "model.pt2", trapped, "model.pt2", "pickled objects")
     assert not trap.exists()
 
 
