@@ -145,9 +145,16 @@ def test_torch_archives(client: Client, tmp_path: Path) -> None:
     torch.save(Trap(trap), weights)
 
     def with_trap(name: str, data: bytes) -> bytes:
-        return weights.getvalue() if name.endswith(("weight_0", "sample_inputs/model.pt")) else data
+        return weights.getvalue() if name.endswith("sample_inputs/model.pt") else data
 
-    refused(client, "model.pt2", changed(content, with_trap), "model.pt2")
+    trapped = changed(content, with_trap)
+    (tmp_path / "trapped.pt2").write_bytes(trapped)
+    # Torch by itself would run it.
+    with pytest.raises(AssertionError):
+        torch.export.load(tmp_path / "trapped.pt2")
+    assert trap.exists()
+    trap.unlink()
+    refused(client, "model.pt2", trapped, "model.pt2", "pickled objects")
     assert not trap.exists()
 
 
