@@ -40,7 +40,8 @@ def read(task: dict[str, Any], send: Send) -> None:
         raise type(error)(str(error).replace(str(path), task["name"])) from None
     except UnpicklingError:
         raise NetworkError(
-            f"{task['name']!r} holds pickled objects, which are never read: save the network alone with torch.export.save"
+            f"{task['name']!r} holds pickled objects, which are never read: save the network alone, with "
+            "torch.export.save"
         ) from None
     send({"facts": facts(opened)})
 
