@@ -100,6 +100,10 @@ def test_distances_to_another_answer(page, atlas):
     assert rows(page, "The data points nearest to another answer")[1][2] == number(float(found.distance.min()))
 
 
+def test_a_strip_below_a_graph_is_explained(page):
+    assert "versicolor wins" in page and "The strip at the bottom says which output is the largest." in page
+
+
 def test_what_can_be_left_out(page):
     found = pf.reduce(list(IRIS.layers), BOX)
     saved = found.neurons_before - found.neurons_after

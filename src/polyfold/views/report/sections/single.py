@@ -256,7 +256,7 @@ def _graph(found: Found, cut: Cut) -> Figure:
         caption = "The outputs on the way, with a kink wherever a gate switches."
         if len(shown) < len(of.outputs):
             caption += " Shown are those that are the largest somewhere on it."
-    elif isinstance(scene.parts[0], Polygons):
+    elif any(isinstance(part, Polygons) for part in scene.parts):
         caption += " The strip at the bottom says which output is the largest."
     return Figure(
         scene, caption, f"{how_many(len(shown), 'line')} of {how_many(len(cut.atlas), 'straight piece')} each."
