@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -172,3 +174,30 @@ def test_an_archive_tells_its_own_input_shape(tmp_path: Path) -> None:
     path.write_text("")
     with pytest.raises(NetworkError, match=r"model\.pt2.*tells its own"):
         load(path, input_shape=(3,))
+
+
+class Trap:
+    """Leaves a file behind when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[object, tuple[str, str]]:
+        return open, (str(self.path), "w")
+
+
+def test_an_archive_is_never_unpickled(tmp_path: Path) -> None:
+    plain, trapped, trap = tmp_path / "plain.pt2", tmp_path / "trapped.pt2", tmp_path / "trap"
+    torch.export.save(torch.export.export(nn.Sequential(nn.Linear(2, 3), nn.ReLU()), (torch.zeros(3, 2),)), plain)
+    inputs = io.BytesIO()
+    torch.save(Trap(trap), inputs)
+    with zipfile.ZipFile(plain) as before, zipfile.ZipFile(trapped, "w") as after:
+        for name in before.namelist():
+            after.writestr(name, inputs.getvalue() if "sample_inputs" in name else before.read(name))
+    with pytest.raises(NetworkError, match=r"trapped\.pt2.*pickled objects, which are never read"):
+        load(trapped)
+    assert not trap.exists()
+    with zipfile.ZipFile(trapped, "a") as after:
+        after.writestr("plain/data/aotinductor/model/code.so", b"x")
+    with pytest.raises(NetworkError, match=r"code\.so.*no part of a plain network"):
+        load(trapped)

@@ -19,6 +19,8 @@ import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -32,6 +34,7 @@ from polyfold.network.endings import leave_out, refuse_reading_an_ending
 from polyfold.network.graph import Network
 from polyfold.network.ops import Array, Shape, size
 from polyfold.network.registry import Unreadable
+from polyfold.network.torch_archive import check_torch_archive, plain_tensors_only
 from polyfold.network.torch_ops import ENDINGS, KEEPS_THE_ORDER, TORCH_OPS, TorchSite, parts, rewrite, values_in
 from polyfold.network.verify import sample_points, verify
 
@@ -69,10 +72,16 @@ def from_torch(module: Any, input_shapes: Sequence[Shape] | None) -> Network:
 
 
 def from_pt2(path: str | os.PathLike[str]) -> Network:
-    """The Network in a torch.export archive."""
+    """The Network in a torch.export archive, which is never unpickled."""
+    check_torch_archive(Path(path), os.fspath(path))
     try:
-        with _torch_log_silenced():
+        with _torch_log_silenced(), plain_tensors_only():
             program = torch.export.load(os.fspath(path))
+    except UnpicklingError:
+        raise NetworkError(
+            f"{os.fspath(path)!r} holds pickled objects, which are never read: save the network alone, with "
+            "torch.export.save"
+        ) from None
     except (RuntimeError, ValueError, OSError, KeyError, AssertionError, zipfile.BadZipFile) as error:
         raise NetworkError(
             f"{os.fspath(path)!r} is not a readable torch.export archive: "

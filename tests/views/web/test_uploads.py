@@ -149,8 +149,8 @@ def test_torch_archives(client: Client, tmp_path: Path) -> None:
 
     trapped = changed(content, with_trap)
     (tmp_path / "trapped.pt2").write_bytes(trapped)
-    # Torch by itself would run it.
-    with pytest.raises(AssertionError):
+    # Torch by itself would run it, and then fail: at what it finds, or at telling of it in its log.
+    with pytest.raises((AssertionError, TypeError)):
         torch.export.load(tmp_path / "trapped.pt2")
     assert trap.exists()
     trap.unlink()

@@ -16,7 +16,6 @@ from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
 from polyfold.views.common import BUNDLED
-from polyfold.views.web.archives import check_torch_archive
 
 # What files begin with, by the endings that they may have. ONNX files have no such mark.
 _ZIP, _PARQUET, _PICKLE = b"PK\x03\x04", b"PAR1", b"\x80"
@@ -60,8 +59,6 @@ def check_file(path: Path, name: str) -> None:
         raise NetworkError(f"{name!r} is empty")
     if head.startswith(_PICKLE) or (mark is not None and not head.startswith(mark)):
         raise NetworkError(f"{name!r} is no {ending} file: its first bytes are {head[:8]!r}")
-    if ending == ".pt2":
-        check_torch_archive(path, name)
 
 
 def open_network(source: Source, snapshot: int | None = None) -> Opened:

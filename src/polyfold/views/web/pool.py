@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from polyfold.network.torch_archive import PLAIN_TENSORS_ONLY
 from polyfold.views.web.limits import Limits
 
 State = Literal["queued", "running", "done", "cancelled", "failed", "limit"]
@@ -26,7 +27,7 @@ _GRACE = 15.0
 
 _ENVIRONMENT = {
     # Anything that a model file asks torch to unpickle is refused, whatever torch itself would do.
-    "TORCH_FORCE_WEIGHTS_ONLY_LOAD": "1",
+    PLAIN_TENSORS_ONLY: "1",
     # Packages reserve no more memory than they use, since all of it counts.
     "MALLOC_ARENA_MAX": "2",
     "ARROW_DEFAULT_MEMORY_POOL": "system",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from polyfold.analyses.statistics.classes import classes
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import Domain
 from polyfold.engine.blocks import unfold_in_blocks
-from polyfold.errors import DomainError, LimitError, NetworkError, PolyfoldError, how_many
+from polyfold.errors import DomainError, LimitError, PolyfoldError, how_many
 from polyfold.views.web.asked import Place, place_of
 from polyfold.views.web.drawing import draw_cells, draw_classes, draw_walls, keys_of, save_arrays, view_in
 from polyfold.views.web.networks import Opened, Source, check_file, facts, finite, open_network
@@ -38,11 +37,6 @@ def read(task: dict[str, Any], send: Send) -> None:
     except PolyfoldError as error:
         # The file's place on the server is nobody's business.
         raise type(error)(str(error).replace(str(path), task["name"])) from None
-    except UnpicklingError:
-        raise NetworkError(
-            f"{task['name']!r} holds pickled objects, which are never read: save the network alone, with "
-            "torch.export.save"
-        ) from None
     send({"facts": facts(opened)})
 
 

@@ -1,15 +1,17 @@
-"""Uploaded torch.export archives, looked over before torch reads them.
+"""torch.export archives: looked over before torch reads them, and read without unpickling anything.
 
 An archive may hold more than numbers and a graph: compiled libraries, pickled objects, formulas that torch evaluates as
-Python. What is not plainly a network is refused here; workers also make torch refuse whatever is no plain tensor.
+Python. What is not plainly a network is refused here, and torch is made to refuse whatever is no plain tensor.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,23 @@ _MEMBERS = re.compile(
 _OPERATIONS = re.compile(r"torch\.ops\.aten\.\w+(\.\w+)?|_operator\.\w+|math\.\w+")
 _SYMBOL = re.compile(r"Symbol\('\w+'((, )?\w+=(True|False))*\)")
 _FORMULA = re.compile(r"([\s\d.+*/(),-]|Integer|Rational|Float|Add|Mul|Pow|Max|Min|Mod|FloorDiv|PythonMod|CeilDiv)*")
+
+# With this in its environment torch reads plain tensors only, whatever its own callers ask for.
+PLAIN_TENSORS_ONLY = "TORCH_FORCE_WEIGHTS_ONLY_LOAD"
+
+
+@contextmanager
+def plain_tensors_only() -> Iterator[None]:
+    """Within it, torch raises UnpicklingError where a file asks for anything but plain tensors."""
+    before = os.environ.get(PLAIN_TENSORS_ONLY)
+    os.environ[PLAIN_TENSORS_ONLY] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[PLAIN_TENSORS_ONLY]
+        else:
+            os.environ[PLAIN_TENSORS_ONLY] = before
 
 
 def check_torch_archive(path: Path, name: str) -> None:
