@@ -179,3 +179,25 @@ def test_domains_of_other_dimensions() -> None:
     ):
         pf.plot(many)
     assert pf.plot(many, kind="histogram").data[0].y.sum() == len(many)
+
+
+@pytest.mark.parametrize("of", ["class", "region"])
+def test_what_is_no_column_of_cells_is_not_counted(of: str) -> None:
+    with pytest.raises(PolyfoldError, match=f"of='{of}' is no column to count cells by.*pf.(class_areas|regions)"):
+        pf.plot(PLANE, kind="histogram", of=of)
+
+
+def test_values_that_differ_by_rounding_have_one_bar() -> None:
+    values = np.full(len(PLANE), 0.1)
+    values[0] = np.nextafter(0.1, 1)
+    assert pf.plot(PLANE, kind="histogram", of=values).data[0].y.tolist() == [len(PLANE)]
+
+
+def test_names_are_no_markup() -> None:
+    bad = "<a href='x'>$x^$ & y"
+    plotly = pf.plot(PLANE, inputs=(bad, "b"), title=bad)
+    assert plotly.layout.title.text == plotly.layout.xaxis.title.text == "&lt;a href='x'&gt;$x^$ &amp; y"
+    assert not any("<a" in text for trace in plotly.data if trace.text is not None for text in trace.text)
+    drawn = pf.plot(PLANE, inputs=(bad, "b"), title=bad, renderer="matplotlib")
+    drawn.draw_without_rendering()
+    assert drawn.axes[0].get_xlabel() == bad

@@ -98,11 +98,13 @@ def test_bars_have_their_heights_and_labels_room():
 
 
 def test_texts_are_escaped_and_lines_of_tooltips_broken():
-    bad = "<b>&\"'<br>next"
-    polygon = Polygons(np.array([0, 3]), np.eye(3)[:, :2], Colouring(np.zeros(1), bad, (bad,)), [bad], name=bad)
+    bad = "<b>&\"'<br>"
+    polygon = Polygons(
+        np.array([0, 3]), np.eye(3)[:, :2], Colouring(np.zeros(1), bad, (bad,)), [f"{bad}\nnext"], name=bad
+    )
     tree = drawn(Scene((polygon,), Axes((bad, bad)), bad, (bad,)), description=bad)
     tips = [title.text for title in tree.iter(f"{SVG}title")]
-    assert tips == [bad, "<b>&\"'\nnext"]
+    assert tips == [bad, f"{bad}\nnext"]
     assert sum(text.text == bad for text in tree.iter(f"{SVG}text")) >= 3
 
 

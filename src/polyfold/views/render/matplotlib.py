@@ -38,7 +38,13 @@ _ENTRIES, _LEGEND = 4, 16
 
 def draw(drawing: Drawing) -> Figure:
     """The figure of a scene, of scenes side by side, or of a grid of images."""
-    require("matplotlib", extra="plot", purpose="a plot")
+    matplotlib = require("matplotlib", extra="plot", purpose="a plot")
+    # Names are the users' own: a dollar sign in one begins no formula.
+    with matplotlib.rc_context({"text.parse_math": False}):
+        return _draw(drawing)
+
+
+def _draw(drawing: Drawing) -> Figure:
     from matplotlib.figure import Figure
 
     if isinstance(drawing, Grid):

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -61,12 +62,27 @@ _CAMERA = {"eye": {"x": 1.45, "y": -1.65, "z": 1.0}, "center": {"x": 0, "y": 0, 
 def draw(drawing: Drawing) -> Figure:
     """The figure of a scene, of scenes side by side, or of a grid of images."""
     require("plotly", extra="plot", purpose="a plot")
+    return _draw(_as_markup(drawing))
+
+
+def _as_markup(value: Any) -> Any:
+    """The same with every text escaped: Plotly reads all of them as HTML, and names are the users' own."""
+    if isinstance(value, str):
+        return escape(value, quote=False).replace("\n", "<br>")
+    if isinstance(value, list | tuple):
+        return type(value)(map(_as_markup, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{each.name: _as_markup(getattr(value, each.name)) for each in fields(value)})
+    return value
+
+
+def _draw(drawing: Drawing) -> Figure:
     if isinstance(drawing, Grid):
         return _grid(drawing)
     if isinstance(drawing, Panels) and drawing.slider:
         notes = tuple(dict.fromkeys(note for scene in drawing.scenes for note in scene.notes))
         alike = [replace(scene, title=drawing.title, notes=(*drawing.notes, *notes)) for scene in drawing.scenes]
-        return with_slider([draw(scene) for scene in alike], [scene.title for scene in drawing.scenes])
+        return with_slider([_draw(scene) for scene in alike], [scene.title for scene in drawing.scenes])
     scenes = drawing.scenes if isinstance(drawing, Panels) else (drawing,)
     from plotly.subplots import make_subplots
 

@@ -360,8 +360,7 @@ def _class(kind: str) -> str:
 
 
 def _tooltip(text: str) -> str:
-    lines = text.replace("<br>", "\n")
-    return f"<title>{escape(lines)}</title>" if text else ""
+    return f"<title>{escape(text)}</title>" if text else ""
 
 
 def _kinds(colouring: Colouring | None, count: int, plain: str) -> list[str]:

@@ -164,7 +164,7 @@ def classes_scene(
     facets, left_out = plane.shown_walls(atlas)
     said = plane.texts(parts, shown, inputs, given.outputs, None)
     texts = [
-        f"class {names[k]}<br>part {t[5:]}".replace("<br>pattern", f" of cell {c}<br>pattern", 1) if t else ""
+        f"class {names[k]}\npart {t[5:]}".replace("\npattern", f" of cell {c}\npattern", 1) if t else ""
         for k, c, t in zip(winner.tolist(), found.cell[shown.cells].tolist(), said, strict=True)
     ]
     drawn: tuple[Part, ...] = (

@@ -33,7 +33,7 @@ def dual_graph_scene(
         values, label = graph.distances(graph.node(source)).astype(np.float64), f"facets from {graph.thing} {source}"
         values = np.where(values < 0, np.nan, values)
     hover = [
-        f"{graph.thing} {node}<br>{label}: {'no way' if np.isnan(value) else int(value)}"
+        f"{graph.thing} {node}\n{label}: {'no way' if np.isnan(value) else int(value)}"
         for node, value in enumerate(values)
     ]
     gates = [", ".join(str(neuron) for neuron in graph.neurons_of(edge)) for edge in range(len(graph.edges))]

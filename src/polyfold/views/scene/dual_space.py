@@ -89,9 +89,9 @@ def _sizes(dual: DualSpace, size: str | None) -> tuple[Array | None, str]:
 
 def _said(dual: DualSpace, point: int, features: tuple[str, ...]) -> str:
     row = dual.points[point]
-    text = f"map {point}: {in_words(row[:-1], float(row[-1]), features)}<br>"
+    text = f"map {point}: {in_words(row[:-1], float(row[-1]), features)}\n"
     text += f"{how_many(int(dual.cells[point]), 'cell')}, the first is {int(dual.first_cell[point])}"
-    return f"{text}<br>{how_many(int(dual.samples[point]), 'data point')}" if len(dual.cell_of_sample) else text
+    return f"{text}\n{how_many(int(dual.samples[point]), 'data point')}" if len(dual.cell_of_sample) else text
 
 
 def _edges(dual: DualSpace, places: Array) -> Segments:

@@ -19,6 +19,11 @@ Array = npt.NDArray[np.float64]
 
 # Whole numbers in a range up to this have a bar each.
 _MOST_BARS = 40
+# Colours that are no columns of cells.
+_NO_COUNT = {
+    "class": "a cell may lie in several classes; pf.class_areas says how large these are",
+    "region": "every region has a number of its own; pf.regions says how many cells it has",
+}
 _DIMENSIONS = {0: "vertices", 1: "edges", 2: "2-faces"}
 
 
@@ -46,6 +51,8 @@ def size_histogram(found: FacetStatistics, *, of: str = "diameter", bins: int = 
 
 def column_histogram(atlas: Atlas, *, of: Any = "facets", output: int = 0, bins: int = 20) -> Scene:
     """How many cells have which value of a column: those that colours can show, or an array with a value a cell."""
+    if isinstance(of, str) and of in _NO_COUNT:
+        raise PolyfoldError(f"of={of!r} is no column to count cells by: {_NO_COUNT[of]}")
     found = column(atlas, of, atlas.ids(), atlas.witnesses, output, f"y{output}")
     if found.names is None:
         return histogram(found.values, found.label, bins=bins)
@@ -86,7 +93,10 @@ def histogram(values: Any, label: str, *, bins: int = 20, thing: str = "cell") -
         bars = Bars(
             tuple(f"{number:.0f}" for number in whole), np.array([(known == k).sum() for k in whole], dtype=float)
         )
-    else:
-        heights, edges = np.histogram(known, bins=bins)
+    elif (np.diff(edges := np.linspace(lo, hi, bins + 1)) > 0).all():
+        heights, _ = np.histogram(known, bins=edges)
         bars = Bars(tuple(f"{a:.3g} to {b:.3g}" for a, b in pairwise(edges)), heights.astype(float), edges=edges)
+    else:
+        # Values that differ by no more than rounding leave no room for intervals.
+        bars = Bars((f"{lo:.6g}",), np.array([len(known)], dtype=float))
     return Scene((bars,), Axes((label, f"{thing}s")), f"{label} of {how_many(len(given), thing)}", notes)

@@ -53,7 +53,7 @@ def line_graph_scene(
     ends = np.stack([np.stack([found.ends, A[:, j] * found.ends + c[:, j : j + 1]], axis=2) for j in chosen])
     shown = [names[j] for j in chosen]
     hover = [
-        f"cell {cell}<br>{names[j]} = {in_words(A[row, j], float(c[row, j]), [variable])}"
+        f"cell {cell}\n{names[j]} = {in_words(A[row, j], float(c[row, j]), [variable])}"
         for j in chosen
         for row, cell in enumerate(found.cells.tolist())
     ]
@@ -93,7 +93,7 @@ def _breakpoints(atlas: Atlas, found: Intervals, ends: Array, variable: str) -> 
         texts[pair] = ", ".join(str(atlas.program.origins[gate]) for gate in gates)
     cells = found.cells.tolist()
     rows = [k for k in range(len(cells) - 1) if frozenset(cells[k : k + 2]) in texts]
-    said = [f"{variable} = {float(found.ends[k, 1]):.6g}<br>{texts[frozenset(cells[k : k + 2])]} is zero" for k in rows]
+    said = [f"{variable} = {float(found.ends[k, 1]):.6g}\n{texts[frozenset(cells[k : k + 2])]} is zero" for k in rows]
     return [Points(ends[:, rows, 1].reshape(-1, 2), hover=said * len(ends), role="data", name="breakpoints")]
 
 
@@ -110,7 +110,7 @@ def _class_strip(found: Classes, window: View, top: float, height: float, names:
         said = (f"{names[0]} <= {found.threshold:g}", f"{names[0]} > {found.threshold:g}")
     else:
         said = tuple(f"{name} wins" for name in names)
-    hover = [f"{said[k]}<br>from {a:.6g} to {b:.6g}" for k, (a, b) in zip(label.tolist(), parts.ends, strict=True)]
+    hover = [f"{said[k]}\nfrom {a:.6g} to {b:.6g}" for k, (a, b) in zip(label.tolist(), parts.ends, strict=True)]
     start = np.arange(0, 4 * len(parts) + 1, 4)
     return Polygons(start, corners.reshape(-1, 2), Colouring(label.astype(np.float64), "class", said), hover)
 

@@ -107,7 +107,7 @@ def texts(
         support = how_many(int(facets[row]), "facet")
         support += "" if atlas.bounded[cell] else ", unbounded"
         lines.append(support if held is None else f"{support}; {how_many(int(held[cell]), 'data point')}")
-        said[place] = "<br>".join(lines)
+        said[place] = "\n".join(lines)
     return said
 
 

@@ -1,4 +1,7 @@
-"""The vocabulary of scenes: shapes in two or three dimensions, what their colours mean, and what to say about them."""
+"""The vocabulary of scenes: shapes in two or three dimensions, what their colours mean, and what to say about them.
+
+Texts are plain: what they say is what is shown, and "\\n" begins a new line.
+"""
 
 from __future__ import annotations
 
