@@ -25,6 +25,11 @@ class Columns:
     median: Array
     greatest: Array
 
+    @property
+    def extent(self) -> Array:
+        """How far each column reaches from its least to its greatest value."""
+        return self.greatest - self.least
+
 
 def columns(X: Array) -> Columns:
     """The ranges of the columns of X."""
@@ -34,16 +39,16 @@ def columns(X: Array) -> Columns:
 def box_around(X: Array) -> tuple[Array, Array]:
     """(lo, hi): a box with all rows of X in its inside, a tenth of each column's extent beyond them.
 
-    A column without extent gets that of the widest one, or 1.
+    Beyond a column without extent it is a tenth of the widest one's; if there is none with any, it is 1.
 
     >>> [side.tolist() for side in box_around(np.array([[0.0, 5.0], [10.0, 5.0]]))]
     [[-1.0, 4.0], [11.0, 6.0]]
     """
-    lo, hi = X.min(axis=0), X.max(axis=0)
-    extent = hi - lo
+    ranges = columns(X)
+    extent = ranges.extent
     widest = float(extent.max()) or 1.0 / _MARGIN
     around = _MARGIN * np.where(extent > 0, extent, widest)
-    return lo - around, hi + around
+    return ranges.least - around, ranges.greatest + around
 
 
 def examples(label: Ids, nearness: Array | None, count: int) -> Ids:

@@ -72,12 +72,14 @@ class Cut:
     """A line or plane through the inputs: its atlas, and its classes if there are any.
 
     `rows` are the rows of the data that it goes through; `features` are the two that vary, if it is parallel to them.
+    `regions` are there on a line: the formula changes between two of them and nowhere else.
     """
 
     atlas: Atlas
     classes: Classes | None
     rows: tuple[int, ...] = ()
     features: tuple[int, int] | None = None
+    regions: Regions | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +99,10 @@ class Around:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """All results. `points` are the rows that stand for the network's inputs: the data, or points drawn at random."""
+    """All results. `points` are the rows that stand for the network's inputs: the data, or points drawn at random.
+
+    Those with the numbers `inside` lie in the domain, and only these are looked at closely.
+    """
 
     subject: Subject
     inventory: tuple[Item, ...]
@@ -107,6 +112,7 @@ class Found:
     whole: Whole | None
     points: Array | None
     drawn: bool
+    inside: Ids
     fit: Fit | None
     around: Around | None
     line: Cut | None

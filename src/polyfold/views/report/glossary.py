@@ -100,7 +100,7 @@ TERMS = (
     ),
     Term(
         "breakpoint",
-        "an input at which the formula changes, because a gate switches there.",
+        "an input at which a gate switches; the formula may change there.",
         "breakpoints?",
     ),
     Term(
@@ -151,7 +151,7 @@ TERMS = (
     ),
     Term(
         "decision boundary",
-        "where the network's answer changes: on it two classes have the same score, and no other has more.",
+        "where the network's answer changes from one class to another.",
         "decision boundar(?:y|ies)",
     ),
     Term(

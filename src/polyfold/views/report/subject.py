@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.analyses.overview.data import box_around
+from polyfold.analyses.overview.data import box_around, columns
 from polyfold.analyses.words import names_for
 from polyfold.atlas.domain import Box, Domain, DomainLike, resolve_domain
+from polyfold.atlas.location import contains
 from polyfold.engine.watch import whole_number
 from polyfold.errors import DataError, DomainError, ShapeError, how_many
 from polyfold.network.graph import Network
@@ -59,6 +60,19 @@ class Subject:
     def bounded(self) -> bool:
         """Whether the domain is a box without infinite sides."""
         return self.sides is not None and bool(np.isfinite(np.concatenate(self.sides)).all())
+
+    @property
+    def by_sign(self) -> bool:
+        """Whether the sign of the only output decides between two classes, and not the largest of several scores."""
+        return self.classes is not None and len(self.outputs) == 1
+
+    def inside(self, points: Array) -> Ids:
+        """The numbers of the points that lie in the domain: that is decided exactly."""
+        if self.sides is None:
+            return np.flatnonzero(contains(self.domain, points))
+        # Comparing with sides takes no product of the points with the many rows of a box.
+        lo, hi = self.sides
+        return np.flatnonzero(((points >= lo) & (points <= hi)).all(axis=1))
 
 
 def subject(
@@ -182,13 +196,22 @@ def _number(text: str) -> float | None:
     return value if isfinite(value) else None
 
 
+def _wider(X: Array) -> str:
+    """By how much the box around data reaches beyond them, in words."""
+    extent = columns(X).extent
+    usual = "a tenth of their range wider on each side"
+    if extent.all():
+        return usual
+    if not extent.any():
+        return "which are all the same, 1 wider on each side"
+    return f"{usual}, or, for features that have one value only, a tenth of the widest feature's range"
+
+
 def _domain(network: Network, domain: DomainLike, X: Array | None) -> tuple[Domain, tuple[Array, Array] | None, str]:
     dim = network.input_dim
     if domain is None and X is not None:
         domain = Box(*box_around(X))
-        why = (
-            "It is the box around the data, a tenth of their range wider on each side, because no other was asked for."
-        )
+        why = f"It is the box around the data, {_wider(X)}, because no other was asked for."
     elif domain is None:
         why = "Neither a box nor data were given, so it is all inputs there are, without end."
     else:

@@ -19,6 +19,15 @@ _DIGITS = 4
 _NAMED = 6
 
 
+def point_word(drawn: bool) -> str:
+    """What a single input is called: a point that was drawn at random is none of the data.
+
+    >>> point_word(False), point_word(True)
+    ('data point', 'point')
+    """
+    return "point" if drawn else "data point"
+
+
 def number(value: float) -> str:
     """Four digits, with a true minus sign.
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.local import local
 from polyfold.analyses.overview.cuts import corners_of_a_triangle, ends_of_a_line
 from polyfold.analyses.overview.data import columns, examples, most_telling
+from polyfold.analyses.regions import regions
 from polyfold.analyses.shapley.explain import shapley
 from polyfold.analyses.statistics.classes import classes
 from polyfold.analyses.statistics.nearest_change import nearest_change
@@ -17,6 +20,7 @@ from polyfold.engine.unfold import unfold
 from polyfold.views.report.collect.steps import Steps
 from polyfold.views.report.found import Around, Cut, Whole
 from polyfold.views.report.subject import Subject
+from polyfold.views.report.words import point_word
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -28,56 +32,59 @@ _FEW_FEATURES = 30
 _MOST_CELLS = 50_000
 
 
-def collect_around(of: Subject, whole: Whole | None, points: Array, answers: Ids, steps: Steps) -> Around:
-    """Single rows: how far another class or another map is, and what each feature adds."""
-    parts = None if whole is None else whole.classes
-    changes, rows, inside = None, examples(answers, None, _EXAMPLES), np.zeros(0, dtype=np.int64)
+def collect_around(of: Subject, whole: Whole | None, points: Array, answers: Ids, inside: Ids, steps: Steps) -> Around:
+    """Single rows in the domain: how far another class or another map is, and what each feature adds."""
+    parts, thing = None if whole is None else whole.classes, point_word(of.X is None)
+    changes, rows, first = None, inside[examples(answers[inside], None, _EXAMPLES)], inside[:_LOOKED_THROUGH]
     if parts is not None:
-        inside = np.flatnonzero(parts.atlas.locate(points, outside="ignore") >= 0)[:_LOOKED_THROUGH]
-        everything = steps.do(
-            "how far data points are from another class", lambda: nearest_change(parts, points[inside])
-        )
-        if everything is not None:
-            rows = inside[examples(answers[inside], everything.distance, _EXAMPLES)]
-            changes = everything
+        changes = steps.do(f"how far {thing}s are from another class", lambda: nearest_change(parts, points[first]))
+        if changes is not None:
+            rows = first[examples(answers[first], changes.distance, _EXAMPLES)]
     explained = None
     if of.X is not None:
         explained = steps.do(
             "what each feature adds",
-            lambda: shapley(of.network, points[rows], background=points, scope="cell", feature_names=of.features),
+            lambda: shapley(
+                of.network, points[rows], background=points[inside], scope="cell", feature_names=of.features
+            ),
         )
     maps = steps.do(
-        "affine maps around data points", lambda: local(of.program, points[rows], max_seconds=steps.seconds(0.3))
+        f"affine maps around {thing}s", lambda: local(of.program, points[rows], max_seconds=steps.seconds(0.3))
     )
     walls = None
     if maps is not None:
         walls = steps.do("distances to walls", lambda: maps.wall_distances(max_seconds=steps.seconds(0.2)))
-    return Around(rows, inside, changes, explained, maps, walls)
+    return Around(rows, first, changes, explained, maps, walls)
 
 
-def collect_line(of: Subject, points: Array, answers: Ids, steps: Steps) -> Cut | None:
-    """The way from one row to another, of different classes if there are such."""
-    ends = ends_of_a_line(points, answers)
+def collect_line(of: Subject, points: Array, answers: Ids, inside: Ids, steps: Steps) -> Cut | None:
+    """The way from one row in the domain to another, of different classes if there are such."""
+    what = f"the way between two {point_word(of.X is None)}s"
+    ends = ends_of_a_line(points[inside], answers[inside])
     if ends is None:
-        steps.leave_out("the way between two data points", "there are no two different ones")
+        steps.leave_out(what, "there are no two different ones in the domain")
         return None
-    one, other = ends
-    return _cut(of, line(points[one], points[other]), "the way between two data points", (one, other), None, steps)
+    one, other = inside[list(ends)].tolist()
+    cut = _cut(of, line(points[one], points[other]), what, (one, other), None, steps)
+    if cut is None:
+        return None
+    return replace(cut, regions=steps.do("how often the formula changes on the way", lambda: regions(cut.atlas)))
 
 
-def collect_plane(of: Subject, points: Array, answers: Ids, steps: Steps) -> Cut | None:
+def collect_plane(of: Subject, points: Array, answers: Ids, inside: Ids, steps: Steps) -> Cut | None:
     """Two features with the others at their medians; with very many features the plane through three rows."""
-    what = "a slice through the data"
+    what = "a slice through the data" if of.X is not None else "a slice through the points"
+    points, answers = points[inside], answers[inside]
     if of.network.input_dim <= _FEW_FEATURES and of.X is not None:
         chosen = steps.do("the features that matter most", lambda: most_telling(of.program, points[:_LOOKED_THROUGH]))
         if chosen is not None:
             return _cut(of, _feature_plane(of, points, chosen), what, (), chosen, steps)
     corners = corners_of_a_triangle(points, answers)
     if corners is None:
-        steps.leave_out(what, "no three of the data points span a plane")
+        steps.leave_out(what, f"no three of the {point_word(of.X is None)}s in the domain span a plane")
         return None
     through = plane(*(points[row] for row in corners), extend=(-0.25, 1.25))
-    return _cut(of, through, what, corners, None, steps)
+    return _cut(of, through, what, tuple(inside[list(corners)].tolist()), None, steps)
 
 
 def _feature_plane(of: Subject, points: Array, chosen: tuple[int, int]) -> Slice:

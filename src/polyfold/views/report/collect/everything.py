@@ -41,13 +41,21 @@ def collect(
         whole, known = collect_whole(of, atlas, steps), bounds(atlas)
     points, drawn = _points(of, steps)
     fitted = around = line = plane = None
+    inside = np.zeros(0, dtype=np.int64)
     if points is not None:
+        inside = of.inside(points)
         fitted = fit(of.network, points, classes=of.classes is not None, labels=of.labels, targets=of.targets)
         answers = np.zeros(len(points), dtype=np.int64) if fitted.answers is None else fitted.answers
-        around = collect_around(of, whole, points, answers, steps)
-        inputs = of.network.input_dim
-        line = collect_line(of, points, answers, steps) if inputs > 1 else None
-        plane = collect_plane(of, points, answers, steps) if inputs > _PLANE else None
+        if len(inside):
+            around = collect_around(of, whole, points, answers, inside, steps)
+            inputs = of.network.input_dim
+            line = collect_line(of, points, answers, inside, steps) if inputs > 1 else None
+            plane = collect_plane(of, points, answers, inside, steps) if inputs > _PLANE else None
+        else:
+            steps.leave_out(
+                "what the network does around data points and between them",
+                "no data point lies in the domain",
+            )
     parts = inventory(of.network)
     return Found(
         of,
@@ -58,6 +66,7 @@ def collect(
         whole,
         points,
         drawn,
+        inside,
         fitted,
         around,
         line,

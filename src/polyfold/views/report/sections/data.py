@@ -14,9 +14,9 @@ _REGIONS, _OUTPUTS = 8, 10
 
 
 def where_the_data_are(found: Found) -> Section | None:
-    """The regions with data, those with the most points first."""
+    """The regions with data, those with the most points first; none if no data lie in the domain."""
     whole, of = found.whole, found.subject
-    if whole is None or whole.summary is None:
+    if whole is None or whole.summary is None or not len(whole.summary):
         return None
     summary = whole.summary
     blocks: list[Block] = [
@@ -71,10 +71,10 @@ def _answers(of: Subject, whole: Whole, region: int) -> str:
     won = [of.classes[k] for k in np.flatnonzero(whole.region_classes[region]).tolist()]
     if len(won) == 1:
         return f" All of it is answered {won[0]}."
-    return (
-        f" Within it the answer is {' or '.join([', '.join(won[:-1]), won[-1]])}: whichever formula below gives the "
-        "largest score."
-    )
+    said = f" Within it the answer is {' or '.join([', '.join(won[:-1]), won[-1]])}"
+    if of.by_sign:
+        return f"{said}: {of.classes[1]} where the formula below is above 0, and {of.classes[0]} elsewhere."
+    return f"{said}: whichever formula below gives the largest score."
 
 
 def _counted(names: tuple[str, ...], counts: np.typing.NDArray[np.int64]) -> str:
@@ -103,19 +103,21 @@ def what_decides(found: Found) -> Section | None:
         if float(whole.areas.tied.sum()) > 0:
             blocks.append(
                 Note(
-                    "On a part of the domain two classes have the very same score; the first one listed is the "
+                    f"On a part of the domain the output is 0 exactly; the answer is {of.classes[0]} there."
+                    if of.by_sign
+                    else "On a part of the domain two classes have the very same score; the first one listed is the "
                     "answer there."
                 )
             )
     blocks += _rules(of, whole)
     silent = [name for k, name in enumerate(of.classes) if not (whole.classes.label == k).any()]
     if silent:
-        blocks.append(
-            Note(
-                f"Nowhere on the domain is the answer {listing(silent)}: another class always has the larger score, "
-                "or the same one and comes first."
-            )
-        )
+        where, why = "", "another class always has the larger score, or the same one and comes first"
+        if of.by_sign and silent == [of.classes[1]]:
+            why = "the output is never above 0"
+        elif of.by_sign:
+            where, why = ", unless on edges of cells,", "the output is above 0 inside of them"
+        blocks.append(Note(f"Nowhere on the domain{where} is the answer {listing(silent)}: {why}."))
     blocks += _boundary(found, whole)
     return Section("decides", "What decides the answer", tuple(blocks))
 
@@ -125,7 +127,8 @@ def _rules(of: Subject, whole: Whole) -> list[Block]:
         return []
     text = "A rule of thumb for each class, made so that it covers many of the data."
     if all(rule.proved for rule in whole.rules):
-        text += " The rules are proved: in all of each box, not only at the data, no other class has a larger score."
+        text += " The rules are proved: in all of each box, not only at the data, "
+        text += "the output is on one side of 0." if of.by_sign else "no other class has a larger score."
     rows = tuple(
         (
             f"If {inside(rule.lo, rule.hi, of.features, of.sides)}, then the answer is {of.classes[rule.label]}.",
@@ -133,7 +136,8 @@ def _rules(of: Subject, whole: Whole) -> list[Block]:
         )
         for rule in whole.rules
     )
-    caption = "One rule for each class. On the edge of a box another class may have the same score."
+    tie = "the output may be 0" if of.by_sign else "another class may have the same score"
+    caption = f"One rule for each class. On the edge of a box {tie}."
     return [Paragraph(text), Table(caption, ("rule", "data with this answer that it covers"), rows)]
 
 

@@ -10,7 +10,7 @@ from polyfold.errors import how_many
 from polyfold.views.report.blocks import Block, Folded, Items, Note, Paragraph, Section, Table, Tiles
 from polyfold.views.report.found import Found
 from polyfold.views.report.subject import Subject
-from polyfold.views.report.words import around, listing, number, percent
+from polyfold.views.report.words import around, listing, number, percent, point_word
 
 _ROWS = 12
 _KINDS = {
@@ -62,15 +62,21 @@ def the_answers(found: Found) -> Section:
             )
         if fit.mean_error is not None:
             tiles.append((number(fit.mean_error), "off on average, on the data"))
-    if whole is not None and whole.summary is not None:
+    if of.X is not None and not len(found.inside):
+        lines.append("No data point lies where this report looks.")
+    elif whole is not None and whole.summary is not None:
+        outside = whole.summary.outside
+        some = f"{whole.summary.points - outside:,} of {how_many(whole.summary.points, 'data point')} lie where this "
+        some += "report looks. They"
         lines.append(
-            f"The data lie in {len(whole.summary):,} of the pieces, so {how_many(len(whole.summary), 'formula')} "
-            f"{'says' if len(whole.summary) == 1 else 'say'} what the network does with them."
+            f"{some if outside else 'The data'} lie in {len(whole.summary):,} of the pieces, so "
+            f"{how_many(len(whole.summary), 'formula')} {'says' if len(whole.summary) == 1 else 'say'} what the "
+            "network does with them."
         )
     changes = None if found.around is None else found.around.changes
     if changes is not None and len(changes) and np.isfinite(changes.distance).any():
         lines.append(
-            "Of the data points looked at, the one nearest to a different answer is "
+            f"Of the {point_word(found.drawn)}s looked at, the one nearest to a different answer is "
             f"{number(float(changes.distance.min()))} away from it, measured straight through the space of inputs."
         )
     if found.reduction is not None:
@@ -173,6 +179,16 @@ def where_we_look(found: Found) -> Section:
             )
         return Section("domain", "Which inputs this report looks at", tuple(blocks))
     blocks.append(Paragraph(f"{how_many(len(of.X), 'data point')} {of.data_origin or 'were given with the network'}."))
+    outside = len(of.X) - len(found.inside)
+    if outside:
+        blocks.append(
+            Note(
+                f"{outside:,} of them {'lies' if outside == 1 else 'lie'} outside the domain. What is said below about "
+                "single data points is about the others."
+                if len(found.inside)
+                else "All of them lie outside the domain, so that nothing is said below about single data points."
+            )
+        )
     ranges = columns(of.X)
     shown = range(min(_ROWS, len(of.features)))
     rows = tuple(

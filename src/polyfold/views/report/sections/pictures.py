@@ -11,10 +11,11 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.errors import how_many
 from polyfold.views.report.blocks import Block, Figure, Paragraph, Section
 from polyfold.views.report.found import Cut, Found
+from polyfold.views.report.subject import Subject
 from polyfold.views.report.words import listing, number
 from polyfold.views.scene.cells import cells_scene, classes_scene
 from polyfold.views.scene.line_graph import line_graph_scene
-from polyfold.views.scene.shapes import Scene
+from polyfold.views.scene.shapes import Part, Points, Polygons, Scene
 
 _PLANE = 2
 _CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
@@ -39,7 +40,7 @@ def _line(found: Found, atlas: Atlas) -> list[Block]:
     of = found.subject
     scene = line_graph_scene(
         atlas,
-        data=of.X,
+        data=_data(found),
         strip=of.classes is not None,
         inputs=of.features,
         outputs=of.outputs,
@@ -52,7 +53,20 @@ def _line(found: Found, atlas: Atlas) -> list[Block]:
     if of.classes is not None:
         caption += " The strip at the bottom says which class wins."
     said = f"A line of {how_many(len(atlas), 'straight piece')}" + (" for each output." if atlas.outputs > 1 else ".")
-    return [Figure(_noted(scene, atlas), caption + (" Open marks are the data." if of.X is not None else ""), said)]
+    marks = " Open marks are the data." if _data(found) is not None else ""
+    return [Figure(_noted(scene, atlas), caption + marks, said)]
+
+
+def _data(found: Found) -> npt.NDArray[np.float64] | None:
+    """The data in the domain, or None."""
+    X = found.subject.X
+    return None if X is None or not len(found.inside) else X[found.inside]
+
+
+def _labels(found: Found) -> npt.NDArray[np.int64] | None:
+    """The true classes of these data, or None."""
+    labels = found.subject.labels
+    return None if labels is None or not len(found.inside) else labels[found.inside]
 
 
 def _plane(found: Found, atlas: Atlas) -> list[Block]:
@@ -60,18 +74,18 @@ def _plane(found: Found, atlas: Atlas) -> list[Block]:
     of, whole = found.subject, found.whole
     assert whole is not None
     blocks: list[Block] = []
-    if whole.classes is not None and of.classes is not None and atlas.outputs > 1:
+    if whole.classes is not None and of.classes is not None:
         scene = classes_scene(
             whole.classes,
-            data=of.X,
-            labels=of.labels,
+            data=_data(found),
+            labels=_labels(found),
             inputs=of.features,
             outputs=of.outputs,
             title="Which answer where",
         )
         blocks.append(
             Figure(
-                _noted(scene, atlas),
+                _named(_noted(scene, atlas), of),
                 "Colours say which class wins; thin lines are the walls between cells, and the thick line is the "
                 "decision boundary." + _marks(found),
                 f"The domain with {of.features[0]} to the right and {of.features[1]} upward, coloured by the "
@@ -95,7 +109,7 @@ def _plane(found: Found, atlas: Atlas) -> list[Block]:
 
 
 def _marks(found: Found) -> str:
-    if found.subject.X is None:
+    if _data(found) is None:
         return ""
     return (
         " Marks are the data, in the colour of their true class."
@@ -110,12 +124,14 @@ def _cut(found: Found, cut: Cut) -> list[Block]:
     if cut.features is not None:
         one, other = cut.features
         names: tuple[str, ...] = (of.features[one], of.features[other])
+        among = "" if found.points is None or len(found.inside) == len(found.points) else " over the data in the domain"
         text = (
             f"The network has {of.network.input_dim:,} inputs, too many for one picture. This is a slice through "
-            f"the data: {names[0]} and {names[1]} vary, and every other feature stays at its median. The two were "
-            "chosen because they move the outputs most."
+            f"the data: {names[0]} and {names[1]} vary, and every other feature stays at its median{among}. The two "
+            "were chosen because they move the outputs most."
         )
-        data = found.points[:, list(cut.features)] if found.points is not None else None
+        X = _data(found)
+        data = None if X is None else X[:, list(cut.features)]
         caution = (
             "Marks are the data, seen along the slice: most of them lie before or behind it, so that their own "
             "answers may differ."
@@ -137,8 +153,8 @@ def _cut_figure(
     found: Found, cut: Cut, names: tuple[str, ...], data: npt.NDArray[np.float64] | None, caution: str
 ) -> Figure:
     of = found.subject
-    labels = of.labels if cut.features is not None else None
-    if cut.classes is not None and of.classes is not None and cut.atlas.outputs > 1:
+    labels = _labels(found) if cut.features is not None else None
+    if cut.classes is not None and of.classes is not None:
         scene: Scene = classes_scene(
             cut.classes,
             data=data,
@@ -158,9 +174,31 @@ def _cut_figure(
         )
         caption = f"The cells of the slice, coloured by the output {of.outputs[0]} in their middle."
         said = f"A slice with {number(float(len(cut.atlas)))} cells, coloured by the output."
-    return Figure(_noted(scene, cut.atlas), f"{caption} {caution}".strip(), said)
+    if found.drawn:
+        parts = (replace(part, name="points") if isinstance(part, Points) else part for part in scene.parts)
+        scene = replace(scene, parts=tuple(parts))
+    return Figure(_named(_noted(scene, cut.atlas), of), f"{caption} {caution}".strip(), said)
 
 
 def _noted(scene: Scene, atlas: Atlas) -> Scene:
     """Notes say what a view cuts off: nothing, where the domain has an end, since then the view is all of it."""
     return replace(scene, notes=()) if atlas.bounded.all() else scene
+
+
+def _named(scene: Scene, of: Subject) -> Scene:
+    """The scene with the names of two classes that one output decides between: it only knows their numbers."""
+    if not of.by_sign or of.classes is None:
+        return scene
+    return replace(scene, parts=tuple(_with_names(part, of.classes) for part in scene.parts))
+
+
+def _with_names(part: Part, classes: tuple[str, ...]) -> Part:
+    if not isinstance(part, Polygons | Points) or part.colouring is None or part.colouring.names is None:
+        return part
+    names = tuple(said.removesuffix(str(k)) + classes[k] for k, said in enumerate(part.colouring.names))
+    hover = []
+    for value, said in zip(part.colouring.values.astype(np.int64).tolist(), part.hover, strict=False):
+        start = f"{part.colouring.label} {value}"
+        known = said.startswith(start)
+        hover.append(f"{part.colouring.label} {classes[value]}{said.removeprefix(start)}" if known else said)
+    return replace(part, colouring=replace(part.colouring, names=names), hover=hover)

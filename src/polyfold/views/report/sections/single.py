@@ -11,7 +11,7 @@ from polyfold.analyses.shapley.result import Shapley
 from polyfold.errors import how_many
 from polyfold.views.report.blocks import Block, Figure, Folded, Note, Paragraph, Section, Table
 from polyfold.views.report.found import Around, Cut, Found
-from polyfold.views.report.words import formula, listing, number, place
+from polyfold.views.report.words import formula, listing, number, place, point_word
 from polyfold.views.scene.histograms import histogram
 from polyfold.views.scene.image_grids import picture_of
 from polyfold.views.scene.line_graph import line_graph_scene
@@ -39,7 +39,7 @@ def how_safe(found: Found) -> Section | None:
             rows.append((_row(found, row), "not found in time" if np.isnan(distance) else number(distance), name))
         blocks.append(
             Paragraph(
-                f"How far does the formula around {'a data point' if not found.drawn else 'a point'} hold? Up to "
+                f"How far does the formula around a {point_word(found.drawn)} hold? Up to "
                 "the nearest wall, nothing switches at all."
             )
         )
@@ -56,14 +56,14 @@ def how_safe(found: Found) -> Section | None:
 
 
 def _changes(found: Found, around: Around) -> list[Block]:
-    of, changes = found.subject, around.changes
+    of, changes, thing = found.subject, around.changes, point_word(found.drawn)
     assert changes is not None and of.classes is not None
     finite = changes.distance[np.isfinite(changes.distance)]
     if not len(finite):
-        return [Paragraph("The whole domain gets one answer, so that nothing near the data is answered otherwise.")]
+        return [Paragraph("The whole domain gets one answer, so that no place in it is answered otherwise.")]
     blocks: list[Block] = [
         Paragraph(
-            f"How far must an input be moved before the answer changes? For {how_many(len(changes), 'data point')} "
+            f"How far must an input be moved before the answer changes? For {how_many(len(changes), thing)} "
             f"the nearest such place in the domain was found: it is {number(float(finite.min()))} away for the "
             f"least safe one, and {number(float(np.median(finite)))} or more for half of them."
         )
@@ -86,16 +86,16 @@ def _changes(found: Found, around: Around) -> list[Block]:
     said = f"The least is {number(float(finite.min()))}, the largest {number(float(finite.max()))}."
     blocks.append(
         Figure(
-            histogram(finite, label, thing="data point"),
-            "How many data points (height) are how far from another answer.",
+            histogram(finite, label, thing=thing),
+            f"How many {thing}s (height) are how far from another answer.",
             said,
         )
     )
     blocks.append(
         Table(
-            "The data points nearest to another answer. At the place named the two answers tie; beyond it the "
+            f"The {thing}s nearest to another answer. At the place named the two answers tie; beyond it the "
             "other one wins.",
-            ("data point", "answer", "distance", "other answer", "where"),
+            (thing, "answer", "distance", "other answer", "where"),
             rows,
             (0, 1, 3, 4),
         )
@@ -228,8 +228,7 @@ def on_the_way(found: Found) -> Section | None:
     blocks: list[Block] = [
         Paragraph(
             f"Walk straight from {what} ({_row(found, one)}) to another ({_row(found, other)}). The way leads "
-            f"through {how_many(len(cut.atlas), 'cell')}, so the formula changes "
-            f"{how_many(len(cut.atlas) - 1, 'time')}." + _answers(cut, of.classes)
+            f"through {how_many(len(cut.atlas), 'cell')}{_formula_changes(cut)}." + _answers(cut, of.classes)
         )
     ]
     if len(cut.atlas) <= _MOST_PIECES:
@@ -245,22 +244,33 @@ def _graph(found: Found, cut: Cut) -> Figure:
     scene = line_graph_scene(
         cut.atlas,
         output=shown,
-        strip=cut.classes is not None and len(of.outputs) > 1 and not many,
+        strip=cut.classes is not None and not many,
         inputs=["part of the way"],
         outputs=of.outputs,
         title="The outputs on the way",
     )
-    caption = "The outputs on the way: straight between two dots, with a kink where a gate switches."
+    caption = "The outputs on the way: straight between two dots. At each dot a gate switches."
     if many:
         scene = replace(scene, parts=tuple(part for part in scene.parts if not isinstance(part, Points)))
-        caption = "The outputs on the way, with a kink wherever a gate switches."
+        caption = "The outputs on the way. Wherever there is a kink, a gate switches."
         if len(shown) < len(of.outputs):
             caption += " Shown are those that are the largest somewhere on it."
     elif any(isinstance(part, Polygons) for part in scene.parts):
-        caption += " The strip at the bottom says which output is the largest."
+        caption += " The strip at the bottom says "
+        caption += "where the output is above 0." if of.by_sign else "which output is the largest."
     return Figure(
         scene, caption, f"{how_many(len(shown), 'line')} of {how_many(len(cut.atlas), 'straight piece')} each."
     )
+
+
+def _formula_changes(cut: Cut) -> str:
+    """Not every gate that switches changes the formula: what it does may not reach the outputs."""
+    if cut.regions is None:
+        return ""
+    times = len(cut.regions) - 1
+    if not times:
+        return ", and the formula stays the same"
+    return f", and the formula changes {'once' if times == 1 else how_many(times, 'time')}"
 
 
 def _answers(cut: Cut, classes: tuple[str, ...] | None) -> str:
