@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 import httpx
+import numpy as np
 import pytest
 
 from polyfold.views.web.limits import Limits
-from polyfold.views.web.server import rules_for
+from polyfold.views.web.pool import Pool
+from polyfold.views.web.server import address_of, listening_socket, rules_for
+from polyfold.views.web.sessions import Data, Sessions
 from views.web.explorers import BOX, Client, Explorer, as_onnx, random_layers
 
 
@@ -42,7 +46,7 @@ def test_names_of_this_machine(client: Client, host: str, status: int) -> None:
 
 def test_pages_of_other_sites(explorer: Explorer, client: Client) -> None:
     body = {"network": "blobs", "domain": BOX}
-    for origin in ("http://evil.example", "null", "http://127.0.0.1:1"):
+    for origin in ("http://evil.example", "null", "http://127.0.0.1:1", "http://["):
         answer = client.http.post("/api/jobs", json=body, headers={"origin": origin})
         assert answer.status_code == 403 and answer.json()["error"]
     assert client.http.post("/api/jobs", json=body, headers={"origin": explorer.address}).status_code == 200
@@ -68,6 +72,39 @@ def test_sessions_do_not_see_each_other(explorer: Explorer, client: Client, tmp_
     other.post("/api/jobs", {"network": known["id"], "domain": BOX}, 422)
     other.post("/api/compare", {"a": job, "b": job}, 422)
     assert client.get(f"/api/jobs/{job}")["state"] == "done"
+
+
+@pytest.fixture
+def idle_pool() -> Pool:
+    """Its workers have ended: jobs wait for ever."""
+    pool = Pool(Limits(workers=1))
+    pool.close()
+    return pool
+
+
+def test_sessions_that_hold_nothing_go_first(tmp_path: Path, idle_pool: Pool) -> None:
+    sessions = Sessions(tmp_path, Limits(sessions=5), idle_pool)
+    mine, working = sessions.new(), sessions.new()
+    mine.data = Data(np.zeros((1, 2)), None, None)
+    sessions.start(working, {"kind": "read"})
+    slow = sessions.new()
+    for _ in range(20):
+        sessions.new()
+    assert len(sessions) == 5 and sessions.find(mine.id) is mine and sessions.find(working.id) is working
+    # One that was dropped while its first upload was on the way is known from then on.
+    assert sessions.find(slow.id) is None
+    sessions.start(slow, {"kind": "read"})
+    assert sessions.find(slow.id) is slow and len(sessions) == 5
+    for _ in range(5):
+        sessions.start(sessions.new(), {"kind": "read"})
+    assert len(sessions) == 5 and sessions.find(mine.id) is None and not mine.folder.exists()
+    sessions.close()
+
+
+def test_addresses_with_odd_tokens() -> None:
+    with listening_socket("127.0.0.1", 0) as listening:
+        address = address_of(listening, "a&b=c #+/%41")
+    assert parse_qsl(urlsplit(address).query) == [("token", "a&b=c #+/%41")]
 
 
 def test_a_token_is_asked_for(start_explorer: Callable[..., Explorer]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from pathlib import Path
 
@@ -145,8 +146,13 @@ def test_pages_and_table(client: Client) -> None:
     for name in ("cell", "key", "class", "value", "slope", "layer", "area", "facets", "points"):
         assert [each for part in parts for each in part[name]] == whole[name], name
     assert client.get(f"/api/jobs/{job}/cells?from=1000")["count"] == 0
-    lines = client.http.get(f"/api/jobs/{job}/export.csv").text.splitlines()
-    assert len(lines) == whole["total"] + 1 and float(lines[1].split(",")[2]) == whole["area"][0]
+    answer = client.http.get(f"/api/jobs/{job}/export.csv")
+    assert answer.headers["content-type"].startswith("text/csv") and job in answer.headers["content-disposition"]
+    rows = list(csv.DictReader(io.StringIO(answer.text)))
+    atlas = pf.unfold(BUNDLED["blobs"](), SQUARE)
+    assert [float(row["area"]) for row in rows] == whole["area"] and len(rows) == len(atlas)
+    assert [row["pattern"] for row in rows] == [atlas[int(row["cell"])].pattern for row in rows]
+    assert client.http.get(f"/api/jobs/{job}/export.csv").content == answer.content
 
 
 def test_comparing_networks(client: Client, tmp_path: Path) -> None:
@@ -180,6 +186,15 @@ def test_data_in_cells(client: Client) -> None:
     assert seen["class"] == network(rows).argmax(axis=1).tolist()
     counts = [client.get(f"/api/jobs/{job}/cell/{k}")["data"]["count"] for k in range(len(atlas))]
     assert counts == np.bincount(seen["cell"], minlength=len(atlas)).tolist()
+
+
+def test_data_for_another_network(client: Client) -> None:
+    client.upload("points.csv", b"1,2,3\n", path="/api/data")
+    job = client.done("blobs")
+    for path in ("cell/0", "at?x=0&y=0"):
+        cell = client.get(f"/api/jobs/{job}/{path}")
+        assert cell["data"] is None and cell["map"]["A"]
+    assert "3 columns" in client.get(f"/api/jobs/{job}/data", 422)["error"]
 
 
 @pytest.mark.parametrize(
@@ -236,10 +251,44 @@ def test_a_recording(client: Client, tmp_path: Path) -> None:
         ({"kind": "features", "i": 0, "j": 0, "at": [0, 0]}, "different features"),
         ({"kind": "features", "i": 0, "j": 2, "at": [0, 0]}, "2"),
         ({"kind": "atlas"}, "saved atlas"),
+        ({"kind": "box", "lo": [0, 0], "hi": [1, 10**400]}, "no finite number"),
+        ({"kind": "features", "i": 0, "j": 1, "at": [0, -(10**400)]}, "no finite number"),
+        ({"kind": "features", "i": 10**400, "at": [0, 0]}, "no feature"),
     ],
 )
 def test_bad_domains(client: Client, domain: object, words: str) -> None:
     assert words in client.post("/api/jobs", {"network": "blobs", "domain": domain}, expected=422)["error"]
+
+
+def test_nothing_else_in_a_domain_is_kept(client: Client) -> None:
+    odd = '{"network": "blobs", "domain": {"kind": "box", "lo": -3, "hi": [3, 3], "x": NaN, "\\ud800": "\\ud800"}}'
+    answer = client.http.post("/api/jobs", content=odd)
+    assert answer.status_code == 200
+    state = client.wait(answer.json()["job"])
+    assert state["state"] == "done" and state["domain"] == {"kind": "box", "lo": -3, "hi": [3, 3]}
+    assert client.get("/api/jobs")["jobs"] == [state]
+
+
+def test_numbers_beyond_all_floats_are_null(client: Client) -> None:
+    job = client.done("blobs", {"kind": "box", "lo": -1e155, "hi": 1e155})
+    page = client.get(f"/api/jobs/{job}/cells")
+    assert None in page["area"] and all(area is None or area >= 0 for area in page["area"])
+    assert client.get(f"/api/jobs/{job}/cell/{page['cell'][page['area'].index(None)]}")["volume"] is None
+    assert ",inf," in client.http.get(f"/api/jobs/{job}/export.csv").text
+
+
+def test_extents_of_a_saved_atlas(client: Client, tmp_path: Path) -> None:
+    pf.unfold(random_layers(3, 1, 5, 1)).save(tmp_path / "line.parquet")
+    known = client.upload("line.parquet", (tmp_path / "line.parquet").read_bytes())
+    for extent in (5, [1.0], [0.0, 1.0, 2.0, 3.0], [0, 10**400], [2.0, 2.0], "ab"):
+        body = {"network": known["id"], "domain": {"kind": "atlas", "extent": extent}}
+        assert "extent" in client.post("/api/jobs", body, 422)["error"]
+    job = client.done(known["id"], {"kind": "atlas", "extent": [-2, 3]})
+    assert sum(client.get(f"/api/jobs/{job}/cells")["area"]) == pytest.approx(5.0, rel=1e-12)
+    pf.unfold(random_layers(3, 3, 4, 1), pf.box(-1, 1)).save(tmp_path / "space.parquet")
+    known = client.upload("space.parquet", (tmp_path / "space.parquet").read_bytes())
+    body = {"network": known["id"], "domain": {"kind": "atlas"}}
+    assert "3 dimensions" in client.post("/api/jobs", body, 422)["error"]
 
 
 def test_too_many_dimensions(client: Client) -> None:

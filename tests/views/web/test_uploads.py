@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import pickle
+import tempfile
 import zipfile
 from pathlib import Path
 
+import httpx
 import numpy as np
 import pytest
 
 import polyfold as pf
+from polyfold.errors import LimitError
+from polyfold.views.web.answers import Shelf
+from polyfold.views.web.api import COOKIE, make_app
+from polyfold.views.web.guard import Rules
+from polyfold.views.web.limits import Limits
+from polyfold.views.web.pool import Pool
+from polyfold.views.web.sessions import Sessions
+from polyfold.views.web.state import State
+from polyfold.views.web.uploads import begin_reading
 from views.web.explorers import BOX, Client, as_onnx, random_layers
 
 
@@ -101,6 +113,72 @@ def test_uploads_have_a_number(client: Client, tmp_path: Path) -> None:
     client.upload("same.onnx", content)
     assert client.http.delete(f"/api/networks/{ids[0]}").status_code == 404
     assert client.http.delete("/api/networks/iris").status_code == 404
+
+
+def test_files_beside_the_upload(client: Client, tmp_path: Path) -> None:
+    import onnx
+
+    model = onnx.load_from_string(as_onnx(random_layers(1, 2, 4, 1), tmp_path))
+    for place in ("weights.bin", "deeper/weights.bin", "."):
+        tensor = model.graph.initializer[0]
+        tensor.data_location = onnx.TensorProto.EXTERNAL
+        del tensor.external_data[:]
+        tensor.external_data.add(key="location", value=place)
+        error = client.upload("apart.onnx", model.SerializeToString(), 422)["error"]
+        assert "apart.onnx" in error and "polyfold-explorer" not in error and tempfile.gettempdir() not in error
+
+
+def closed_state(folder: tempfile.TemporaryDirectory[str], **limits: int) -> State:
+    """An explorer whose workers have ended: jobs wait for ever."""
+    given = Limits(workers=1, **limits)
+    pool = Pool(given)
+    pool.close()
+    return State(given, pool, Sessions(Path(folder.name), given, pool), Shelf(1), {}, folder)
+
+
+def test_a_refused_file_is_not_kept() -> None:
+    state = closed_state(tempfile.TemporaryDirectory(), queued=0)
+    session = state.sessions.new()
+    with pytest.raises(LimitError, match="jobs wait"):
+        begin_reading(state.sessions, session, "a.onnx", b"hello", state.limits)
+    assert list(session.folder.iterdir()) == []
+    state.close()
+
+
+def test_uploads_that_wait_hold_nobody_up() -> None:
+    """More of them than the server has threads (40)."""
+    state = closed_state(tempfile.TemporaryDirectory(), queued=100)
+    session = state.sessions.new()
+    app = make_app(state, Rules(None, None, 1_000_000))
+
+    async def ask() -> list[int]:
+        transport = httpx.ASGITransport(app)
+        cookies = {COOKIE: session.id}
+        async with httpx.AsyncClient(transport=transport, base_url="http://here", cookies=cookies) as http:
+            job = state.sessions.start(session, {"kind": "unfold"})
+            try:
+                uploads = [
+                    asyncio.create_task(http.post("/api/networks", files={"file": ("a.onnx", b"hello")}))
+                    for _ in range(45)
+                ]
+                # Those that wait for a thread have no job yet.
+                async with asyncio.timeout(5):
+                    while len(session.jobs) < 46:
+                        await asyncio.sleep(0.01)
+                    page = await http.get("/static/index.html")
+                    cancelled = await http.delete(f"/api/jobs/{job.id}")
+                assert cancelled.json()["state"] == "cancelled"
+            finally:
+                for waiting in list(session.jobs.values()):
+                    waiting.stop("cancelled")
+            answers = await asyncio.gather(*uploads)
+            return [each.status_code for each in (page, cancelled, *answers)]
+
+    try:
+        assert asyncio.run(ask()) == [200, 200, *[422] * 45]
+        assert [path for path in session.folder.rglob("*") if path.is_file()] == []
+    finally:
+        state.close()
 
 
 def test_names_are_only_names(client: Client, tmp_path: Path) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import io
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,8 @@ Array = npt.NDArray[np.float64]
 
 # Cells in one answer.
 MOST_IN_A_PAGE = 20_000
+# Gates and outputs of cells that are written to a table in one go.
+_NUMBERS_AT_A_TIME = 2_000_000
 
 
 class Opened:
@@ -115,15 +117,20 @@ def page_of_cells(job: Opened, first: int, count: int, output: int | None) -> di
         "start": (start - start[0]).tolist() if rows.stop > rows.start else [0],
         "points": points.ravel().tolist(),
         "class": drawn["class"][rows].tolist(),
-        "value": values.tolist(),
-        "slope": slopes.tolist(),
+        "value": _finite(values),
+        "slope": _finite(slopes),
         "layer": drawn["layer"][rows].tolist(),
-        "area": drawn["area"][rows].tolist(),
+        "area": _finite(drawn["area"][rows]),
         "facets": drawn["facets"][rows].tolist(),
     }
     if "ends" in drawn:
-        found["ends"] = [_of_output(drawn["ends"][rows, :, k], drawn["class"][rows], output).tolist() for k in (0, 1)]
+        found["ends"] = [_finite(_of_output(drawn["ends"][rows, :, k], drawn["class"][rows], output)) for k in (0, 1)]
     return found
+
+
+def _finite(column: Array) -> list[float | None]:
+    """As JSON can hold it: what went beyond all floats becomes null."""
+    return [finite(value) for value in column.tolist()]
 
 
 def _of_output(columns: Array, label: npt.NDArray[np.int64], output: int | None) -> Array:
@@ -171,12 +178,22 @@ def _classes(job: Opened) -> Arrays:
     return job.classes
 
 
-def as_csv(job: Opened) -> str:
-    """All cells that are drawn, a line each."""
-    drawn, text = job.cells, io.StringIO()
+def write_csv(job: Opened, path: Path) -> None:
+    """All cells that are drawn, a line each. The file is there when it is whole."""
+    part = path.with_suffix(".part")
+    try:
+        with part.open("w", encoding="utf-8", newline="") as file:
+            _write_lines(job, file)
+        part.replace(path)
+    except FileNotFoundError:
+        raise DomainError("this job was forgotten while its cells were written: unfold the network again") from None
+
+
+def _write_lines(job: Opened, file: TextIO) -> None:
+    drawn = job.cells
     outputs = range(drawn["values"].shape[1])
     dim = drawn["points"].shape[1]
-    writer = csv.writer(text, lineterminator="\n")
+    writer = csv.writer(file, lineterminator="\n")
     writer.writerow(
         ["cell", "pattern", "area" if dim == 2 else "length", "facets", "layer", "class"]
         + [f"centre_{k}" for k in range(dim)]
@@ -184,12 +201,24 @@ def as_csv(job: Opened) -> str:
         + [f"slope_{k}" for k in outputs]
     )
     atlas = job.atlas
-    columns = [drawn[name].tolist() for name in ("cell", "area", "facets", "layer", "class")]
-    rows = [drawn[name].tolist() for name in ("centre", "values", "slopes")]
-    for cell, area, facets, layer, label, centre, values, slopes in zip(*columns, *rows, strict=True):
-        pattern = atlas[cell].pattern
-        writer.writerow([cell, pattern, repr(area), facets, layer, label, *map(repr, [*centre, *values, *slopes])])
-    return text.getvalue()
+    names = ("cell", "area", "facets", "layer", "class", "centre", "values", "slopes")
+    at_a_time = max(1, _NUMBERS_AT_A_TIME // (1 + atlas.gates + 2 * len(outputs)))
+    for first in range(0, len(drawn["cell"]), at_a_time):
+        columns = [drawn[name][first : first + at_a_time] for name in names]
+        for pattern, cell, area, facets, layer, label, centre, values, slopes in zip(
+            _patterns(atlas, columns[0]), *(column.tolist() for column in columns), strict=True
+        ):
+            writer.writerow([cell, pattern, repr(area), facets, layer, label, *map(repr, [*centre, *values, *slopes])])
+
+
+def _patterns(atlas: Atlas, cells: npt.NDArray[np.int64]) -> list[str]:
+    """What each cell calls its pattern, for many at once: a string of 0 and 1, stages apart."""
+    stages = list(pairwise(atlas.program.first_gate))
+    signs = atlas.signs(cells)
+    letters = np.full((len(cells), max(0, atlas.gates + len(stages) - 1)), ord(" "), dtype=np.uint8)
+    for stage, (first, last) in enumerate(stages):
+        letters[:, first + stage : last + stage] = signs[:, first:last] + ord("0")
+    return [row.tobytes().decode("ascii") for row in letters]
 
 
 # -- one cell
@@ -222,7 +251,7 @@ def about_cell(job: Opened, cell: int) -> dict[str, Any]:
         "centre": drawn["centre"][row].tolist() if row >= 0 else one.witness.tolist(),
         "class": label,
         "layer": int(drawn["layer"][row]) if row >= 0 else None,
-        "value": drawn["values"][row].tolist() if row >= 0 else None,
+        "value": _finite(drawn["values"][row]) if row >= 0 else None,
         "explanation": _explained(atlas, cell, A, c, label),
     }
     if atlas.domain.is_slice:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,12 +20,12 @@ from starlette.staticfiles import StaticFiles
 
 from polyfold.errors import PolyfoldError
 from polyfold.views.web import answers, data_points
-from polyfold.views.web.asked import place_of
+from polyfold.views.web.asked import domain_of
 from polyfold.views.web.guard import Guard, Rules, TooMuchError, too_large
 from polyfold.views.web.pool import Job
 from polyfold.views.web.sessions import Known, Session
 from polyfold.views.web.state import State
-from polyfold.views.web.uploads import add_network, read_data
+from polyfold.views.web.uploads import begin_reading, finish_reading, read_data
 
 COOKIE = "polyfold_session"
 STATIC = Path(__file__).parent / "static"
@@ -88,8 +88,11 @@ async def list_networks(asked: Asked) -> Any:
 async def upload_network(asked: Asked) -> Any:
     name, content = await _file(asked)
     state = asked.state
-    known = await run_in_threadpool(add_network, state.sessions, asked.session, name, content, state.limits)
-    return known.to_json()
+    reading = await run_in_threadpool(begin_reading, state.sessions, asked.session, name, content, state.limits)
+    # Waiting for a worker can take minutes: meanwhile neither a thread nor what was sent is held.
+    del content
+    await _settled(reading.job)
+    return (await run_in_threadpool(finish_reading, asked.session, reading)).to_json()
 
 
 async def remove_network(asked: Asked) -> Any:
@@ -105,6 +108,17 @@ async def remove_network(asked: Asked) -> Any:
 async def list_recordings(asked: Asked) -> Any:
     known = [*asked.state.networks.values(), *asked.session.networks.values()]
     return {"recordings": [each.to_json() for each in known if each.facts["kind"] == "recording"]}
+
+
+async def _settled(job: Job) -> None:
+    loop, settled = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell() -> None:
+        with suppress(RuntimeError):  # the server has ended before the job
+            loop.call_soon_threadsafe(settled.set)
+
+    job.call_when_settled(tell)
+    await settled.wait()
 
 
 async def _file(asked: Asked) -> tuple[str, bytes]:
@@ -136,11 +150,7 @@ async def start_job(asked: Asked) -> Any:
     body = await asked.json()
     known = asked.state.find(asked.session, body.get("network"))
     snapshot = _snapshot(known, body.get("snapshot"))
-    domain = body.get("domain")
-    if not (isinstance(domain, dict) and domain.get("kind") == "atlas"):
-        place_of(domain, known.facts["inputs"])  # whatever is wrong with it is said at once
-    elif known.facts["kind"] != "atlas":
-        raise PolyfoldError('"kind": "atlas" shows a saved atlas as it is, and this network is none')
+    domain = domain_of(body.get("domain"), known.facts)  # whatever is wrong with it is said at once
     job = asked.state.sessions.start(
         asked.session,
         {
@@ -192,7 +202,8 @@ async def list_jobs(asked: Asked) -> Any:
 
 async def cancel_job(asked: Asked) -> Any:
     job = asked.job
-    await run_in_threadpool(job.stop, "cancelled")
+    # Not among the threads that answer questions: when those are busy, ending a job must still be possible.
+    await asyncio.to_thread(job.stop, "cancelled")
     return describe(job)
 
 
@@ -288,9 +299,14 @@ async def class_parts(asked: Asked) -> Any:
 
 
 async def export_csv(asked: Asked) -> Any:
-    text = await run_in_threadpool(answers.as_csv, asked.opened)
-    named = {"content-disposition": f'attachment; filename="cells-{asked.job.id}.csv"'}
-    return Response(text, media_type="text/csv", headers=named)
+    opened, job, state = asked.opened, asked.job, asked.state
+    path = Path(job.task["folder"]) / "cells.csv"
+    # One table at a time is written, and each only once; who waits for it holds no thread.
+    async with state.exporting:
+        if not path.exists():
+            await run_in_threadpool(answers.write_csv, opened, path)
+            await run_in_threadpool(state.sessions.files_have_grown, job)
+    return FileResponse(path, filename=f"cells-{job.id}.csv", media_type="text/csv")
 
 
 async def export_parquet(asked: Asked) -> Any:
@@ -305,6 +321,7 @@ async def export_parquet(asked: Asked) -> Any:
 async def upload_data(asked: Asked) -> Any:
     _, content = await _file(asked)
     asked.session.data = await run_in_threadpool(read_data, content, asked.state.limits)
+    asked.state.sessions.keep(asked.session)
     return data_points.describe(asked.session.data)
 
 

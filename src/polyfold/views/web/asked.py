@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -26,14 +26,39 @@ class Place:
     names: tuple[str, ...]
 
 
+def domain_of(spec: Any, facts: dict[str, Any]) -> dict[str, Any]:
+    """What a job's "domain" asks of a network, checked. Nothing else that it may hold is kept or ever sent back."""
+    if isinstance(spec, dict) and spec.get("kind") == "atlas":
+        if facts["kind"] != "atlas":
+            raise DomainError('"kind": "atlas" shows a saved atlas as it is, and this network is none')
+        _check_extent_of_atlas(spec, facts["atlas"]["dim"])
+        keys: tuple[str, ...] = ("extent",)
+    else:
+        place_of(spec, facts["inputs"])
+        keys = _KINDS[spec["kind"]][1]
+    return {key: spec[key] for key in ("kind", *keys) if key in spec}
+
+
 def place_of(spec: Any, inputs: int) -> Place:
     """The place that a job's "domain" asks for, in a network with so many inputs."""
     if not isinstance(spec, dict) or not isinstance(spec.get("kind"), str):
         raise DomainError('"domain" must be an object with a "kind": box, plane, line or features')
-    kinds = {"box": _box, "plane": _plane, "line": _line, "features": _features}
-    if spec["kind"] not in kinds:
-        raise DomainError(f'"kind": {spec["kind"]!r} is no domain; use {", ".join(kinds)}')
-    return kinds[spec["kind"]](spec, inputs)
+    if spec["kind"] not in _KINDS:
+        raise DomainError(f'"kind": {spec["kind"]!r} is no domain; use {", ".join(_KINDS)}')
+    return _KINDS[spec["kind"]][0](spec, inputs)
+
+
+def _check_extent_of_atlas(spec: dict[str, Any], dim: int) -> None:
+    if dim > 2:
+        raise DomainError(
+            f"this atlas has {how_many(dim, 'dimension')}, and one or two can be drawn: choose a slice, which is "
+            "unfolded anew"
+        )
+    if spec.get("extent") is None:
+        return
+    extent = _numbers(spec, "extent", 2 * dim)
+    if not all(lo < hi for lo, hi in zip(extent[::2], extent[1::2], strict=True)):
+        raise DomainError(f'"extent": {extent} is empty: each lower bound must be less than the upper one')
 
 
 def _box(spec: dict[str, Any], inputs: int) -> Place:
@@ -82,7 +107,9 @@ def _features(spec: dict[str, Any], inputs: int) -> Place:
 def _feature(spec: dict[str, Any], name: str, inputs: int) -> int:
     value = spec.get(name)
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < inputs:
-        raise DomainError(f'"{name}": {value!r} is no feature: it must be a whole number from 0 to {inputs - 1}')
+        raise DomainError(
+            f'"{name}": {repr(value)[:60]} is no feature: it must be a whole number from 0 to {inputs - 1}'
+        )
     return value
 
 
@@ -100,6 +127,22 @@ def _numbers(spec: dict[str, Any], name: str, count: int) -> list[float]:
         given = f"{len(value)} of them" if isinstance(value, list) else repr(value)
         raise DomainError(f'"{name}" must be a list of {how_many(count, "number")}, not {given}')
     for each in value:
-        if not isinstance(each, (int, float)) or isinstance(each, bool) or not isfinite(each):
-            raise DomainError(f'"{name}" holds {each!r}, which is no finite number')
+        if not isinstance(each, (int, float)) or isinstance(each, bool) or not _is_finite(each):
+            raise DomainError(f'"{name}" holds {repr(each)[:60]}, which is no finite number')
     return [float(each) for each in value]
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return isfinite(value)
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
+# The domains that can be asked for: how each is read, and what may stand in it.
+_KINDS: dict[str, tuple[Callable[[dict[str, Any], int], Place], tuple[str, ...]]] = {
+    "box": (_box, ("lo", "hi")),
+    "plane": (_plane, ("origin", "x", "y", "extent")),
+    "line": (_line, ("from", "to", "extent")),
+    "features": (_features, ("i", "j", "at", "extent")),
+}

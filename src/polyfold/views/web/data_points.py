@@ -22,9 +22,12 @@ def describe(data: Data) -> dict[str, Any]:
     return {"rows": data.rows.tolist(), "labels": data.labels, "columns": data.columns, "count": len(data.rows)}
 
 
-def inside(atlas: Atlas, cell: int, data: Data) -> dict[str, Any]:
-    """The rows whose inputs lie in a cell."""
-    rows = np.flatnonzero(cells_of_inputs(atlas, _fitting(atlas, data)) == cell)
+def inside(atlas: Atlas, cell: int, data: Data) -> dict[str, Any] | None:
+    """The rows whose inputs lie in a cell; None if they are no inputs of this network."""
+    # A session's data stay while it looks at other networks, whose cells can be read all the same.
+    if data.rows.shape[1] != atlas.program.input_dim:
+        return None
+    rows = np.flatnonzero(cells_of_inputs(atlas, data.rows) == cell)
     found: dict[str, Any] = {"count": len(rows), "rows": rows[:_MOST_ROWS].tolist()}
     if data.labels is not None:
         names, counts = np.unique([data.labels[row] for row in rows], return_counts=True)

@@ -78,7 +78,7 @@ class Guard:
             return JSONResponse({"error": f"this server is not called {headers.get('host', '')!r}"}, 403)
         origin = headers.get("origin")
         changes = scope["method"] not in ("GET", "HEAD")
-        if changes and origin is not None and urlsplit(origin).netloc != headers.get("host"):
+        if changes and origin is not None and not _is_page_of(headers.get("host"), origin):
             return JSONResponse({"error": f"a page of {origin} may not ask for this"}, 403)
         if headers.get("sec-fetch-site") == "cross-site" and scope["path"].startswith("/api/"):
             return JSONResponse({"error": "another site's page may not ask for this"}, 403)
@@ -118,6 +118,13 @@ def _same(one: str, other: str) -> bool:
 
 def _digest(token: str) -> str:
     return hashlib.sha256(f"polyfold cookie {token}".encode()).hexdigest()
+
+
+def _is_page_of(host: str | None, origin: str) -> bool:
+    try:
+        return urlsplit(origin).netloc == host
+    except ValueError:
+        return False  # no address at all
 
 
 def _host_name(host: str) -> str:

@@ -55,7 +55,9 @@ class Job:
     # Workers that this job occupies right now: one or none.
     worker: Worker | None = None
     lock: threading.RLock = field(default_factory=threading.RLock)
-    settled: threading.Event = field(default_factory=threading.Event)
+    settled: bool = False
+    # Told once the job is settled, by the thread that did so.
+    waiting: list[Callable[[], None]] = field(default_factory=list)
 
     @property
     def finished(self) -> bool:
@@ -82,10 +84,22 @@ class Job:
         if settled:
             self._announce()
 
+    def call_when_settled(self, tell: Callable[[], None]) -> None:
+        """Call it when the job has ended and its files are in order, at once if they are already."""
+        with self.lock:
+            if not self.settled:
+                self.waiting.append(tell)
+                return
+        tell()
+
     def _announce(self) -> None:
         if self.when_ended is not None:
             self.when_ended(self)
-        self.settled.set()
+        with self.lock:
+            self.settled = True
+            waiting, self.waiting = self.waiting, []
+        for tell in waiting:
+            tell()
 
     def _settle(self, state: State, error: str | None, result: dict[str, Any] | None) -> bool:
         with self.lock:

@@ -7,6 +7,7 @@ import secrets
 import socket
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import uvicorn
 
@@ -58,7 +59,7 @@ def address_of(listening: socket.socket, token: str | None) -> str:
     """What to open in a browser."""
     host, port = listening.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
-    return f"http://{shown}:{port}/" + (f"?token={token}" if token else "")
+    return f"http://{shown}:{port}/" + (f"?token={quote(token, safe='')}" if token else "")
 
 
 def serve(

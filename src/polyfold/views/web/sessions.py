@@ -57,19 +57,26 @@ class Session:
     seen: float = field(default_factory=time.monotonic)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
+    @property
+    def empty(self) -> bool:
+        return not self.networks and not self.jobs and self.data is None
+
     def new_file(self, ending: str) -> Path:
         """Where an upload goes; its name on this machine has nothing of the user's."""
         self.folder.mkdir(exist_ok=True)
         return self.folder / f"{secrets.token_hex(8)}{ending}"
 
     def close(self) -> None:
-        for job in self.jobs.values():
+        for job in list(self.jobs.values()):
             job.stop("cancelled")
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class Sessions:
-    """All sessions, and the files of all finished jobs; both are bounded, and the oldest ones go first."""
+    """All sessions, and the files of all finished jobs; both are bounded, and the oldest ones go first.
+
+    Sessions that hold nothing go before all others: whoever asks without cookies throws nobody out.
+    """
 
     def __init__(self, folder: Path, limits: Limits, pool: Pool) -> None:
         self._folder, self._limits, self._pool = folder, limits, pool
@@ -96,9 +103,14 @@ class Sessions:
             key = secrets.token_urlsafe(32)
             # The folder's name is another one: who can list folders must not learn the cookie.
             session = Session(key, self._folder / secrets.token_hex(8))
-            self._sessions[key] = session
-            self._drop_old()
+            self.keep(session)
             return session
+
+    def keep(self, session: Session) -> None:
+        """Have a session among the known ones, also if it was dropped while it held nothing."""
+        with self._lock:
+            self._sessions[session.id] = session
+            self._drop_old()
 
     def start(self, session: Session, task: dict[str, Any]) -> Job:
         """Put a task in the queue as a job of a session."""
@@ -122,6 +134,7 @@ class Sessions:
             job.when_ended = lambda ended: self._job_ended(session, ended)
             session.jobs[job.id] = job
             self._forget_jobs(session)
+        self.keep(session)
         self._pool.submit(job)
         return job
 
@@ -133,12 +146,15 @@ class Sessions:
 
     def _drop_old(self) -> None:
         now = time.monotonic()
-        while self._sessions:
-            oldest = next(iter(self._sessions.values()))
-            if len(self._sessions) <= self._limits.sessions and now - oldest.seen < self._limits.idle_seconds:
-                return
-            del self._sessions[oldest.id]
-            oldest.close()
+        by_age = list(self._sessions.values())
+        dropped = [each for each in by_age if now - each.seen >= self._limits.idle_seconds]
+        kept = [each for each in by_age if now - each.seen < self._limits.idle_seconds]
+        # A stable sort: of those that hold nothing the oldest is still the first.
+        in_order = sorted(kept, key=lambda each: not each.empty)
+        dropped += in_order[: max(0, len(kept) - self._limits.sessions)]
+        for each in dropped:
+            del self._sessions[each.id]
+            each.close()
 
     def _forget_jobs(self, session: Session) -> None:
         """Of the finished jobs only so many can be looked back at."""
@@ -157,7 +173,17 @@ class Sessions:
         if job.result is None or job.task["kind"] != "unfold":
             shutil.rmtree(folder, ignore_errors=True)
             return
-        size = sum(file.stat().st_size for file in folder.iterdir())
+        self._count_files(session, job)
+
+    def files_have_grown(self, job: Job) -> None:
+        """Count the files of a finished job again; now it is the last one to be forgotten."""
+        with self._lock:
+            session, _, _ = self._kept.pop(job.id, (None, job, 0))
+        if session is not None:
+            self._count_files(session, job)
+
+    def _count_files(self, session: Session, job: Job) -> None:
+        size = sum(file.stat().st_size for file in Path(job.task["folder"]).iterdir())
         with self._lock:
             self._kept[job.id] = (session, job, size)
             while sum(each for _, _, each in self._kept.values()) > self._limits.results and len(self._kept) > 1:

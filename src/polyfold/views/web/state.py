@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ class State:
     shelf: Shelf
     networks: dict[str, Known]
     folder: Any
+    # Held while a table is written.
+    exporting: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def find(self, session: Session, key: Any) -> Known:
         """A network that a session may look at."""

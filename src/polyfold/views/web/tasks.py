@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -35,8 +36,9 @@ def read(task: dict[str, Any], send: Send) -> None:
         check_file(path, task["name"])
         opened = open_network(Source(file=str(path)))
     except PolyfoldError as error:
-        # The file's place on the server is nobody's business.
-        raise type(error)(str(error).replace(str(path), task["name"])) from None
+        # The file's place on the server is nobody's business, nor is that of files that it refers to.
+        words = str(error).replace(str(path), task["name"]).replace(f"{path.parent}{os.sep}", "")
+        raise type(error)(words.replace(str(path.parent), "the folder of uploads")) from None
     send({"facts": facts(opened)})
 
 
@@ -183,11 +185,6 @@ def _place(spec: dict[str, Any], opened: Opened) -> Place:
 
 
 def _place_of_atlas(atlas: Atlas, spec: dict[str, Any]) -> Place:
-    if atlas.dim > 2:
-        raise DomainError(
-            f"this atlas has {how_many(atlas.dim, 'dimension')}, and one or two can be drawn: choose a slice, which is "
-            "unfolded anew"
-        )
     names = tuple(f"x{k}" for k in range(atlas.dim)) if not atlas.domain.is_slice else ("u", "v")[: atlas.dim]
     if atlas.dim == 2:
         view = view_of(atlas, spec.get("extent"))
@@ -220,7 +217,7 @@ def _send_block(atlas: Atlas, drawn: dict[str, Any], send: Send) -> float:
                 "points": drawn["points"].ravel().tolist(),
                 "key": keys_of(atlas, drawn["cell"]),
                 "class": drawn["class"].tolist(),
-                "value": values.max(axis=1).tolist(),
+                "value": [finite(value) for value in values.max(axis=1).tolist()],
             }
         }
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 
@@ -12,28 +13,47 @@ import numpy as np
 from polyfold.errors import LimitError, ShapeError, how_many
 from polyfold.views.web.limits import Limits
 from polyfold.views.web.networks import ENDINGS, Source
+from polyfold.views.web.pool import Job
 from polyfold.views.web.sessions import Data, Known, Session, Sessions
 
 # A column of this name is no input.
 LABEL_NAMES = ("label", "class", "target", "species")
 
 
-def add_network(sessions: Sessions, session: Session, name: str, content: bytes, limits: Limits) -> Known:
-    """Keep a file and have a worker read it; raises one of our errors if it is nothing that can be looked at."""
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """A file that a worker is to look over: the job, the file, and what its owner calls it."""
+
+    job: Job
+    path: Path
+    name: str
+
+
+def begin_reading(sessions: Sessions, session: Session, name: str, content: bytes, limits: Limits) -> Reading:
+    """Keep a file and have a worker read it."""
     shown = Path(name.replace("\\", "/")).name[:100] or "unnamed"
     if len(session.networks) >= limits.uploads:
         raise LimitError(f"a session may hold {limits.uploads} uploads: remove one of them first")
     ending = Path(shown).suffix.lower()
     path = session.new_file(ending if ending in ENDINGS else ".unknown")
-    path.write_bytes(content)
-    job = sessions.start(session, {"kind": "read", "file": str(path), "name": shown})
-    job.settled.wait()
+    try:
+        path.write_bytes(content)
+        job = sessions.start(session, {"kind": "read", "file": str(path), "name": shown})
+    except BaseException:
+        path.unlink(missing_ok=True)  # of no use to anybody, whether the queue or the disk is full
+        raise
+    return Reading(job, path, shown)
+
+
+def finish_reading(session: Session, reading: Reading) -> Known:
+    """The network of a file that was read; raises one of our errors if it is nothing that can be looked at."""
+    job, path = reading.job, reading.path
     with session.lock:
         session.jobs.pop(job.id, None)
         if job.state != "done" or job.result is None:
             path.unlink(missing_ok=True)
             raise ShapeError(job.error or "the file could not be read")
-        known = Known(job.id, shown, "uploaded", Source(file=str(path)), job.result)
+        known = Known(job.id, reading.name, "uploaded", Source(file=str(path)), job.result)
         session.networks[known.id] = known
     return known
 

@@ -74,17 +74,19 @@ export class Picture {
 
   /** Intervals of a line become strips, as high as the graph of the output that is drawn over them. */
   #strips(cells, pages) {
-    const values = pages.flatMap((page) => page.ends.flat());
+    // Outputs beyond all floats are null: the graph has a gap there.
+    const values = pages.flatMap((page) => page.ends.flat()).filter((value) => value !== null);
     const [lo, hi] = [values.reduce((a, b) => Math.min(a, b), Infinity), values.reduce((a, b) => Math.max(a, b), -Infinity)];
     const margin = 0.08 * (hi - lo || 1);
-    const [y0, y1] = [lo - margin, hi + margin];
+    const [y0, y1] = values.length ? [lo - margin, hi + margin] : [0, 1];
     this.graph = [];
     for (const page of pages) {
       const points = [];
       page.cell.forEach((_, k) => {
         const [a, b] = [page.points[2 * k], page.points[2 * k + 1]];
         points.push(a, y0, b, y0, b, y1, a, y1);
-        this.graph.push([[a, page.ends[0][k]], [b, page.ends[1][k]]]);
+        const [left, right] = [page.ends[0][k], page.ends[1][k]];
+        if (left !== null && right !== null) this.graph.push([[a, left], [b, right]]);
       });
       cells.append({ ...page, numbers: page.cell, start: page.cell.map((_, k) => 4 * k).concat(4 * page.cell.length), points });
     }
