@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,11 @@ import numpy as np
 import pytest
 
 import polyfold as pf
+from polyfold.views.web.answers import Shelf
+from polyfold.views.web.limits import Limits
+from polyfold.views.web.pool import Pool
+from polyfold.views.web.sessions import Sessions
+from polyfold.views.web.state import State
 
 httpx = pytest.importorskip("httpx")
 pytest.importorskip("fastapi")
@@ -116,6 +122,14 @@ def stopped(explorer: Explorer) -> int:
         explorer.process.kill()
         explorer.process.stdout.close()
         explorer.process.stderr.close()
+
+
+def without_workers(**limits: int) -> Any:
+    """What an explorer holds whose workers have ended: jobs wait for ever."""
+    given = Limits(workers=1, **limits)
+    pool, folder = Pool(given), tempfile.TemporaryDirectory()
+    pool.close()
+    return State(given, pool, Sessions(Path(folder.name), given, pool), Shelf(2), {}, folder)
 
 
 def random_layers(seed: int, *widths: int) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 from polyfold.views.web.limits import Limits
-from polyfold.views.web.pool import Pool
 from polyfold.views.web.server import address_of, listening_socket, rules_for
-from polyfold.views.web.sessions import Data, Sessions
-from views.web.explorers import BOX, Client, Explorer, as_onnx, random_layers
+from polyfold.views.web.sessions import Data
+from views.web.explorers import BOX, Client, Explorer, as_onnx, random_layers, without_workers
 
 
 def test_headers(explorer: Explorer, client: Client) -> None:
@@ -74,16 +73,9 @@ def test_sessions_do_not_see_each_other(explorer: Explorer, client: Client, tmp_
     assert client.get(f"/api/jobs/{job}")["state"] == "done"
 
 
-@pytest.fixture
-def idle_pool() -> Pool:
-    """Its workers have ended: jobs wait for ever."""
-    pool = Pool(Limits(workers=1))
-    pool.close()
-    return pool
-
-
-def test_sessions_that_hold_nothing_go_first(tmp_path: Path, idle_pool: Pool) -> None:
-    sessions = Sessions(tmp_path, Limits(sessions=5), idle_pool)
+def test_sessions_that_hold_nothing_go_first() -> None:
+    state = without_workers(sessions=5)
+    sessions = state.sessions
     mine, working = sessions.new(), sessions.new()
     mine.data = Data(np.zeros((1, 2)), None, None)
     sessions.start(working, {"kind": "read"})
@@ -98,7 +90,7 @@ def test_sessions_that_hold_nothing_go_first(tmp_path: Path, idle_pool: Pool) ->
     for _ in range(5):
         sessions.start(sessions.new(), {"kind": "read"})
     assert len(sessions) == 5 and sessions.find(mine.id) is None and not mine.folder.exists()
-    sessions.close()
+    state.close()
 
 
 def test_addresses_with_odd_tokens() -> None:

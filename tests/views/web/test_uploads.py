@@ -16,15 +16,10 @@ import pytest
 
 import polyfold as pf
 from polyfold.errors import LimitError
-from polyfold.views.web.answers import Shelf
 from polyfold.views.web.api import COOKIE, make_app
 from polyfold.views.web.guard import Rules
-from polyfold.views.web.limits import Limits
-from polyfold.views.web.pool import Pool
-from polyfold.views.web.sessions import Sessions
-from polyfold.views.web.state import State
 from polyfold.views.web.uploads import begin_reading
-from views.web.explorers import BOX, Client, as_onnx, random_layers
+from views.web.explorers import BOX, Client, as_onnx, random_layers, without_workers
 
 
 class Trap:
@@ -128,16 +123,8 @@ def test_files_beside_the_upload(client: Client, tmp_path: Path) -> None:
         assert "apart.onnx" in error and "polyfold-explorer" not in error and tempfile.gettempdir() not in error
 
 
-def closed_state(folder: tempfile.TemporaryDirectory[str], **limits: int) -> State:
-    """An explorer whose workers have ended: jobs wait for ever."""
-    given = Limits(workers=1, **limits)
-    pool = Pool(given)
-    pool.close()
-    return State(given, pool, Sessions(Path(folder.name), given, pool), Shelf(1), {}, folder)
-
-
 def test_a_refused_file_is_not_kept() -> None:
-    state = closed_state(tempfile.TemporaryDirectory(), queued=0)
+    state = without_workers(queued=0)
     session = state.sessions.new()
     with pytest.raises(LimitError, match="jobs wait"):
         begin_reading(state.sessions, session, "a.onnx", b"hello", state.limits)
@@ -147,7 +134,7 @@ def test_a_refused_file_is_not_kept() -> None:
 
 def test_uploads_that_wait_hold_nobody_up() -> None:
     """More of them than the server has threads (40)."""
-    state = closed_state(tempfile.TemporaryDirectory(), queued=100)
+    state = without_workers(queued=100)
     session = state.sessions.new()
     app = make_app(state, Rules(None, None, 1_000_000))
 

@@ -26,7 +26,7 @@ Array = npt.NDArray[np.float64]
 # Cells in one answer.
 MOST_IN_A_PAGE = 20_000
 # Gates and outputs of cells that are written to a table in one go.
-_NUMBERS_AT_A_TIME = 2_000_000
+NUMBERS_AT_A_TIME = 100_000
 
 
 class Opened:
@@ -187,6 +187,8 @@ def write_csv(job: Opened, path: Path) -> None:
         part.replace(path)
     except FileNotFoundError:
         raise DomainError("this job was forgotten while its cells were written: unfold the network again") from None
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _write_lines(job: Opened, file: TextIO) -> None:
@@ -202,7 +204,7 @@ def _write_lines(job: Opened, file: TextIO) -> None:
     )
     atlas = job.atlas
     names = ("cell", "area", "facets", "layer", "class", "centre", "values", "slopes")
-    at_a_time = max(1, _NUMBERS_AT_A_TIME // (1 + atlas.gates + 2 * len(outputs)))
+    at_a_time = max(1, NUMBERS_AT_A_TIME // (1 + atlas.gates + 2 * len(outputs)))
     for first in range(0, len(drawn["cell"]), at_a_time):
         columns = [drawn[name][first : first + at_a_time] for name in names]
         for pattern, cell, area, facets, layer, label, centre, values, slopes in zip(
