@@ -54,8 +54,14 @@ def check(module: Any, network: Network, images: int, mixtures: Array, *, settle
 MIXTURES = np.random.default_rng(3).normal(size=(2, 10))
 
 
-@pytest.mark.parametrize("images", [1, pytest.param(5, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("kind", "least"), [("resnet", 400_000), ("inception", 300_000)])
+@pytest.mark.parametrize(
+    ("kind", "least", "images"),
+    [
+        ("resnet", 400_000, 1),
+        pytest.param("resnet", 400_000, 5, marks=pytest.mark.slow),
+        pytest.param("inception", 300_000, 5, marks=pytest.mark.slow),
+    ],
+)
 def test_small_images(kind: str, least: int, images: int) -> None:
     module = classifier(kind, SMALL[kind])
     network = load(module, input_shape=(1, SMALL[kind], SMALL[kind]))

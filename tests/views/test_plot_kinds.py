@@ -137,13 +137,14 @@ def test_bars_in_both_figures() -> None:
 
 
 def test_shapley_values_are_those_of_the_result() -> None:
+    import matplotlib.pyplot as plt
+
     shapley, _ = THINGS["Shapley", "bar"]
+    open_before = plt.get_fignums()
     printed = pf.plot(shapley, kind="bar", output=1)
     widths = sorted(patch.get_width() for patch in printed.axes[0].patches if abs(patch.get_width()) > 0)
     np.testing.assert_allclose(widths, np.sort(np.abs(shapley.values[:, :, 1]).mean(axis=0)), rtol=1e-9)
-    import matplotlib.pyplot as plt
-
-    assert plt.get_fignums() == []
+    assert plt.get_fignums() == open_before
 
 
 @pytest.mark.parametrize(
