@@ -252,3 +252,25 @@ def test_torch_archives_with_more_than_a_network(client: Client, tmp_path: Path)
         )
 
     refused(client, "model.pt2", changed(content, with_call), "no operation")
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("multipart/form-data", b"x"),
+        ("multipart/form-data; boundary=b", b"--b\r\nnonsense"),
+        (
+            "multipart/form-data; boundary=b; charset=none",
+            b'--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n\xff',
+        ),
+        (
+            "multipart/form-data; boundary=b",
+            b'--b\r\nContent-Disposition: form-data; name="\xff"\r\n\r\n1\r\n--b--\r\n',
+        ),
+        ("application/x-www-form-urlencoded", b"file=1&\xff=%ff"),
+        ("text/plain", b"x"),
+    ],
+)
+def test_forms_that_hold_no_file(client: Client, kind: str, body: bytes) -> None:
+    answer = client.http.post("/api/networks", content=body, headers={"content-type": kind})
+    assert answer.status_code == 422 and "holds no file" in answer.json()["error"]

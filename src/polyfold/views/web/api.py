@@ -124,9 +124,7 @@ async def _settled(job: Job) -> None:
 async def _file(asked: Asked) -> tuple[str, bytes]:
     try:
         form = await asked.request.form(max_files=1, max_fields=10)
-    except TooMuchError:
-        raise
-    except Exception:
+    except (HTTPException, LookupError, ValueError):  # what starlette and its parser say of a form that is none
         raise PolyfoldError('the request holds no file: send multipart/form-data with a part "file"') from None
     async with form_closed(form):
         file = form.get("file")
