@@ -35,7 +35,7 @@ READABLE = [
     "vnn_test_nano",
     "vnn_test_tiny",
 ]
-CONVOLUTIONAL = ["collins_rul_small", "marabou_KJ_TinyTaxiNet", "marabou_cnn_max_mninst2"]
+CONVOLUTIONAL = ["collins_rul_small", "marabou_KJ_TinyTaxiNet", "marabou_cnn_max_mninst2", "marabou_conv_mp1"]
 REFUSED = {"lsnc_quadrotor2d": ("/lyapunov/Mul", "Mul")}
 
 
