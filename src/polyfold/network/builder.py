@@ -7,7 +7,7 @@ front that our shapes leave out; otherwise the whole tensor is one sample's valu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NoReturn, TypeAlias
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from polyfold.errors import NetworkError, ShapeError, UnsupportedOpError
 from polyfold.network.graph import Network, Node, Port
-from polyfold.network.ops import Op, Reshape, Shape
+from polyfold.network.ops import Linear, Op, Reshape, Scale, Shape, Shift, Take, constant
 
 WHERE_TO_LOOK = "see docs/networks.md for what can be read and how to rewrite the rest"
 
@@ -62,8 +62,9 @@ Operand: TypeAlias = Value | Constant
 class Builder:
     """Collects inputs and nodes; `finish` gives the checked Network."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, notes: Sequence[str] = ()) -> None:
         self.source = source
+        self.notes = tuple(notes)
         self._ports: list[Port] = []
         self._nodes: list[Node] = []
         self._by_name: dict[str, Node] = {}
@@ -77,6 +78,11 @@ class Builder:
 
     def emit(self, name: str, op: Op, *inputs: Value) -> Value:
         """A new node; a name that is taken gets `#2`, `#3`, ..."""
+        if isinstance(op, Linear) and op.weight.shape[1] == 0 and inputs[0].shape[-1:] == (0,):
+            # A layer behind one of width zero adds nothing to its biases.
+            lead = inputs[0].shape[:-1]
+            same = self.constant(name, np.broadcast_to(op.bias, (*lead, *op.bias.shape)))
+            return replace(inputs[0], name=same.name, shape=same.shape)
         name = self._unique(name)
         try:
             shape = op.infer(*(value.shape for value in inputs))
@@ -85,6 +91,14 @@ class Builder:
         node = self._by_name[name] = Node(name, op, tuple(value.name for value in inputs))
         self._nodes.append(node)
         return Value(name, shape, inputs[0].batched, batch_axis=inputs[0].batch_axis)
+
+    def constant(self, name: str, numbers: npt.NDArray[np.float64]) -> Value:
+        """A value that is the same for all inputs: zero times some input, and the numbers added."""
+        port = self._ports[0]
+        anything = np.zeros(numbers.shape, dtype=np.int64)
+        some = self.emit(f"{name}.input", Take(anything), Value(port.name, port.shape, batched=False))
+        zero = self.emit(f"{name}.zero", Scale(constant(0.0)), some)
+        return self.emit(name, Shift(constant(numbers)), zero)
 
     def node(self, name: str) -> Node | None:
         """The node that computes a value; None for an input."""
@@ -109,6 +123,7 @@ class Builder:
             outputs=tuple(value.name for value in outputs),
             source=self.source,
             stripped=tuple(endings),
+            notes=self.notes,
         )
 
     def _unique(self, name: str) -> str:

@@ -55,6 +55,8 @@ class Network:
     outputs: names of the nodes (or inputs) whose values are the result, in order.
     source: where the network came from ("arrays", "torch", "onnx", "sklearn", "keras").
     stripped: operations removed from the end (softmax, sigmoid, argmax), as sentences for the user.
+    notes: where this is not all that the model does, as sentences for the user: a model in training mode that is read
+        as in evaluation mode, or the part of a model in front of a node (`load(..., until=NODE)`).
     """
 
     inputs: tuple[Port, ...]
@@ -62,6 +64,7 @@ class Network:
     outputs: tuple[str, ...]
     source: str = "arrays"
     stripped: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
     shapes: dict[str, Shape] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -97,7 +100,8 @@ class Network:
     def __repr__(self) -> str:
         inputs = ", ".join(f"{port.name} {port.shape}" for port in self.inputs)
         outputs = ", ".join(f"{name} {self.shapes[name]}" for name in self.outputs)
-        return f"Network from {self.source}: {inputs} to {outputs}, {how_many(len(self.nodes), 'node')}"
+        notes = "".join(f"; note: {note}" for note in self.notes)
+        return f"Network from {self.source}: {inputs} to {outputs}, {how_many(len(self.nodes), 'node')}{notes}"
 
     def _repr_html_(self) -> str:
         nodes = [f"{node.name}: {type(node.op).__name__} to {self.shapes[node.name]}" for node in self.nodes]
@@ -111,6 +115,8 @@ class Network:
         }
         if self.stripped:
             facts["left out"] = "\n".join(self.stripped)
+        if self.notes:
+            facts["notes"] = "\n".join(self.notes)
         return html_table(facts, f"Network from {self.source}")
 
     @property

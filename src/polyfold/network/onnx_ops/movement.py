@@ -26,10 +26,11 @@ def _identity(site: OnnxSite, x: Value) -> Value:
 
 
 @handles("Dropout", becomes="nothing", limits="not in training mode", batch_anywhere=True)
-def _dropout(site: OnnxSite, x: Value, ratio: Any = None, training: Any = None, **options: Any) -> Value:
-    if training is not None and bool(np.any(training)):
+def _dropout(site: OnnxSite, x: Value, ratio: Any = None, training: Any = None, **options: Any) -> list[Any]:
+    if training is not None and bool(np.any(training)) and bool(np.any(0.5 if ratio is None else ratio)):
         site.refuse("it drops values at random (training_mode is true)")
-    return x
+    # The mask says that everything is kept.
+    return [x, np.ones(full_shape(x), dtype=np.bool_)]
 
 
 @handles(*("Cast", "CastLike"), becomes="nothing", limits="to types of real numbers", batch_anywhere=True, chooses=True)
