@@ -163,4 +163,7 @@ class Site:
 
     def refuse(self, reason: str) -> NoReturn:
         """Stop with an error that names the node and its operator."""
-        raise UnsupportedOpError(f"node {self.name!r} ({self.op}) is not supported: {reason}; {WHERE_TO_LOOK}")
+        raise UnsupportedOpError(
+            f"node {self.name!r} ({self.op}) is not supported: {reason}; {WHERE_TO_LOOK}; "
+            f"load(..., until={self.name!r}) reads the part in front of it"
+        )

@@ -7,6 +7,7 @@ node that switches (if any) carries the user's name, helper nodes carry that nam
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -67,6 +68,16 @@ def rearrange(site: Site, x: Value, index: npt.NDArray[np.int64], part: str = ""
     index = np.array(index)
     index.setflags(write=False)
     return site.emit(Take(index), x, part=part)
+
+
+def moved(site: Site, x: Value, index: npt.NDArray[np.int64], part: str = "") -> Value:
+    """Entries of x, whose batch axis (if any) has length one, by their places in the whole tensor.
+
+    There is a batch axis if one of length one is (still or again) in front.
+    """
+    if index.shape[:1] == (1,) and (x.batched or (site.single and index.ndim > 1)):
+        return rearrange(site, replace(x, batched=True, batch_axis=0), index[0], part)
+    return rearrange(site, site.unbatch(x), index, part)
 
 
 def positions(shape: Shape) -> npt.NDArray[np.int64]:
@@ -164,6 +175,17 @@ def divide(site: Site, x: Operand, y: Operand) -> Value:
         site.refuse("it divides by zero")
     assert isinstance(x, Value)
     return scale(site, x, 1.0 / y)
+
+
+def power(site: Site, x: Operand, exponent: Operand) -> Value:
+    """x ** 1, entry by entry."""
+    if isinstance(exponent, Value) or not isinstance(x, Value):
+        site.refuse("a computed exponent is not piecewise linear")
+    if not (exponent == 1).all():
+        other = exponent[exponent != 1].flat[0]
+        site.refuse(f"the power {other:g} is not piecewise linear; 1 is")
+    # An exponent of more axes than x adds axes to it, as any constant does.
+    return x if exponent.ndim == 0 else scale(site, x, np.ones(exponent.shape))
 
 
 def batch_norm(

@@ -6,8 +6,7 @@ None of this changes what the model computes in evaluation mode. What it changes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
+from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -17,6 +16,7 @@ import onnx.inliner
 from onnx import helper, numpy_helper
 
 from polyfold.errors import NetworkError
+from polyfold.network.names import unknown_node
 
 # Before this version Dropout and BatchNormalization said `is_test` for what is called training_mode now.
 _TRAINING_HAS_ITS_NAME = 7
@@ -58,14 +58,7 @@ def named(graph: Any, name: str) -> Any:
     for node in graph.node:
         if name and name in (node.name, *node.output):
             return node
-    names = [user_name(node) for node in graph.node]
-    raise NetworkError(f"until={name!r} is no node of the model; {nearest_names(name, names)}")
-
-
-def nearest_names(name: str, names: Sequence[str]) -> str:
-    """Names that somebody may have meant."""
-    close = get_close_matches(name, names, n=3, cutoff=0.4) or list(dict.fromkeys(names))[-3:]
-    return f"nodes are called {', '.join(map(repr, close))}" + (", ..." if len(names) > len(close) else "")
+    raise NetworkError(unknown_node(name, [user_name(node) for node in graph.node]))
 
 
 def needed(graph: Any, names: Iterable[str]) -> list[Any]:

@@ -63,15 +63,8 @@ def _move(site: OnnxSite, x: Any, *rest: Any, **options: Any) -> Any:
     if x.batched and not site.single and (x.batch_axis or site.op == "Transpose"):
         return _moved_with_batch(site, x, rest)
     moved = site.run([compose.positions(full_shape(x)), *rest])
-    pieces = [_moved(site, x, piece, str(k) if len(moved) > 1 else "") for k, piece in enumerate(moved)]
+    pieces = [compose.moved(site, x, piece, str(k) if len(moved) > 1 else "") for k, piece in enumerate(moved)]
     return pieces if len(pieces) > 1 else pieces[0]
-
-
-def _moved(site: OnnxSite, x: Value, index: Any, part: str) -> Value:
-    """A piece of the moved value, with a batch axis if one of length one is (still or again) in front."""
-    if index.shape[:1] == (1,) and (x.batched or (site.single and index.ndim > 1)):
-        return compose.rearrange(site, replace(x, batched=True, batch_axis=0), index[0], part)
-    return compose.rearrange(site, site.unbatch(x), index, part)
 
 
 def _moved_with_batch(site: OnnxSite, x: Value, rest: Sequence[Any]) -> Any:

@@ -38,7 +38,7 @@ def _prelu(site: TorchSite, x: Value, weight: Any) -> Value:
     if slopes.size == 1:
         slopes = slopes.reshape(())
     elif slopes.ndim == 1:
-        slopes = slopes.reshape(-1, *([1] * (len(x.shape) - 1)))
+        slopes = slopes.reshape(-1, *([1] * (x.rank - 2)))
     else:
         x, slopes = compose.fit_constant(site, x, slopes)
     return compose.rectify(site, x, array(1), slopes)
