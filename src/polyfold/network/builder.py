@@ -69,6 +69,7 @@ class Builder:
         self._nodes: list[Node] = []
         self._by_name: dict[str, Node] = {}
         self._names: set[str] = set()
+        self._shapes: dict[str, Shape] = {}
 
     def port(self, name: str, shape: Shape, *, batched: bool = True) -> Value:
         """A new input of the network."""
@@ -90,6 +91,7 @@ class Builder:
             raise NetworkError(f"node {name!r} ({type(op).__name__}): {error}") from None
         node = self._by_name[name] = Node(name, op, tuple(value.name for value in inputs))
         self._nodes.append(node)
+        self._shapes[name] = shape
         return Value(name, shape, inputs[0].batched, batch_axis=inputs[0].batch_axis)
 
     def constant(self, name: str, numbers: npt.NDArray[np.float64]) -> Value:
@@ -103,6 +105,10 @@ class Builder:
     def node(self, name: str) -> Node | None:
         """The node that computes a value; None for an input."""
         return self._by_name.get(name)
+
+    def shape(self, name: str) -> Shape:
+        """The shape of a node's value."""
+        return self._shapes[name]
 
     def taken(self, name: str) -> bool:
         """Whether an input or a node has this name."""

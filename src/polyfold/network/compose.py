@@ -178,14 +178,15 @@ def divide(site: Site, x: Operand, y: Operand) -> Value:
 
 
 def power(site: Site, x: Operand, exponent: Operand) -> Value:
-    """x ** 1, entry by entry."""
+    """x ** 1, which is x, or x ** 0, which is one."""
     if isinstance(exponent, Value) or not isinstance(x, Value):
         site.refuse("a computed exponent is not piecewise linear")
-    if not (exponent == 1).all():
-        other = exponent[exponent != 1].flat[0]
-        site.refuse(f"the power {other:g} is not piecewise linear; 1 is")
-    # An exponent of more axes than x adds axes to it, as any constant does.
-    return x if exponent.ndim == 0 else scale(site, x, np.ones(exponent.shape))
+    others = exponent[(exponent != 0) & (exponent != 1)]
+    if others.size:
+        site.refuse(f"the power {others.flat[0]:g} is not piecewise linear; those of 0 and 1 are")
+    if exponent.ndim == 0 and exponent == 1:
+        return x
+    return shift(site, scale(site, x, exponent, part="power"), 1 - exponent)
 
 
 def batch_norm(

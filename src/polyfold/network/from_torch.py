@@ -262,7 +262,7 @@ def _examples(program: Any, count: int) -> list[Any]:
 
 
 def _check_other_batch(module: Any, program: Any, batch_axes: Sequence[int | None]) -> None:
-    """The module itself, at another number of samples, against the trace. A batch axis of None says that there is none."""
+    """The module itself, at another number of samples, against the trace; a batch axis of None: there is none."""
     examples = _examples(program, BATCH)
     with torch.no_grad():
         traced = program.module()(*examples)

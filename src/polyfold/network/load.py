@@ -17,7 +17,8 @@ from polyfold.network.ops import Shape
 
 READABLE = (
     "a torch.nn.Module, the path of an .onnx or .pt2 file, an onnx.ModelProto, a fitted scikit-learn "
-    "MLPClassifier or MLPRegressor (or a Pipeline of scalers that ends in one), a Keras model, or a list of (W, b) pairs"
+    "MLPClassifier or MLPRegressor (or a Pipeline of scalers that ends in one), a Keras model, or a list of (W, b) "
+    "pairs"
 )
 
 

@@ -1,4 +1,4 @@
-"""Torch models in training mode: which of their layers work differently there, and how to read them in evaluation mode."""
+"""Torch models in training mode: which of their layers work differently there, and how to read them in evaluation."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def _div(site: OnnxSite, a: Any, b: Any) -> Value:
     return compose.divide(site, operand(a), operand(b))
 
 
-@handles("Pow", becomes="nothing", limits="exponent 1")
+@handles("Pow", becomes="nothing, or `Scale` and `Shift`", limits="exponents 0 and 1")
 def _power(site: OnnxSite, x: Any, exponent: Any) -> Value:
     return compose.power(site, operand(x), operand(exponent))
 

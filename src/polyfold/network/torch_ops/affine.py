@@ -120,7 +120,7 @@ def _div(site: TorchSite, x: Any, y: Any, *, rounding_mode: str | None = None) -
     return compose.divide(site, operand(x), operand(y))
 
 
-@handles("pow", becomes="nothing", limits="exponent 1")
+@handles("pow", becomes="nothing, or `Scale` and `Shift`", limits="exponents 0 and 1")
 def _power(site: TorchSite, x: Any, exponent: Any) -> Value:
     return compose.power(site, operand(x), operand(exponent))
 

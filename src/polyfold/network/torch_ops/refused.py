@@ -49,7 +49,8 @@ TORCH_OPS.refuse(
 )
 TORCH_OPS.refuse(
     *("cdist", "_cdist_forward", "_pdist_forward"),
-    because="distances are read from their parts only; write those of order 1 as (x[:, None] - y).abs().sum(-1)",
+    because="distances are read from their parts only; write those of order 1 as (x[:, None] - y).abs().sum(-1) and "
+    "those of order infinity with amax",
 )
 TORCH_OPS.refuse(
     *("median", "nanmedian", "unique", "_unique2", "nonzero", "masked_select"),

@@ -145,6 +145,26 @@ def _norm(
     return reductions.norm(site, x, ord, axes_behind_batch(site, x, dim), keepdims=keepdim)
 
 
+@handles(
+    *("linalg_norm", "linalg_matrix_norm"),
+    becomes="`Rectify`, `Linear`, `Largest`",
+    limits="order 1, infinity or -infinity (of matrices -1 too), over one or two axes that are named",
+)
+def _matrix_norm(site: TorchSite, x: Value, *options: Any, **more: Any) -> Value:
+    named = dict(zip(("ord", "dim", "keepdim"), options, strict=False)) | more
+    order, dim, keepdim = named.get("ord"), named.get("dim"), bool(named.get("keepdim", False))
+    if dim is None and site.op == "linalg_matrix_norm":
+        dim = (-2, -1)
+    if order is None or isinstance(order, str) or dim is None:
+        site.refuse(
+            f"the norm of order {order!r} is not piecewise linear, or is taken over all axes; name order and dim"
+        )
+    axes = axes_behind_batch(site, x, dim)
+    if len(axes) == 1:
+        return reductions.norm(site, x, order, axes, keepdims=keepdim)
+    return reductions.matrix_norm(site, x, order, axes[0], axes[1], keepdims=keepdim)
+
+
 SORTED = {
     "becomes": "`Linear`, `Rectify` and `Add` for every layer of comparisons",
     "limits": f"at most {sorting.MOST_ENTRIES} entries, not along the batch axis; their places are refused",
