@@ -48,7 +48,7 @@ def test_a_resolved_domain_passes_if_it_fits():
     ("domain", "words"),
     [
         (pf.box(1, -1), "empty in dimension 0: it goes from 1.0 to -1.0"),
-        (pf.box([0, 2], [1, 2]), "empty in dimension 1"),
+        (pf.box([0, 2], [1, 2]), "flat: lo and hi are the same in dimension 1; as a slice"),
         (pf.box(np.nan, 1), "lo contains NaN"),
         (pf.box(-1, [1, np.nan]), "hi contains NaN"),
         (pf.box(np.inf, np.inf), "empty in dimension 0"),

@@ -79,7 +79,7 @@ def test_tanh_is_refused() -> None:
         load(fitted("MLPRegressor", X[:, 0], activation="tanh"))
 
 
-@pytest.mark.parametrize("model", [LinearRegression(), make_pipeline(sklearn_network.MLPRegressor())])
+@pytest.mark.parametrize("model", [LinearRegression(), make_pipeline(LinearRegression())])
 def test_other_estimators_are_refused_by_name(model: Any) -> None:
-    with pytest.raises(NetworkError, match=f"{type(model).__name__} is not a network"):
+    with pytest.raises(NetworkError, match="LinearRegression is not a network"):
         load(model)

@@ -423,7 +423,7 @@ from polyfold.network.from_arrays import from_arrays
 from polyfold.views import cli
 
 parts = list(np.load({str(wide)!r}).values())
-cli.network_named = lambda model: from_arrays(list(zip(parts[::2], parts[1::2])))
+cli.network_named = lambda *given: from_arrays(list(zip(parts[::2], parts[1::2])))
 unfold = cli.unfold_network
 
 def watched(*arguments, **options):

@@ -273,17 +273,17 @@ def _flat_box(lo: Array, hi: Array) -> str:
     free = np.flatnonzero(lo < hi)
     if not len(free):
         return f"{where}, so it is a single point; pf.local(network, {_written(lo)}) says what the network does there"
-    origin = _written(np.where(lo == hi, lo, 0.0))
-    basis = f"np.eye({len(lo)})[:, {free.tolist()}]" if len(free) <= _SHOWN else f"np.eye({len(lo)})[:, lo < hi]"
-    bounds = f"pf.box({_written(lo[free])}, {_written(hi[free])})"
-    return f"{where}; as a slice it has an inside: pf.slice_of({origin}, {basis}, bounds={bounds})"
+    if len(lo) > _SHOWN:
+        arguments = f"np.where(lo == hi, lo, 0), np.eye({len(lo)})[:, lo < hi], bounds=pf.box(lo[lo < hi], hi[lo < hi])"
+    else:
+        arguments = f"{_written(np.where(lo == hi, lo, 0.0))}, np.eye({len(lo)})[:, {free.tolist()}], "
+        arguments += f"bounds=pf.box({_written(lo[free])}, {_written(hi[free])})"
+    return f"{where}; as a slice it has an inside: pf.slice_of({arguments})"
 
 
 def _written(numbers: Array) -> str:
-    """Numbers as Python writes them, if there are few."""
-    if len(numbers) > _SHOWN:
-        return f"[{', '.join(repr(float(x)) for x in numbers[:2])}, ...]"
-    return repr([float(x) for x in numbers]).replace("inf", "np.inf")
+    """Numbers as Python reads them."""
+    return repr([float(x) for x in numbers]).replace("inf", "np.inf") if len(numbers) <= _SHOWN else "lo"
 
 
 def _unsliced(rows: Array, offsets: Array, dim: int) -> Domain:

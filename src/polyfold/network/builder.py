@@ -73,6 +73,8 @@ class Builder:
 
     def port(self, name: str, shape: Shape, *, batched: bool = True) -> Value:
         """A new input of the network."""
+        if 0 in shape:
+            raise NetworkError(f"input {name!r} has shape {shape}, which holds no numbers: a network needs inputs")
         name = self._unique(name)
         self._ports.append(Port(name, shape))
         return Value(name, shape, batched)

@@ -131,6 +131,7 @@ class _Reader:
         self.single = single or not self.symbolic
         self.until = None if until is None else named(model.graph, until)
         self.builder = Builder("onnx", notes)
+        self.types = {item.type for item in self.inputs}
         self.taps: list[str] = []
         self.batch_axes: list[int] = []
         self.constant_sizes: dict[str, int] = {}
@@ -138,7 +139,8 @@ class _Reader:
 
     @property
     def tolerance(self) -> float:
-        return max(TOLERANCES.get(item.type, IMPORT_FLOAT16) for item in self.inputs)
+        """How coarse the file's arithmetic is, where it is coarsest: in its inputs or behind a cast."""
+        return max(TOLERANCES.get(kind, IMPORT_FLOAT16) for kind in self.types)
 
     def read(self) -> Network:
         """Translate every node that an output needs."""
@@ -207,8 +209,13 @@ class _Reader:
             site.refuse(ONLY_TO_CHOOSE)
         if not reading.batch_anywhere and any(value.batched and value.batch_axis for value in values):
             site.refuse(MIXES_THE_BATCH)
+        attributes = _attributes(node)
+        if node.op_type == "Cast":
+            self.types.add(attributes["to"])
+        if node.op_type == "CastLike" and not isinstance(inputs[1], Value):
+            self.types.add(helper.np_dtype_to_tensor_dtype(np.asarray(inputs[1]).dtype))
         try:
-            result = reading.handler(site, *inputs, **_attributes(node))
+            result = reading.handler(site, *inputs, **attributes)
         except ShapeError as error:
             site.refuse(str(error))
         return result if isinstance(result, list) else [result]

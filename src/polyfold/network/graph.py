@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -96,6 +96,9 @@ class Network:
         if self.input_dim == 0:
             raise NetworkError("the network has no inputs")
         object.__setattr__(self, "shapes", shapes)
+        empty = next((name for name, shape in shapes.items() if size(shape) == 0), None)
+        if empty is not None:
+            raise NetworkError(f"{empty!r} has shape {shapes[empty]}, which holds no numbers: give it a width")
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{port.name} {port.shape}" for port in self.inputs)
@@ -144,8 +147,11 @@ class Network:
         """Every named value for input rows (n, d), as (n, *shape) arrays."""
         return dict(self.walk(rows))
 
-    def walk(self, rows: Array) -> Iterator[tuple[str, Array]]:
-        """Name and value of all inputs and nodes in order; what no later node reads is forgotten here."""
+    def walk(self, rows: Array, reads: Callable[[Array], Array] | None = None) -> Iterator[tuple[str, Array]]:
+        """Name and value of all inputs and nodes in order; what no later node reads is forgotten here.
+
+        With `reads` every node reads what that makes of a value.
+        """
         readers = {name: node.name for node in self.nodes for name in node.inputs}
         values: dict[str, Array] = {}
         start = 0
@@ -155,7 +161,8 @@ class Network:
             yield port.name, values[port.name]
             start = stop
         for node in self.nodes:
-            values[node.name] = node.op.evaluate(*(values[name] for name in node.inputs))
+            inputs = (values[name] for name in node.inputs)
+            values[node.name] = node.op.evaluate(*(inputs if reads is None else map(reads, inputs)))
             yield node.name, values[node.name]
             for name in {node.name, *node.inputs}:
                 if readers.get(name, node.name) == node.name:

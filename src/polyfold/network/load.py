@@ -56,7 +56,9 @@ def load(model: Any, *, input_shape: Any = None, until: str | None = None, stric
             _log.warning(note)
     if until is None:
         return network
-    return replace(network, notes=(*network.notes, f"this is the part in front of {until!r}, not the whole model"))
+    trunk = f"this is the part in front of {until!r}, not the whole model"
+    _log.info(trunk)
+    return replace(network, notes=(*network.notes, trunk))
 
 
 def _read(model: Any, shapes: list[Shape] | None, until: str | None) -> Network:

@@ -66,7 +66,7 @@ def to_onnx(network: Network, dtype: Any) -> onnx.ModelProto:
         "network",
         [_described(port.name, port.shape, kind) for port in network.inputs],
         [_described(name, shape, kind) for name, shape in outputs],
-        note="\n".join(network.stripped),
+        note="\n".join((*network.stripped, *network.notes)),
     )
 
 

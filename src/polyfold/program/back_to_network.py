@@ -131,13 +131,15 @@ def _exchanged(network: Network, names: dict[str, str]) -> Network:
         return names.get(name, name)
 
     nodes = tuple(Node(new(node.name), node.op, tuple(map(new, node.inputs))) for node in network.nodes)
-    return Network(network.inputs, nodes, tuple(map(new, network.outputs)), network.source, network.stripped)
+    return Network(
+        network.inputs, nodes, tuple(map(new, network.outputs)), network.source, network.stripped, network.notes
+    )
 
 
 def _stripped(network: Network, program: ExactProgram) -> Network:
     """What was taken off the end before is still off."""
     frame = program.frame
-    return Network(network.inputs, network.nodes, network.outputs, frame.source, frame.stripped)
+    return Network(network.inputs, network.nodes, network.outputs, frame.source, frame.stripped, frame.notes)
 
 
 def _uniform(slopes: Array) -> Array | float:

@@ -62,6 +62,7 @@ class Frame:
     stripped: tuple[str, ...] = ()
     feeds: dict[str, str] = field(default_factory=dict)
     """The node that each switching node reads, by names."""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,4 +245,5 @@ def _frame(network: Network) -> Frame:
         network.source,
         network.stripped,
         {node.name: node.inputs[0] for node in network.nodes},
+        network.notes,
     )

@@ -71,6 +71,7 @@ def network_facts(network: Network, program: Program) -> dict[str, Any]:
         "gates": program.gates,
         "stages": [stage.width for stage in program.stages],
         "stripped": list(network.stripped),
+        "notes": list(network.notes),
         "nodes": [
             {"name": node.name, "op": type(node.op).__name__, "shape": list(network.shapes[node.name])}
             for node in network.nodes
@@ -129,7 +130,7 @@ def network_panel(network: Network, program: Program) -> RenderableType:
     for side in ("inputs", "outputs"):
         grid.add_row(side, ", ".join(f"{p['name']} {tuple(p['shape'])}" for p in facts[side]))
     grid.add_row("gates", f"{program.gates:,} in {how_many(len(program.stages), 'stage')} of {facts['stages']}")
-    for sentence in network.stripped:
+    for sentence in (*network.stripped, *network.notes):
         grid.add_row("note", sentence)
     table = Table("node", "operation", "shape", box=None, pad_edge=False)
     for node in facts["nodes"]:

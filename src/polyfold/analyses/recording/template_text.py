@@ -44,6 +44,7 @@ def template_text(template: Template) -> Json:
         "outputs": list(network.outputs),
         "source": network.source,
         "stripped": list(network.stripped),
+        "notes": list(network.notes),
         "places": [asdict(place) for place in template.places],
     }
 
@@ -59,7 +60,9 @@ def template_from(text: Json) -> Template:
         for each in text["nodes"]
     )
     inputs = tuple(Port(name, tuple(shape)) for name, shape in text["inputs"])
-    network = Network(inputs, nodes, tuple(text["outputs"]), text["source"], tuple(text["stripped"]))
+    network = Network(
+        inputs, nodes, tuple(text["outputs"]), text["source"], tuple(text["stripped"]), tuple(text.get("notes", ()))
+    )
     return Template(network, tuple(Place(**place) for place in text["places"]))
 
 

@@ -141,7 +141,7 @@ def the_network(found: Found) -> Section:
                 f"{listing(of.outputs, 10)}."
             )
         )
-    blocks += [Note(sentence) for sentence in of.network.stripped]
+    blocks += [Note(sentence) for sentence in (*of.network.stripped, *of.network.notes)]
     rows = tuple(
         (
             item.name,

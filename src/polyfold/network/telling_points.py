@@ -1,0 +1,107 @@
+"""Inputs at which a wrong reading shows: corners of boxes, and both sides of gates that others leave on one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from polyfold.network.graph import Network, Node
+from polyfold.network.ops import Array, Clamp, Maximum, Minimum, Rectify
+
+# How far beyond a gate's wall, and how far in front of it, as parts of the way there.
+_AROUND = (0.95, 1.05)
+_ROUNDS = 2
+# Farther away no gate is looked for: float32 has to hold all that is computed there.
+_FARTHEST = 1e6
+_LARGEST_VALUE = 1e30
+_BENDS = (Rectify, Clamp, Maximum, Minimum)
+
+
+def corners(dimension: int, count: int, *, seed: int = 1) -> Array:
+    """The origin, all ones, corners of the boxes [0, 1], [-1, 1] and their like of other sizes, and multiples of axes.
+
+    >>> corners(2, 3).tolist()
+    [[0.0, 0.0], [1.0, 1.0], [-1.0, -1.0]]
+    """
+    rng = np.random.default_rng(seed)
+    found = [np.zeros((1, dimension)), np.ones((1, dimension)), -np.ones((1, dimension))]
+    each = -(-max(0, count - 3) // 3)
+    sizes = 10.0 ** rng.integers(-3, 4, size=(each, 1))
+    found.append(rng.integers(0, 2, size=(each, dimension)) * 1.0)
+    found.append((2.0 * rng.integers(0, 2, size=(each, dimension)) - 1.0) * sizes)
+    axes = np.zeros((each, dimension))
+    axes[np.arange(each), rng.integers(0, dimension, size=each)] = sizes[:, 0] * rng.choice([-1.0, 1.0], size=each)
+    found.append(axes)
+    return np.concatenate(found)[:count]
+
+
+def both_sides(network: Network, points: Array, count: int) -> Array:
+    """At most so many points on either side of gates that are on at all of the given points, or off at all of them.
+
+    A gate is looked for along the line through two of the points, as if it were affine there; what is found is better
+    than nothing, and nothing is said of gates that are not.
+    """
+    found = [np.zeros((0, points.shape[1]))]
+    seen = points
+    for _ in range(_ROUNDS):
+        new = _across(network, seen, count - sum(len(part) for part in found))
+        if not len(new):
+            break
+        found.append(new)
+        seen = np.concatenate([seen, new])
+    return np.concatenate(found)
+
+
+def _across(network: Network, points: Array, count: int) -> Array:
+    starts, ends, ways = [], [], []
+    wanted = max(0, count // len(_AROUND))
+    for levels in _levels(network, points):
+        one_sided = np.flatnonzero((levels > 0).all(axis=0) | (levels <= 0).all(axis=0))
+        for gate in one_sided[: wanted - len(starts)]:
+            height = levels[:, gate]
+            near, far = int(np.abs(height).argmin()), int(np.abs(height).argmax())
+            if height[near] == height[far]:
+                continue
+            starts.append(near)
+            ends.append(far)
+            ways.append(height[near] / (height[near] - height[far]))
+        if len(starts) >= wanted:
+            break
+    steps = np.array(ways)[:, None] * (points[ends] - points[starts])
+    rows = np.concatenate([points[starts] + part * steps for part in _AROUND]) if starts else points[:0]
+    rows = rows[(np.abs(rows) <= _FARTHEST).all(axis=1)]
+    return rows[_moderate(network, rows)] if len(rows) else rows
+
+
+def _levels(network: Network, points: Array) -> Sequence[Array]:
+    """What decides each gate, above or below zero: (points, gates) for every node that bends."""
+    bending = {name: node for node in network.nodes if isinstance(node.op, _BENDS) for name in node.inputs[-1:]}
+    values: dict[str, Array] = {}
+    found: list[Array] = []
+    for name, value in network.walk(points):
+        flat = value.reshape(len(points), -1)
+        if any(name in node.inputs for node in bending.values()):
+            values[name] = flat
+        if name in bending:
+            found += _decisions(bending[name], values)
+    return found
+
+
+def _decisions(node: Node, values: dict[str, Array]) -> list[Array]:
+    flat = values[node.inputs[-1]]
+    if isinstance(node.op, Clamp):
+        return [flat - bound for bound in (node.op.low, node.op.high) if np.isfinite(bound)]
+    if isinstance(node.op, Maximum | Minimum):
+        other = values.get(node.inputs[0])
+        return [flat - other] if other is not None and other.shape == flat.shape else []
+    return [flat]
+
+
+def _moderate(network: Network, rows: Array) -> Array:
+    """Where no number on the way is too large for float32."""
+    fits = np.ones(len(rows), dtype=np.bool_)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _, value in network.walk(rows):
+            fits &= (np.abs(value.reshape(len(rows), -1)) < _LARGEST_VALUE).all(axis=1)
+    return np.asarray(fits)
