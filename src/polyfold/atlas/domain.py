@@ -272,7 +272,7 @@ def _flat_box(lo: Array, hi: Array) -> str:
     where = f"the box is flat: lo and hi are the same in dimension{'s' if len(fixed) > 1 else ''} {axes}"
     free = np.flatnonzero(lo < hi)
     if not len(free):
-        return f"{where}, so it is a single point; pf.local(network, {_written(lo)}) says what the network does there"
+        return f"{where}, so it is a single point; pf.local(network, [{_written(lo)}]) says what the network does there"
     if len(lo) > _SHOWN:
         arguments = f"np.where(lo == hi, lo, 0), np.eye({len(lo)})[:, lo < hi], bounds=pf.box(lo[lo < hi], hi[lo < hi])"
     else:

@@ -12,9 +12,8 @@ from polyfold.network.ops import Array, Clamp, Maximum, Minimum, Rectify
 # How far beyond a gate's wall, and how far in front of it, as parts of the way there.
 _AROUND = (0.95, 1.05)
 _ROUNDS = 2
-# Farther away no gate is looked for: float32 has to hold all that is computed there.
+# Farther away no gate is looked for.
 _FARTHEST = 1e6
-_LARGEST_VALUE = 1e30
 _BENDS = (Rectify, Clamp, Maximum, Minimum)
 
 
@@ -70,8 +69,7 @@ def _across(network: Network, points: Array, count: int) -> Array:
             break
     steps = np.array(ways)[:, None] * (points[ends] - points[starts])
     rows = np.concatenate([points[starts] + part * steps for part in _AROUND]) if starts else points[:0]
-    rows = rows[(np.abs(rows) <= _FARTHEST).all(axis=1)]
-    return rows[_moderate(network, rows)] if len(rows) else rows
+    return rows[(np.abs(rows) <= _FARTHEST).all(axis=1)]
 
 
 def _levels(network: Network, points: Array) -> Sequence[Array]:
@@ -98,10 +96,10 @@ def _decisions(node: Node, values: dict[str, Array]) -> list[Array]:
     return [flat]
 
 
-def _moderate(network: Network, rows: Array) -> Array:
-    """Where no number on the way is too large for float32."""
+def where_numbers_fit(network: Network, rows: Array, largest: float) -> Array:
+    """The rows at which no number on the way is larger than that."""
     fits = np.ones(len(rows), dtype=np.bool_)
     with np.errstate(over="ignore", invalid="ignore"):
         for _, value in network.walk(rows):
-            fits &= (np.abs(value.reshape(len(rows), -1)) < _LARGEST_VALUE).all(axis=1)
-    return np.asarray(fits)
+            fits &= (np.abs(value.reshape(len(rows), -1)) <= largest).all(axis=1)
+    return rows[fits]

@@ -12,16 +12,18 @@ from collections.abc import Callable
 import numpy as np
 
 from polyfold.errors import NetworkError, how_many
-from polyfold.exact.tolerances import IMPORT_FLOAT16, SHAKEN
+from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, SHAKEN
 from polyfold.network.graph import Network
 from polyfold.network.ops import Array, size
-from polyfold.network.telling_points import both_sides, corners
+from polyfold.network.telling_points import both_sides, corners, where_numbers_fit
 
 POINTS = 140
 # Numbers computed while comparing: a network of millions of neurons is compared at fewer points.
 NUMBERS = 1 << 25
 FEWEST_POINTS = 2
 
+# By how coarse the original's floats are: numbers that are surely no infinite ones there.
+_LARGEST = ((IMPORT_FLOAT16, 3e4), (IMPORT_FLOAT32, 1e30), (0.0, 1e300))
 # How often the network is shaken, at all points and then again where it differs.
 _SHAKES, _MORE_SHAKES = 3, 20
 # Coordinates of a point that an error shows.
@@ -40,14 +42,16 @@ def affordable_points(network: Network) -> int:
     return min(POINTS, max(FEWEST_POINTS, NUMBERS // numbers))
 
 
-def telling_points(network: Network, *, far: bool = True) -> Array:
-    """Points of many directions and lengths, corners, and points on both sides of gates; not `far`: no large ones."""
+def telling_points(network: Network, largest: float = np.inf) -> Array:
+    """Points of many directions and lengths, corners, and points on both sides of gates.
+
+    Left out are points at which a number on the way is larger than `largest`; if nothing is left, there is the origin.
+    """
     count = affordable_points(network)
-    points = sample_points(network.input_dim, count)
-    if not far:
-        return np.concatenate([points, corners(network.input_dim, min(3, count))])
-    points = np.concatenate([points, corners(network.input_dim, count // 3)])
-    return np.concatenate([points, both_sides(network, points, count)])
+    points = np.concatenate([sample_points(network.input_dim, count), corners(network.input_dim, count // 3)])
+    points = np.concatenate([points, both_sides(network, points, count)])
+    fitting = where_numbers_fit(network, points, largest)
+    return fitting if len(fitting) else np.zeros((1, network.input_dim))
 
 
 def verify(
@@ -64,8 +68,8 @@ def verify(
     The tolerance says by which part of itself a number on the way may be off.
     """
     if points is None:
-        # Numbers of 16 bits soon overflow.
-        points = telling_points(network, far=tolerance < IMPORT_FLOAT16)
+        # A number that is too large for the original's floats is an infinite one there.
+        points = telling_points(network, next(size for coarse, size in _LARGEST if tolerance >= coarse))
     compared = _Outputs(network, finish)
     actual, expected = compared.at(points), original(points)
     if actual.shape != expected.shape:
@@ -77,8 +81,11 @@ def verify(
     difference = np.abs(actual - expected)
     if not difference.any():
         return
-    # What a function like softmax makes of scores is rounded relative to the largest of its results.
-    sizes = np.abs(actual) if finish is None else np.abs(actual).max(axis=1, keepdims=True)
+    # Numbers that cancel when a model is read (the mean and the offset of a normalisation) cannot be shaken any more:
+    # an output may always be off by a part of what it usually is. What a function like softmax makes of scores is
+    # rounded relative to the largest of its results.
+    usual = np.maximum(np.abs(actual), np.median(np.abs(actual), axis=0))
+    sizes = usual if finish is None else usual.max(axis=1, keepdims=True)
     allowed = SHAKEN * compared.shaken(points, tolerance, _SHAKES) + tolerance * sizes
     rows = np.flatnonzero(~(difference <= allowed).all(axis=1))
     if not len(rows):
