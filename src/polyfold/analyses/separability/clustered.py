@@ -65,8 +65,8 @@ def clustered(X: Any, y: Any) -> Clustered:
     """
     data = labelled(X, y)
     found = clusters_of(data)
-    lengths = {name: data.given(getattr(found, name)) for name in ("means", "radii", "heights")}
-    return replace(found, **lengths)
+    means, radii, heights = (data.given(each) for each in (found.means, found.radii, found.heights))
+    return replace(found, means=means, radii=radii, heights=heights)
 
 
 def clusters_of(data: LabelledData) -> Clustered:
