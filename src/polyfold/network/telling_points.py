@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -24,7 +24,7 @@ def corners(dimension: int, count: int, *, seed: int = 1) -> Array:
     [[0.0, 0.0], [1.0, 1.0], [-1.0, -1.0]]
     """
     rng = np.random.default_rng(seed)
-    found = [np.zeros((1, dimension)), np.ones((1, dimension)), -np.ones((1, dimension))]
+    found: list[Array] = [np.zeros((1, dimension)), np.ones((1, dimension)), -np.ones((1, dimension))]
     each = -(-max(0, count - 3) // 3)
     sizes = 10.0 ** rng.integers(-3, 4, size=(each, 1))
     found.append(rng.integers(0, 2, size=(each, dimension)) * 1.0)
@@ -53,7 +53,9 @@ def both_sides(network: Network, points: Array, count: int) -> Array:
 
 
 def _across(network: Network, points: Array, count: int) -> Array:
-    starts, ends, ways = [], [], []
+    starts: list[int] = []
+    ends: list[int] = []
+    ways: list[float] = []
     wanted = max(0, count // len(_AROUND))
     for levels in _levels(network, points):
         one_sided = np.flatnonzero((levels > 0).all(axis=0) | (levels <= 0).all(axis=0))
@@ -69,31 +71,31 @@ def _across(network: Network, points: Array, count: int) -> Array:
             break
     steps = np.array(ways)[:, None] * (points[ends] - points[starts])
     rows = np.concatenate([points[starts] + part * steps for part in _AROUND]) if starts else points[:0]
-    return rows[(np.abs(rows) <= _FARTHEST).all(axis=1)]
+    return np.asarray(rows[(np.abs(rows) <= _FARTHEST).all(axis=1)])
 
 
-def _levels(network: Network, points: Array) -> Sequence[Array]:
-    """What decides each gate, above or below zero: (points, gates) for every node that bends."""
-    bending = {name: node for node in network.nodes if isinstance(node.op, _BENDS) for name in node.inputs[-1:]}
-    values: dict[str, Array] = {}
-    found: list[Array] = []
+def _levels(network: Network, points: Array) -> Iterator[Array]:
+    """What decides gates, above or below zero: (points, gates), one array after the other."""
+    bending: dict[str, list[Node]] = {}
+    for node in network.nodes:
+        if isinstance(node.op, _BENDS):
+            for name in dict.fromkeys(node.inputs):
+                bending.setdefault(name, []).append(node)
+    # Only a maximum needs a value again, when its other one is there.
+    waiting: dict[str, Array] = {}
     for name, value in network.walk(points):
         flat = value.reshape(len(points), -1)
-        if any(name in node.inputs for node in bending.values()):
-            values[name] = flat
-        if name in bending:
-            found += _decisions(bending[name], values)
-    return found
-
-
-def _decisions(node: Node, values: dict[str, Array]) -> list[Array]:
-    flat = values[node.inputs[-1]]
-    if isinstance(node.op, Clamp):
-        return [flat - bound for bound in (node.op.low, node.op.high) if np.isfinite(bound)]
-    if isinstance(node.op, Maximum | Minimum):
-        other = values.get(node.inputs[0])
-        return [flat - other] if other is not None and other.shape == flat.shape else []
-    return [flat]
+        for node in bending.get(name, ()):
+            if isinstance(node.op, Clamp):
+                yield from (flat - bound for bound in (node.op.low, node.op.high) if np.isfinite(bound))
+            elif isinstance(node.op, Rectify):
+                yield flat
+            elif node.name in waiting:
+                other = waiting.pop(node.name)
+                if other.shape == flat.shape:
+                    yield flat - other
+            else:
+                waiting[node.name] = flat
 
 
 def where_numbers_fit(network: Network, rows: Array, largest: float) -> Array:
