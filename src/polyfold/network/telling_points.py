@@ -26,9 +26,9 @@ def corners(dimension: int, count: int, *, seed: int = 1) -> Array:
     rng = np.random.default_rng(seed)
     found: list[Array] = [np.zeros((1, dimension)), np.ones((1, dimension)), -np.ones((1, dimension))]
     each = -(-max(0, count - 3) // 3)
-    sizes = 10.0 ** rng.integers(-3, 4, size=(each, 1))
-    found.append(rng.integers(0, 2, size=(each, dimension)) * 1.0)
-    found.append((2.0 * rng.integers(0, 2, size=(each, dimension)) - 1.0) * sizes)
+    sizes: Array = 10.0 ** rng.integers(-3, 4, size=(each, 1)).astype(np.float64)
+    found.append(rng.integers(0, 2, size=(each, dimension)).astype(np.float64))
+    found.append(rng.choice([-1.0, 1.0], size=(each, dimension)) * sizes)
     axes = np.zeros((each, dimension))
     axes[np.arange(each), rng.integers(0, dimension, size=each)] = sizes[:, 0] * rng.choice([-1.0, 1.0], size=each)
     found.append(axes)

@@ -182,8 +182,8 @@ def _truth(labels: Any, X: Array | None, classes: tuple[str, ...] | None) -> tup
         return np.array([classes.index(label) for label in given], dtype=np.int64), None
     # 1, 1.0 and "1" are one class; a class may be named 1.0, too.
     numbers = [whole_number_in(label) for label in given]
-    named = [whole_number_in(name) for name in classes]
-    for known in (named, list(range(len(classes)))):
+    named: list[int | None] = [whole_number_in(name) for name in classes]
+    for known in (named, [*range(len(classes))]):
         if None not in numbers and set(numbers) <= set(known) and len(set(known)) == len(known):
             return np.array([known.index(number) for number in numbers], dtype=np.int64), None
     bad = next(label for label in given if label not in classes)
