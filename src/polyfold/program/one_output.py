@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from polyfold.program.affine import Affine, Block, Structured, WrittenOut
@@ -10,7 +12,7 @@ from polyfold.program.structured import Taken
 
 
 def with_one_output(program: Program, output: int) -> Program:
-    """The same gates, and one of the outputs.
+    """The same gates, and one of the outputs: of a model with a head, one score, without what the head makes of it.
 
     >>> from polyfold.testing import program_from_layers
     >>> two = program_from_layers([([[1.0], [-1.0]], [0.0, 0.5])])
@@ -18,7 +20,7 @@ def with_one_output(program: Program, output: int) -> Program:
     [[-1.5]]
     """
     if program.output_dim == 1:
-        return program
+        return replace(program, head=None)
     whole, index = program.output, np.array([output])
     bias = np.ascontiguousarray(whole.bias[index])
     bias.setflags(write=False)
@@ -32,4 +34,4 @@ def with_one_output(program: Program, output: int) -> Program:
             weight.setflags(write=False)
             blocks.append(Block(block.source, weight))
         one = WrittenOut(tuple(blocks), bias)
-    return Program(program.input_dim, program.stages, one, program.origins, program.rounded)
+    return replace(program, output=one, head=None)
