@@ -21,10 +21,12 @@ from polyfold.analyses.equivalence.atoms import Atoms, TooLongError
 from polyfold.analyses.equivalence.branching import Bounded, bounds_over, branch
 from polyfold.analyses.equivalence.by_cells import cell_by_cell
 from polyfold.analyses.equivalence.clock import Clock
+from polyfold.analyses.equivalence.models import Models
 from polyfold.analyses.equivalence.paired import Paired
 from polyfold.analyses.equivalence.result import Difference, Equivalence, Verdict, in_digits
 from polyfold.analyses.equivalence.rows import Rows
 from polyfold.analyses.equivalence.search import Search
+from polyfold.analyses.equivalence.with_heads import compare_models
 from polyfold.analyses.place import Place, place_of
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.domain import DomainLike, resolve_domain
@@ -69,8 +71,8 @@ def equivalent(
 ) -> Equivalence:
     """Decide whether two networks are the same function on a domain, or differ nowhere by more than a tolerance.
 
-    The functions are those that the networks' float weights define in real arithmetic. "equal" and "different" are
-    proved. The result is true only if they are equal; "unknown", which a time limit can lead to, counts as false, so
+    The functions are those that the networks' float weights define in real arithmetic, with the heads that the models
+    end in (softmax, sigmoid, argmax): outputs are compared behind these. "equal" and "different" are proved. The result is true only if they are equal; "unknown", which a time limit can lead to, counts as false, so
     look at `verdict` where that matters.
 
     Parameters
@@ -106,9 +108,18 @@ def equivalent(
     # Floats that overflow or become NaN prove nothing wherever they are used, and are no news to anybody.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"), reporter(progress) as report:
         place = place_of(resolve_domain(domain, first.input_dim))
-        return _Decision(
-            first, second, Rows.plain(first.output_dim), place, within, max_seconds, max_cells, threads, report, _alike(one, other)
-        ).run()
+        alike = _alike(one, other)
+
+        def ask(rows: Rows, allowed: Fraction, seconds: float | None) -> _Decision:
+            return _Decision(first, second, rows, place, allowed, seconds, max_cells, threads, report, alike)
+
+        if first.head is None and second.head is None:
+            return ask(Rows.plain(first.output_dim), within, max_seconds).run()
+        clock = Clock(DEFAULT_SECONDS if max_seconds is None else max_seconds)
+        most = DEFAULT_CELLS if max_cells is None else max_cells
+        rounded = (first.rounded or second.rounded) and not alike
+        models = Models(first, second, place, most, threads, report, rounded)
+        return compare_models(models, within, max_seconds, clock, ask, _ROUNDED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,13 +133,15 @@ class _Read:
 
 def _read(network: Any) -> _Read:
     if isinstance(network, Program):
-        shapes = f"{how_many(network.input_dim, 'input')} and gives {how_many(network.output_dim, 'output')}"
+        shapes = f"{how_many(network.input_dim, 'input')} and gives {how_many(_outputs(network), 'output')}"
         return _Read(network, shapes, network)
     loaded: Network = load(network)
     takes = ", ".join(str(tuple(port.shape)) for port in loaded.inputs)
-    gives = ", ".join(str(tuple(loaded.shapes[name])) for name in loaded.outputs)
-    words = f"{how_many(loaded.input_dim, 'input')} (shape {takes}) and gives {how_many(loaded.output_dim, 'output')}"
-    return _Read(lower(loaded), f"{words} (shape {gives})", loaded)
+    shapes = [loaded.shapes[name] for name in loaded.outputs]
+    gives = ", ".join(str(shape) for shape in (shapes if loaded.head is None else [o.shape for o in loaded.head.outputs]))
+    program = lower(loaded)
+    words = f"{how_many(loaded.input_dim, 'input')} (shape {takes}) and gives {how_many(_outputs(program), 'output')}"
+    return _Read(program, f"{words} (shape {gives})", loaded)
 
 
 def _alike(a: _Read, b: _Read) -> bool:
@@ -139,13 +152,18 @@ def _alike(a: _Read, b: _Read) -> bool:
 
 def _check_shapes(a: _Read, b: _Read) -> None:
     first, second = a.program, b.program
-    if (first.input_dim, first.output_dim) != (second.input_dim, second.output_dim):
+    if (first.input_dim, _outputs(first)) != (second.input_dim, _outputs(second)):
         raise ShapeError(
             f"networks can be compared if their inputs and outputs agree in number: the first takes {a.shapes}, the "
             f"second takes {b.shapes}"
         )
     if not first.output_dim:
         raise ShapeError("networks without outputs cannot be compared")
+
+
+def _outputs(program: Program) -> int:
+    """How many numbers the model puts out, behind its head."""
+    return program.output_dim if program.head is None else program.head.output_dim
 
 
 def _tolerance(tolerance: Any) -> Fraction:
@@ -188,6 +206,10 @@ class _Decision:
         self._no_bounds: str | None = None
         # Equal programs do not show that: other products may be rounded to the same.
         self._rounded = (first.rounded or second.rounded) and not alike
+
+    def one_form(self) -> Equivalence | None:
+        """The proof by one common form, if there is one."""
+        return self._result() if self._one_form() else None
 
     def run(self) -> Equivalence:
         """Try one proof after the other."""

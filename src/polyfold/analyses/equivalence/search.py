@@ -79,13 +79,14 @@ class Search:
         """
         with np.errstate(over="ignore"):
             near = u.astype(np.float32).astype(np.float64)
-        if not np.array_equal(near, u) and self._holds(near) and self._confirm(near) > self._tolerance:
+        if not np.array_equal(near, u) and self.holds(near) and self._confirm(near) > self._tolerance:
             return
-        candidate = u if self._holds(u) else u + _INWARD * (self._inside - u)
-        if self._holds(candidate):
+        candidate = u if self.holds(u) else u + _INWARD * (self._inside - u)
+        if self.holds(candidate):
             self._confirm(candidate)
 
-    def _holds(self, u: Array) -> bool:
+    def holds(self, u: Array) -> bool:
+        """Whether a point of parameters is proved to lie in the domain."""
         return bool(np.isfinite(u).all()) and bool(self._place.contains(u[None])[0])
 
     def _confirm(self, u: Array) -> Fraction:
@@ -97,7 +98,7 @@ class Search:
         gaps = [abs(row) for row in self._rows.of_fractions(first, second)]
         for k, gap in enumerate(gaps):
             if gap > self.found[k].largest:
-                self.found[k] = Difference(gap, float("inf"), _exactly_lifted(self._domain, u))
+                self.found[k] = Difference(gap, float("inf"), exactly_lifted(self._domain, u))
         return max(gaps)
 
     @np.errstate(over="ignore", invalid="ignore")
@@ -166,6 +167,7 @@ class Search:
         return 2 * self._box.half * np.sign(slopes)
 
 
-def _exactly_lifted(domain: Domain, u: Array) -> Point:
+def exactly_lifted(domain: Domain, u: Array) -> Point:
+    """The input of a float point of parameters."""
     column: fmpq_mat = exact_lift(domain, rational_matrix(u[:, None]))
     return tuple(Fraction(int(x.p), int(x.q)) for (x,) in column.tolist())
