@@ -51,6 +51,7 @@ from polyfold.atlas.patterns import PatternIndex, unpack
 from polyfold.atlas.problem import beyond_core
 from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational
+from polyfold.network.head import behind
 from polyfold.network.html_table import html_table
 from polyfold.program.program import Program
 
@@ -121,8 +122,13 @@ class Atlas:
     def __repr__(self) -> str:
         return (
             f"Atlas: {how_many(len(self), 'cell')} of a network with {how_many(self.gates, 'gate')} "
-            f"on {self.domain.describe()}; {self.certificate}"
+            f"on {self.domain.describe()}{self._behind}; {self.certificate}"
         )
+
+    @property
+    def _behind(self) -> str:
+        head = self.program.head
+        return "" if head is None else f"; outputs are scores, behind them {head}"
 
     def _repr_html_(self) -> str:
         return html_table(self.facts())
@@ -161,7 +167,7 @@ class Atlas:
             "cells": f"{len(self):,} ({int(self.bounded.sum()):,} bounded)",
             "facets": f"{self.inner_facets:,} between cells, {self.boundary_facets:,} on the domain's boundary",
             "gates": f"{self.gates:,} in {how_many(len(self.program.stages), 'stage')}",
-            "inputs, outputs": f"{self.program.input_dim}, {self.outputs}",
+            "inputs, outputs": f"{self.program.input_dim}, {self.outputs}{behind(self.program.head)}",
             "domain": self.domain.describe(),
             "certificate": str(self.certificate),
         }

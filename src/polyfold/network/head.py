@@ -266,6 +266,11 @@ def joined(one: Head | None, scores: int, other: Head | None, other_scores: int)
     )
 
 
+def behind(head: Head | None) -> str:
+    """Words that follow the number of outputs in a description."""
+    return "" if head is None else f" scores, behind them {head}"
+
+
 def what_it_speaks_of(head: Head | None) -> str:
     """What a statement on the network's outputs is about: the model's outputs, or the scores before its head.
 

@@ -33,6 +33,7 @@ def atlas_facts(atlas: Atlas, regions: Regions | None) -> dict[str, Any]:
         "dim": atlas.dim,
         "inputs": atlas.program.input_dim,
         "outputs": atlas.outputs,
+        "head": head_json(atlas.program.head),
         "bounded_cells": int(atlas.bounded.sum()),
         "facets": atlas.inner_facets,
         "boundary_facets": atlas.boundary_facets,

@@ -19,7 +19,7 @@ from polyfold.analyses.canonical.maps import DistinctMaps, Map
 from polyfold.analyses.canonical.pieces import Piece, canonical_pieces
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import how_many
-from polyfold.network.head import Head
+from polyfold.network.head import Head, behind
 from polyfold.network.html_table import InNotebooks
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Canonical(InNotebooks):
     def __repr__(self) -> str:
         return (
             f"Canonical: {how_many(len(self.maps), 'map')}, {how_many(len(self.hyperplanes), 'hyperplane')} between "
-            f"them, {self.inputs} -> {self.outputs}{_behind(self.head)}; digest {self.digest[:_SHOWN]}..."
+            f"them, {self.inputs} -> {self.outputs}{behind(self.head)}; digest {self.digest[:_SHOWN]}..."
         )
 
     @property
@@ -148,10 +148,6 @@ class Canonical(InNotebooks):
                 for jump in self.jumps
             ],
         }
-
-
-def _behind(head: Head | None) -> str:
-    return "" if head is None else f" scores, behind them {head}"
 
 
 def support_of(counts: Mapping[tuple[Row, ...], int]) -> Support:
