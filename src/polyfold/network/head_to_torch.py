@@ -14,9 +14,10 @@ Step = tuple[str, tuple[str, ...], nn.Module]
 
 
 def head_modules(network: Network, taken: set[str]) -> tuple[list[str], list[Step]]:
-    """The names of the model's outputs, and the steps that lead to them from the network's; `taken` are others' names."""
+    """The names of the model's outputs, and the steps that lead there from the network's; `taken` are others' names."""
     used = {*taken, *(port.name for port in network.inputs)}
-    outputs, steps = list(network.outputs), []
+    outputs = list(network.outputs)
+    steps: list[Step] = []
     for number, head in enumerate(() if network.head is None else network.head.outputs):
         for part, module in _modules(head, network.shapes[outputs[number]]) if head.ops else ():
             name = _free(part, used)

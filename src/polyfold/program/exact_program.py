@@ -139,9 +139,7 @@ class ExactProgram:
             for stage in self.stages
         )
         origins = tuple(origin for stage in self.stages for origin in stage.origins)
-        return Program(
-            self.input_dim, stages, self.output.affine(widths), origins, not self.in_floats, self.frame.head
-        )
+        return Program(self.input_dim, stages, self.output.affine(widths), origins, not self.in_floats, self.frame.head)
 
     @cached_property
     def digest(self) -> str:

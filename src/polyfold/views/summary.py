@@ -102,7 +102,9 @@ def equivalence_panel(found: Equivalence) -> RenderableType:
     for name, head in zip(("first", "second"), found.heads, strict=True):
         if head is not None:
             grid.add_row(f"{name} model's head", str(head))
-    grid.add_row("largest difference", str(found.worst) + ("" if found.compared == "outputs" else f", of {found.compared}"))
+    grid.add_row(
+        "largest difference", str(found.worst) + ("" if found.compared == "outputs" else f", of {found.compared}")
+    )
     if found.x is not None:
         shown = ", ".join(f"{value:.9g}" for value in found.x[:_NUMBERS_SHOWN])
         grid.add_row("at the input", shown + (", ..." if len(found.x) > _NUMBERS_SHOWN else ""))

@@ -1,10 +1,10 @@
 """Whether two models choose the same class everywhere: cell by cell where one score is the largest, and where they tie.
 
-Both networks side by side are unfolded with gates that tell which of their scores is the largest, so that each has one
-class inside of every cell. That leaves the cells' borders, where scores tie and the lower class wins (or the higher one,
-if a model says so). On a closed cell on which class w wins, the set where a class k that would win a tie reaches the same
-score is a face of the cell. If all these faces are the same for both networks, so are the classes at all points. A face
-on which they are not has a vertex that shows it.
+Both networks side by side are unfolded with gates that tell which of their scores is the largest, so that each has
+one class inside of every cell. That leaves the cells' borders, where scores tie and the lower class wins (or the higher
+one, if a model says so). On a closed cell on which class w wins, the set where a class k that would win a tie reaches
+the same score is a face of the cell. If all these faces are the same for both networks, so are the classes at all
+points. A face on which they are not has a vertex that shows it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from polyfold.analyses.bounded_maps import bounded_maps
 from polyfold.analyses.cell_bounds import CELLS_AT_ONCE, upper_bounds
 from polyfold.analyses.cell_programs import ExactPrograms
 from polyfold.analyses.equivalence.atoms import TooLongError
+from polyfold.analyses.equivalence.by_cells import too_many_to_list
 from polyfold.analyses.equivalence.clock import Clock
 from polyfold.analyses.equivalence.enclosures import exact_class
 from polyfold.analyses.equivalence.exact_passes import outputs_at
@@ -100,6 +101,8 @@ def _by_cells(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock
     def unknown(reason: str, method: str = "nothing decided it") -> Part:
         return Part("unknown", (nothing_known(),), _COMPARED, method, None, reason)
 
+    if too_many_to_list(*models.programs, models.place):
+        return unknown("the number of dimensions: cells were not listed")
     sides = [_Side(unit, start) for unit, start in ((pair.first, 0), (pair.second, len(pair.first.scores)))]
     playing = side_by_side(*(side.playing(program) for side, program in zip(sides, models.programs, strict=True)))
     then = with_classes(playing, among=sides[0].among)
@@ -133,7 +136,9 @@ def _by_cells(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock
         point = borders.lifted(atlas.rational_witness(cell))
         return Part("different", (Difference(gap, float("inf"), point),), _COMPARED, method, certificate)
     if gap:
-        return unknown("a tolerance between the classes: whether they differ by more where scores tie was not looked at")
+        return unknown(
+            "a tolerance between the classes: whether they differ by more where scores tie was not looked at"
+        )
     try:
         found = borders.differ(clock)
     except TooLongError:

@@ -19,7 +19,7 @@ import numpy as np
 
 from polyfold.analyses.equivalence.atoms import Atoms, TooLongError
 from polyfold.analyses.equivalence.branching import Bounded, bounds_over, branch
-from polyfold.analyses.equivalence.by_cells import cell_by_cell
+from polyfold.analyses.equivalence.by_cells import cell_by_cell, too_many_to_list
 from polyfold.analyses.equivalence.clock import Clock
 from polyfold.analyses.equivalence.models import Models
 from polyfold.analyses.equivalence.paired import Paired
@@ -54,8 +54,6 @@ _MOST_RATIONALS = 4_000_000
 # Atoms times what they are combinations of, over which forms are carried.
 _MOST_ENTRIES = 10_000_000
 _ROUNDED = "linear steps that follow each other were multiplied or added in floats, which may have rounded them"
-# With so many dimensions, and with more gates than this, there are too many cells to try.
-_MANY_DIMENSIONS, _FEW_GATES = 16, 24
 
 
 def equivalent(
@@ -72,14 +70,16 @@ def equivalent(
     """Decide whether two networks are the same function on a domain, or differ nowhere by more than a tolerance.
 
     The functions are those that the networks' float weights define in real arithmetic, with the heads that the models
-    end in (softmax, sigmoid, argmax): outputs are compared behind these. "equal" and "different" are proved. The result is true only if they are equal; "unknown", which a time limit can lead to, counts as false, so
-    look at `verdict` where that matters.
+    end in (softmax, sigmoid, argmax): outputs are compared behind these. "equal" and "different" are proved. The
+    result is true only if they are equal; "unknown", which a time limit can lead to, counts as false, so look at
+    `verdict` where that matters.
 
     Parameters
     ----------
     a, b: anything that `pf.load` takes; inputs and outputs must agree in number, and nothing else needs to.
     domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`, `pf.line`, `pf.plane`.
-    tolerance: how much outputs may differ, each by itself: a number >= 0, taken as it is.
+    tolerance: how much outputs may differ, each by itself: a number >= 0, taken as it is. Behind a head it is one on
+        the model's outputs: bounds on scores bound these, but scores that differ by more decide nothing.
     max_seconds: stop there; None for 60 seconds, of which at most 10 go to the exact maximum once the verdict is known.
     max_cells: list at most so many cells of both networks together; None for two million.
     progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
@@ -138,7 +138,9 @@ def _read(network: Any) -> _Read:
     loaded: Network = load(network)
     takes = ", ".join(str(tuple(port.shape)) for port in loaded.inputs)
     shapes = [loaded.shapes[name] for name in loaded.outputs]
-    gives = ", ".join(str(shape) for shape in (shapes if loaded.head is None else [o.shape for o in loaded.head.outputs]))
+    gives = ", ".join(
+        str(shape) for shape in (shapes if loaded.head is None else [o.shape for o in loaded.head.outputs])
+    )
     program = lower(loaded)
     words = f"{how_many(loaded.input_dim, 'input')} (shape {takes}) and gives {how_many(_outputs(program), 'output')}"
     return _Read(program, f"{words} (shape {gives})", loaded)
@@ -355,8 +357,7 @@ class _Decision:
 
     def _look_at_cells(self) -> None:
         """Every cell of both networks, as far as there is time."""
-        gates = self._first.gates + self._second.gates
-        if self._place.domain.dim > _MANY_DIMENSIONS and gates > _FEW_GATES:
+        if too_many_to_list(self._first, self._second, self._place):
             self._stopped_by = self._stopped_by or "the number of dimensions: cells were not listed"
             return
         joint = side_by_side(self._first, self._second)

@@ -16,7 +16,8 @@ A row that differs by D at a point makes outputs differ by at most `slope` * D:
   is at most 2 D: the slope is 1/2;
 - log-softmax: the derivative is d_i - sum_j p_j d_j, at most max d - min d: the slope is 2.
 
-So rows that are bounded bound the outputs. The reverse does not hold: scores far apart may give outputs nearly the same.
+So rows that are bounded bound the outputs. The reverse does not hold: scores far apart may give nearly the same
+outputs.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from typing import Literal
 from polyfold.analyses.equivalence.rows import Rows, Terms
 from polyfold.network.head import ELEMENTWISE, JUMPING, Head, HeadOp, OutputHead
 
-UnitKind = Literal["score", "sigmoid", "log-sigmoid", "softmax", "log-softmax", "argmax", "hardmax", "constant", "chain"]
+UnitKind = Literal[
+    "score", "sigmoid", "log-sigmoid", "softmax", "log-softmax", "argmax", "hardmax", "constant", "chain"
+]
 _SLOPES = {
     "score": Fraction(1),
     "sigmoid": Fraction(1, 4),
@@ -147,9 +150,7 @@ def _without_place(unit: Unit) -> Unit:
     return Unit("argmax", unit.scores, last=unit.last)
 
 
-def _places_of_groups(
-    ones: Sequence[Unit], twos: Sequence[Unit]
-) -> dict[tuple[tuple[int, ...], tuple[int, ...]], int]:
+def _places_of_groups(ones: Sequence[Unit], twos: Sequence[Unit]) -> dict[tuple[tuple[int, ...], tuple[int, ...]], int]:
     """For every two groups, how many entries they have at the same place and in the same number of both outputs."""
     counts: dict[tuple[tuple[int, ...], tuple[int, ...]], int] = {}
     for one, two in zip(ones, twos, strict=True):
@@ -178,7 +179,7 @@ def _units_of(output: OutputHead, start: int) -> list[Unit]:
         return [Unit("chain", scores, place, ops=ops) for place in range(output.outputs)]
     (op,) = ops
     if op.kind in ELEMENTWISE:
-        return [Unit(op.kind, (start + k,)) for k in range(output.scores)]  # type: ignore[arg-type]  # it is one of these
+        return [Unit(op.kind, (start + k,)) for k in range(output.scores)]
     if op.groups[1] == 1:
         return [Unit("constant", value=_OF_ONE[op.kind])] * op.gives
     groups = [tuple(start + int(k) for k in group) for group in op.members]

@@ -1,7 +1,7 @@
 """Two models with heads: their outputs compared by their scores where that is the same, and by points where it is not.
 
-What the heads make of the scores is taken apart in `heads.py`. Every part gets a verdict of its own; the models are equal
-if all parts are, and different if one is.
+What the heads make of the scores is taken apart in `heads.py`. Every part gets a verdict of its own; the models are
+equal if all parts are, and different if one is.
 """
 
 from __future__ import annotations
@@ -64,9 +64,7 @@ def compare_models(
     return _result(models, parts, tolerance, clock)
 
 
-def _parts(
-    models: Models, tolerance: Fraction, max_seconds: float | None, clock: Clock, ask: Ask
-) -> Iterable[Part]:
+def _parts(models: Models, tolerance: Fraction, max_seconds: float | None, clock: Clock, ask: Ask) -> Iterable[Part]:
     plan = compared(*models.heads, models.scores)
 
     def seconds() -> float | None:

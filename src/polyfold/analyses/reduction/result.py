@@ -130,7 +130,8 @@ class Reduction(InNotebooks):
     def confirm(self, *, max_seconds: float | None = None) -> Equivalence:
         """Ask `pf.equivalent`, which knows nothing of the steps, whether both networks agree on the domain.
 
-        The tolerance is `difference`. Heads are left out: they are the same. On a domain without end, weights that were rounded leave none that could hold.
+        The tolerance is `difference`. Heads are left out: they are the same. On a domain without end, weights that were
+        rounded leave none that could hold.
         """
         if self.difference == inf:
             raise LimitError(

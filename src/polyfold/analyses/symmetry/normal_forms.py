@@ -98,7 +98,7 @@ def normal_form(network: Any) -> NormalForm:
 
 
 def written(program: ExactProgram) -> tuple[Any, ...]:
-    """All numbers of a program, its head and nothing else, so that programs with the same ones can be told by comparing."""
+    """All numbers of a program, its head and nothing else: programs with the same ones are told by comparing these."""
     affines = tuple(
         (
             _numbers(rows.bias),
