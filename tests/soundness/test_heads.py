@@ -173,6 +173,79 @@ def test_argmaxes_by_exact_regions(seed: int, last: bool) -> None:
     assert found.verdict != "unknown"
 
 
+def coarse(rng: np.random.Generator, outputs: int) -> Layers:
+    """Few different weights: walls coincide, and scores tie at many points."""
+    sizes = [2, 3, outputs]
+    return [(rng.integers(-3, 4, size=(m, n)) / 2.0, rng.integers(-3, 4, size=m) / 2.0) for n, m in pairwise(sizes)]
+
+
+def relative(of: Layers, rng: np.random.Generator) -> Layers:
+    """A network that is related to another one: nearly the same, the same up to what heads forget, or not at all."""
+    (W, b), (V, c) = of
+    chosen = rng.integers(5)
+    if chosen == 0:
+        return [(W, b), (V, c + np.eye(len(c))[0] * rng.choice([0.0, 0.5, 2.0**-30]))]
+    if chosen == 1:
+        return [(W, b), (V + rng.integers(-1, 2, size=(1, 3)), c + rng.integers(-2, 3))]
+    if chosen == 2:
+        return coarse(rng, len(c))
+    if chosen == 3:
+        return [(W[[2, 0, 1]] * 2, b[[2, 0, 1]] * 2), (V[:, [2, 0, 1]] / 2, c)]
+    return [(W, b), (V * 2, c * 2)]
+
+
+FINE = [(Fraction(i, 8), Fraction(j, 8)) for i in range(-8, 9) for j in range(-8, 9)]
+
+
+def judge_coarse_pairs(seeds: range) -> dict[str, int]:
+    """Ask for generated pairs, and have the answers judged; the number of each verdict."""
+    verdicts = {"equal": 0, "different": 0, "unknown": 0}
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        of = coarse(rng, int(rng.integers(2, 5)))
+        to = relative(of, rng)
+        kind = str(rng.choice(["identity", *SMOOTH, "hardmax", "argmax", "argmax"]))
+        tolerance = float(rng.choice([0.0, 0.0, 0.01, 0.5, 2.0]))
+        lasts = [bool(rng.random() < 0.3) for _ in range(2)] if kind == "argmax" else [False, False]
+        one, other = (model(some, kind, last=last) for some, last in zip((of, to), lasts, strict=True))
+        found = pf.equivalent(one, other, [BOX, None, pf.box(-1, 1)][seed % 3], tolerance, max_seconds=10)
+        verdicts[found.verdict] += 1
+
+        def gap(
+            x: tuple[Fraction, ...], of: Layers = of, to: Layers = to, kind: str = kind, lasts: Any = lasts
+        ) -> float:
+            """How far the outputs are apart at a point; exact for classes, and never 0 unless they are the same."""
+            here, there = scores(of, x), scores(to, x)
+            if kind in ("argmax", "hardmax"):
+                one, two = winner(here, lasts[0]), winner(there, lasts[1])
+                return abs(one - two) if kind == "argmax" else float(one != two)
+            apart = {a - b for a, b in zip(here, there, strict=True)}
+            if len(apart) == 1 and ("softmax" in kind or apart == {0}):
+                return 0.0
+            given = np.array([[float(v) for v in some] for some in (here, there)])
+            outputs = given if kind == "identity" else head(kind, len(here))(given)  # type: ignore[misc]
+            return max(float(np.abs(outputs[0] - outputs[1]).max()), 1e-300)
+
+        if found.verdict == "equal":
+            assert max(gap(x) for x in FINE) <= tolerance * (1 + 1e-9), (seed, found)
+        elif found.verdict == "different":
+            assert found.point is not None and gap(found.point) > tolerance * (1 - 1e-9), (seed, found)
+        else:
+            assert tolerance > 0, (seed, found)
+    return verdicts
+
+
+def test_coarse_pairs() -> None:
+    verdicts = judge_coarse_pairs(range(80))
+    assert verdicts["equal"] > 20 and verdicts["different"] > 20 and verdicts["unknown"] < 8, verdicts
+
+
+@pytest.mark.slow
+def test_many_coarse_pairs() -> None:
+    verdicts = judge_coarse_pairs(range(80, 2000))
+    assert verdicts["unknown"] < 200, verdicts
+
+
 def test_argmaxes_that_differ_at_ties_only() -> None:
     """Both choose 1 where x > 0 and 2 where x < 0; at 0 the first score of one model reaches the others."""
     hidden = (np.array([[1.0], [-1.0]]), np.zeros(2))

@@ -53,10 +53,6 @@ _POINTS_CONFIRMED = 8
 
 def same_classes(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock) -> Part:
     """Compare where which of the pair's scores is the largest."""
-    most = max(len(unit.scores) for unit in (pair.first, pair.second)) - 1
-    if tolerance >= most:
-        bounded = Difference(Fraction(0), Fraction(most))
-        return Part("equal", (bounded,), _COMPARED, f"no two classes differ by more than {most}")
     found = _by_points(models, pair, tolerance)
     if found is not None:
         return Part("different", (found,), _COMPARED, "a point where the classes differ, computed exactly")
@@ -88,7 +84,7 @@ def _by_points(models: Models, pair: ClassPair, tolerance: Fraction) -> Differen
 
 def _float_classes(outputs: npt.NDArray[np.float64], unit: Unit) -> Ids:
     scores = outputs[:, list(unit.scores)]
-    return scores.shape[1] - 1 - scores[:, ::-1].argmax(axis=1) if unit.last else scores.argmax(axis=1)
+    return np.asarray(scores.shape[1] - 1 - scores[:, ::-1].argmax(axis=1) if unit.last else scores.argmax(axis=1))
 
 
 def _class_of(unit: Unit, outputs: Sequence[Fraction]) -> int:
@@ -135,14 +131,15 @@ def _by_cells(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock
     if gap > tolerance:
         point = borders.lifted(atlas.rational_witness(cell))
         return Part("different", (Difference(gap, float("inf"), point),), _COMPARED, method, certificate)
+    between = "a tolerance between the classes: whether they differ by more where scores tie was not looked at"
     if gap:
-        return unknown(
-            "a tolerance between the classes: whether they differ by more where scores tie was not looked at"
-        )
+        return unknown(between)
     try:
         found = borders.differ(clock)
     except TooLongError:
         return unknown("max_seconds", f"the same classes inside of all {how_many(len(atlas), 'cell')}")
+    if 0 < found.gap <= tolerance:
+        return unknown(between)
     if found.point is not None:
         return Part(
             "different", (Difference(found.gap, float("inf"), found.point),), _COMPARED, f"{method}; scores tie there"

@@ -137,9 +137,9 @@ def _read(network: Any) -> _Read:
         return _Read(network, shapes, network)
     loaded: Network = load(network)
     takes = ", ".join(str(tuple(port.shape)) for port in loaded.inputs)
-    shapes = [loaded.shapes[name] for name in loaded.outputs]
+    scores = [loaded.shapes[name] for name in loaded.outputs]
     gives = ", ".join(
-        str(shape) for shape in (shapes if loaded.head is None else [o.shape for o in loaded.head.outputs])
+        str(shape) for shape in (scores if loaded.head is None else [o.shape for o in loaded.head.outputs])
     )
     program = lower(loaded)
     words = f"{how_many(loaded.input_dim, 'input')} (shape {takes}) and gives {how_many(_outputs(program), 'output')}"

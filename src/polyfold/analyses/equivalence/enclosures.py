@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any, TypeAlias
 
 from flint import arb, ctx, fmpq
 
-from polyfold.network.head import Head, HeadOp
+from polyfold.network.head import ELEMENTWISE, Head, HeadOp
 
 # Bits in which balls are computed, one after the other until they tell what is asked.
 _BITS = (64, 256, 1024)
@@ -41,7 +42,7 @@ def exact_class(scores: Sequence[Fraction], last: bool = False) -> int:
 
 
 # A number that is known exactly, a ball that holds it, or None where nothing is known.
-_Number = Fraction | arb | None
+_Number: TypeAlias = "Fraction | arb | None"
 
 
 def _outputs(head: Head | None, scores: Sequence[Fraction]) -> list[_Number]:
@@ -85,14 +86,14 @@ def _class(op: HeadOp, entries: Sequence[_Number]) -> Fraction | None:
 
 
 def _smooth(op: HeadOp, entries: Sequence[_Number], place: int) -> arb | None:
-    balls = [_ball(entry) for entry in entries]
+    balls: list[Any] = [_ball(entry) for entry in entries]
     if any(ball is None for ball in balls):
         return None
-    others = [arb(0), balls[place]] if "sigmoid" in op.kind else balls
     here = balls[place]
+    others = [arb(0), here] if op.kind in ELEMENTWISE else balls
     # All powers are of differences to this entry, so that none is larger than the sum.
-    total = sum(((other - here).exp() for other in others), arb(0))
-    value = -total.log() if op.kind.startswith("log") else 1 / total
+    total: Any = sum(((other - here).exp() for other in others), arb(0))
+    value: Any = -total.log() if op.kind.startswith("log") else 1 / total
     return value if value.is_finite() else None
 
 

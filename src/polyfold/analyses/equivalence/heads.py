@@ -60,6 +60,15 @@ class Unit:
     ops: tuple[HeadOp, ...] = ()
 
     @property
+    def range(self) -> tuple[int, int] | None:
+        """What the number lies between whatever the scores are; None if nothing is known before they are."""
+        if self.kind == "constant":
+            return self.value, self.value
+        if self.kind == "argmax":
+            return 0, len(self.scores) - 1
+        return (0, 1) if self.kind in ("sigmoid", "softmax", "hardmax") else None
+
+    @property
     def terms(self) -> Terms:
         """The score, or the difference of two, that a sigmoid reads."""
         return tuple(zip(self.scores, (1, -1), strict=False))
@@ -81,15 +90,19 @@ class Comparison:
     enough    rows of chains of ops: the outputs are the same if these are, but perhaps also if not
     classes   pairs of argmaxes
     others    outputs of different kinds, by their numbers: only a point can show that they differ
+    anyway    outputs that lie within the tolerance whatever the scores are differ by no more than this; None if none do
     """
 
     rows: dict[Fraction, Rows]
     enough: Rows | None
     classes: tuple[ClassPair, ...]
     others: tuple[int, ...]
+    anyway: Fraction | None
 
 
-def compared(first: Head | None, second: Head | None, scores: tuple[int, int]) -> Comparison:
+def compared(
+    first: Head | None, second: Head | None, scores: tuple[int, int], tolerance: Fraction = Fraction(0)
+) -> Comparison:
     """What to compare of two models with so many scores and these heads; they put out equally many numbers."""
     ones, twos = _units(first, scores[0]), _units(second, scores[1])
     assert len(ones) == len(twos)
@@ -97,10 +110,13 @@ def compared(first: Head | None, second: Head | None, scores: tuple[int, int]) -
     rows: dict[Fraction, dict[tuple[Terms, Terms], None]] = {}
     enough: dict[tuple[Terms, Terms], None] = {}
     classes: dict[ClassPair, None] = {}
-    others = []
+    others, anyway = [], None
     for number, (one, two) in enumerate(zip(ones, twos, strict=True)):
         whole = places[one.scores, two.scores] == len(one.scores) == len(two.scores)
-        if one.kind != two.kind or (one.kind == "constant" and one.value != two.value):
+        apart = _farthest_apart(one, two)
+        if apart is not None and apart <= tolerance:
+            anyway = max(anyway or Fraction(0), apart)
+        elif one.kind != two.kind:
             others.append(number)
         elif one.kind in ("score", "sigmoid", "log-sigmoid"):
             _add(rows.setdefault(_SLOPES[one.kind], {}), one.terms, two.terms)
@@ -113,14 +129,22 @@ def compared(first: Head | None, second: Head | None, scores: tuple[int, int]) -
         elif one.kind == "chain" and one.ops == two.ops and one.place == two.place:
             for pair_of_scores in zip(one.scores, two.scores, strict=True):
                 _add(enough, *(((score, 1),) for score in pair_of_scores))
-        elif one.kind != "constant":
+        else:
             others.append(number)
     return Comparison(
         {slope: _rows(pairs, scores) for slope, pairs in rows.items()},
         _rows(enough, scores) if enough else None,
         tuple(classes),
         tuple(others),
+        anyway,
     )
+
+
+def _farthest_apart(one: Unit, two: Unit) -> Fraction | None:
+    """What two numbers can differ by at most, if both lie in known ranges."""
+    if one.range is None or two.range is None:
+        return None
+    return Fraction(max(one.range[1] - two.range[0], two.range[1] - one.range[0]))
 
 
 def shifted_rows(pair: ClassPair, scores: tuple[int, int]) -> Rows | None:

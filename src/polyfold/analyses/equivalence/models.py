@@ -46,7 +46,7 @@ class Models:
 class Part:
     """What is known of some of the outputs: a verdict, differences and what they are differences of.
 
-    `by_rows`: found by comparing rows of scores, where rounding has been thought of.
+    `certain`: true of the models themselves, even if the programs were rounded.
     """
 
     verdict: Verdict
@@ -55,7 +55,7 @@ class Part:
     method: str
     certificate: Certificate | None = None
     stopped_by: str | None = None
-    by_rows: bool = False
+    certain: bool = False
 
 
 def nothing_known() -> Difference:

@@ -55,7 +55,7 @@ def compare_models(
     """
     parts: list[Part] = []
     for part in _parts(models, tolerance, max_seconds, clock, ask):
-        if models.rounded and not part.by_rows and part.verdict != "unknown":
+        if models.rounded and not part.certain and part.verdict != "unknown":
             method = f"their programs are {part.verdict} ({part.method})"
             part = Part("unknown", (nothing_known(),), part.compared, method, stopped_by=f"rounding: {why_rounded}")
         parts.append(part)
@@ -65,7 +65,10 @@ def compare_models(
 
 
 def _parts(models: Models, tolerance: Fraction, max_seconds: float | None, clock: Clock, ask: Ask) -> Iterable[Part]:
-    plan = compared(*models.heads, models.scores)
+    plan = compared(*models.heads, models.scores, tolerance)
+    if plan.anyway is not None:
+        apart, method = Difference(Fraction(0), plan.anyway), "what these heads put out is never farther apart"
+        yield Part("equal", (apart,), "outputs", method, certain=True)
 
     def seconds() -> float | None:
         return None if max_seconds is None else clock.left
@@ -91,7 +94,7 @@ def _output_dim(program: Program) -> int:
 
 
 def _part(found: Equivalence, words: str) -> Part:
-    return Part(found.verdict, found.by_output, words, found.method, found.certificate, found.stopped_by, by_rows=True)
+    return Part(found.verdict, found.by_output, words, found.method, found.certificate, found.stopped_by, certain=True)
 
 
 def _words(rows: Rows, heads: tuple[Head | None, Head | None]) -> str:
