@@ -122,13 +122,8 @@ class Atlas:
     def __repr__(self) -> str:
         return (
             f"Atlas: {how_many(len(self), 'cell')} of a network with {how_many(self.gates, 'gate')} "
-            f"on {self.domain.describe()}{self._behind}; {self.certificate}"
+            f"on {self.domain.describe()}; {self.certificate}"
         )
-
-    @property
-    def _behind(self) -> str:
-        head = self.program.head
-        return "" if head is None else f"; outputs are scores, behind them {head}"
 
     def _repr_html_(self) -> str:
         return html_table(self.facts())
