@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.network.head import Head
 from polyfold.network.html_table import InNotebooks
 from polyfold.program.affine import Affine, WrittenOut
 from polyfold.program.origins import GateOrigin
@@ -51,7 +52,7 @@ class Program(InNotebooks):
     """A network lowered to stages of gates. Frozen; arrays are read-only.
 
     `rounded` tells whether coefficients may have been rounded when linear steps of the network were put together; if
-    not, the program is the network's function to the last digit.
+    not, the program is the network's function to the last digit. Its outputs are scores, if the model has a `head`.
     """
 
     input_dim: int
@@ -59,6 +60,7 @@ class Program(InNotebooks):
     output: Affine
     origins: Sequence[GateOrigin]
     rounded: bool = False
+    head: Head | None = None
 
     @property
     def gates(self) -> int:
@@ -113,12 +115,14 @@ class Program(InNotebooks):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over all coefficients: names the function that an atlas speaks of."""
+        """SHA-256 over all coefficients and the head: names the function that an atlas speaks of."""
         hasher = hashlib.sha256()
         for stage in self.stages:
             stage.affine.update(hasher)
             hasher.update(stage.slope_on.tobytes() + stage.slope_off.tobytes())
         self.output.update(hasher)
+        if self.head is not None:
+            hasher.update(self.head.text.encode())
         return hasher.hexdigest()
 
 
