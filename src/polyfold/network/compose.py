@@ -143,7 +143,7 @@ def smaller(site: Site, x: Operand, y: Operand) -> Value:
 
 
 def _without_flat_lower_bound(site: Site, x: Value) -> tuple[float, Value]:
-    """(low, what was bounded) if x is max(low, ...): min(high, max(low, ...)), as flat clamps are exported, is one op."""
+    """(low, what was bounded) if x is max(low, ...): a flat clamp is exported as min(high, max(low, ...))."""
     node = site.builder.node(x.name)
     if node is None or not isinstance(node.op, Clamp) or not node.op.flat_at_bounds or node.op.high < np.inf:
         return -np.inf, x

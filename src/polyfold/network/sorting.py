@@ -1,7 +1,7 @@
 """Sorted values, which are continuous and piecewise linear, by a network of comparisons.
 
-Only neighbours are compared, in odd and even layers by turns, and only what is in the wrong order is exchanged. So equal
-entries keep their order, as torch's sort leaves it; networks with fewer comparisons, n (n - 1) / 2 here, lose it.
+Only neighbours are compared, in odd and even layers by turns, and only what is in the wrong order is exchanged. So
+equal entries keep their order, as torch's sort leaves it; networks with fewer comparisons than n (n - 1) / 2 lose it.
 """
 
 from __future__ import annotations

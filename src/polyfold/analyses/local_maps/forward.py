@@ -44,7 +44,7 @@ def _in_bytes(decided: Decided) -> npt.NDArray[np.uint8]:
 
 
 def passed(network: Network, rows: Array) -> Passed:
-    """Run the network. Ties go where the program's gates send them: of equals the first one, zero to the second slope."""
+    """Run the network. Ties go where the program's gates send them: of equals the first, zero to the second slope."""
     last = {name: number for number, node in enumerate(network.nodes) for name in node.inputs}
     values: dict[str, Array] = {}
     decided: dict[str, Decided] = {}
