@@ -62,8 +62,8 @@ class LocalMaps(InNotebooks):
     wall X[i] lies on: proved to be zero there, and not to be so all around; they are off in the pattern, so that A is
     what automatic differentiation gives. `vanishing[i]` are gates that are proved to be zero all around X[i]: they have
     no wall there. `thin[i]` is True if no cell has that pattern, so that A[i] is the map of none, False if one has, and
-    None where that was too much work to find out unasked: `touching_cells(i)` then tells. With ties="all" `touching`
-    has all cells that touch each input. If a time limit stopped the work, the maps are those of the first inputs only,
+    None where that was too much work to find out unasked: `is_thin(i)` then tries. With ties="all" `touching` has all
+    cells that touch each input. If a time limit stopped the work, the maps are those of the first inputs only,
     and `stopped_by` says so.
     """
 
@@ -114,6 +114,10 @@ class LocalMaps(InNotebooks):
     def signs(self) -> Signs:
         """The patterns as a boolean matrix (n, gates)."""
         return unpack(self.patterns, self.program.gates)
+
+    def is_thin(self, i: int) -> bool | None:
+        """Whether no cell has the pattern of input i, however long that takes to find out; None if it is too large."""
+        return self._search.is_thin(self._tied(self._item(i)))
 
     def touching_cells(
         self, i: int, *, max_cells: int | None = MOST_CELLS, max_seconds: float | None = None
@@ -218,7 +222,7 @@ class LocalMaps(InNotebooks):
     def _special(self, item: int) -> Special:
         return Special(self.on_wall[item], self.vanishing[item], self.undecided[item])
 
-    def _is_thin(self, item: int, deadline: float) -> bool | None:
+    def _thin_if_quick(self, item: int, deadline: float) -> bool | None:
         """Whether the pattern of an input is no cell's, as far as that is known, or found out quickly."""
         tied = self._tied(item)
         if self.touching is not None and self.touching[item].complete:
@@ -337,7 +341,7 @@ def local(
         search = maps._search
         touching = tuple(search.all(maps._tied(i), limit, _left(deadline)) for i in range(done))
         maps = replace(maps, touching=touching)
-    return replace(maps, thin=tuple(maps._is_thin(i, deadline) for i in range(done)))
+    return replace(maps, thin=tuple(maps._thin_if_quick(i, deadline) for i in range(done)))
 
 
 def _cell_limit(max_cells: Any) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sized
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,8 +12,8 @@ import numpy.typing as npt
 from polyfold.analyses.on_wall import Special, look_from, varying
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.frozen import constants
-from polyfold.atlas.maps import gate_forms, output_forms
-from polyfold.atlas.patterns import pack, unpack
+from polyfold.atlas.maps import gate_forms, in_chunks, output_forms
+from polyfold.atlas.patterns import order_by_gate, pack, unpack
 from polyfold.engine.cell_facets import Cells
 from polyfold.engine.settle import Settled
 from polyfold.engine.touching import Direction, Touching
@@ -28,6 +28,8 @@ Signs = npt.NDArray[np.bool_]
 
 # So many directions are tried where cells cannot be listed one by one; each takes a pass in exact numbers.
 _DIRECTIONS = 64
+# Seconds that the linear program in floats may take that looks for a way into the input's own cell.
+_LONGEST_PROGRAM = 20.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,6 +86,26 @@ class Tied:
         return bool(len(self.special.on_wall) or len(self.special.undecided))
 
 
+@dataclass
+class _Limits:
+    """How many cells may be found, and until when; and which limit it was."""
+
+    found: Sized
+    max_cells: int | None
+    deadline: float | None
+    stopped_by: str | None = None
+
+    def may_go_on(self) -> bool:
+        if self.max_cells is not None and len(self.found) >= self.max_cells:
+            self.stopped_by = "max_cells"
+        elif self.seconds_left() <= 0:
+            self.stopped_by = "max_seconds"
+        return self.stopped_by is None
+
+    def seconds_left(self) -> float:
+        return np.inf if self.deadline is None else self.deadline - time.perf_counter()
+
+
 class TouchingSearch:
     """The cells that touch inputs of one program, within a domain."""
 
@@ -106,36 +128,31 @@ class TouchingSearch:
 
     def all(self, at: Tied, max_cells: int | None, max_seconds: float | None) -> TouchingCells:
         """As many of the cells that touch an input as the limits allow."""
-        started, stopped_by = time.perf_counter(), []
+        started = time.perf_counter()
         found: dict[bytes, Array] = {}
-
-        def may_go_on() -> bool:
-            if max_cells is not None and len(found) >= max_cells:
-                stopped_by.append("max_cells")
-            elif max_seconds is not None and time.perf_counter() - started > max_seconds:
-                stopped_by.append("max_seconds")
-            return not stopped_by
-
+        limits = _Limits(found, max_cells, None if max_seconds is None else started + max_seconds)
         try:
-            reason = self._search(at, found, may_go_on)
+            reason = self._search(at, found, limits)
         except KeyboardInterrupt:
             reason = "interrupt"
         packed = np.frombuffer(b"".join(found), dtype=np.uint8).reshape(len(found), (self._program.gates + 7) // 8)
+        order = order_by_gate(packed)
+        packed = packed[order]
         signs = unpack(packed, self._program.gates)
-        A, _ = output_forms(self._program, signs)
-        directions = np.array(list(found.values())).reshape(len(found), len(at.point))
+        A, c = _maps(self._program, signs)
+        directions = np.array(list(found.values())).reshape(len(found), len(at.point))[order]
         return TouchingCells(
             self._program,
             at.point,
             A,
-            constants(self._program, signs),
+            c,
             packed,
             directions,
-            (stopped_by or [reason])[0],
+            limits.stopped_by or reason,
             time.perf_counter() - started,
         )
 
-    def _search(self, at: Tied, found: dict[bytes, Array], may_go_on: Callable[[], bool]) -> str | None:
+    def _search(self, at: Tied, found: dict[bytes, Array], limits: _Limits) -> str | None:
         """Patterns with directions into their cells, one after the other; the result says why some may be missing."""
         if not at.on_walls:
             found[_key(at.signs)] = np.zeros(len(at.point))
@@ -143,11 +160,11 @@ class TouchingSearch:
         if len(at.special.undecided):
             return "undecided"
         if self._cells.exact is None:
-            for signs, direction in self._some(at, may_go_on):
+            for signs, direction in self._some(at, limits):
                 found.setdefault(_key(signs), direction)
             return "size"
         search = self._exactly(at)
-        for cell in search.cells(may_go_on):
+        for cell in search.cells(limits.may_go_on):
             found[_key(np.array(cell.pattern, dtype=bool))] = _in_floats(cell.direction)
         return None if search.complete else "size"
 
@@ -156,15 +173,12 @@ class TouchingSearch:
         point = [rational(x) for x in at.point.tolist()]
         return Touching(self._program, self._domain, self._cells.exact.forms, point)
 
-    def _some(self, at: Tied, may_go_on: Callable[[], bool]) -> Iterator[tuple[Signs, Array]]:
-        """Cells that some directions lead into, the input's own first, each proved by an exact pass along the way."""
-        own = self._own_direction(at)
-        if own is not None:
-            yield at.signs, own
+    def _some(self, at: Tied, limits: _Limits) -> Iterator[tuple[Signs, Array]]:
+        """Cells that some directions lead into, each proved by an exact pass along the way; then the input's own."""
         look, edges = look_from(self._program, at.point, self._memory, self._settle), _edges(self._domain, at.point)
         rng = np.random.default_rng(0)
         for _ in range(_DIRECTIONS):
-            if look is None or not may_go_on():
+            if look is None or not limits.may_go_on():
                 return
             way = _turned_inwards(rng.normal(size=len(at.point)), edges)
             if way is None:
@@ -172,20 +186,35 @@ class TouchingSearch:
             along = look(way)
             if _leads_inside(self._program, along):
                 yield _next_to(along), way
+        own = self._own_direction(at, limits.seconds_left()) if limits.may_go_on() else None
+        if own is not None:
+            yield at.signs, own
 
-    def _own_direction(self, at: Tied) -> Array | None:
+    def _own_direction(self, at: Tied, max_seconds: float = _LONGEST_PROGRAM) -> Array | None:
         """A direction that is proved to lead into the cell of the input's own pattern, if floats find one."""
         look, edges = look_from(self._program, at.point, self._memory, self._settle), _edges(self._domain, at.point)
-        if look is None:
+        if look is None or max_seconds <= 0:
             return None
         gates = at.special.on_wall
         rows, _ = gate_forms(self._program, np.broadcast_to(at.signs, (len(gates), len(at.signs))), gates)
-        way = _deepest(np.concatenate([rows, edges]))
+        way = _deepest(np.concatenate([rows, edges]), min(max_seconds, _LONGEST_PROGRAM))
         if way is None or not (_slopes(edges, way) < 0).all():
             return None
         along = look(way)
         stays_off = not _next_to(along)[gates].any()
         return way if stays_off and _leads_inside(self._program, along) else None
+
+
+def _maps(program: Program, signs: Signs) -> tuple[Array, Array]:
+    """(A, c) of patterns."""
+    A, c = np.empty((len(signs), program.output_dim, program.input_dim)), np.empty((len(signs), program.output_dim))
+
+    def fill(part: slice) -> None:
+        A[part], _ = output_forms(program, signs[part])
+        c[part] = constants(program, signs[part])
+
+    in_chunks(len(signs), 4 * program.output_dim * max([program.input_dim, *program.steps.widths]), fill)
+    return A, c
 
 
 def _next_to(along: Settled) -> Signs:
@@ -221,8 +250,8 @@ def _slopes(edges: Array, way: Array) -> Array:
     return np.asarray(edges @ way + doubt)
 
 
-def _deepest(rows: Array) -> Array | None:
-    """A direction along which all rows fall, as fast as can be."""
+def _deepest(rows: Array, max_seconds: float) -> Array | None:
+    """A direction along which all rows fall, as fast as can be; None if there is none, or if that takes longer."""
     # Imported here because SciPy takes longer to import than all of polyfold.
     from scipy.optimize import linprog
 
@@ -234,6 +263,7 @@ def _deepest(rows: Array) -> Array | None:
         A_ub=np.column_stack([rows, np.ones(len(rows))]),
         b_ub=np.zeros(len(rows)),
         bounds=[(-1.0, 1.0)] * dim + [(None, 1.0)],
+        options={"time_limit": max_seconds},
     )
     return np.asarray(found.x[:-1]) if found.x is not None and found.x[-1] > 0 else None
 
