@@ -33,6 +33,23 @@ _MOST_COEFFICIENTS = 1 << 20
 Round = Callable[[Coefficients], list[float]]
 
 
+def leaves_range(program: Program, domain: Domain) -> bool:
+    """Whether products of floats may overflow or underflow in forms over a domain, of a program that is not large."""
+    return coefficients(program) <= _MOST_COEFFICIENTS and not _range(program, domain).holds()
+
+
+def exact_walls(program: Program, domain: Domain, signs: Signs) -> tuple[Array, Array] | None:
+    """(a, b) of every gate under one pattern, each computed in rationals; None if that is too much."""
+    exact, rows = ExactGates(program, domain), []
+    try:
+        for gate in range(program.gates):
+            rows += [rounded_up_to_scale(form.coefficients) for form in exact.forms(gate, signs[None])]
+    except TooMuchError:
+        return None
+    found = np.array(rows).reshape(program.gates, domain.dim + 1)
+    return found[:, 1:], found[:, 0]
+
+
 def mend_outputs(program: Program, domain: Domain, signs: Signs, outputs: Ids, A: Array, c: Array) -> None:
     """Put right, in place, the maps A (n, m, d) and c (n, m) of some outputs under patterns (n, gates)."""
     in_doubt = _in_doubt(program, domain, A, c)
@@ -94,12 +111,9 @@ def rounded_up_to_scale(row: Coefficients) -> list[float]:
 def _in_doubt(program: Program, domain: Domain, slopes: Array, constants: Array) -> Signs:
     """Which rows have a number that is none, or one so small that underflow may have made it; zeros are among these."""
     in_doubt: Signs = ~(np.isfinite(slopes).all(axis=-1) & np.isfinite(constants))
-    if coefficients(program) > _MOST_COEFFICIENTS:
-        return in_doubt
-    met = _range(program, domain)
-    if not met.holds():
+    if leaves_range(program, domain):
         # Such a program adds up no more products than it has coefficients.
-        lost = met.most * LEAST * _MOST_COEFFICIENTS
+        lost = _range(program, domain).most * LEAST * _MOST_COEFFICIENTS
         least = np.minimum(np.abs(slopes).min(axis=-1, initial=np.inf), np.abs(constants))
         in_doubt |= least * WELL_KNOWN <= lost
     return in_doubt
