@@ -2,7 +2,7 @@
 
 Proved are two cases: the larger or smaller of the two values that are compared, and two piecewise-linear functions of
 h, entry by entry, that agree at the constant c, exactly. They may bend elsewhere, so that choices may hold choices. A
-constant condition never jumps.
+constant condition never jumps. At h = c the choice is the model's own: b for h > c, a for h >= c.
 """
 
 from __future__ import annotations
@@ -23,30 +23,35 @@ ONLY_TO_CHOOSE = (
 
 @dataclass(frozen=True)
 class Comparison:
-    """Where a computed value is above (or below) another one or a constant. Equality does not matter: see above."""
+    """Where a computed value is above (or below) another one or a constant; `or_equal`: where they are equal, too."""
 
     value: Value
     bound: Operand
     above: bool
+    or_equal: bool
 
 
-def compare(left: Operand, right: Operand, *, above: bool) -> Comparison:
-    """left > right, or left < right."""
+def compare(left: Operand, right: Operand, *, above: bool, or_equal: bool) -> Comparison:
+    """left > right, or left < right, or one of these with equality."""
     if isinstance(left, Value):
-        return Comparison(left, right, above)
+        return Comparison(left, right, above, or_equal)
     assert isinstance(right, Value)
-    return Comparison(right, left, not above)
+    return Comparison(right, left, not above, or_equal)
 
 
 def choose(site: Site, condition: Comparison, a: Operand, b: Operand) -> Value:
     """a where the condition holds, b elsewhere; refused unless that is continuous."""
     value, bound = condition.value, condition.bound
     on, off = (a, b) if condition.above else (b, a)
+    on_where_equal = condition.above == condition.or_equal
     if isinstance(bound, Value):
+        # Of equal values these ops take the first one.
         if _same(site.builder, on, value) and _same(site.builder, off, bound):
-            return site.emit(Maximum(), *compose.fit_values(site, [value, bound]))
+            pair = [value, bound] if on_where_equal else [bound, value]
+            return site.emit(Maximum(), *compose.fit_values(site, pair))
         if _same(site.builder, on, bound) and _same(site.builder, off, value):
-            return site.emit(Minimum(), *compose.fit_values(site, [value, bound]))
+            pair = [bound, value] if on_where_equal else [value, bound]
+            return site.emit(Minimum(), *compose.fit_values(site, pair))
         value, bound = compose.subtract(replace(site, name=f"{site.name}.difference"), value, bound), np.zeros(())
     at = _entrywise(site, value, bound)
     above, below = (_function(site, choice, value) for choice in (on, off))
@@ -59,12 +64,12 @@ def choose(site: Site, condition: Comparison, a: Operand, b: Operand) -> Value:
     meeting = above.at(where)
     if np.any(meeting != below.at(where)):
         site.refuse("its two choices differ where it switches, so it jumps there")
-    bent = _rectified(site, value, at, meeting, above, below)
+    bent = _rectified(site, value, at, meeting, above, below, on_where_equal)
     if bent is not None:
         return bent
     # below(h) + (above - below)(max(h, c)): nothing is added where h < c, because the two meet at c.
     inner = replace(site, name=f"{site.name}.beyond")
-    beyond = compose.larger(inner, value, at)
+    beyond = _at_least(inner, value, at, on_where_equal)
     parts = [function.of(site, beyond, f"{word}.") for word, function in (("above", above), ("below", below))]
     if isinstance(parts[0], Value) or isinstance(parts[1], Value):
         step = compose.subtract(inner, parts[0], parts[1])
@@ -74,8 +79,25 @@ def choose(site: Site, condition: Comparison, a: Operand, b: Operand) -> Value:
     return compose.add(site, below.of(site, value, "elsewhere."), step)
 
 
+def _at_least(site: Site, value: Value, at: Constant, passes_where_equal: bool) -> Value:
+    """max(h, c), whose slope at h = c is one or zero."""
+    shifted = compose.shift(site, value, -at, part="minus-bound") if at.any() else value
+    if passes_where_equal:
+        turned = compose.negate(site, shifted, part="negative")
+        bent = compose.rectify(site, turned, np.array(0.0), np.array(-1.0))
+    else:
+        bent = compose.relu(site, shifted)
+    return compose.shift(site, bent, at, part="plus-bound") if at.any() else bent
+
+
 def _rectified(
-    site: Site, value: Value, at: Constant, meeting: Fractions, above: Entrywise, below: Entrywise
+    site: Site,
+    value: Value,
+    at: Constant,
+    meeting: Fractions,
+    above: Entrywise,
+    below: Entrywise,
+    on_where_equal: bool,
 ) -> Value | None:
     """One bend between two affine functions, if all its numbers are floats."""
     if not (above.affine and below.affine):
@@ -86,7 +108,11 @@ def _rectified(
     if slopes[0] is None or slopes[1] is None or level is None:
         return None
     shifted = compose.shift(site, value, -at, part="minus-bound") if at.any() else value
-    bent = compose.rectify(site, shifted, slopes[0], slopes[1])
+    if on_where_equal:
+        # A rectifier gives zero to its second slope: turned around, that is the one above.
+        bent = compose.rectify(site, compose.negate(site, shifted, part="negative"), -slopes[1], -slopes[0])
+    else:
+        bent = compose.rectify(site, shifted, slopes[0], slopes[1])
     return compose.shift(site, bent, level, part="plus-meeting") if level.any() else bent
 
 

@@ -20,25 +20,24 @@ from onnx import helper, numpy_helper
 
 from polyfold.errors import NetworkError, ShapeError, UnsupportedOpError, how_many
 from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, IMPORT_FLOAT64
+from polyfold.network.behind_head import refuse_reading_behind_head
 from polyfold.network.builder import MIXES_THE_BATCH, WHERE_TO_LOOK, Builder, Value
 from polyfold.network.choose import ONLY_TO_CHOOSE, Comparison
-from polyfold.network.endings import leave_out, refuse_reading_an_ending
 from polyfold.network.graph import Network
 from polyfold.network.onnx_ops import (
-    ENDINGS,
     FLOAT_TYPES,
-    KEEPS_THE_ORDER,
     ONNX_OPS,
     OnnxSite,
     batch_second,
     full_shape,
+    in_head,
 )
 from polyfold.network.onnx_preparation import named, needed, opset, prepared, user_name
 from polyfold.network.onnx_reference import reference
 from polyfold.network.onnx_session import REFERENCE_ERRORS, CannotRunError, session
 from polyfold.network.ops import Array, Shape, size
 from polyfold.network.registry import Unreadable
-from polyfold.network.verify import verify
+from polyfold.network.verify import verify, verify_head
 
 TOLERANCES = {onnx.TensorProto.DOUBLE: IMPORT_FLOAT64, onnx.TensorProto.FLOAT: IMPORT_FLOAT32}
 RANDOM_OPS = frozenset(
@@ -78,7 +77,7 @@ def from_onnx(model: Any, input_shapes: Sequence[Shape] | None, *, until: str | 
         if not reader.symbolic:
             raise
         return _one_sample(model, input_shapes, until, notes, refused)
-    verify(network, reader.original(), tolerance=reader.tolerance)
+    reader.verify(network)
     return network
 
 
@@ -92,7 +91,7 @@ def _one_sample(
     reader = _Reader(model, input_shapes, until, notes, single=True)
     try:
         network = reader.read()
-        verify(network, reader.original(), tolerance=reader.tolerance)
+        reader.verify(network)
     except NetworkError:
         raise refused from None
     return network
@@ -132,8 +131,9 @@ class _Reader:
         self.until = None if until is None else named(model.graph, until)
         self.builder = Builder("onnx", notes)
         self.types = {item.type for item in self.inputs}
-        self.taps: list[str] = []
-        self.batch_axes: list[int] = []
+        # The tensors in front of the head and behind it, and which of their axes is the batch.
+        self.taps: list[tuple[str, int]] = []
+        self.ends: list[tuple[str, int]] = []
         self.constant_sizes: dict[str, int] = {}
         self.opset = opset(model)
 
@@ -148,12 +148,12 @@ class _Reader:
         known: dict[str, Any] = dict(_initializers(graph))
         for item in self.inputs:
             known[item.name] = self.builder.port(item.name, item.inner, batched=item.batched)
-        for node in needed(graph, self._ends()):
+        for node in needed(graph, self._wanted()):
             inputs = [_lookup(known, name, node) for name in node.input]
             results = self._call(node, inputs)
             known.update((name, result) for name, result in zip(node.output, results, strict=False) if name)
         outputs = []
-        for name in self._ends():
+        for name in self._wanted():
             value = known.get(name)
             if self.until is not None and not isinstance(value, Value):
                 continue
@@ -166,13 +166,14 @@ class _Reader:
                 value = self.builder.constant(name, numbers)
                 self.constant_sizes[name] = numbers.size
             outputs.append(value)
-            self.taps.append(value.endings[0].tap if value.endings else name)
-            self.batch_axes.append(value.batch_axis if value.batched else 0)
+            self.ends.append((name, value.batch_axis if value.batched else 0))
+            scores = value.scores
+            self.taps.append((scores.tap, scores.batch_axis if scores.batched else 0) if scores else self.ends[-1])
         if self.until is not None and not outputs:
             raise NetworkError(f"until={user_name(self.until)!r}: it reads nothing that depends on the input")
         return self.builder.finish(outputs)
 
-    def _ends(self) -> list[str]:
+    def _wanted(self) -> list[str]:
         """The values that are wanted: the outputs, or what the first node reads that is not wanted any more."""
         if self.until is None:
             return [output.name for output in self.model.graph.output]
@@ -195,14 +196,13 @@ class _Reader:
             return site.run(inputs)
         if values and node.op_type in {"Shape", "Size"}:
             return site.run([np.zeros(full_shape(values[0]))])
-        if values and node.op_type in ENDINGS:
-            return [leave_out(site, values[0], node.input[0])]
-        if values and values[0].endings and node.op_type in KEEPS_THE_ORDER:
-            return values[:1]
-        refuse_reading_an_ending(site, values)
+        reading = ONNX_OPS.get(node.op_type) if standard and values else None
+        behind = in_head(site, node.input[0], reading, inputs, _attributes(node)) if values and standard else None
+        if behind is not None:
+            return [behind]
+        refuse_reading_behind_head(site, values)
         if node.op_type in RANDOM_OPS:
             site.refuse("its result is random")
-        reading = ONNX_OPS.get(node.op_type) if standard and values else None
         if reading is None:
             site.refuse("it is not piecewise linear, or not supported yet")
         if not reading.chooses and any(isinstance(item, Comparison) for item in inputs):
@@ -228,32 +228,40 @@ class _Reader:
                 f"node {user_name(node)!r} ({node.op_type}) cannot be computed by ONNX's own evaluator: {error}"
             ) from error
 
-    def original(self) -> Callable[[Array], Array]:
-        """The outputs by onnxruntime (or ONNX's slower reference), before what was left out at the end."""
+    def verify(self, network: Network) -> None:
+        """Compare the network, and its head, with the original."""
+        original = self.original(self.taps)
+        verify(network, original, tolerance=self.tolerance)
+        if network.head is not None:
+            verify_head(network, original, self.original(self.ends), tolerance=self.tolerance)
+
+    def original(self, wanted: Sequence[tuple[str, int]]) -> Callable[[Array], Array]:
+        """Some tensors by onnxruntime (or ONNX's slower reference), side by side."""
         model = onnx.ModelProto()
         model.CopyFrom(self.model)
         # What is behind them may be anything.
-        nodes = needed(model.graph, self.taps)
+        names = list(dict.fromkeys(name for name, _ in wanted))
+        nodes = needed(model.graph, names)
         types = {item.name: item for item in (*self.model.graph.output, *self.model.graph.value_info)}
         del model.graph.node[:]
         model.graph.node.extend(nodes)
         del model.graph.output[:]
-        for tap in dict.fromkeys(self.taps):
-            model.graph.output.append(types.get(tap) or helper.make_empty_tensor_value_info(tap))
+        for name in names:
+            model.graph.output.append(types.get(name) or helper.make_empty_tensor_value_info(name))
         run = session(model)
 
         def evaluate(points: Array) -> Array:
             if self.symbolic:
                 try:
-                    return self._feed(run, points)
+                    return self._feed(run, wanted, points)
                 except CannotRunError:
                     # A reshape may fix the batch, although the file leaves it open.
                     pass
-            return np.concatenate([self._feed(run, point[None]) for point in points])
+            return np.concatenate([self._feed(run, wanted, point[None]) for point in points])
 
         return evaluate
 
-    def _feed(self, run: Callable[[Any, Any], Any], points: Array) -> Array:
+    def _feed(self, run: Callable[[Any, Any], Any], wanted: Sequence[tuple[str, int]], points: Array) -> Array:
         feeds, start = {}, 0
         for item in self.inputs:
             stop = start + size(item.inner)
@@ -261,11 +269,11 @@ class _Reader:
             numbers = points[:, start:stop].reshape((*lead, *item.inner))
             feeds[item.name] = numbers.astype(helper.tensor_dtype_to_np_dtype(item.type))
             start = stop
-        taps = list(dict.fromkeys(self.taps))
-        results = dict(zip(taps, run(taps, feeds), strict=True))
+        names = list(dict.fromkeys(name for name, _ in wanted))
+        results = dict(zip(names, run(names, feeds), strict=True))
         columns = [
-            self._rows(tap, np.atleast_1d(np.asarray(results[tap], dtype=np.float64)), axis, len(points))
-            for tap, axis in zip(self.taps, self.batch_axes, strict=True)
+            self._rows(name, np.atleast_1d(np.asarray(results[name], dtype=np.float64)), axis, len(points))
+            for name, axis in wanted
         ]
         return np.concatenate(columns, axis=1)
 

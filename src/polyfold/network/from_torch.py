@@ -29,26 +29,25 @@ import torch
 
 from polyfold.errors import NetworkError, ShapeError, UnsupportedOpError, how_many
 from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, IMPORT_FLOAT64
+from polyfold.network.behind_head import refuse_reading_behind_head
 from polyfold.network.builder import MIXES_THE_BATCH, WHERE_TO_LOOK, Builder, Value
 from polyfold.network.choose import ONLY_TO_CHOOSE, Comparison
-from polyfold.network.endings import leave_out, refuse_reading_an_ending
 from polyfold.network.graph import Network
 from polyfold.network.names import unknown_node
 from polyfold.network.ops import Array, Shape, size
 from polyfold.network.registry import Unreadable
 from polyfold.network.torch_archive import check_torch_archive, plain_tensors_only
 from polyfold.network.torch_ops import (
-    ENDINGS,
-    KEEPS_THE_ORDER,
     REFUSED_LAYERS,
     TORCH_OPS,
     TorchSite,
+    in_head,
     parts,
     rewrite,
     values_in,
 )
 from polyfold.network.torch_training import in_evaluation, training_note
-from polyfold.network.verify import sample_points, verify
+from polyfold.network.verify import sample_points, verify, verify_head
 
 # Samples in the traced batch: a prime that is unlikely to be the length of another axis.
 BATCH = 7
@@ -88,7 +87,7 @@ def from_torch(module: Any, input_shapes: Sequence[Shape] | None, *, until: str 
     except UnsupportedOpError as refused:
         return _one_sample(original, shapes, until, notes, refused)
     if until is None:
-        _check_other_batch(original, program, reader.batch_axes)
+        _check_other_batch(original, program, [axis for _, axis in reader.ends])
     return network
 
 
@@ -114,7 +113,7 @@ def _alike_in_a_batch(module: Any, program: Any, reader: _Reader) -> bool:
     """Whether several samples at once give what each gives by itself, one after the other."""
     examples = _examples(program, OTHER_BATCH)
     points = np.concatenate([example.reshape(OTHER_BATCH, -1).double().numpy() for example in examples], axis=1)
-    expected = np.concatenate([reader.original(point[None]) for point in points])
+    expected = np.concatenate([reader.model_outputs(point[None]) for point in points])
     try:
         with torch.no_grad():
             found = [leaf for leaf in _tensors(module(*examples)) if leaf.is_floating_point()]
@@ -182,6 +181,7 @@ def _read(program: Any, until: str | None, notes: Sequence[str], *, single: bool
     reader = _Reader(program, until, notes, single=single)
     network = reader.read()
     verify(network, reader.original, tolerance=reader.tolerance)
+    verify_head(network, reader.original, reader.model_outputs, tolerance=reader.tolerance)
     return network, reader
 
 
@@ -315,9 +315,10 @@ class _Reader:
         self.constants = _named_constants(program)
         self.builder = Builder("torch", notes)
         self.until = until
-        self.ends = self._outputs() if until is None else self._in_front_of(until)
-        self.taps: list[str] = []
-        self.batch_axes: list[int | None] = []
+        self.wanted = self._outputs() if until is None else self._in_front_of(until)
+        # The tensors in front of the head and behind it, and which of their axes is the batch; None: there is none.
+        self.taps: list[tuple[str, int | None]] = []
+        self.ends: list[tuple[str, int | None]] = []
         self.lowest_type = torch.float64
 
     @property
@@ -355,7 +356,7 @@ class _Reader:
             else:
                 raise UnsupportedOpError(f"node {node.name!r} ({node.op}) is not supported; {WHERE_TO_LOOK}")
         outputs = []
-        for node in self.ends:
+        for node in self.wanted:
             value = known[node]
             if self.until is not None and not isinstance(value, Value):
                 continue
@@ -364,8 +365,8 @@ class _Reader:
             if not isinstance(value, Value):
                 value = self._constant(node.name, value)
             outputs.append(value)
-            self.taps.append(value.endings[0].tap if value.endings else node.name)
-            self.batch_axes.append(value.batch_axis if value.batched or self.single else None)
+            self.ends.append((node.name, value.batch_axis if value.batched or self.single else None))
+            self.taps.append((value.scores.tap, value.scores.batch_axis) if value.scores else self.ends[-1])
         if self.until is not None and not outputs:
             raise NetworkError(f"until={self.until!r}: it reads nothing that depends on the input")
         return self.builder.finish(outputs)
@@ -378,13 +379,21 @@ class _Reader:
         return self.builder.constant(name, array)
 
     def original(self, points: Array) -> Array:
-        """The outputs by torch itself, in front of whatever was left out at the end."""
+        """The outputs by torch itself, in front of the head."""
+        return self._by_torch(points, self.taps)
+
+    def model_outputs(self, points: Array) -> Array:
+        """The outputs by torch itself."""
+        return self._by_torch(points, self.ends)
+
+    def _by_torch(self, points: Array, wanted: Sequence[tuple[str, int | None]]) -> Array:
         # The program may run with whole batches only: the last one is filled up.
         filled = np.concatenate([points, np.repeat(points[-1:], -len(points) % self.batch, axis=0)])
-        batches = [self._run(filled[start : start + self.batch]) for start in range(0, len(filled), self.batch)]
+        batches = [self._run(filled[start : start + self.batch], wanted) for start in range(0, len(filled), self.batch)]
         return np.concatenate(batches)[: len(points)]
 
-    def _run(self, points: Array) -> Array:
+    def _run(self, points: Array, wanted: Sequence[tuple[str, int | None]]) -> Array:
+        names = {name for name, _ in wanted}
         inputs, start = {}, 0
         for name, (shape, dtype) in zip(self.program.graph_signature.user_inputs, self.types, strict=True):
             rows = points[:, start : start + size(shape)].reshape(len(points), *shape)
@@ -399,15 +408,15 @@ class _Reader:
                 else:
                     args, kwargs = _resolve(node, known)
                     known[node] = node.target(*args, **kwargs)
-                if node.name in self.taps:
+                if node.name in names:
                     found[node.name] = known[node]
                 for earlier in finished:
                     del known[earlier]
         columns = [
-            np.tile(found[tap].double().reshape(1, -1).numpy(), (len(points), 1))
+            np.tile(found[name].double().reshape(1, -1).numpy(), (len(points), 1))
             if axis is None
-            else found[tap].double().movedim(axis, 0).reshape(len(points), -1).numpy()
-            for tap, axis in zip(self.taps, self.batch_axes, strict=True)
+            else found[name].double().movedim(axis, 0).reshape(len(points), -1).numpy()
+            for name, axis in wanted
         ]
         return np.concatenate(columns, axis=1)
 
@@ -431,7 +440,7 @@ class _Reader:
     def _needed(self) -> list[Any]:
         """The inputs, and the nodes that an output depends on, in order."""
         inputs = set(self.program.graph_signature.user_inputs)
-        needed = set(self.ends)
+        needed = set(self.wanted)
         kept = []
         for node in reversed(list(self.program.graph.nodes)):
             if node in needed or (node.op == "placeholder" and node.name in inputs):
@@ -479,11 +488,10 @@ class _Reader:
             site.refuse("its result is random")
         if op == "sym_size":
             return args[0].full_shape(self.batch)[args[1]]
-        if op in ENDINGS:
-            return leave_out(site, args[0], node.all_input_nodes[0].name)
-        if values[0].endings and op in KEEPS_THE_ORDER:
-            return values[0]
-        refuse_reading_an_ending(site, values)
+        behind = in_head(site, node.all_input_nodes[0].name, reading, args, kwargs)
+        if behind is not None:
+            return behind
+        refuse_reading_behind_head(site, values)
         if reading is None:
             site.refuse("it is not piecewise linear, or not supported yet")
         if not reading.chooses and any(isinstance(item, Comparison) for item in (*args, *kwargs.values())):

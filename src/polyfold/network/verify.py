@@ -14,6 +14,7 @@ import numpy as np
 from polyfold.errors import NetworkError, how_many
 from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, SHAKEN
 from polyfold.network.graph import Network
+from polyfold.network.head import JUMPING
 from polyfold.network.ops import Array, size
 from polyfold.network.telling_points import both_sides, corners, where_numbers_fit
 
@@ -21,6 +22,7 @@ POINTS = 140
 # Numbers computed while comparing: a network of millions of neurons is compared at fewer points.
 NUMBERS = 1 << 25
 FEWEST_POINTS = 2
+_POINTS_FOR_HEADS = 28
 
 # By how coarse the original's floats are: numbers that are surely no infinite ones there.
 _LARGEST = ((IMPORT_FLOAT16, 3e4), (IMPORT_FLOAT32, 1e30), (0.0, 1e300))
@@ -137,3 +139,28 @@ def _refuse(network: Network, points: Array, actual: Array, expected: Array, dif
         f"({actual[row, column]:.9g} instead of {expected[row, column]:.9g}) at the input [{shown}{more}]; "
         "please report this model"
     )
+
+
+def verify_head(
+    network: Network,
+    scores: Callable[[Array], Array],
+    outputs: Callable[[Array], Array],
+    *,
+    tolerance: float,
+) -> None:
+    """Raise a NetworkError unless the network's head makes the original's outputs of the original's own scores.
+
+    Behind other ops, an argmax is not compared: where these round, it may tie in the original and nowhere else.
+    """
+    head = network.head
+    if head is None or any(op.kind in JUMPING for output in head.outputs for op in output.ops[1:]):
+        return
+    points = sample_points(network.input_dim, min(_POINTS_FOR_HEADS, affordable_points(network)))
+    given = scores(points)
+    actual, expected = head(given), outputs(points)
+    scale = max(1.0, float(np.abs(given).max(initial=0.0)))
+    if actual.shape != expected.shape or not np.abs(actual - expected).max(initial=0.0) <= tolerance * scale:
+        raise NetworkError(
+            f"the head read from {network.source} ({head}) does not give the original's outputs; please report this "
+            "model"
+        )
