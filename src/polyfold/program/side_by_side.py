@@ -14,11 +14,10 @@ import numpy.typing as npt
 
 from polyfold.errors import ShapeError, how_many
 from polyfold.program.affine import Affine, Block, Structured, WrittenOut
-from polyfold.program.operators import Matrix
 from polyfold.program.origins import GateOrigin, Origins
 from polyfold.program.program import Program, Stage
 from polyfold.program.steps import with_parts
-from polyfold.program.structured import Applied, Entries, Form, Nothing, Stacked, Summed
+from polyfold.program.structured import Entries, Form, Stacked
 
 Array = npt.NDArray[np.float64]
 
@@ -90,15 +89,8 @@ def _joined(affines: Sequence[Affine | None], widths: _Widths) -> WrittenOut:
 def _stacked(affines: Sequence[Affine | None], widths: _Widths) -> Structured:
     """The same for forms that stay as they are."""
     present = [(which, affine) for which, affine in enumerate(affines) if affine is not None]
-    form = Stacked(tuple(_moved(_form(affine), which, widths) for which, affine in present))
+    form = Stacked(tuple(_moved(affine.form, which, widths) for which, affine in present))
     return Structured(form, _side_by_side([affine.bias for _, affine in present]), widths.of_both)
-
-
-def _form(affine: Affine) -> Form:
-    if isinstance(affine, Structured):
-        return affine.form
-    parts = [Applied(Matrix(b.weight), Entries(b.source, 0, b.weight.shape[1])) for b in affine.blocks]
-    return Summed(tuple(parts)) if parts else Nothing(len(affine.bias))
 
 
 def _moved(form: Form, which: int, widths: _Widths) -> Form:
