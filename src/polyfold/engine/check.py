@@ -22,8 +22,8 @@ from polyfold.engine.measure_domain import domain_volume
 from polyfold.engine.slice_checks import check_slice_witnesses, check_sum
 from polyfold.errors import how_many
 from polyfold.exact.bounded import bounded_forward
-from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.tolerances import CONTINUITY
+from polyfold.program.in_rationals import RationalProgram
 
 Array = npt.NDArray[np.float64]
 

@@ -10,9 +10,9 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.location import exact_lift
-from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.linear_program import integer_row
 from polyfold.exact.rational import rational, rational_matrix
+from polyfold.program.in_rationals import RationalProgram
 from polyfold.program.program import Program
 
 Pattern = tuple[bool, ...]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.network.convolve import Window, convolve, convolve_back
+from polyfold.network.convolve import Window, convolve, convolve_back, entries_read
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -138,6 +138,10 @@ class Sparse(Operator):
     def pull(self, y: Array) -> Array:
         return np.ascontiguousarray((self._transposed @ y.T).T)
 
+    def row(self, number: int) -> tuple[npt.NDArray[np.int64], Array]:
+        here = slice(*self.matrix.indptr[number : number + 2].tolist())
+        return np.asarray(self.matrix.indices[here], dtype=np.int64), np.asarray(self.matrix.data[here])
+
     @cached_property
     def _transposed(self) -> sparse.csr_array:
         return self.matrix.T.tocsr()
@@ -221,6 +225,14 @@ class Convolved(Operator):
         grid = np.ix_(first + np.arange(inputs), *(axis[ok] for axis, ok in zip(axes, inside, strict=True)))
         weights = self.kernel[int(channel)][np.ix_(np.arange(inputs), *inside)]
         return np.ravel_multi_index(np.broadcast_arrays(*grid), self._inputs).ravel(), weights.ravel()
+
+    @cached_property
+    def entries_read(self) -> npt.NDArray[np.int64]:
+        """For each group which entry a kernel's terms read at each place: (groups, terms, places).
+
+        What lies in the padding has the number behind the last entry.
+        """
+        return entries_read(self._inputs, self.kernel.shape[2:], self.window)
 
     def changed(self, change: Change) -> Operator:
         return Convolved(change(self.kernel), self.window, self.space, self.turned)
