@@ -6,6 +6,7 @@ import numpy as np
 
 from polyfold.program.affine import Affine, Block, Structured, WrittenOut
 from polyfold.program.program import Program
+from polyfold.program.rounding import Rounding
 from polyfold.program.structured import Taken
 
 
@@ -32,4 +33,8 @@ def with_one_output(program: Program, output: int) -> Program:
             weight.setflags(write=False)
             blocks.append(Block(block.source, weight))
         one = WrittenOut(tuple(blocks), bias)
-    return Program(program.input_dim, program.stages, one, program.origins, program.rounded)
+    rounding = None
+    if program.rounding is not None:
+        *stages, last = program.rounding.changes
+        rounding = Rounding(program.rounding.why, (*stages, None if last is None else last.take(index)))
+    return Program(program.input_dim, program.stages, one, program.origins, rounding)

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from polyfold.network.html_table import InNotebooks
 from polyfold.program.affine import Affine, WrittenOut
 from polyfold.program.origins import GateOrigin
+from polyfold.program.rounding import Rounding, distance
 from polyfold.program.steps import Steps, in_steps
 
 Array = npt.NDArray[np.float64]
@@ -50,15 +51,25 @@ class Stage:
 class Program(InNotebooks):
     """A network lowered to stages of gates. Frozen; arrays are read-only.
 
-    `rounded` tells whether coefficients may have been rounded when linear steps of the network were put together; if
-    not, the program is the network's function to the last digit.
+    Where `rounding` is None, the program is the network's function to the last digit. Else it is a neighbour, because
+    the network's own numbers lead to coefficients that are no floats; `rounding` says where and by how much at most.
     """
 
     input_dim: int
     stages: tuple[Stage, ...]
     output: Affine
     origins: Sequence[GateOrigin]
-    rounded: bool = False
+    rounding: Rounding | None = None
+
+    @property
+    def rounded(self) -> bool:
+        """Whether it is a neighbour of the network's function, and not that function itself."""
+        return self.rounding is not None
+
+    def distance(self, reach: Array) -> Array:
+        """How far the outputs can be from those of the network's own numbers, where |x_i| <= reach_i: 0 if it is not
+        rounded, and infinite where no bound is known."""
+        return distance(self, reach)
 
     @property
     def gates(self) -> int:

@@ -14,8 +14,11 @@ import numpy.typing as npt
 
 from polyfold.errors import ShapeError, how_many
 from polyfold.program.affine import Affine, Block, Structured, WrittenOut
+from polyfold.program.changes import Change
+from polyfold.program.changes import stacked as stacked_changes
 from polyfold.program.origins import GateOrigin, Origins
 from polyfold.program.program import Program, Stage
+from polyfold.program.rounding import Rounding
 from polyfold.program.steps import with_parts
 from polyfold.program.structured import Entries, Form, Stacked
 
@@ -48,7 +51,28 @@ def side_by_side(a: Program, b: Program) -> Program:
         )
         for k in range(depth)
     )
-    return Program(a.input_dim, stages, joined([a.output, b.output], widths), _Origins(a, b, depth))
+    return Program(
+        a.input_dim, stages, joined([a.output, b.output], widths), _Origins(a, b, depth), _both_rounded(a, b, depth)
+    )
+
+
+def _both_rounded(a: Program, b: Program, depth: int) -> Rounding | None:
+    """What was rounded in either program."""
+    if a.rounding is None and b.rounding is None:
+        return None
+
+    def changes(program: Program) -> list[tuple[Change | None, int]]:
+        own = program.rounding.changes if program.rounding is not None else (None,) * len(program.affines)
+        found = [(change, len(affine.bias)) for change, affine in zip(own, program.affines, strict=True)]
+        return [*found[:-1], *[(None, 0)] * (depth + 1 - len(found)), found[-1]]
+
+    why = [
+        f"{name} network's {node}"
+        for name, program in (("first", a), ("second", b))
+        for node in (program.rounding.why if program.rounding is not None else ())
+    ]
+    pairs = zip(changes(a), changes(b), strict=True)
+    return Rounding(tuple(why), tuple(stacked_changes(pair) for pair in pairs))
 
 
 class _Widths:
