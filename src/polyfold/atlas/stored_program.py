@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from polyfold.network.convolve import Window
 from polyfold.program.affine import Affine, Block, Structured, WrittenOut
+from polyfold.program.changes import Change
 from polyfold.program.operators import Convolved, Matrix, Operator, Sparse
 from polyfold.program.origins import GateOrigin, GateOrigins, OriginGroup
-from polyfold.program.changes import Change
 from polyfold.program.program import Program, Stage
 from polyfold.program.rounding import Rounding
 from polyfold.program.structured import Applied, Entries, Form, Nothing, Scaled, Stacked, Summed, Taken
