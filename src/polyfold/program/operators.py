@@ -98,6 +98,11 @@ class Matrix(Operator):
     def pull(self, y: Array) -> Array:
         return np.asarray((y.reshape(len(y), self.groups, -1) @ self.weight).reshape(len(y), -1))
 
+    def row(self, number: int) -> tuple[npt.NDArray[np.int64], Array]:
+        group, own = divmod(number, len(self.weight))
+        columns = np.flatnonzero(self.weight[own])
+        return group * int(self.weight.shape[1]) + columns, self.weight[own, columns]
+
     def changed(self, change: Change) -> Operator:
         return Matrix(change(self.weight), self.groups)
 

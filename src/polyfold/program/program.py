@@ -25,6 +25,7 @@ from polyfold.program.affine import Affine, WrittenOut
 from polyfold.program.origins import GateOrigin
 from polyfold.program.rounding import Rounding, distance
 from polyfold.program.steps import Steps, in_steps
+from polyfold.program.unrounded import written_out_without_rounding
 
 Array = npt.NDArray[np.float64]
 
@@ -88,6 +89,16 @@ class Program(InNotebooks):
     def written_out(self) -> bool:
         """Whether all coefficients are there as matrices, as enumerating cells needs them."""
         return all(isinstance(affine, WrittenOut) for affine in self.affines)
+
+    @cached_property
+    def matrices_are_exact(self) -> bool:
+        """Whether the matrices of all stages, as the core reads them, are the program's coefficients to the last digit.
+
+        Those of a structured stage are products and sums of coefficients, which may be rounded: what the core proves
+        is then proved of a function nearby.
+        """
+        affines = (stage.affine for stage in self.stages)
+        return all(isinstance(each, WrittenOut) or written_out_without_rounding(each.form) for each in affines)
 
     @property
     def affines(self) -> tuple[Affine, ...]:
