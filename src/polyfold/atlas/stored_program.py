@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.network.convolve import Window
+from polyfold.network.head import head_from, head_json
 from polyfold.program.affine import Affine, Block, Structured, WrittenOut
 from polyfold.program.changes import Change
 from polyfold.program.operators import Convolved, Matrix, Operator, Sparse
@@ -40,6 +41,7 @@ def program_text(program: Program) -> Json:
         "rounding": None if program.rounding is None else _rounding_text(program.rounding),
         "operators": parts.operators,
         "forms": parts.forms,
+        "head": head_json(program.head),
     }
 
 
@@ -59,6 +61,7 @@ def program_from(text: Json) -> Program:
         output=_affine_from(text["output"], forms, widths),
         origins=_origins_from(text["origins"]),
         rounding=_rounding_from(text),
+        head=head_from(text.get("head")),
     )
 
 

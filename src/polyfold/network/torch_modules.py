@@ -242,3 +242,25 @@ def aligned(x: torch.Tensor, axes: int) -> torch.Tensor:
 def _sides(padding: Padding) -> list[int]:
     """As torch wants it: the last axis first."""
     return [amount for sides in reversed(padding) for amount in sides]
+
+
+class ClassNumber(torch.nn.Module):  # type: ignore[misc]
+    """The place of the largest entry along an axis: the first of several, or the last."""
+
+    def __init__(self, axis: int, *, last: bool = False) -> None:
+        super().__init__()
+        self.axis, self.last = axis, last
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.shape[self.axis] - 1 - x.flip(self.axis).argmax(self.axis) if self.last else x.argmax(self.axis)
+
+    def extra_repr(self) -> str:
+        return f"axis={self.axis}{', last=True' if self.last else ''}"
+
+
+class Chosen(ClassNumber):
+    """1 at the place of the largest entry along an axis, 0 elsewhere."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        places = super().forward(x).unsqueeze(self.axis)
+        return torch.zeros_like(x).scatter(self.axis, places, 1.0)

@@ -11,7 +11,7 @@ their constants one is read from a gate that always puts out 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -148,7 +148,13 @@ class _Writer:
         if isinstance(output, Structured):
             output = Structured(output.form, output.bias, tuple(self._widths))
         origins = _ClassOrigins(self._program, tuple(self._names))
-        return Program(self._program.input_dim, tuple(self._stages), output, origins, rounding_of(self._program))
+        return replace(
+            self._program,
+            stages=tuple(self._stages),
+            output=output,
+            origins=origins,
+            rounding=rounding_of(self._program),
+        )
 
     def _constants(self, matches: Sequence[_Match]) -> tuple[Array, Array]:
         """What is added for the challengers, and for the others."""

@@ -18,6 +18,7 @@ import numpy as np
 from polyfold.errors import ShapeError
 from polyfold.exact.rational_arrays import Rationals, are_floats, nearest, product, rationals
 from polyfold.network.graph import Network, Port
+from polyfold.network.head import Head
 from polyfold.network.ops import Shape
 from polyfold.program.changes import Change, added, upwards
 from polyfold.program.fold import fold
@@ -26,7 +27,7 @@ from polyfold.program.operators import Operator
 from polyfold.program.origins import GateOrigin, OriginGroup
 from polyfold.program.program import Program, Stage
 from polyfold.program.rational_rows import RationalRows, padded
-from polyfold.program.rounding import Rounding
+from polyfold.program.rounding import Rounding, own_changes
 from polyfold.program.rows import Array, Index, frozen
 from polyfold.program.writer import Writer
 
@@ -62,7 +63,7 @@ class Frame:
     inputs: tuple[Port, ...]
     outputs: tuple[tuple[str, Shape], ...]
     source: str = "arrays"
-    stripped: tuple[str, ...] = ()
+    head: Head | None = None
     feeds: dict[str, str] = field(default_factory=dict)
     """The node that each switching node reads, by names."""
     neighbours: tuple[str, ...] = ()
@@ -162,12 +163,14 @@ class ExactProgram:
             for stage in self.stages
         )
         origins = tuple(origin for stage in self.stages for origin in stage.origins)
-        return Program(self.input_dim, stages, self.output.affine(widths), origins, rounding)
+        return Program(self.input_dim, stages, self.output.affine(widths), origins, rounding, self.frame.head)
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over all coefficients: names the function."""
+        """SHA-256 over all coefficients and the head: names the function."""
         hasher = hashlib.sha256()
+        if self.frame.head is not None:
+            hasher.update(self.frame.head.text.encode())
         for number, rows in enumerate(self.affines):
             arrays = [(f"{number}:{source}", matrix) for source, matrix in rows.terms.items()] + [
                 (f"{number}", rows.bias)
@@ -202,7 +205,7 @@ def lower_exactly(network: Network | ExactProgram, *, salt: bytes = b"") -> Exac
 def from_program(program: Program) -> ExactProgram:
     """A program's coefficients, as they are."""
     ends = program.first_gate
-    changes = (None,) * len(program.affines) if program.rounding is None else program.rounding.changes
+    changes = own_changes(program)
     widths = [program.input_dim, *(stage.width for stage in program.stages)]
     sources = [RationalRows.entries(source, 0, width) for source, width in enumerate(widths)]
     stages = tuple(
@@ -217,6 +220,7 @@ def from_program(program: Program) -> ExactProgram:
     frame = Frame(
         (Port("input", (program.input_dim,)),),
         (("output", (program.output_dim,)),),
+        head=program.head,
         neighbours=() if program.rounding is None else program.rounding.why,
     )
     output = _settled(fold(program.output, sources, _RowTerms()), widths)
@@ -314,6 +318,6 @@ def _frame(network: Network) -> Frame:
         network.inputs,
         tuple((name, network.shapes[name]) for name in network.outputs),
         network.source,
-        network.stripped,
+        network.head,
         {node.name: node.inputs[0] for node in network.nodes},
     )

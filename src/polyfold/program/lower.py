@@ -7,7 +7,7 @@ walks it in rationals.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 
 import numpy as np
@@ -39,7 +39,7 @@ from polyfold.program.expression import Expression
 from polyfold.program.numbers import normalisation
 from polyfold.program.operators import Convolved
 from polyfold.program.program import Program, Stage
-from polyfold.program.rounding import Rounding
+from polyfold.program.rounding import Rounding, own_changes
 from polyfold.program.rows import Index, Rows
 from polyfold.program.structured_expression import StructuredExpression
 from polyfold.program.tournament import tournament
@@ -61,7 +61,7 @@ def lower(network: Network, *, structured: bool | None = None) -> Program:
     if structured is None:
         structured = any(_stays_structured(network, node) for node in network.nodes)
     writer = Writer(StructuredExpression if structured else Expression)
-    return writer.finish(network.input_dim, write(network, writer))
+    return replace(writer.finish(network.input_dim, write(network, writer)), head=network.head)
 
 
 def write(network: Network, writer: Writer) -> Rows:
@@ -92,12 +92,13 @@ def written_out(program: Program) -> Program:
     if program.written_out:
         return program
     stages = tuple(Stage(stage.affine.written_out(), stage.slope_on, stage.slope_off) for stage in program.stages)
-    return Program(program.input_dim, stages, program.output.written_out(), program.origins, _rounding_too(program))
+    return Program(
+        program.input_dim, stages, program.output.written_out(), program.origins, _rounding_too(program), program.head
+    )
 
 
 def _rounding_too(program: Program) -> Rounding | None:
     """What a program's coefficients have moved by when they are written out."""
-    before = program.rounding or Rounding((), (None,) * len(program.affines))
     more = [_written_out_change(affine) for affine in program.affines]
     why = tuple(
         f"stage {number + 1}: products of linear steps" if number < len(program.stages) else "the output: products"
@@ -106,7 +107,8 @@ def _rounding_too(program: Program) -> Rounding | None:
     )
     if program.rounding is None and not why:
         return None
-    return Rounding((*before.why, *why), tuple(map(added, zip(before.changes, more, strict=True))))
+    known = () if program.rounding is None else program.rounding.why
+    return Rounding((*known, *why), tuple(map(added, zip(own_changes(program), more, strict=True))))
 
 
 def _written_out_change(affine: Affine) -> Change | None:

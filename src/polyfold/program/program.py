@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.network.head import Head
 from polyfold.network.html_table import InNotebooks
 from polyfold.program.affine import Affine, WrittenOut
 from polyfold.program.origins import GateOrigin
@@ -54,6 +55,7 @@ class Program(InNotebooks):
 
     Where `rounding` is None, the program is the network's function to the last digit. Else it is a neighbour, because
     the network's own numbers lead to coefficients that are no floats; `rounding` says where and by how much at most.
+    Its outputs are scores, if the model has a `head`.
     """
 
     input_dim: int
@@ -61,6 +63,7 @@ class Program(InNotebooks):
     output: Affine
     origins: Sequence[GateOrigin]
     rounding: Rounding | None = None
+    head: Head | None = None
 
     @property
     def rounded(self) -> bool:
@@ -135,12 +138,14 @@ class Program(InNotebooks):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over all coefficients: names the function that an atlas speaks of."""
+        """SHA-256 over all coefficients and the head: names the function that an atlas speaks of."""
         hasher = hashlib.sha256()
         for stage in self.stages:
             stage.affine.update(hasher)
             hasher.update(stage.slope_on.tobytes() + stage.slope_off.tobytes())
         self.output.update(hasher)
+        if self.head is not None:
+            hasher.update(self.head.text.encode())
         return hasher.hexdigest()
 
 

@@ -73,6 +73,16 @@ def rounding_of(program: Program) -> Rounding | None:
     return Rounding(program.rounding.why, program.rounding.changes, program.rounding.of or program)
 
 
+def own_changes(program: Program) -> tuple[Change | None, ...]:
+    """What the coefficients of a program's own stages and output have moved by; infinite where only the outputs'
+    distance is known."""
+    if program.rounding is None:
+        return (None,) * len(program.affines)
+    if program.rounding.of is None:
+        return program.rounding.changes
+    return tuple(Change({}, np.full(len(affine.bias), np.inf)) for affine in program.affines)
+
+
 def distance(program: Program, reach: Array) -> Array:
     """How far the outputs can be from those of the network's own numbers, where |x_i| <= reach_i.
 

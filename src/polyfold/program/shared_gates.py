@@ -37,7 +37,14 @@ def without_repeats(program: Program) -> Program:
         origins += [program.origins[program.first_gate[number] + gate] for gate in kept]
         for reader in readers:
             reader.keep(number + 1, kept)
-    return Program(program.input_dim, tuple(stages), drafts[-1].frozen(None), tuple(origins), rounding_of(program))
+    return Program(
+        program.input_dim,
+        tuple(stages),
+        drafts[-1].frozen(None),
+        tuple(origins),
+        rounding_of(program),
+        program.head,
+    )
 
 
 class _Draft:

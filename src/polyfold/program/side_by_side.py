@@ -13,12 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.errors import ShapeError, how_many
+from polyfold.network.head import joined as joined_heads
 from polyfold.program.affine import Affine, Block, Structured, WrittenOut
 from polyfold.program.changes import Change
 from polyfold.program.changes import stacked as stacked_changes
 from polyfold.program.origins import GateOrigin, Origins
 from polyfold.program.program import Program, Stage
-from polyfold.program.rounding import Rounding
+from polyfold.program.rounding import Rounding, own_changes
 from polyfold.program.steps import with_parts
 from polyfold.program.structured import Entries, Form, Stacked
 
@@ -52,7 +53,12 @@ def side_by_side(a: Program, b: Program) -> Program:
         for k in range(depth)
     )
     return Program(
-        a.input_dim, stages, joined([a.output, b.output], widths), _Origins(a, b, depth), _both_rounded(a, b, depth)
+        a.input_dim,
+        stages,
+        joined([a.output, b.output], widths),
+        _Origins(a, b, depth),
+        _both_rounded(a, b, depth),
+        joined_heads(a.head, a.output_dim, b.head, b.output_dim),
     )
 
 
@@ -62,7 +68,7 @@ def _both_rounded(a: Program, b: Program, depth: int) -> Rounding | None:
         return None
 
     def changes(program: Program) -> list[tuple[Change | None, int]]:
-        own = program.rounding.changes if program.rounding is not None else (None,) * len(program.affines)
+        own = own_changes(program)
         found = [(change, len(affine.bias)) for change, affine in zip(own, program.affines, strict=True)]
         return [*found[:-1], *[(None, 0)] * (depth + 1 - len(found)), found[-1]]
 

@@ -23,6 +23,7 @@ from polyfold.analyses.equivalence.by_cells import cell_by_cell
 from polyfold.analyses.equivalence.clock import Clock
 from polyfold.analyses.equivalence.paired import Paired
 from polyfold.analyses.equivalence.result import Difference, Equivalence, Verdict, in_digits
+from polyfold.analyses.equivalence.rows import Rows
 from polyfold.analyses.equivalence.search import Search
 from polyfold.analyses.place import Place, place_of
 from polyfold.atlas.certificate import Certificate, Check
@@ -106,7 +107,16 @@ def equivalent(
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"), reporter(progress) as report:
         place = place_of(resolve_domain(domain, first.input_dim))
         return _Decision(
-            first, second, place, within, max_seconds, max_cells, threads, report, _alike(one, other)
+            first,
+            second,
+            Rows.plain(first.output_dim),
+            place,
+            within,
+            max_seconds,
+            max_cells,
+            threads,
+            report,
+            _alike(one, other),
         ).run()
 
 
@@ -166,6 +176,7 @@ class _Decision:
         self,
         first: Program,
         second: Program,
+        rows: Rows,
         place: Place,
         tolerance: Fraction,
         max_seconds: float | None,
@@ -174,10 +185,11 @@ class _Decision:
         report: Progress,
         alike: bool,
     ) -> None:
-        self._first, self._second, self._place, self._tolerance = first, second, place, tolerance
+        self._first, self._second, self._rows = first, second, rows
+        self._place, self._tolerance = place, tolerance
         self._given_seconds, self._max_cells, self._threads, self._report = max_seconds, max_cells, threads, report
         self._clock = Clock(DEFAULT_SECONDS if max_seconds is None else max_seconds)
-        self._known = [Difference(Fraction(0), inf)] * first.output_dim
+        self._known = [Difference(Fraction(0), inf)] * len(rows)
         self._paired: Paired | None = None
         self._certificate: Certificate | None = None
         self._method = "nothing decided it"
@@ -190,7 +202,7 @@ class _Decision:
         """Try one proof after the other."""
         if self._one_form():
             return self._result()
-        self._search = Search(self._first, self._second, self._place, self._tolerance)
+        self._search = Search(self._first, self._second, self._rows, self._place, self._tolerance)
         self._search.run(self._clock.at_most(min(self._clock.max_seconds / 4, _SECONDS_FOR_POINTS)).may_go_on)
         self._learn(self._search.found, "a point where they differ, computed exactly")
         self._bound()
@@ -269,7 +281,7 @@ class _Decision:
         programs = (self._first, self._second)
         if sum(coefficients(program) for program in programs) > _MOST_RATIONALS:
             self._no_bounds = f"no bounds were tried: there are more than {_MOST_RATIONALS:,} coefficients"
-            return self._first.digest == self._second.digest and self._same("the networks have the same coefficients")
+            return self._same_coefficients and self._same("the networks have the same coefficients")
         atoms = Atoms(self._first.input_dim, self._clock.at_most(self._clock.max_seconds / 2).may_go_on)
         try:
             first = atoms.outputs_of(self._first)
@@ -278,10 +290,11 @@ class _Decision:
         except TooLongError:
             self._no_bounds = "no bounds were tried: writing both networks in one form took half of the time"
             return False
+        first, second = self._rows.of_combinations(first, second)
         if first == second:
             return self._same(
                 f"{self._first.gates:,} and {self._second.gates:,} gates become {how_many(len(atoms.rows), 'atom')}, "
-                f"and {how_many(len(first), 'output')} the same combinations of them"
+                f"and {how_many(len(first), 'value')} that are compared the same combinations of them"
             )
         size = len(atoms.rows) * (len(atoms.rows) + self._first.input_dim)
         if size > _MOST_ENTRIES:
@@ -292,9 +305,14 @@ class _Decision:
             self._paired = Paired(atoms, in_first, first, second, self._place.domain)
         return False
 
+    @property
+    def _same_coefficients(self) -> bool:
+        scores = (replace(program, head=None).digest for program in (self._first, self._second))
+        return self._rows.first == self._rows.second and len(set(scores)) == 1
+
     def _same(self, detail: str) -> bool:
         method = "both networks have one common form"
-        same = [Difference(Fraction(0), Fraction(0))] * self._first.output_dim
+        same = [Difference(Fraction(0), Fraction(0))] * len(self._rows)
         self._learn(
             same, method, self._proof(method, "the outputs are the same combinations of the same atoms", detail)
         )
@@ -339,6 +357,7 @@ class _Decision:
             clock = clock.at_most(self._clock.left / 2)
         cells = cell_by_cell(
             joint,
+            self._rows,
             self._place,
             self._tolerance,
             clock,
