@@ -17,9 +17,11 @@ from flint import fmpq
 
 from polyfold.exact.rational import rational
 from polyfold.program.affine import Affine
+from polyfold.program.exact_program import ExactProgram
 from polyfold.program.fold import fold
 from polyfold.program.operators import Operator
 from polyfold.program.program import Program
+from polyfold.program.rational_rows import RationalRows
 
 # Index 0 is the constant 1, then come the inputs, then the atoms.
 Combination = dict[int, fmpq]
@@ -52,14 +54,29 @@ class Atoms:
         """The index of the first atom."""
         return 1 + self.input_dim
 
-    def outputs_of(self, program: Program) -> list[Combination]:
+    def outputs_of(self, program: Program | ExactProgram) -> list[Combination]:
         """A network's outputs as combinations; its atoms are added."""
         sources = [[{1 + i: _ONE} for i in range(self.input_dim)]]
+        if isinstance(program, ExactProgram):
+            for exact in program.stages:
+                values = self._sums(exact.rows, sources)
+                slopes = zip(values, exact.slope_on.tolist(), exact.slope_off.tolist(), strict=True)
+                sources.append([self._switched(z, on, off) for z, on, off in slopes])
+            return self._sums(program.output, sources)
         for stage in program.stages:
             on, off = ([rational(s) for s in slopes.tolist()] for slopes in (stage.slope_on, stage.slope_off))
             values = self._values(stage.affine, sources)
             sources.append([self._switched(z, on[i], off[i]) for i, z in enumerate(values)])
         return self._values(program.output, sources)
+
+    def _sums(self, rows: RationalRows, sources: list[list[Combination]]) -> list[Combination]:
+        found = []
+        for i, bias in enumerate(rows.bias.tolist()):
+            terms = [(bias, {0: _ONE})] if bias else []
+            for source, matrix in rows.terms.items():
+                terms += [(factor, sources[source][j]) for j, factor in enumerate(matrix[i].tolist()) if factor]
+            found.append(self.added(terms))
+        return found
 
     def _values(self, affine: Affine, sources: list[list[Combination]]) -> list[Combination]:
         return fold(affine, sources, _CombinationTerms(self.added))

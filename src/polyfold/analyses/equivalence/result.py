@@ -68,8 +68,10 @@ class Equivalence(InNotebooks):
     the networks are proved to be equal: ask for the verdict where "different" and "unknown" are not the same to you.
     `by_output` says for every output what is known about the largest difference; `max_difference`, `upper` and `point`
     are those of all outputs together. `certificate` says what a proof of equality or of the exact maximum rests on;
-    there is none where a single point decides. `rounded`: the programs that were compared may differ from the networks
-    by the rounding of linear steps that were put together; "equal" is then not said without a tolerance.
+    there is none where a single point decides. All of this speaks of the networks' own numbers in real arithmetic.
+    `rounded`: some of these are irrational, or there are too many for rationals, so that others stood for them; bounds
+    then have room for that, and `largest` is a lower bound at `point`. `hint` names the constants that differ where
+    networks are the same in everything else.
     """
 
     verdict: Verdict
@@ -80,6 +82,7 @@ class Equivalence(InNotebooks):
     stopped_by: str | None
     seconds: float
     rounded: bool = False
+    hint: str | None = None
 
     def __bool__(self) -> bool:
         return self.verdict == "equal"
@@ -91,8 +94,9 @@ class Equivalence(InNotebooks):
             "different": f"DIFFERENT{within}, proved",
             "unknown": f"UNKNOWN whether they are equal{within} (which counts as False)",
         }[self.verdict]
+        hint = f"; {self.hint}" if self.hint else ""
         stopped = f"; stopped by {self.stopped_by}" if self.stopped_by else ""
-        return f"Equivalence: {said}; largest difference {self.worst}; {self.method}{stopped}; {self.seconds:.3g} s"
+        return f"Equivalence: {said}; largest difference {self.worst}; {self.method}{stopped}{hint}; {self.seconds:.3g} s"
 
     @property
     def worst(self) -> Difference:
@@ -157,6 +161,7 @@ class Equivalence(InNotebooks):
             else [{"name": c.name, "passed": c.passed, "detail": c.detail} for c in self.certificate.checks],
             "stopped_by": self.stopped_by,
             "rounded": self.rounded,
+            "hint": self.hint,
             "seconds": self.seconds,
         }
 

@@ -44,7 +44,9 @@ def in_head(
     return moved_behind_head(site, x, lambda where, value: reading.handler(where, value, *args[1:], **kwargs))
 
 
-def _head_op(site: TorchSite, x: Value, kind: Kind, tap: str, options: Sequence[Any], more: Mapping[str, Any]) -> Value:
+def _head_op(
+    site: TorchSite, x: Value, kind: Kind, tap: str, options: Sequence[Any], more: Mapping[str, Any]
+) -> Value:
     if kind in ELEMENTWISE:
         return into_head(site, x, kind, (), tap)
     dim = more.get("dim", options[0] if options else None)
