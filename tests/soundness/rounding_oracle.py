@@ -10,7 +10,6 @@ from fractions import Fraction
 from math import isqrt
 
 import numpy as np
-import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 DIGITS = 600

@@ -18,6 +18,10 @@ from soundness.rounding_oracle import apart, onnx_model, outputs
 onnx = pytest.importorskip("onnx")
 BOX = (-2.0, 2.0)
 RELU = ("relu",)
+KINDS = (
+    *("cancel", "divide", "divided", "reciprocal", "factor", "mean", "mean rounded", "pool", "pool rounded"),
+    *("normal", "normal bit", "normal multiple", "chain", "chain bit"),
+)
 
 
 def linear(weight, bias=None):
@@ -35,10 +39,7 @@ def random_pair(rng):
     width = int(rng.integers(1, 4))
     weight, bias = rng.normal(size=(3, width)), rng.normal(size=3)
     ending = [RELU, linear(rng.normal(size=(2, 3)), rng.normal(size=2))]
-    kind = rng.choice(
-        ["cancel", "divide", "divided", "factor", "mean", "mean rounded", "pool", "pool rounded", "normal", "normal bit",
-         "normal multiple", "chain", "chain bit", "reciprocal"]
-    )  # fmt: skip
+    kind = rng.choice(KINDS)
     divisor = rng.choice([3.0, 7.0, 10.0, 49.0, 1.1], size=3).tolist()
     start = linear(weight, bias)
     if kind == "cancel":

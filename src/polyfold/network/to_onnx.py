@@ -184,7 +184,7 @@ def _(op: Scale, place: _Place, reads: Sequence[_Tensor]) -> None:
 def _(op: Normalise, place: _Place, reads: Sequence[_Tensor]) -> None:
     numbers = [place.numbers(name, getattr(op, name)) for name in ("gamma", "beta", "mean", "variance")]
     epsilon = op.epsilon
-    if np.float32(epsilon) != epsilon:
+    if float(np.float32(epsilon)) != epsilon:
         # The attribute is a float32: another number is added in the model itself.
         numbers[-1] = place.step("positive", "Add", numbers[-1], place.numbers("epsilon", epsilon))
         epsilon = 0.0

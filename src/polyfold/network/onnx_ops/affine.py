@@ -13,6 +13,7 @@ from polyfold.network import compose, products, reductions
 from polyfold.network.builder import Operand, Site, Value
 from polyfold.network.choose import Comparison, keep
 from polyfold.network.onnx_ops.site import ONNX_OPS, OnnxSite, axes_without_batch, operand, reduced_axes, text
+from polyfold.network.unrounded_sums import variance_and_epsilon
 
 handles = ONNX_OPS.family("Affine maps")
 
@@ -150,8 +151,8 @@ def _batch_norm(
         site.refuse("it normalises by the batch's own statistics (training_mode=1)")
     if x.rank < 2 or any(isinstance(part, Value) for part in (gamma, beta, mean, variance)):
         site.refuse("its input must be (batch, channels, ...) and its numbers constant")
-    numbers = [np.asarray(part, dtype=np.float64) for part in (gamma, beta, mean, variance)]
-    return compose.batch_norm(site, x, numbers[0], numbers[1], numbers[2], numbers[3], epsilon)
+    scale, offset, centre = (np.asarray(part, dtype=np.float64) for part in (gamma, beta, mean))
+    return compose.batch_norm(site, x, scale, offset, centre, *variance_and_epsilon(variance, epsilon))
 
 
 @handles("ReduceSum", "ReduceMean", becomes="`Linear`", limits="not over an open batch axis")
