@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -200,6 +201,50 @@ def test_what_was_rounded_is_kept_with_an_atlas(tmp_path):
     assert again.program.rounding.words() == atlas.program.rounding.words()
     reach = np.ones(2)
     assert again.program.distance(reach).tolist() == atlas.program.distance(reach).tolist()
+
+
+def test_fractions_as_weights_are_kept():
+    third = [([[Fraction(1, 3)]], [Fraction(1, 7)]), ([[3]], [Fraction(-3, 7)])]
+    found = pf.equivalent(third, [([[1.0]], [0.5]), ([[1.0]], [-0.5])], pf.box(0, 1))
+    assert found.verdict == "equal"
+    rounded = pf.equivalent([([[1 / 3]], [0.0])], [([[Fraction(1, 3)]], [0])], pf.box(0, 1))
+    assert rounded.verdict == "different"
+    assert rounded.max_difference == abs(Fraction(1 / 3) - Fraction(1, 3)) * rounded.point[0]
+    assert pf.equivalent([([[Decimal("0.1")]], [0])], [([[Fraction(1, 10)]], [0])]).verdict == "equal"
+    assert pf.equivalent([([[Decimal("0.1")]], [0])], [([[0.1]], [0.0])]).verdict == "different"
+
+
+def test_fractions_as_bounds_and_tolerances_are_kept():
+    """x and relu(x - 1/3) + 1/3 are the same beyond a third, and a bit before it they are not."""
+    bent = [([[1]], [Fraction(-1, 3)]), ([[1]], [Fraction(1, 3)])]
+    straight = [([[1.0]], [0.0])]
+    assert pf.equivalent(bent, straight, pf.box(Fraction(1, 3), 1)).verdict == "equal"
+    below = float(np.nextafter(1 / 3, 0))
+    assert Fraction(below) < Fraction(1, 3)
+    assert pf.equivalent(bent, straight, pf.box(below, 1)).verdict == "different"
+    ends = pf.polytope([[Fraction(-1), 0], [1, 0], [0, 1], [0, -1]], [Fraction(-1, 3), 1, 1, 1])
+    assert len(pf.unfold([([[3, 0]], [-1]), ([[1.0]], [0.0])], ends)) == 1
+    half = [([[1.0]], [0.0])], [([[1.0]], [Fraction(1, 3)])]
+    assert pf.equivalent(*half, pf.box(-1, 1), tolerance=Fraction(1, 3)).verdict == "equal"
+    assert pf.equivalent(*half, pf.box(-1, 1), tolerance=Fraction(1, 3) - Fraction(1, 10**30)).verdict == "different"
+
+
+@pytest.mark.parametrize("bad", ["1/3", 1j, None, object(), float("nan")])
+def test_what_is_no_real_number_is_refused(bad):
+    with pytest.raises(pf.errors.PolyfoldError):
+        pf.load([([[bad]], [0.0])])
+    with pytest.raises(pf.errors.PolyfoldError):
+        pf.unfold([([[1.0]], [0.0])], pf.box(bad, 1))
+
+
+def test_numbers_longer_than_floats_are_kept_or_refused():
+    long = np.longdouble(1) + np.longdouble(2) ** -60
+    with pytest.raises(pf.errors.NetworkError, match="cannot be kept exactly"):
+        pf.load([([[long]], [0.0])])
+    with pytest.raises(pf.errors.NetworkError, match="53 bits"):
+        pf.load([([[Fraction(1, 3), Fraction(2**60 + 1)]], [0])])
+    with pytest.raises(pf.errors.DomainError, match="would be rounded"):
+        pf.unfold([([[1.0, 1.0]], [0.0])], pf.slice_of([Fraction(1, 3), 0], [[1], [0]]))
 
 
 def test_ordinary_networks_are_not_rounded():

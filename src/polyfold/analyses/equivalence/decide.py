@@ -10,7 +10,7 @@ import hashlib
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING
+from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from math import inf
 from numbers import Real
@@ -168,9 +168,9 @@ def _check_shapes(a: _Read, b: _Read) -> None:
 
 def _tolerance(tolerance: Any) -> Fraction:
     try:
-        if isinstance(tolerance, bool) or not isinstance(tolerance, Real):
+        if isinstance(tolerance, bool) or not isinstance(tolerance, Real | Decimal):
             raise TypeError
-        found = Fraction(tolerance) if isinstance(tolerance, int | Fraction) else Fraction(float(tolerance))
+        found = Fraction(*tolerance.as_integer_ratio())  # type: ignore[union-attr]
     except (TypeError, ValueError, OverflowError):
         raise PolyfoldError(f"tolerance={tolerance!r} must be a finite number, 0 or larger") from None
     if found < 0:
@@ -371,7 +371,10 @@ class _Decision:
         if self._place.domain.dim > _MANY_DIMENSIONS and gates > _FEW_GATES:
             self._stopped_by = self._stopped_by or "the number of dimensions: cells were not listed"
             return
-        joint = side_by_side(self._first, self._second)
+        multiples = self._sides.multiples
+        programs = (self._first, self._second) if multiples is None else multiples.programs
+        factor = Fraction(1) if multiples is None else Fraction(int(multiples.factor.p), int(multiples.factor.q))
+        joint = side_by_side(*programs)
         if not joint.written_out and not beyond_core(joint, self._place.domain):
             self._stopped_by = self._stopped_by or "the networks' size: cells were not listed"
             return
@@ -384,7 +387,7 @@ class _Decision:
             joint,
             self._rows,
             self._place,
-            self._tolerance,
+            self._tolerance * factor,
             clock,
             DEFAULT_CELLS if self._max_cells is None else self._max_cells,
             self._threads,
@@ -395,6 +398,9 @@ class _Decision:
             return
         self._stopped_by = None if cells.stopped_by is None else _limit(cells.stopped_by, self._given_seconds, None)
         method = f"cell by cell: {how_many(cells.cells, 'cell')} of both networks together, certified"
+        if multiples is not None:
+            self._learn([one.over(factor) for one in cells.by_output], method, cells.certificate)
+            return
         if not any(one.upper for one in cells.by_output) and any(self._sides.slack("program")):
             self._equal_but_rounded = "their programs are equal, and may have been rounded to that; give a tolerance"
         self._learn(self._sides.confirmed(cells.by_output), method, cells.certificate)

@@ -51,6 +51,10 @@ class Difference:
         best = self if (self.largest, self.point is not None) >= (other.largest, other.point is not None) else other
         return replace(best, upper=min(self.upper, other.upper))
 
+    def over(self, factor: Fraction) -> Difference:
+        """The difference, if this is a multiple of it."""
+        return Difference(*(size / factor if size < inf else inf for size in (self.largest, self.upper)), self.point)
+
     def __str__(self) -> str:
         if self.largest == inf:
             return "infinite"

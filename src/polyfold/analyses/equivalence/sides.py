@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
 from polyfold.analyses.equivalence.exact_passes import outputs_at
+from polyfold.analyses.equivalence.in_floats import Multiplied, multiplied
 from polyfold.analyses.equivalence.result import Difference, Point, Size, as_float
 from polyfold.analyses.equivalence.rows import Rows
 from polyfold.analyses.place import Place
@@ -24,7 +26,7 @@ from polyfold.atlas.problem import coefficients
 from polyfold.exact.rounding import TINY, relative
 from polyfold.network.graph import Network
 from polyfold.network.ops import Linear
-from polyfold.program.exact_program import ExactProgram, lower_exactly
+from polyfold.program.exact_program import ExactProgram, from_program, lower_exactly
 from polyfold.program.in_rationals import evaluate_exactly
 from polyfold.program.lower import written_out
 from polyfold.program.program import Program
@@ -132,6 +134,15 @@ class Sides:
         reach = np.abs(domain.origin) + np.abs(domain.basis) @ box.reach
         return reach * (1 + relative(domain.dim + 4)) + TINY
 
+    @cached_property
+    def multiples(self) -> Multiplied | None:
+        """Both networks in floats after all, up to a factor of their outputs, where programs are rounded; None if that
+        is not to be had."""
+        if not self.are_exact or not any(side.program.rounded for side in self.both):
+            return None
+        exact = [side.truth if isinstance(side.truth, ExactProgram) else _in_rationals(side) for side in self.both]
+        return None if None in exact else multiplied(*exact)
+
     def gaps_at(self, u: Array, point: Point) -> list[Fraction]:
         """What each row is at least, in size, at a float point of parameters, which is that input."""
         found = [side.outputs_at(self.place.domain, u, point) for side in self.both]
@@ -180,6 +191,11 @@ def side_of(network: Network | Program, program: Program, salt: bytes, *, matric
 def _is_small(network: Network, program: Program) -> bool:
     products = sum(node.op.weight.size for node in network.nodes if isinstance(node.op, Linear)) * network.input_dim
     return coefficients(program) <= MOST_RATIONALS and products <= _MOST_PRODUCTS
+
+
+def _in_rationals(side: Side) -> ExactProgram | None:
+    assert isinstance(side.truth, Program)
+    return from_program(side.truth) if coefficients(side.truth) <= MOST_RATIONALS else None
 
 
 def _distance(truth: Program | ExactProgram, reach: Array) -> Array:
