@@ -348,7 +348,7 @@ def _numbers(value: Any, name: str) -> Array:
     if is_exact(array):
         first = next(each for each in array.ravel() if float(each) != each)
         raise DomainError(f"{name} holds {first}, which is no float and would be rounded: give floats that are near it")
-    return array
+    return np.asarray(array, dtype=np.float64)
 
 
 def _exact_numbers(value: Any, name: str) -> Any:

@@ -86,7 +86,7 @@ def _fraction(value: Any) -> Fraction | float:
     if isinstance(value, np.bool_ | Integral):
         return Fraction(int(value))
     if isinstance(value, Rational):
-        return Fraction(value.numerator, value.denominator)
+        return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, float | np.floating | Decimal):
         return Fraction(*value.as_integer_ratio()) if np.isfinite(float(value)) else float(value)
     raise TypeError(f"{value!r} is no real number")

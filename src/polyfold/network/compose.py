@@ -198,13 +198,11 @@ def batch_norm(
     """Batch normalisation in evaluation mode; channels are the first axis behind the batch axis."""
     if (variance + epsilon <= 0).any():
         site.refuse(f"it takes the root of {float((variance + epsilon).min()):g}, its variance plus epsilon")
-    arrays = (
-        np.ones_like(mean) if gamma is None else gamma,
-        np.zeros_like(mean) if beta is None else beta,
-        mean,
-        variance,
-    )
-    op = Normalise(*(constant(array) for array in arrays), epsilon=float(epsilon))
+    factor = np.ones_like(mean) if gamma is None else gamma
+    offset = np.zeros_like(mean) if beta is None else beta
+    op = Normalise(constant(factor), constant(offset), constant(mean), constant(variance), float(epsilon))
+    if not all(np.isfinite(each).all() for each in op.folded):
+        site.refuse("its numbers, put together, are larger than all floats, or none")
     if x.batched:
         return site.emit(op, x)
     turned = rearrange(site, x, np.moveaxis(positions(x.shape), 1, 0), part="turned")

@@ -80,7 +80,7 @@ def _pair(layer: Any, k: int) -> tuple[Array, Array]:
     return weight, bias
 
 
-def _numbers(part: Any, place: str) -> Array:
+def _numbers(part: Any, place: str) -> Any:
     try:
         array = as_given(part)
         return array if is_exact(array) else constant(array)

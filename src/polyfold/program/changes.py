@@ -125,7 +125,7 @@ class Largest:
         return np.zeros(count)
 
     def through(self, operator: Operator, value: Array) -> Array:
-        return operator.changed(np.abs).apply(value[None])[0]
+        return np.asarray(operator.changed(np.abs).apply(value[None])[0])
 
     def scaled(self, factor: Array, value: Array) -> Array:
         return value * np.abs(factor)

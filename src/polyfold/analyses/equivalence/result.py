@@ -53,7 +53,8 @@ class Difference:
 
     def over(self, factor: Fraction) -> Difference:
         """The difference, if this is a multiple of it."""
-        return Difference(*(size / factor if size < inf else inf for size in (self.largest, self.upper)), self.point)
+        largest, upper = (Fraction(size) / factor if size < inf else inf for size in (self.largest, self.upper))
+        return Difference(largest, upper, self.point)
 
     def __str__(self) -> str:
         if self.largest == inf:

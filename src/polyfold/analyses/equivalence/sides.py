@@ -140,8 +140,10 @@ class Sides:
         is not to be had."""
         if not self.are_exact or not any(side.program.rounded for side in self.both):
             return None
-        exact = [side.truth if isinstance(side.truth, ExactProgram) else _in_rationals(side) for side in self.both]
-        return None if None in exact else multiplied(*exact)
+        first, second = (
+            side.truth if isinstance(side.truth, ExactProgram) else _in_rationals(side.truth) for side in self.both
+        )
+        return None if first is None or second is None else multiplied(first, second)
 
     def gaps_at(self, u: Array, point: Point) -> list[Fraction]:
         """What each row is at least, in size, at a float point of parameters, which is that input."""
@@ -193,9 +195,8 @@ def _is_small(network: Network, program: Program) -> bool:
     return coefficients(program) <= MOST_RATIONALS and products <= _MOST_PRODUCTS
 
 
-def _in_rationals(side: Side) -> ExactProgram | None:
-    assert isinstance(side.truth, Program)
-    return from_program(side.truth) if coefficients(side.truth) <= MOST_RATIONALS else None
+def _in_rationals(program: Program) -> ExactProgram | None:
+    return from_program(program) if coefficients(program) <= MOST_RATIONALS else None
 
 
 def _distance(truth: Program | ExactProgram, reach: Array) -> Array:
