@@ -51,6 +51,7 @@ from polyfold.atlas.patterns import PatternIndex, unpack
 from polyfold.atlas.problem import beyond_core
 from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational
+from polyfold.network.head import behind
 from polyfold.network.html_table import html_table
 from polyfold.program.program import Program
 
@@ -161,7 +162,7 @@ class Atlas:
             "cells": f"{len(self):,} ({int(self.bounded.sum()):,} bounded)",
             "facets": f"{self.inner_facets:,} between cells, {self.boundary_facets:,} on the domain's boundary",
             "gates": f"{self.gates:,} in {how_many(len(self.program.stages), 'stage')}",
-            "inputs, outputs": f"{self.program.input_dim}, {self.outputs}",
+            "inputs, outputs": f"{self.program.input_dim}, {self.outputs}{behind(self.program.head)}",
             "domain": self.domain.describe(),
             "certificate": str(self.certificate),
         }

@@ -1,4 +1,4 @@
-"""How readers take a softmax, a sigmoid or an argmax into the head, and what may follow it: reshaping, and nothing else."""
+"""How readers take a softmax, a sigmoid or an argmax into the head. Only reshaping may follow it."""
 
 from __future__ import annotations
 

@@ -326,9 +326,7 @@ class _Reader:
                     found[node.name] = known[node]
                 for earlier in finished:
                     del known[earlier]
-        columns = [
-            found[name].double().movedim(axis, 0).reshape(len(points), -1).numpy() for name, axis in wanted
-        ]
+        columns = [found[name].double().movedim(axis, 0).reshape(len(points), -1).numpy() for name, axis in wanted]
         return np.concatenate(columns, axis=1)
 
     def _outputs(self) -> list[Any]:

@@ -85,7 +85,8 @@ class HeadOp:
     def __call__(self, values: Array) -> Array:
         """The op in floats, on rows (n, reads)."""
         z = values.reshape(len(values), *self.groups)
-        return _EVALUATED[self.kind](z, self.last).reshape(len(values), -1)
+        found: Array = _EVALUATED[self.kind](z, self.last).reshape(len(values), -1)
+        return found
 
     def __str__(self) -> str:
         before, length, after = self.groups
@@ -97,7 +98,7 @@ class HeadOp:
 
 
 def _largest(z: Array, last: bool) -> npt.NDArray[np.int64]:
-    return z.shape[2] - 1 - z[:, :, ::-1].argmax(axis=2) if last else z.argmax(axis=2)
+    return np.asarray(z.shape[2] - 1 - z[:, :, ::-1].argmax(axis=2) if last else z.argmax(axis=2))
 
 
 def _softmax(z: Array, last: bool) -> Array:
@@ -112,7 +113,7 @@ def _log_softmax(z: Array, last: bool) -> Array:
 
 def _hardmax(z: Array, last: bool) -> Array:
     places = np.arange(z.shape[2])[:, None]
-    return (places == _largest(z, last)[:, :, None]).astype(np.float64)
+    return np.asarray(places == _largest(z, last)[:, :, None], dtype=np.float64)
 
 
 _EVALUATED = {
@@ -264,6 +265,11 @@ def joined(one: Head | None, scores: int, other: Head | None, other_scores: int)
     return Head(
         (*((plain,) if one is None else one.outputs), *((other_plain,) if other is None else other.outputs)),
     )
+
+
+def behind(head: Head | None) -> str:
+    """Words that follow the number of outputs in a description."""
+    return "" if head is None else f" scores, behind them {head}"
 
 
 def what_it_speaks_of(head: Head | None) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from onnx import helper
 
-from polyfold.network.head import ELEMENTWISE, HeadOp, OutputHead
+from polyfold.network.head import ELEMENTWISE, Head, HeadOp, OutputHead
 from polyfold.network.onnx_graph import OnnxGraph
 from polyfold.network.ops import Shape
 
@@ -41,6 +42,22 @@ def write_head(
     if shape != head.shape:
         tensor = _reshaped(graph, tensor, head.shape, f"{tensor}.output")
     return tensor, head.shape, number
+
+
+def write_flat_head(graph: OnnxGraph, head: Head, scores: str, name: str, kind: np.dtype[Any]) -> str:
+    """Write a head behind rows of scores (rows, m); all numbers that it gives are side by side, as real numbers."""
+    parts, start = [], 0
+    for number, output in enumerate(head.outputs):
+        places = graph.constant(f"{name}.scores{number}", np.arange(start, start + output.scores))
+        part = graph.add("Gather", [scores, places], graph.free(f"{name}.part{number}"), axis=1)
+        flat = replace(output, shape=(output.outputs,))
+        tensor, _, given = write_head(graph, flat, part, (output.scores,), kind)
+        if given != kind:
+            number_type = helper.np_dtype_to_tensor_dtype(kind)
+            tensor = graph.add("Cast", [tensor], graph.free(f"{tensor}.number"), to=number_type)
+        parts.append(tensor)
+        start += output.scores
+    return graph.add("Concat", parts, graph.free(name), axis=1)
 
 
 def _written(graph: OnnxGraph, op: HeadOp, tensor: str, axis: int, name: str, kind: np.dtype[Any]) -> str:

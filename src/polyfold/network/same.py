@@ -28,7 +28,7 @@ def same_networks(a: Network, b: Network) -> bool:
 def differing_constants(a: Network, b: Network) -> tuple[str, ...] | None:
     """The numbers in which two networks differ, in words; None if they differ in more than numbers."""
     (steps, outputs), (other_steps, other_outputs) = _steps(a), _steps(b)
-    if (a.input_dim, outputs, len(steps)) != (b.input_dim, other_outputs, len(other_steps)):
+    if (a.input_dim, outputs, len(steps), a.head) != (b.input_dim, other_outputs, len(other_steps), b.head):
         return None
     names = [node.name for node in a.nodes if not isinstance(node.op, Reshape)]
     found: list[str] = []

@@ -258,6 +258,27 @@ class ClassNumber(torch.nn.Module):  # type: ignore[misc]
         return f"axis={self.axis}{', last=True' if self.last else ''}"
 
 
+class AsReal(torch.nn.Module):  # type: ignore[misc]
+    """Whole numbers as real ones, which everything but an argmax reads."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.to(torch.float64)
+
+
+class FlatHead(torch.nn.Module):  # type: ignore[misc]
+    """Scores (rows, m) in parts, each through its own ops, and all numbers that these give side by side."""
+
+    def __init__(self, parts: Sequence[tuple[int, torch.nn.Sequential]]) -> None:
+        super().__init__()
+        self.counts = [count for count, _ in parts]
+        self.parts = torch.nn.ModuleList(ops for _, ops in parts)
+
+    def forward(self, scores: torch.Tensor) -> torch.Tensor:
+        given = scores.split(self.counts, dim=1)
+        found = [ops(part).reshape(len(scores), -1) for ops, part in zip(self.parts, given, strict=True)]
+        return torch.cat([numbers.to(scores.dtype) for numbers in found], dim=1)
+
+
 class Chosen(ClassNumber):
     """1 at the place of the largest entry along an axis, 0 elsewhere."""
 

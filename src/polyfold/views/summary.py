@@ -33,6 +33,7 @@ def atlas_facts(atlas: Atlas, regions: Regions | None) -> dict[str, Any]:
         "dim": atlas.dim,
         "inputs": atlas.program.input_dim,
         "outputs": atlas.outputs,
+        "head": head_json(atlas.program.head),
         "bounded_cells": int(atlas.bounded.sum()),
         "facets": atlas.inner_facets,
         "boundary_facets": atlas.boundary_facets,
@@ -98,7 +99,12 @@ def equivalence_panel(found: Equivalence) -> RenderableType:
     style = {"equal": "bold green", "different": "bold red", "unknown": "bold yellow"}[found.verdict]
     within = f" within {in_digits(found.tolerance)}" if found.tolerance else ""
     grid.add_row("verdict", Text(found.verdict.upper() + within, style))
-    grid.add_row("largest difference", str(found.worst))
+    for name, head in zip(("first", "second"), found.heads, strict=True):
+        if head is not None:
+            grid.add_row(f"{name} model's head", str(head))
+    grid.add_row(
+        "largest difference", str(found.worst) + ("" if found.compared == "outputs" else f", of {found.compared}")
+    )
     if found.x is not None:
         shown = ", ".join(f"{value:.9g}" for value in found.x[:_NUMBERS_SHOWN])
         grid.add_row("at the input", shown + (", ..." if len(found.x) > _NUMBERS_SHOWN else ""))

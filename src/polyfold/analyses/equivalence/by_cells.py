@@ -24,6 +24,15 @@ from polyfold.program.shared_gates import without_repeats
 Report = Callable[[int], None]
 
 
+# With so many dimensions, and with more gates than this, there are too many cells to try.
+_MANY_DIMENSIONS, _FEW_GATES = 16, 24
+
+
+def too_many_to_list(first: Program, second: Program, place: Place) -> bool:
+    """Whether the cells of two networks together are not even tried."""
+    return place.domain.dim > _MANY_DIMENSIONS and first.gates + second.gates > _FEW_GATES
+
+
 @dataclass(frozen=True)
 class CellByCell:
     """The differences, if the cells were found and proved; or what stopped that."""

@@ -83,7 +83,9 @@ class _Exactly:
         if self._rationals is None:
             try:
                 atlas = self._atlas
-                return self._in_digits(cells, self._rows.of_digits(maps_of(atlas.program, atlas.domain, atlas.signs(cells))))
+                return self._in_digits(
+                    cells, self._rows.of_digits(maps_of(atlas.program, atlas.domain, atlas.signs(cells)))
+                )
             except LimitError:
                 self._rationals = ExactMaps(self._atlas)
         return self._in_rationals(cells, self._rationals)

@@ -20,13 +20,15 @@ import numpy as np
 
 from polyfold.analyses.equivalence.atoms import Atoms, TooLongError
 from polyfold.analyses.equivalence.branching import Bounded, bounds_over, branch
-from polyfold.analyses.equivalence.by_cells import cell_by_cell
+from polyfold.analyses.equivalence.by_cells import cell_by_cell, too_many_to_list
 from polyfold.analyses.equivalence.clock import Clock
+from polyfold.analyses.equivalence.models import Models
 from polyfold.analyses.equivalence.paired import Paired
 from polyfold.analyses.equivalence.result import Difference, Equivalence, Verdict, in_digits
 from polyfold.analyses.equivalence.rows import Rows
 from polyfold.analyses.equivalence.search import Search
 from polyfold.analyses.equivalence.sides import MOST_RATIONALS, Sides, side_of
+from polyfold.analyses.equivalence.with_heads import compare_models
 from polyfold.analyses.place import place_of
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.domain import DomainLike, resolve_domain
@@ -54,8 +56,7 @@ _SECONDS_FOR_POINTS = 5.0
 _MOST_ENTRIES = 10_000_000
 # So many constants that differ are named.
 _NAMED = 3
-# With so many dimensions, and with more gates than this, there are too many cells to try.
-_MANY_DIMENSIONS, _FEW_GATES = 16, 24
+_ROUNDED = "numbers that are no floats were rounded, and no proof that has room for that was found"
 
 
 def equivalent(
@@ -71,15 +72,17 @@ def equivalent(
 ) -> Equivalence:
     """Decide whether two networks are the same function on a domain, or differ nowhere by more than a tolerance.
 
-    The functions are those that the networks' float weights define in real arithmetic. "equal" and "different" are
-    proved. The result is true only if they are equal; "unknown", which a time limit can lead to, counts as false, so
-    look at `verdict` where that matters.
+    The functions are those that the networks' float weights define in real arithmetic, with the heads that the models
+    end in (softmax, sigmoid, argmax): outputs are compared behind these. "equal" and "different" are proved. The
+    result is true only if they are equal; "unknown", which a time limit can lead to, counts as false, so look at
+    `verdict` where that matters.
 
     Parameters
     ----------
     a, b: anything that `pf.load` takes; inputs and outputs must agree in number, and nothing else needs to.
     domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`, `pf.line`, `pf.plane`.
-    tolerance: how much outputs may differ, each by itself: a number >= 0, taken as it is.
+    tolerance: how much outputs may differ, each by itself: a number >= 0, taken as it is. Behind a head it is one on
+        the model's outputs: bounds on scores bound these, but scores that differ by more decide nothing.
     max_seconds: stop there; None for 60 seconds, of which at most 10 go to the exact maximum once the verdict is known.
     max_cells: list at most so many cells of both networks together; None for two million.
     progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
@@ -108,8 +111,19 @@ def equivalent(
     # Floats that overflow or become NaN prove nothing wherever they are used, and are no news to anybody.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"), reporter(progress) as report:
         place = place_of(resolve_domain(domain, one.program.input_dim))
-        sides = Sides(first, second, Rows.plain(one.program.output_dim), place)
-        found = _Decision(sides, within, max_seconds, max_cells, threads, report, _alike(one, other)).run()
+        alike = _alike(one, other)
+
+        def ask(rows: Rows, allowed: Fraction, seconds: float | None) -> _Decision:
+            sides = Sides(first, second, rows, place)
+            return _Decision(sides, allowed, seconds, max_cells, threads, report, alike)
+
+        if first.program.head is None and second.program.head is None:
+            found = ask(Rows.plain(one.program.output_dim), within, max_seconds).run()
+        else:
+            clock = Clock(DEFAULT_SECONDS if max_seconds is None else max_seconds)
+            most = DEFAULT_CELLS if max_cells is None else max_cells
+            models = Models((first, second), place, most, threads, report, alike)
+            found = compare_models(models, within, max_seconds, clock, ask, _ROUNDED)
         return found if found.verdict == "equal" else replace(found, hint=_hint(one, other, found))
 
 
@@ -124,13 +138,17 @@ class _Read:
 
 def _read(network: Any) -> _Read:
     if isinstance(network, Program):
-        shapes = f"{how_many(network.input_dim, 'input')} and gives {how_many(network.output_dim, 'output')}"
+        shapes = f"{how_many(network.input_dim, 'input')} and gives {how_many(_outputs(network), 'output')}"
         return _Read(network, shapes, network)
     loaded: Network = load(network)
     takes = ", ".join(str(tuple(port.shape)) for port in loaded.inputs)
-    gives = ", ".join(str(tuple(loaded.shapes[name])) for name in loaded.outputs)
-    words = f"{how_many(loaded.input_dim, 'input')} (shape {takes}) and gives {how_many(loaded.output_dim, 'output')}"
-    return _Read(lower(loaded), f"{words} (shape {gives})", loaded)
+    scores = [loaded.shapes[name] for name in loaded.outputs]
+    gives = ", ".join(
+        str(shape) for shape in (scores if loaded.head is None else [o.shape for o in loaded.head.outputs])
+    )
+    program = lower(loaded)
+    words = f"{how_many(loaded.input_dim, 'input')} (shape {takes}) and gives {how_many(_outputs(program), 'output')}"
+    return _Read(program, f"{words} (shape {gives})", loaded)
 
 
 def _alike(a: _Read, b: _Read) -> bool:
@@ -157,13 +175,18 @@ def _hint(a: _Read, b: _Read, found: Equivalence) -> str | None:
 
 def _check_shapes(a: _Read, b: _Read) -> None:
     first, second = a.program, b.program
-    if (first.input_dim, first.output_dim) != (second.input_dim, second.output_dim):
+    if (first.input_dim, _outputs(first)) != (second.input_dim, _outputs(second)):
         raise ShapeError(
             f"networks can be compared if their inputs and outputs agree in number: the first takes {a.shapes}, the "
             f"second takes {b.shapes}"
         )
     if not first.output_dim:
         raise ShapeError("networks without outputs cannot be compared")
+
+
+def _outputs(program: Program) -> int:
+    """How many numbers the model puts out, behind its head."""
+    return program.output_dim if program.head is None else program.head.output_dim
 
 
 def _tolerance(tolerance: Any) -> Fraction:
@@ -203,6 +226,10 @@ class _Decision:
         self._no_bounds: str | None = None
         self._equal_but_rounded: str | None = None
         self._alike = alike
+
+    def one_form(self) -> Equivalence | None:
+        """The proof by one common form, if there is one."""
+        return self._result() if self._one_form() else None
 
     def run(self) -> Equivalence:
         """Try one proof after the other."""
@@ -282,7 +309,7 @@ class _Decision:
     def _one_form(self) -> bool:
         """Whether both networks have one common form; if not, their forms are kept to be compared."""
         programs = (self._first, self._second)
-        if self._alike:
+        if self._alike and self._rows.first == self._rows.second:
             return self._same("the networks are the same steps with the same numbers")
         if sum(coefficients(program) for program in programs) > MOST_RATIONALS:
             self._no_bounds = f"no bounds were tried: there are more than {MOST_RATIONALS:,} coefficients"
@@ -367,8 +394,7 @@ class _Decision:
 
     def _look_at_cells(self) -> None:
         """Every cell of both networks, as far as there is time."""
-        gates = self._first.gates + self._second.gates
-        if self._place.domain.dim > _MANY_DIMENSIONS and gates > _FEW_GATES:
+        if too_many_to_list(self._first, self._second, self._place):
             self._stopped_by = self._stopped_by or "the number of dimensions: cells were not listed"
             return
         multiples = self._sides.multiples

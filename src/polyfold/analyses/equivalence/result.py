@@ -14,6 +14,7 @@ from flint import fmpq
 
 from polyfold.atlas.certificate import Certificate
 from polyfold.errors import PolyfoldError
+from polyfold.network.head import Head, head_json
 from polyfold.network.html_table import InNotebooks
 
 Verdict = Literal["equal", "different", "unknown"]
@@ -77,6 +78,10 @@ class Equivalence(InNotebooks):
     `rounded`: some of these are irrational, or there are too many for rationals, so that others stood for them; bounds
     then have room for that, and `largest` is a lower bound at `point`. `hint` names the constants that differ where
     networks are the same in everything else.
+
+    `heads` are what the models do behind their last piecewise-linear op. The verdict and the tolerance speak of the
+    models' outputs, heads included; `compared` says what `by_output` has the differences of: outputs, or the scores
+    before a head that tell whether the outputs are the same.
     """
 
     verdict: Verdict
@@ -87,6 +92,8 @@ class Equivalence(InNotebooks):
     stopped_by: str | None
     seconds: float
     rounded: bool = False
+    heads: tuple[Head | None, Head | None] = (None, None)
+    compared: str = "outputs"
     hint: str | None = None
 
     def __bool__(self) -> bool:
@@ -101,7 +108,9 @@ class Equivalence(InNotebooks):
         }[self.verdict]
         hint = f"; {self.hint}" if self.hint else ""
         stopped = f"; stopped by {self.stopped_by}" if self.stopped_by else ""
-        return f"Equivalence: {said}; largest difference {self.worst}; {self.method}{stopped}{hint}; {self.seconds:.3g} s"
+        of = "" if self.compared == "outputs" else f" of {self.compared}"
+        found = f"largest difference{of} {self.worst}; {self.method}{stopped}{hint}"
+        return f"Equivalence: {said}; {found}; {self.seconds:.3g} s"
 
     @property
     def worst(self) -> Difference:
@@ -159,6 +168,8 @@ class Equivalence(InNotebooks):
                 for one in self.by_output
             ],
             **_point(self.point),
+            "compared": self.compared,
+            "heads": [head_json(head) for head in self.heads],
             "method": self.method,
             "certificate": None if self.certificate is None else self.certificate.level,
             "checks": []

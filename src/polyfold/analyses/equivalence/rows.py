@@ -60,7 +60,7 @@ class Rows:
 
     def of_floats(self, outputs: Array) -> Array:
         """The rows' values (n, rows, ...) for both networks' outputs (n, outputs, ...) side by side, as floats add."""
-        return self._terms(outputs).sum(axis=2)
+        return np.asarray(self._terms(outputs).sum(axis=2))
 
     def of_bounded(self, outputs: BoundedValues) -> BoundedValues:
         """The same with bounds on the error, along the second axis."""

@@ -68,7 +68,7 @@ class Search:
         for u in U[:: max(1, len(U) // _CLOSER)]:
             if not may_go_on() or all(one.largest > self._tolerance for one in self.found):
                 return
-            if self._holds(u):
+            if self.holds(u):
                 self._confirm(u)
 
     @property
@@ -89,18 +89,19 @@ class Search:
         """
         with np.errstate(over="ignore"):
             near = u.astype(np.float32).astype(np.float64)
-        if not np.array_equal(near, u) and self._holds(near) and self._confirm(near) > self._tolerance:
+        if not np.array_equal(near, u) and self.holds(near) and self._confirm(near) > self._tolerance:
             return
-        candidate = u if self._holds(u) else u + _INWARD * (self._inside - u)
-        if self._holds(candidate):
+        candidate = u if self.holds(u) else u + _INWARD * (self._inside - u)
+        if self.holds(candidate):
             self._confirm(candidate)
 
-    def _holds(self, u: Array) -> bool:
+    def holds(self, u: Array) -> bool:
+        """Whether a point of parameters is proved to lie in the domain."""
         return bool(np.isfinite(u).all()) and bool(self._place.contains(u[None])[0])
 
     def _confirm(self, u: Array) -> Fraction:
         """The largest difference at a point of the domain, which is kept where it is larger than what is known."""
-        point = _exactly_lifted(self._domain, u)
+        point = exactly_lifted(self._domain, u)
         try:
             gaps = self._sides.gaps_at(u, point)
         except LimitError:
@@ -176,6 +177,7 @@ class Search:
         return 2 * self._box.half * np.sign(slopes)
 
 
-def _exactly_lifted(domain: Domain, u: Array) -> Point:
+def exactly_lifted(domain: Domain, u: Array) -> Point:
+    """The input of a float point of parameters."""
     column: fmpq_mat = exact_lift(domain, rational_matrix(u[:, None]))
     return tuple(Fraction(int(x.p), int(x.q)) for (x,) in column.tolist())

@@ -15,7 +15,7 @@ from polyfold.network.onnx_ops.movement import RESHAPES
 from polyfold.network.onnx_ops.site import OnnxSite
 from polyfold.network.registry import Reading
 
-_KINDS: dict[str, Kind] = {
+HEAD_OPS: dict[str, Kind] = {
     "Softmax": "softmax",
     "LogSoftmax": "log-softmax",
     "Sigmoid": "sigmoid",
@@ -35,8 +35,8 @@ def in_head(
     x = inputs[0]
     if not isinstance(x, Value):
         return None
-    if site.op in _KINDS:
-        return _head_op(site, x, _KINDS[site.op], tap, attributes)
+    if site.op in HEAD_OPS:
+        return _head_op(site, x, HEAD_OPS[site.op], tap, attributes)
     if not x.head or site.op not in _KEEPS_THE_ORDER or reading is None:
         return None
     if site.op == "Cast" and "to" in attributes:

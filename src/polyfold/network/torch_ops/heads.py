@@ -14,7 +14,7 @@ from polyfold.network.registry import Reading
 from polyfold.network.torch_ops.movement import CASTS, COPIES, DROPOUTS, RESHAPES
 from polyfold.network.torch_ops.site import TorchSite
 
-_KINDS: dict[str, Kind] = {
+HEAD_OPS: dict[str, Kind] = {
     "softmax": "softmax",
     "_softmax": "softmax",
     "log_softmax": "log-softmax",
@@ -34,19 +34,17 @@ def in_head(
     x = args[0] if args else None
     if not isinstance(x, Value):
         return None
-    if site.op in _KINDS:
-        return _head_op(site, x, _KINDS[site.op], tap, args[1:], kwargs)
+    if site.op in HEAD_OPS:
+        return _head_op(site, x, HEAD_OPS[site.op], tap, args[1:], kwargs)
     if not x.head or site.op not in _KEEPS_THE_ORDER or reading is None:
         return None
-    if site.op in CASTS and not site.dtype.is_floating_point and site.dtype != torch.bool:
-        if counts_classes(x, torch.iinfo(site.dtype).max):
-            return x
+    whole = site.op in CASTS and not site.dtype.is_floating_point and site.dtype != torch.bool
+    if whole and counts_classes(x, torch.iinfo(site.dtype).max):
+        return x
     return moved_behind_head(site, x, lambda where, value: reading.handler(where, value, *args[1:], **kwargs))
 
 
-def _head_op(
-    site: TorchSite, x: Value, kind: Kind, tap: str, options: Sequence[Any], more: Mapping[str, Any]
-) -> Value:
+def _head_op(site: TorchSite, x: Value, kind: Kind, tap: str, options: Sequence[Any], more: Mapping[str, Any]) -> Value:
     if kind in ELEMENTWISE:
         return into_head(site, x, kind, (), tap)
     dim = more.get("dim", options[0] if options else None)

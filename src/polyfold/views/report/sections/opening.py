@@ -144,8 +144,8 @@ def the_network(found: Found) -> Section:
     if of.network.head is not None:
         blocks.append(
             Note(
-                f"The model ends in a head ({of.network.head}), which makes its own outputs of these numbers. Everything "
-                "below speaks of the numbers before it, the scores."
+                f"The model ends in a head ({of.network.head}), which makes its own outputs of these numbers. "
+                "Everything below speaks of the numbers before it, the scores."
             )
         )
     rows = tuple(

@@ -1,7 +1,8 @@
-"""A program with one of its outputs only."""
+"""A program with some of its outputs only."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,23 +21,28 @@ def with_one_output(program: Program, output: int) -> Program:
     >>> with_one_output(two, 1).evaluate(np.array([[2.0]]))[0].tolist()
     [[-1.5]]
     """
-    if program.output_dim == 1:
+    return with_outputs(program, [output])
+
+
+def with_outputs(program: Program, outputs: Sequence[int]) -> Program:
+    """The same gates, and these of the outputs, in this order; without a head, which would not know them."""
+    if list(outputs) == list(range(program.output_dim)):
         return replace(program, head=None)
-    whole, index = program.output, np.array([output])
+    whole, index = program.output, np.array(outputs)
     bias = np.ascontiguousarray(whole.bias[index])
     bias.setflags(write=False)
-    one: Affine
+    some: Affine
     if isinstance(whole, Structured):
-        one = Structured(Taken(index, whole.form), bias, whole.widths)
+        some = Structured(Taken(index, whole.form), bias, whole.widths)
     else:
         blocks = []
         for block in whole.blocks:
             weight = np.ascontiguousarray(block.weight[index])
             weight.setflags(write=False)
             blocks.append(Block(block.source, weight))
-        one = WrittenOut(tuple(blocks), bias)
+        some = WrittenOut(tuple(blocks), bias)
     rounding = None
     if program.rounding is not None:
         *stages, last = own_changes(program)
         rounding = Rounding(program.rounding.why, (*stages, None if last is None else last.take(index)))
-    return replace(program, output=one, head=None, rounding=rounding)
+    return replace(program, output=some, head=None, rounding=rounding)
