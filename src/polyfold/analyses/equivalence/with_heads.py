@@ -23,7 +23,7 @@ from polyfold.analyses.equivalence.models import Models, Part, nothing_known
 from polyfold.analyses.equivalence.result import Difference, Equivalence, Verdict, as_float
 from polyfold.analyses.equivalence.rows import Rows
 from polyfold.analyses.equivalence.search import Search, exactly_lifted
-from polyfold.analyses.equivalence.sides import Sides
+from polyfold.analyses.equivalence.sides import Side, Sides
 from polyfold.errors import LimitError
 from polyfold.network.head import Head
 from polyfold.program.program import Program
@@ -164,7 +164,13 @@ def _by_class(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock
     same = None if shifted is None else ask(shifted, Fraction(0), clock.left / 4).one_form()
     if same is not None:
         return replace(_part(same, "the numbers of the classes"), by_output=(Difference(Fraction(0), Fraction(0)),))
-    return same_classes(models, pair, tolerance, clock)
+    # Multiples of all scores have the same classes, and floats may hold them where they cannot hold the scores.
+    multiples = Sides(*models.sides, Rows((), (), models.scores), models.place).multiples
+    if multiples is None:
+        return same_classes(models, pair, tolerance, clock)
+    first, second = (Side(program, program) for program in multiples.programs)
+    part = same_classes(replace(models, sides=(first, second)), pair, tolerance, clock)
+    return replace(part, certain=True)
 
 
 def _result(models: Models, parts: Sequence[Part], tolerance: Fraction, clock: Clock) -> Equivalence:
