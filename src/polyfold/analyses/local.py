@@ -87,7 +87,8 @@ class LocalMaps(InNotebooks):
         open_ = sum(map(len, self.undecided))
         undecided = f"; {how_many(open_, 'sign')} undecided" if open_ else ""
         gates = how_many(self.program.gates, "gate")
-        return f"LocalMaps: {how_many(len(self), 'input')} of a network with {gates}{undecided}{stopped}"
+        neighbour = "" if self.program.rounding is None else f"; true {self.program.rounding.words()}"
+        return f"LocalMaps: {how_many(len(self), 'input')} of a network with {gates}{undecided}{stopped}{neighbour}"
 
     @property
     def signs(self) -> Signs:
