@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
+import numpy.typing as npt
 
+from polyfold.exact.rational import rational
 from polyfold.exact.rational_arrays import Rationals, are_floats, identity, nearest, product, rationals, zeros
 from polyfold.program.affine import Affine, Block, WrittenOut
 from polyfold.program.changes import Change, Sizes, added, relative_change, upwards
@@ -18,6 +20,9 @@ from polyfold.program.rows import Array, Index, Rows, frozen
 
 if TYPE_CHECKING:
     from scipy import sparse
+
+# Zeros are looked for if so many times fewer products are left.
+_WORTH_LOOKING_FOR_ZEROS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,9 +104,9 @@ class RationalRows(Rows):
         return type(self)(terms, self.bias + other.bias, added([self.change, other.change]))
 
     def times(self, weight: Array, bias: Array) -> Self:
-        exact, groups = rationals(weight), self.size // weight.shape[1]
-        terms = {source: _in_groups(exact, matrix, groups) for source, matrix in self.terms.items()}
-        offset = _in_groups(exact, self.bias[:, None], groups)[:, 0] + np.tile(rationals(bias), groups)
+        groups = self.size // weight.shape[1]
+        terms = {source: _in_groups(weight, matrix, groups) for source, matrix in self.terms.items()}
+        offset = _in_groups(weight, self.bias[:, None], groups)[:, 0] + np.tile(rationals(bias), groups)
         change = None if self.change is None else self.change.through(Matrix(weight, groups))
         return type(self)(terms, offset, change)
 
@@ -135,7 +140,25 @@ def padded(matrix: Rationals | None, rows: int, width: int) -> Rationals:
     return np.concatenate([matrix, zeros(rows, width - matrix.shape[1])], axis=1)
 
 
-def _in_groups(weight: Rationals, matrix: Rationals, groups: int) -> Rationals:
+def _in_groups(weight: Array, matrix: Rationals, groups: int) -> Rationals:
     """weight @ each of the equal groups of rows."""
-    each = matrix.reshape(groups, -1, matrix.shape[1])
-    return np.concatenate([product(weight, group) for group in each])
+    each = matrix.reshape(groups, weight.shape[1], matrix.shape[1])
+    there = each != 0
+    # How many products there are to be made, of all that matrices without zeros would have.
+    some = (weight != 0).sum(axis=0) @ there.sum(axis=2).sum(axis=0)
+    if some * _WORTH_LOOKING_FOR_ZEROS < groups * weight.size * matrix.shape[1]:
+        return np.concatenate([_few_products(weight, group, where) for group, where in zip(each, there, strict=True)])
+    exact = rationals(weight)
+    return np.concatenate([product(exact, group) for group in each])
+
+
+def _few_products(weight: Array, matrix: Rationals, there: npt.NDArray[np.bool_]) -> Rationals:
+    """weight @ matrix, where both are mostly zeros: as convolutions of single entries are."""
+    result = zeros(len(weight), matrix.shape[1])
+    columns = [np.flatnonzero(row).tolist() for row in there]
+    for total, row in zip(result, weight, strict=True):
+        for k in np.flatnonzero(row).tolist():
+            factor = rational(row[k])
+            for j in columns[k]:
+                total[j] += factor * matrix[k, j]
+    return result

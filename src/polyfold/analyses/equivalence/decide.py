@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
@@ -102,6 +103,7 @@ def equivalent(
     if max_cells is not None:
         whole_number("max_cells", max_cells, 2**31 - 1)
     within = _tolerance(tolerance)
+    started = time.perf_counter()
     one, other = _read(a), _read(b)
     _check_shapes(one, other)
     # What stands for irrational roots is drawn anew, the same for both networks.
@@ -117,6 +119,9 @@ def equivalent(
             sides = Sides(first, second, rows, place)
             return _Decision(sides, allowed, seconds, max_cells, threads, report, alike)
 
+        if max_seconds is not None:
+            # What it took to write the networks in rationals is part of the answer.
+            max_seconds = max(0.0, max_seconds - (time.perf_counter() - started))
         if first.program.head is None and second.program.head is None:
             found = ask(Rows.plain(one.program.output_dim), within, max_seconds).run()
         else:

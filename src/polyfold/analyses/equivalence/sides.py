@@ -77,11 +77,18 @@ class Side:
         if self.is_exact:
             return [Fraction(0)] * self.program.output_dim
         reach = np.array([as_float(abs(value)) for value in point]) * (1 + relative(2)) + TINY
-        return [_size(moved) for moved in _distance(self.truth, reach).tolist()]
+        return [_size(moved) for moved in self._near_truth.distance(reach).tolist()]
 
     def slack(self, reach: Array, of: str) -> Array:
         """How far the outputs of the `program`, or of the `truth`, may be from the network's where |x_i| <= reach_i."""
-        return self.program.distance(reach) if of == "program" else _distance(self.truth, reach)
+        return (self.program if of == "program" else self._near_truth).distance(reach)
+
+    @cached_property
+    def _near_truth(self) -> Program:
+        """Floats next to the truth, with what it stands for: they tell sizes well enough, for the bound has room."""
+        if isinstance(self.truth, Program):
+            return self.truth
+        return replace(self.program, rounding=self.truth.rounding)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,13 +204,6 @@ def _is_small(network: Network, program: Program) -> bool:
 
 def _in_rationals(program: Program) -> ExactProgram | None:
     return from_program(program) if coefficients(program) <= MOST_RATIONALS else None
-
-
-def _distance(truth: Program | ExactProgram, reach: Array) -> Array:
-    if isinstance(truth, Program):
-        return truth.distance(reach)
-    # Floats next to the rationals tell sizes well enough: the bound has room for their rounding.
-    return replace(truth.to_program(), rounding=truth.rounding).distance(reach)
 
 
 def _size(moved: float) -> Size:
