@@ -11,6 +11,7 @@ from flint import fmpq
 from polyfold.exact.rational import as_float, rational
 from polyfold.exact.rational_arrays import Rationals, filled
 from polyfold.exact.roots import ROOT_BITS, root
+from polyfold.exact.rounding import TINY
 from polyfold.network.ops import Normalise
 from polyfold.program.changes import upwards
 
@@ -63,4 +64,4 @@ def _numbers(floats: Array, exact: list[fmpq], errors: list[fmpq]) -> Numbers:
 
 def _sizes(values: list[fmpq]) -> Array:
     """Floats that are no smaller; 0 stays 0."""
-    return upwards(np.array([max(as_float(value), 2.0**-1000) if value else 0.0 for value in values]), 1)
+    return upwards(np.array([max(as_float(value), TINY) if value else 0.0 for value in values]), 1)
