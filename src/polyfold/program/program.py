@@ -71,6 +71,11 @@ class Program(InNotebooks):
     def output_dim(self) -> int:
         return len(self.output.bias)
 
+    @property
+    def model_output_dim(self) -> int:
+        """How many numbers the model puts out, behind its head if it has one."""
+        return self.output_dim if self.head is None else self.head.output_dim
+
     @cached_property
     def first_gate(self) -> tuple[int, ...]:
         """The number of each stage's first gate; one entry more than there are stages."""
