@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.atlas.domain import Domain
-from polyfold.atlas.exact_gates import Coefficients, ExactGates, TooMuchError
+from polyfold.atlas.exact_gates import Coefficients, ExactGates, TooMuchError, exact_gates
 from polyfold.atlas.problem import coefficients
 from polyfold.errors import LimitError
 from polyfold.exact.rational import as_float, rational
@@ -40,7 +40,7 @@ def leaves_range(program: Program, domain: Domain) -> bool:
 
 def exact_walls(program: Program, domain: Domain, signs: Signs) -> tuple[Array, Array] | None:
     """(a, b) of every gate under one pattern, each computed in rationals; None if that is too much."""
-    exact, rows = ExactGates(program, domain), []
+    exact, rows = exact_gates(program, domain), []
     try:
         for gate in range(program.gates):
             rows += [rounded_up_to_scale(form.coefficients) for form in exact.forms(gate, signs[None])]
@@ -55,7 +55,7 @@ def mend_outputs(program: Program, domain: Domain, signs: Signs, outputs: Ids, A
     in_doubt = _in_doubt(program, domain, A, c)
     if not in_doubt.any():
         return
-    exact = ExactGates(program, domain)
+    exact = exact_gates(program, domain)
     for column, output in enumerate(outputs.tolist()):
         rows = np.flatnonzero(in_doubt[:, column])
         _mend(exact, program.gates + output, signs[rows], rows, A[:, column], c[:, column], rounded)
@@ -68,7 +68,7 @@ def mend_gates(
     in_doubt = _in_doubt(program, domain, a, b)
     if not in_doubt.any():
         return
-    exact = ExactGates(program, domain)
+    exact = exact_gates(program, domain)
     for gate in np.unique(gates[in_doubt]).tolist():
         at = np.flatnonzero(in_doubt & (gates == gate))
         _mend(exact, gate, signs[rows[at]], at, a, b, as_floats)

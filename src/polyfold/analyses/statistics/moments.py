@@ -14,10 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.regions import regions
-from polyfold.analyses.statistics.asked import an_atlas, bounded_cells, cells_asked_for, finite
+from polyfold.analyses.statistics.asked import an_atlas, bounded_cells, cells_asked_for, finite, no_underflow
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.maps import in_chunks
 from polyfold.errors import PolyfoldError
+from polyfold.exact.rounding import LEAST_NORMAL
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -44,7 +45,10 @@ def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
     """
     asked = _asked(atlas, cells, by, "the integral")
     volumes, centroids = atlas.measures(asked.ids)
-    found = finite(asked.add_up(volumes[:, None] * _means(atlas, asked.ids, centroids)), "the integral")
+    means = _means(atlas, asked.ids, centroids)
+    lost = (volumes < LEAST_NORMAL)[:, None] & (np.abs(means) > 1)
+    no_underflow(bool(lost.any()), "the integral")
+    found = finite(asked.add_up(volumes[:, None] * means), "the integral")
     return found if by != "domain" else found[0]
 
 
@@ -59,7 +63,9 @@ def mean(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
     """
     asked = _asked(atlas, cells, by, "the mean")
     volumes, centroids = atlas.measures(asked.ids)
-    found = finite(asked.add_up(_weights(asked, volumes)[:, None] * _means(atlas, asked.ids, centroids)), "the mean")
+    found = finite(
+        asked.add_up(_weights(asked, volumes, "the mean")[:, None] * _means(atlas, asked.ids, centroids)), "the mean"
+    )
     return found if by != "domain" else found[0]
 
 
@@ -114,7 +120,7 @@ def _second_moments(atlas: Atlas, cells: Any, by: By, question: str, product: st
     """A S A^T of every group, all of it or its diagonal, as `product` says."""
     asked = _asked(atlas, cells, by, question)
     volumes, centroids, covariances = atlas.moments(asked.ids)
-    weights = _weights(asked, volumes)
+    weights = _weights(asked, volumes, question)
     means = _means(atlas, asked.ids, centroids)
     away = means - asked.add_up(weights[:, None] * means)[asked.group]
     outputs = atlas.outputs
@@ -146,14 +152,12 @@ def _asked(atlas: Atlas, cells: Any, by: By, question: str) -> _Cells:
     return _Cells(ids, np.zeros(len(ids), dtype=np.int64), 1)
 
 
-def _weights(asked: _Cells, volumes: Array) -> Array:
+def _weights(asked: _Cells, volumes: Array, question: str) -> Array:
     """Which part of its group each cell is."""
     total = asked.add_up(volumes)
-    # Cells too thin for floats to have a volume: any point of theirs is as good as their mean.
-    thin = total[asked.group] == 0
-    share = volumes / np.where(thin, 1.0, total[asked.group])
-    count = np.bincount(asked.group, minlength=asked.groups)
-    return np.where(thin, 1.0 / count[asked.group], share)
+    alone = np.bincount(asked.group, minlength=asked.groups) == 1
+    no_underflow(bool((~alone & (total < LEAST_NORMAL)).any()), question)
+    return np.where(alone[asked.group], 1.0, volumes / np.where(alone, 1.0, total)[asked.group])
 
 
 def _means(atlas: Atlas, ids: Ids, centroids: Array) -> Array:
