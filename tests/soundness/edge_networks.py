@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from cells_in_fractions import ExactCell, Form, cells
 
 import polyfold as pf
+from soundness.cells_in_fractions import ExactCell, Form, cells
 
 LARGEST, LEAST = float(np.finfo(np.float64).max), 5e-324
 Scales = Callable[[np.random.Generator, int], float]  # of a layer, by its number

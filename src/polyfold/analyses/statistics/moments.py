@@ -16,6 +16,7 @@ import numpy.typing as npt
 from polyfold.analyses.regions import regions
 from polyfold.analyses.statistics.asked import an_atlas, bounded_cells, cells_asked_for, finite, no_underflow
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.beyond_floats import leaves_range, outputs_at
 from polyfold.atlas.maps import in_chunks
 from polyfold.errors import PolyfoldError
 from polyfold.exact.rounding import LEAST_NORMAL
@@ -162,6 +163,8 @@ def _weights(asked: _Cells, volumes: Array, question: str) -> Array:
 
 def _means(atlas: Atlas, ids: Ids, centroids: Array) -> Array:
     """The mean of every output on each cell."""
+    if leaves_range(atlas.program, atlas.domain):
+        return outputs_at(atlas.program, atlas.domain, atlas.signs(ids), centroids)
     means = np.empty((len(ids), atlas.outputs))
 
     def fill(part: slice) -> None:
