@@ -7,6 +7,7 @@ walking down from the gate, and hold for all patterns that agree on the gates me
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold.atlas import problem
 from polyfold.atlas.domain import Domain
 from polyfold.exact.rational import rational
 from polyfold.program.affine import Affine, Structured
@@ -27,6 +29,7 @@ Coefficients = tuple[fmpq, ...]  # the constant, and one a parameter
 
 # Products of rationals that may be spent on one atlas: some ten seconds.
 _MOST_PRODUCTS = 1 << 22
+_FEW_PRODUCTS = 1 << 18
 
 
 class TooMuchError(Exception):
@@ -73,7 +76,11 @@ class ExactGates:
         self.products_left = products
         self._rows: dict[tuple[int, int], list[tuple[int, fmpq]]] = {}
         self._over_inputs: dict[tuple[int, int, int], Coefficients] = {}
-        self._filled = ((domain.origin != 0) | (domain.basis != 0).any(axis=1)).tolist()
+        # The identity of all inputs may only be a view, and far too large.
+        filled = (
+            (domain.origin != 0) | (domain.basis != 0).any(axis=1) if domain.is_slice else np.ones(domain.dim, bool)
+        )
+        self._filled = filled.tolist()
         self._walked: dict[int, list[_Walked]] = {}
         self._nothing = (fmpq(0),) * (domain.dim + 1)
 
@@ -136,6 +143,17 @@ class ExactGates:
             if coefficients is not self._nothing:
                 total = tuple(a + factor * b for a, b in zip(total, coefficients, strict=True))
         return total
+
+
+def exact_gates(program: Program, domain: Domain) -> ExactGates:
+    """Gates with as many products as they take, where one form takes few of them."""
+    cheap = is_cheap(program, domain.dim)
+    return ExactGates(program, domain, sys.maxsize if cheap else _MOST_PRODUCTS // (domain.dim + 1))
+
+
+def is_cheap(program: Program, dim: int) -> bool:
+    """Whether one gate over so many parameters takes milliseconds: every coefficient is met once, in a row of those."""
+    return problem.coefficients(program) * (dim + 1) <= _FEW_PRODUCTS
 
 
 class _Walk:

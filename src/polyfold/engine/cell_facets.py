@@ -124,6 +124,7 @@ class Cells:
         """The cells in integers, where that is affordable."""
         return ExactCells(self.program, self.domain) if affordable(self.program, self.domain) else None
 
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def witness(
         self,
         validity: Validity,
@@ -155,6 +156,7 @@ class Cells:
         inside = self.exact.interior_point(tuple(validity.signs.tolist()))
         return None if inside is None else self._rounded(validity.signs, inside)
 
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def facets(self, validity: Validity, witness: Witness, keep_going: KeepGoing = lambda rows: True) -> CellFacets:
         """All facets of a cell, given a witness of it.
 

@@ -13,7 +13,7 @@ from polyfold import core
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.beyond_floats import to_unit_size
 from polyfold.atlas.certificate import Certificate, Check
-from polyfold.atlas.exact_gates import TooMuchError
+from polyfold.atlas.exact_gates import ExactGates, TooMuchError, exact_gates
 from polyfold.atlas.generators import Generators
 from polyfold.atlas.halfspaces import wall_rows
 from polyfold.atlas.jets import has_short_jets, sizes_of_terms
@@ -185,6 +185,7 @@ def check_continuity(atlas: Atlas) -> Check:
     """The maps of two neighbours differ by a multiple of the wall between them, so they agree on it: in floats, and
     in rationals where numbers are too large or too small for these."""
     worst = 0.0
+    exact = exact_gates(atlas.program, atlas.domain)
     owner = atlas.facet_owner
     inner = np.flatnonzero(atlas.neighbour > owner)
     # Two maps over the parameters; or over all inputs, and as much again while they are made.
@@ -212,7 +213,7 @@ def check_continuity(atlas: Atlas) -> Check:
             sizes = map(_larger, sizes_of_terms(atlas, here[far]), sizes_of_terms(atlas, there[far]))
             jump[far] = _relative(along[far], foot[far], offset[far], *sizes)
         left = np.flatnonzero(~(jump <= CONTINUITY))
-        agree = np.array([_agree_exactly(atlas, here[i], there[i], walls[i]) for i in left], dtype=bool)
+        agree = np.array([_agree_exactly(atlas, exact, here[i], there[i], walls[i]) for i in left], dtype=bool)
         jump[left] = np.where(agree, 0.0, np.nan_to_num(jump[left], nan=np.inf))
         worst = float(np.maximum(worst, jump.max(initial=0.0)))
     return Check(
@@ -222,12 +223,14 @@ def check_continuity(atlas: Atlas) -> Check:
     )
 
 
-def _agree_exactly(atlas: Atlas, here: int, there: int, wall: int) -> bool:
+def _agree_exactly(atlas: Atlas, exact: ExactGates, here: int, there: int, wall: int) -> bool:
     """Whether the maps of two cells differ by multiples of the wall's form on either of them."""
-    signs, exact = atlas.signs([here, there]), atlas.exact_gates
+    signs = atlas.signs([here, there])
     try:
         walls = [form.coefficients for form in exact.forms(int(wall), signs) if not form.vanishes]
-        maps = [[exact.forms(atlas.gates + k, signs[[i]])[0].coefficients for k in range(atlas.outputs)] for i in (0, 1)]
+        maps = [
+            [exact.forms(atlas.gates + k, signs[[i]])[0].coefficients for k in range(atlas.outputs)] for i in (0, 1)
+        ]
     except TooMuchError:
         return False
     differences = [[p - q for p, q in zip(one, other, strict=True)] for one, other in zip(*maps, strict=True)]
