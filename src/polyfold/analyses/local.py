@@ -102,7 +102,8 @@ class LocalMaps(InNotebooks):
         cells = "" if self.touching is None else f"; {how_many(sum(map(len, self.touching)), 'touching cell')}"
         missing = "" if self.complete or stopped else " (not all)"
         what = f"{how_many(len(self), 'input')} of a network with {gates}"
-        return f"LocalMaps: {what}{undecided}{thin}{cells}{missing}{stopped}"
+        neighbour = "" if self.program.rounding is None else f"; true {self.program.rounding.words()}"
+        return f"LocalMaps: {what}{undecided}{thin}{cells}{missing}{stopped}{neighbour}"
 
     @property
     def complete(self) -> bool:

@@ -18,7 +18,7 @@ from flint import fmpq
 from polyfold.atlas import problem
 from polyfold.atlas.domain import Domain
 from polyfold.exact.rational import rational
-from polyfold.program.affine import Affine, Structured
+from polyfold.program.affine import Affine
 from polyfold.program.operators import Operator
 from polyfold.program.program import Program
 from polyfold.program.structured import Applied, Entries, Form, Nothing, Scaled, Stacked, Summed, Taken
@@ -190,14 +190,7 @@ class _Walk:
         return self.gates.combined([(rational(slope), self._affine(stage.affine, entry))] if slope else [])
 
     def _affine(self, affine: Affine, row: int) -> Coefficients:
-        if isinstance(affine, Structured):
-            linear = self._form(affine.form, row)
-        else:
-            linear = self.gates.combined(
-                (rational(float(block.weight[row, k])), self._entry(block.source, int(k)))
-                for block in affine.blocks
-                for k in np.flatnonzero(block.weight[row])
-            )
+        linear = self._form(affine.form, row)
         return (linear[0] + rational(float(affine.bias[row])), *linear[1:])
 
     def _form(self, form: Form, row: int) -> Coefficients:

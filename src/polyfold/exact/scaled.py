@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from polyfold.exact import bounded
 from polyfold.exact.bounded import BoundedValues
-from polyfold.exact.evaluate import AffineLike, ProgramLike, StageLike
+from polyfold.exact.program_like import AffineLike, ProgramLike, StageLike
 from polyfold.exact.rounding import TINY, relative
 
 Array = npt.NDArray[np.float64]

@@ -25,7 +25,9 @@ from polyfold.network.html_table import InNotebooks
 from polyfold.program.affine import Affine, WrittenOut
 from polyfold.program.number_range import NumberRange, number_range
 from polyfold.program.origins import GateOrigin
+from polyfold.program.rounding import Rounding, distance
 from polyfold.program.steps import Steps, in_steps
+from polyfold.program.unrounded import written_out_without_rounding
 
 Array = npt.NDArray[np.float64]
 
@@ -52,16 +54,27 @@ class Stage:
 class Program(InNotebooks):
     """A network lowered to stages of gates. Frozen; arrays are read-only.
 
-    `rounded` tells whether coefficients may have been rounded when linear steps of the network were put together; if
-    not, the program is the network's function to the last digit. Its outputs are scores, if the model has a `head`.
+    Where `rounding` is None, the program is the network's function to the last digit. Else it is a neighbour, because
+    the network's own numbers lead to coefficients that are no floats; `rounding` says where and by how much at most.
+    Its outputs are scores, if the model has a `head`.
     """
 
     input_dim: int
     stages: tuple[Stage, ...]
     output: Affine
     origins: Sequence[GateOrigin]
-    rounded: bool = False
+    rounding: Rounding | None = None
     head: Head | None = None
+
+    @property
+    def rounded(self) -> bool:
+        """Whether it is a neighbour of the network's function, and not that function itself."""
+        return self.rounding is not None
+
+    def distance(self, reach: Array) -> Array:
+        """How far the outputs can be from those of the network's own numbers, where |x_i| <= reach_i: 0 if it is not
+        rounded, and infinite where no bound is known."""
+        return distance(self, reach)
 
     @property
     def gates(self) -> int:
@@ -85,6 +98,16 @@ class Program(InNotebooks):
     def written_out(self) -> bool:
         """Whether all coefficients are there as matrices, as enumerating cells needs them."""
         return all(isinstance(affine, WrittenOut) for affine in self.affines)
+
+    @cached_property
+    def matrices_are_exact(self) -> bool:
+        """Whether the matrices of all stages, as the core reads them, are the program's coefficients to the last digit.
+
+        Those of a structured stage are products and sums of coefficients, which may be rounded: what the core proves
+        is then proved of a function nearby.
+        """
+        affines = (stage.affine for stage in self.stages)
+        return all(isinstance(each, WrittenOut) or written_out_without_rounding(each.form) for each in affines)
 
     @property
     def affines(self) -> tuple[Affine, ...]:
