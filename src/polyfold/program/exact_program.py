@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,13 +19,11 @@ from polyfold.errors import ShapeError
 from polyfold.exact.rational_arrays import Rationals, are_floats, nearest, product, rationals
 from polyfold.network.graph import Network, Port
 from polyfold.network.ops import Shape
-from polyfold.program.fold import fold
 from polyfold.program.lower import write
-from polyfold.program.operators import Operator
 from polyfold.program.origins import GateOrigin, OriginGroup
 from polyfold.program.program import Program, Stage
-from polyfold.program.rational_rows import RationalRows, padded
-from polyfold.program.rows import Array, Index, frozen
+from polyfold.program.rational_rows import RationalRows, padded, rows_of
+from polyfold.program.rows import frozen
 from polyfold.program.writer import Writer
 
 
@@ -176,10 +174,9 @@ def from_program(program: Program) -> ExactProgram:
     """A program's coefficients, as they are."""
     ends = program.first_gate
     widths = [program.input_dim, *(stage.width for stage in program.stages)]
-    sources = [RationalRows.entries(source, 0, width) for source, width in enumerate(widths)]
     stages = tuple(
         ExactStage(
-            _settled(fold(stage.affine, sources, _RowTerms()), widths),
+            _settled(rows_of(stage.affine, widths), widths),
             rationals(stage.slope_on),
             rationals(stage.slope_off),
             tuple(program.origins[gate] for gate in range(ends[number], ends[number + 1])),
@@ -187,35 +184,7 @@ def from_program(program: Program) -> ExactProgram:
         for number, stage in enumerate(program.stages)
     )
     frame = Frame((Port("input", (program.input_dim,)),), (("output", (program.output_dim,)),))
-    return ExactProgram(frame, stages, _settled(fold(program.output, sources, _RowTerms()), widths))
-
-
-class _RowTerms:
-    """What forms do to rows over the sources (`program/fold.py`)."""
-
-    def entries(self, value: RationalRows, first: int, count: int) -> RationalRows:
-        return value.take(np.arange(first, first + count))
-
-    def zeros(self, values: Sequence[RationalRows], count: int) -> RationalRows:
-        return RationalRows.numbers(np.zeros(count))
-
-    def through(self, operator: Operator, value: RationalRows) -> RationalRows:
-        return value.through(operator, np.zeros(operator.rows))
-
-    def scaled(self, factor: Array, value: RationalRows) -> RationalRows:
-        return value.scaled(factor)
-
-    def taken(self, index: Index, value: RationalRows) -> RationalRows:
-        return value.take(index)
-
-    def summed(self, parts: Sequence[RationalRows]) -> RationalRows:
-        return reduce(RationalRows.plus, parts)
-
-    def stacked(self, parts: Sequence[RationalRows]) -> RationalRows:
-        return RationalRows.stacked(parts)
-
-    def shifted(self, value: RationalRows, bias: Array) -> RationalRows:
-        return value.shifted(bias)
+    return ExactProgram(frame, stages, _settled(rows_of(program.output, widths), widths))
 
 
 def from_layers(layers: Sequence[tuple[Any, Any]], *, slope_off: Any = 0) -> ExactProgram:
