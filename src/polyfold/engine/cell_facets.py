@@ -240,13 +240,14 @@ class _Search:
     """The facets that floats can find and prove, and the rows that they leave open."""
 
     def __init__(self, walls: Walls, whole: Validity, inside: Array, keep_going: KeepGoing) -> None:
-        self._shared = SharedWalls(whole)
-        self._validity = validity = self._shared.validity
         self._inside = inside
         self._keep_going = keep_going
+        self._validity, self.left = whole, set(range(len(whole)))
+        self._shared = SharedWalls(whole, self.may_go_on)
+        self._validity = validity = self._shared.validity
         self._proofs = FloatProofs(walls, validity)
         # A row without slopes is no wall: it holds on the whole cell.
-        self.left: set[int] = set(np.flatnonzero(validity.A.any(axis=1) | validity.A_error.any(axis=1)).tolist())
+        self.left = set(np.flatnonzero(validity.A.any(axis=1) | validity.A_error.any(axis=1)).tolist())
         self._facets: dict[int, tuple[Array, Crossing]] = {}
         self._beyond: dict[int, Array] = {}
         self._support: dict[int, Ids] = {}
@@ -395,7 +396,9 @@ class _Search:
                     self._beyond[row] = (middles[row] + proposal.point) / 2
             if middles:
                 self._settle(np.array(list(middles)), np.array(list(middles.values())))
-            for row in multipliers.keys() & self.left:
+            for row in sorted(multipliers.keys() & self.left):
+                if not self.may_go_on():
+                    return
                 if self._proofs.implied(row, multipliers[row]) or self._touched(row, multipliers[row]):
                     self.left.discard(row)
                 else:

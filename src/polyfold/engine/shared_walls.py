@@ -7,7 +7,7 @@ belongs together. That it does is read off the gates' forms in rationals, of whi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -27,13 +27,18 @@ Form = tuple[int, ...]  # slopes and the constant, integers in lowest ratio; all
 
 # Walls that two floats cannot tell apart and that are no pool's, such as all gates of a dead layer, are left alone.
 _MOST_TOGETHER = 64
+# So many equations are solved in integers in some tenths of a second.
+_MOST_IMPLYING = 256
+# Products of rationals that may be spent on one cell: some seconds.
+_MOST_PRODUCTS = 1 << 20
 
 
 class SharedWalls:
     """The walls of one cell. `groups` has, for every row of `validity`, all walls that lie on it."""
 
-    def __init__(self, validity: Validity) -> None:
+    def __init__(self, validity: Validity, may_go_on: Callable[[], bool] = lambda: True) -> None:
         self._whole = validity
+        self._may_go_on = may_go_on
         self._pattern = tuple(validity.signs.tolist())
         self._known: dict[int, Form] = {}
         kept, self.groups = self._merged()
@@ -61,7 +66,7 @@ class SharedWalls:
         """
         gates = len(self._pattern)
         together = sorted({*self.groups[row], *doubtful})
-        if len(together) > _MOST_TOGETHER:
+        if len(together) > _MOST_TOGETHER or not self._may_go_on():
             return None
         try:
             line = self._form(self.groups[row][0])
@@ -86,9 +91,10 @@ class SharedWalls:
         Where it is zero those that take part are zero, too, and they lie on other hyperplanes: that is less than a
         facet. A pool's winner is positive if it is larger than another member that is.
         """
-        if not 0 < len(others) <= _MOST_TOGETHER:
+        if not 0 < len(others) <= _MOST_IMPLYING:
             return False
         try:
+            self._gates.spend(len(others) ** 2)
             line, *forms = (self._form(self.groups[each][0]) for each in (row, *others))
         except TooMuchError:
             return False
@@ -102,6 +108,8 @@ class SharedWalls:
         first: dict[Form, int] = {}
         on: dict[int, list[int]] = {row: [wall[row]] for row in range(len(wall))}
         for rows in self._close():
+            if not self._may_go_on():
+                break
             try:
                 forms = [self._form(wall[row]) for row in rows]
             except TooMuchError:
@@ -135,7 +143,7 @@ class SharedWalls:
 
     @cached_property
     def _gates(self) -> ExactGates:
-        return ExactGates(self._whole.program, self._whole.domain)
+        return ExactGates(self._whole.program, self._whole.domain, _MOST_PRODUCTS)
 
     def _form(self, wall: int) -> Form:
         """A wall on the cell, positive inside."""
