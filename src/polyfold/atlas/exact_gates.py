@@ -129,19 +129,38 @@ class ExactGates:
         key = (id(operator), number, first)
         if key not in self._over_inputs:
             # The margins of pictures are empty.
-            terms = [(k, factor) for k, factor in self.row(operator, number) if self._filled[first + k]]
-            self._over_inputs[key] = self.combined((factor, self.input(first + k)) for k, factor in terms)
+            terms = [(first + k, factor) for k, factor in self.row(operator, number) if self._filled[first + k]]
+            if self.domain.is_slice:
+                self._over_inputs[key] = self.combined((factor, self.input(k)) for k, factor in terms)
+            else:
+                self._over_inputs[key] = self._placed(terms)
         return self._over_inputs[key]
+
+    def _placed(self, terms: list[tuple[int, fmpq]]) -> Coefficients:
+        """A sum of multiples of inputs that are the parameters themselves."""
+        self.spend(len(terms))
+        total = list(self._nothing)
+        for k, factor in terms:
+            total[1 + k] += factor
+        return tuple(total)
+
+    def spend(self, products: int) -> None:
+        """Raises TooMuchError if that is more than is left."""
+        self.products_left -= products
+        if self.products_left < 0:
+            raise TooMuchError
 
     def combined(self, terms: Iterable[tuple[fmpq, Coefficients]]) -> Coefficients:
         """A sum of multiples."""
         total = self._nothing
         for factor, coefficients in terms:
-            self.products_left -= 1
-            if self.products_left < 0:
-                raise TooMuchError
-            if coefficients is not self._nothing:
-                total = tuple(a + factor * b for a, b in zip(total, coefficients, strict=True))
+            self.spend(1)
+            if coefficients is self._nothing:
+                continue
+            if total is self._nothing:
+                total = coefficients if factor == 1 else tuple(factor * b for b in coefficients)
+            else:
+                total = tuple(a + factor * b if b else a for a, b in zip(total, coefficients, strict=True))
         return total
 
 

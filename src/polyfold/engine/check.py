@@ -66,8 +66,12 @@ def check(atlas: Atlas) -> Certificate:
 
 def _vertex_checks(atlas: Atlas) -> list[Check]:
     """What needs all vertices of all cells."""
+    by_vertices = beyond_core(atlas.program, atlas.domain)
+    if not by_vertices and atlas.program.exact_matrices is None:
+        # The vertices of rounded matrices are those of other cells.
+        return []
     # Without the core, vertices are made from the facets listed: nothing to compare.
-    checks = [] if beyond_core(atlas.program, atlas.domain) else [check_facets(atlas)]
+    checks = [] if by_vertices else [check_facets(atlas)]
     # A volume that float64 cannot hold (zero or infinite by its exponent) has nothing to be compared with.
     if atlas.complete and atlas.bounded.all() and 0 < domain_volume(atlas.domain) < np.inf:
         checks.append(check_volumes(atlas))
@@ -142,7 +146,7 @@ def check_witnesses(atlas: Atlas) -> Check:
 
 def _proved_by_core(atlas: Atlas) -> npt.NDArray[np.bool_]:
     """Cells whose witnesses the core proves; none where it would read rounded matrices."""
-    if not atlas.program.matrices_are_exact:
+    if atlas.program.exact_matrices is None:
         return np.zeros(len(atlas), dtype=bool)
     problem = core_problem(atlas.program, atlas.domain)
     patterns, witnesses = np.ascontiguousarray(atlas.patterns), np.ascontiguousarray(atlas.witnesses)

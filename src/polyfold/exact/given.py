@@ -69,7 +69,8 @@ def over_divisors(rows: Fractions) -> tuple[Array, Array]:
         found = [_as_float(Fraction(value) * odd) for value in (*row, 1)]
         if None in found:
             raise ValueError(
-                f"row {i} has the common denominator {whole}, over which its numbers are longer than the 53 bits of a float"
+                f"row {i} has the common denominator {whole}, over which its numbers are longer than the "
+                "53 bits of a float"
             )
         numerators[i], divisors[i] = found[:-1], found[-1]
     return numerators, divisors
