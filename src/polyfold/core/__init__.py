@@ -10,7 +10,7 @@ from polyfold.core._native import (
     OpenDomain,
     Problem,
     TooLarge,
-    blend_rows,
+    corner_signs,
     certify,
     count,
     count_disorder,
@@ -25,7 +25,6 @@ from polyfold.core._native import (
     prove_witnesses,
     pull_rows_double,
     pull_rows_single,
-    read_slice,
     sparse_rank,
     trace,
 )
@@ -38,7 +37,7 @@ __all__ = [
     "OpenDomain",
     "Problem",
     "TooLarge",
-    "blend_rows",
+    "corner_signs",
     "certify",
     "count",
     "count_disorder",
@@ -53,7 +52,6 @@ __all__ = [
     "prove_witnesses",
     "pull_rows_double",
     "pull_rows_single",
-    "read_slice",
     "sparse_rank",
     "trace",
 ]

@@ -63,7 +63,8 @@ def find_cells(
 def count_cells(program: Program, domain: Domain, threads: int, leave: Leave) -> tuple[tuple[int, bool], str]:
     """(How many cells, whether these are all), and by which method."""
     if beyond_core(program, domain):
-        return count_slice_cells(program, domain, leave), VERTICES
+        counted = count_slice_cells(program, domain, leave)
+        return (counted.cells, counted.complete), VERTICES
     problem = core_problem(program, domain)
     if domain.dim >= _MANY_CORNERS and domain.rows > domain.dim:
         try:

@@ -35,9 +35,9 @@ class Pieces:
     extra_wall: Walls
 
 
-def pieces(program: Program, batch: Batch) -> Pieces:
+def pieces(program: Program, unit: Array, batch: Batch) -> Pieces:
     """What an atlas needs of a batch that has passed all stages."""
-    cells, U = batch.cells, batch.parameters.values
+    cells, U = batch.cells, batch.points * unit
     corners, counts = U[cells.vertex], np.diff(cells.start)
     names = batch.names[cells.vertex]
     centres = np.add.reduceat(corners, cells.start[:-1]) / counts[:, None]
@@ -53,8 +53,9 @@ def pieces(program: Program, batch: Batch) -> Pieces:
         there = here[following]
         turns = here[:, 0] * there[:, 1] - here[:, 1] * there[:, 0]
         measures = np.abs(np.add.reduceat(turns, cells.start[:-1])) / 2
+    signs = batch.signs(np.arange(len(cells)))
     return Pieces(
-        _joined(program, batch),
+        np.packbits(signs, axis=1, bitorder="little"),
         centres,
         measures,
         cells.start,
@@ -66,14 +67,32 @@ def pieces(program: Program, batch: Batch) -> Pieces:
     )
 
 
-def _joined(program: Program, batch: Batch) -> npt.NDArray[np.uint8]:
-    """Patterns over all gates from those of every stage: stages need not end where a byte does."""
-    bits = [
-        np.unpackbits(packed, axis=1, count=stage.width, bitorder="little")
-        for packed, stage in zip(batch.patterns, program.stages, strict=True)
-    ]
-    empty = np.zeros((len(batch.cells), 0), dtype=np.uint8)
-    return np.packbits(np.concatenate([empty, *bits], axis=1), axis=1, bitorder="little")
+@dataclass
+class Tally:
+    """What is left of cells that were only counted. Every inner facet belongs to two cells, so in `unpaired`, where
+    the facets' keys are taken exclusive-or, nothing should be left."""
+
+    cells: int = 0
+    measure: float = 0.0
+    inner: int = 0
+    unpaired: int = 0
+
+    def add(self, found: Pieces, gates: int) -> None:
+        """Some more cells of a program with so many gates."""
+        inner = found.key[found.wall < gates]
+        self.cells += len(found.patterns)
+        self.measure += float(found.measures.sum())
+        self.inner += len(inner)
+        self.unpaired ^= int(np.bitwise_xor.reduce(_mixed(inner[:, 0]) + _mixed(inner[:, 1] + _SALT)))
+
+
+_SALT = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _mixed(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))
 
 
 def assembled(program: Program, dim: int, finished: list[Pieces], max_cells: int) -> dict[str, Any]:

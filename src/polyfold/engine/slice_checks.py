@@ -15,22 +15,21 @@ from polyfold.atlas.location import ROW_FLOATS, contains, proved_patterns
 from polyfold.atlas.maps import in_chunks
 from polyfold.atlas.patterns import pack
 from polyfold.engine.measure_domain import domain_volume
-from polyfold.engine.slice_corners import Corners
-from polyfold.engine.slices import Doubts
+from polyfold.engine.slice_settle import Doubts
 from polyfold.exact.scaled import Undecided, floats_a_row
 from polyfold.exact.tolerances import VOLUME_SUM
+from polyfold.program.program import Program
 
 
-def check_decided(atlas: Atlas, corners: npt.NDArray[np.float64], doubts: Doubts) -> Check:
-    """Every sign at every vertex was proved; or its gate is proved, in rationals, to cut none of the cells."""
-    settled = Corners(atlas, corners) if doubts.gates else None
-    left = [gate for gate in sorted(doubts.gates) if not (settled and settled.settles(gate))]
-    named = f"; gate {left[0]} ({atlas.program.origins[left[0]]}) is the first of those left" if left else ""
+def check_decided(program: Program, doubts: Doubts) -> Check:
+    """Every sign at every vertex was proved."""
+    first = min(doubts.gates, default=0)
+    named = f"; gate {first} ({program.origins[first]}) is the first of {len(doubts.gates):,}" if doubts.gates else ""
     return Check(
         "signs at vertices are decided",
-        not left and not doubts.crooked,
-        f"{doubts.signs:,} signs near zero, of {len(doubts.gates):,} gates; {len(doubts.gates) - len(left):,} of these "
-        f"settled in rationals{named}; {doubts.crooked:,} cuts left out",
+        doubts.none_left,
+        f"{doubts.near_zero:,} signs near zero, {doubts.exact:,} of them decided in exact numbers, {doubts.open:,} left "
+        f"open{named}; {doubts.crooked:,} cuts left out",
     )
 
 

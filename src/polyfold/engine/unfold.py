@@ -126,7 +126,7 @@ def atlas_of(
     if not complete:
         return atlas
     more = (
-        (check_decided(atlas, cells["corners"], cells["doubts"]), check_sum(where, cells["measure"]))
+        (check_decided(program, cells["doubts"]), check_sum(where, cells["measure"]))
         if method == VERTICES
         else ()
     )

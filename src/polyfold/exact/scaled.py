@@ -22,8 +22,8 @@ Array = npt.NDArray[np.float64]
 Signs = npt.NDArray[np.uint8]
 
 # As in native/geometry/slice_cut.hpp: or-ed over the corners of a cell they tell what a gate does on it.
-# POSITIVE is one more than NEGATIVE.
-NEGATIVE, POSITIVE, ZERO = np.uint8(1), np.uint8(2), np.uint8(4)
+# POSITIVE is one more than NEGATIVE. A sign that is open has no bit.
+OPEN, NEGATIVE, POSITIVE, ZERO = np.uint8(0), np.uint8(1), np.uint8(2), np.uint8(4)
 
 
 @dataclass(frozen=True, eq=False)
