@@ -43,10 +43,7 @@ class Cells:
 
     def walls_at(self, cell: int, corner: int) -> tuple[int, int]:
         """The two walls that meet at a corner of a polygon; -1 and the wall that a segment ends at."""
-        if self.form.shape[1] == 2:
-            return -1, int(self.wall[corner])
-        before = corner - 1 if corner > self.start[cell] else int(self.start[cell + 1]) - 1
-        return int(self.wall[before]), int(self.wall[corner])
+        return walls_at(self.wall, int(self.start[cell]), int(self.start[cell + 1]), corner, self.form.shape[1] - 1)
 
     def cut(self, found: Mapping[str, Any], first_gate: int, rows: Ids, z: BoundedJets) -> Cells:
         """The parts that `core.cut_slice` made of these cells, which have these rows of the stage's gates."""
@@ -176,6 +173,12 @@ class Batch:
             decided=tuple(each.take(slice(first, last)) for each in self.decided),
             open_stage=gates and OpenStage(gates.z.take(shared), gates.next_gate),
         )
+
+
+def walls_at(wall: npt.NDArray[np.int32], first: int, last: int, corner: int, dim: int) -> tuple[int, int]:
+    """The same for a cell with these facets, first .. last - 1."""
+    before = corner - 1 if corner > first else last - 1
+    return int(wall[before]) if dim == 2 else -1, int(wall[corner])
 
 
 def unpacked(parts: list[tuple[int, Bits]], cells: int) -> npt.NDArray[np.bool_]:

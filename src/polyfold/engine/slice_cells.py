@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 from polyfold.atlas.atlas import DOMAIN_BOUNDARY, UNEXPLORED
 from polyfold.engine.slice_batch import Batch, ragged_rows
+from polyfold.exact.bounded import BoundedValues
+from polyfold.exact.bounded_jets import values_at
+from polyfold.exact.rounding import relative
 from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
@@ -21,7 +24,8 @@ Walls = npt.NDArray[np.int32]
 class Pieces:
     """Cells of one batch. A facet's key is made of its vertices' names: its two sides have the same one.
 
-    `corners` are the ends of segments; or where the sides of polygons start, in order.
+    `corners` are the ends of segments; or where the sides of polygons start, in order. A cell is `thin` if its witness
+    is not proved to lie inside: that may need more digits than floats have.
     """
 
     patterns: npt.NDArray[np.uint8]
@@ -33,6 +37,7 @@ class Pieces:
     key: npt.NDArray[np.uint64]
     extra_facet: Ids
     extra_wall: Walls
+    thin: npt.NDArray[np.bool_]
 
 
 def pieces(program: Program, unit: Array, batch: Batch) -> Pieces:
@@ -64,7 +69,19 @@ def pieces(program: Program, unit: Array, batch: Batch) -> Pieces:
         key,
         cells.extra_facet,
         cells.extra_wall,
+        _thin(batch, centres / unit),
     )
+
+
+def _thin(batch: Batch, centres: Array) -> npt.NDArray[np.bool_]:
+    """The cells whose centre, the mean of their corners, floats cannot tell from some facet."""
+    cells = batch.cells
+    owner, first = cells.of_corner, cells.start[:-1]
+    forms = BoundedValues(cells.form, np.repeat(cells.form_error[:, None], cells.form.shape[1], axis=1))
+    # The centre is as well known as the worst corner, but for a few roundings.
+    off = np.maximum.reduceat(batch.off[cells.vertex], first) + relative(16) if len(cells) else first
+    values, errors = values_at(forms, centres[owner], off[owner])
+    return np.logical_or.reduceat(~(np.abs(values) > errors), first) if len(cells) else first.astype(bool)
 
 
 @dataclass
@@ -112,13 +129,13 @@ def assembled(program: Program, dim: int, finished: list[Pieces], max_cells: int
         "patterns": np.ascontiguousarray(found.patterns[order]),
         "witnesses": found.witnesses[order],
         "bounded": np.ones(kept, dtype=bool),
-        "corners": found.corners[facets],
         "facet_start": np.concatenate([[0], np.cumsum(counts)]),
         "facet_wall": wall,
         "neighbour": neighbour.astype(np.int32),
         "shared_facet": shared_facet,
         "shared_wall": shared_wall,
-        "exact_witnesses": [],
+        "exact_witnesses": {},
+        "thin": np.flatnonzero(found.thin[order]),
         "measure": float(found.measures[:kept].sum()),
     }
 
@@ -135,6 +152,7 @@ def _together(program: Program, dim: int, finished: list[Pieces]) -> Pieces:
             np.zeros((0, 2), dtype=np.uint64),
             np.zeros(0, dtype=np.int64),
             np.zeros(0, dtype=np.int32),
+            np.zeros(0, dtype=bool),
         )
     before = np.cumsum([0, *(len(each.wall) for each in finished)])
     return Pieces(
@@ -147,6 +165,7 @@ def _together(program: Program, dim: int, finished: list[Pieces]) -> Pieces:
         np.concatenate([each.key for each in finished]),
         np.concatenate([each.extra_facet + first for each, first in zip(finished, before, strict=False)]),
         np.concatenate([each.extra_wall for each in finished]),
+        np.concatenate([each.thin for each in finished]),
     )
 
 

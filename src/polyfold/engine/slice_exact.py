@@ -18,6 +18,7 @@ from polyfold.atlas.exact_gates import Coefficients, ExactGates, GateForm, TooMu
 from polyfold.errors import LimitError
 from polyfold.exact.digits import Digits, digits_of
 from polyfold.exact.rational import as_float, rational
+from polyfold.exact.rounding import TINY, relative
 from polyfold.exact.scaled import NEGATIVE, OPEN, POSITIVE, ZERO
 from polyfold.program.in_digits import digit_bits, exactly
 from polyfold.program.program import Program
@@ -27,8 +28,8 @@ Ids = npt.NDArray[np.int64]
 Signs = npt.NDArray[np.bool_]
 Place = tuple[fmpq, ...]
 
-# Products of rationals for one walk: some hundredths of a second.
-_PRODUCTS = 1 << 14
+# Products of rationals for one walk: some thousandths of a second.
+_PRODUCTS = 1 << 11
 # Bytes that the long numbers of one cell may take.
 _BYTES = 1 << 29
 # Stages in long numbers that are kept.
@@ -87,9 +88,52 @@ class ExactSlice:
         place = self.place(wall, other, signs)
         return OPEN if place is None else sign_at(form, place)
 
+    def stage(self, number: int, signs: Signs) -> Digits | None:
+        """All gates of a stage under a pattern, a row a coefficient; None if that is too much."""
+        self._look_at_the_clock()
+        return self._digits.stage(number, signs)
+
+    def has_pattern(self, point: Place, signs: Signs) -> bool | None:
+        """Whether a point lies inside the cell of a pattern: every gate has its sign there, or vanishes on the cell.
+
+        None where that is too much.
+        """
+        program = self.program
+        for stage, first in enumerate(program.first_gate[:-1]):
+            numbers = self.stage(stage, signs)
+            gates = first + np.arange(program.stages[stage].width)
+            if numbers is not None:
+                found = signs_of_many(numbers, point)
+                clear = (found == POSITIVE) | (found == NEGATIVE)
+                if ((found == POSITIVE) != signs[gates])[clear].any():
+                    return False
+                gates = gates[~clear]
+            for gate in gates.tolist():
+                form = next(iter(self.forms(gate, signs[None])), None)
+                if form is None:
+                    return None
+                sign = ZERO if form.vanishes else sign_at(form, point)
+                if (sign == ZERO and not form.vanishes) or (sign == POSITIVE) != signs[gate]:
+                    return False
+        return True
+
     def _look_at_the_clock(self) -> None:
         if not self.may_go_on():
             raise OutOfTimeError
+
+
+def signs_of_many(numbers: Digits, place: Place) -> npt.NDArray[np.uint8]:
+    """The signs of forms, a column of numbers each, at a place."""
+    at = np.array([1.0, *(as_float(x) for x in place)])
+    with np.errstate(over="ignore", invalid="ignore"):
+        terms = numbers.floats * at[:, None]
+        values, sizes = terms.sum(axis=0), np.abs(terms).sum(axis=0)
+        clear = np.abs(values) > sizes * (numbers.error + relative(2 * len(at) + 8)) + TINY
+    found = np.where(values > 0, POSITIVE, NEGATIVE)
+    found[~clear] = ZERO
+    for entry in np.flatnonzero(~clear & numbers.nonzero.any(axis=0)).tolist():
+        found[entry] = sign_at(GateForm(np.zeros(0, dtype=np.int64), numbers.exact(entry)), place)
+    return found
 
 
 def sign_at(form: GateForm, place: Place) -> np.uint8:
@@ -109,7 +153,8 @@ def domain_row(domain: Domain, row: int) -> Coefficients:
     if row >= inputs:
         row -= inputs
         return (-rational(float(domain.parameter_offsets[row])), *map(rational, domain.parameter_rows[row].tolist()))
-    coefficients = [(int(k), rational(float(domain.input_rows[row, k]))) for k in np.flatnonzero(domain.input_rows[row])]
+    read = np.flatnonzero(domain.input_rows[row]).tolist()
+    coefficients = [(k, rational(float(domain.input_rows[row, k]))) for k in read]
     constant = sum((a * rational(float(domain.origin[k])) for k, a in coefficients), fmpq(0))
     slopes = (
         sum((a * rational(float(domain.basis[k, j])) for k, a in coefficients), fmpq(0)) for j in range(domain.dim)
@@ -142,15 +187,19 @@ class _LongNumbers:
         """One gate's form under a pattern; None if that is too much."""
         stage = int(np.searchsorted(self._program.first_gate, gate, side="right")) - 1
         first = self._program.first_gate[stage]
-        key = (stage, np.packbits(signs[:first]).tobytes())
+        known = self.stage(stage, signs)
+        return None if known is None else known.exact(gate - first)
+
+    def stage(self, stage: int, signs: Signs) -> Digits | None:
+        """All gates of a stage under a pattern, a row a coefficient; None if that is too much."""
+        key = (stage, np.packbits(signs[: self._program.first_gate[stage]]).tobytes())
         if key not in self._known:
             if len(self._known) >= _KEPT:
                 del self._known[next(iter(self._known))]
-            self._known[key] = self._stage(stage, signs)
-        known = self._known[key]
-        return None if known is None else known.exact(gate - first)
+            self._known[key] = self._computed(stage, signs)
+        return self._known[key]
 
-    def _stage(self, last: int, signs: Signs) -> Digits | None:
+    def _computed(self, last: int, signs: Signs) -> Digits | None:
         program, biased = self._program, np.array([1.0, *np.zeros(self._domain.dim)])
         try:
             sources = [digits_of(self._frame, self._bits)]

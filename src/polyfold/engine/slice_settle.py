@@ -10,14 +10,17 @@ import numpy.typing as npt
 
 from polyfold import core
 from polyfold.engine.slice_batch import Batch, OpenStage
-from polyfold.engine.slice_exact import ExactSlice, Place, sign_at
+from polyfold.engine.slice_exact import ExactSlice, Place, sign_at, signs_of_many
 from polyfold.exact.bounded import BoundedValues
-from polyfold.exact.bounded_jets import BoundedJets, closer, signs_at
+from polyfold.exact.bounded_jets import BoundedJets, closer, values_at
 from polyfold.exact.scaled import NEGATIVE, OPEN, POSITIVE, ZERO
 from polyfold.program.affine import Affine
 
 Ids = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
+
+# From so many signs on it is quicker to compute all gates of a stage on a cell.
+_MUCH = 32
 
 
 @dataclass
@@ -57,8 +60,13 @@ class _Questions:
 
 
 def signs_of(
-    batch: Batch, gates: OpenStage, affine: Affine, sources: Mapping[int, BoundedJets], first_gate: int,
-    exact: ExactSlice, doubts: Doubts,
+    batch: Batch,
+    gates: OpenStage,
+    affine: Affine,
+    sources: Mapping[int, BoundedJets],
+    first_gate: int,
+    exact: ExactSlice,
+    doubts: Doubts,
 ) -> Bytes:
     """Signs of the stage's gates from the next one on, at all corners; `affine` makes them of the program's sources."""
     z = gates.z
@@ -82,9 +90,7 @@ def signs_of(
     return signs
 
 
-def _by_tighter_bounds(
-    batch: Batch, asked: _Questions, affine: Affine, sources: Mapping[int, BoundedJets]
-) -> Bytes:
+def _by_tighter_bounds(batch: Batch, asked: _Questions, affine: Affine, sources: Mapping[int, BoundedJets]) -> Bytes:
     found = np.full(len(asked), OPEN)
     rows, place = np.unique(batch.rows[asked.cell], return_inverse=True)
     for part, forms in closer(affine, sources, rows):
@@ -92,29 +98,71 @@ def _by_tighter_bounds(
         at, gate = place[here] - part.start, asked.gate[here]
         vertex = batch.cells.vertex[asked.corner[here]]
         chosen = BoundedValues(forms.values[at, :, gate], forms.errors[at, :, gate])
-        values, errors = signs_at(chosen, batch.points[vertex], batch.off[vertex])
+        values, errors = values_at(chosen, batch.points[vertex], batch.off[vertex])
         clear = np.where(values > 0, POSITIVE, NEGATIVE)
         found[here] = np.where(np.abs(values) > errors, clear, np.where(errors == 0, ZERO, OPEN))
     return found
 
 
 def _exactly(batch: Batch, asked: _Questions, first_gate: int, exact: ExactSlice) -> Bytes:
+    """Of a cell about which much is asked, all gates at once; of the others gate by gate, for many cells at once."""
     found = np.full(len(asked), OPEN)
     cells, place = np.unique(asked.cell, return_inverse=True)
-    patterns = batch.signs(cells)
-    places: dict[int, Place | None] = {}
-    for gate in np.unique(asked.gate).tolist():
-        of_gate = np.flatnonzero(asked.gate == gate)
-        rows, row_of = np.unique(place[of_gate], return_inverse=True)
-        for form in exact.forms(gate + first_gate, patterns[rows]):
-            for item in of_gate[np.isin(row_of, form.cells)].tolist():
-                if form.vanishes:
-                    found[item] = ZERO
-                    continue
-                vertex = int(batch.cells.vertex[asked.corner[item]])
-                if vertex not in places:
-                    walls = batch.cells.walls_at(int(asked.cell[item]), int(asked.corner[item]))
-                    places[vertex] = exact.place(*walls, patterns[place[item]])
-                if (at := places[vertex]) is not None:
-                    found[item] = sign_at(form, at)
+    questions = _Exactly(batch, asked, first_gate, exact, batch.signs(cells), place)
+    much = np.bincount(place, minlength=len(cells)) >= _MUCH
+    for row in np.flatnonzero(much).tolist():
+        items = np.flatnonzero(place == row)
+        found[items] = questions.on_one_cell(items)
+    left = np.flatnonzero(found == OPEN)
+    for gate in np.unique(asked.gate[left]).tolist():
+        items = left[asked.gate[left] == gate]
+        found[items] = questions.of_one_gate(gate, items)
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Exactly:
+    """Questions about cells with these patterns; `row` is that of every question."""
+
+    batch: Batch
+    asked: _Questions
+    first_gate: int
+    exact: ExactSlice
+    patterns: npt.NDArray[np.bool_]
+    row: Ids
+    places: dict[int, Place | None] = field(default_factory=dict)
+
+    def on_one_cell(self, items: Ids) -> Bytes:
+        """Answers to questions about one cell; OPEN where all gates together are too much."""
+        stage = int(np.searchsorted(self.exact.program.first_gate, self.first_gate, side="right")) - 1
+        numbers = self.exact.stage(stage, self.patterns[self.row[items[0]]])
+        found = np.full(len(items), OPEN)
+        if numbers is None:
+            return found
+        numbers = numbers.entries(self.asked.gate[items])
+        found[~numbers.nonzero.any(axis=0)] = ZERO
+        for corner in np.unique(self.asked.corner[items]).tolist():
+            at = np.flatnonzero((self.asked.corner[items] == corner) & (found == OPEN))
+            place = self._place(int(items[at[0]])) if len(at) else None
+            if place is not None:
+                found[at] = signs_of_many(numbers.entries(at), place)
+        return found
+
+    def of_one_gate(self, gate: int, items: Ids) -> Bytes:
+        """Answers to questions about one gate of the stage."""
+        found = np.full(len(items), OPEN)
+        rows, row_of = np.unique(self.row[items], return_inverse=True)
+        for form in self.exact.forms(gate + self.first_gate, self.patterns[rows]):
+            for k in np.flatnonzero(np.isin(row_of, form.cells)).tolist():
+                place = None if form.vanishes else self._place(int(items[k]))
+                if form.vanishes or place is not None:
+                    found[k] = ZERO if place is None else sign_at(form, place)
+        return found
+
+    def _place(self, item: int) -> Place | None:
+        corner = int(self.asked.corner[item])
+        vertex = int(self.batch.cells.vertex[corner])
+        if vertex not in self.places:
+            walls = self.batch.cells.walls_at(int(self.asked.cell[item]), corner)
+            self.places[vertex] = self.exact.place(*walls, self.patterns[self.row[item]])
+        return self.places[vertex]

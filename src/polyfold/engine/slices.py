@@ -24,6 +24,7 @@ from polyfold.engine.slice_cells import Pieces, Tally, assembled, pieces
 from polyfold.engine.slice_exact import ExactSlice, OutOfTimeError, in_units
 from polyfold.engine.slice_settle import Doubts, signs_of
 from polyfold.engine.slice_start import first_batch, units
+from polyfold.engine.slice_witnesses import exact_witnesses
 from polyfold.engine.watch import Leave
 from polyfold.exact.bounded_jets import BoundedJets, affine_of, passed_on
 from polyfold.exact.scaled import last_readers
@@ -72,8 +73,10 @@ class SliceSearch:
     def arrays(self) -> dict[str, Any]:
         """The cells found so far, as the arrays of an atlas."""
         run = self._run
+        found = assembled(run.program, self._dim, self._finished, self._max_cells)
         return {
-            **assembled(run.program, self._dim, self._finished, self._max_cells),
+            **found,
+            **exact_witnesses(run.exact, found),
             "complete": self.complete,
             "doubts": run.doubts,
             "exact": run.exact,

@@ -120,15 +120,13 @@ def _closer(affine: AffineLike, sources: Sources, part: slice, columns: int) -> 
     )
 
 
-def signs_at(forms: BoundedValues, points: Array, off: Array) -> tuple[Array, Array]:
+def values_at(forms: BoundedValues, points: Array, off: Array) -> tuple[Array, Array]:
     """Values of functions (n, 1 + d) at points (n, d) that are known up to `off`, and bounds on their errors."""
     constant, slopes = forms.values[:, 0], forms.values[:, 1:]
     terms = slopes * points
     values = constant + terms.sum(axis=1)
     sizes = np.abs(constant) + np.abs(terms).sum(axis=1)
     errors = (
-        forms.errors.sum(axis=1)
-        + relative(8) * sizes
-        + (np.abs(slopes) + forms.errors[:, 1:]).sum(axis=1) * off
+        forms.errors.sum(axis=1) + relative(8) * sizes + (np.abs(slopes) + forms.errors[:, 1:]).sum(axis=1) * off
     ) * (1 + relative(16))
     return values, np.where(forms.errors.any(axis=1) | forms.values.any(axis=1), errors + TINY, 0.0)
