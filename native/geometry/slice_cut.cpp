@@ -114,8 +114,8 @@ struct Part {
 // What is known at a corner of some part of the current cell.
 struct Corner {
     std::int64_t vertex;
-    int low = -1, high = -1;  // the corners between which it was made, ...
-    int side = -1, gate = -1;  // ... on which wall, and by which gate: numbers in the whole program
+    int low = -1, high = -1;         // the corners between which it was made, ...
+    int side = -1, gate = -1;        // ... on which wall, and by which gate: numbers in the whole program
     std::vector<std::uint8_t> sign;  // of the candidates
 };
 
@@ -161,9 +161,7 @@ class Cutter {
         return v < cells_.vertices ? cells_.point + v * cells_.dim
                                    : result_.point.data() + (v - cells_.vertices) * cells_.dim;
     }
-    double off(std::int64_t v) const {
-        return v < cells_.vertices ? cells_.off[v] : result_.off[v - cells_.vertices];
-    }
+    double off(std::int64_t v) const { return v < cells_.vertices ? cells_.off[v] : result_.off[v - cells_.vertices]; }
 
     void find_candidates() {
         candidates_.resize(cells_.count);
@@ -350,9 +348,7 @@ class Cutter {
         return is_zero(sign_[facet * given_ + g]) && is_zero(sign_[next * given_ + g]);
     }
 
-    static bool is_zero(std::uint8_t sign) {
-        return sign == sign_zero || sign == sign_open;
-    }
+    static bool is_zero(std::uint8_t sign) { return sign == sign_zero || sign == sign_open; }
 
     void cut_segment(Part& part, int j) {
         const int middle = crossing(part.corner[0], part.corner[1], -1, -1, j);
@@ -397,7 +393,8 @@ class Cutter {
         const auto between = [&](int k) {
             return crossing(part.corner[at(k)], part.corner[at(k + 1)], facet(k), wall(k), j);
         };
-        const bool enters_at_corner = sign_at(first - 1) == sign_zero, leaves_at_corner = sign_at(last + 1) == sign_zero;
+        const bool enters_at_corner = sign_at(first - 1) == sign_zero,
+                   leaves_at_corner = sign_at(last + 1) == sign_zero;
         const int enter = enters_at_corner ? part.corner[at(first - 1)] : between(first - 1);
         const int leave = leaves_at_corner ? part.corner[at(last + 1)] : between(last);
         Part above, under;
@@ -417,8 +414,8 @@ class Cutter {
 
     // The corner where a candidate is zero between two others, which lie on a facet.
     int crossing(int one, int other, std::int64_t facet, std::int32_t wall, int j) {
-        const auto [item, is_new] = made_.try_emplace({std::min(one, other), std::max(one, other), j},
-                                                      static_cast<int>(corners_.size()));
+        const auto [item, is_new] =
+            made_.try_emplace({std::min(one, other), std::max(one, other), j}, static_cast<int>(corners_.size()));
         if (!is_new) return item->second;
         const int gate = gates_.first_wall + gate_of_[j];
         corners_.push_back({vertex(one, other, facet, wall, j), one, other, wall, gate,
@@ -433,8 +430,8 @@ class Cutter {
         // In the order of their names, which is the same wherever the two are met.
         const bool swapped = name(w) < name(v);
         const std::int64_t low = swapped ? w : v, high = swapped ? v : w;
-        const auto [item, is_new] = crossings_.try_emplace({low, high, gate_of_[j]},
-                                                           cells_.vertices + static_cast<std::int64_t>(result_.off.size()));
+        const auto [item, is_new] = crossings_.try_emplace(
+            {low, high, gate_of_[j]}, cells_.vertices + static_cast<std::int64_t>(result_.off.size()));
         if (!is_new) return item->second;
         const int gate = gates_.first_wall + gate_of_[j];
         const SliceForm zero = form_of(gate_of_[j]);
@@ -450,8 +447,9 @@ class Cutter {
             result_.point.push_back(place.point[k]);
         }
         result_.off.push_back(place.off);
-        result_.name.push_back(
-            mixed(mixed(name(low)) + 3 * mixed(name(high) + static_cast<std::uint64_t>(gate) + 1)));
+        // Names of the first vertices and numbers of gates are small: each is mixed in by itself, not in a sum.
+        const std::uint64_t ends = mixed(mixed(name(low)) + name(high));
+        result_.name.push_back(mixed(ends + static_cast<std::uint64_t>(gate) + 1));
         return item->second;
     }
 };

@@ -27,25 +27,25 @@ struct SliceForm {
 struct SliceCells {
     int dim = 0;
     std::int64_t count = 0;
-    const std::int64_t* start = nullptr;    // count + 1
-    const std::int64_t* vertex = nullptr;   // start[count]
-    const std::int32_t* wall = nullptr;     // start[count]
-    const double* form = nullptr;           // start[count] x (1 + dim)
-    const double* form_error = nullptr;     // start[count]
-    const double* point = nullptr;          // vertices x dim
-    const double* off = nullptr;            // vertices: how far off the true vertex may lie, in every parameter
-    const std::uint64_t* name = nullptr;    // vertices
+    const std::int64_t* start = nullptr;   // count + 1
+    const std::int64_t* vertex = nullptr;  // start[count]
+    const std::int32_t* wall = nullptr;    // start[count]
+    const double* form = nullptr;          // start[count] x (1 + dim)
+    const double* form_error = nullptr;    // start[count]
+    const double* point = nullptr;         // vertices x dim
+    const double* off = nullptr;           // vertices: how far off the true vertex may lie, in every parameter
+    const std::uint64_t* name = nullptr;   // vertices
     std::int64_t vertices = 0;
 };
 
 // The gates of one stage on the cells: cell i has row[i] of the forms.
 struct SliceGates {
     int gates = 0;
-    int first_wall = 0;                   // gate 0 is this one of the whole program
-    const std::int64_t* row = nullptr;    // cells
-    const double* value = nullptr;        // rows x (1 + dim) x gates
-    const double* error = nullptr;        // rows: coefficients of gate g are right up to error * scale[g]
-    const double* scale = nullptr;        // gates; where it is zero the gate vanishes
+    int first_wall = 0;                 // gate 0 is this one of the whole program
+    const std::int64_t* row = nullptr;  // cells
+    const double* value = nullptr;      // rows x (1 + dim) x gates
+    const double* error = nullptr;      // rows: coefficients of gate g are right up to error * scale[g]
+    const double* scale = nullptr;      // gates; where it is zero the gate vanishes
 };
 
 // Signs of the gates from `first_gate` on at the corners (corners x (gates - first_gate)), and those left open.
@@ -70,11 +70,11 @@ struct SliceCut {
     // two vertices between which it lies, and on the gate that is zero there.
     std::vector<double> point, off;
     std::vector<std::uint64_t> name;
-    std::vector<std::int64_t> parent;            // of every cell, the one it is part of
-    std::vector<std::int64_t> start{0}, vertex;  // the cells, as above
-    std::vector<std::int64_t> facet;             // the parent's facet that this one is part of, or -1: a new one ...
-    std::vector<std::int32_t> wall;              // ... that this gate of the stage made
-    int next_gate = 0;                           // gates from here on have not been looked at
+    std::vector<std::int64_t> parent;              // of every cell, the one it is part of
+    std::vector<std::int64_t> start{0}, vertex;    // the cells, as above
+    std::vector<std::int64_t> facet;               // the parent's facet that this one is part of, or -1: a new one ...
+    std::vector<std::int32_t> wall;                // ... that this gate of the stage made
+    int next_gate = 0;                             // gates from here on have not been looked at
     std::vector<std::uint8_t> pattern, vanishing;  // of the gates looked at: cells x bytes
     std::vector<std::int64_t> extra_facet;         // facets on which further gates vanish, but not on the cell ...
     std::vector<std::int32_t> extra_wall;          // ... and the gate of the stage
