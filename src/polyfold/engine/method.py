@@ -18,7 +18,7 @@ from polyfold.program.program import Program
 GENERATORS = "cells with all their vertices and rays, cut depth first"
 PROGRAMS = "cells as inequalities, cut depth first by proved linear programs"
 SECTIONS = "sections of the cells before the last layer"
-VERTICES = "cells of a line or plane by their vertices, all of which pass the network together"
+VERTICES = "cells of a line or plane by their corners, cut stage by stage"
 
 # A box has 2^d corners, and its cells hardly fewer. From so many dimensions on linear programs count cells faster than
 # sections do, and find them faster than generators (docs/adr/0006, 0009 and 0010). Generators list the last stage's

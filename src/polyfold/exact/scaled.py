@@ -98,6 +98,11 @@ def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, Un
     """The sign of every entry of z, and which could not be decided: those are taken for zero.
 
     In z itself, values that count as zero become 0. A zero that is decided is one by its terms: all of them are 0.
+
+    An undecided value may in truth be up to two errors away from 0, and its error stays what it was. So what follows
+    is proved under the condition that the undecided entries are exactly zero. Whoever uses it has to prove that: in
+    `engine/slice_witnesses.py` a row with an undecided gate counts as proved only where exact numbers show that the
+    gate vanishes on the whole cell, and 0 is its value; other rows are proved in exact numbers altogether.
     """
     # Rows differ little in their errors: the largest one decides nearly all signs, in two passes over the values.
     widest = float(z.errors.max(initial=0.0)) * z.scale
