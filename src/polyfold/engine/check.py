@@ -136,8 +136,8 @@ def check_witnesses(atlas: Atlas, exact: ExactSlice | None = None) -> Check:
         unsure += cells[~right].tolist()
     wrong = 0
     if unsure:
-        exact = RationalProgram(atlas.program)
-        wrong = sum(not _inside_exactly(atlas, exact, cell) for cell in unsure)
+        rationals = RationalProgram(atlas.program)
+        wrong = sum(not _inside_exactly(atlas, rationals, cell) for cell in unsure)
     return Check(
         "witnesses have their patterns",
         wrong == 0,

@@ -150,7 +150,17 @@ class Batch:
 
     def signs(self, cells: Ids) -> npt.NDArray[np.bool_]:
         """Which gates are on, of those that have been decided, on some of the cells."""
-        return unpacked([(each.count, each.on[cells]) for each in self.decided], len(cells))
+        return _unpacked([(each.count, each.on[cells]) for each in self.decided], len(cells))
+
+    def last_decided(self, gates: int) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Which of the last so many gates, those of a stage, are on, and which vanish; on every cell."""
+        first = sum(each.count for each in self.decided) - gates
+        before = np.cumsum([0, *(each.count for each in self.decided)])
+        parts = [each for each, start in zip(self.decided, before, strict=False) if start >= first]
+        return (
+            _unpacked([(part.count, part.on) for part in parts], len(self.cells)),
+            _unpacked([(part.count, part.vanishing) for part in parts], len(self.cells)),
+        )
 
     def halves(self) -> tuple[Batch, Batch]:
         """The first and the second half of the cells, each with what it needs."""
@@ -181,7 +191,7 @@ def walls_at(wall: npt.NDArray[np.int32], first: int, last: int, corner: int, di
     return int(wall[before]) if dim == 2 else -1, int(wall[corner])
 
 
-def unpacked(parts: list[tuple[int, Bits]], cells: int) -> npt.NDArray[np.bool_]:
+def _unpacked(parts: list[tuple[int, Bits]], cells: int) -> npt.NDArray[np.bool_]:
     """Bits of several rows of gates, one behind the other: rows need not end where a byte does."""
     bits = [np.unpackbits(packed, axis=1, count=count, bitorder="little") for count, packed in parts]
     return np.concatenate([np.zeros((cells, 0), dtype=np.uint8), *bits], axis=1).astype(bool)

@@ -79,9 +79,10 @@ def _thin(batch: Batch, centres: Array) -> npt.NDArray[np.bool_]:
     owner, first = cells.of_corner, cells.start[:-1]
     forms = BoundedValues(cells.form, np.repeat(cells.form_error[:, None], cells.form.shape[1], axis=1))
     # The centre is as well known as the worst corner, but for a few roundings.
-    off = np.maximum.reduceat(batch.off[cells.vertex], first) + relative(16) if len(cells) else first
+    off = np.maximum.reduceat(batch.off[cells.vertex], first) + relative(16)
     values, errors = values_at(forms, centres[owner], off[owner])
-    return np.logical_or.reduceat(~(np.abs(values) > errors), first) if len(cells) else first.astype(bool)
+    thin: npt.NDArray[np.bool_] = np.logical_or.reduceat(~(np.abs(values) > errors), first)
+    return thin
 
 
 @dataclass

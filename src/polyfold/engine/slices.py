@@ -19,7 +19,7 @@ import numpy as np
 
 from polyfold import core
 from polyfold.atlas.domain import Domain
-from polyfold.engine.slice_batch import Batch, OpenStage, unpacked
+from polyfold.engine.slice_batch import Batch, OpenStage
 from polyfold.engine.slice_cells import Pieces, Tally, assembled, pieces
 from polyfold.engine.slice_exact import ExactSlice, OutOfTimeError, in_units
 from polyfold.engine.slice_settle import Doubts, signs_of
@@ -203,14 +203,7 @@ class _Run:
         # Nothing is made of the last stage's gates: outputs are not asked for here.
         new = None
         if self.last_reader[batch.step + 1] > batch.step:
-            width, parts = self.program.stages[stage].width, []
-            for each in reversed(batch.decided):
-                if sum(part.count for part in parts) < width:
-                    parts.insert(0, each)
-            on, vanishing = (
-                unpacked([(part.count, getattr(part, name)) for part in parts], len(batch.cells))
-                for name in ("on", "vanishing")
-            )
+            on, vanishing = batch.last_decided(self.program.stages[stage].width)
             new = passed_on(self.program.stages[stage], z, batch.rows, on, vanishing)
         sources = {k: value.take(batch.rows) for k, value in self._still_read(batch).items()}
         return replace(

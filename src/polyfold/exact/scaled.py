@@ -99,10 +99,11 @@ def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, Un
 
     In z itself, values that count as zero become 0. A zero that is decided is one by its terms: all of them are 0.
 
-    An undecided value may in truth be up to two errors away from 0, and its error stays what it was. So what follows
-    is proved under the condition that the undecided entries are exactly zero. Whoever uses it has to prove that: in
-    `engine/slice_witnesses.py` a row with an undecided gate counts as proved only where exact numbers show that the
-    gate vanishes on the whole cell, and 0 is its value; other rows are proved in exact numbers altogether.
+    An undecided value may in truth be up to two errors away from 0, and its error stays what it was. So the rest of
+    its row is proved under the condition that the value is exactly zero. Whoever uses it proves that, or the row by
+    other means: in `engine/slice_witnesses.py` a row with undecided gates counts as proved only where exact numbers
+    show that these vanish on the whole cell, so that 0 is their value; the others are proved in exact numbers
+    altogether, as all rows with undecided gates are in `analyses/shapley/places.py`.
     """
     # Rows differ little in their errors: the largest one decides nearly all signs, in two passes over the values.
     widest = float(z.errors.max(initial=0.0)) * z.scale

@@ -60,7 +60,6 @@ from polyfold.views.summary import (
     count_facts,
     count_panel,
     equivalence_panel,
-    facts_panel,
     network_facts,
     network_panel,
 )
