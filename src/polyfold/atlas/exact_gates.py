@@ -8,7 +8,7 @@ walking down from the gate, and hold for all patterns that agree on the gates me
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -124,6 +124,13 @@ class ExactGates:
             ]
         return self._rows[key]
 
+    def over_inputs(self, affine: Affine, row: int, find: Callable[[], Coefficients]) -> Coefficients:
+        """A value of a function that reads inputs only; found once."""
+        key = (id(affine), row, -1)
+        if key not in self._over_inputs:
+            self._over_inputs[key] = find()
+        return self._over_inputs[key]
+
     def row_over_inputs(self, operator: Operator, number: int, first: int) -> Coefficients:
         """A row of an operator on the inputs from one on."""
         key = (id(operator), number, first)
@@ -209,6 +216,12 @@ class _Walk:
         return self.gates.combined([(rational(slope), self._affine(stage.affine, entry))] if slope else [])
 
     def _affine(self, affine: Affine, row: int) -> Coefficients:
+        if affine.sources <= {0}:
+            # No gate is met: the same under every pattern.
+            return self.gates.over_inputs(affine, row, lambda: self._walked(affine, row))
+        return self._walked(affine, row)
+
+    def _walked(self, affine: Affine, row: int) -> Coefficients:
         linear = self._form(affine.form, row)
         return (linear[0] + rational(float(affine.bias[row])), *linear[1:])
 

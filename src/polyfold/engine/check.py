@@ -22,7 +22,9 @@ from polyfold.atlas.maps import gate_forms, support
 from polyfold.atlas.patterns import pack
 from polyfold.atlas.problem import beyond_core, core_problem, stays_structured
 from polyfold.engine.measure_domain import domain_volume
-from polyfold.engine.slice_checks import check_slice_witnesses, check_sum
+from polyfold.engine.slice_checks import check_sum
+from polyfold.engine.slice_exact import ExactSlice
+from polyfold.engine.slice_witnesses import check_slice_witnesses
 from polyfold.errors import how_many
 from polyfold.exact.bounded import bounded_forward
 from polyfold.exact.tolerances import CONTINUITY
@@ -37,9 +39,12 @@ _FLOATS = 1 << 24
 _FEW_VERTICES = 6
 
 
-def quick_checks(atlas: Atlas, *more: Check) -> Atlas:
-    """What every run looks at: do the facets pair up, and do the witnesses have their patterns? And more."""
-    checks = (check_pairing(atlas), check_distinct(atlas), check_witnesses(atlas), *more)
+def quick_checks(atlas: Atlas, *more: Check, exact: ExactSlice | None = None) -> Atlas:
+    """What every run looks at: do the facets pair up, and do the witnesses have their patterns? And more.
+
+    `exact` decides what floats cannot on lines and planes through large programs, and knows when time is over.
+    """
+    checks = (check_pairing(atlas), check_distinct(atlas), check_witnesses(atlas, exact), *more)
     return atlas.with_certificate(_graded(atlas.certificate, checks))
 
 
@@ -115,11 +120,11 @@ def check_distinct(atlas: Atlas) -> Check:
     return Check("patterns differ", repeated == 0, f"{repeated:,} repeated")
 
 
-def check_witnesses(atlas: Atlas) -> Check:
+def check_witnesses(atlas: Atlas, exact: ExactSlice | None = None) -> Check:
     """Every witness lies strictly inside the domain and inside its cell: a gate is zero there only if it vanishes
     on the whole cell. Proved."""
     if beyond_core(atlas.program, atlas.domain):
-        return check_slice_witnesses(atlas)
+        return check_slice_witnesses(atlas, exact)
     if stays_structured(atlas.program):
         return _check_witnesses_in_floats(atlas)
     left = np.flatnonzero(~_proved_by_core(atlas))
@@ -135,8 +140,8 @@ def check_witnesses(atlas: Atlas) -> Check:
         unsure += cells[~right].tolist()
     wrong = 0
     if unsure:
-        exact = RationalProgram(atlas.program)
-        wrong = sum(not _inside_exactly(atlas, exact, cell) for cell in unsure)
+        rationals = RationalProgram(atlas.program)
+        wrong = sum(not _inside_exactly(atlas, rationals, cell) for cell in unsure)
     return Check(
         "witnesses have their patterns",
         wrong == 0,
