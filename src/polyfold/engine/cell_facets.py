@@ -216,7 +216,7 @@ class Cells:
 def as_floats(point: tuple[fmpq, ...]) -> Array:
     """A rational point, rounded; what lies beyond float64 is its largest number."""
     largest = np.finfo(np.float64).max
-    return np.clip(np.array([as_float(x) for x in point]), -largest, largest)
+    return np.asarray(np.clip(np.array([as_float(x) for x in point]), -largest, largest))
 
 
 def _starts(proofs: FloatProofs, near: Array) -> list[Array]:

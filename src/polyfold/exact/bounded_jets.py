@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from polyfold.exact import bounded
 from polyfold.exact.bounded import BoundedValues
-from polyfold.exact.evaluate import AffineLike, StageLike
+from polyfold.exact.program_like import AffineLike, StageLike
 from polyfold.exact.rounding import LEAST_NORMAL, TINY, relative
 
 Array = npt.NDArray[np.float64]
