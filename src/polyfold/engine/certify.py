@@ -143,7 +143,7 @@ def _answer(question: str, faults: list[Fault], done: str) -> Check:
 
 def _by_floats(atlas: Atlas, threads: int, report: Progress, max_seconds: float | None) -> npt.NDArray[np.uint8] | None:
     """Which cells floats prove; None if time was over."""
-    if not atlas.program.matrices_are_exact:
+    if atlas.program.exact_matrices is None:
         # The core's floats would speak of rounded matrices.
         return np.zeros(len(atlas), dtype=np.uint8)
     arrays = (

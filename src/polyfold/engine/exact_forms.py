@@ -51,7 +51,7 @@ class ExactForms:
 
     def stage(self, number: int, before: Pattern) -> list[list[int]]:
         """One row (a, b) for each gate of a stage, given the pattern of all stages before it."""
-        return self._stage(number, before)[0]
+        return self._rows(*self._key(self._program.steps.value_of_source[number + 1], before))
 
     def _compute_forms(self, pattern: Pattern) -> Forms:
         rows = [

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,14 +21,12 @@ from polyfold.network.graph import Network, Port
 from polyfold.network.head import Head
 from polyfold.network.ops import Shape
 from polyfold.program.changes import Change, added, upwards
-from polyfold.program.fold import fold
 from polyfold.program.lower import write
-from polyfold.program.operators import Operator
 from polyfold.program.origins import GateOrigin, OriginGroup
 from polyfold.program.program import Program, Stage
-from polyfold.program.rational_rows import RationalRows, padded
+from polyfold.program.rational_rows import RationalRows, padded, rows_of
 from polyfold.program.rounding import Rounding, own_changes
-from polyfold.program.rows import Array, Index, frozen
+from polyfold.program.rows import Array, frozen
 from polyfold.program.writer import Writer
 
 
@@ -207,10 +205,9 @@ def from_program(program: Program) -> ExactProgram:
     ends = program.first_gate
     changes = own_changes(program)
     widths = [program.input_dim, *(stage.width for stage in program.stages)]
-    sources = [RationalRows.entries(source, 0, width) for source, width in enumerate(widths)]
     stages = tuple(
         ExactStage(
-            replace(_settled(fold(stage.affine, sources, _RowTerms()), widths), change=changes[number]),
+            replace(_settled(rows_of(stage.affine, widths), widths), change=changes[number]),
             rationals(stage.slope_on),
             rationals(stage.slope_off),
             tuple(program.origins[gate] for gate in range(ends[number], ends[number + 1])),
@@ -223,36 +220,8 @@ def from_program(program: Program) -> ExactProgram:
         head=program.head,
         neighbours=() if program.rounding is None else program.rounding.why,
     )
-    output = _settled(fold(program.output, sources, _RowTerms()), widths)
+    output = _settled(rows_of(program.output, widths), widths)
     return ExactProgram(frame, stages, replace(output, change=changes[-1]))
-
-
-class _RowTerms:
-    """What forms do to rows over the sources (`program/fold.py`)."""
-
-    def entries(self, value: RationalRows, first: int, count: int) -> RationalRows:
-        return value.take(np.arange(first, first + count))
-
-    def zeros(self, values: Sequence[RationalRows], count: int) -> RationalRows:
-        return RationalRows.numbers(np.zeros(count))
-
-    def through(self, operator: Operator, value: RationalRows) -> RationalRows:
-        return value.through(operator, np.zeros(operator.rows))
-
-    def scaled(self, factor: Array, value: RationalRows) -> RationalRows:
-        return value.scaled(factor)
-
-    def taken(self, index: Index, value: RationalRows) -> RationalRows:
-        return value.take(index)
-
-    def summed(self, parts: Sequence[RationalRows]) -> RationalRows:
-        return reduce(RationalRows.plus, parts)
-
-    def stacked(self, parts: Sequence[RationalRows]) -> RationalRows:
-        return RationalRows.stacked(parts)
-
-    def shifted(self, value: RationalRows, bias: Array) -> RationalRows:
-        return value.shifted(bias)
 
 
 def from_layers(layers: Sequence[tuple[Any, Any]], *, slope_off: Any = 0) -> ExactProgram:

@@ -22,12 +22,12 @@ import numpy.typing as npt
 
 from polyfold.network.head import Head
 from polyfold.network.html_table import InNotebooks
-from polyfold.program.affine import Affine, WrittenOut
+from polyfold.program.affine import Affine, Block, WrittenOut
+from polyfold.program.exact_matrices import exact_blocks
 from polyfold.program.number_range import NumberRange, number_range
 from polyfold.program.origins import GateOrigin
 from polyfold.program.rounding import Rounding, distance
 from polyfold.program.steps import Steps, in_steps
-from polyfold.program.unrounded import written_out_without_rounding
 
 Array = npt.NDArray[np.float64]
 
@@ -84,6 +84,11 @@ class Program(InNotebooks):
     def output_dim(self) -> int:
         return len(self.output.bias)
 
+    @property
+    def model_output_dim(self) -> int:
+        """How many numbers the model puts out, behind its head if it has one."""
+        return self.output_dim if self.head is None else self.head.output_dim
+
     @cached_property
     def first_gate(self) -> tuple[int, ...]:
         """The number of each stage's first gate; one entry more than there are stages."""
@@ -95,14 +100,19 @@ class Program(InNotebooks):
         return all(isinstance(affine, WrittenOut) for affine in self.affines)
 
     @cached_property
-    def matrices_are_exact(self) -> bool:
-        """Whether the matrices of all stages, as the core reads them, are the program's coefficients to the last digit.
+    def exact_matrices(self) -> tuple[tuple[Block, ...], ...] | None:
+        """Matrices for every stage that add up to its coefficients to the last digit, or None: see `exact_blocks`.
 
-        Those of a structured stage are products and sums of coefficients, which may be rounded: what the core proves
-        is then proved of a function nearby.
+        `blocks` of a structured stage may be rounded, and what is proved of them is proved of a function nearby.
         """
-        affines = (stage.affine for stage in self.stages)
-        return all(isinstance(each, WrittenOut) or written_out_without_rounding(each.form) for each in affines)
+        widths = [self.input_dim, *(stage.width for stage in self.stages)]
+        found = []
+        for stage in self.stages:
+            blocks = exact_blocks(stage.affine, widths)
+            if blocks is None:
+                return None
+            found.append(blocks)
+        return tuple(found)
 
     @property
     def affines(self) -> tuple[Affine, ...]:

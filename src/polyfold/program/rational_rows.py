@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from polyfold.exact.rational_arrays import Rationals, are_floats, identity, near
 from polyfold.program.affine import Affine, Block, WrittenOut
 from polyfold.program.changes import Change, Sizes, added, relative_change, upwards
 from polyfold.program.changes import stacked as stacked_changes
+from polyfold.program.fold import fold
 from polyfold.program.numbers import Numbers
 from polyfold.program.operators import Matrix, Operator, Sparse
 from polyfold.program.rows import Array, Index, Rows, frozen
@@ -162,3 +164,37 @@ def _few_products(weight: Array, matrix: Rationals, there: npt.NDArray[np.bool_]
             for j in columns[k]:
                 total[j] += factor * matrix[k, j]
     return result
+
+
+def rows_of(affine: Affine, widths: Sequence[int]) -> RationalRows:
+    """An affine function's coefficients on sources of these widths, to the last digit."""
+    sources = [RationalRows.entries(source, 0, width) for source, width in enumerate(widths)]
+    return fold(affine, sources, _RowTerms())
+
+
+class _RowTerms:
+    """What forms do to rows over the sources (`program/fold.py`)."""
+
+    def entries(self, value: RationalRows, first: int, count: int) -> RationalRows:
+        return value.take(np.arange(first, first + count))
+
+    def zeros(self, values: Sequence[RationalRows], count: int) -> RationalRows:
+        return RationalRows.numbers(np.zeros(count))
+
+    def through(self, operator: Operator, value: RationalRows) -> RationalRows:
+        return value.through(operator, np.zeros(operator.rows))
+
+    def scaled(self, factor: Array, value: RationalRows) -> RationalRows:
+        return value.scaled(factor)
+
+    def taken(self, index: Index, value: RationalRows) -> RationalRows:
+        return value.take(index)
+
+    def summed(self, parts: Sequence[RationalRows]) -> RationalRows:
+        return reduce(RationalRows.plus, parts)
+
+    def stacked(self, parts: Sequence[RationalRows]) -> RationalRows:
+        return RationalRows.stacked(parts)
+
+    def shifted(self, value: RationalRows, bias: Array) -> RationalRows:
+        return value.shifted(bias)

@@ -143,17 +143,15 @@ class _Read:
 
 def _read(network: Any) -> _Read:
     if isinstance(network, Program):
-        shapes = f"{how_many(network.input_dim, 'input')} and gives {how_many(_outputs(network), 'output')}"
+        shapes = f"{how_many(network.input_dim, 'input')} and gives {how_many(network.model_output_dim, 'output')}"
         return _Read(network, shapes, network)
     loaded: Network = load(network)
-    takes = ", ".join(str(tuple(port.shape)) for port in loaded.inputs)
-    scores = [loaded.shapes[name] for name in loaded.outputs]
-    gives = ", ".join(
-        str(shape) for shape in (scores if loaded.head is None else [o.shape for o in loaded.head.outputs])
-    )
     program = lower(loaded)
-    words = f"{how_many(loaded.input_dim, 'input')} (shape {takes}) and gives {how_many(_outputs(program), 'output')}"
-    return _Read(program, f"{words} (shape {gives})", loaded)
+    takes = ", ".join(str(tuple(port.shape)) for port in loaded.inputs)
+    gives = ", ".join(str(shape) for shape in loaded.model_output_shapes)
+    outputs = how_many(program.model_output_dim, "output")
+    words = f"{how_many(loaded.input_dim, 'input')} (shape {takes}) and gives {outputs} (shape {gives})"
+    return _Read(program, words, loaded)
 
 
 def _alike(a: _Read, b: _Read) -> bool:
@@ -180,18 +178,13 @@ def _hint(a: _Read, b: _Read, found: Equivalence) -> str | None:
 
 def _check_shapes(a: _Read, b: _Read) -> None:
     first, second = a.program, b.program
-    if (first.input_dim, _outputs(first)) != (second.input_dim, _outputs(second)):
+    if (first.input_dim, first.model_output_dim) != (second.input_dim, second.model_output_dim):
         raise ShapeError(
             f"networks can be compared if their inputs and outputs agree in number: the first takes {a.shapes}, the "
             f"second takes {b.shapes}"
         )
     if not first.output_dim:
         raise ShapeError("networks without outputs cannot be compared")
-
-
-def _outputs(program: Program) -> int:
-    """How many numbers the model puts out, behind its head."""
-    return program.output_dim if program.head is None else program.head.output_dim
 
 
 def _tolerance(tolerance: Any) -> Fraction:

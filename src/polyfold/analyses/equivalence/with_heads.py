@@ -84,13 +84,9 @@ def _parts(models: Models, tolerance: Fraction, max_seconds: float | None, clock
         if found.verdict == "equal":
             yield _part(found, "scores")
         else:
-            yield _by_points(models, range(_output_dim(models.first)), tolerance)
+            yield _by_points(models, range(models.first.model_output_dim), tolerance)
     for pair in plan.classes:
         yield _by_class(models, pair, tolerance, clock, ask)
-
-
-def _output_dim(program: Program) -> int:
-    return program.output_dim if program.head is None else program.head.output_dim
 
 
 def _part(found: Equivalence, words: str) -> Part:
@@ -111,7 +107,7 @@ def _of_outputs(models: Models, found: Equivalence, rows: Rows, slope: Fraction,
         return part
     points = [one.point for one in part.by_output if one.point is not None]
     near = [] if models.place.domain.is_slice else [np.array([as_float(x) for x in point]) for point in points]
-    shown = _by_points(models, range(_output_dim(models.first)), tolerance, near)
+    shown = _by_points(models, range(models.first.model_output_dim), tolerance, near)
     if shown.verdict == "different":
         return shown
     return replace(
