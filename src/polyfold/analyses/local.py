@@ -18,7 +18,6 @@ from polyfold.analyses.on_wall import Special, signs_at
 from polyfold.analyses.touching_cells import Tied, TouchingCells, TouchingSearch
 from polyfold.atlas.chebyshev import chebyshev_balls
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
-from polyfold.atlas.frozen import constants
 from polyfold.atlas.maps import output_forms
 from polyfold.atlas.patterns import pack, unpack
 from polyfold.engine.cell_facets import CellFacets, Cells, Witness
@@ -312,9 +311,8 @@ def local(
             signs, found = signs_at(program, rows[part], int(memory), settle)
             for first in range(0, program.output_dim, at_once.outputs):
                 some = slice(first, first + at_once.outputs)
-                A[part, some], _ = output_forms(program, signs, some=some)
-            # Not f(x) - A x: that would lose digits where both are large.
-            c[part] = constants(program, signs)
+                # Not f(x) - A x: that would lose digits where both are large.
+                A[part, some], c[part, some] = output_forms(program, signs, some=some)
             patterns[part] = pack(signs)
             special += found
             done = part.stop

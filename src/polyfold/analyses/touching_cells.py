@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from polyfold.analyses.on_wall import Special, look_from, varying
 from polyfold.atlas.domain import Domain
-from polyfold.atlas.frozen import constants
 from polyfold.atlas.maps import gate_forms, in_chunks, output_forms
 from polyfold.atlas.patterns import order_by_gate, pack, unpack
 from polyfold.engine.cell_facets import Cells
@@ -210,8 +209,7 @@ def _maps(program: Program, signs: Signs) -> tuple[Array, Array]:
     A, c = np.empty((len(signs), program.output_dim, program.input_dim)), np.empty((len(signs), program.output_dim))
 
     def fill(part: slice) -> None:
-        A[part], _ = output_forms(program, signs[part])
-        c[part] = constants(program, signs[part])
+        A[part], c[part] = output_forms(program, signs[part])
 
     in_chunks(len(signs), 4 * program.output_dim * max([program.input_dim, *program.steps.widths]), fill)
     return A, c

@@ -38,9 +38,7 @@ def locate(atlas: Atlas, points: Any, outside: Literal["error", "ignore"] = "err
     if outside not in ("error", "ignore"):
         raise PolyfoldError(f"outside={outside!r} is no option: use 'error' or 'ignore'")
     U = parameter_rows(atlas.domain, points)
-    # Far away points may overflow; what floats then cannot tell goes to rational arithmetic.
-    with np.errstate(over="ignore", invalid="ignore"):
-        inside = contains(atlas.domain, U)
+    inside = contains(atlas.domain, U)
     if outside == "error" and not inside.all():
         first = int(np.flatnonzero(~inside)[0])
         raise DomainError(
@@ -121,10 +119,12 @@ def parameter_rows(domain: Domain, points: Any) -> Array:
     return U
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def contains(domain: Domain, U: Array, *, strictly: bool = False) -> npt.NDArray[np.bool_]:
     """Whether each parameter point lies in the (closed) domain, or strictly in its interior, exactly."""
     if strictly:
         domain = _without_constant_rows(domain)
+    # Far away points may overflow; what floats then cannot tell goes to rational arithmetic.
     inside = np.ones(len(U), dtype=bool)
     for rows, offsets, values in (
         (domain.input_rows, domain.input_offsets, bounded_lift(domain, U)),
@@ -158,6 +158,7 @@ def contains_exactly(domain: Domain, point: Sequence[fmpq], *, strictly: bool = 
     return _contains_exactly(_without_constant_rows(domain) if strictly else domain, column, strictly)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def bounded_lift(domain: Domain, U: Array) -> BoundedValues:
     """Input points of parameter points, with their rounding errors."""
     X = domain.lift(U)

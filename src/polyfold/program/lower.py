@@ -7,7 +7,7 @@ walks it in rationals.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 
 import numpy as np
@@ -56,7 +56,7 @@ def lower(network: Network, *, structured: bool | None = None) -> Program:
     if structured is None:
         structured = any(_stays_structured(network, node) for node in network.nodes)
     writer = Writer(StructuredExpression if structured else Expression)
-    return writer.finish(network.input_dim, write(network, writer))
+    return replace(writer.finish(network.input_dim, write(network, writer)), head=network.head)
 
 
 def write(network: Network, writer: Writer) -> Rows:
@@ -77,7 +77,7 @@ def written_out(program: Program) -> Program:
     rounded = program.rounded or not all(
         written_out_without_rounding(affine.form) for affine in program.affines if isinstance(affine, Structured)
     )
-    return Program(program.input_dim, stages, program.output.written_out(), program.origins, rounded)
+    return Program(program.input_dim, stages, program.output.written_out(), program.origins, rounded, program.head)
 
 
 def _stays_structured(network: Network, node: Node) -> bool:

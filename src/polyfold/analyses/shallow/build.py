@@ -72,6 +72,7 @@ def shallow(network_or_atlas: Any, domain: DomainLike = None) -> Shallow:
         frozen=np.zeros(len(atlas), dtype=bool),
         sides=np.column_stack([found.of_facet[inner], atlas.facet_owner[inner], atlas.neighbour[inner]]),
         exact=PiecesOfAnAtlas.of(atlas, found.exact),
+        head=atlas.program.head,
     )
 
 

@@ -30,6 +30,7 @@ from polyfold.exact.rational import rational
 from polyfold.exact.rounding import TINY, relative
 from polyfold.exact.tolerances import WELL_KNOWN
 from polyfold.network.extras import require
+from polyfold.network.head import Head, behind
 from polyfold.network.html_table import InNotebooks
 
 if TYPE_CHECKING:
@@ -69,6 +70,9 @@ class Shallow(InNotebooks):
     frozen       (p,) bool            whether fine-tuning leaves a piece's map alone
     sides        (facets, 3)          facets between pieces: the hyperplane, the piece on its side H x <= c, the other;
                                       None if that is not known, because pieces were given with a tolerance
+    head                              what the model does behind this function, whose outputs are then scores
+
+    Pieces, maps and calls speak of the scores. Exported networks have the head.
     """
 
     domain: Domain
@@ -83,6 +87,7 @@ class Shallow(InNotebooks):
     frozen: Flags
     sides: Ids | None
     exact: ExactPieces = field(repr=False)
+    head: Head | None = None
 
     def __post_init__(self) -> None:
         finite = np.isfinite(self.alpha).all(axis=(1, 2)) & np.isfinite(self.beta).all(axis=1)
@@ -101,7 +106,7 @@ class Shallow(InNotebooks):
     def __repr__(self) -> str:
         return (
             f"Shallow: {how_many(len(self), 'piece')} between {how_many(len(self.c), 'hyperplane')}, "
-            f"{self.inputs} -> {self.outputs}; widths {self.widths}"
+            f"{self.inputs} -> {self.outputs}{behind(self.head)}; widths {self.widths}"
         )
 
     @property
@@ -253,7 +258,8 @@ class Shallow(InNotebooks):
     def to_torch(self) -> torch.nn.Module:
         """The network as a module in float64: the maps can be fine-tuned, all else is fixed.
 
-        Its output is zero at points that are outside the domain for sure; `module.inside(x)` tells.
+        Its scores are zero at points that are outside the domain for sure; `module.inside(x)` tells. Of a model with a
+        head, `module(x)` has that behind the scores, and `module.scores(x)` gives these.
         """
         require("torch", extra="torch", purpose="a torch module of a shallow network")
         from polyfold.analyses.shallow.to_torch import to_torch
@@ -261,7 +267,10 @@ class Shallow(InNotebooks):
         return to_torch(self)
 
     def to_onnx(self) -> onnx.ModelProto:
-        """The network as an ONNX model with input "x" (rows, n), outputs "y" (rows, m) and "inside" (rows,)."""
+        """The network as an ONNX model with input "x" (rows, n), outputs "y" (rows, m) and "inside" (rows,).
+
+        Of a model with a head, "y" are the numbers behind it.
+        """
         require("onnx", extra="onnx", purpose="an ONNX model of a shallow network")
         from polyfold.analyses.shallow.to_onnx import to_onnx
 
