@@ -250,9 +250,9 @@ class Atlas:
         """The cell of every row of `points` (in the domain's parameters), decided exactly.
 
         A point on walls gets the first of the cells that touch it, in the order of gates, off before on. That is the
-        cell of its own pattern, gates that are zero being off, as `pf.local` has it, wherever this is a cell. A point
-        outside the domain raises DomainError, or gets -1 with outside="ignore"; so does a point in a part that an
-        incomplete atlas does not cover.
+        cell of its own pattern, gates that are zero being off, as `pf.local` has it, wherever this is a cell. In an
+        incomplete atlas it is the first one that is there. A point outside the domain raises DomainError, or gets -1
+        with outside="ignore"; so does a point in a part that an incomplete atlas does not cover.
         """
         return location.locate(self, points, outside)
 

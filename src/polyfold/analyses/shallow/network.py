@@ -235,7 +235,7 @@ class Shallow(InNotebooks):
         """H x - c (k, rows). Where rounding may have changed a sign, it is computed again, exactly."""
         beyond: Array = self.H @ X.T - self.c[:, None]
         size = np.abs(self.H) @ np.abs(X.T) + np.abs(self.c)[:, None]
-        for hyperplane, row in np.argwhere(np.abs(beyond) <= (WELL_KNOWN + self.margin) * size + TINY).tolist():
+        for hyperplane, row in np.argwhere(~(np.abs(beyond) > (WELL_KNOWN + self.margin) * size + TINY)).tolist():
             *h, c = self.exact.hyperplane(hyperplane)
             exact = sum((a * rational(x) for a, x in zip(h, X[row].tolist(), strict=True)), -c)
             # What is left of it needs a sign, and no digits.
