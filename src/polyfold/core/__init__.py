@@ -25,9 +25,13 @@ from polyfold.core._native import (
     prove_witnesses,
     pull_rows_double,
     pull_rows_single,
+    raise_contradictions_as,
     sparse_rank,
     trace,
 )
+from polyfold.errors import ContradictionError
+
+raise_contradictions_as(ContradictionError)
 
 __all__ = [
     "FlatDomain",
