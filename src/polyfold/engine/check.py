@@ -232,7 +232,9 @@ def _agree_exactly(atlas: Atlas, here: int, there: int, wall: int) -> bool:
     signs, exact = atlas.signs([here, there]), atlas.exact_gates
     try:
         walls = [form.coefficients for form in exact.forms(int(wall), signs) if not form.vanishes]
-        maps = [[exact.forms(atlas.gates + k, signs[[i]])[0].coefficients for k in range(atlas.outputs)] for i in (0, 1)]
+        maps = [
+            [exact.forms(atlas.gates + k, signs[[i]])[0].coefficients for k in range(atlas.outputs)] for i in (0, 1)
+        ]
     except TooMuchError:
         return False
     differences = [[p - q for p, q in zip(one, other, strict=True)] for one, other in zip(*maps, strict=True)]
