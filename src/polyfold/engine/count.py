@@ -10,10 +10,13 @@ from typing import Any
 from polyfold.atlas.certificate import Certificate
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
 from polyfold.atlas.generators import count_faces
+from polyfold.atlas.problem import beyond_core
 from polyfold.engine.method import as_method_takes_it, count_cells
 from polyfold.engine.progress import reporter
+from polyfold.engine.unfold import unfold_program
 from polyfold.engine.watch import check_seconds, thread_count, watched
 from polyfold.errors import PolyfoldError, how_many
+from polyfold.network.head import head_json
 from polyfold.network.html_table import InNotebooks
 from polyfold.network.load import load
 from polyfold.program.lower import lower
@@ -69,6 +72,7 @@ class Count(InNotebooks):
             "method": certificate.method,
             "seconds": certificate.seconds,
             "threads": certificate.threads,
+            "head": head_json(self.program.head),
             "network_digest": certificate.network_digest,
             "domain_digest": certificate.domain_digest,
         }
@@ -82,6 +86,8 @@ class Count(InNotebooks):
         """
         if not self.complete:
             raise PolyfoldError("the faces of what was not counted to its end cannot be counted: count without limits")
+        if beyond_core(self.program, self.domain):
+            return unfold_program(self.program, self.domain).f_vector()
         return count_faces(self.program, self.domain, self.threads)
 
 
@@ -120,6 +126,7 @@ def count(
         seconds=run.seconds,
         threads=workers,
         network_digest=program.digest,
+        head=str(program.head or ""),
         domain_digest=where.digest,
         checks=counted.checks,
         stopped_by=None if counted.complete else run.stopped_by,

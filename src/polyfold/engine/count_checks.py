@@ -26,7 +26,7 @@ _CORNERS = 1 << 12
 _FACES = 1 << 13
 
 
-def checks_of_slice(program: Program, domain: Domain, counted: SliceCount) -> tuple[Check, ...]:
+def checks_of_slice(program: Program, counted: SliceCount) -> tuple[Check, ...]:
     """For a line or plane that was counted to its end."""
     tally = counted.tally
     paired = Check(
@@ -34,7 +34,7 @@ def checks_of_slice(program: Program, domain: Domain, counted: SliceCount) -> tu
         tally.unpaired == 0 and tally.inner % 2 == 0,
         f"{tally.inner // 2:,} inner; keys of all sides together leave {tally.unpaired:x}",
     )
-    return paired, check_decided(program, counted.doubts), check_sum(domain, tally.measure)
+    return paired, check_decided(program, counted.doubts), check_sum(tally.measure, counted.whole)
 
 
 def checks_by_listing(

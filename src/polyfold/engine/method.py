@@ -77,7 +77,7 @@ def count_cells(program: Program, domain: Domain, threads: int, leave: Leave) ->
     """How many cells there are; looked over if these are all."""
     if beyond_core(program, domain):
         counted = count_slice_cells(program, domain, leave)
-        checks = checks_of_slice(program, domain, counted) if counted.complete else ()
+        checks = checks_of_slice(program, counted) if counted.complete else ()
         return Counted(counted.cells, counted.complete, VERTICES, checks)
     (cells, complete), method = _count_in_core(program, domain, threads, leave)
     checks = checks_by_listing(program, domain, cells, method, lambda _: leave.keep_going(cells)) if complete else ()

@@ -24,15 +24,14 @@ Walls = npt.NDArray[np.int32]
 class Pieces:
     """Cells of one batch. A facet's key is made of its vertices' names: its two sides have the same one.
 
-    `corners` are the ends of segments; or where the sides of polygons start, in order. A cell is `thin` if its witness
-    is not proved to lie inside: that may need more digits than floats have.
+    Measures are in units of the parameters. A cell is `thin` if its witness is not proved to lie inside: that may need
+    more digits than floats have.
     """
 
     patterns: npt.NDArray[np.uint8]
     witnesses: Array
     measures: Array
     start: Ids
-    corners: Array
     wall: Walls
     key: npt.NDArray[np.uint64]
     extra_facet: Ids
@@ -40,37 +39,50 @@ class Pieces:
     thin: npt.NDArray[np.bool_]
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def pieces(program: Program, unit: Array, batch: Batch) -> Pieces:
     """What an atlas needs of a batch that has passed all stages."""
-    cells, U = batch.cells, batch.points * unit
-    corners, counts = U[cells.vertex], np.diff(cells.start)
-    names = batch.names[cells.vertex]
-    centres = np.add.reduceat(corners, cells.start[:-1]) / counts[:, None]
-    if U.shape[1] == 1:
-        key = np.stack([names, names], axis=1)
-        measures = np.abs(corners[1::2, 0] - corners[::2, 0])
-    else:
-        following = np.arange(len(cells.vertex)) + 1
-        following[cells.start[1:] - 1] = cells.start[:-1]
-        key = np.sort(np.stack([names, names[following]], axis=1), axis=1)
-        # From the cell's own centre: small cells far from zero keep their digits.
-        here = corners - np.repeat(centres, counts, axis=0)
-        there = here[following]
-        turns = here[:, 0] * there[:, 1] - here[:, 1] * there[:, 0]
-        measures = np.abs(np.add.reduceat(turns, cells.start[:-1])) / 2
-    signs = batch.signs(np.arange(len(cells)))
+    cells, names = batch.cells, batch.names[batch.cells.vertex]
+    centres, following = _centres(batch), names
+    if batch.points.shape[1] == 2:
+        following = names[_following(batch)]
     return Pieces(
-        np.packbits(signs, axis=1, bitorder="little"),
-        centres,
-        measures,
+        np.packbits(batch.signs(np.arange(len(cells))), axis=1, bitorder="little"),
+        centres * unit,
+        measures(batch),
         cells.start,
-        corners,
         cells.wall,
-        key,
+        np.sort(np.stack([names, following], axis=1), axis=1),
         cells.extra_facet,
         cells.extra_wall,
-        _thin(batch, centres / unit),
+        _thin(batch, centres),
     )
+
+
+def measures(batch: Batch) -> Array:
+    """Lengths or areas of the cells, in units of the parameters."""
+    cells = batch.cells
+    corners = batch.points[cells.vertex]
+    if corners.shape[1] == 1:
+        return np.abs(corners[1::2, 0] - corners[::2, 0])
+    # From the cell's own centre: small cells far from zero keep their digits.
+    here = corners - np.repeat(_centres(batch), np.diff(cells.start), axis=0)
+    there = here[_following(batch)]
+    turns = here[:, 0] * there[:, 1] - here[:, 1] * there[:, 0]
+    return np.abs(np.add.reduceat(turns, cells.start[:-1])) / 2
+
+
+def _centres(batch: Batch) -> Array:
+    cells = batch.cells
+    return np.add.reduceat(batch.points[cells.vertex], cells.start[:-1]) / np.diff(cells.start)[:, None]
+
+
+def _following(batch: Batch) -> Ids:
+    """The next corner around its polygon, for every corner."""
+    cells = batch.cells
+    following = np.arange(len(cells.vertex)) + 1
+    following[cells.start[1:] - 1] = cells.start[:-1]
+    return following
 
 
 def _thin(batch: Batch, centres: Array) -> npt.NDArray[np.bool_]:
@@ -148,7 +160,6 @@ def _together(program: Program, dim: int, finished: list[Pieces]) -> Pieces:
             np.zeros((0, dim)),
             np.zeros(0),
             np.zeros(1, dtype=np.int64),
-            np.zeros((0, dim)),
             np.zeros(0, dtype=np.int32),
             np.zeros((0, 2), dtype=np.uint64),
             np.zeros(0, dtype=np.int64),
@@ -161,7 +172,6 @@ def _together(program: Program, dim: int, finished: list[Pieces]) -> Pieces:
         np.concatenate([each.witnesses for each in finished]),
         np.concatenate([each.measures for each in finished]),
         np.concatenate([[0], *(each.start[1:] + first for each, first in zip(finished, before, strict=False))]),
-        np.concatenate([each.corners for each in finished]),
         np.concatenate([each.wall for each in finished]),
         np.concatenate([each.key for each in finished]),
         np.concatenate([each.extra_facet + first for each, first in zip(finished, before, strict=False)]),

@@ -88,6 +88,7 @@ class _Proof:
         self.state = np.full(len(atlas), _UNPROVED)
         self.late = False
 
+    @np.errstate(over="ignore", invalid="ignore")
     def look_at(self, part: slice) -> None:
         """Some of the cells."""
         if self.late or not self.exact.may_go_on():

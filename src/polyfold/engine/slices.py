@@ -20,7 +20,7 @@ import numpy as np
 from polyfold import core
 from polyfold.atlas.domain import Domain
 from polyfold.engine.slice_batch import Batch, OpenStage
-from polyfold.engine.slice_cells import Pieces, Tally, assembled, pieces
+from polyfold.engine.slice_cells import Pieces, Tally, assembled, measures, pieces
 from polyfold.engine.slice_exact import ExactSlice, OutOfTimeError, in_units
 from polyfold.engine.slice_settle import Doubts, signs_of
 from polyfold.engine.slice_start import first_batch, units
@@ -38,7 +38,7 @@ _CELL_FLOATS = 32
 
 
 def find_slice_cells(program: Program, domain: Domain, max_cells: int, leave: Leave) -> dict[str, Any]:
-    """All cells, as the arrays of an atlas; with "doubts" and the sum of all lengths or areas, "measure"."""
+    """All cells, as the arrays of an atlas; with "doubts", and the sum of lengths or areas, "measure", of "whole"."""
     search = SliceSearch(program, domain, max_cells)
     search.go_on(leave)
     return search.arrays()
@@ -80,17 +80,19 @@ class SliceSearch:
             "complete": self.complete,
             "doubts": run.doubts,
             "exact": run.exact,
+            "whole": run.whole,
         }
 
 
 @dataclass(frozen=True)
 class SliceCount:
-    """How many cells there are, whether these are all, and what was noted on the way."""
+    """How many cells there are, whether these are all, what was noted on the way, and the whole domain's measure."""
 
     cells: int
     complete: bool
     doubts: Doubts
     tally: Tally
+    whole: float
 
 
 def count_slice_cells(program: Program, domain: Domain, leave: Leave) -> SliceCount:
@@ -102,7 +104,7 @@ def count_slice_cells(program: Program, domain: Domain, leave: Leave) -> SliceCo
             tally.add(pieces(program, run.unit, batch), program.gates)
         if not leave.keep_going(tally.cells):
             break
-    return SliceCount(tally.cells, not run.waiting, run.doubts, tally)
+    return SliceCount(tally.cells, not run.waiting, run.doubts, tally, run.whole)
 
 
 class _Run:
@@ -116,6 +118,7 @@ class _Run:
         self.steps = program.steps.steps
         self.last_reader = last_readers(program)
         self.waiting = [first_batch(domain, self.unit, program.gates)]
+        self.whole = float(measures(self.waiting[0]).sum())
 
     def batches(self) -> Iterator[Batch | None]:
         """Batches that have passed all stages, and None in between, for a look at the clock."""

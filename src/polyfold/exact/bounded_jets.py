@@ -120,6 +120,7 @@ def _closer(affine: AffineLike, sources: Sources, part: slice, columns: int) -> 
     )
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def values_at(forms: BoundedValues, points: Array, off: Array) -> tuple[Array, Array]:
     """Values of functions (n, 1 + d) at points (n, d) that are known up to `off`, and bounds on their errors."""
     constant, slopes = forms.values[:, 0], forms.values[:, 1:]

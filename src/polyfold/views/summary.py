@@ -93,8 +93,10 @@ def count_panel(found: Count, faces: bool) -> RenderableType:
     """A number of cells for a terminal."""
     grid = _grid()
     for name, value in count_facts(found, faces).items():
-        if value is not None and name != "checks":
+        if value is not None and name not in ("checks", "head"):
             grid.add_row(name.replace("_", " "), _for_people(value))
+    if found.program.head is not None:
+        grid.add_row("head", f"{found.program.head}; cells are those of the scores before it")
     _add_checks(grid, found.certificate.checks)
     return grid
 
