@@ -24,14 +24,19 @@ from polyfold.analyses.equivalence.models import Models, Part, nothing_known
 from polyfold.analyses.equivalence.result import Difference, Equivalence, Verdict, as_float
 from polyfold.analyses.equivalence.rows import Rows
 from polyfold.analyses.equivalence.search import Search, exactly_lifted
+from polyfold.atlas.domain import Domain
+from polyfold.atlas.problem import coefficients
 from polyfold.errors import LimitError
 from polyfold.network.head import Head
+from polyfold.program.exact_program import from_program
 from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
 
 # Points at which outputs seem to differ that are computed exactly.
 _POINTS_CONFIRMED = 8
+# Programs of so many coefficients are evaluated in rationals, where numbers are too long for digits.
+_FEW_COEFFICIENTS = 10_000
 _SHOWN_OUTPUT = "a point where the models' outputs differ, in real arithmetic with proved error bounds"
 
 
@@ -129,10 +134,9 @@ def _by_points(models: Models, outputs: Sequence[int], tolerance: Fraction, also
         gaps = np.nan_to_num(np.abs(one - two)[:, list(outputs)], nan=0.0, posinf=0.0).max(axis=1)
     inside = (int(i) for i in np.argsort(-gaps, kind="stable") if search.holds(U[i]))
     for i in islice(inside, _POINTS_CONFIRMED):
-        try:
-            first, second = (outputs_at(program, domain, U[i]) for program in models.programs)
-        except LimitError:
-            continue  # too long to be written down
+        first, second = (_scores(program, domain, U[i]) for program in models.programs)
+        if first is None or second is None:
+            continue
         proved = outputs_differ_by_more(models.heads, (first, second), tolerance)
         largest = max((gap for k in outputs if (gap := proved[k]) is not None), default=None)
         if largest is not None:
@@ -147,6 +151,17 @@ def _by_points(models: Models, outputs: Sequence[int], tolerance: Fraction, also
         None,
         f"heads that cannot be compared by their scores (first model: {words[0]}; second model: {words[1]})",
     )
+
+
+def _scores(program: Program, domain: Domain, u: Array) -> list[Fraction] | None:
+    """The scores at a float point, exactly; None if they are too long to be written down."""
+    try:
+        return outputs_at(program, domain, u)
+    except LimitError:
+        if not program.written_out or coefficients(program) > _FEW_COEFFICIENTS:
+            return None
+    found = from_program(program).evaluate([list(exactly_lifted(domain, u))])[0]
+    return [Fraction(int(x.p), int(x.q)) for x in found]
 
 
 def _in_floats(program: Program, X: Array) -> Array:
