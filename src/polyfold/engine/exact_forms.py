@@ -47,6 +47,10 @@ class ExactForms:
         self._stage = lru_cache(keep)(self._compute_stage)
         self.under = lru_cache(keep)(self._compute_forms)
 
+    def stage(self, number: int, before: Pattern) -> list[list[int]]:
+        """One row (a, b) for each gate of a stage, given the pattern of all stages before it."""
+        return self._stage(number, before)[0]
+
     def _compute_forms(self, pattern: Pattern) -> Forms:
         rows = [
             row for s in range(len(self.exact.stages)) for row in self._stage(s, pattern[: self._first[s]])[0]

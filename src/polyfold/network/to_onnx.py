@@ -224,9 +224,17 @@ def _(op: Rectify, place: _Place, reads: Sequence[_Tensor]) -> None:
 
 @_write.register
 def _(op: Clamp, place: _Place, reads: Sequence[_Tensor]) -> None:
+    x = reads[0].name
     low = place.numbers("low", op.low) if op.low > -np.inf else ""
-    high = [place.numbers("high", op.high)] if op.high < np.inf else []
-    place.last("Clip", reads[0].name, low, *high)
+    high = place.numbers("high", op.high) if op.high < np.inf else ""
+    if op.flat_at_bounds and op.low < op.high and (low or high):
+        # Of equal operands the first counts, here the bound: Clip would give back a clamp that slopes there.
+        if low and high:
+            place.last("Min", high, place.step("above_low", "Max", low, x))
+        else:
+            place.last(*(("Max", low, x) if low else ("Min", high, x)))
+        return
+    place.last("Clip", x, low, *([high] if high else []))
 
 
 @_write.register

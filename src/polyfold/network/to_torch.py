@@ -181,7 +181,8 @@ def _(op: Rectify, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
 
 @_module.register
 def _(op: Clamp, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
-    if -np.inf < op.low < op.high < np.inf:
+    # The two differ in their derivatives at the bounds.
+    if op.flat_at_bounds and op.low < op.high:
         return nn.Hardtanh(op.low, op.high)
     return own.Clamped(op.low, op.high)
 

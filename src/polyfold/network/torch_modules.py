@@ -221,7 +221,7 @@ class LargestOf(torch.nn.Module):  # type: ignore[misc]
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         flat = x.reshape(x.shape[0], -1)
-        maxima = [flat[:, self.get_buffer(f"members{k}")].amax(dim=2) for k in range(self.groups)]
+        maxima = [flat[:, self.get_buffer(f"members{k}")].max(dim=2).values for k in range(self.groups)]
         return torch.cat(maxima, dim=1)[:, self.order]
 
 

@@ -23,6 +23,7 @@ import numpy.typing as npt
 from polyfold.network.head import Head
 from polyfold.network.html_table import InNotebooks
 from polyfold.program.affine import Affine, WrittenOut
+from polyfold.program.number_range import NumberRange, number_range
 from polyfold.program.origins import GateOrigin
 from polyfold.program.steps import Steps, in_steps
 
@@ -103,6 +104,11 @@ class Program(InNotebooks):
     def steps(self) -> Steps:
         """The stages and the output in the order of a pass, with what several of them read computed once."""
         return in_steps(self.input_dim, self.affines)
+
+    @cached_property
+    def number_range(self) -> NumberRange:
+        """How small and how large products of weights along ways through the program become."""
+        return number_range(self, np.full(self.input_dim, 2.0))
 
     def evaluate(self, X: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
         """Outputs (n, m) and patterns (n, gates) at input rows, in plain float arithmetic."""
