@@ -79,8 +79,14 @@ def _by_points(models: Models, pair: ClassPair, tolerance: Fraction) -> Differen
             continue  # too long to be written down
         classes = [_class_of(unit, some) for unit, some in zip(units, scores, strict=True)]
         if abs(classes[0] - classes[1]) > tolerance:
-            return Difference(Fraction(abs(classes[0] - classes[1])), float("inf"), exactly_lifted(domain, U[i]))
+            return _differs_by(pair, abs(classes[0] - classes[1]), exactly_lifted(domain, U[i]))
     return None
+
+
+def _differs_by(pair: ClassPair, gap: Fraction | int, point: Point) -> Difference:
+    """A difference of two classes, which cannot be larger than that of the last and the first."""
+    most = max(len(unit.scores) for unit in (pair.first, pair.second)) - 1
+    return Difference(Fraction(gap), Fraction(most), point)
 
 
 def _float_classes(outputs: npt.NDArray[np.float64], unit: Unit) -> Ids:
@@ -131,7 +137,7 @@ def _by_cells(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock
     borders = _Borders(atlas, models.place, sides, places)
     if gap > tolerance:
         point = borders.lifted(atlas.rational_witness(cell))
-        return Part("different", (Difference(gap, float("inf"), point),), _COMPARED, method, certificate)
+        return Part("different", (_differs_by(pair, gap, point),), _COMPARED, method, certificate)
     between = "a tolerance between the classes: whether they differ by more where scores tie was not looked at"
     if gap:
         return unknown(between)
@@ -142,9 +148,7 @@ def _by_cells(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock
     if 0 < found.gap <= tolerance:
         return unknown(between)
     if found.point is not None:
-        return Part(
-            "different", (Difference(found.gap, float("inf"), found.point),), _COMPARED, f"{method}; scores tie there"
-        )
+        return Part("different", (_differs_by(pair, found.gap, found.point),), _COMPARED, f"{method}; scores tie there")
     if not found.settled:
         return unknown("inputs at which scores tie: elsewhere the classes are the same, there it is not proved")
     same = Difference(Fraction(0), Fraction(0))

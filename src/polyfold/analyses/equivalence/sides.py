@@ -23,6 +23,7 @@ from polyfold.analyses.equivalence.rows import Rows
 from polyfold.analyses.place import Place
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.problem import coefficients
+from polyfold.errors import LimitError
 from polyfold.exact.rounding import TINY, relative
 from polyfold.network.graph import Network
 from polyfold.network.ops import Linear
@@ -39,6 +40,8 @@ Outputs = tuple[list[Fraction], list[Size]]
 # Coefficients of one network that are written as rationals, and products on the way there.
 MOST_RATIONALS = 4_000_000
 _MOST_PRODUCTS = 2_000_000_000
+# Programs of so many coefficients are evaluated in rationals, where numbers are too long for digits.
+_FEW_COEFFICIENTS = 10_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +65,12 @@ class Side:
         """The outputs at a float point of parameters, which is that input, and what each may be off by."""
         if isinstance(self.truth, ExactProgram):
             return self.outputs_at_input(point)
-        return outputs_at(self.truth, domain, u), self._errors_at(point)
+        try:
+            return outputs_at(self.truth, domain, u), self._errors_at(point)
+        except LimitError:
+            if coefficients(self.truth) > _FEW_COEFFICIENTS:
+                raise
+        return self.outputs_at_input(point)
 
     def outputs_at_input(self, point: Point) -> Outputs:
         """The same at an input in rationals."""
