@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from polyfold.analyses.shallow.from_pieces import from_pieces
     from polyfold.analyses.shallow.network import Shallow
     from polyfold.analyses.shapley.explain import shapley
-    from polyfold.analyses.shapley.result import Shapley
+    from polyfold.analyses.shapley.result import LocalShapley, Shapley
     from polyfold.analyses.stability.decide import stability
     from polyfold.analyses.stability.result import Stability
     from polyfold.analyses.statistics.class_areas import ClassAreas, class_areas
@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from polyfold.analyses.topology.level_sets import level_set, sublevel, superlevel
     from polyfold.analyses.topology.persistence import Persistence, persistence
     from polyfold.analyses.topology.subcomplex import Components, Subcomplex
+    from polyfold.analyses.touching_cells import TouchingCells
     from polyfold.analyses.truncation.build import truncation
     from polyfold.analyses.truncation.cones import cone_layer
     from polyfold.analyses.truncation.interpret import Interpretation
@@ -164,6 +165,7 @@ __all__ = [
     "Irreducible",
     "Lipschitz",
     "LocalMaps",
+    "LocalShapley",
     "MapDrift",
     "MapMatrices",
     "Match",
@@ -187,6 +189,7 @@ __all__ = [
     "Stability",
     "Subcomplex",
     "Summary",
+    "TouchingCells",
     "Transfer",
     "TransferTable",
     "Truncation",
@@ -349,7 +352,7 @@ _PLACES = {
     "analyses.shallow.from_pieces": ("from_pieces",),
     "analyses.shallow.network": ("Shallow",),
     "analyses.shapley.explain": ("shapley",),
-    "analyses.shapley.result": ("Shapley",),
+    "analyses.shapley.result": ("LocalShapley", "Shapley"),
     "analyses.stability.decide": ("stability",),
     "analyses.stability.result": ("Stability",),
     "analyses.statistics.class_areas": ("ClassAreas", "class_areas"),
@@ -367,6 +370,7 @@ _PLACES = {
     "analyses.topology.level_sets": ("level_set", "sublevel", "superlevel"),
     "analyses.topology.persistence": ("Persistence", "persistence"),
     "analyses.topology.subcomplex": ("Components", "Subcomplex"),
+    "analyses.touching_cells": ("TouchingCells",),
     "analyses.truncation.build": ("truncation",),
     "analyses.truncation.cones": ("cone_layer",),
     "analyses.truncation.interpret": ("Interpretation",),

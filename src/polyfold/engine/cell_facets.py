@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -23,7 +22,7 @@ from polyfold.engine.facet_proof import Crossing, FloatProofs
 from polyfold.engine.shared_walls import SharedWalls
 from polyfold.engine.validity import Validity, Walls, wall_name
 from polyfold.errors import how_many
-from polyfold.exact.rational import rational
+from polyfold.exact.rational import as_float, rational
 from polyfold.exact.tolerances import REAL_MULTIPLIER, RECESSION
 from polyfold.program.program import Program
 
@@ -138,6 +137,9 @@ class Cells:
         `known` is one that has been proved already, perhaps close to a wall. If `may_go_on` says no, any point inside
         will do.
         """
+        if self.exact is not None and not validity.within_reach:
+            inside = self.exact.interior_point(tuple(validity.signs.tolist()))
+            return None if inside is None else self._rounded(validity.signs, inside)
         proofs = FloatProofs(self.walls, validity)
         varying = proofs.norms > 0
         if not varying.any():
@@ -159,10 +161,14 @@ class Cells:
 
         Every now and then `keep_going` is told how many rows are decided; if it says no, what is left stays undecided.
         """
+        pattern = tuple(validity.signs.tolist())
+        if self.exact is not None and not validity.within_reach:
+            exact, unsaid = self.exact.facets(pattern, witness.rational, Hints(), lambda: keep_going(0))
+            return self._in_integers(validity, witness, exact, unsaid)
         search = _Search(self.walls, validity, witness.point, keep_going)
         if witness.exact is None:
             search.run()
-        left, pattern = search.open_walls(), tuple(validity.signs.tolist())
+        left = search.open_walls()
         by_search = CellFacets(validity, witness, search.found(), left, search.proved_by, search.programs)
         if not left or self.exact is None or not search.may_go_on():
             return by_search
@@ -172,8 +178,13 @@ class Cells:
         exact, unsaid = self.exact.facets(pattern, witness.rational, search.hints(), search.may_go_on)
         if not search.may_go_on():
             return by_search
+        return self._in_integers(validity, witness, exact, unsaid, search.programs)
+
+    def _in_integers(
+        self, validity: Validity, witness: Witness, exact: list[ExactFacet], unsaid: list[int], programs: int = 0
+    ) -> CellFacets:
         facets = sorted((self._facet(facet) for facet in exact), key=lambda facet: sorted(facet.walls))
-        return CellFacets(validity, witness, tuple(facets), tuple(sorted(unsaid)), "integers", search.programs)
+        return CellFacets(validity, witness, tuple(facets), tuple(sorted(unsaid)), "integers", programs)
 
     def is_bounded(self, validity: Validity) -> bool:
         """Whether a cell is bounded; beyond the reach of integers as far as floats can tell."""
@@ -201,8 +212,9 @@ class Cells:
 
 
 def as_floats(point: tuple[fmpq, ...]) -> Array:
-    """A rational point, rounded."""
-    return np.array([float(Fraction(int(x.p), int(x.q))) for x in point])
+    """A rational point, rounded; what lies beyond float64 is its largest number."""
+    largest = np.finfo(np.float64).max
+    return np.clip(np.array([as_float(x) for x in point]), -largest, largest)
 
 
 def _starts(proofs: FloatProofs, near: Array) -> list[Array]:

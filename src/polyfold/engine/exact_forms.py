@@ -49,6 +49,11 @@ class ExactForms:
         self._rows = lru_cache(keep)(self._compute_rows)
         self.under = lru_cache(keep)(self._compute_forms)
 
+    def stage(self, number: int, before: Pattern) -> list[list[int]]:
+        """One row (a, b) for each gate of a stage, given the pattern of all stages before it."""
+        rows: list[list[int]] = self._rows(*self._key(self._program.steps.value_of_source[1 + number], before))
+        return rows
+
     def _compute_forms(self, pattern: Pattern) -> Forms:
         rows = [
             row for step in self._program.steps.value_of_source[1:] for row in self._rows(*self._key(step, pattern))
