@@ -51,7 +51,8 @@ class ExactForms:
 
     def stage(self, number: int, before: Pattern) -> list[list[int]]:
         """One row (a, b) for each gate of a stage, given the pattern of all stages before it."""
-        return self._rows(*self._key(self._program.steps.value_of_source[number + 1], before))
+        rows: list[list[int]] = self._rows(*self._key(self._program.steps.value_of_source[1 + number], before))
+        return rows
 
     def _compute_forms(self, pattern: Pattern) -> Forms:
         rows = [

@@ -8,6 +8,7 @@ belongs together. That it does is read off the gates' forms in rationals, of whi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -42,15 +43,13 @@ class SharedWalls:
         self._pattern = tuple(validity.signs.tolist())
         self._known: dict[int, Form] = {}
         kept, self.groups = self._merged()
-        self.validity = Validity(
-            validity.program,
-            validity.domain,
-            validity.signs,
-            validity.A[kept],
-            validity.b[kept],
-            validity.wall[kept],
-            validity.A_error[kept],
-            validity.b_error[kept],
+        self.validity = replace(
+            validity,
+            A=validity.A[kept],
+            b=validity.b[kept],
+            wall=validity.wall[kept],
+            A_error=validity.A_error[kept],
+            b_error=validity.b_error[kept],
         )
 
     def facet_walls(
