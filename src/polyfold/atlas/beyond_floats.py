@@ -116,8 +116,8 @@ def rounded(row: Coefficients) -> list[float]:
 def rounded_up_to_scale(row: Coefficients) -> list[float]:
     """A multiple of the row by a power of two: the row itself where its largest number is a float, else about one.
 
-    >>> rounded_up_to_scale((rational(1e300) ** 2, rational(-1e300) ** 2 / 2))
-    [0.8723..., -0.4361...]
+    >>> rounded_up_to_scale((rational(2.0**900) ** 2, rational(-3.0)))
+    [1.0, 0.0]
     """
     largest = max((abs(number) for number in row), default=rational(0.0))
     if largest == 0 or rational(2.0**-1000) < largest < rational(2.0**1000):
@@ -158,8 +158,8 @@ def to_unit_size(A: Array, b: Array) -> tuple[Array, Array]:
 
     A bound that is then infinite lies beyond all floats. A row of zeros stays.
 
-    >>> to_unit_size(np.array([[3e300, 0.0]]), np.array([1e300]))
-    (array([[0.55991077, 0.        ]]), array([0.18663692]))
+    >>> to_unit_size(np.array([[3 * 2.0**900, 0.0]]), np.array([2.0**900]))
+    (array([[0.75, 0.  ]]), array([0.25]))
     """
     _, exponents = np.frexp(np.abs(A).max(axis=1, initial=0.0))
     with np.errstate(over="ignore"):
