@@ -116,8 +116,8 @@ def rounded(row: Coefficients) -> list[float]:
 def rounded_up_to_scale(row: Coefficients) -> list[float]:
     """A multiple of the row by a power of two: the row itself where its largest number is a float, else about one.
 
-    >>> rounded_up_to_scale((rational(2.0**900) ** 2, rational(-3.0)))
-    [1.0, 0.0]
+    >>> rounded_up_to_scale((rational(2.0**900) ** 2, -rational(2.0**900) ** 2 / 4))
+    [1.0, -0.25]
     """
     largest = max((abs(number) for number in row), default=rational(0.0))
     if largest == 0 or rational(2.0**-1000) < largest < rational(2.0**1000):

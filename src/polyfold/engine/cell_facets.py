@@ -216,7 +216,8 @@ class Cells:
 def as_floats(point: tuple[fmpq, ...]) -> Array:
     """A rational point, rounded; what lies beyond float64 is its largest number."""
     largest = np.finfo(np.float64).max
-    return np.clip(np.array([as_float(x) for x in point]), -largest, largest)
+    rounded: Array = np.clip(np.array([as_float(x) for x in point]), -largest, largest)
+    return rounded
 
 
 def _starts(proofs: FloatProofs, near: Array) -> list[Array]:
