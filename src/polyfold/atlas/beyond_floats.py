@@ -17,7 +17,7 @@ from polyfold.atlas.exact_gates import Coefficients, ExactGates, TooMuchError, e
 from polyfold.atlas.problem import coefficients
 from polyfold.errors import LimitError
 from polyfold.exact.rational import as_float, rational
-from polyfold.exact.rounding import LEAST, smallest
+from polyfold.exact.rounding import FAR_FROM_OVERFLOW, FAR_FROM_UNDERFLOW, LEAST, smallest
 from polyfold.exact.tolerances import WELL_KNOWN
 from polyfold.program.number_range import NumberRange, number_range
 from polyfold.program.program import Program
@@ -120,7 +120,7 @@ def rounded_up_to_scale(row: Coefficients) -> list[float]:
     [1.0, -0.25]
     """
     largest = max((abs(number) for number in row), default=rational(0.0))
-    if largest == 0 or rational(2.0**-1000) < largest < rational(2.0**1000):
+    if largest == 0 or rational(FAR_FROM_UNDERFLOW) < largest < rational(FAR_FROM_OVERFLOW):
         return rounded(row)
     exponent = int(largest.p).bit_length() - int(largest.q).bit_length()
     return [as_float(number * rational(2.0) ** -exponent) for number in row]
