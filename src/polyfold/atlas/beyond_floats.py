@@ -79,18 +79,19 @@ def mend_gates(
         _mend(exact, gate, signs[rows[at]], at, a, b, as_floats)
 
 
-def outputs_at(program: Program, domain: Domain, signs: Signs, points: Array) -> Array:
-    """The outputs (n, m) of the maps under patterns (n, gates) at parameter points (n, d), rounded once.
+def outputs_at(program: Program, domain: Domain, signs: Signs, points: Array, times: Array) -> Array:
+    """The outputs (n, m) of the maps under patterns (n, gates) at parameter points (n, d), times (n,), rounded once.
 
     Coefficients that underflow count for something where the point is far away. What is not finite stays so.
     """
     values, exact = np.full((len(signs), program.output_dim), np.nan), exact_gates(program, domain)
-    finite = np.flatnonzero(np.isfinite(points).all(axis=1))
+    finite = np.flatnonzero(np.isfinite(points).all(axis=1) & np.isfinite(times))
     try:
         for output in range(program.output_dim):
             for form in exact.forms(program.gates + output, signs, finite):
                 for row in form.cells.tolist():
-                    values[row, output] = as_float(form.at(map(rational, points[row].tolist())))
+                    value = form.at(map(rational, points[row].tolist()))
+                    values[row, output] = as_float(value * rational(times[row]))
     except TooMuchError:
         raise LimitError(_TOO_LARGE) from None
     return values
