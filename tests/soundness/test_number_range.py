@@ -21,7 +21,7 @@ from polyfold.atlas.domain import resolve_domain
 from polyfold.atlas.problem import core_problem
 from polyfold.errors import ContradictionError, PolyfoldError
 from polyfold.program.lower import lower
-from soundness.cells_in_fractions import ExactCell, Form, value, vertices
+from soundness.cells_in_fractions import ExactCell, value, vertices
 from soundness.edge_networks import DOMAINS, KINDS, LARGEST, LEAST, EdgeCase, edge_case
 
 pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
@@ -38,16 +38,17 @@ def patterns(atlas: pf.Atlas) -> list[tuple[bool, ...]]:
     return [tuple(map(bool, signs[order])) for signs in atlas.signs()]
 
 
-def is_near(found: float, exact: Fraction, relative: Fraction = Fraction(1, 10**12)) -> bool:
-    """Whether a float is the number, up to a few roundings; beyond float64 it has to be infinite."""
+def is_near(found: float, exact: Fraction, size: Fraction) -> bool:
+    """Whether a float is the number, up to this size; beyond float64 it has to be infinite."""
     if np.isinf(found):
-        return abs(exact) >= BEYOND and (found > 0) == (exact > 0)
-    return bool(np.isfinite(found)) and abs(Fraction(float(found)) - exact) <= abs(exact) * relative + Fraction(LEAST)
+        return abs(exact) + size >= BEYOND and (found > 0) == (exact > 0)
+    return bool(np.isfinite(found)) and abs(Fraction(float(found)) - exact) <= size + Fraction(LEAST)
 
 
-def assert_map(slopes: np.ndarray, constant: float, form: Form, name: str) -> None:
-    for found, exact in zip([*slopes.tolist(), constant], form, strict=True):
-        assert is_near(found, exact), f"{name}: {found} for {exact}"
+def assert_map(slopes: np.ndarray, constant: float, cell: ExactCell, output: int, name: str) -> None:
+    rows = [*slopes.tolist(), constant], cell.outputs[output], cell.sizes[output]
+    for found, exact, size in zip(*rows, strict=True):
+        assert is_near(found, exact, size / 10**12), f"{name}: {found} for {exact}"
 
 
 def look_at(case: EdgeCase, *, everything: bool) -> None:
@@ -69,8 +70,8 @@ def look_at(case: EdgeCase, *, everything: bool) -> None:
 
     A, c = atlas.maps()
     for i, pattern in enumerate(found):
-        for k, form in enumerate(by_pattern[pattern].outputs):
-            assert_map(A[i, k], c[i, k], form, case.name)
+        for k in range(atlas.outputs):
+            assert_map(A[i, k], c[i, k], by_pattern[pattern], k, case.name)
     look_at_inputs(case, atlas, [by_pattern[pattern] for pattern in found])
     assert pf.equivalent(case.layers, case.layers, case.domain).verdict == "equal", case.name
     if everything:
@@ -86,8 +87,8 @@ def look_at_inputs(case: EdgeCase, atlas: pf.Atlas, cells: list[ExactCell]) -> N
     maps = pf.local(case.layers, atlas.witnesses[inner])
     assert not any(map(len, (*maps.undecided, *maps.on_wall))), case.name
     for row, i in enumerate(inner):
-        for k, form in enumerate(cells[i].outputs):
-            assert_map(maps.A[row, k], maps.c[row, k], form, case.name)
+        for k in range(atlas.outputs):
+            assert_map(maps.A[row, k], maps.c[row, k], cells[i], k, case.name)
 
 
 def is_inside(cell: ExactCell, point: np.ndarray) -> bool:
@@ -141,14 +142,15 @@ def assert_sizes(case: EdgeCase, atlas: pf.Atlas, cells: list[ExactCell]) -> Non
     volumes, centroids = atlas.measures()
     assert not np.isnan(centroids).any(), case.name
     for found, cell in zip(volumes, cells, strict=True):
-        assert is_near(found, size_of(cell), Fraction(1, 10**5)), (case.name, found)
+        assert is_near(found, size_of(cell), size_of(cell) / 10**5), (case.name, found)
     largest = answer_or_none(lambda: pf.maximum(atlas, output=0))
     if largest is not None:
         exact = max(value(cell.outputs[0], corner) for cell in cells for corner in vertices(cell))
-        assert is_near(largest.value, exact, Fraction(1, 10**9)), (case.name, largest)
+        assert is_near(largest.value, exact, abs(exact) / 10**9), (case.name, largest)
     total = answer_or_none(lambda: pf.integral(atlas)) if case.dim == 1 else None
     if total is not None:
-        assert is_near(total[0], sum(map(integral_of, cells)), Fraction(1, 10**5)), (case.name, total)
+        exact, size = (sum(column) for column in zip(*map(integral_of, cells), strict=True))
+        assert is_near(total[0], exact, size / 10**5), (case.name, total)
 
 
 def size_of(cell: ExactCell) -> Fraction:
@@ -162,10 +164,12 @@ def size_of(cell: ExactCell) -> Fraction:
     return sum((abs(p[0] * q[1] - p[1] * q[0]) for p, q in pairwise(arms)), Fraction(0)) / 2
 
 
-def integral_of(cell: ExactCell) -> Fraction:
+def integral_of(cell: ExactCell) -> tuple[Fraction, Fraction]:
+    """The integral of the first output over an interval, and that of its terms' sizes."""
     low, high = sorted(corner[0] for corner in vertices(cell))
-    slope, constant = cell.outputs[0]
-    return (high - low) * (slope * (low + high) / 2 + constant)
+    (slope, constant), (size, constant_size) = cell.outputs[0], cell.sizes[0]
+    farthest = max(abs(low), abs(high))
+    return (high - low) * (slope * (low + high) / 2 + constant), (high - low) * (size * farthest + constant_size)
 
 
 @pytest.mark.parametrize("first", range(0, 2 * A_ROUND, len(KINDS)))

@@ -23,6 +23,7 @@ from polyfold.engine.shared_walls import SharedWalls
 from polyfold.engine.validity import Validity, Walls, wall_name
 from polyfold.errors import how_many
 from polyfold.exact.rational import as_float, rational
+from polyfold.exact.rounding import LARGEST
 from polyfold.exact.tolerances import REAL_MULTIPLIER, RECESSION
 from polyfold.program.program import Program
 
@@ -215,8 +216,8 @@ class Cells:
 
 def as_floats(point: tuple[fmpq, ...]) -> Array:
     """A rational point, rounded; what lies beyond float64 is its largest number."""
-    largest = np.finfo(np.float64).max
-    return np.asarray(np.clip(np.array([as_float(x) for x in point]), -largest, largest))
+    rounded: Array = np.clip(np.array([as_float(x) for x in point]), -LARGEST, LARGEST)
+    return rounded
 
 
 def _starts(proofs: FloatProofs, near: Array) -> list[Array]:

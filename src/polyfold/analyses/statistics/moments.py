@@ -52,7 +52,10 @@ def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "sc
     means = _means(atlas, asked.ids, centroids)
     lost = (volumes < LEAST_NORMAL)[:, None] & (np.abs(means) > 1)
     no_underflow(bool(lost.any()), "the integral")
-    found = finite(asked.add_up(volumes[:, None] * means), "the integral")
+    # A mean that underflows is something again when it is multiplied by a large volume.
+    far = leaves_range(atlas.program, atlas.domain)
+    integrals = _means(atlas, asked.ids, centroids, volumes) if far else volumes[:, None] * means
+    found = finite(asked.add_up(integrals), "the integral")
     return found if by != "domain" else found[0]
 
 
@@ -165,10 +168,11 @@ def _weights(asked: _Cells, volumes: Array, question: str) -> Array:
     return np.where(alone[asked.group], 1.0, volumes / np.where(alone, 1.0, total)[asked.group])
 
 
-def _means(atlas: Atlas, ids: Ids, centroids: Array) -> Array:
-    """The mean of every output on each cell."""
+def _means(atlas: Atlas, ids: Ids, centroids: Array, times: Array | None = None) -> Array:
+    """The mean of every output on each cell; times something, where floats leave their range."""
     if leaves_range(atlas.program, atlas.domain):
-        return outputs_at(atlas.program, atlas.domain, atlas.signs(ids), centroids)
+        factors = np.ones(len(ids)) if times is None else times
+        return outputs_at(atlas.program, atlas.domain, atlas.signs(ids), centroids, factors)
     means = np.empty((len(ids), atlas.outputs))
 
     def fill(part: slice) -> None:
