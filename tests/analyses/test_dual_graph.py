@@ -240,7 +240,7 @@ def test_a_limit_leaves_bounds():
     assert found.route.hops == found.lower and "stopped by max_seconds" in repr(found)
 
 
-def test_an_interrupt_leaves_bounds():
+def test_an_interrupt_leaves_bounds(interruptible):
     atlas = pf.unfold(layers([4, 12, 10, 1]))
     walks = []
 

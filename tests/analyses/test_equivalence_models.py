@@ -11,14 +11,11 @@ import pytest
 
 import polyfold as pf
 from polyfold.program.lower import lower
+from shared_files import MODELS
 
 onnxruntime: Any = pytest.importorskip("onnxruntime")
 
-MODELS = Path(__file__).parents[3] / "shared" / "data" / "models"
-pytestmark = [
-    pytest.mark.shared,
-    pytest.mark.skipif(not MODELS.is_dir(), reason=f"THE SHARED MODELS ARE ABSENT: there is no {MODELS}"),
-]
+pytestmark = pytest.mark.shared("models")
 
 ACAS = MODELS / "acasxu_1_1.onnx"
 PERTURBED = MODELS / "iso_ACASXU_run2a_1_1_batch_2000_perturbed_0.onnx"

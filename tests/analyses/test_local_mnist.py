@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -15,23 +14,20 @@ from polyfold.exact.combination import follows
 from polyfold.exact.rational import rational
 from polyfold.program.in_rationals import evaluate_exactly
 from polyfold.program.lower import lower
+from shared_files import MNIST, MODELS
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
-pytestmark = [
-    pytest.mark.shared,
-    pytest.mark.skipif(not SHARED.exists(), reason=f"THE SHARED DATA ARE ABSENT: there is no {SHARED}; NOT TESTED"),
-]
+pytestmark = pytest.mark.shared("models", "mnist")
 
 
 @pytest.fixture(scope="module")
 def program() -> pf.Program:
     pytest.importorskip("onnx")
-    return lower(pf.load(SHARED / "models" / "marabou_mnist2x10.onnx"))
+    return lower(pf.load(MODELS / "marabou_mnist2x10.onnx"))
 
 
 @pytest.fixture(scope="module")
 def images() -> npt.NDArray[np.float64]:
-    with gzip.open(SHARED / "mnist" / "t10k-images-idx3-ubyte.gz") as file:
+    with gzip.open(MNIST / "t10k-images-idx3-ubyte.gz") as file:
         pixels = np.frombuffer(file.read()[16 : 16 + 8 * 784], dtype=np.uint8)
     return pixels.reshape(-1, 784) / 255.0
 
@@ -82,7 +78,7 @@ def implied(rows: list[list[int]], by: list[int], gate: int) -> bool:
 
 
 def test_maps_of_images(program: pf.Program, images: npt.NDArray[np.float64]) -> None:
-    network = pf.load(SHARED / "models" / "marabou_mnist2x10.onnx")
+    network = pf.load(MODELS / "marabou_mnist2x10.onnx")
     maps = pf.local(network, images.reshape(-1, 1, 28, 28))
     scores, _ = program.evaluate(images)
     assert np.abs(np.einsum("nij,nj->ni", maps.A, images) + maps.c - scores).max() < 1e-12

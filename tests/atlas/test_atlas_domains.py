@@ -48,7 +48,7 @@ def test_a_resolved_domain_passes_if_it_fits():
     ("domain", "words"),
     [
         (pf.box(1, -1), "empty in dimension 0: it goes from 1.0 to -1.0"),
-        (pf.box([0, 2], [1, 2]), "empty in dimension 1"),
+        (pf.box([0, 2], [1, 2]), "flat: lo and hi are the same in dimension 1; as a slice"),
         (pf.box(np.nan, 1), "lo contains NaN"),
         (pf.box(-1, [1, np.nan]), "hi contains NaN"),
         (pf.box(np.inf, np.inf), "empty in dimension 0"),
@@ -78,3 +78,25 @@ def test_a_resolved_domain_passes_if_it_fits():
 def test_what_is_no_domain(domain, words):
     with pytest.raises(DomainError, match=words):
         pf.unfold(CORNER, domain)
+
+
+@pytest.mark.parametrize(
+    ("lo", "hi"),
+    [([0, 1], [1, 1]), ([0.5, -1, 2], [0.5, 1, 3]), ([-np.inf, 1.5], [np.inf, 1.5]), ([0.0] * 14, [0.0] * 13 + [1.0])],
+)
+def test_a_flat_box_is_offered_as_the_slice_that_it_is(lo, hi):
+    lo, hi = np.asarray(lo, dtype=float), np.asarray(hi, dtype=float)
+    with pytest.raises(DomainError, match="the box is flat") as caught:
+        pf.box(lo, hi).resolve(len(lo))
+    offered = str(caught.value).partition("as a slice it has an inside: ")[2]
+    domain = eval(offered, {"pf": pf, "np": np, "lo": lo, "hi": hi}).resolve(len(lo))
+    assert domain.dim == (lo < hi).sum()
+    # Points of the slice lie in the box, and the middle of the box lies in the slice.
+    inside = np.where(np.isfinite(lo), lo, 0.0)
+    assert np.array_equal(domain.lift(inside[lo < hi][None])[0], inside)
+    assert (domain.parameter_rows @ inside[lo < hi] <= domain.parameter_offsets).all()
+
+
+def test_a_box_that_is_a_point():
+    with pytest.raises(DomainError, match=r"flat.*a single point; pf.local\(network, \[\[0.0, 1.0\]\]\)"):
+        pf.box([0, 1], [0, 1]).resolve(2)

@@ -7,7 +7,6 @@ import threading
 import time
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,8 +15,7 @@ import polyfold as pf
 from atlas.oracles import by_hand, unfolded
 from engine.test_unfold_counts import PROPERTY_3
 from polyfold.errors import LimitError
-
-SHARED = Path(__file__).parents[3] / "shared" / "data" / "models"
+from shared_files import MODELS
 
 
 def random_network(seed, *widths):
@@ -167,7 +165,7 @@ def test_an_error_in_the_progress_function_comes_through():
         pf.certify(replace(atlas, witnesses=atlas.witnesses + 0.0), progress=refuse, threads=1)
 
 
-def test_an_interrupt_ends_it_soon():
+def test_an_interrupt_ends_it_soon(interruptible):
     atlas = pf.unfold(random_network(2, 5, 18, 18, 1), pf.box(-1, 1), max_seconds=20)
     assert atlas.complete
     began: list[float] = []
@@ -214,7 +212,7 @@ def test_the_certificate_is_stored(tmp_path):
     assert pf.certify(again) == again.certificate
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="needs the shared models")
+@pytest.mark.shared("models")
 def test_acasxu_on_the_property_3_box():
-    atlas = pf.unfold(SHARED / "acasxu_1_1.onnx", pf.box(*PROPERTY_3))
+    atlas = pf.unfold(MODELS / "acasxu_1_1.onnx", pf.box(*PROPERTY_3))
     assert in_exact_arithmetic(assert_certified(atlas)) <= 5

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -147,11 +146,8 @@ def test_max_seconds_stops_a_long_run(threads):
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("round_", range(3))
-def test_ctrl_c_returns_what_there_is(threads, round_, request):
+def test_ctrl_c_returns_what_there_is(threads, round_, interruptible):
     """A signal may arrive at any instruction, so more than once."""
-    before = signal.default_int_handler
-    # Background jobs of a shell start with the signal ignored.
-    request.addfinalizer(partial(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, before)))
     seen, sent = [], []
 
     def interrupt(cells):
@@ -165,14 +161,10 @@ def test_ctrl_c_returns_what_there_is(threads, round_, request):
     part = pf.unfold(ENDLESS, pf.box(-1, 1), progress=interrupt, threads=threads)
     assert time.monotonic() - sent[0] < 30
     assert_sound(part, "interrupt")
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_second_ctrl_c_gives_up_what_there_is(request):
-    request.addfinalizer(
-        partial(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
-    )
-
+def test_a_second_ctrl_c_gives_up_what_there_is(interruptible):
     def interrupt(cells):
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGINT)
@@ -258,10 +250,7 @@ def test_cells_are_put_together_once_by_many_threads():
     assert len(seen) == 8 and all(array is seen[0] for array in seen)
 
 
-def test_an_interrupt_while_cells_are_put_together_later(request):
-    request.addfinalizer(
-        partial(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
-    )
+def test_an_interrupt_while_cells_are_put_together_later(interruptible):
     part = pf.unfold(ENDLESS, pf.box(-1, 1), max_seconds=1.0)
     with pytest.raises(KeyboardInterrupt):
         threading.Timer(0.001, lambda: os.kill(os.getpid(), signal.SIGINT)).start()

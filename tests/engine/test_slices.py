@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import time
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,8 +17,8 @@ from polyfold.engine.unfold import unfold_program
 from polyfold.errors import DomainError, LimitError
 from polyfold.program.lower import lower
 from polyfold.testing import Case, generated_case, wide_case
+from shared_files import MNIST
 
-MNIST = Path(__file__).resolve().parents[3] / "shared" / "data" / "mnist" / "t10k-images-idx3-ubyte.gz"
 BATCH = 100
 UNDECIDED = "signs at vertices are decided"
 
@@ -249,13 +248,11 @@ def test_ties_everywhere_keep_to_the_time(seconds: float) -> None:
 
 
 def handwritten(count: int) -> np.ndarray:
-    if not MNIST.exists():
-        pytest.skip(f"NO MNIST at {MNIST}: lines and planes through digits are not tested")
-    with gzip.open(MNIST) as file:
+    with gzip.open(MNIST / "t10k-images-idx3-ubyte.gz") as file:
         return np.frombuffer(file.read(16 + count * 784), dtype=np.uint8, offset=16).reshape(count, 784) / 255
 
 
-@pytest.mark.shared
+@pytest.mark.shared("mnist")
 def test_the_line_between_two_digits() -> None:
     """All breakpoints: the network is affine between two of them, and across each some gate switches.
 
@@ -279,7 +276,7 @@ def test_the_line_between_two_digits() -> None:
     assert UNDECIDED not in [check.name for check in atlas.certificate.failed_checks]
 
 
-@pytest.mark.shared
+@pytest.mark.shared("mnist")
 def test_a_plane_through_three_digits() -> None:
     p, q, r = handwritten(3)
     atlas = pf.unfold(mnist_conv(), pf.plane(p, q - p, r - p, pf.box(0, 0.004)))

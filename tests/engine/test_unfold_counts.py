@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import comb
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import polyfold as pf
-
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "models"
-needs_shared = pytest.mark.skipif(not SHARED.exists(), reason="../shared with real networks is not here: NOT TESTED")
+from shared_files import MODELS
 
 
 def hyperplanes(d: int, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -56,10 +53,10 @@ def test_torch_default_networks(widths: tuple[int, ...], cells: int, facets: int
     assert atlas.complete and atlas.certificate.level == "checked"
 
 
-@needs_shared
+@pytest.mark.shared("models")
 @pytest.mark.parametrize("name", ["pretrain_con", "finetune_inv"])
 def test_double_integrator_controllers(name: str) -> None:
-    atlas = pf.unfold(SHARED / f"cersyve_double_integrator_{name}.onnx", pf.box(-1, 1))
+    atlas = pf.unfold(MODELS / f"cersyve_double_integrator_{name}.onnx", pf.box(-1, 1))
     assert pf.check(atlas).level == "checked"
     # A plane graph: vertices - edges + cells = 1, counting edges and vertices independently of the engine's facets.
     points = {tuple(np.round(p, 9)) for cell in atlas.vertices() for p in cell}
@@ -73,19 +70,19 @@ PROPERTY_3 = (
 )
 
 
-@needs_shared
+@pytest.mark.shared("models")
 def test_acasxu_on_the_property_3_box() -> None:
-    atlas = pf.unfold(SHARED / "acasxu_1_1.onnx", pf.box(*PROPERTY_3))
+    atlas = pf.unfold(MODELS / "acasxu_1_1.onnx", pf.box(*PROPERTY_3))
     assert len(atlas) == 71_930
     assert atlas.complete and atlas.certificate.level == "checked"
     assert atlas.bounded.all()
 
 
-@needs_shared
+@pytest.mark.shared("models")
 def test_two_walls_that_only_touch_the_box() -> None:
     """Two naive engines disagree here (2 and 3 cells): a wall passes exactly through corners of the box."""
     from polyfold.engine.reference import reference_unfold
     from polyfold.program.lower import lower
 
-    network = pf.load(SHARED / "marabou_fc_2-2-3.onnx")
+    network = pf.load(MODELS / "marabou_fc_2-2-3.onnx")
     assert len(pf.unfold(network, pf.box(-1, 1))) == len(reference_unfold(lower(network), pf.box(-1, 1))) == 2

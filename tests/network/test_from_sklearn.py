@@ -10,8 +10,17 @@ import pytest
 
 sklearn_network = pytest.importorskip("sklearn.neural_network")
 
+from sklearn.compose import ColumnTransformer  # noqa: E402
 from sklearn.linear_model import LinearRegression  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.preprocessing import (  # noqa: E402
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
 
 from polyfold.errors import NetworkError, UnsupportedOpError  # noqa: E402
 from polyfold.network import load  # noqa: E402
@@ -81,7 +90,58 @@ def test_tanh_is_refused() -> None:
         load(fitted("MLPRegressor", X[:, 0], activation="tanh"))
 
 
-@pytest.mark.parametrize("model", [LinearRegression(), make_pipeline(sklearn_network.MLPRegressor())])
+@pytest.mark.parametrize("model", [LinearRegression(), make_pipeline(LinearRegression())])
 def test_other_estimators_are_refused_by_name(model: Any) -> None:
-    with pytest.raises(NetworkError, match=f"{type(model).__name__} is not a network"):
+    with pytest.raises(NetworkError, match="LinearRegression is not a network"):
         load(model)
+
+
+SCALERS = {
+    "standard": lambda: StandardScaler(),
+    "standard without a mean": lambda: StandardScaler(with_mean=False),
+    "standard without a width": lambda: StandardScaler(with_std=False),
+    "between": lambda: MinMaxScaler((-2, 3)),
+    "clipped": lambda: MinMaxScaler(clip=True),
+    "largest": lambda: MaxAbsScaler(),
+    "robust": lambda: RobustScaler(),
+    "robust without a middle": lambda: RobustScaler(with_centering=False),
+    "nothing": lambda: FunctionTransformer(),
+    "passed through": lambda: "passthrough",
+    "two": lambda: make_pipeline(StandardScaler(), MinMaxScaler()),
+}
+
+
+@pytest.mark.parametrize("name", SCALERS)
+def test_pipelines_with_scalers(name: str) -> None:
+    # The last column never changes.
+    data = np.concatenate([X * [1.0, 100.0, 1e-3] + [0.0, 5.0, 0.0], np.full((len(X), 1), 7.0)], axis=1)
+    model = make_pipeline(
+        SCALERS[name](), sklearn_network.MLPRegressor(hidden_layer_sizes=(5,), max_iter=30, random_state=0)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(data, X[:, 0])
+    network = load(model)
+    np.testing.assert_allclose(network(data)[:, 0], model.predict(data), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (ColumnTransformer([("a", StandardScaler(), [0])], remainder="passthrough"), "is a ColumnTransformer"),
+        (PolynomialFeatures(), "is a PolynomialFeatures"),
+        (FunctionTransformer(np.abs), "FunctionTransformer of <ufunc 'absolute'>"),
+    ],
+)
+def test_other_steps_are_refused_by_name(step: Any, words: str) -> None:
+    model = make_pipeline(step, sklearn_network.MLPRegressor(hidden_layer_sizes=(3,), max_iter=5))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, X[:, 0])
+    with pytest.raises(UnsupportedOpError, match=words):
+        load(model)
+
+
+def test_a_pipeline_that_is_not_fitted() -> None:
+    with pytest.raises(NetworkError, match="has no weights yet"):
+        load(make_pipeline(StandardScaler(), sklearn_network.MLPRegressor()))

@@ -12,15 +12,12 @@ from polyfold.errors import UnsupportedOpError
 from polyfold.network import load
 from polyfold.network.verify import sample_points
 from polyfold.program import lower
+from shared_files import MODELS
 
 onnx: Any = pytest.importorskip("onnx")
 onnxruntime: Any = pytest.importorskip("onnxruntime")
 
-MODELS = Path(__file__).parents[3] / "shared" / "data" / "models"
-pytestmark = [
-    pytest.mark.shared,
-    pytest.mark.skipif(not MODELS.is_dir(), reason=f"THE SHARED MODELS ARE ABSENT: there is no {MODELS}"),
-]
+pytestmark = pytest.mark.shared("models")
 
 READABLE = [
     "acasxu_1_1",
@@ -38,7 +35,7 @@ READABLE = [
     "vnn_test_nano",
     "vnn_test_tiny",
 ]
-CONVOLUTIONAL = ["collins_rul_small", "marabou_KJ_TinyTaxiNet", "marabou_cnn_max_mninst2"]
+CONVOLUTIONAL = ["collins_rul_small", "marabou_KJ_TinyTaxiNet", "marabou_cnn_max_mninst2", "marabou_conv_mp1"]
 REFUSED = {"lsnc_quadrotor2d": ("/lyapunov/Mul", "Mul")}
 
 

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from shared_files import MODELS
+
 onnx: Any = pytest.importorskip("onnx")
 onnxruntime: Any = pytest.importorskip("onnxruntime")
 pytest.importorskip("torch")
@@ -25,7 +27,7 @@ from network.export_cases import (  # noqa: E402
     spatial_model,
     split,
 )
-from network.test_shared_models import CONVOLUTIONAL, MODELS, READABLE  # noqa: E402
+from network.test_shared_models import CONVOLUTIONAL, READABLE  # noqa: E402
 from polyfold.data.convolutional import mnist_conv  # noqa: E402
 from polyfold.errors import NetworkError, StorageError  # noqa: E402
 from polyfold.network import Network, Node, Port, load  # noqa: E402
@@ -105,8 +107,7 @@ def test_models_with_space(name: str) -> None:
     assert lower(back).gates == lower(network).gates
 
 
-@pytest.mark.shared
-@pytest.mark.skipif(not MODELS.is_dir(), reason=f"THE SHARED MODELS ARE ABSENT: there is no {MODELS}")
+@pytest.mark.shared("models")
 @pytest.mark.parametrize("name", [*READABLE, *CONVOLUTIONAL])
 def test_shared_models_come_back_to_the_last_bit(name: str) -> None:
     network = load(MODELS / f"{name}.onnx")

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from shared_files import MODELS
+
 torch: Any = pytest.importorskip("torch")
 
 from network.export_cases import (  # noqa: E402
@@ -22,7 +24,7 @@ from network.export_cases import (  # noqa: E402
     spatial_model,
     split,
 )
-from network.test_shared_models import CONVOLUTIONAL, MODELS, READABLE  # noqa: E402
+from network.test_shared_models import CONVOLUTIONAL, READABLE  # noqa: E402
 from polyfold.data import iris  # noqa: E402
 from polyfold.data.convolutional import mnist_conv  # noqa: E402
 from polyfold.errors import NetworkError  # noqa: E402
@@ -148,8 +150,7 @@ def test_the_layers_of_the_bundled_convolutional_network() -> None:
     assert lower(load(module, input_shape=(1, 28, 28))).digest == lower(mnist_conv()).digest
 
 
-@pytest.mark.shared
-@pytest.mark.skipif(not MODELS.is_dir(), reason=f"THE SHARED MODELS ARE ABSENT: there is no {MODELS}")
+@pytest.mark.shared("models")
 @pytest.mark.parametrize("name", [*READABLE, *CONVOLUTIONAL])
 def test_shared_models(name: str) -> None:
     network = load(MODELS / f"{name}.onnx")
@@ -158,8 +159,7 @@ def test_shared_models(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["acasxu_1_1", "marabou_multiInput_add", "marabou_cnn_max_mninst2"])
-@pytest.mark.shared
-@pytest.mark.skipif(not MODELS.is_dir(), reason=f"THE SHARED MODELS ARE ABSENT: there is no {MODELS}")
+@pytest.mark.shared("models")
 def test_shared_models_are_read_again(name: str) -> None:
     network = load(MODELS / f"{name}.onnx")
     back = read_again(network.to_torch(), network)

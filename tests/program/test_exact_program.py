@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +13,8 @@ from polyfold.program.back_to_network import to_network
 from polyfold.program.exact_program import from_layers, from_program, lower_exactly
 from polyfold.program.lower import lower, written_out
 from polyfold.testing.cases import generated_case
+from shared_files import MODELS
 
-MODELS = Path(__file__).parents[2].parent / "shared" / "data" / "models"
 SMALL = (
     "acasxu_1_1",
     "cersyve_double_integrator_finetune_inv",
@@ -29,7 +28,7 @@ SMALL = (
 )
 
 
-@pytest.mark.skipif(not MODELS.is_dir(), reason=f"NO MODELS at {MODELS}: they are not written in rationals")
+@pytest.mark.shared("models")
 @pytest.mark.parametrize("name", SMALL)
 def test_models_there_and_back(name):
     network = pf.load(MODELS / f"{name}.onnx")

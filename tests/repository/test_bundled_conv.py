@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import gzip
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from polyfold.data.convolutional import mnist_conv, mnist_conv_facts
 from polyfold.program.lower import lower
-
-MNIST = Path(__file__).resolve().parents[3] / "shared" / "data" / "mnist"
+from shared_files import MNIST
 
 
 def test_its_size() -> None:
@@ -20,10 +18,8 @@ def test_its_size() -> None:
     assert mnist_conv_facts()["test_accuracy"] >= 0.98
 
 
-@pytest.mark.shared
+@pytest.mark.shared("mnist")
 def test_it_knows_digits() -> None:
-    if not MNIST.exists():
-        pytest.skip(f"NO MNIST at {MNIST}: the bundled network's accuracy is not tested")
     with gzip.open(MNIST / "t10k-images-idx3-ubyte.gz") as file:
         pictures = np.frombuffer(file.read(16 + 300 * 784), dtype=np.uint8, offset=16).reshape(300, 784) / 255
     with gzip.open(MNIST / "t10k-labels-idx1-ubyte.gz") as file:

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from polyfold.data.digits import mnist_he, mnist_he_facts, mnist_l1, mnist_l1_facts
+from shared_files import MNIST
 
 ROOT = Path(__file__).resolve().parents[2]
-MNIST = ROOT.parent / "shared" / "data" / "mnist"
 NETWORKS = [(mnist_l1, mnist_l1_facts), (mnist_he, mnist_he_facts)]
 
 
@@ -76,8 +76,7 @@ def test_stable_neurons_do_not_switch_on_pictures_of_noise() -> None:
         assert (values[:, on] >= 0).all() and (values[:, off] <= 0).all()
 
 
-@pytest.mark.shared
-@pytest.mark.skipif(not MNIST.is_dir(), reason=f"NO MNIST at {MNIST}: the bundled networks' accuracy is not tested")
+@pytest.mark.shared("mnist")
 @pytest.mark.parametrize(("make", "facts"), NETWORKS)
 def test_they_know_digits(make: Callable[[], Any], facts: Callable[[], dict[str, Any]]) -> None:
     with gzip.open(MNIST / "t10k-images-idx3-ubyte.gz") as file:

@@ -14,11 +14,11 @@ import pytest
 
 import polyfold as pf
 from polyfold.data import iris
+from shared_files import MODELS
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("pyarrow")
 
-SHARED = Path(__file__).parents[3] / "shared" / "data" / "models"
 FIELDS = {
     "cells": int,
     "regions": int,
@@ -345,10 +345,9 @@ def test_targets_that_cannot_be_replaced(run, model, tmp_path):
         assert not [path for path in folder.iterdir() if path.name.startswith(".")]
 
 
-@pytest.mark.shared
-@pytest.mark.skipif(not SHARED.is_dir(), reason=f"THE SHARED MODELS ARE ABSENT: there is no {SHARED}")
+@pytest.mark.shared("models")
 def test_a_lyapunov_network_with_a_product(refused, tmp_path):
-    line = refused(SHARED / "lsnc_quadrotor2d.onnx", "--json", "--out", tmp_path / "out")
+    line = refused(MODELS / "lsnc_quadrotor2d.onnx", "--json", "--out", tmp_path / "out")
     assert "lsnc_quadrotor2d.onnx" in line
     assert "Mul" in line
 
@@ -409,7 +408,7 @@ def test_python_dash_m(tmp_path):
     assert done.stderr.startswith("error: the box is empty") and done.stderr.count("\n") == 1
 
 
-def test_ctrl_c_gives_what_there_is(tmp_path):
+def test_ctrl_c_gives_what_there_is(tmp_path, interruptible):
     """The process says when it unfolds; then it is interrupted, and ends with code 3 and an incomplete atlas."""
     wide = tmp_path / "wide.npz"
     rng = np.random.default_rng(0)
@@ -424,7 +423,7 @@ from polyfold.network.from_arrays import from_arrays
 from polyfold.views import cli
 
 parts = list(np.load({str(wide)!r}).values())
-cli.network_named = lambda model: from_arrays(list(zip(parts[::2], parts[1::2])))
+cli.network_named = lambda *given: from_arrays(list(zip(parts[::2], parts[1::2])))
 unfold = cli.unfold_network
 
 def watched(*arguments, **options):

@@ -24,6 +24,9 @@ from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[np.float64]
 
+# Numbers that an error writes out.
+_SHOWN = 12
+
 
 @dataclass(frozen=True, eq=False)
 class Domain(InNotebooks):
@@ -101,10 +104,12 @@ class Box:
         if is_exact(lo) or is_exact(hi):
             return _box_of_fractions(lo, hi, dim)
         for k in range(dim):
-            if not lo[k] < hi[k]:
+            if lo[k] > hi[k] or (lo[k] == hi[k] and np.isinf(lo[k])):
                 raise DomainError(
                     f"the box is empty in dimension {k}: it goes from {lo[k]} to {hi[k]}; lo must be less than hi"
                 )
+        if (lo == hi).any():
+            raise DomainError(_flat_box(lo, hi))
         eye = np.eye(dim)
         below, above = np.isfinite(lo), np.isfinite(hi)
         return _unsliced(np.concatenate([-eye[below], eye[above]]), np.concatenate([-lo[below], hi[above]]), dim)
@@ -263,6 +268,27 @@ def resolve_domain(domain: DomainLike, dim: int) -> Domain:
         f"{domain!r} is no domain: use None for all of R^d, pf.box(lo, hi), pf.polytope(A, b), pf.slice_of(x0, B), "
         "pf.line(a, b) or pf.plane(p, q, r)"
     )
+
+
+def _flat_box(lo: Array, hi: Array) -> str:
+    """What to say of a box without an inside: the slice that it is."""
+    fixed = np.flatnonzero(lo == hi)
+    axes = ", ".join(map(str, fixed[:_SHOWN].tolist())) + (", ..." if len(fixed) > _SHOWN else "")
+    where = f"the box is flat: lo and hi are the same in dimension{'s' if len(fixed) > 1 else ''} {axes}"
+    free = np.flatnonzero(lo < hi)
+    if not len(free):
+        return f"{where}, so it is a single point; pf.local(network, [{_written(lo)}]) says what the network does there"
+    if len(lo) > _SHOWN:
+        arguments = f"np.where(lo == hi, lo, 0), np.eye({len(lo)})[:, lo < hi], bounds=pf.box(lo[lo < hi], hi[lo < hi])"
+    else:
+        arguments = f"{_written(np.where(lo == hi, lo, 0.0))}, np.eye({len(lo)})[:, {free.tolist()}], "
+        arguments += f"bounds=pf.box({_written(lo[free])}, {_written(hi[free])})"
+    return f"{where}; as a slice it has an inside: pf.slice_of({arguments})"
+
+
+def _written(numbers: Array) -> str:
+    """Numbers as Python reads them."""
+    return repr([float(x) for x in numbers]).replace("inf", "np.inf") if len(numbers) <= _SHOWN else "lo"
 
 
 def _unsliced(rows: Array, offsets: Array, dim: int) -> Domain:

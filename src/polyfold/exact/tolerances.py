@@ -6,8 +6,8 @@ check in floats passes, and where floats look for something that is then proved.
 
 from __future__ import annotations
 
-# Two float64 evaluations of one network add the same numbers in another order. Relative to the largest value
-# met on the way, that costs a few hundred roundings of 1e-16 each; a wrong weight costs far more.
+# Two float64 evaluations of one network add the same numbers in another order. Relative to what is added, that costs a
+# few hundred roundings of 1e-16 each; a wrong weight costs far more.
 IMPORT_FLOAT64 = 1e-9
 
 # The same, where the original computes in float32 (roundings of 6e-8); the worst model measured needs 1e-6.
@@ -15,6 +15,10 @@ IMPORT_FLOAT32 = 1e-5
 
 # Float16 originals round every value to about 5e-4 of itself.
 IMPORT_FLOAT16 = 3e-2
+
+# An imported network is shaken a few times, to see how far its outputs move when all numbers on the way are off by a
+# tolerance; the original may be off by so many times as much.
+SHAKEN = 4.0
 
 # Maps of neighbouring cells are two float products that differ in one term; their values on the facet agree up to
 # the roundings of both, relative to the sizes of the terms that are added.

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from polyfold.errors import NetworkError, ShapeError, UnsupportedOpError
 from polyfold.network.graph import Network, Node, Port
 from polyfold.network.head import Head, HeadOp, OutputHead
-from polyfold.network.ops import Op, Reshape, Shape, size
+from polyfold.network.ops import Linear, Op, Reshape, Scale, Shape, Shift, Take, constant, size
 
 WHERE_TO_LOOK = "see docs/networks.md for what can be read and how to rewrite the rest"
 
@@ -65,21 +65,30 @@ Operand: TypeAlias = Value | Constant
 class Builder:
     """Collects inputs and nodes; `finish` gives the checked Network."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, notes: Sequence[str] = ()) -> None:
         self.source = source
+        self.notes = tuple(notes)
         self._ports: list[Port] = []
         self._nodes: list[Node] = []
         self._by_name: dict[str, Node] = {}
         self._names: set[str] = set()
+        self._shapes: dict[str, Shape] = {}
 
     def port(self, name: str, shape: Shape, *, batched: bool = True) -> Value:
         """A new input of the network."""
+        if 0 in shape:
+            raise NetworkError(f"input {name!r} has shape {shape}, which holds no numbers: a network needs inputs")
         name = self._unique(name)
         self._ports.append(Port(name, shape))
         return Value(name, shape, batched)
 
     def emit(self, name: str, op: Op, *inputs: Value) -> Value:
         """A new node; a name that is taken gets `#2`, `#3`, ..."""
+        if isinstance(op, Linear) and op.weight.shape[1] == 0 and inputs[0].shape[-1:] == (0,):
+            # A layer behind one of width zero adds nothing to its biases.
+            lead = inputs[0].shape[:-1]
+            same = self.constant(name, np.broadcast_to(op.bias, (*lead, *op.bias.shape)))
+            return replace(inputs[0], name=same.name, shape=same.shape)
         name = self._unique(name)
         try:
             shape = op.infer(*(value.shape for value in inputs))
@@ -87,11 +96,24 @@ class Builder:
             raise NetworkError(f"node {name!r} ({type(op).__name__}): {error}") from None
         node = self._by_name[name] = Node(name, op, tuple(value.name for value in inputs))
         self._nodes.append(node)
+        self._shapes[name] = shape
         return Value(name, shape, inputs[0].batched, batch_axis=inputs[0].batch_axis)
+
+    def constant(self, name: str, numbers: npt.NDArray[np.float64]) -> Value:
+        """A value that is the same for all inputs: zero times some input, and the numbers added."""
+        port = self._ports[0]
+        anything = np.zeros(numbers.shape, dtype=np.int64)
+        some = self.emit(f"{name}.input", Take(anything), Value(port.name, port.shape, batched=False))
+        zero = self.emit(f"{name}.zero", Scale(constant(0.0)), some)
+        return self.emit(name, Shift(constant(numbers)), zero)
 
     def node(self, name: str) -> Node | None:
         """The node that computes a value; None for an input."""
         return self._by_name.get(name)
+
+    def shape(self, name: str) -> Shape:
+        """The shape of a node's value."""
+        return self._shapes[name]
 
     def taken(self, name: str) -> bool:
         """Whether an input or a node has this name."""
@@ -110,6 +132,7 @@ class Builder:
             nodes=tuple(reversed(kept)),
             outputs=tuple(value.name for value in outputs),
             source=self.source,
+            notes=self.notes,
         )
         heads = [OutputHead(size(network.shapes[value.name]), value.head, value.shape) for value in outputs]
         return replace(network, head=Head.of(heads))
@@ -151,4 +174,7 @@ class Site:
 
     def refuse(self, reason: str) -> NoReturn:
         """Stop with an error that names the node and its operator."""
-        raise UnsupportedOpError(f"node {self.name!r} ({self.op}) is not supported: {reason}; {WHERE_TO_LOOK}")
+        raise UnsupportedOpError(
+            f"node {self.name!r} ({self.op}) is not supported: {reason}; {WHERE_TO_LOOK}; "
+            f"load(..., until={self.name!r}) reads the part in front of it"
+        )

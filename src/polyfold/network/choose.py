@@ -1,21 +1,20 @@
 """where(h > c, a, b): read only where it is proved that nothing jumps at h = c.
 
-Proved are two cases: the larger or smaller of the two values that are compared, and two affine functions of h, entry
-by entry, that agree at the constant c. A constant condition never jumps. At h = c the choice is the model's own: b for
-h > c, a for h >= c.
+Proved are two cases: the larger or smaller of the two values that are compared, and two piecewise-linear functions of
+h, entry by entry, that agree at the constant c, exactly. They may bend elsewhere, so that choices may hold choices. A
+constant condition never jumps. At h = c the choice is the model's own: b for h > c, a for h >= c.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from polyfold.exact.error_free import quotients_are_exact
 from polyfold.network import compose
 from polyfold.network.builder import Builder, Constant, Operand, Site, Value
-from polyfold.network.ops import Maximum, Minimum, Op, Scale, Shift
+from polyfold.network.entrywise import Entrywise, Fractions, entrywise, exact_floats, fractions, same_name
+from polyfold.network.ops import Maximum, Minimum
 
 ONLY_TO_CHOOSE = (
     "it reads the answer of a comparison, which jumps; only where(h > c, a, b) and a product with it can read one"
@@ -53,24 +52,68 @@ def choose(site: Site, condition: Comparison, a: Operand, b: Operand) -> Value:
         if _same(site.builder, on, bound) and _same(site.builder, off, value):
             pair = [bound, value] if on_where_equal else [value, bound]
             return site.emit(Minimum(), *compose.fit_values(site, pair))
-        site.refuse("it chooses by two computed values something else than the larger or the smaller one of them")
+        value, bound = compose.subtract(replace(site, name=f"{site.name}.difference"), value, bound), np.zeros(())
     at = _entrywise(site, value, bound)
-    above, below = _affine(site, on, value), _affine(site, off, value)
+    above, below = (_function(site, choice, value) for choice in (on, off))
     if above is None or below is None:
         site.refuse(
-            "its two choices are not affine in what is compared, entry by entry, so it may jump; "
+            "its two choices are not computed from what is compared alone, entry by entry, so it may jump; "
             "write it with relu, leaky_relu, clamp, maximum or minimum"
         )
-    meeting = above[0] * at + above[1]
-    if (meeting != below[0] * at + below[1]).any():
+    where = fractions(at)
+    meeting = above.at(where)
+    if np.any(meeting != below.at(where)):
         site.refuse("its two choices differ where it switches, so it jumps there")
+    bent = _rectified(site, value, at, meeting, above, below, on_where_equal)
+    if bent is not None:
+        return bent
+    # below(h) + (above - below)(max(h, c)): nothing is added where h < c, because the two meet at c.
+    inner = replace(site, name=f"{site.name}.beyond")
+    beyond = _at_least(inner, value, at, on_where_equal)
+    parts = [function.of(site, beyond, f"{word}.") for word, function in (("above", above), ("below", below))]
+    if isinstance(parts[0], Value) or isinstance(parts[1], Value):
+        step = compose.subtract(inner, parts[0], parts[1])
+    else:
+        # Two constants that meet are one.
+        return compose.shift(site, compose.scale(site, value, np.zeros(()), part="zero"), parts[1])
+    return compose.add(site, below.of(site, value, "elsewhere."), step)
+
+
+def _at_least(site: Site, value: Value, at: Constant, passes_where_equal: bool) -> Value:
+    """max(h, c), whose slope at h = c is one or zero."""
+    shifted = compose.shift(site, value, -at, part="minus-bound") if at.any() else value
+    if passes_where_equal:
+        turned = compose.negate(site, shifted, part="negative")
+        bent = compose.rectify(site, turned, np.array(0.0), np.array(-1.0))
+    else:
+        bent = compose.relu(site, shifted)
+    return compose.shift(site, bent, at, part="plus-bound") if at.any() else bent
+
+
+def _rectified(
+    site: Site,
+    value: Value,
+    at: Constant,
+    meeting: Fractions,
+    above: Entrywise,
+    below: Entrywise,
+    on_where_equal: bool,
+) -> Value | None:
+    """One bend between two affine functions, if all its numbers are floats."""
+    if not (above.affine and below.affine):
+        return None
+    zero, one = fractions(0.0), fractions(1.0)
+    slopes = [exact_floats(function.at(one) - function.at(zero)) for function in (above, below)]
+    level = exact_floats(meeting)
+    if slopes[0] is None or slopes[1] is None or level is None:
+        return None
     shifted = compose.shift(site, value, -at, part="minus-bound") if at.any() else value
     if on_where_equal:
         # A rectifier gives zero to its second slope: turned around, that is the one above.
-        bent = compose.rectify(site, compose.negate(site, shifted, part="negative"), -below[0], -above[0])
+        bent = compose.rectify(site, compose.negate(site, shifted, part="negative"), -slopes[1], -slopes[0])
     else:
-        bent = compose.rectify(site, shifted, above[0], below[0])
-    return compose.shift(site, bent, meeting, part="plus-meeting") if meeting.any() else bent
+        bent = compose.rectify(site, shifted, slopes[0], slopes[1])
+    return compose.shift(site, bent, level, part="plus-meeting") if level.any() else bent
 
 
 def keep(site: Site, x: Operand | Comparison, y: Operand | Comparison) -> Value | None:
@@ -91,31 +134,8 @@ def select(site: Site, mask: Constant, a: Operand, b: Operand) -> Value:
     return compose.add(site, on, off)
 
 
-def _affine(site: Site, x: Operand, value: Value) -> tuple[Constant, Constant] | None:
-    """(slope, offset) with x = slope * value + offset entry by entry, if x was computed that way."""
-    if not isinstance(x, Value):
-        return np.zeros(()), _entrywise(site, value, x)
-    if x.shape != value.shape or x.batch_axis != value.batch_axis:
-        return None
-    steps: list[Op] = []
-    name = x.name
-    while not _same_name(site.builder, name, value.name):
-        node = site.builder.node(name)
-        if node is None or not isinstance(node.op, (Scale, Shift)):
-            return None
-        steps.append(node.op)
-        name = node.inputs[0]
-    slope, offset = np.ones(()), np.zeros(())
-    for op in reversed(steps):
-        if isinstance(op, Scale):
-            slope, offset = slope * op.factor, offset * op.factor
-            if op.divisor is not None:
-                if not (quotients_are_exact(slope, op.divisor) and quotients_are_exact(offset, op.divisor)):
-                    site.refuse("one of its choices is divided by a number, and slopes are floats; divide its result")
-                slope, offset = slope / op.divisor, offset / op.divisor
-        elif isinstance(op, Shift):
-            offset = offset + op.offset
-    return slope, offset
+def _function(site: Site, x: Operand, value: Value) -> Entrywise | None:
+    return entrywise(site.builder, x if isinstance(x, Value) else _entrywise(site, value, x), value)
 
 
 def _entrywise(site: Site, value: Value, numbers: Constant) -> Constant:
@@ -127,35 +147,4 @@ def _entrywise(site: Site, value: Value, numbers: Constant) -> Constant:
 
 
 def _same(builder: Builder, x: Operand, value: Value) -> bool:
-    return isinstance(x, Value) and x.batch_axis == value.batch_axis and _same_name(builder, x.name, value.name)
-
-
-def _same_name(builder: Builder, first: str, second: str) -> bool:
-    """Whether two values are computed alike: a model may write the same expression twice."""
-    waiting, seen = [(first, second)], set()
-    while waiting:
-        pair = waiting.pop()
-        if pair[0] == pair[1] or pair in seen:
-            continue
-        seen.add(pair)
-        nodes = [builder.node(name) for name in pair]
-        if nodes[0] is None or nodes[1] is None or not _same_op(nodes[0].op, nodes[1].op):
-            return False
-        if len(nodes[0].inputs) != len(nodes[1].inputs):
-            return False
-        waiting.extend(zip(nodes[0].inputs, nodes[1].inputs, strict=True))
-    return True
-
-
-def _same_op(first: Op, second: Op) -> bool:
-    if type(first) is not type(second):
-        return False
-    return all(_same_field(getattr(first, field.name), getattr(second, field.name)) for field in fields(first))
-
-
-def _same_field(first: Any, second: Any) -> bool:
-    if isinstance(first, np.ndarray):
-        return np.array_equal(first, second)
-    if hasattr(first, "indptr"):
-        return first is second
-    return bool(first == second)
+    return isinstance(x, Value) and x.batch_axis == value.batch_axis and same_name(builder, x.name, value.name)

@@ -90,6 +90,16 @@ def rearrange(site: Site, x: Value, index: npt.NDArray[np.int64], part: str = ""
     return site.emit(Take(index), x, part=part)
 
 
+def moved(site: Site, x: Value, index: npt.NDArray[np.int64], part: str = "") -> Value:
+    """Entries of x, whose batch axis (if any) has length one, by their places in the whole tensor.
+
+    There is a batch axis if one of length one is (still or again) in front.
+    """
+    if index.shape[:1] == (1,) and (x.batched or (site.single and index.ndim > 1)):
+        return rearrange(site, replace(x, batched=True, batch_axis=0), index[0], part)
+    return rearrange(site, site.unbatch(x), index, part)
+
+
 def positions(shape: Shape) -> npt.NDArray[np.int64]:
     """The flat index of every entry of a value: what data-moving operators are applied to.
 
@@ -207,6 +217,18 @@ def divide(site: Site, x: Operand, y: Operand) -> Value:
         site.refuse("it divides by zero")
     assert isinstance(x, Value)
     return over(site, x, y)
+
+
+def power(site: Site, x: Operand, exponent: Operand) -> Value:
+    """x ** 1, which is x, or x ** 0, which is one."""
+    if isinstance(exponent, Value) or not isinstance(x, Value):
+        site.refuse("a computed exponent is not piecewise linear")
+    others = exponent[(exponent != 0) & (exponent != 1)]
+    if others.size:
+        site.refuse(f"the power {others.flat[0]:g} is not piecewise linear; those of 0 and 1 are")
+    if exponent.ndim == 0 and exponent == 1:
+        return x
+    return shift(site, scale(site, x, exponent, part="power"), 1 - exponent)
 
 
 def batch_norm(

@@ -34,6 +34,8 @@ def from_arrays(layers: Sequence[Any]) -> Network:
                 f"layer {k - 1} gives {before.shape[0]}; W must be (outputs, inputs), "
                 "so pass W.T if yours is the other way round"
             )
+    if 0 in pairs[-1][0].shape[:1]:
+        raise NetworkError(f"layer {len(pairs)}: W of shape {pairs[-1][0].shape} is empty, so there are no outputs")
     return chain(pairs, source="arrays", rectified=True)
 
 
@@ -41,11 +43,16 @@ def chain(pairs: Sequence[tuple[Array, Array]], *, source: str, rectified: bool)
     """Linear layers one after the other, with ReLUs between them or without."""
     builder = Builder(source)
     value = builder.port("input", (pairs[0][0].shape[1],))
+    return builder.finish([layers_behind(builder, value, pairs, rectified=rectified)])
+
+
+def layers_behind(builder: Builder, value: Value, pairs: Sequence[tuple[Array, Array]], *, rectified: bool) -> Value:
+    """The value of such layers behind another one."""
     for k, (weight, bias) in enumerate(pairs, start=1):
         value = _layer(builder, k, weight, bias, value)
         if rectified and k < len(pairs):
             value = builder.emit(f"relu{k}", Rectify(constant(1.0), constant(0.0)), value)
-    return builder.finish([value])
+    return value
 
 
 def _layer(builder: Builder, k: int, weight: Any, bias: Any, value: Value) -> Value:
@@ -71,8 +78,8 @@ def _pair(layer: Any, k: int) -> tuple[Array, Array]:
     weight, bias = (_numbers(part, f"layer {k}: {name}") for part, name in zip(layer, "Wb", strict=True))
     if weight.ndim != 2:
         raise NetworkError(f"layer {k}: W must be a matrix (outputs, inputs), but its shape is {weight.shape}")
-    if 0 in weight.shape:
-        raise NetworkError(f"layer {k}: W of shape {weight.shape} is empty")
+    if k == 1 and weight.shape[1] == 0:
+        raise NetworkError(f"layer 1: W of shape {weight.shape} takes no inputs")
     if bias.shape != (len(weight),):
         raise NetworkError(
             f"layer {k}: b has shape {bias.shape}, but W of shape {weight.shape} needs one of shape ({len(weight)},)"

@@ -9,7 +9,6 @@ length moves it about, it is treated like any other axis.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +23,6 @@ from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, IMPORT_FLO
 from polyfold.network.behind_head import refuse_reading_behind_head
 from polyfold.network.builder import MIXES_THE_BATCH, WHERE_TO_LOOK, Builder, Value
 from polyfold.network.choose import ONLY_TO_CHOOSE, Comparison
-from polyfold.network.extras import installed
 from polyfold.network.graph import Network
 from polyfold.network.onnx_ops import (
     FLOAT_TYPES,
@@ -34,29 +32,23 @@ from polyfold.network.onnx_ops import (
     full_shape,
     in_head,
 )
+from polyfold.network.onnx_preparation import named, needed, opset, prepared, user_name
 from polyfold.network.onnx_reference import reference
+from polyfold.network.onnx_session import REFERENCE_ERRORS, CannotRunError, session
 from polyfold.network.ops import Array, Shape, size
 from polyfold.network.registry import Unreadable
 from polyfold.network.unrounded_sums import remembered
 from polyfold.network.verify import verify, verify_head
 
 TOLERANCES = {onnx.TensorProto.DOUBLE: IMPORT_FLOAT64, onnx.TensorProto.FLOAT: IMPORT_FLOAT32}
-# What ONNX's evaluator in Python raises for an operator that it cannot run.
-REFERENCE_ERRORS = (
-    RuntimeError,
-    ValueError,
-    TypeError,
-    LookupError,
-    AttributeError,
-    NotImplementedError,
-    AssertionError,
-)
 RANDOM_OPS = frozenset(
     {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Bernoulli", "Multinomial"}
 )
 
 
-def from_onnx_file(path: str | os.PathLike[str], input_shapes: Sequence[Shape] | None) -> Network:
+def from_onnx_file(
+    path: str | os.PathLike[str], input_shapes: Sequence[Shape] | None, *, until: str | None = None
+) -> Network:
     """The Network in an .onnx file."""
     name = os.fspath(path)
     try:
@@ -68,24 +60,41 @@ def from_onnx_file(path: str | os.PathLike[str], input_shapes: Sequence[Shape] |
     except OSError as error:
         raise NetworkError(f"{name!r} cannot be read: {error.strerror or error}") from error
     try:
-        return from_onnx(model, input_shapes)
+        return from_onnx(model, input_shapes, until=until)
     except NetworkError as error:
         raise type(error)(f"{name!r}: {error}") from error
 
 
-def from_onnx(model: Any, input_shapes: Sequence[Shape] | None) -> Network:
-    """The Network that an onnx.ModelProto computes."""
-    if not model.graph.node or not model.graph.output:
+def from_onnx(model: Any, input_shapes: Sequence[Shape] | None, *, until: str | None = None) -> Network:
+    """The Network that an onnx.ModelProto computes, or the part of it in front of the node `until`."""
+    if not model.graph.output or not (model.graph.node or model.graph.initializer):
         raise NetworkError("this is not a network: the ONNX graph has no nodes or no outputs")
-    if model.functions:
-        model = onnx.inliner.inline_local_functions(model)
+    model, notes = prepared(model)
     model = batch_second(model)
-    reader = _Reader(model, input_shapes)
-    network = reader.read()
-    original = reader.original(reader.taps)
-    verify(network, original, tolerance=reader.tolerance)
-    if network.head is not None:
-        verify_head(network, original, reader.original(reader.ends), tolerance=reader.tolerance)
+    reader = _Reader(model, input_shapes, until, notes)
+    try:
+        network = reader.read()
+    except UnsupportedOpError as refused:
+        if not reader.symbolic:
+            raise
+        return _one_sample(model, input_shapes, until, notes, refused)
+    reader.verify(network)
+    return network
+
+
+def _one_sample(
+    model: Any, input_shapes: Sequence[Shape] | None, until: str | None, notes: Sequence[str], refused: NetworkError
+) -> Network:
+    """The model with a batch axis that it merges with others, as in reshape(-1, C): what it does to a single sample.
+
+    What was refused before stays refused if the model does something else to several samples at once.
+    """
+    reader = _Reader(model, input_shapes, until, notes, single=True)
+    try:
+        network = reader.read()
+        reader.verify(network)
+    except NetworkError:
+        raise refused from None
     return network
 
 
@@ -107,19 +116,32 @@ class _Input:
 class _Reader:
     """One walk over the graph, and the original to compare with."""
 
-    def __init__(self, model: Any, input_shapes: Sequence[Shape] | None) -> None:
+    def __init__(
+        self,
+        model: Any,
+        input_shapes: Sequence[Shape] | None,
+        until: str | None,
+        notes: Sequence[str],
+        *,
+        single: bool = False,
+    ) -> None:
         self.model = model
         self.inputs = _inputs(model.graph, input_shapes)
         self.symbolic = any(item.symbolic for item in self.inputs)
-        self.builder = Builder("onnx")
+        self.single = single or not self.symbolic
+        self.until = None if until is None else named(model.graph, until)
+        self.builder = Builder("onnx", notes)
+        self.types = {item.type for item in self.inputs}
         # The tensors in front of the head and behind it, and which of their axes is the batch.
         self.taps: list[tuple[str, int]] = []
         self.ends: list[tuple[str, int]] = []
-        self.opset = max((item.version for item in model.opset_import if item.domain in ("", "ai.onnx")), default=1)
+        self.constant_sizes: dict[str, int] = {}
+        self.opset = opset(model)
 
     @property
     def tolerance(self) -> float:
-        return max(TOLERANCES.get(item.type, IMPORT_FLOAT16) for item in self.inputs)
+        """How coarse the file's arithmetic is, where it is coarsest: in its inputs or behind a cast."""
+        return max(TOLERANCES.get(kind, IMPORT_FLOAT16) for kind in self.types)
 
     def read(self) -> Network:
         """Translate every node that an output needs."""
@@ -127,24 +149,36 @@ class _Reader:
         known: dict[str, Any] = dict(_initializers(graph))
         for item in self.inputs:
             known[item.name] = self.builder.port(item.name, item.inner, batched=item.batched)
-        for node in _needed(graph):
+        for node in needed(graph, self._wanted()):
             inputs = [_lookup(known, name, node) for name in node.input]
             results = self._call(node, inputs)
             known.update((name, result) for name, result in zip(node.output, results, strict=False) if name)
         outputs = []
-        for output in graph.output:
-            value = known.get(output.name)
+        for name in self._wanted():
+            value = known.get(name)
+            if self.until is not None and not isinstance(value, Value):
+                continue
             if isinstance(value, Unreadable):
                 value.refuse()
             if isinstance(value, Comparison):
-                raise UnsupportedOpError(f"output {output.name!r} is a comparison, which jumps; {WHERE_TO_LOOK}")
+                raise UnsupportedOpError(f"output {name!r} is a comparison, which jumps; {WHERE_TO_LOOK}")
             if not isinstance(value, Value):
-                raise NetworkError(f"output {output.name!r} does not depend on the input")
+                numbers = _numbers(name, value)
+                value = self.builder.constant(name, numbers)
+                self.constant_sizes[name] = numbers.size
             outputs.append(value)
-            self.ends.append((output.name, value.batch_axis if value.batched else 0))
+            self.ends.append((name, value.batch_axis if value.batched else 0))
             scores = value.scores
             self.taps.append((scores.tap, scores.batch_axis if scores.batched else 0) if scores else self.ends[-1])
+        if self.until is not None and not outputs:
+            raise NetworkError(f"until={user_name(self.until)!r}: it reads nothing that depends on the input")
         return self.builder.finish(outputs)
+
+    def _wanted(self) -> list[str]:
+        """The values that are wanted: the outputs, or what the first node reads that is not wanted any more."""
+        if self.until is None:
+            return [output.name for output in self.model.graph.output]
+        return list(dict.fromkeys(name for name in self.until.input if name))
 
     def _call(self, node: Any, inputs: list[Any]) -> Sequence[Any]:
         """The results of a node, in the order of its outputs."""
@@ -152,11 +186,11 @@ class _Reader:
         values = [item for item in values if isinstance(item, Value)]
         site = OnnxSite(
             self.builder,
-            _user_name(node),
+            user_name(node),
             node.op_type,
             lambda arrays: self._run_node(node, arrays),
             self.opset,
-            single=not self.symbolic,
+            single=self.single,
         )
         standard = node.domain in ("", "ai.onnx")
         if not values and standard and node.op_type not in RANDOM_OPS and not _has_subgraph(node):
@@ -176,8 +210,13 @@ class _Reader:
             site.refuse(ONLY_TO_CHOOSE)
         if not reading.batch_anywhere and any(value.batched and value.batch_axis for value in values):
             site.refuse(MIXES_THE_BATCH)
+        attributes = _attributes(node)
+        if node.op_type == "Cast":
+            self.types.add(attributes["to"])
+        if node.op_type == "CastLike" and not isinstance(inputs[1], Value):
+            self.types.add(helper.np_dtype_to_tensor_dtype(np.asarray(inputs[1]).dtype))
         try:
-            result = reading.handler(site, *inputs, **_attributes(node))
+            result = reading.handler(site, *inputs, **attributes)
         except ShapeError as error:
             site.refuse(str(error))
         return result if isinstance(result, list) else [result]
@@ -187,23 +226,39 @@ class _Reader:
             return _run_node(self.model, node, arrays)
         except REFERENCE_ERRORS as error:
             raise NetworkError(
-                f"node {_user_name(node)!r} ({node.op_type}) cannot be computed by ONNX's own evaluator: {error}"
+                f"node {user_name(node)!r} ({node.op_type}) cannot be computed by ONNX's own evaluator: {error}"
             ) from error
+
+    def verify(self, network: Network) -> None:
+        """Compare the network, and its head, with the original."""
+        original = self.original(self.taps)
+        verify(network, original, tolerance=self.tolerance)
+        if network.head is not None:
+            verify_head(network, original, self.original(self.ends), tolerance=self.tolerance)
 
     def original(self, wanted: Sequence[tuple[str, int]]) -> Callable[[Array], Array]:
         """Some tensors by onnxruntime (or ONNX's slower reference), side by side."""
         model = onnx.ModelProto()
         model.CopyFrom(self.model)
-        del model.graph.output[:]
+        # What is behind them may be anything.
+        names = list(dict.fromkeys(name for name, _ in wanted))
+        nodes = needed(model.graph, names)
         types = {item.name: item for item in (*self.model.graph.output, *self.model.graph.value_info)}
-        for name in dict.fromkeys(name for name, _ in wanted):
+        del model.graph.node[:]
+        model.graph.node.extend(nodes)
+        del model.graph.output[:]
+        for name in names:
             model.graph.output.append(types.get(name) or helper.make_empty_tensor_value_info(name))
-        run = _session(model)
+        run = session(model)
 
         def evaluate(points: Array) -> Array:
-            step = len(points) if self.symbolic else 1
-            batches = [self._feed(run, wanted, points[k : k + step]) for k in range(0, len(points), step)]
-            return np.concatenate(batches)
+            if self.symbolic:
+                try:
+                    return self._feed(run, wanted, points)
+                except CannotRunError:
+                    # A reshape may fix the batch, although the file leaves it open.
+                    pass
+            return np.concatenate([self._feed(run, wanted, point[None]) for point in points])
 
         return evaluate
 
@@ -218,58 +273,18 @@ class _Reader:
         names = list(dict.fromkeys(name for name, _ in wanted))
         results = dict(zip(names, run(names, feeds), strict=True))
         columns = [
-            np.moveaxis(np.atleast_1d(np.asarray(results[name], dtype=np.float64)), axis, 0).reshape(len(points), -1)
+            self._rows(name, np.atleast_1d(np.asarray(results[name], dtype=np.float64)), axis, len(points))
             for name, axis in wanted
         ]
         return np.concatenate(columns, axis=1)
 
-
-def _session(model: Any) -> Callable[[Any, Any], Any]:
-    """A function (output names, feeds) -> arrays."""
-    if not installed("onnxruntime"):
-        return _by_reference(model)
-    import onnxruntime
-    from onnxruntime.capi import onnxruntime_pybind11_state as errors
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    try:
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    except (errors.Fail, errors.NotImplemented):
-        # It knows neither all operators nor the newest versions of them.
-        return _by_reference(model)
-    except (errors.InvalidGraph, errors.InvalidArgument) as error:
-        raise NetworkError(f"onnxruntime refuses the model: {_without_places(error)}") from error
-
-    def run(names: Any, feeds: Any) -> Any:
-        try:
-            return session.run(names, feeds)
-        except (errors.Fail, errors.InvalidArgument, errors.NotImplemented, errors.RuntimeException) as error:
-            raise NetworkError(f"onnxruntime cannot run the model: {_without_places(error)}") from error
-
-    return run
-
-
-def _by_reference(model: Any) -> Callable[[Any, Any], Any]:
-    """The model by ONNX's own evaluator in Python."""
-    try:
-        evaluator = reference(model)
-    except REFERENCE_ERRORS as error:
-        raise NetworkError(f"neither onnxruntime nor ONNX's own evaluator knows this model: {error}") from error
-
-    def run(names: Any, feeds: Any) -> Any:
-        try:
-            return evaluator.run(names, feeds)
-        except REFERENCE_ERRORS as error:
-            raise NetworkError(f"ONNX's own evaluator cannot run the model: {error}") from error
-
-    return run
-
-
-def _without_places(error: Exception) -> str:
-    """The first line of onnxruntime's message, without where in its sources it was written."""
-    return re.sub(r"\S*onnxruntime_src\S* ", "", str(error).splitlines()[0])
+    def _rows(self, tap: str, values: Array, batch_axis: int, count: int) -> Array:
+        """One row for each sample; a constant may have no batch axis at all."""
+        if self.constant_sizes.get(tap) == values.size:
+            return np.tile(values.reshape(1, -1), (count, 1))
+        if values.size % count:
+            raise NetworkError(f"output {tap!r} has shape {values.shape} for {how_many(count, 'sample')}")
+        return np.moveaxis(values, batch_axis, 0).reshape(count, -1)
 
 
 def _inputs(graph: Any, input_shapes: Sequence[Shape] | None) -> list[_Input]:
@@ -308,6 +323,16 @@ def _input(item: Any, wanted: Shape | None) -> _Input:
     return _Input(item.name, shape, batched, batched and symbolic, tensor.elem_type)
 
 
+def _numbers(name: str, value: Any) -> Array:
+    """An output that is constant."""
+    if value is None:
+        raise NetworkError(f"output {name!r} is computed by no node")
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub" and array.dtype.name != "bfloat16":
+        raise NetworkError(f"output {name!r} is constant and holds {array.dtype}, not real numbers")
+    return np.asarray(array, dtype=np.float64)
+
+
 def _initializers(graph: Any) -> Iterable[tuple[str, Any]]:
     for item in graph.initializer:
         try:
@@ -316,29 +341,14 @@ def _initializers(graph: Any) -> Iterable[tuple[str, Any]]:
             raise NetworkError(f"constant {item.name!r} cannot be read: {error}") from error
 
 
-def _needed(graph: Any) -> list[Any]:
-    """The nodes that an output depends on, in order."""
-    needed = {output.name for output in graph.output}
-    kept = []
-    for node in reversed(graph.node):
-        if needed.intersection(node.output):
-            kept.append(node)
-            needed.update(node.input)
-    return kept[::-1]
-
-
 def _lookup(known: dict[str, Any], name: str, node: Any) -> Any:
     if not name:
         return None
     if name not in known:
-        raise NetworkError(f"node {_user_name(node)!r} ({node.op_type}) reads {name!r}, which nothing computes")
+        raise NetworkError(f"node {user_name(node)!r} ({node.op_type}) reads {name!r}, which nothing computes")
     if isinstance(known[name], Unreadable):
         known[name].refuse()
     return known[name]
-
-
-def _user_name(node: Any) -> str:
-    return str(node.name or next(name for name in node.output if name))
 
 
 def _attributes(node: Any) -> dict[str, Any]:

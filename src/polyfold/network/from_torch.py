@@ -19,6 +19,7 @@ import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from pickle import UnpicklingError
 from typing import Any
@@ -26,16 +27,26 @@ from typing import Any
 import numpy as np
 import torch
 
-from polyfold.errors import NetworkError, ShapeError, UnsupportedOpError
+from polyfold.errors import NetworkError, ShapeError, UnsupportedOpError, how_many
 from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, IMPORT_FLOAT64
 from polyfold.network.behind_head import refuse_reading_behind_head
 from polyfold.network.builder import MIXES_THE_BATCH, WHERE_TO_LOOK, Builder, Value
 from polyfold.network.choose import ONLY_TO_CHOOSE, Comparison
 from polyfold.network.graph import Network
+from polyfold.network.names import unknown_node
 from polyfold.network.ops import Array, Shape, size
 from polyfold.network.registry import Unreadable
 from polyfold.network.torch_archive import check_torch_archive, plain_tensors_only
-from polyfold.network.torch_ops import TORCH_OPS, TorchSite, in_head, parts, rewrite, values_in
+from polyfold.network.torch_ops import (
+    REFUSED_LAYERS,
+    TORCH_OPS,
+    TorchSite,
+    in_head,
+    parts,
+    rewrite,
+    values_in,
+)
+from polyfold.network.torch_training import in_evaluation, training_note
 from polyfold.network.verify import sample_points, verify, verify_head
 
 # Samples in the traced batch: a prime that is unlikely to be the length of another axis.
@@ -49,8 +60,11 @@ FORWARD_ERRORS = (RuntimeError, TypeError, ValueError, LookupError, AttributeErr
 TOLERANCES = {torch.float64: IMPORT_FLOAT64, torch.float32: IMPORT_FLOAT32}
 
 
-def from_torch(module: Any, input_shapes: Sequence[Shape] | None) -> Network:
-    """The Network that a torch.nn.Module computes in evaluation mode; the module itself is not touched."""
+def from_torch(module: Any, input_shapes: Sequence[Shape] | None, *, until: str | None = None) -> Network:
+    """The Network that a torch.nn.Module computes in evaluation mode, or the part of it in front of the node `until`.
+
+    The module itself is not touched.
+    """
     if isinstance(module, torch.jit.ScriptModule):
         raise NetworkError(
             f"{type(module).__name__} is a TorchScript module, which torch.export cannot read: "
@@ -66,12 +80,53 @@ def from_torch(module: Any, input_shapes: Sequence[Shape] | None) -> Network:
             raise
         original = _evaluation_copy(module)
         program = _trace(original, shapes, torch.float32)
-    network, reader = _read(program)
-    _check_other_batch(original, program, [axis for _, axis in reader.ends])
+    note = training_note(module, original, lambda copied: _tensors(copied(*_examples(program, BATCH))))
+    notes = () if note is None else (note,)
+    try:
+        network, reader = _read(program, until, notes)
+    except UnsupportedOpError as refused:
+        return _one_sample(original, shapes, until, notes, refused)
+    if until is None:
+        _check_other_batch(original, program, [axis for _, axis in reader.ends])
     return network
 
 
-def from_pt2(path: str | os.PathLike[str]) -> Network:
+def _one_sample(
+    module: Any, shapes: Sequence[Shape], until: str | None, notes: Sequence[str], refused: NetworkError
+) -> Network:
+    """A module that merges the batch axis with others, as in reshape(-1, C): what it does to a single sample.
+
+    What was refused before stays refused if the module does something else to several samples at once.
+    """
+    dtype = next((p.dtype for p in module.parameters()), torch.float64)
+    try:
+        program = _trace(module, shapes, dtype, batch=1)
+        network, reader = _read(program, until, notes, single=True)
+    except NetworkError:
+        raise refused from None
+    if until is None and not _alike_in_a_batch(module, program, reader):
+        raise refused
+    return network
+
+
+def _alike_in_a_batch(module: Any, program: Any, reader: _Reader) -> bool:
+    """Whether several samples at once give what each gives by itself, one after the other."""
+    examples = _examples(program, OTHER_BATCH)
+    points = np.concatenate([example.reshape(OTHER_BATCH, -1).double().numpy() for example in examples], axis=1)
+    expected = np.concatenate([reader.model_outputs(point[None]) for point in points])
+    try:
+        with torch.no_grad():
+            found = [leaf for leaf in _tensors(module(*examples)) if leaf.is_floating_point()]
+    except FORWARD_ERRORS:
+        return False
+    if sum(leaf.numel() for leaf in found) != expected.size or any(leaf.numel() % OTHER_BATCH for leaf in found):
+        return False
+    rows = np.concatenate([leaf.double().reshape(OTHER_BATCH, -1).numpy() for leaf in found], axis=1)
+    scale = 1.0 + float(np.abs(expected).max(initial=0.0))
+    return bool(np.abs(rows - expected).max(initial=0.0) <= reader.tolerance * scale)
+
+
+def from_pt2(path: str | os.PathLike[str], *, until: str | None = None) -> Network:
     """The Network in a torch.export archive, which is never unpickled."""
     check_torch_archive(Path(path), os.fspath(path))
     try:
@@ -87,7 +142,7 @@ def from_pt2(path: str | os.PathLike[str]) -> Network:
             f"{os.fspath(path)!r} is not a readable torch.export archive: "
             "it is damaged, or torch.export.save did not write it"
         ) from error
-    return from_exported(program)
+    return from_exported(program, until=until)
 
 
 @contextmanager
@@ -101,12 +156,19 @@ def _torch_log_silenced() -> Iterator[None]:
         logging.disable(before)
 
 
-def from_exported(program: Any) -> Network:
+def from_exported(program: Any, *, until: str | None = None) -> Network:
     """The Network that an exported program computes, compared with the program at random points."""
-    return _read(program)[0]
+    program, notes = in_evaluation(program)
+    try:
+        return _read(program, until, notes)[0]
+    except UnsupportedOpError as refused:
+        try:
+            return _read(program, until, notes, single=True)[0]
+        except NetworkError:
+            raise refused from None
 
 
-def _read(program: Any) -> tuple[Network, _Reader]:
+def _read(program: Any, until: str | None, notes: Sequence[str], *, single: bool = False) -> tuple[Network, _Reader]:
     try:
         with warnings.catch_warnings(), _torch_log_silenced():
             warnings.simplefilter("ignore")
@@ -116,7 +178,7 @@ def _read(program: Any) -> tuple[Network, _Reader]:
             f"torch.export cannot make the traced program functional: {_first_line(error)}; "
             "if the model holds sparse tensors, make them dense (to_dense()): polyfold keeps their zeros out by itself"
         ) from error
-    reader = _Reader(program)
+    reader = _Reader(program, until, notes, single=single)
     network = reader.read()
     verify(network, reader.original, tolerance=reader.tolerance)
     verify_head(network, reader.original, reader.model_outputs, tolerance=reader.tolerance)
@@ -149,17 +211,17 @@ def _evaluation_copy(module: Any) -> Any:
         raise NetworkError(f"{name} cannot be copied for reading: {error}") from error
 
 
-def _trace(module: Any, shapes: Sequence[Shape], dtype: Any) -> Any:
-    examples = tuple(torch.zeros(BATCH, *shape, dtype=dtype) for shape in shapes)
+def _trace(module: Any, shapes: Sequence[Shape], dtype: Any, batch: int = BATCH) -> Any:
+    examples = tuple(torch.zeros(batch, *shape, dtype=dtype) for shape in shapes)
     with warnings.catch_warnings(), torch.no_grad(), _torch_log_silenced():
         warnings.simplefilter("ignore")
         try:
             # Its own error says more than that of torch.export, which overlooks mixed float types.
             module(*examples)
         except FORWARD_ERRORS as error:
-            given = ", ".join(str((BATCH, *shape)) for shape in shapes)
+            given = ", ".join(str((batch, *shape)) for shape in shapes)
             raise NetworkError(
-                f"{type(module).__name__} does not run with an input of shape {given} ({BATCH} samples): "
+                f"{type(module).__name__} does not run with an input of shape {given} ({how_many(batch, 'sample')}): "
                 f"{_first_line(error)}; if that is not its input's shape, pass input_shape=(...), without the batch "
                 "axis, or a list of shapes for several inputs"
             ) from error
@@ -191,12 +253,17 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().split("\n")[0] or type(error).__name__
 
 
-def _check_other_batch(module: Any, program: Any, batch_axes: Sequence[int]) -> None:
-    """The module itself, at another number of samples, against the trace."""
-    examples = [
-        torch.as_tensor(sample_points(size(shape), BATCH).reshape(BATCH, *shape), dtype=dtype)
+def _examples(program: Any, count: int) -> list[Any]:
+    """So many samples of every input."""
+    return [
+        torch.as_tensor(sample_points(size(shape), count).reshape(count, *shape), dtype=dtype)
         for shape, dtype in _input_types(program)
     ]
+
+
+def _check_other_batch(module: Any, program: Any, batch_axes: Sequence[int | None]) -> None:
+    """The module itself, at another number of samples, against the trace; a batch axis of None: there is none."""
+    examples = _examples(program, BATCH)
     with torch.no_grad():
         traced = program.module()(*examples)
         try:
@@ -207,9 +274,11 @@ def _check_other_batch(module: Any, program: Any, batch_axes: Sequence[int]) -> 
                 "the first axis must be a batch of independent samples"
             ) from error
     leaves = zip(_tensors(traced), _tensors(direct), batch_axes, strict=True)
-    pairs = [(a.narrow(axis, 0, OTHER_BATCH), b) for a, b, axis in leaves if a.is_floating_point()]
+    pairs = [
+        (a if axis is None else a.narrow(axis, 0, OTHER_BATCH), b) for a, b, axis in leaves if a.is_floating_point()
+    ]
     for a, b in pairs:
-        tolerance = TOLERANCES.get(b.dtype, IMPORT_FLOAT16) * (1.0 + float(b.abs().max()))
+        tolerance = TOLERANCES.get(b.dtype, IMPORT_FLOAT16) * (1.0 + float(b.abs().amax()))
         if a.shape != b.shape or not torch.allclose(a, b, rtol=0.0, atol=tolerance):
             raise NetworkError(
                 f"{type(module).__name__} gives other outputs for {OTHER_BATCH} samples than for the same "
@@ -238,15 +307,18 @@ def _input_types(program: Any) -> list[tuple[Shape, Any]]:
 class _Reader:
     """One walk over a functional graph: constants are computed, the rest is translated node by node."""
 
-    def __init__(self, program: Any) -> None:
+    def __init__(self, program: Any, until: str | None, notes: Sequence[str], *, single: bool) -> None:
         self.program = program
         self.types = _input_types(program)
+        self.single = single
         self.batch = self._batch_size()
         self.constants = _named_constants(program)
-        self.builder = Builder("torch")
-        # The tensors in front of the head and behind it, and which of their axes is the batch.
-        self.taps: list[tuple[str, int]] = []
-        self.ends: list[tuple[str, int]] = []
+        self.builder = Builder("torch", notes)
+        self.until = until
+        self.wanted = self._outputs() if until is None else self._in_front_of(until)
+        # The tensors in front of the head and behind it, and which of their axes is the batch; None: there is none.
+        self.taps: list[tuple[str, int | None]] = []
+        self.ends: list[tuple[str, int | None]] = []
         self.lowest_type = torch.float64
 
     @property
@@ -263,7 +335,10 @@ class _Reader:
         if len(set(map(str, sizes))) != 1:
             raise NetworkError(f"the inputs must share one batch size in front, but have {sizes}")
         # An exported program may leave the batch size open: then any will do.
-        return sizes[0] if isinstance(sizes[0], int) else BATCH
+        size = sizes[0] if isinstance(sizes[0], int) else 1 if self.single else BATCH
+        if self.single and size != 1:
+            raise NetworkError(f"the program was traced with {size} samples, and not with a single one")
+        return size
 
     def read(self) -> Network:
         """Translate the whole graph."""
@@ -281,16 +356,27 @@ class _Reader:
             else:
                 raise UnsupportedOpError(f"node {node.name!r} ({node.op}) is not supported; {WHERE_TO_LOOK}")
         outputs = []
-        for node in self._outputs():
+        for node in self.wanted:
             value = known[node]
+            if self.until is not None and not isinstance(value, Value):
+                continue
             if isinstance(value, Comparison):
                 raise UnsupportedOpError(f"output {node.name!r} is a comparison, which jumps; {WHERE_TO_LOOK}")
             if not isinstance(value, Value):
-                raise NetworkError(f"output {node.name!r} does not depend on the input")
+                value = self._constant(node.name, value)
             outputs.append(value)
-            self.ends.append((node.name, value.batch_axis))
+            self.ends.append((node.name, value.batch_axis if value.batched or self.single else None))
             self.taps.append((value.scores.tap, value.scores.batch_axis) if value.scores else self.ends[-1])
+        if self.until is not None and not outputs:
+            raise NetworkError(f"until={self.until!r}: it reads nothing that depends on the input")
         return self.builder.finish(outputs)
+
+    def _constant(self, name: str, numbers: Any) -> Value:
+        """An output that is constant: it may have a batch axis, along which it repeats itself."""
+        array = numbers.double().numpy()
+        if array.ndim and len(array) == self.batch > 1 and (array == array[:1]).all():
+            return replace(self.builder.constant(name, array[0]), batched=True)
+        return self.builder.constant(name, array)
 
     def original(self, points: Array) -> Array:
         """The outputs by torch itself, in front of the head."""
@@ -300,13 +386,13 @@ class _Reader:
         """The outputs by torch itself."""
         return self._by_torch(points, self.ends)
 
-    def _by_torch(self, points: Array, wanted: Sequence[tuple[str, int]]) -> Array:
+    def _by_torch(self, points: Array, wanted: Sequence[tuple[str, int | None]]) -> Array:
         # The program may run with whole batches only: the last one is filled up.
         filled = np.concatenate([points, np.repeat(points[-1:], -len(points) % self.batch, axis=0)])
         batches = [self._run(filled[start : start + self.batch], wanted) for start in range(0, len(filled), self.batch)]
         return np.concatenate(batches)[: len(points)]
 
-    def _run(self, points: Array, wanted: Sequence[tuple[str, int]]) -> Array:
+    def _run(self, points: Array, wanted: Sequence[tuple[str, int | None]]) -> Array:
         names = {name for name, _ in wanted}
         inputs, start = {}, 0
         for name, (shape, dtype) in zip(self.program.graph_signature.user_inputs, self.types, strict=True):
@@ -326,17 +412,35 @@ class _Reader:
                     found[node.name] = known[node]
                 for earlier in finished:
                     del known[earlier]
-        columns = [found[name].double().movedim(axis, 0).reshape(len(points), -1).numpy() for name, axis in wanted]
+        columns = [
+            np.tile(found[name].double().reshape(1, -1).numpy(), (len(points), 1))
+            if axis is None
+            else found[name].double().movedim(axis, 0).reshape(len(points), -1).numpy()
+            for name, axis in wanted
+        ]
         return np.concatenate(columns, axis=1)
 
     def _outputs(self) -> list[Any]:
         by_name = {node.name: node for node in self.program.graph.nodes}
         return [by_name[name] for name in self.program.graph_signature.user_outputs if name in by_name]
 
+    def _in_front_of(self, until: str) -> list[Any]:
+        """What the node or module of this name reads, as far as it does not depend on it."""
+        calls = [node for node in self.program.graph.nodes if node.op == "call_function"]
+        inside = [node for node in calls if until in _names(node)]
+        if not inside:
+            raise NetworkError(unknown_node(until, [name for node in calls for name in _names(node)]))
+        behind = set(inside)
+        for node in calls:
+            if behind.intersection(node.all_input_nodes):
+                behind.add(node)
+        reads = (earlier for node in inside for earlier in node.all_input_nodes)
+        return list(dict.fromkeys(node for node in reads if node not in behind))
+
     def _needed(self) -> list[Any]:
         """The inputs, and the nodes that an output depends on, in order."""
         inputs = set(self.program.graph_signature.user_inputs)
-        needed = set(self._outputs())
+        needed = set(self.wanted)
         kept = []
         for node in reversed(list(self.program.graph.nodes)):
             if node in needed or (node.op == "placeholder" and node.name in inputs):
@@ -376,7 +480,9 @@ class _Reader:
             node.target,
             getattr(node.meta.get("val"), "dtype", None),
             batch=self.batch,
+            single=self.single,
         )
+        _refuse_layers(site, node)
         reading = TORCH_OPS.get(f"{op}.{overload}", op)
         if random and reading is None:
             site.refuse("its result is random")
@@ -392,10 +498,14 @@ class _Reader:
             site.refuse(ONLY_TO_CHOOSE)
         if not reading.batch_anywhere and any(value.batch_axis for value in values):
             site.refuse(MIXES_THE_BATCH)
+        if reading.needs_batch and not all(value.batched for value in values):
+            site.refuse(MIXES_THE_BATCH)
         try:
             return reading.handler(site, *args, **kwargs)
         except ShapeError as error:
             site.refuse(str(error))
+        except RuntimeError as error:
+            site.refuse(f"torch cannot do with positions what it does with numbers: {_first_line(error)}")
 
 
 def _computed(target: Any, args: Any, kwargs: Any) -> Any:
@@ -433,12 +543,32 @@ def _op_name(target: Any) -> tuple[str, str]:
     return (name if name == "_to_copy" else name.removesuffix("_")), schema.overload_name or "default"
 
 
+def _names(node: Any) -> list[str]:
+    """All names that `until` may call a node by: the modules that it is in, what the user knows it by, and its own."""
+    return [*(path for path, _ in _module_stack(node) if path), _user_name(node), str(node.name)]
+
+
 def _user_name(node: Any) -> str:
     """The path of the torch.nn module that the op stands for, or the graph's name for a functional op."""
-    stack = list((node.meta.get("nn_module_stack") or {}).values())
+    stack = _module_stack(node)
     if stack:
         path, kind = stack[-1]
-        kind = kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__qualname__}"
         if path and kind.startswith("torch.nn."):
-            return str(path)
+            return path
     return str(node.name)
+
+
+def _module_stack(node: Any) -> list[tuple[str, str]]:
+    """Path and class of the modules that an op is in, from the outermost to the innermost."""
+    stack = (node.meta.get("nn_module_stack") or {}).values()
+    return [
+        (str(path), kind if isinstance(kind, str) else f"{kind.__module__}.{kind.__qualname__}") for path, kind in stack
+    ]
+
+
+def _refuse_layers(site: TorchSite, node: Any) -> None:
+    """Stop at the first op of a layer that cannot be read as a whole: its parts would say less."""
+    for path, kind in _module_stack(node):
+        name = kind.rpartition(".")[2]
+        if kind.startswith("torch.nn.") and name in REFUSED_LAYERS:
+            replace(site, name=path or name, op=name).refuse(REFUSED_LAYERS[name])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -57,6 +57,8 @@ class Network:
     outputs: names of the nodes (or inputs) whose values are the result, in order.
     source: where the network came from ("arrays", "torch", "onnx", "sklearn", "keras").
     head: what the model does behind its last piecewise-linear op (softmax, sigmoid, argmax); None if nothing.
+    notes: where this is not all that the model does, as sentences for the user: a model in training mode that is read
+        as in evaluation mode, or the part of a model in front of a node (`load(..., until=NODE)`).
     """
 
     inputs: tuple[Port, ...]
@@ -64,6 +66,7 @@ class Network:
     outputs: tuple[str, ...]
     source: str = "arrays"
     head: Head | None = None
+    notes: tuple[str, ...] = ()
     shapes: dict[str, Shape] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -97,12 +100,16 @@ class Network:
         if self.head is not None and [o.scores for o in self.head.outputs] != [size(shapes[n]) for n in self.outputs]:
             raise NetworkError(f"the head ({self.head}) does not fit the outputs {', '.join(self.outputs)}")
         object.__setattr__(self, "shapes", shapes)
+        empty = next((name for name, shape in shapes.items() if size(shape) == 0), None)
+        if empty is not None:
+            raise NetworkError(f"{empty!r} has shape {shapes[empty]}, which holds no numbers: give it a width")
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{port.name} {port.shape}" for port in self.inputs)
         outputs = ", ".join(f"{name} {self.shapes[name]}" for name in self.outputs)
         head = "" if self.head is None else f"; these are scores, behind them the head: {self.head}"
-        return f"Network from {self.source}: {inputs} to {outputs}, {how_many(len(self.nodes), 'node')}{head}"
+        notes = "".join(f"; note: {note}" for note in self.notes)
+        return f"Network from {self.source}: {inputs} to {outputs}, {how_many(len(self.nodes), 'node')}{head}{notes}"
 
     def _repr_html_(self) -> str:
         nodes = [f"{node.name}: {type(node.op).__name__} to {self.shapes[node.name]}" for node in self.nodes]
@@ -116,6 +123,8 @@ class Network:
         }
         if self.head is not None:
             facts["head"] = str(self.head)
+        if self.notes:
+            facts["notes"] = "\n".join(self.notes)
         return html_table(facts, f"Network from {self.source}")
 
     @property
@@ -166,8 +175,11 @@ class Network:
         """Every named value for input rows (n, d), as (n, *shape) arrays."""
         return dict(self.walk(rows))
 
-    def walk(self, rows: Array) -> Iterator[tuple[str, Array]]:
-        """Name and value of all inputs and nodes in order; what no later node reads is forgotten here."""
+    def walk(self, rows: Array, reads: Callable[[Array], Array] | None = None) -> Iterator[tuple[str, Array]]:
+        """Name and value of all inputs and nodes in order; what no later node reads is forgotten here.
+
+        With `reads` every node reads what that makes of a value.
+        """
         readers = {name: node.name for node in self.nodes for name in node.inputs}
         values: dict[str, Array] = {}
         start = 0
@@ -177,7 +189,8 @@ class Network:
             yield port.name, values[port.name]
             start = stop
         for node in self.nodes:
-            values[node.name] = node.op.evaluate(*(values[name] for name in node.inputs))
+            inputs = (values[name] for name in node.inputs)
+            values[node.name] = node.op.evaluate(*(inputs if reads is None else map(reads, inputs)))
             yield node.name, values[node.name]
             for name in {node.name, *node.inputs}:
                 if readers.get(name, node.name) == node.name:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -15,27 +17,53 @@ from polyfold.network.ops import Shape
 
 READABLE = (
     "a torch.nn.Module, the path of an .onnx or .pt2 file, an onnx.ModelProto, a fitted scikit-learn "
-    "MLPClassifier or MLPRegressor, a Keras model, or a list of (W, b) pairs"
+    "MLPClassifier or MLPRegressor (or a Pipeline of scalers that ends in one), a Keras model, or a list of (W, b) "
+    "pairs"
 )
 
 
-def load(model: Any, *, input_shape: Any = None) -> Network:
+_log = logging.getLogger("polyfold")
+
+
+def load(model: Any, *, input_shape: Any = None, until: str | None = None, strict: bool = False) -> Network:
     """Read a model as a Network, and check that it computes what the model computes.
+
+    A model in training mode is read as in evaluation mode. Where that makes a difference the Network says so in
+    `notes`, and a warning goes to the log "polyfold", which Python shows on standard error unless told otherwise.
 
     Parameters
     ----------
     model: a torch.nn.Module, the path of an .onnx or .pt2 file, an onnx.ModelProto, a fitted scikit-learn
-        MLP, a Keras model, a list of (W, b) pairs with W of shape (outputs, inputs), or a Network, which is
-        returned as it is.
+        MLP (or a Pipeline of scalers that ends in one), a Keras model, a list of (W, b) pairs with W of shape
+        (outputs, inputs), or a Network, which is returned as it is.
     input_shape: the input's shape without the batch axis, for torch and ONNX models that do not tell it
         themselves; a list of shapes if there are several inputs.
+    until: the name of a node (of a value or node in ONNX, of a module or node in torch): only what comes in front of it
+        is read, up to the values that it reads. That is how to get at the piecewise-linear part of a model in front
+        of something that is refused; errors name the node.
+    strict: whether to raise an error where the Network would have a note, other than that `until` was asked for.
 
     >>> load([([[1.0, 1.0]], [0.5])]).input_dim
     2
     """
-    shapes = _shapes(input_shape)
+    if until is not None and not isinstance(until, str):
+        raise NetworkError(f"until must be the name of a node, a text, not {until!r}")
+    network = _read(model, _shapes(input_shape), until)
+    if strict and network.notes:
+        raise NetworkError(f"{network.notes[0]} (an error because of strict=True)")
+    if network is not model:
+        for note in network.notes:
+            _log.warning(note)
+    if until is None:
+        return network
+    trunk = f"this is the part in front of {until!r}, not the whole model"
+    _log.info(trunk)
+    return replace(network, notes=(*network.notes, trunk))
+
+
+def _read(model: Any, shapes: list[Shape] | None, until: str | None) -> Network:
     if isinstance(model, (str, os.PathLike)):
-        return _load_file(model, shapes)
+        return _load_file(model, shapes, until)
     modules = [kind.__module__ for kind in type(model).__mro__]
     name = type(model).__name__
     # A Keras model may be a torch module too; Keras knows how to export both.
@@ -44,30 +72,33 @@ def load(model: Any, *, input_shape: Any = None) -> Network:
             require("torch", extra="torch", purpose=f"reading {name}")
             from polyfold.network.from_torch import from_torch
 
-            return from_torch(model, shapes)
+            return from_torch(model, shapes, until=until)
         if name == "ExportedProgram" and _any_from(modules, "torch"):
             from polyfold.network.from_torch import from_exported
 
-            return from_exported(_without_shape(model, shapes))
+            return from_exported(_without_shape(model, shapes), until=until)
         if name == "ModelProto" and _any_from(modules, "onnx"):
             require("onnx", extra="onnx", purpose="reading an ONNX model")
             from polyfold.network.from_onnx import from_onnx
 
-            return from_onnx(model, shapes)
+            return from_onnx(model, shapes, until=until)
     _without_shape(model, shapes)
+    if until is not None:
+        raise NetworkError(f"until={until!r} is only for torch modules and ONNX; this is a {name}")
     if isinstance(model, Network):
         return model
     if _any_from(modules, "keras"):
         from polyfold.network.from_keras import from_keras
 
         return from_keras(model)
-    if _any_from(modules, "sklearn.neural_network"):
+    if _any_from(modules, "sklearn.neural_network", "sklearn.pipeline"):
         from polyfold.network.from_sklearn import from_sklearn
 
         return from_sklearn(model)
     if _any_from(modules, "sklearn"):
         raise NetworkError(
-            f"scikit-learn's {name} is not a network: pass its fitted MLPClassifier or MLPRegressor by itself"
+            f"scikit-learn's {name} is not a network: pass its fitted MLPClassifier or MLPRegressor by itself, or a "
+            "Pipeline of scalers that ends in one"
         )
     if isinstance(model, Sequence):
         return from_arrays(model)
@@ -85,7 +116,7 @@ def _hint(model: Any) -> str:
     return ""
 
 
-def _load_file(path: str | os.PathLike[str], shapes: list[Shape] | None) -> Network:
+def _load_file(path: str | os.PathLike[str], shapes: list[Shape] | None, until: str | None) -> Network:
     name = os.fspath(path)
     ending = os.path.splitext(name)[1].lower()
     if ending in (".pt", ".pth"):
@@ -104,11 +135,11 @@ def _load_file(path: str | os.PathLike[str], shapes: list[Shape] | None) -> Netw
         require("torch", extra="torch", purpose=f"reading {name!r}")
         from polyfold.network.from_torch import from_pt2
 
-        return from_pt2(_without_shape(path, shapes))
+        return from_pt2(_without_shape(path, shapes), until=until)
     require("onnx", extra="onnx", purpose=f"reading {name!r}")
     from polyfold.network.from_onnx import from_onnx_file
 
-    return from_onnx_file(path, shapes)
+    return from_onnx_file(path, shapes, until=until)
 
 
 def _without_shape(model: Any, shapes: list[Shape] | None) -> Any:

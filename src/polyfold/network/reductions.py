@@ -34,6 +34,18 @@ def norm(site: Site, x: Value, order: float, axes: Sequence[int], *, keepdims: b
     return (largest_over_axes if order > 0 else smallest_over_axes)(site, absolute, axes, keepdims=keepdims)
 
 
+def matrix_norm(site: Site, x: Value, order: float, rows: int, columns: int, *, keepdims: bool) -> Value:
+    """The largest or smallest sum of absolute values in a column (order 1, -1) or in a row (infinity, -infinity)."""
+    if order not in (1, -1, np.inf, -np.inf):
+        site.refuse(f"the matrix norm of order {order:g} is not piecewise linear; those of order 1 and infinity are")
+    along, across = (rows, columns) if abs(order) == 1 else (columns, rows)
+    absolute = compose.rectify(site, x, np.array(1.0), np.array(-1.0))
+    sums = compose.total(site, absolute, [along], keepdims=True, mean=False)
+    found = (largest_over_axes if order > 0 else smallest_over_axes)(site, sums, [across], keepdims=True)
+    kept = tuple(n for axis, n in enumerate(found.shape) if keepdims or axis not in (rows, columns))
+    return compose.reshape(site, found, kept, part="shape")
+
+
 def running_sum(site: Site, x: Value, axis: int, *, exclusive: bool = False, backwards: bool = False) -> Value:
     """The sums of the first entries along an axis, of one, two, ...; or of the entries before (after) each one."""
     n = x.shape[axis]

@@ -29,6 +29,8 @@ class Reading:
     """Whether the batch axis of an argument may be another one than the first."""
     chooses: bool = False
     """Whether an argument may be the answer of a comparison."""
+    needs_batch: bool = False
+    """Whether every argument must have a batch axis of its own, which none has that was merged with another."""
 
 
 class Readings:
@@ -45,14 +47,14 @@ class Readings:
         """All readings, each once, in the order of registration."""
         return list({id(reading): reading for reading in self._by_name.values()}.values())
 
-    def family(self, family: str) -> Callable[..., Callable[[Handler], Handler]]:
+    def family(self, family: str, *, needs_batch: bool = False) -> Callable[..., Callable[[Handler], Handler]]:
         """A decorator that registers handlers under a heading of the documents."""
 
         def handles(
             *names: str, becomes: str, limits: str = "", batch_anywhere: bool = False, chooses: bool = False
         ) -> Callable[[Handler], Handler]:
             def register(handler: Handler) -> Handler:
-                self._add(Reading(names, family, handler, becomes, limits, False, batch_anywhere, chooses))
+                self._add(Reading(names, family, handler, becomes, limits, False, batch_anywhere, chooses, needs_batch))
                 return handler
 
             return register

@@ -71,6 +71,7 @@ def to_onnx(network: Network, dtype: Any) -> onnx.ModelProto:
         "network",
         [_described(port.name, port.shape, kind) for port in network.inputs],
         [_described(*output) for output in outputs],
+        note="\n".join(network.notes),
     )
 
 

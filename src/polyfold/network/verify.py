@@ -1,4 +1,9 @@
-"""Is the imported network the original? Both are evaluated at random points; a difference is an error."""
+"""Is the imported network the original? Both are evaluated at many points; a difference is an error.
+
+How much they may differ is found out by shaking: every number that a node reads is changed by a small part of itself,
+up or down, and what comes of it says how rounding moves each output at each point. So an output is held to its own
+size, however large others are.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +12,24 @@ from collections.abc import Callable
 import numpy as np
 
 from polyfold.errors import NetworkError, how_many
+from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, SHAKEN
 from polyfold.network.graph import Network
 from polyfold.network.head import JUMPING
 from polyfold.network.ops import Array, size
+from polyfold.network.telling_points import both_sides, corners, where_numbers_fit
 
 POINTS = 140
 # Numbers computed while comparing: a network of millions of neurons is compared at fewer points.
 NUMBERS = 1 << 25
 FEWEST_POINTS = 2
 _POINTS_FOR_HEADS = 28
+
+# By how coarse the original's floats are: numbers that are surely no infinite ones there.
+_LARGEST = ((IMPORT_FLOAT16, 3e4), (IMPORT_FLOAT32, 1e30), (0.0, 1e300))
+# How often the network is shaken, at all points and then again where it differs.
+_SHAKES, _MORE_SHAKES = 3, 20
+# Coordinates of a point that an error shows.
+_SHOWN = 6
 
 
 def sample_points(dimension: int, count: int = POINTS, *, seed: int = 0) -> Array:
@@ -30,15 +44,16 @@ def affordable_points(network: Network) -> int:
     return min(POINTS, max(FEWEST_POINTS, NUMBERS // numbers))
 
 
-def _outputs_and_scale(network: Network, points: Array) -> tuple[Array, float]:
-    """The outputs, and the largest number on the way to them; no more values are kept than have to be."""
-    found: dict[str, Array] = {}
-    scale = 0.0
-    for name, value in network.walk(points):
-        scale = max(scale, float(np.abs(value).max(initial=0.0)))
-        if name in network.outputs:
-            found[name] = value.reshape(len(points), -1)
-    return np.concatenate([found[name] for name in network.outputs], axis=1), scale
+def telling_points(network: Network, largest: float = np.inf) -> Array:
+    """Points of many directions and lengths, corners, and points on both sides of gates.
+
+    Left out are points at which a number on the way is larger than `largest`; if nothing is left, there is the origin.
+    """
+    count = affordable_points(network)
+    points = np.concatenate([sample_points(network.input_dim, count), corners(network.input_dim, count // 3)])
+    points = np.concatenate([points, both_sides(network, points, count)])
+    fitting = where_numbers_fit(network, points, largest)
+    return fitting if len(fitting) else np.zeros((1, network.input_dim))
 
 
 def verify(
@@ -52,14 +67,13 @@ def verify(
     """Raise a NetworkError unless `original` gives the network's outputs at all rows of `points`.
 
     `finish` is applied to the network's outputs first: the output function that the original still has.
-    The tolerance is relative to the largest number that the network computes on the way, because that is what
-    rounding errors are relative to.
+    The tolerance says by which part of itself a number on the way may be off.
     """
     if points is None:
-        points = sample_points(network.input_dim, affordable_points(network))
-    outputs, scale = _outputs_and_scale(network, points)
-    expected = original(points)
-    actual = outputs if finish is None else finish(outputs)
+        # A number that is too large for the original's floats is an infinite one there.
+        points = telling_points(network, next(size for coarse, size in _LARGEST if tolerance >= coarse))
+    compared = _Outputs(network, finish)
+    actual, expected = compared.at(points), original(points)
     if actual.shape != expected.shape:
         raise NetworkError(
             f"the network read from {network.source} gives {how_many(actual.shape[1], 'output')}, "
@@ -67,15 +81,64 @@ def verify(
             "please report this model"
         )
     difference = np.abs(actual - expected)
-    worst = float(difference.max(initial=0.0))
-    if not worst <= tolerance * scale:
-        row, column = np.unravel_index(int(np.argmax(difference)), difference.shape)
-        raise NetworkError(
-            f"the network read from {network.source} is not the original: "
-            f"output {column} differs by {worst:.3g} "
-            f"({actual[row, column]:.9g} instead of {expected[row, column]:.9g}) at a random point; "
-            "please report this model"
-        )
+    if not difference.any():
+        return
+    # Numbers that cancel when a model is read (the mean and the offset of a normalisation) cannot be shaken any more:
+    # an output may always be off by a part of what it usually is. What a function like softmax makes of scores is
+    # rounded relative to the largest of its results.
+    usual = np.maximum(np.abs(actual), np.median(np.abs(actual), axis=0))
+    sizes = usual if finish is None else usual.max(axis=1, keepdims=True)
+    allowed = SHAKEN * compared.shaken(points, tolerance, _SHAKES) + tolerance * sizes
+    rows = np.flatnonzero(~(difference <= allowed).all(axis=1))
+    if not len(rows):
+        return
+    allowed[rows] = np.maximum(allowed[rows], SHAKEN * compared.shaken(points[rows], tolerance, _MORE_SHAKES))
+    wrong = ~(difference <= allowed)
+    if wrong.any():
+        _refuse(network, points, actual, expected, np.where(wrong, difference, -1.0))
+
+
+class _Outputs:
+    """The outputs of a network behind a function, and how they move when it is shaken."""
+
+    def __init__(self, network: Network, finish: Callable[[Array], Array] | None) -> None:
+        self.network = network
+        self.finish = finish
+
+    def at(self, points: Array, reads: Callable[[Array], Array] | None = None) -> Array:
+        found = {
+            name: value.reshape(len(points), -1)
+            for name, value in self.network.walk(points, reads)
+            if name in self.network.outputs
+        }
+        outputs = np.concatenate([found[name] for name in self.network.outputs], axis=1)
+        return outputs if self.finish is None else self.finish(outputs)
+
+    def shaken(self, points: Array, part: float, times: int) -> Array:
+        """How far each output moves at each point, at most, when all that is read is off by this part of itself."""
+        rng = np.random.default_rng(len(points))
+        outputs = self.at(points)
+        moved = np.zeros(outputs.shape)
+
+        def off(value: Array) -> Array:
+            return np.asarray(value * (1.0 + part * (2.0 * rng.integers(0, 2, size=value.shape) - 1.0)))
+
+        for _ in range(times):
+            moved = np.maximum(moved, np.abs(self.at(points, off) - outputs))
+        return moved
+
+
+def _refuse(network: Network, points: Array, actual: Array, expected: Array, difference: Array) -> None:
+    worst = int(np.argmax(np.where(np.isnan(difference), np.inf, difference)))
+    row, column = np.unravel_index(worst, difference.shape)
+    shown = ", ".join(f"{number:.6g}" for number in points[row, :_SHOWN])
+    more = ", ..." if points.shape[1] > _SHOWN else ""
+    raise NetworkError(
+        f"the network read from {network.source} is not the original: "
+        f"output {column} differs by {difference[row, column]:.3g} "
+        f"({actual[row, column]:.9g} instead of {expected[row, column]:.9g}) at the input [{shown}{more}]; "
+        "please report this model"
+    )
 
 
 def verify_head(

@@ -131,13 +131,14 @@ def _exchanged(network: Network, names: dict[str, str]) -> Network:
         return names.get(name, name)
 
     nodes = tuple(Node(new(node.name), node.op, tuple(map(new, node.inputs))) for node in network.nodes)
-    return Network(network.inputs, nodes, tuple(map(new, network.outputs)), network.source, network.head)
+    outputs = tuple(map(new, network.outputs))
+    return Network(network.inputs, nodes, outputs, network.source, network.head, network.notes)
 
 
 def _with_head(network: Network, program: ExactProgram) -> Network:
     """The head that the network had."""
     frame = program.frame
-    return Network(network.inputs, network.nodes, network.outputs, frame.source, frame.head)
+    return Network(network.inputs, network.nodes, network.outputs, frame.source, frame.head, frame.notes)
 
 
 def _uniform(slopes: Array) -> Array | float:

@@ -66,6 +66,7 @@ class Frame:
     """The node that each switching node reads, by names."""
     neighbours: tuple[str, ...] = ()
     """The nodes whose numbers are irrational, or were rounded before, so that rationals next to them stand for them."""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,4 +290,5 @@ def _frame(network: Network) -> Frame:
         network.source,
         network.head,
         {node.name: node.inputs[0] for node in network.nodes},
+        network.notes,
     )

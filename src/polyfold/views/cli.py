@@ -42,9 +42,11 @@ from polyfold.views.common import (
     MaxSeconds,
     Model,
     Threads,
+    Until,
     app,
     domain_of,
     network_named,
+    notes_on_standard_error,
     print_json,
     say_incomplete,
 )
@@ -96,11 +98,12 @@ def info(
     box_file: BoxFile = None,
     seconds: Annotated[float, typer.Option(help="How long to try what unfolding would take; 0: not at all.")] = 2.0,
     threads: Threads = None,
+    until: Until = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what a network is, how many cells it can have, and what finding them would take."""
     domain = domain_of(box, box_file)
-    network = network_named(model)
+    network = network_named(model, until)
     program = lower(network)
     limits = network_bounds(network, domain)
     cost, too_large = None, None
@@ -127,18 +130,20 @@ def count(
     max_seconds: MaxSeconds = None,
     threads: Threads = None,
     faces: Annotated[bool, typer.Option("--faces", help="Count the faces of all dimensions, too.")] = False,
+    until: Until = None,
     as_json: AsJson = False,
 ) -> None:
     """Count the cells of a network, without keeping them."""
+    network = network_named(model, until)
     found = count_network(
-        network_named(model),
+        network,
         domain_of(box, box_file),
         progress=sys.stderr.isatty(),
         max_seconds=max_seconds,
         threads=threads,
     )
     if as_json:
-        print_json({"model": model, **count_facts(found, faces)})
+        print_json({"model": model, "notes": list(network.notes), **count_facts(found, faces)})
     else:
         Console().print(count_panel(found, faces))
     if not found.complete:
@@ -155,11 +160,12 @@ def unfold(
     threads: Threads = None,
     certify: Certify = False,
     out: Annotated[Path | None, typer.Option(help="A folder for the atlas (atlas.parquet) and its summary.")] = None,
+    until: Until = None,
     as_json: AsJson = False,
 ) -> None:
     """Find every cell of a network, on all of its input space or in a box."""
     domain = domain_of(box, box_file)
-    network = network_named(model)
+    network = network_named(model, until)
     if out is not None:
         _check_writable(out)
     atlas = unfold_network(
@@ -170,7 +176,9 @@ def unfold(
         max_seconds=max_seconds,
         threads=threads,
     )
-    _report(atlas, {"model": model}, out, certify=certify, threads=threads, as_json=as_json)
+    _report(
+        atlas, {"model": model, "notes": list(network.notes)}, out, certify=certify, threads=threads, as_json=as_json
+    )
 
 
 @app.command()
@@ -279,7 +287,8 @@ app.command()(truncate)
 def main() -> None:
     """Entry point: turns our errors into one line and exit code 2, and our faults into one line and 70."""
     try:
-        app()
+        with notes_on_standard_error():
+            app()
     except PolyfoldError as error:
         Console(stderr=True).print(f"[bold red]error:[/] {_plain(error)}", soft_wrap=True, highlight=False)
         sys.exit(BAD_INPUT)

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+import logging
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from polyfold.atlas.domain import Box
 from polyfold.data import iris
@@ -46,14 +49,40 @@ BoxFile = Annotated[Path | None, typer.Option(help="A CSV file with a row lo,hi 
 MaxSeconds = Annotated[float | None, typer.Option(help="Stop after so many seconds.")]
 Threads = Annotated[int | None, typer.Option(help="Threads to use; one a processor unless given.")]
 Certify = Annotated[bool, typer.Option("--certify", help="Prove that every cell is right and none missing.")]
+Until = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NODE", help="Read only the part of the model in front of this node, say one that is refused."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
 
 
-def network_named(model: str) -> Network:
-    """A bundled network by its name, or one from a file."""
+def network_named(model: str, until: str | None = None) -> Network:
+    """A bundled network by its name, or one from a file, or the part of it in front of a node."""
     if model in BUNDLED and not Path(model).exists():
-        return BUNDLED[model]()
-    return load(model)
+        return load(BUNDLED[model](), until=until)
+    return load(model, until=until)
+
+
+@contextmanager
+def notes_on_standard_error() -> Iterator[None]:
+    """Within it, what polyfold logs while it reads models is shown, a line each."""
+    log, handler = logging.getLogger("polyfold"), _Notes(logging.INFO)
+    level = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
+
+
+class _Notes(logging.Handler):
+    def emit(self, record: logging.LogRecord) -> None:
+        message = escape(record.getMessage())
+        Console(stderr=True).print(f"[bold yellow]note:[/] {message}", soft_wrap=True, highlight=False)
 
 
 def domain_of(box: tuple[float, float] | None, box_file: Path | None) -> Box | None:

@@ -30,6 +30,7 @@ from polyfold.views.common import (
     MaxSeconds,
     Model,
     Threads,
+    Until,
     check_file,
     domain_of,
     network_named,
@@ -64,6 +65,7 @@ def explain(
     max_cells: Annotated[int | None, typer.Option(help="Unfold at most so many cells.")] = None,
     threads: Threads = None,
     out: Annotated[Path | None, typer.Option(help="A file for all of it, .csv or .json.")] = None,
+    until: Until = None,
     as_json: AsJson = False,
 ) -> None:
     """Say what each feature adds to the outputs, row by row, so that it adds up."""
@@ -84,7 +86,7 @@ def explain(
             f"--max-seconds and --max-cells limit the unfolding, and --scope {scope} unfolds nothing here: "
             "leave them out"
         )
-    network = network_named(model)
+    network = network_named(model, until)
     points = read_points(data, network.input_dim)
     against = _background(background, scope, points, network.input_dim)
     names = _input_names(model, network, points, against)

@@ -6,6 +6,7 @@ import csv
 from pathlib import Path
 
 from polyfold.errors import ShapeError, how_many
+from polyfold.network.arrays import whole_number_in
 
 
 def read_labels(path: Path, count: int) -> list[str] | list[int]:
@@ -29,7 +30,5 @@ def read_labels(path: Path, count: int) -> list[str] | list[int]:
             f"{str(path)!r} has {how_many(len(found), 'label')}, and there are {how_many(count, 'point')}: "
             "give one a line"
         )
-    try:
-        return [int(label) for label in found]
-    except ValueError:
-        return found
+    numbers = [whole_number_in(label) for label in found]
+    return found if None in numbers else [number for number in numbers if number is not None]

@@ -15,7 +15,17 @@ from polyfold.analyses.reduction.reduce import reduce as reduce_network
 from polyfold.analyses.reduction.result import Reduction, Step
 from polyfold.errors import how_many
 from polyfold.network.save import ENDINGS, save
-from polyfold.views.common import AsJson, BoxBounds, BoxFile, Model, check_file, domain_of, network_named, print_json
+from polyfold.views.common import (
+    AsJson,
+    BoxBounds,
+    BoxFile,
+    Model,
+    Until,
+    check_file,
+    domain_of,
+    network_named,
+    print_json,
+)
 from polyfold.views.summary import facts_panel
 
 
@@ -33,13 +43,14 @@ def reduce(
     max_seconds: Annotated[
         float | None, typer.Option(help="For finding neurons that never switch; 60 unless given.")
     ] = None,
+    until: Until = None,
     as_json: AsJson = False,
 ) -> None:
     """Leave out the neurons that the function does not need, on all of the input space or in a box, with proof."""
     if out is not None:
         check_file(out, ENDINGS)
     found = reduce_network(
-        network_named(model),
+        network_named(model, until),
         domain_of(box, box_file),
         rounding=rounding,  # type: ignore[arg-type]  # looked up there
         skips=skips,

@@ -70,6 +70,7 @@ def network_facts(network: Network, program: Program) -> dict[str, Any]:
         "gates": program.gates,
         "stages": [stage.width for stage in program.stages],
         "head": head_json(network.head),
+        "notes": list(network.notes),
         "nodes": [
             {"name": node.name, "op": type(node.op).__name__, "shape": list(network.shapes[node.name])}
             for node in network.nodes
@@ -150,6 +151,8 @@ def network_panel(network: Network, program: Program) -> RenderableType:
     grid.add_row("gates", f"{program.gates:,} in {how_many(len(program.stages), 'stage')} of {facts['stages']}")
     if network.head is not None:
         grid.add_row("head", f"{network.head}; everything else speaks of the scores before it")
+    for sentence in network.notes:
+        grid.add_row("note", sentence)
     table = Table("node", "operation", "shape", box=None, pad_edge=False)
     for node in facts["nodes"]:
         table.add_row(node["name"], node["op"], str(tuple(node["shape"])))

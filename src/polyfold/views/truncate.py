@@ -23,7 +23,7 @@ from polyfold.analyses.truncation.result import Truncation
 from polyfold.errors import StorageError
 from polyfold.network.extras import require
 from polyfold.network.files import atomically
-from polyfold.views.common import AsJson, Model, network_named, print_json
+from polyfold.views.common import AsJson, Model, Until, network_named, print_json
 from polyfold.views.film_strip import draw
 from polyfold.views.labels import read_labels
 from polyfold.views.points import read_points
@@ -44,13 +44,14 @@ def truncate(
     exact: Annotated[bool, typer.Option("--exact", help="Compute states in rationals, which takes longer.")] = False,
     picture: Annotated[bool, typer.Option(help="Draw the film strip, which needs matplotlib.")] = True,
     out: Annotated[Path, typer.Option(help="A folder for the film strip and the tables.")] = Path("truncation"),
+    until: Until = None,
     as_json: AsJson = False,
 ) -> None:
     """Show what each layer does to data in input space: a film strip, and a table of what collapses."""
     _check_folder(out)
     if picture:
         require("matplotlib", extra="plot", purpose="a film strip (--no-picture leaves it out)")
-    network = network_named(model)
+    network = network_named(model, until)
     points = read_points(data, network.input_dim)
     given = None if labels is None else read_labels(labels, len(points.rows))
     found = truncation(network, lift=lift)

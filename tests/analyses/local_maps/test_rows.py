@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,8 +20,8 @@ from polyfold.network.ops import Clamp, constant
 from polyfold.network.spatial_ops import Convolution, Largest
 from polyfold.program import lower
 from program.random_networks import networks
+from shared_files import MNIST
 
-MNIST = Path(__file__).resolve().parents[4] / "shared" / "data" / "mnist"
 QUICK = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 ARCHITECTURES = ("Dense", "Conv", "Inception", "ResNet")
 
@@ -103,8 +102,7 @@ def test_rows_are_those_of_autograd(name: str, side: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.shared
-@pytest.mark.skipif(not MNIST.exists(), reason=f"THE SHARED DATA ARE ABSENT: there is no {MNIST}; NOT TESTED")
+@pytest.mark.shared("mnist")
 @pytest.mark.parametrize("name", ARCHITECTURES)
 def test_rows_at_a_thousand_images(name: str) -> None:
     model = architecture(name, 28)

@@ -46,7 +46,7 @@ def test_stopped_by_time_and_again(tmp_path: Path) -> None:
     assert part.residual == whole.residual and part.distinct_cells == whole.distinct_cells
 
 
-def test_interrupted_and_again(tmp_path: Path) -> None:
+def test_interrupted_and_again(tmp_path: Path, interruptible: None) -> None:
     pf.local_maps(LAYERS, X, path=tmp_path / "whole")
 
     def interrupt(done: int) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +13,7 @@ import polyfold as pf
 from polyfold.data.digits import mnist_l1
 from polyfold.program.exact_program import from_layers, from_program
 from polyfold.testing.strategies import cases
-
-MODELS = Path(__file__).parents[3].parent / "shared" / "data" / "models"
-needs_models = pytest.mark.skipif(not MODELS.is_dir(), reason=f"NO MODELS at {MODELS}: they are not reduced")
+from shared_files import MODELS
 
 
 @settings(max_examples=80, deadline=None)
@@ -138,7 +135,7 @@ def test_nothing_is_left_of_a_linear_function():
     assert (found.program.evaluate([[3, -7], [1, 1]]) == 0).all()
 
 
-@needs_models
+@pytest.mark.shared("models")
 def test_split_relus_of_a_real_network():
     split, original = (pf.load(MODELS / f"rsplit_{name}.onnx") for name in ("split25", "orig"))
     found = pf.reduce(split, max_seconds=1)
@@ -150,7 +147,7 @@ def test_split_relus_of_a_real_network():
     assert {node.name for node in found.network.nodes} <= {node.name for node in split.nodes}
 
 
-@needs_models
+@pytest.mark.shared("models")
 def test_acasxu_on_a_part_of_its_box():
     network = pf.load(MODELS / "acasxu_1_1.onnx")
     low, high = np.array([0.6, -0.5, -0.5, 0.45, -0.5]), np.array([0.68, 0.5, 0.5, 0.5, -0.45])

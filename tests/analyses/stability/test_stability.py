@@ -144,7 +144,7 @@ def test_what_is_known_is_not_looked_for_again(monkeypatch):
         pf.reduce(layers, pf.box(-2, 1), stability=first)
 
 
-def test_an_interrupt_gives_what_there_is():
+def test_an_interrupt_gives_what_there_is(interruptible):
     rng = np.random.default_rng(6)
     layers = random_layers(rng, [5, 60, 60, 60, 1])
     told = []

@@ -45,6 +45,7 @@ def template_text(template: Template) -> Json:
         "outputs": list(network.outputs),
         "source": network.source,
         "head": head_json(network.head),
+        "notes": list(network.notes),
         "places": [asdict(place) for place in template.places],
     }
 
@@ -60,7 +61,14 @@ def template_from(text: Json) -> Template:
         for each in text["nodes"]
     )
     inputs = tuple(Port(name, tuple(shape)) for name, shape in text["inputs"])
-    network = Network(inputs, nodes, tuple(text["outputs"]), text["source"], head_from(text.get("head")))
+    network = Network(
+        inputs,
+        nodes,
+        tuple(text["outputs"]),
+        text["source"],
+        head_from(text.get("head")),
+        tuple(text.get("notes", ())),
+    )
     return Template(network, tuple(Place(**place) for place in text["places"]))
 
 

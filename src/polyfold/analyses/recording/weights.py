@@ -56,12 +56,12 @@ def named(weight: str, bias: str, pairs: Sequence[Any]) -> Weights:
 
 
 def module_with(module: Any, weights: Mapping[str, npt.NDArray[Any]]) -> Any:
-    """A copy of a torch module with other weights."""
+    """A copy of a torch module with other weights, in evaluation mode: recordings are made while a model is trained."""
     torch = require("torch", extra="torch", purpose="a network of recorded weights")
     import copy
 
     try:
-        other = copy.deepcopy(module).cpu()
+        other = copy.deepcopy(module).cpu().eval()
     except (RuntimeError, TypeError, NotImplementedError) as error:
         raise NetworkError(f"{type(module).__name__} cannot be copied for reading: {error}") from error
     try:

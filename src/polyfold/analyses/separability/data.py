@@ -19,7 +19,7 @@ from flint import fmpq
 from polyfold.errors import DataError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational_arrays import Rationals, nearest, product, rationals
 from polyfold.exact.rounding import TINY, relative
-from polyfold.network.arrays import real_array
+from polyfold.network.arrays import labels_of_one_kind, real_array
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -206,7 +206,7 @@ def deadline_after(max_seconds: float | None) -> float:
 
 
 def _labels(y: Any, count: int) -> tuple[tuple[Hashable, ...], Ids]:
-    values = np.asarray(y.detach().cpu() if hasattr(y, "detach") else y)
+    values = labels_of_one_kind("y", y)
     if values.ndim != 1 or len(values) != count:
         raise ShapeError(
             f"y must have one label for each of the {how_many(count, 'row')} of X; its shape is {values.shape}"

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.errors import ShapeError, how_many
+from polyfold.network.arrays import labels_of_one_kind
 from polyfold.network.graph import Network
 
 Ids = npt.NDArray[np.int64]
@@ -19,7 +20,7 @@ def groups(labels: Any, count: int) -> tuple[tuple[Any, ...], list[Ids]]:
     >>> groups(["b", "a", "b"], 3)
     (('a', 'b'), [array([1]), array([0, 2])])
     """
-    values = np.asarray(labels.detach().cpu().numpy() if hasattr(labels, "detach") else labels)
+    values = labels_of_one_kind("labels", labels)
     if values.ndim != 1 or len(values) != count:
         raise ShapeError(f"{how_many(count, 'point')} need as many labels; these have shape {values.shape}")
     if values.dtype.kind == "f" and not np.isfinite(values).all():

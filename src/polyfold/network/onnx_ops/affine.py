@@ -101,6 +101,11 @@ def _div(site: OnnxSite, a: Any, b: Any) -> Value:
     return compose.divide(site, operand(a), operand(b))
 
 
+@handles("Pow", becomes="nothing, or `Scale` and `Shift`", limits="exponents 0 and 1")
+def _power(site: OnnxSite, x: Any, exponent: Any) -> Value:
+    return compose.power(site, operand(x), operand(exponent))
+
+
 @handles("Neg", becomes="`Scale`", batch_anywhere=True)
 def _neg(site: OnnxSite, x: Value) -> Value:
     return compose.negate(site, x)

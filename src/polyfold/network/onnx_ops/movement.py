@@ -23,10 +23,11 @@ def _identity(site: OnnxSite, x: Value) -> Value:
 
 
 @handles("Dropout", becomes="nothing", limits="not in training mode", batch_anywhere=True)
-def _dropout(site: OnnxSite, x: Value, ratio: Any = None, training: Any = None, **options: Any) -> Value:
-    if training is not None and bool(np.any(training)):
+def _dropout(site: OnnxSite, x: Value, ratio: Any = None, training: Any = None, **options: Any) -> list[Any]:
+    if training is not None and bool(np.any(training)) and bool(np.any(0.5 if ratio is None else ratio)):
         site.refuse("it drops values at random (training_mode is true)")
-    return x
+    # The mask says that everything is kept.
+    return [x, np.ones(full_shape(x), dtype=np.bool_)]
 
 
 @handles(*("Cast", "CastLike"), becomes="nothing", limits="to types of real numbers", batch_anywhere=True, chooses=True)
@@ -56,15 +57,8 @@ def _move(site: OnnxSite, x: Any, *rest: Any, **options: Any) -> Any:
     if x.batched and not site.single and (x.batch_axis or site.op == "Transpose"):
         return _moved_with_batch(site, x, rest)
     moved = site.run([compose.positions(full_shape(x)), *rest])
-    pieces = [_moved(site, x, piece, str(k) if len(moved) > 1 else "") for k, piece in enumerate(moved)]
+    pieces = [compose.moved(site, x, piece, str(k) if len(moved) > 1 else "") for k, piece in enumerate(moved)]
     return pieces if len(pieces) > 1 else pieces[0]
-
-
-def _moved(site: OnnxSite, x: Value, index: Any, part: str) -> Value:
-    """A piece of the moved value, with a batch axis if one of length one is (still or again) in front."""
-    if index.shape[:1] == (1,) and (x.batched or (site.single and index.ndim > 1)):
-        return compose.rearrange(site, replace(x, batched=True, batch_axis=0), index[0], part)
-    return compose.rearrange(site, site.unbatch(x), index, part)
 
 
 def _moved_with_batch(site: OnnxSite, x: Value, rest: Sequence[Any]) -> Any:

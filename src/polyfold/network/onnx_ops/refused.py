@@ -26,7 +26,6 @@ ONNX_OPS.refuse(
         "Sqrt",
     ),
     *(
-        "Pow",
         "Erf",
         "Reciprocal",
         "Sin",

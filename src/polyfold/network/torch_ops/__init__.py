@@ -12,7 +12,8 @@ from polyfold.network.torch_ops import (  # noqa: I001
     refused as refused,
 )
 from polyfold.network.torch_ops.heads import HEAD_OPS, in_head
+from polyfold.network.torch_ops.refused import REFUSED_LAYERS
 from polyfold.network.torch_ops.rewrites import parts, rewrite
 from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, values_in
 
-__all__ = ["HEAD_OPS", "TORCH_OPS", "TorchSite", "in_head", "parts", "rewrite", "values_in"]
+__all__ = ["HEAD_OPS", "REFUSED_LAYERS", "TORCH_OPS", "TorchSite", "in_head", "parts", "rewrite", "values_in"]

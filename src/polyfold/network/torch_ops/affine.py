@@ -124,6 +124,11 @@ def _div(site: TorchSite, x: Any, y: Any, *, rounding_mode: str | None = None) -
     return compose.divide(site, operand(x), operand(y))
 
 
+@handles("pow", becomes="nothing, or `Scale` and `Shift`", limits="exponents 0 and 1")
+def _power(site: TorchSite, x: Any, exponent: Any) -> Value:
+    return compose.power(site, operand(x), operand(exponent))
+
+
 @handles("neg", "negative", becomes="`Scale`", batch_anywhere=True)
 def _neg(site: TorchSite, x: Value) -> Value:
     return compose.negate(site, x)

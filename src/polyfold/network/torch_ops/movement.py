@@ -76,6 +76,8 @@ def _move(site: TorchSite, x: Value, *options: Any, **more: Any) -> Any:
 
 
 def _placed(site: TorchSite, x: Value, moved: Any, part: str = "") -> Value:
+    if site.single:
+        return compose.moved(site, x, moved.numpy(), part)
     index, axis = one_sample(site, moved, size(x.shape))
     return replace(compose.rearrange(site, x, index, part), batch_axis=axis)
 
@@ -97,7 +99,8 @@ def _raised(site: TorchSite, piece: Any, dim: int) -> Operand:
     """A piece with an axis of length one at `dim`."""
     if not isinstance(piece, Value):
         return np.expand_dims(array(piece), dim)
-    if dim == 0:
+    if piece.batched and dim == 0:
         site.refuse("it stacks in front of the batch axis")
-    shape = (*piece.shape[: dim - 1], 1, *piece.shape[dim - 1 :])
+    axis = dim - piece.batched
+    shape = (*piece.shape[:axis], 1, *piece.shape[axis:])
     return compose.reshape(site, piece, shape, part="piece")

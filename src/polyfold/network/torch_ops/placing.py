@@ -14,7 +14,7 @@ from polyfold.network.choose import Comparison, choose
 from polyfold.network.ops import size
 from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, array, operand, positions_of_a_batch
 
-handles = TORCH_OPS.family("The same numbers elsewhere")
+handles = TORCH_OPS.family("The same numbers elsewhere", needs_batch=True)
 
 # Arguments that say where numbers go; all other tensors and numbers are what goes there.
 PLACES = frozenset({"index", "indices", "mask", "dim", "dim1", "dim2", "start", "end", "step", "offset", "diagonal"})

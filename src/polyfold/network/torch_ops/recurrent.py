@@ -13,7 +13,7 @@ from polyfold.network.builder import Operand, Value
 from polyfold.network.recurrence import Direction
 from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, array, values_in
 
-handles = TORCH_OPS.family("Recurrent layers")
+handles = TORCH_OPS.family("Recurrent layers", needs_batch=True)
 
 
 @handles(

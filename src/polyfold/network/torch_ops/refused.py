@@ -16,7 +16,7 @@ TORCH_OPS.refuse(
     because="tanh is not piecewise linear; give nn.RNN nonlinearity='relu'",
 )
 TORCH_OPS.refuse(
-    *("tanh", "gelu", "silu", "elu", "selu", "celu", "mish", "softplus", "hardswish", "exp", "log", "sqrt", "pow"),
+    *("tanh", "gelu", "silu", "elu", "selu", "celu", "mish", "softplus", "hardswish", "exp", "log", "sqrt"),
     *("square", "rsqrt", "reciprocal", "expm1", "log1p", "log2", "erf", "sin", "cos", "tan", "atan", "sinh", "cosh"),
     because="it is not piecewise linear; relu, leaky_relu, hardtanh and hardsigmoid are",
 )
@@ -29,6 +29,10 @@ TORCH_OPS.refuse(
     *("scaled_dot_product_attention", "_native_multi_head_attention", "glu", "bilinear", "cosine_similarity"),
     because="it multiplies computed values with each other, which is not piecewise linear",
 )
+# Layers of torch.nn that are refused as soon as one of their ops is met, before anything else in them is.
+REFUSED_LAYERS = {
+    "MultiheadAttention": "attention multiplies computed values with each other, which is not piecewise linear",
+}
 TORCH_OPS.refuse(
     *("hardshrink", "sign", "sgn", "floor", "ceil", "round", "trunc", "frac", "heaviside", "remainder", "fmod"),
     *("floor_divide", "bucketize", "searchsorted", "argsort", "argmin", "eq", "ne", "copysign"),
@@ -45,7 +49,8 @@ TORCH_OPS.refuse(
 )
 TORCH_OPS.refuse(
     *("cdist", "_cdist_forward", "_pdist_forward"),
-    because="distances are read from their parts only; write those of order 1 as (x[:, None] - y).abs().sum(-1)",
+    because="distances are read from their parts only; write those of order 1 as (x[:, None] - y).abs().sum(-1) and "
+    "those of order infinity with amax",
 )
 TORCH_OPS.refuse(
     *("median", "nanmedian", "unique", "_unique2", "nonzero", "masked_select"),

@@ -13,7 +13,7 @@ from polyfold.network.ops import size
 from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, one_sample, positions_of_a_batch
 from polyfold.network.torch_ops.windows import spatial_axes, with_channels
 
-handles = TORCH_OPS.family("Padding and interpolation")
+handles = TORCH_OPS.family("Padding and interpolation", needs_batch=True)
 
 PAD_MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
 

@@ -72,15 +72,18 @@ def axes_behind_batch(site: Site, x: Value, dim: Any) -> list[int]:
         axes = list(range(x.rank))
     else:
         axes = [axis % x.rank for axis in ([dim] if isinstance(dim, int) else dim)]
-    if 0 in axes:
+    if x.batched and 0 in axes:
         site.refuse("it combines the samples of a batch (the first axis)")
-    return [axis - 1 for axis in axes]
+    return [axis - x.batched for axis in axes]
 
 
 def positions_of_a_batch(site: Site, x: Value) -> Any:
     """The numbers 0, 1, 2, ... of all samples, one after the other, as a tensor of the shape that x has in torch."""
+    if not x.batched:
+        return torch.arange(size(x.shape)).reshape(x.shape)
     where = torch.arange(site.batch * size(x.shape)).reshape(site.batch, *x.shape)
-    return where.movedim(0, x.batch_axis)
+    # A view of the original may be none of a tensor with other strides; that of a contiguous one always is.
+    return where.movedim(0, x.batch_axis).contiguous()
 
 
 def one_sample(site: Site, moved: Any, count: int) -> tuple[Any, int]:

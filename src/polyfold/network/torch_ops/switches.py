@@ -40,7 +40,7 @@ def _prelu(site: TorchSite, x: Value, weight: Any) -> Value:
     if slopes.size == 1:
         slopes = slopes.reshape(())
     elif slopes.ndim == 1:
-        slopes = slopes.reshape(-1, *([1] * (len(x.shape) - 1)))
+        slopes = slopes.reshape(-1, *([1] * (x.rank - 2)))
     else:
         x, slopes = compose.fit_constant(site, x, slopes)
     return compose.rectify(site, x, array(1), slopes)
@@ -145,6 +145,26 @@ def _norm(
     site: TorchSite, x: Value, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Value:
     return reductions.norm(site, x, ord, axes_behind_batch(site, x, dim), keepdims=keepdim)
+
+
+@handles(
+    *("linalg_norm", "linalg_matrix_norm"),
+    becomes="`Rectify`, `Linear`, `Largest`",
+    limits="order 1, infinity or -infinity (of matrices -1 too), over one or two axes that are named",
+)
+def _matrix_norm(site: TorchSite, x: Value, *options: Any, **more: Any) -> Value:
+    named = dict(zip(("ord", "dim", "keepdim"), options, strict=False)) | more
+    order, dim, keepdim = named.get("ord"), named.get("dim"), bool(named.get("keepdim", False))
+    if dim is None and site.op == "linalg_matrix_norm":
+        dim = (-2, -1)
+    if order is None or isinstance(order, str) or dim is None:
+        site.refuse(
+            f"the norm of order {order!r} is not piecewise linear, or is taken over all axes; name order and dim"
+        )
+    axes = axes_behind_batch(site, x, dim)
+    if len(axes) == 1:
+        return reductions.norm(site, x, order, axes, keepdims=keepdim)
+    return reductions.matrix_norm(site, x, order, axes[0], axes[1], keepdims=keepdim)
 
 
 SORTED = {

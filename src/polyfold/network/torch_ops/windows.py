@@ -11,7 +11,7 @@ from polyfold.network.convolve import Window
 from polyfold.network.registry import NO_PLACE, Unreadable
 from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, operand, optional_operand
 
-handles = TORCH_OPS.family("Convolutions and pools")
+handles = TORCH_OPS.family("Convolutions and pools", needs_batch=True)
 
 
 def per_axis(numbers: Any, axes: int) -> tuple[int, ...]:

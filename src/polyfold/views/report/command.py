@@ -26,6 +26,7 @@ from polyfold.views.common import (
     BoxFile,
     Model,
     Threads,
+    Until,
     check_file,
     domain_of,
     network_named,
@@ -57,13 +58,14 @@ def report(
         float, typer.Option(help="Leave out what does not fit into about so many seconds.")
     ] = SECONDS,
     threads: Threads = None,
+    until: Until = None,
 ) -> None:
     """Write one page about a network: counts with proofs, formulas, statistics, data and pictures, in plain words."""
     check_file(out, (".html", ".htm"))
     domain: DomainLike = domain_of(box, box_file)
     if everywhere and domain is not None:
         raise DomainError("--everywhere means all inputs: leave out --box and --box-file, or leave it out")
-    network = network_named(model)
+    network = network_named(model, until)
     if everywhere:
         domain = resolve_domain(None, network.input_dim)
     about = _subject(model, network, domain, data, class_names)

@@ -16,6 +16,7 @@ from polyfold.atlas.domain import Box, Domain, DomainLike, resolve_domain
 from polyfold.atlas.location import contains
 from polyfold.engine.watch import whole_number
 from polyfold.errors import DataError, DomainError, ShapeError, how_many
+from polyfold.network.arrays import whole_number_in
 from polyfold.network.graph import Network
 from polyfold.network.load import load
 from polyfold.network.ops import size
@@ -177,10 +178,14 @@ def _truth(labels: Any, X: Array | None, classes: tuple[str, ...] | None) -> tup
                     "(class_names, --class-names), first that of outputs up to 0, if the labels are classes"
                 )
         return None, np.array(values, dtype=np.float64)
-    numbers = [str(k) for k in range(len(classes))]
-    for known in (classes, numbers):
-        if set(given) <= set(known):
-            return np.array([known.index(label) for label in given], dtype=np.int64), None
+    if set(given) <= set(classes):
+        return np.array([classes.index(label) for label in given], dtype=np.int64), None
+    # 1, 1.0 and "1" are one class; a class may be named 1.0, too.
+    numbers = [whole_number_in(label) for label in given]
+    named: list[int | None] = [whole_number_in(name) for name in classes]
+    for known in (named, [*range(len(classes))]):
+        if None not in numbers and set(numbers) <= set(known) and len(set(known)) == len(known):
+            return np.array([known.index(number) for number in numbers], dtype=np.int64), None
     bad = next(label for label in given if label not in classes)
     raise DataError(
         f"label {bad!r} is none of the classes {', '.join(classes)}, nor are all labels numbers from 0 to "

@@ -148,6 +148,7 @@ def the_network(found: Found) -> Section:
                 "Everything below speaks of the numbers before it, the scores."
             )
         )
+    blocks += [Note(sentence) for sentence in of.network.notes]
     rows = tuple(
         (
             item.name,
