@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from polyfold import core
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.certificate import Certificate, Check
+from polyfold.atlas.certificate import CHANGED, Certificate, Check, sealed
+from polyfold.atlas.digest import arrays_digest
 from polyfold.atlas.patterns import order_by_gate, pack
 from polyfold.atlas.problem import core_problem
 from polyfold.engine.exact_proof import ExactProof, Fault, Kind
@@ -25,6 +26,8 @@ Ids = npt.NDArray[np.int64]
 _MOST_WRONG = 16
 # So many of them are spelt out.
 _MOST_NAMED = 4
+
+SEEN = "every cell was looked at"
 
 _QUESTIONS: dict[Kind, str] = {
     "witness": "every cell exists: its witness is proved to lie inside",
@@ -67,8 +70,19 @@ def certify(
     if all(check.passed for check in checks):
         with reporter(progress) as report:
             checks += _prove_cells(atlas, workers, report, max_seconds)
-    passed = all(check.passed for check in checks)
-    return replace(atlas.certificate, level="certified" if passed else "counted", checks=tuple(checks))
+    return _outcome(atlas, tuple(checks))
+
+
+def _outcome(atlas: Atlas, checks: tuple[Check, ...]) -> Certificate:
+    """The certificate of a proof, or of what is missing from it. What was proved is complete, whoever made it."""
+    if all(check.passed for check in checks):
+        proved = replace(atlas.certificate, level="certified", complete=True, stopped_by=None, checks=checks)
+        return sealed(proved, atlas.program, arrays_digest(atlas))
+    failed = replace(atlas.certificate, level="counted", checks=checks)
+    if any(not check.passed and check.name != SEEN for check in checks):
+        # A cell that is not one, or a way that leads nowhere: then the list is not all of the cells either.
+        return replace(failed, complete=False, stopped_by=failed.stopped_by or CHANGED, seal=None)
+    return sealed(failed, atlas.program, arrays_digest(atlas))
 
 
 def check_digests(atlas: Atlas) -> Check:
@@ -89,13 +103,13 @@ def check_digests(atlas: Atlas) -> Check:
 
 
 def check_whole(atlas: Atlas) -> Check:
-    """There is a cell to start from, and the engine says that it came to its end."""
+    """There is a cell to start from, and no limit stopped the engine."""
     detail = how_many(len(atlas), "cell")
     if not len(atlas):
         detail = "no cell at all"
-    elif not atlas.complete:
+    elif atlas.certificate.cut_short:
         detail = f"incomplete, stopped by {atlas.certificate.stopped_by}: cells are missing, pf.resume finds them"
-    return Check("the engine came to its end", atlas.complete and len(atlas) > 0, detail)
+    return Check("the engine came to its end", not atlas.certificate.cut_short and len(atlas) > 0, detail)
 
 
 def check_patterns(atlas: Atlas) -> Check:
@@ -130,7 +144,7 @@ def _prove_cells(atlas: Atlas, threads: int, report: Progress, max_seconds: floa
 
 def _stopped(max_seconds: float | None, unseen: int) -> Check:
     text = f"max_seconds={max_seconds:g} were over before {how_many(unseen, 'cell')} could be proved or refuted"
-    return Check("every cell was looked at", False, text)
+    return Check(SEEN, False, text)
 
 
 def _answer(question: str, faults: list[Fault], done: str) -> Check:

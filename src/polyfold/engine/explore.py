@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.atlas.atlas import DOMAIN_BOUNDARY, UNEXPLORED, Atlas
+from polyfold.atlas.atlas import DOMAIN_BOUNDARY, UNEXPLORED, Atlas, atlas_found
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain, slice_of
 from polyfold.atlas.domain import box as box_of
@@ -264,9 +264,7 @@ class _Search:
         walls = [walls for cell in cells for walls in cell.walls]
         program, domain = self.cells.program, self.cells.domain
         patterns = np.frombuffer(b"".join(self.looked_at), dtype=np.uint8)
-        atlas = Atlas(
-            program=program,
-            domain=domain,
+        fields = dict(
             patterns=patterns.reshape(len(cells), (program.gates + 7) // 8).copy(),
             witnesses=np.array([cell.witness.point for cell in cells]).reshape(len(cells), domain.dim),
             bounded=np.array([cell.bounded for cell in cells], dtype=bool),
@@ -280,20 +278,20 @@ class _Search:
                 for k, cell in enumerate(cells)
                 if cell.witness.exact is not None
             },
-            certificate=Certificate(
-                level="counted",
-                complete=complete,
-                method=METHOD.format(how=_HOW[order]),
-                seconds=seconds,
-                threads=1,
-                network_digest=program.digest,
-                domain_digest=domain.digest,
-                stopped_by=None if complete else reason,
-            ),
         )
-        certificate = quick_checks(atlas).certificate
+        certificate = Certificate(
+            level="counted",
+            complete=complete,
+            method=METHOD.format(how=_HOW[order]),
+            seconds=seconds,
+            threads=1,
+            network_digest=program.digest,
+            domain_digest=domain.digest,
+            stopped_by=None if complete else reason,
+        )
+        atlas = quick_checks(atlas_found(program, domain, certificate, fields))
         decided = Check("every facet was decided", not undecided, f"{undecided:,} cells have walls left undecided")
-        return atlas.with_certificate(replace(certificate, checks=(*certificate.checks, decided)))
+        return atlas.with_certificate(replace(atlas.certificate, checks=(*atlas.certificate.checks, decided)))
 
     def _neighbours(self, cells: list[_LookedAt]) -> npt.NDArray[np.int32]:
         """Cell numbers behind all facets. A cell with undecided walls may lack the facet that leads back."""
