@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +34,11 @@ _QUESTIONS: dict[Kind, str] = {
     "witness": "every cell exists: its witness is proved to lie inside",
     "facets": "the facets listed are all facets of their cells",
     "neighbour": "behind every facet lies the cell listed, or the domain's boundary",
+    "bounded": "cells are marked as bounded where they are, and only there",
 }
+
+# What the core says of a cell that floats prove.
+_BOUNDED, _UNBOUNDED = 1, 2
 
 
 def certify(
@@ -47,7 +52,7 @@ def certify(
 
     The proof looks at the network's coefficients, the domain, and the atlas's patterns, witnesses and facets, cell by
     cell: the witness lies strictly inside; the listed facets are facets, and all of them; behind each one lies the cell
-    listed or the domain's boundary. Then the cells fill the domain, for it is connected and no way leads out of them.
+    listed or the domain's boundary; the cell is bounded if it is marked so, and only then. Then the cells fill the domain, for it is connected and no way leads out of them.
     Floats with error bounds prove most cells, exact arithmetic the others: degenerate ones and very thin ones.
 
     Returns the certificate with level "certified". If something could not be proved the level is "counted", and the
@@ -131,7 +136,9 @@ def _prove_cells(atlas: Atlas, threads: int, report: Progress, max_seconds: floa
     if proved is None:
         return [_stopped(max_seconds, len(atlas))]
     left = np.flatnonzero(proved == 0)
-    exactly = _by_integers(atlas, left, report, ends)
+    # Of some cells floats prove all but whether they have an end, or that it is not as marked.
+    ends_unclear = np.flatnonzero((proved != 0) & (proved != np.where(atlas.bounded, _BOUNDED, _UNBOUNDED)))
+    exactly = _by_integers(atlas, left, ends_unclear, report, ends)
     done = f"{how_many(len(atlas) - len(left), 'cell')} in floats, {exactly.proved:,} in exact arithmetic"
     answers = [
         _answer(question, [fault for fault in exactly.faults if fault.kind == kind], done)
@@ -183,25 +190,31 @@ def _by_floats(atlas: Atlas, threads: int, report: Progress, max_seconds: float 
 
 @dataclass(frozen=True)
 class _Exactly:
-    """What exact arithmetic found wrong with cells, how many of them it proved, how many it had no time for."""
+    """What exact arithmetic found wrong with cells, how many it proved all of, how many it had no time for."""
 
     faults: list[Fault]
     proved: int
     unseen: int
 
 
-def _by_integers(atlas: Atlas, cells: Ids, report: Progress, ends: float) -> _Exactly:
+def _by_integers(atlas: Atlas, cells: Ids, ends_unclear: Ids, report: Progress, ends: float) -> _Exactly:
+    """All of `cells`, and of `ends_unclear` whether they are bounded."""
     exact = ExactProof(atlas)
     faults: list[Fault] = []
-    wrong = proved = 0
-    for cell in _in_order(atlas, cells):
+    wrong = seen = proved = 0
+    questions = chain(
+        ((cell, exact.faults) for cell in _in_order(atlas, cells)),
+        ((cell, exact.bounded_faults) for cell in _in_order(atlas, ends_unclear)),
+    )
+    for cell, question in questions:
         if time.perf_counter() > ends:
-            return _Exactly(faults, proved, len(cells) - proved - wrong)
-        report(len(atlas) - len(cells) + proved)
-        found = exact.faults(cell)
+            return _Exactly(faults, proved, len(cells) + len(ends_unclear) - seen)
+        report(len(atlas) - len(cells) - len(ends_unclear) + seen)
+        found = question(cell)
         faults += found
         wrong += bool(found)
-        proved += not found
+        seen += 1
+        proved += not found and seen <= len(cells)
         if wrong == _MOST_WRONG:
             break
     return _Exactly(faults, proved, 0)
