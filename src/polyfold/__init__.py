@@ -115,7 +115,7 @@ if TYPE_CHECKING:
     from polyfold.engine.explore import explore
     from polyfold.engine.resume import resume
     from polyfold.engine.unfold import unfold
-    from polyfold.errors import PolyfoldError
+    from polyfold.errors import PolyfoldError, UnknownError
     from polyfold.network.graph import Network
     from polyfold.network.load import load
     from polyfold.program.program import Program
@@ -191,6 +191,7 @@ __all__ = [
     "TransferTable",
     "Truncation",
     "TruncationMap",
+    "UnknownError",
     "barycentric",
     "betti",
     "boundary_complex",
@@ -387,7 +388,7 @@ _PLACES = {
     "engine.explore": ("explore",),
     "engine.resume": ("resume",),
     "engine.unfold": ("unfold",),
-    "errors": ("PolyfoldError",),
+    "errors": ("PolyfoldError", "UnknownError"),
     "network.graph": ("Network",),
     "network.load": ("load",),
     "program.program": ("Program",),

@@ -28,7 +28,7 @@ def test_products_that_only_round_to_the_same_are_not_said_to_be_equal():
     network, product = two_linear_layers(3.0, 0.1), [([[rounded]], [0.0])]
     positive = pf.box(0, 1)
     result = pf.equivalent(network, product, positive)
-    assert result.verdict == "unknown" and not result and result.rounded
+    assert result.verdict == "unknown" and result.truth() is None and result.rounded
     assert "rounding" in result.stopped_by and result.upper == np.inf and result.certificate is None
     assert result.to_json()["rounded"] is True
     within = pf.equivalent(network, product, positive, tolerance=1e-12)

@@ -19,6 +19,7 @@ from polyfold.engine.feasible import Feasibility, Status, feasibility
 from polyfold.engine.validity import Validity, check_rows_fit
 from polyfold.errors import ShapeError, how_many
 from polyfold.network.html_table import InNotebooks
+from polyfold.network.truth import YesOrNo
 from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
@@ -28,8 +29,11 @@ Signs = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PatternMap(InNotebooks):
-    """The affine map x -> A x + c that a network would have where its gates are on and off as `signs` says."""
+class PatternMap(YesOrNo, InNotebooks):
+    """The affine map x -> A x + c that a network would have where its gates are on and off as `signs` says.
+
+    As a truth value it says whether any input in the domain has the pattern; "undecided" raises UnknownError.
+    """
 
     program: Program
     domain: Domain
@@ -41,6 +45,12 @@ class PatternMap(InNotebooks):
         return (
             f"PatternMap: {how_many(self.A.shape[1], 'input')} to {how_many(self.A.shape[0], 'output')}, {self.status}"
         )
+
+    def truth(self) -> bool | None:
+        return self.feasible
+
+    def ask_instead(self) -> str:
+        return "look at its status; the map itself, A and c, is known all the same"
 
     @property
     def feasible(self) -> bool | None:

@@ -14,11 +14,16 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from polyfold.network.html_table import InNotebooks
+from polyfold.network.truth import YesOrNo
 from polyfold.program.program import Program
 
 Level = Literal["counted", "checked", "certified"]
 
 THE_NETWORK = "the network"
+
+# The names of two checks: one that fails where a proof was not ended, and one of certificates that belong elsewhere.
+SEEN = "every cell was looked at"
+OF_THESE_ARRAYS = "the certificate speaks of these arrays"
 
 # What `stopped_by` says of an atlas whose certificate was made for something else.
 CHANGED = "a change of its arrays"
@@ -60,7 +65,7 @@ class Seal:
 
 
 @dataclass(frozen=True)
-class Certificate(InNotebooks):
+class Certificate(YesOrNo, InNotebooks):
     """What is known about an atlas.
 
     `level` is "counted" (the engine finished or was stopped, and nothing more is known), "checked" (and every check
@@ -72,6 +77,10 @@ class Certificate(InNotebooks):
 
     `seal` ties the claims to the arrays of one atlas. Without it, or with that of another atlas, an atlas that is given
     this certificate keeps nothing of it but "counted".
+
+    As a truth value it is True if the atlas was checked or certified here, of the network itself, and False if a check
+    failed. Anything else raises UnknownError: a run or a proof that was cut short, a level that only a file knows of,
+    or one of a neighbour of the network.
     """
 
     level: Level
@@ -96,6 +105,14 @@ class Certificate(InNotebooks):
             whole = f"incomplete (stopped by {self.stopped_by})"
         failed = "".join(f", CHECK FAILED: {check.name}" for check in self.failed_checks)
         return f"{self.standing}, {whole}{failed}, {self.method}, {self.seconds:.3g} s"
+
+    def truth(self) -> bool | None:
+        if any(check.name != SEEN for check in self.failed_checks):
+            return False
+        return True if self.level != "counted" and not self.recorded and self.of == THE_NETWORK else None
+
+    def ask_instead(self) -> str:
+        return "look at its level, its checks and what stopped it"
 
     @property
     def standing(self) -> str:
@@ -167,9 +184,6 @@ def believed(
     said = f"{certificate.standing}{', complete' if certificate.complete else ''}"
     doubt = Check(OF_THESE_ARRAYS, False, f"it said {said!r}, but {reason}")
     return replace(unclaimed(certificate), checks=(doubt,), stopped_by=CHANGED, recorded=False)
-
-
-OF_THESE_ARRAYS = "the certificate speaks of these arrays"
 
 
 def _doubt(

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from polyfold import core
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.certificate import CHANGED, Certificate, Check, sealed
+from polyfold.atlas.certificate import CHANGED, SEEN, Certificate, Check, sealed
 from polyfold.atlas.digest import arrays_digest
 from polyfold.atlas.patterns import order_by_gate, pack
 from polyfold.atlas.problem import core_problem
@@ -27,8 +27,6 @@ Ids = npt.NDArray[np.int64]
 _MOST_WRONG = 16
 # So many of them are spelt out.
 _MOST_NAMED = 4
-
-SEEN = "every cell was looked at"
 
 _QUESTIONS: dict[Kind, str] = {
     "witness": "every cell exists: its witness is proved to lie inside",

@@ -69,8 +69,8 @@ def equivalent(
     """Decide whether two networks are the same function on a domain, or differ nowhere by more than a tolerance.
 
     The functions are those that the networks' float weights define in real arithmetic. "equal" and "different" are
-    proved. The result is true only if they are equal; "unknown", which a time limit can lead to, counts as false, so
-    look at `verdict` where that matters.
+    proved. The result is true if they are equal and false if they differ. "unknown", which a time limit can lead to, is
+    neither: as a truth value it raises UnknownError, so look at `verdict` where there may be too little time.
 
     Parameters
     ----------

@@ -15,6 +15,7 @@ from flint import fmpq
 from polyfold.atlas.certificate import Certificate
 from polyfold.errors import PolyfoldError
 from polyfold.network.html_table import InNotebooks
+from polyfold.network.truth import YesOrNo
 
 Verdict = Literal["equal", "different", "unknown"]
 # A number that is proved, or infinity.
@@ -61,11 +62,11 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Equivalence(InNotebooks):
+class Equivalence(YesOrNo, InNotebooks):
     """Whether two networks are the same function on a domain, up to a tolerance.
 
-    `verdict` is "equal" (proved), "different" (proved, by `point`) or "unknown". As a truth value it is True only if
-    the networks are proved to be equal: ask for the verdict where "different" and "unknown" are not the same to you.
+    `verdict` is "equal" (proved), "different" (proved, by `point`) or "unknown". As a truth value, "unknown" raises
+    UnknownError.
     `by_output` says for every output what is known about the largest difference; `max_difference`, `upper` and `point`
     are those of all outputs together. `certificate` says what a proof of equality or of the exact maximum rests on;
     there is none where a single point decides. `rounded`: the programs that were compared may differ from the networks
@@ -81,15 +82,18 @@ class Equivalence(InNotebooks):
     seconds: float
     rounded: bool = False
 
-    def __bool__(self) -> bool:
-        return self.verdict == "equal"
+    def truth(self) -> bool | None:
+        return None if self.verdict == "unknown" else self.verdict == "equal"
+
+    def ask_instead(self) -> str:
+        return "look at its verdict, give it more time (max_seconds), or allow a tolerance"
 
     def __repr__(self) -> str:
         within = f" within {in_digits(self.tolerance)}" if self.tolerance else ""
         said = {
             "equal": f"EQUAL{within}, proved",
             "different": f"DIFFERENT{within}, proved",
-            "unknown": f"UNKNOWN whether they are equal{within} (which counts as False)",
+            "unknown": f"UNKNOWN whether they are equal{within}",
         }[self.verdict]
         stopped = f"; stopped by {self.stopped_by}" if self.stopped_by else ""
         return f"Equivalence: {said}; largest difference {self.worst}; {self.method}{stopped}; {self.seconds:.3g} s"

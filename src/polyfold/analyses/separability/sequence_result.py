@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.network.html_table import InNotebooks
+from polyfold.network.truth import YesOrNo
 
 Array = npt.NDArray[np.float64]
 Status = Literal["separable", "not separable", "undecided"]
@@ -89,13 +90,15 @@ class DeadEnd:
 
 
 @dataclass(frozen=True, eq=False)
-class SequentialSeparability(InNotebooks):
+class SequentialSeparability(YesOrNo, InNotebooks):
     """Whether classes can be cut off one after the other by hyperplanes.
 
     status: "separable" has `steps` in the order in which they are done; "not separable" has `dead_ends`, which prove
         that no order works; "undecided" says in `reason` what stopped the search.
     centre: the mean of the classes' means (or the point given), rounded.
     programs: how many pairs of sets were tried.
+
+    As a truth value, "undecided" raises UnknownError.
     """
 
     status: Status
@@ -105,6 +108,12 @@ class SequentialSeparability(InNotebooks):
     dead_ends: tuple[DeadEnd, ...]
     programs: int
     reason: str
+
+    def truth(self) -> bool | None:
+        return None if self.status == "undecided" else self.status == "separable"
+
+    def ask_instead(self) -> str:
+        return "look at its status and reason, or give it more time (max_seconds)"
 
     @property
     def order(self) -> tuple[Hashable, ...]:
