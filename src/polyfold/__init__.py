@@ -107,6 +107,7 @@ if TYPE_CHECKING:
     from polyfold.atlas.cell import Cell
     from polyfold.atlas.certificate import Certificate
     from polyfold.atlas.domain import Domain, box, line, plane, polytope, slice_of
+    from polyfold.atlas.evidence import Evidence
     from polyfold.atlas.storage import open_atlas as open
     from polyfold.engine.blocks import Block, unfold_in_blocks
     from polyfold.engine.certify import certify
@@ -153,6 +154,7 @@ __all__ = [
     "Edit",
     "Equivalence",
     "Estimate",
+    "Evidence",
     "Extremum",
     "FaceComplex",
     "FacetJumps",
@@ -380,6 +382,7 @@ _PLACES = {
     "atlas.cell": ("Cell",),
     "atlas.certificate": ("Certificate",),
     "atlas.domain": ("Domain", "box", "line", "plane", "polytope", "slice_of"),
+    "atlas.evidence": ("Evidence",),
     "atlas.storage": ("open_atlas as open",),
     "engine.blocks": ("Block", "unfold_in_blocks"),
     "engine.certify": ("certify",),

@@ -35,7 +35,9 @@ def test_separability(question):
 def test_equivalence():
     assert pf.equivalent(ABSOLUTE, ABSOLUTE)
     assert not pf.equivalent(ABSOLUTE, [*ABSOLUTE[:1], ([[1.0, 2.0]], [0.0])])
-    unknown = Equivalence("unknown", pf.equivalent(ABSOLUTE, ABSOLUTE).tolerance, (Difference(0, 1),), "", None, "t", 0.0)
+    unknown = Equivalence(
+        "unknown", pf.equivalent(ABSOLUTE, ABSOLUTE).tolerance, (Difference(0, 1),), "", None, "t", 0.0
+    )
     assert "UNKNOWN" in raises(unknown) and "counts as False" not in repr(unknown)
 
 

@@ -130,7 +130,9 @@ def _header(atlas: Atlas) -> dict[str, Any]:
     # Digested anew: somebody may have forced an array to be written to.
     digest = arrays_digest(atlas)
     certificate = believed(atlas.certificate, program.digest, domain.digest, lambda: digest)
-    stored = {item.name: getattr(certificate, item.name) for item in fields(certificate) if item.name not in _NOT_STORED}
+    stored = {
+        item.name: getattr(certificate, item.name) for item in fields(certificate) if item.name not in _NOT_STORED
+    }
     return {
         "version": SCHEMA_VERSION,
         "cells": len(atlas),

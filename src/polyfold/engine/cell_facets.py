@@ -22,7 +22,7 @@ from polyfold.engine.facet_programs import CellPrograms
 from polyfold.engine.facet_proof import FloatProofs
 from polyfold.engine.validity import Validity, Walls, wall_name
 from polyfold.errors import how_many
-from polyfold.exact.rational import rational
+from polyfold.exact.rational import fraction, rational
 from polyfold.exact.tolerances import RECESSION
 from polyfold.program.program import Program
 
@@ -55,6 +55,11 @@ class Witness:
     @property
     def rational(self) -> tuple[fmpq, ...]:
         return self.exact if self.exact is not None else tuple(rational(x) for x in self.point.tolist())
+
+    @property
+    def fractions(self) -> tuple[Fraction, ...]:
+        """The point that was proved, exactly."""
+        return tuple(fraction(x) for x in self.rational)
 
 
 @dataclass(frozen=True, eq=False)

@@ -50,7 +50,8 @@ def certify(
 
     The proof looks at the network's coefficients, the domain, and the atlas's patterns, witnesses and facets, cell by
     cell: the witness lies strictly inside; the listed facets are facets, and all of them; behind each one lies the cell
-    listed or the domain's boundary; the cell is bounded if it is marked so, and only then. Then the cells fill the domain, for it is connected and no way leads out of them.
+    listed or the domain's boundary; the cell is bounded if it is marked so, and only then. Then the cells fill the
+    domain, for it is connected and no way leads out of them.
     Floats with error bounds prove most cells, exact arithmetic the others: degenerate ones and very thin ones.
 
     Returns the certificate with level "certified". If something could not be proved the level is "counted", and the
@@ -199,20 +200,19 @@ def _by_integers(atlas: Atlas, cells: Ids, ends_unclear: Ids, report: Progress, 
     """All of `cells`, and of `ends_unclear` whether they are bounded."""
     exact = ExactProof(atlas)
     faults: list[Fault] = []
-    wrong = seen = proved = 0
+    wrong = proved = 0
     questions = chain(
         ((cell, exact.faults) for cell in _in_order(atlas, cells)),
         ((cell, exact.bounded_faults) for cell in _in_order(atlas, ends_unclear)),
     )
-    for cell, question in questions:
+    for seen, (cell, question) in enumerate(questions):
         if time.perf_counter() > ends:
             return _Exactly(faults, proved, len(cells) + len(ends_unclear) - seen)
         report(len(atlas) - len(cells) - len(ends_unclear) + seen)
         found = question(cell)
         faults += found
         wrong += bool(found)
-        seen += 1
-        proved += not found and seen <= len(cells)
+        proved += not found and seen < len(cells)
         if wrong == _MOST_WRONG:
             break
     return _Exactly(faults, proved, 0)

@@ -264,21 +264,21 @@ class _Search:
         walls = [walls for cell in cells for walls in cell.walls]
         program, domain = self.cells.program, self.cells.domain
         patterns = np.frombuffer(b"".join(self.looked_at), dtype=np.uint8)
-        fields = dict(
-            patterns=patterns.reshape(len(cells), (program.gates + 7) // 8).copy(),
-            witnesses=np.array([cell.witness.point for cell in cells]).reshape(len(cells), domain.dim),
-            bounded=np.array([cell.bounded for cell in cells], dtype=bool),
-            facet_start=np.cumsum([0, *(len(cell.walls) for cell in cells)]),
-            facet_wall=np.array([first for first, *_ in walls], dtype=np.int32),
-            neighbour=neighbour,
-            shared_facet=np.repeat(np.arange(len(walls)), [len(several) - 1 for several in walls]),
-            shared_wall=np.array([wall for _, *more in walls for wall in more], dtype=np.int32),
-            exact_witnesses={
+        fields = {
+            "patterns": patterns.reshape(len(cells), (program.gates + 7) // 8).copy(),
+            "witnesses": np.array([cell.witness.point for cell in cells]).reshape(len(cells), domain.dim),
+            "bounded": np.array([cell.bounded for cell in cells], dtype=bool),
+            "facet_start": np.cumsum([0, *(len(cell.walls) for cell in cells)]),
+            "facet_wall": np.array([first for first, *_ in walls], dtype=np.int32),
+            "neighbour": neighbour,
+            "shared_facet": np.repeat(np.arange(len(walls)), [len(several) - 1 for several in walls]),
+            "shared_wall": np.array([wall for _, *more in walls for wall in more], dtype=np.int32),
+            "exact_witnesses": {
                 k: tuple(Fraction(int(x.p), int(x.q)) for x in cell.witness.exact)
                 for k, cell in enumerate(cells)
                 if cell.witness.exact is not None
             },
-        )
+        }
         certificate = Certificate(
             level="counted",
             complete=complete,

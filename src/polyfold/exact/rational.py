@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq, fmpq_mat
@@ -26,6 +28,15 @@ def as_float(value: fmpq) -> float:
         return int(value.p) / int(value.q)
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
+
+
+def fraction(value: fmpq) -> Fraction:
+    """The same number for somebody who has Python only.
+
+    >>> fraction(fmpq(3, 4))
+    Fraction(3, 4)
+    """
+    return Fraction(int(value.p), int(value.q))
 
 
 def rational_matrix(matrix: npt.NDArray[np.float64]) -> fmpq_mat:

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.shallow.exactly import ExactPieces, ExactValue, value_at
 from polyfold.atlas.domain import Domain
+from polyfold.atlas.evidence import Evidence
 from polyfold.atlas.location import contains, parameter_rows
 from polyfold.errors import DomainError, PolyfoldError, how_many
 from polyfold.exact.rounding import relative
@@ -67,6 +68,7 @@ class Shallow(InNotebooks):
     frozen       (p,) bool            whether fine-tuning leaves a piece's map alone
     sides        (facets, 3)          facets between pieces: the hyperplane, the piece on its side H x <= c, the other;
                                       None if that is not known, because pieces were given with a tolerance
+    evidence                          what is known of the atlas that the pieces are those of; None if they were given
     """
 
     domain: Domain
@@ -81,6 +83,7 @@ class Shallow(InNotebooks):
     frozen: Flags
     sides: Ids | None
     exact: ExactPieces = field(repr=False)
+    evidence: Evidence | None = None
 
     def __post_init__(self) -> None:
         finite = np.isfinite(self.alpha).all(axis=(1, 2)) & np.isfinite(self.beta).all(axis=1)
@@ -100,6 +103,7 @@ class Shallow(InNotebooks):
         return (
             f"Shallow: {how_many(len(self), 'piece')} between {how_many(len(self.c), 'hyperplane')}, "
             f"{self.inputs} -> {self.outputs}; widths {self.widths}"
+            + ("" if self.evidence is None else f"; {self.evidence}")
         )
 
     @property

@@ -18,6 +18,7 @@ from polyfold.analyses.bounded_maps import bounded_maps
 from polyfold.analyses.regions import Regions
 from polyfold.analyses.statistics.asked import an_atlas, cells_asked_for, finite
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import Evidence, evidence_of
 from polyfold.atlas.maps import in_chunks
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.exact.rounding import relative
@@ -33,7 +34,8 @@ class Lipschitz(InNotebooks):
     """A Lipschitz constant: ||f(u) - f(v)||_p <= value ||u - v||_p for all u and v, and for no smaller value.
 
     `value` is right up to `error`, a bound on all roundings. `of_cells[i]` is the constant on cell `ids[i]` alone.
-    `cells` are those where `value` is attained, as far as roundings can tell.
+    `cells` are those where `value` is attained, as far as roundings can tell. `evidence` says what is known of the
+    atlas: the constant is proved, up to `error`, if that is.
     """
 
     value: float
@@ -42,6 +44,7 @@ class Lipschitz(InNotebooks):
     cells: Ids
     ids: Ids
     of_cells: Array
+    evidence: Evidence
 
     def of_regions(self, regions: Regions) -> Array:
         """The constant on each linear region alone."""
@@ -53,7 +56,8 @@ class Lipschitz(InNotebooks):
         return self.of_cells[np.argsort(self.ids)][regions.first_cell]
 
     def __repr__(self) -> str:
-        return f"Lipschitz: {self.value:g} for p = {self.p:g}, attained in {how_many(len(self.cells), 'cell')}"
+        attained = how_many(len(self.cells), "cell")
+        return f"Lipschitz: {self.value:g} for p = {self.p:g}, attained in {attained}; {self.evidence}"
 
 
 def lipschitz(atlas: Atlas, p: float = 2, cells: Any = None) -> Lipschitz:
@@ -89,7 +93,7 @@ def lipschitz(atlas: Atlas, p: float = 2, cells: Any = None) -> Lipschitz:
     # The largest true norm lies between the largest of all lower bounds and the largest of all upper ones.
     error = max(float((norms + errors).max()) - value, value - float((norms - errors).max()))
     attained = ids[norms + errors >= (norms - errors).max()]
-    return Lipschitz(value, order, error, attained, ids, norms)
+    return Lipschitz(value, order, error, attained, ids, norms, evidence_of(atlas))
 
 
 def _order(p: float, outputs: int) -> float:

@@ -22,8 +22,9 @@ class Identifiability(YesOrNo, InNotebooks):
 
     `steps`: what R1 and R2 would take away, if anything. `pair`: two neurons on one wall, if there are some (condition
     i). `subset`: neurons that can be flipped together without anything else changing but biases, if there are some
-    (condition ii); with a linear path from the input, any neuron can be flipped by itself. `reason` says it in words. As a truth value,
-    "unknown" raises UnknownError.
+    (condition ii); with a linear path from the input, any neuron can be flipped by itself. `reason` says it in words.
+
+    As a truth value, "unknown" raises UnknownError.
     """
 
     verdict: Literal["yes", "no", "unknown"]
