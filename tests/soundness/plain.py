@@ -11,6 +11,7 @@ from itertools import pairwise
 
 Layers = list[tuple[list[list[float]], list[float]]]
 Form = tuple[list[Fraction], Fraction]
+Inequality = tuple[list[Fraction], Fraction, bool]
 
 
 def random_layers(rng, *widths: int, lattice: bool = False) -> Layers:
