@@ -275,3 +275,10 @@ def test_a_rounded_program_is_not_certified_as_the_network():
     assert "neighbour" in pf.maximum(atlas).evidence.to_json()["of"]
     with pytest.raises(pf.UnknownError):
         bool(certificate)
+
+
+def test_an_edited_network_is_not_that_of_the_atlas(atlas):
+    shallow = pf.shallow(atlas)
+    assert shallow.evidence.proved and pf.canonical(atlas).shallow().evidence.proved
+    assert pf.edit(shallow, [0], freeze=True).network.evidence.proved
+    assert pf.edit(shallow, [0], map=([[0.0, 0.0]], [0.0])).network.evidence is None

@@ -68,7 +68,7 @@ class Shallow(InNotebooks):
     frozen       (p,) bool            whether fine-tuning leaves a piece's map alone
     sides        (facets, 3)          facets between pieces: the hyperplane, the piece on its side H x <= c, the other;
                                       None if that is not known, because pieces were given with a tolerance
-    evidence                          what is known of the atlas that the pieces are those of; None if they were given
+    evidence                          what is known of the atlas that the pieces come from; None if given or edited
     """
 
     domain: Domain
