@@ -77,7 +77,7 @@ if TYPE_CHECKING:
     from polyfold.analyses.shallow.from_pieces import from_pieces
     from polyfold.analyses.shallow.network import Shallow
     from polyfold.analyses.shapley.explain import shapley
-    from polyfold.analyses.shapley.result import Shapley
+    from polyfold.analyses.shapley.result import LocalShapley, Shapley
     from polyfold.analyses.stability.decide import stability
     from polyfold.analyses.stability.result import Stability
     from polyfold.analyses.statistics.class_areas import ClassAreas, class_areas
@@ -166,6 +166,7 @@ __all__ = [
     "Irreducible",
     "Lipschitz",
     "LocalMaps",
+    "LocalShapley",
     "MapDrift",
     "MapMatrices",
     "Match",
@@ -352,7 +353,7 @@ _PLACES = {
     "analyses.shallow.from_pieces": ("from_pieces",),
     "analyses.shallow.network": ("Shallow",),
     "analyses.shapley.explain": ("shapley",),
-    "analyses.shapley.result": ("Shapley",),
+    "analyses.shapley.result": ("LocalShapley", "Shapley"),
     "analyses.stability.decide": ("stability",),
     "analyses.stability.result": ("Stability",),
     "analyses.statistics.class_areas": ("ClassAreas", "class_areas"),

@@ -51,8 +51,8 @@ def adds_up(found: pf.Shapley, network: pf.Network, X: Any) -> None:
 
 def test_diabetes(diabetes: tuple[pf.Network, Any]) -> None:
     network, X = diabetes
-    adds_up(pf.shapley(network, X, background=X), network, X)
-    adds_up(pf.shapley(network, X, means=X.mean(axis=0)), network, X)
+    adds_up(pf.shapley(network, X, background=X, scope="cell", empty="all"), network, X)
+    adds_up(pf.shapley(network, X, means=X.mean(axis=0), scope="cell"), network, X)
     baseline = pf.shapley(network, X, background=X.mean(axis=0), scope="baseline")
     adds_up(baseline, network, X)
     averaged = pf.shapley(network, X, background=X[:5], scope="interventional")
@@ -62,10 +62,10 @@ def test_diabetes(diabetes: tuple[pf.Network, Any]) -> None:
 
 def test_breast_cancer(cancer: tuple[pf.Network, Any]) -> None:
     network, X = cancer
-    found = pf.shapley(network, X, background=X)
+    found = pf.shapley(network, X, background=X, scope="cell", empty="all")
     adds_up(found, network, X)
-    assert found.local is not None and (found.local.points > 0).all() and len(X) == 569
-    adds_up(pf.shapley(network, X, background=X[:50], empty="all"), network, X)
+    assert np.array_equal(found.local.points == 0, found.local.continued) and len(X) == 569
+    adds_up(pf.shapley(network, X, background=X[:50], scope="cell", empty="all"), network, X)
     # Thirty features are too many for all coalitions: an estimate, which adds up too.
     estimated = pf.shapley(network, X, background=X.mean(axis=0), scope="baseline", estimate=20)
     adds_up(estimated, network, X)

@@ -31,6 +31,13 @@ def two_outputs() -> pf.Shapley:
     return pf.shapley(layers_of(rng, 3, 5, 2), X, background=X)
 
 
+@pytest.fixture(scope="module")
+def of_cells() -> pf.LocalShapley:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(6, 3))
+    return pf.shapley(layers_of(rng, 3, 5, 2), X, background=X, scope="cell", empty="all")
+
+
 @pytest.fixture
 def pyplot() -> Iterator[Any]:
     matplotlib = pytest.importorskip("matplotlib")
@@ -93,14 +100,26 @@ def test_plots_that_are_none(two_outputs: pf.Shapley, one_output: pf.Shapley) ->
         two_outputs.plot("waterfall", output=0, row=9)
 
 
-def test_data_frames(one_output: pf.Shapley, two_outputs: pf.Shapley) -> None:
+def test_values_of_cells_are_not_drawn_as_shap_values(of_cells: pf.LocalShapley) -> None:
+    assert not hasattr(of_cells, "to_shap") and not hasattr(of_cells, "plot")
+    with pytest.raises(
+        PolyfoldError, match="kind='beeswarm' cannot be drawn of this LocalShapley: use one of 'shares'"
+    ):
+        pf.plot(of_cells, kind="beeswarm", output=0)
+    figure = pf.plot(of_cells, output=1)
+    assert np.array_equal(figure.data[0].y, np.abs(of_cells.values[:, :, 1]).mean(axis=0))
+    assert "not SHAP values" in str(figure.layout.annotations) + str(figure.layout.title)
+
+
+def test_data_frames(one_output: pf.Shapley, two_outputs: pf.Shapley, of_cells: pf.LocalShapley) -> None:
     frame = one_output.to_pandas()
     assert list(frame.columns) == ["base_value", "output_value", *NAMES] and frame.index.name == "input"
     assert np.array_equal(frame[list(NAMES)].to_numpy(), one_output.values[:, :, 0])
     several = two_outputs.to_pandas()
     assert several.index.names == ["input", "output"] and len(several) == 12
     row = several.loc[(4, 1)]
-    assert row["feature 2"] == two_outputs.values[4, 2, 1] and row["cell"] == two_outputs.cells[4]
+    assert row["feature 2"] == two_outputs.values[4, 2, 1] and "cell" not in several.columns
+    assert of_cells.to_pandas().loc[(4, 1)]["cell"] == of_cells.cells[4]
     total = row["base_value"] + sum(row[f"feature {k}"] for k in range(3))
     assert total == pytest.approx(row["output_value"], abs=1e-12)
 

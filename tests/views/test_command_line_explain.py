@@ -96,23 +96,29 @@ def test_it_says_what_python_says(run, data, background):
     rows = json.loads(out)["rows"]
     np.testing.assert_allclose([row["values"] for row in rows], expected.values, rtol=0, atol=0)
     np.testing.assert_allclose([row["base_values"] for row in rows], expected.base_values, rtol=0, atol=0)
+    _, out, _ = run("iris", "--data", data, "--background", background, "--scope", "cell", "--json")
+    expected = pf.shapley(iris(), PETALS, background=iris_test()[0], scope="cell")
+    rows = json.loads(out)["rows"]
+    np.testing.assert_allclose([row["values"] for row in rows], expected.values, rtol=0, atol=0)
     assert [row["cell"] for row in rows] == expected.cells.tolist()
-    _, out, _ = run("iris", "--data", data, "--box", 0, 8, "--background", "uniform", "--json")
+    _, out, _ = run("iris", "--data", data, "--box", 0, 8, "--scope", "cell", "--background", "uniform", "--json")
     atlas = pf.unfold(iris(), pf.box(0, 8))
     assert [row["cell"] for row in json.loads(out)["rows"]] == atlas.locate(PETALS).tolist()
 
 
-def test_the_data_is_its_own_background(run, tmp_path):
-    """Rows that are alone in their cells are compared with themselves only; that is said."""
+def test_the_data_is_its_own_background(run, refused, tmp_path):
+    """Within cells a row is left out of its own background; one that is alone there is refused."""
     data = write(tmp_path / "x.csv", [[1.4, 0.2], [1.5, 0.3], [5.0, 1.5]])
     code, out, err = run("iris", "--data", data, "--json")
     facts = json.loads(out)
-    assert code == 0 and adds_up(facts)
-    assert err.startswith("note: 1 of 3 rows are alone in their cells") and err.count("\n") == 1
-    assert [row["background_points"] for row in facts["rows"]] == [2, 2, 1]
-    assert not np.any(facts["rows"][2]["values"]) and np.any(facts["rows"][0]["values"])
-    code, _, err = run("iris", "--data", data, "--background", data, "--json")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, "") and adds_up(facts) and facts["values"] == "SHAP"
+    assert all(np.any(row["values"]) for row in facts["rows"])
+    assert "nothing to compare with" in refused("iris", "--data", data, "--scope", "cell")
+    code, out, err = run("iris", "--data", data, "--scope", "cell", "--empty", "all", "--json")
+    facts = json.loads(out)
+    assert (code, err) == (0, "") and adds_up(facts) and "not SHAP" in facts["values"]
+    assert [row["background_points"] for row in facts["rows"]] == [1, 1, 0]
+    assert [row["continued_beyond_the_cell"] for row in facts["rows"]] == [False, False, True]
 
 
 def test_baseline_takes_one_reference(run, data, tmp_path, refused):
@@ -128,14 +134,17 @@ def test_baseline_takes_one_reference(run, data, tmp_path, refused):
 def test_for_people(run, data, background):
     code, out, err = run("iris", "--data", data, "--background", background)
     assert (code, err) == (0, "")
-    assert out.startswith("Shapley: 6 inputs, 2 features, 3 outputs, scope 'cell'")
+    assert out.startswith("Shapley: 6 inputs, 2 features, 3 outputs, scope 'interventional'")
     assert out.count("base value") == out.count("sum = output") == 6
-    table = out[out.index("row 0, cell") :].splitlines()
+    table = out[out.index("row 0") :].splitlines()
     numbers = {line[:17].strip(): [float(x) for x in line[17:].split()] for line in table[2:6]}
     assert numbers[NAMES[0]][0] == PETALS[0, 0]
     for k in range(3):
         total = numbers["base value"][k] + sum(numbers[name][1 + k] for name in NAMES)
         assert total == pytest.approx(numbers["sum = output"][k], abs=1e-4)
+    code, out, err = run("iris", "--data", data, "--background", background, "--scope", "cell")
+    assert (code, err) == (0, "") and "row 0, cell" in out
+    assert out.startswith("LocalShapley: 6 inputs, 2 features, 3 outputs, of the affine model of each cell (not SHAP")
 
 
 def test_many_rows_and_features_are_cut_short_and_say_so(run, tmp_path):
@@ -150,11 +159,12 @@ def test_many_rows_and_features_are_cut_short_and_say_so(run, tmp_path):
     path = tmp_path / "wide.onnx"
     path.write_bytes(model.SerializeToString())
     data = write(tmp_path / "many.csv", rng.normal(size=(25, 20)))
-    code, out, _ = run(path, "--data", data, "--scope", "cell")
+    local = (path, "--data", data, "--scope", "cell", "--empty", "all")
+    code, out, _ = run(*local)
     assert code == 0
     assert "8 other features" in out and "6 outputs more in --json" in out and "and 5 rows more" in out
     assert "score[0]" in out and "x19" in out
-    _, out, _ = run(path, "--data", data, "--json")
+    _, out, _ = run(*local, "--json")
     facts = json.loads(out)
     assert len(facts["rows"]) == 25 and np.array(facts["rows"][0]["values"]).shape == (20, 9)
     assert facts["features"][:2] == ["x0", "x1"] and facts["outputs"][-1] == "score[8]"
@@ -171,14 +181,15 @@ def test_estimates_say_so(run, data):
 
 
 def test_csv_file(run, data, tmp_path):
-    code, out, _ = run("iris", "--data", data, "--background", "uniform", "--box", 0, 8, "--out", tmp_path / "e.csv")
+    uniform = ("--scope", "cell", "--background", "uniform", "--box", 0, 8)
+    code, out, _ = run("iris", "--data", data, *uniform, "--out", tmp_path / "e.csv")
     assert code == 0 and "written to" in out
     with (tmp_path / "e.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == 6 * 3
     assert list(rows[0]) == ["row", "output", "cell", "base_value", *NAMES, "output_value"]
     atlas = pf.unfold(iris(), pf.box(0, 8))
-    expected = pf.shapley(atlas, PETALS, background="uniform")
+    expected = pf.shapley(atlas, PETALS, background="uniform", scope="cell")
     for number, row in enumerate(rows):
         i, k = divmod(number, 3)
         assert (row["row"], row["output"]) == (str(i), read("iris").outputs[k])
@@ -201,7 +212,7 @@ def test_a_file_that_is_there_is_replaced_only_by_a_whole_one(run, refused, data
     refused("iris", "--data", bad, "--out", target)
     assert target.read_text() == "mine"
     assert run("iris", "--data", data, "--out", target)[0] == 0
-    assert target.read_text().startswith("row,output,cell")
+    assert target.read_text().startswith("row,output,base_value")
 
 
 def test_places_that_cannot_be_written(refused, data, tmp_path):
@@ -259,26 +270,29 @@ def test_unreadable_files(refused, tmp_path):
 
 
 def test_options_that_do_not_fit(refused, data, tmp_path):
-    assert "--scope cells is no option: use cell, region" in refused("iris", "--data", data, "--scope", "cells")
+    assert "--scope cells is no option: use interventional, baseline" in refused(
+        "iris", "--data", data, "--scope", "cells"
+    )
     whole = ("iris", "--data", data, "--scope", "interventional")
     assert "--box and --box-file are for cell and region" in refused(*whole, "--box", 0, 8)
     assert "--background uniform is for scopes cell and region" in refused(*whole, "--background", "uniform")
     assert "--empty is for scopes cell and region" in refused(*whole, "--empty", "all")
     assert "unfolds nothing here" in refused(*whole, "--max-seconds", 5)
-    assert "--estimate is for scopes baseline" in refused("iris", "--data", data, "--estimate", 5)
-    assert "is no option" in refused("iris", "--data", data, "--empty", "none")
+    assert "--estimate is for scopes baseline" in refused("iris", "--data", data, "--scope", "cell", "--estimate", 5)
+    assert "is no option" in refused("iris", "--data", data, "--scope", "cell", "--empty", "none")
     other = write(tmp_path / "other.csv", PETALS, NAMES[::-1])
     assert "they must be the same, in the same order" in refused("iris", "--data", data, "--background", other)
 
 
 def test_points_outside_the_box_and_cells_without_background(refused, run, data, tmp_path):
-    assert "input 0, [3.9, 1.2], lies outside" in refused("iris", "--data", data, "--box", 0, 1)
+    cell = ("--scope", "cell")
+    assert "input 0, [3.9, 1.2], lies outside" in refused("iris", "--data", data, *cell, "--box", 0, 1)
     far = write(tmp_path / "far.csv", [[-50.0, -50.0]], NAMES)
-    options = ("iris", "--data", data, "--background", far)
-    assert "no background point lies in the cell of input 0" in refused(*options)
+    options = ("iris", "--data", data, *cell, "--background", far)
+    assert "no other background point lies in the cell of input 0" in refused(*options)
     code, out, _ = run(*options, "--empty", "all", "--json")
     assert code == 0 and all(row["continued_beyond_the_cell"] for row in json.loads(out)["rows"])
-    assert "unbounded" in refused("iris", "--data", far, "--background", "uniform")
+    assert "unbounded" in refused("iris", "--data", far, *cell, "--background", "uniform")
 
 
 def test_a_limit_ends_with_3_and_nothing_is_written(run, data, tmp_path):

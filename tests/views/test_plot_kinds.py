@@ -66,6 +66,7 @@ def things() -> dict[tuple[str, str], tuple[Any, dict[str, Any]]]:
         ("Recording", "cell_counts"): (kept, {"domain": pf.box(-1, 1)}),
         ("BoundaryMovement", "movement"): (pf.boundary_movement(kept, pf.box(-1, 1)), {}),
         ("MapDrift", "drift"): (pf.map_drift(kept, X), {}),
+        ("LocalShapley", "shares"): (pf.shapley(PLANE, X, background=X, scope="cell", empty="all"), {"output": 1}),
         ("Shapley", "beeswarm"): (shapley, {"output": 0}),
         ("Shapley", "bar"): (shapley, {"output": 1}),
         ("Shapley", "waterfall"): (shapley, {"output": 2, "row": 3}),

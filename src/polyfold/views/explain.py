@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from polyfold.analyses.shapley.explain import shapley
-from polyfold.analyses.shapley.result import Scope, Shapley
+from polyfold.analyses.shapley.result import Attribution, LocalShapley, Scope, Shapley
 from polyfold.atlas.atlas import Atlas
 from polyfold.data import bundled, read
 from polyfold.engine.unfold import unfold
@@ -51,9 +51,9 @@ def explain(
         str | None,
         typer.Option(help="A CSV file with the points to compare with, or 'uniform'; the data itself unless given."),
     ] = None,
-    scope: Annotated[str, typer.Option(help=f"What is explained: {', '.join(get_args(Scope))}.")] = "cell",
+    scope: Annotated[str, typer.Option(help=f"What is explained: {', '.join(get_args(Scope))}.")] = "interventional",
     empty: Annotated[
-        str, typer.Option(help="Where no background point lies in an input's cell: error, all or uniform.")
+        str, typer.Option(help="Where no other background point lies in an input's cell: error, all or uniform.")
     ] = "error",
     estimate: Annotated[
         int | None, typer.Option(help="Estimate, by so many random orders, what is too much to add up.")
@@ -110,8 +110,6 @@ def explain(
         feature_names=names,
         progress=sys.stderr.isatty(),
     )
-    if background is None:
-        _say_who_is_alone(found)
     outputs = _output_names(model, network)
     facts = {"model": model, "data": str(data), **_facts(found, outputs)}
     if out is not None:
@@ -164,9 +162,10 @@ def _is_bundled(model: str) -> bool:
     return model in bundled() and not Path(model).exists()
 
 
-def _facts(found: Shapley, outputs: tuple[str, ...]) -> dict[str, Any]:
+def _facts(found: Attribution, outputs: tuple[str, ...]) -> dict[str, Any]:
     """What `polyfold explain --json` prints."""
-    local, estimate = found.local, found.estimate
+    local = found.local if isinstance(found, LocalShapley) else None
+    estimate = found.estimate if isinstance(found, Shapley) else None
     rows = []
     for i in range(len(found)):
         row: dict[str, Any] = {
@@ -187,6 +186,7 @@ def _facts(found: Shapley, outputs: tuple[str, ...]) -> dict[str, Any]:
             row["errors"] = estimate.error[i].tolist()
         rows.append(row)
     return {
+        "values": "SHAP" if local is None else f"of the affine model of each {found.scope}, not SHAP",
         "scope": found.scope,
         "background": found.background,
         "exact": found.exact,
@@ -198,29 +198,17 @@ def _facts(found: Shapley, outputs: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-def _say_who_is_alone(found: Shapley) -> None:
-    """A row that is compared with nothing but itself has values of zero, which is true and says nothing."""
-    alone = 0 if found.local is None else int((found.local.points == 1).sum())
-    if alone:
-        Console(stderr=True).print(
-            f"[bold yellow]note:[/] {alone} of {how_many(len(found), 'row')} are alone in their {found.scope}s, so "
-            "that their values are zero: give other points to compare with as --background",
-            soft_wrap=True,
-            highlight=False,
-        )
-
-
 # -- to a file
 
 
-def _write(path: Path, found: Shapley, outputs: tuple[str, ...], facts: dict[str, Any]) -> None:
+def _write(path: Path, found: Attribution, outputs: tuple[str, ...], facts: dict[str, Any]) -> None:
     with atomically(path) as temporary:
         if path.suffix.lower() == ".json":
             temporary.write_text(json.dumps(facts, indent=1, allow_nan=False) + "\n", encoding="utf-8")
             return
         with temporary.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
-            cells = found.cells
+            cells = found.cells if isinstance(found, LocalShapley) else None
             place = [] if cells is None else ["cell"]
             writer.writerow(["row", "output", *place, "base_value", *found.feature_names, "output_value"])
             for i in range(len(found)):
@@ -233,7 +221,7 @@ def _write(path: Path, found: Shapley, outputs: tuple[str, ...], facts: dict[str
 # -- for people
 
 
-def _print(found: Shapley, outputs: tuple[str, ...]) -> None:
+def _print(found: Attribution, outputs: tuple[str, ...]) -> None:
     console = Console()
     console.print(repr(found), soft_wrap=True, highlight=False, markup=False)
     for i in range(min(len(found), _ROWS)):
@@ -245,12 +233,12 @@ def _print(found: Shapley, outputs: tuple[str, ...]) -> None:
         )
 
 
-def _table(found: Shapley, outputs: tuple[str, ...], i: int, most: int) -> Table:
+def _table(found: Attribution, outputs: tuple[str, ...], i: int, most: int) -> Table:
     """One input: the base value, what every feature adds, and the sum, for so many outputs at most."""
     shown = range(min(len(outputs), most))
-    local = found.local
     title = f"row {i}"
-    if local is not None:
+    if isinstance(found, LocalShapley):
+        local = found.local
         title += f", cell {local.cells[i]}" + ("" if local.regions is None else f", region {local.regions[i]}")
         title += " (on a wall)" if local.on_wall[i] else ""
         title += " (its model continued beyond it)" if local.continued[i] else ""

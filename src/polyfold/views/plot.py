@@ -62,6 +62,7 @@ KINDS: tuple[Kind, ...] = (
     Kind("Shapley", "waterfall", "shap_plots:waterfall", drawn=True),
     Kind("Shapley", "heatmap", "shap_plots:heatmap", drawn=True),
     Kind("Shapley", "violin", "shap_plots:violin", drawn=True),
+    Kind("LocalShapley", "shares", "histograms:share_bars"),
     Kind("Truncation", "film", "film_strip:film_figure", drawn=True),
 )
 

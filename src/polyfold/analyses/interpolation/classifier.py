@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.interpolation.cone_weights import Cone
-from polyfold.analyses.interpolation.cost import CostDecomposition, cost_decomposition
+from polyfold.analyses.interpolation.cost import CostDecomposition, cost, cost_decomposition
 from polyfold.analyses.separability.data import LabelledData
 from polyfold.analyses.separability.polyhedral_result import PolyhedralSeparability
 from polyfold.errors import DataError, ShapeError, how_many
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 Kind = Literal["clustered", "sequential", "cone", "simplex"]
+# Weights of layers lie well within so many powers of two of one.
+_FAR = 512
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,18 +107,19 @@ def assembled(
     polyhedron: PolyhedralSeparability | None = None,
 ) -> Interpolant:
     """Hidden layers after which every class is one point, and the affine layer that takes these points to the
-    targets."""
-    states = data.X
+    targets. The layers read features in the data's unit; the network reads them as they were given."""
+    states = data.points.floats
     for weight, bias in hidden:
         states = np.maximum(states @ weight.T + bias, 0.0)
     points = np.array([states[rows].mean(axis=0) for rows in data.members])
     middle = points.mean(axis=0)
     last = np.linalg.lstsq(np.column_stack([points - middle, np.ones(len(points))]), targets, rcond=None)[0]
     layers = [*hidden, (last[:-1].T, last[-1] - last[:-1].T @ middle)]
-    network = from_arrays(layers)
-    cost = cost_decomposition(network, data.X, data.number, targets=dict(enumerate(targets))).total
-    found = Interpolant(kind, network, data.labels, targets, tuple(collapses), polyhedron, cost)
-    wrong = np.flatnonzero(np.argmin(((network(data.X)[:, None] - targets) ** 2).sum(axis=2), axis=1) != data.number)
+    network = from_arrays(_reading_users_unit(layers, data.exponent))
+    outputs = network(data.X)
+    measured = cost(outputs, data, targets)
+    found = Interpolant(kind, network, data.labels, targets, tuple(collapses), polyhedron, measured)
+    wrong = np.flatnonzero(np.argmin(((outputs[:, None] - targets) ** 2).sum(axis=2), axis=1) != data.number)
     if len(wrong):
         raise DataError(
             f"roundings spoil the network: {how_many(len(wrong), 'training point')}, row {int(wrong[0])} for one, "
@@ -124,6 +127,22 @@ def assembled(
             "similar ranges"
         )
     return found
+
+
+def _reading_users_unit(layers: Sequence[tuple[Array, Array]], exponent: int) -> list[tuple[Array, Array]]:
+    """The same function of features that are 2^exponent times as large.
+
+    The first layer takes them back, as far as weights of floats' sizes go; if that is not far enough, the second takes
+    the rest: ReLU layers pass positive factors on.
+    """
+    first = exponent - exponent // 2 if abs(exponent) > _FAR else exponent
+    rest = exponent - first
+    (weight, bias), (next_weight, next_bias), *others = layers
+    return [
+        (np.ldexp(weight, -first), np.ldexp(bias, rest)),
+        (np.ldexp(next_weight, -rest), next_bias),
+        *others,
+    ]
 
 
 def checked_targets(data: LabelledData, targets: Any) -> Array:

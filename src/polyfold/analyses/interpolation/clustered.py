@@ -11,7 +11,7 @@ import numpy.typing as npt
 from polyfold.analyses.interpolation.classifier import Interpolant, checked_targets
 from polyfold.analyses.interpolation.sequential import built, checked_width
 from polyfold.analyses.separability.clustered import clusters_of
-from polyfold.analyses.separability.data import LabelledData, PointSet, labelled
+from polyfold.analyses.separability.data import LabelledData, PointSet, told_apart
 from polyfold.analyses.separability.realise import segment_point, step_at, still_there
 from polyfold.analyses.separability.sequence_result import Step
 from polyfold.errors import DataError
@@ -36,7 +36,7 @@ def interpolate_clustered(
     >>> [collapse.label for collapse in found.collapses], found.loss([[0, 0], [1, 0]], ["a", "a"]) < 1e-20
     (['b', 'a'], True)
     """
-    data = labelled(X, y)
+    data = told_apart(X, y)
     return from_clusters(data, order, width, checked_targets(data, targets))
 
 

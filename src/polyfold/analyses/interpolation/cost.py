@@ -84,10 +84,9 @@ def cost_decomposition(network: Any, X: Any, y: Any, *, targets: Mapping[Any, An
     (2.0, [1.0, 0.0], [1.0, 0.0])
     """
     net, data, goals, outputs = _given(network, X, y, targets)
-    total, spread, offset = 0.0, [], []
+    total, spread, offset = cost(outputs, data, goals), [], []
     for rows, goal in zip(data.members, goals, strict=True):
         values = outputs[rows]
-        total += float(np.mean(((values - goal) ** 2).sum(axis=1)))
         spread.append(float(np.mean(((values - values.mean(axis=0)) ** 2).sum(axis=1))))
         offset.append(float(((values.mean(axis=0) - goal) ** 2).sum()))
     truncated, reason = _truncated(net, data.X)
@@ -95,6 +94,12 @@ def cost_decomposition(network: Any, X: Any, y: Any, *, targets: Mapping[Any, An
     if truncated is not None:
         parts = _from_truncated(truncated, data, goals)
     return CostDecomposition(data.labels, total, np.array(spread), np.array(offset), *parts, reason)
+
+
+def cost(outputs: Array, data: LabelledData, goals: Array) -> float:
+    """The cost (6.5) of outputs, from its definition."""
+    of_classes = [((outputs[rows] - goal) ** 2).sum(axis=1) for rows, goal in zip(data.members, goals, strict=True)]
+    return sum(float(np.mean(squares)) for squares in of_classes)
 
 
 def cost_bound(network: Any, X: Any, y: Any, *, targets: Mapping[Any, Any] | Any = None) -> CostBound:
@@ -122,13 +127,9 @@ def cost_bound(network: Any, X: Any, y: Any, *, targets: Mapping[Any, Any] | Any
     deviations = states - means[data.number]
     squares = ((deviations @ weights.T) ** 2).sum(axis=1)
     outputs = states @ weights.T
-    cost = sum(
-        float(np.mean(((outputs[rows] - goal) ** 2).sum(axis=1)))
-        for rows, goal in zip(data.members, goals, strict=True)
-    )
     largest = float(squares.max())
     coordinates, _ = barycentric(deviations, means)
-    return CostBound(data.labels, cost, largest, len(means) * largest, weights, coordinates)
+    return CostBound(data.labels, cost(outputs, data, goals), largest, len(means) * largest, weights, coordinates)
 
 
 def barycentric(points: Any, means: Any) -> tuple[Array, Array]:
@@ -171,7 +172,10 @@ def _truncated(network: Network, X: Array) -> tuple[_Truncated | None, str]:
         W, b = nearest(layer.weight), nearest(layer.bias)
         if k < len(layers):
             values = np.maximum(values @ W.T + b, 0.0)
-            weight, bias = W @ weight, W @ bias + b
+            with np.errstate(over="ignore", invalid="ignore"):
+                weight, bias = W @ weight, W @ bias + b
+    if not (np.isfinite(weight).all() and np.isfinite(bias).all()):
+        return None, "products of the layers' weights are beyond all floats"
     states = X if len(layers) == 1 else (values - bias) @ np.linalg.pinv(weight).T
     return _Truncated(states, W @ weight, W @ bias + b), "all weights are surjective"
 

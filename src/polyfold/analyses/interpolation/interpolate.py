@@ -12,7 +12,7 @@ from polyfold.analyses.interpolation.clustered import from_clusters
 from polyfold.analyses.interpolation.polyhedral import polyhedral
 from polyfold.analyses.interpolation.sequential import built, checked_width
 from polyfold.analyses.separability.cone import cone_around
-from polyfold.analyses.separability.data import LabelledData, labelled, only_two
+from polyfold.analyses.separability.data import LabelledData, only_two, told_apart
 from polyfold.analyses.separability.sequential import sequence_of
 from polyfold.analyses.separability.simplex import simplex_around
 from polyfold.errors import DataError
@@ -40,7 +40,7 @@ def interpolate(
     >>> interpolate([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]).kind
     'cone'
     """
-    data = labelled(X, y)
+    data = told_apart(X, y)
     goals = checked_targets(data, targets)
     reasons: list[str] = []
     for attempt in (_clustered, _sequential, _cone, _simplex):

@@ -18,8 +18,9 @@ import numpy.typing as npt
 from polyfold.analyses.interpolation.classifier import Collapse, Interpolant, Kind, assembled, checked_targets
 from polyfold.analyses.interpolation.cone_weights import Cone
 from polyfold.analyses.separability.cone import cone_around
-from polyfold.analyses.separability.data import LabelledData, two_classes
+from polyfold.analyses.separability.data import LabelledData, only_two, told_apart
 from polyfold.analyses.separability.hyperplanes import least_cosine
+from polyfold.analyses.separability.polyhedral import in_users_unit
 from polyfold.analyses.separability.polyhedral_result import PolyhedralSeparability
 from polyfold.analyses.separability.simplex import simplex_around
 from polyfold.errors import DataError
@@ -41,7 +42,7 @@ def interpolate_cone(
     >>> crossed.predict([[0, 0], [1, 1], [0, 1], [1, 0]]).tolist()
     [0, 0, 1, 1]
     """
-    data = two_classes(X, y, "separability by a polyhedral cone")
+    data = only_two(told_apart(X, y), "separability by a polyhedral cone")
     goals = checked_targets(data, targets)
     return polyhedral("cone", data, cone_around(data, inside, max_seconds), goals)
 
@@ -61,7 +62,7 @@ def interpolate_simplex(
     >>> found, found.predict([[0.1, 0]]).tolist()
     (Interpolant (simplex): 2 -> 3 -> 3 -> 2, training cost ..., ['core'])
     """
-    data = two_classes(X, y, "separability by a simplex")
+    data = only_two(told_apart(X, y), "separability by a simplex")
     goals = checked_targets(data, targets)
     return polyhedral("simplex", data, simplex_around(data, inside, max_seconds), goals)
 
@@ -74,7 +75,7 @@ def polyhedral(kind: Kind, data: LabelledData, found: PolyhedralSeparability, go
     outer = 1 - inner
     lengths = np.linalg.norm(found.weights, axis=1)
     weights, bias = found.weights / lengths[:, None], found.bias / lengths
-    states = np.maximum(data.X @ weights.T + bias, 0.0)
+    states = np.maximum(data.points.floats @ weights.T + bias, 0.0)
     sums = states[data.members[outer]].sum(axis=1)
     if np.any(states[data.members[inner]]) or not sums.min() > 0:
         raise DataError(
@@ -87,4 +88,5 @@ def polyhedral(kind: Kind, data: LabelledData, found: PolyhedralSeparability, go
     narrowest = 2 * float(np.arccos(min(cosine, 1.0)))
     cone = Cone(base, axis, 2 * float(np.arctan(2 * np.tan(narrowest / 2))) or np.pi / 2)
     hidden = [(weights, bias), (cone.weights, cone.bias)]
-    return assembled(kind, data, goals, hidden, [Collapse(data.labels[outer], cone, None)], found)
+    collapse = Collapse(data.labels[outer], cone, None)
+    return assembled(kind, data, goals, hidden, [collapse], in_users_unit(data, found))

@@ -12,6 +12,7 @@ granted. Where they are not, a larger width M lets points leave the data's own s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.interpolation.classifier import Collapse, Interpolant, Kind, assembled, checked_targets
 from polyfold.analyses.interpolation.cone_weights import Cone
-from polyfold.analyses.separability.data import LabelledData, PointSet, labelled
+from polyfold.analyses.separability.data import LabelledData, PointSet, told_apart
 from polyfold.analyses.separability.hyperplanes import least_cosine, narrowest_cone
 from polyfold.analyses.separability.realise import segment_point, step_at, still_there
 from polyfold.analyses.separability.sequence_result import Step
@@ -59,7 +60,7 @@ def interpolate_sequential(
     >>> found, found.predict([[0.5, 0.1]]).tolist()
     (Interpolant (sequential): 2 -> 2 -> 2 -> 2, training cost ..., ['a'])
     """
-    data = labelled(X, y)
+    data = told_apart(X, y)
     goals, wide = checked_targets(data, targets), checked_width(data, width)
     steps = _steps(data, order, nu, mu)
     return built("sequential", data, steps, _each(theta, len(steps), "theta"), wide, goals)
@@ -71,7 +72,7 @@ def built(
     """The network of steps that have been proved."""
     bases = _placed(data, steps, width)
     states = np.zeros((len(data.X), width))
-    states[:, : data.dim] = data.X
+    states[:, : data.dim] = data.points.floats
     hidden: list[tuple[Array, Array]] = []
     collapses: list[Collapse] = []
     for layer, (step, base) in enumerate(zip(steps, bases, strict=True)):
@@ -85,7 +86,8 @@ def built(
             hidden.append((cone.weights[:, : data.dim], cone.bias))
         states[rows] = base
         collapses.append(Collapse(step.label, cone, step.mu))
-    return assembled(kind, data, goals, hidden, collapses)
+    given = [replace(one, cone=Cone(data.given(one.cone.base), one.cone.axis, one.cone.aperture)) for one in collapses]
+    return assembled(kind, data, goals, hidden, given)
 
 
 def checked_width(data: LabelledData, width: int | None) -> int:
@@ -175,7 +177,7 @@ def _cone(step: Step, base: Array, states: Array, rows: npt.NDArray[np.int64], t
 def _placed(data: LabelledData, steps: Sequence[Step], width: int) -> list[Array]:
     """Base points in R^M, affinely independent: those that depend on others get a coordinate of their own."""
     dim = data.dim
-    scale = float(np.linalg.norm(data.X - data.centre.floats, axis=1).mean())
+    scale = float(np.linalg.norm(data.points.floats - data.centre.floats, axis=1).mean())
     exact = [segment_point(data, data.centre, data.row_of(step.label), step.mu).exact[0] for step in steps]
     kept = set(range(len(exact)) if _affinely_independent(exact) else _largest_independent(exact))
     bases, spare = [], dim

@@ -14,7 +14,7 @@ hyperplanes parallel to the face opposite to corner j cut class j off, in whatev
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -63,11 +63,14 @@ def clustered(X: Any, y: Any) -> Clustered:
     >>> found.holds, found.radii.tolist()
     (True, [0.5, 0.5, 0.0])
     """
-    return clusters_of(labelled(X, y))
+    data = labelled(X, y)
+    found = clusters_of(data)
+    means, radii, heights = (data.given(each) for each in (found.means, found.radii, found.heights))
+    return replace(found, means=means, radii=radii, heights=heights)
 
 
 def clusters_of(data: LabelledData) -> Clustered:
-    """The same of data that have been checked."""
+    """The same of data that have been checked, with lengths in their unit."""
     means, count = data.means, len(data.labels)
     squares = [_largest_square(data.of(k).exact - means.exact[k]) for k in range(count)]
     radii = np.array([as_float(square) ** 0.5 for square in squares])
@@ -101,6 +104,8 @@ def _inverse_gram(corners: Rationals) -> Rationals | None:
 def _too_large(data: LabelledData, radii: list[fmpq], heights: list[fmpq]) -> str | None:
     """Why the balls are too large, given squares of radii and heights; None if they are not."""
     count, labels = len(radii), data.labels
+    if data.same_point is not None:
+        return f"no: {data.in_words(data.same_point)}"
     for j in range(count):
         if radii[j] >= (1 - fmpq(1, count)) ** 2 * heights[j]:
             return f"no: the ball around class {labels[j]} reaches the hyperplane through the centre"

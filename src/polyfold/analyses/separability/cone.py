@@ -12,7 +12,7 @@ from typing import Any
 
 from polyfold.analyses.separability.data import LabelledData, two_classes
 from polyfold.analyses.separability.leaning import independent
-from polyfold.analyses.separability.polyhedral import decided
+from polyfold.analyses.separability.polyhedral import decided, in_users_unit
 from polyfold.analyses.separability.polyhedral_result import PolyhedralSeparability
 
 
@@ -28,9 +28,10 @@ def cone_separable(X: Any, y: Any, *, inside: Any = None, max_seconds: float | N
     >>> found.status, found.weights.shape
     ('separable', (2, 2))
     """
-    return cone_around(two_classes(X, y, "separability by a polyhedral cone"), inside, max_seconds)
+    data = two_classes(X, y, "separability by a polyhedral cone")
+    return in_users_unit(data, cone_around(data, inside, max_seconds))
 
 
 def cone_around(data: LabelledData, inside: Any, max_seconds: float | None) -> PolyhedralSeparability:
-    """The same of data that have been checked."""
+    """The same of data that have been checked, in their unit."""
     return decided(data, "cone", inside, max_seconds, data.dim, independent)

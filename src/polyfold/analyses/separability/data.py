@@ -1,4 +1,8 @@
-"""Labelled points, checked once: rows of numbers, a label for each, at least two classes."""
+"""Labelled points, checked once: rows of numbers, a label for each, at least two classes.
+
+Questions about them are asked in a unit of their own, a power of two near the largest feature: products of features
+neither overflow nor vanish then, whatever the user measures in. Answers come back in the user's unit.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +45,9 @@ class PointSet:
         with np.errstate(all="ignore"):
             slopes = nearest(normal)
             values, sizes = self.floats @ slopes, np.abs(self.floats) @ np.abs(slopes)
-            doubt = relative(self.dim + 4) * sizes + (self.dim + 2) * TINY
+            # Features and slopes below all floats were rounded to the nearest one, or to zero.
+            lost = TINY * (np.abs(self.floats).sum(axis=1) + np.abs(slopes).sum() + self.dim + 2)
+            doubt = relative(self.dim + 4) * sizes + lost
             low = ~(values - doubt > np.min(values + doubt))
             high = ~(values + doubt < np.max(values - doubt))
         if not np.isfinite(doubt).all():
@@ -61,11 +67,29 @@ def joined(*parts: PointSet) -> PointSet:
 
 @dataclass(frozen=True, eq=False)
 class LabelledData:
-    """Points and their classes. Class k has the label labels[k] and the rows members[k] of X."""
+    """Points and their classes. Class k has the label labels[k] and the rows members[k] of X.
+
+    All points but X itself are multiples of the unit 2^exponent.
+    """
 
     X: Array
     labels: tuple[Hashable, ...]
     members: tuple[Ids, ...]
+
+    @cached_property
+    def exponent(self) -> int:
+        """The power of two that is next above all features in size."""
+        return int(np.frexp(np.abs(self.X).max())[1])
+
+    def measured(self, points: Array) -> PointSet:
+        """Points that the user gave, in the unit."""
+        exact = rationals(points) / fmpq(2) ** self.exponent
+        return PointSet(exact, np.ldexp(points, -self.exponent))
+
+    def given(self, lengths: Array) -> Array:
+        """Lengths or points in the user's own unit; beyond all floats they are infinite."""
+        with np.errstate(over="ignore"):
+            return np.ldexp(lengths, self.exponent)
 
     @property
     def dim(self) -> int:
@@ -75,7 +99,7 @@ class LabelledData:
     @cached_property
     def points(self) -> PointSet:
         """All rows of X."""
-        return PointSet(rationals(self.X), self.X)
+        return self.measured(self.X)
 
     @cached_property
     def number(self) -> Ids:
@@ -87,7 +111,23 @@ class LabelledData:
 
     def of(self, k: int) -> PointSet:
         """The points of one class."""
-        return PointSet(self.points.exact[self.members[k]], self.X[self.members[k]])
+        return PointSet(self.points.exact[self.members[k]], self.points.floats[self.members[k]])
+
+    @cached_property
+    def same_point(self) -> tuple[int, int] | None:
+        """Two rows of X that are the same point with different labels, if there are any: nothing tells them apart."""
+        _, first, place = np.unique(self.X, axis=0, return_index=True, return_inverse=True)
+        twin = first[place.ravel()]
+        wrong = np.flatnonzero(self.number != self.number[twin])
+        return (int(twin[wrong[0]]), int(wrong[0])) if len(wrong) else None
+
+    def in_words(self, pair: tuple[int, int]) -> str:
+        """Two rows that are the same point, with their labels."""
+        one, other = (self.labels[self.number[row]] for row in pair)
+        return (
+            f"rows {pair[0]} and {pair[1]} of X are the same point, {self.X[pair[0]].tolist()}, with the labels "
+            f"{one!r} and {other!r}"
+        )
 
     @cached_property
     def means(self) -> PointSet:
@@ -119,7 +159,14 @@ def labelled(X: Any, y: Any) -> LabelledData:
         raise DataError(
             f"all {how_many(len(data.X), 'point')} have the label {data.labels[0]!r}: two classes are needed"
         )
-    _no_contradiction(data)
+    return data
+
+
+def told_apart(X: Any, y: Any) -> LabelledData:
+    """The same for those who need a classifier: no point may have two labels."""
+    data = labelled(X, y)
+    if data.same_point is not None:
+        raise DataError(f"{data.in_words(data.same_point)}: no classifier has both")
     return data
 
 
@@ -172,20 +219,6 @@ def _labels(y: Any, count: int) -> tuple[tuple[Hashable, ...], Ids]:
     except TypeError as error:
         raise DataError(f"the labels cannot be sorted ({error}): use numbers or strings, not both") from None
     return tuple(labels.tolist()), numbers.astype(np.int64)
-
-
-def _no_contradiction(data: LabelledData) -> None:
-    """No classifier has two labels for one point."""
-    _, first, place = np.unique(data.X, axis=0, return_index=True, return_inverse=True)
-    twin = first[place.ravel()]
-    wrong = np.flatnonzero(data.number != data.number[twin])
-    if len(wrong):
-        rows = sorted((int(wrong[0]), int(twin[wrong[0]])))
-        named = [data.labels[data.number[row]] for row in rows]
-        raise DataError(
-            f"rows {rows[0]} and {rows[1]} of X are the same point, {data.X[rows[0]].tolist()}, with the labels "
-            f"{named[0]!r} and {named[1]!r}: no classifier has both"
-        )
 
 
 def _mean(rows: Rationals) -> Rationals:

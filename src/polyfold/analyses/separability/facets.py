@@ -16,7 +16,7 @@ from flint import fmpq
 
 from polyfold.analyses.separability.data import PointSet
 from polyfold.analyses.separability.halfspaces import Group, HalfSpace, JointObstacle
-from polyfold.analyses.separability.hulls import gap_along, positive_kernel, scaling
+from polyfold.analyses.separability.hulls import gap_along, of_size_one, positive_kernel, scaling
 from polyfold.analyses.separability.leaning import is_simplex, jiggled
 from polyfold.exact.linear_program import maximise
 from polyfold.exact.rational import as_float, rational
@@ -97,7 +97,7 @@ def _widest(inner: Array, parts: Sequence[Array]) -> tuple[Array | None, list[Na
         return None, []
     support = [names[k] for k in np.flatnonzero(found.ineqlin.marginals < 0)]
     normals = found.x[:-1].reshape(count, dim + 1)[:, :dim] * scale
-    return (normals if found.x[-1] > 0 else None), support
+    return (of_size_one(normals) if found.x[-1] > 0 else None), support
 
 
 def _row(inner: PointSet, parts: Sequence[PointSet], name: Name) -> list[fmpq]:

@@ -156,10 +156,28 @@ _LOOKED_AT = 6
 def half_space(found: Separation, inner: PointSet, outer: PointSet) -> HalfSpace | None:
     """A separation in floats, checked again; None if rounding has closed the gap."""
     normal = nearest(found.normal)
+    if not np.isfinite(normal).all():
+        return None
     exact = rationals(normal)
     below, above = inner.along(exact)[1], outer.along(exact)[0]
     offset = as_float((below + above) / 2)
     return HalfSpace(normal, offset) if below < rational(offset) < above else None
+
+
+def in_another_unit(wall: HalfSpace, exponent: int) -> HalfSpace | None:
+    """The half-space of the same points, measured in units 2^exponent times as small; None if floats do not reach.
+
+    A half-space is the same if its normal and offset are multiplied by one positive number, so both can be kept away
+    from the ends of the number range.
+    """
+    size = int(np.frexp(np.abs(wall.normal).max())[1])
+    for shift in (0, -size - exponent // 2):
+        with np.errstate(over="ignore"):
+            normal, offset = np.ldexp(wall.normal, shift), np.ldexp(wall.offset, shift + exponent)
+            back = (np.ldexp(normal, -shift), np.ldexp(offset, -shift - exponent))
+        if np.array_equal(back[0], wall.normal) and back[1] == wall.offset:
+            return HalfSpace(normal, float(offset))
+    return None
 
 
 def outside(points: PointSet, walls: Sequence[HalfSpace]) -> npt.NDArray[np.bool_]:
@@ -175,7 +193,8 @@ def beyond(points: PointSet, wall: HalfSpace) -> npt.NDArray[np.bool_]:
     with np.errstate(all="ignore"):
         values = points.floats @ wall.normal - wall.offset
         sizes = np.abs(points.floats) @ np.abs(wall.normal) + abs(wall.offset)
-        doubt = relative(points.dim + 5) * sizes + (points.dim + 3) * TINY
+        # Features below all floats were rounded to the nearest one, or to zero.
+        doubt = relative(points.dim + 5) * sizes + TINY * (np.abs(wall.normal).sum() + points.dim + 3)
         found: npt.NDArray[np.bool_] = values > doubt
         close = np.flatnonzero(~(np.abs(values) > doubt))
     exact, level = rationals(wall.normal), rational(wall.offset)

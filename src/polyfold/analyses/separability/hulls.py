@@ -93,7 +93,13 @@ def widest_gap(first: Array, second: Array) -> tuple[Array | None, list[int]]:
     if found.status != 0:
         return None, [0, count]
     support = np.flatnonzero(found.ineqlin.marginals < 0).tolist()
-    return (found.x[:dim] * scale if found.x[-1] > 0 else None), support or [0, count]
+    return (of_size_one(found.x[:dim] * scale) if found.x[-1] > 0 else None), support or [0, count]
+
+
+def of_size_one(normals: Array) -> Array:
+    """Normals times a power of two, near one in size: their squares are then no more beyond all floats."""
+    found: Array = np.ldexp(normals, -np.frexp(np.abs(normals).max())[1])
+    return found
 
 
 def scaling(points: Array) -> tuple[Array, Array]:

@@ -46,4 +46,6 @@ def least_cosine(normal: Array, behind: Array, ahead: Array) -> float:
     """The cosine of the largest angle between the normal and a point ahead, or its opposite and one behind."""
     towards = np.concatenate([-behind, ahead])
     lengths = np.linalg.norm(towards, axis=1)
+    if not (lengths > 0).all():
+        return 0.0  # points so near to each other that squares of their distances are no floats
     return float(np.min(towards @ normal / (lengths * np.linalg.norm(normal)), initial=1.0))

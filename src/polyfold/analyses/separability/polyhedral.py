@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,7 +11,14 @@ import numpy as np
 from flint import fmpq
 
 from polyfold.analyses.separability.data import Ids, LabelledData, PointSet, deadline_after
-from polyfold.analyses.separability.halfspaces import CoverSearch, Group, HalfSpace, JointObstacle, OutOfTimeError
+from polyfold.analyses.separability.halfspaces import (
+    CoverSearch,
+    Group,
+    HalfSpace,
+    JointObstacle,
+    OutOfTimeError,
+    in_another_unit,
+)
 from polyfold.analyses.separability.hulls import Weights
 from polyfold.analyses.separability.polyhedral_result import (
     FacetObstacle,
@@ -34,7 +42,7 @@ def decided(
     finish: Finish,
     together: Together | None = None,
 ) -> PolyhedralSeparability:
-    """At most `most` half-spaces around one class, brought into shape by `finish`."""
+    """At most `most` half-spaces around one class, brought into shape by `finish`; offsets are in the data's unit."""
     deadline = deadline_after(max_seconds)
     choices = range(2) if inside is None else [data.row_of(inside)]
     groups: list[GroupObstacle] = []
@@ -72,7 +80,23 @@ def decided(
         facets += _facets_in_rows(data, k, search.joint)
     if doubts:
         return result("undecided", None, (), doubts)
-    return result("not separable", None, (), f"no {kind} holds {_which(data, choices)} and leaves the other one out")
+    reason = f"no {kind} holds {_which(data, choices)} and leaves the other one out"
+    if data.same_point is not None:
+        reason += f": {data.in_words(data.same_point)}"
+    return result("not separable", None, (), reason)
+
+
+def in_users_unit(data: LabelledData, found: PolyhedralSeparability) -> PolyhedralSeparability:
+    """What was found about data in their unit, for the data as they were given."""
+    walls = [HalfSpace(normal, -bias) for normal, bias in zip(found.weights, found.bias.tolist(), strict=True)]
+    moved = [in_another_unit(wall, data.exponent) for wall in walls]
+    there = [wall for wall in moved if wall is not None]
+    if len(there) < len(walls):
+        reason = f"undecided: floats do not reach the {found.kind} that was found; scale the features to similar ranges"
+        nothing = (np.zeros((0, data.dim)), np.zeros(0))
+        return replace(found, status="undecided", inside=None, weights=nothing[0], bias=nothing[1], reason=reason)
+    weights = np.array([wall.normal for wall in there]).reshape(len(there), data.dim)
+    return replace(found, weights=weights, bias=-np.array([wall.offset for wall in there]))
 
 
 def _which(data: LabelledData, choices: Sequence[int]) -> str:

@@ -50,9 +50,16 @@ def step_at(
         level = product(point.exact, exact)[0]
         below, above = own.along(exact)[1], others.along(exact)[0]
         if below < level < above:
-            margin = as_float(min(level - below, above - level)) / float(np.linalg.norm(choice))
-            return Step(data.labels[k], mu, choice, point.floats[0], margin)
+            return Step(
+                data.labels[k], mu, choice, point.floats[0], _distance(min(level - below, above - level), choice)
+            )
     return None
+
+
+def _distance(gap: fmpq, normal: Array) -> float:
+    """How far apart two values of normal . x are in space; squares of the normal's entries may be beyond all floats."""
+    size = int(np.frexp(np.abs(normal).max())[1])
+    return as_float(gap / fmpq(2) ** size) / float(np.linalg.norm(np.ldexp(normal, -size)))
 
 
 def segment_point(data: LabelledData, centre: PointSet, k: int, mu: float) -> PointSet:

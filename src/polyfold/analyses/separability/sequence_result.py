@@ -97,6 +97,8 @@ class SequentialSeparability(YesOrNo, InNotebooks):
         that no order works; "undecided" says in `reason` what stopped the search.
     centre: the mean of the classes' means (or the point given), rounded.
     programs: how many pairs of sets were tried.
+    same_point: two rows of X that are the same point with different labels, if there are any. They alone prove that no
+        order works: whichever class comes first cannot be cut off from the other.
 
     As a truth value, "undecided" raises UnknownError.
     """
@@ -108,6 +110,7 @@ class SequentialSeparability(YesOrNo, InNotebooks):
     dead_ends: tuple[DeadEnd, ...]
     programs: int
     reason: str
+    same_point: tuple[int, int] | None = None
 
     def truth(self) -> bool | None:
         return None if self.status == "undecided" else self.status == "separable"

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -40,8 +40,8 @@ from polyfold.analyses.separability.sequence_result import (
     Status,
     Step,
 )
-from polyfold.errors import ShapeError, how_many
-from polyfold.exact.rational_arrays import Rationals, nearest, rationals
+from polyfold.errors import DataError, ShapeError, how_many
+from polyfold.exact.rational_arrays import Rationals, nearest
 from polyfold.network.arrays import real_array
 
 Array = npt.NDArray[np.float64]
@@ -66,12 +66,15 @@ def sequentially_separable(
     ('not separable', {0: Fraction(1, 2), 1: Fraction(1, 2)})
     """
     data = labelled(X, y)
-    return sequence_of(data, data.centre if centre is None else _given(centre, data.dim), max_seconds)
+    found = sequence_of(data, data.centre if centre is None else _given(centre, data), max_seconds)
+    return replace(found, centre=data.given(found.centre), steps=tuple(_in_users_unit(data, s) for s in found.steps))
 
 
 def sequence_of(data: LabelledData, middle: PointSet, max_seconds: float | None) -> SequentialSeparability:
-    """The same of data that have been checked, and their centre."""
+    """The same of data that have been checked, and their centre; points and margins are in the data's unit."""
     search = _Search(data, middle, deadline_after(max_seconds))
+    if data.same_point is not None:
+        return search.result("not separable", f"not separable in any order ({data.in_words(data.same_point)})")
     try:
         if not search.centre_in_a_hull():
             steps = greedily(data, middle, search.deadline)
@@ -216,7 +219,8 @@ class _Search:
         reason = reason or f"separable in the order {', '.join(str(step.label) for step in steps)}"
         ends = tuple(self.dead_ends) if status == "not separable" else ()
         centre = self.centre.floats[0]
-        return SequentialSeparability(status, centre, self.data.labels, steps, ends, self.programs, reason)
+        twins = self.data.same_point
+        return SequentialSeparability(status, centre, self.data.labels, steps, ends, self.programs, reason, twins)
 
 
 def _without(classes: tuple[int, ...], k: int) -> tuple[int, ...]:
@@ -227,8 +231,16 @@ def _fraction(value: fmpq) -> Fraction:
     return Fraction(int(value.p), int(value.q))
 
 
-def _given(centre: Any, dim: int) -> PointSet:
+def _given(centre: Any, data: LabelledData) -> PointSet:
     point = real_array("centre must be a point", centre)
-    if point.shape != (dim,) or not np.isfinite(point).all():
-        raise ShapeError(f"centre must be {how_many(dim, 'finite number')}, one for each feature, not {point.tolist()}")
-    return PointSet(rationals(point[None]), point[None])
+    if point.shape != (data.dim,) or not np.isfinite(point).all():
+        wanted = how_many(data.dim, "finite number")
+        raise ShapeError(f"centre must be {wanted}, one for each feature, not {point.tolist()}")
+    found = data.measured(point[None])
+    if not np.isfinite(found.floats).all():
+        raise DataError(f"centre {point.tolist()} is too far away from data of the size {np.abs(data.X).max():g}")
+    return found
+
+
+def _in_users_unit(data: LabelledData, step: Step) -> Step:
+    return replace(step, point=data.given(step.point), margin=float(data.given(np.array(step.margin))))

@@ -14,7 +14,7 @@ from polyfold.analyses.separability.data import LabelledData, PointSet, two_clas
 from polyfold.analyses.separability.facets import all_facets
 from polyfold.analyses.separability.halfspaces import HalfSpace
 from polyfold.analyses.separability.leaning import completed, independent
-from polyfold.analyses.separability.polyhedral import decided
+from polyfold.analyses.separability.polyhedral import decided, in_users_unit
 from polyfold.analyses.separability.polyhedral_result import PolyhedralSeparability
 
 
@@ -33,11 +33,12 @@ def simplex_separable(
     >>> found.status, found.inside, found.vertices.shape
     ('separable', 'core', (3, 2))
     """
-    return simplex_around(two_classes(X, y, "separability by a simplex"), inside, max_seconds)
+    data = two_classes(X, y, "separability by a simplex")
+    return in_users_unit(data, simplex_around(data, inside, max_seconds))
 
 
 def simplex_around(data: LabelledData, inside: Any, max_seconds: float | None) -> PolyhedralSeparability:
-    """The same of data that have been checked."""
+    """The same of data that have been checked, in their unit."""
 
     def finish(inner: PointSet, outer: PointSet, walls: Sequence[HalfSpace]) -> Sequence[HalfSpace] | None:
         if len(walls) > data.dim:

@@ -13,7 +13,7 @@ from polyfold.analyses.local import input_rows
 from polyfold.analyses.shapley.local_models import explain_locally
 from polyfold.analyses.shapley.places import AtlasPlaces, NetworkPlaces
 from polyfold.analyses.shapley.references import Effort, explain_against
-from polyfold.analyses.shapley.result import Estimated, Scope, Shapley
+from polyfold.analyses.shapley.result import Estimated, LocalShapley, Scope, Shapley
 from polyfold.analyses.sizes import with_sizes
 from polyfold.atlas.atlas import Atlas
 from polyfold.engine.progress import reporter
@@ -32,7 +32,7 @@ def shapley(
     *,
     background: Any = None,
     means: Any = None,
-    scope: Scope = "cell",
+    scope: Scope = "interventional",
     empty: str = "error",
     estimate: int | None = None,
     confidence: float = 0.99,
@@ -40,7 +40,7 @@ def shapley(
     max_coalitions: int = 1 << 20,
     feature_names: Sequence[str] | None = None,
     progress: bool | Callable[[int], None] = False,
-) -> Shapley:
+) -> Shapley | LocalShapley:
     """Shapley values that add up: base value + the values of all features = f(x), for every input and output.
 
     Parameters
@@ -49,16 +49,17 @@ def shapley(
     X: inputs, (n, d) or (n, *the network's input shape). With an atlas of a slice: points of its parameters, which
         are the features then.
     scope: what is explained.
-        "cell": the affine model around each input, against the expectation of x over its cell. Exact in any dimension.
+        "interventional": the network against background points, averaged: SHAP values, as the package shap has them.
+        "baseline": the same against one reference point: features outside a coalition are the reference's.
+        "cell": the affine model around each input, against the expectation of x over its cell. Exact in any dimension,
+        and another question: the answer is a `LocalShapley`.
         "region": the same over its linear region; needs an atlas.
-        "baseline": the network against one reference point: features outside a coalition are the reference's.
-        "interventional": the same, averaged over background points.
-    background: for cells and regions "uniform" (an atlas, bounded there), or points, of which those in an input's cell
-        count; for "baseline" one input; for "interventional" points.
+    background: for "interventional" points; for "baseline" one input; for cells and regions "uniform" (an atlas,
+        bounded there), or points, of which those in an input's cell count, the input itself left out once.
     means: for cells and regions, instead of a background: the expectation of x, one row, a row for each input, or a
         mapping from cells to rows.
-    empty: what to take where no background point lies in an input's cell: "error", "all" (the mean of all points, to
-        which the local model is continued), or "uniform".
+    empty: what to take where no other background point lies in an input's cell: "error", "all" (the mean of all points,
+        to which the local model is continued), or "uniform".
     estimate: "baseline" and "interventional" are exact, or refused where the sum has more than max_coalitions hybrids.
         With a number of random orders, values are estimated there, with proved bounds in `estimate.error`.
     confidence, seed: of an estimate.
@@ -68,11 +69,11 @@ def shapley(
 
     >>> import numpy as np, polyfold as pf
     >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
-    >>> found = pf.shapley(pf.unfold(corner, pf.box(-4, 4)), [[3.0, -1.0]], background="uniform")
+    >>> pf.shapley(corner, [[3.0, -1.0]], background=[[-1.0, 1.0], [1.0, 1.0]]).values[0, :, 0].tolist()
+    [2.5, -1.0]
+    >>> found = pf.shapley(pf.unfold(corner, pf.box(-4, 4)), [[3.0, -1.0]], background="uniform", scope="cell")
     >>> found.values[0, :, 0].round(9).tolist(), found.base_values[0].round(9).tolist()
     ([1.0, 0.0], [2.0])
-    >>> pf.shapley(corner, [[3.0, -1.0]], background=[-1.0, 1.0], scope="baseline").values[0, :, 0].tolist()
-    [3.0, -1.0]
     """
     if scope not in get_args(Scope):
         raise PolyfoldError(f"scope={scope!r} is no option: use {', '.join(map(repr, get_args(Scope)))}")
@@ -104,7 +105,7 @@ def shapley(
 
 def _local(
     network_or_atlas: Any, X: Any, scope: Scope, background: Any, means: Any, empty: str, names: Sequence[str] | None
-) -> Shapley:
+) -> LocalShapley:
     places: AtlasPlaces | NetworkPlaces
     if isinstance(network_or_atlas, Atlas):
         places = AtlasPlaces(network_or_atlas, scope == "region")
@@ -115,7 +116,7 @@ def _local(
     rows = places.rows(X)
     named = _named(names, rows.shape[1])
     found = explain_locally(places, rows, background, means, empty)
-    return Shapley(
+    return LocalShapley(
         rows,
         found.values,
         found.base_values,
@@ -124,8 +125,8 @@ def _local(
         scope,
         found.background,
         named,
-        local=found.local,
-        _game=found.game,
+        found.local,
+        found.game,
     )
 
 
@@ -141,10 +142,13 @@ def _program_of(network_or_atlas: Any, scope: str) -> Program:
 
 def _references(program: Program, background: Any, means: Any, scope: str) -> Array:
     if means is not None:
-        raise PolyfoldError(f"means= is for scopes 'cell' and 'region'; scope {scope!r} needs background= points")
+        raise PolyfoldError(f"means= is for scope='cell' and scope='region'; scope {scope!r} needs background= points")
     if background is None or isinstance(background, str):
         what = "one input" if scope == "baseline" else "an array of inputs"
-        raise PolyfoldError(f"scope {scope!r} needs {what} as background=, not {background!r}")
+        raise PolyfoldError(
+            f"scope {scope!r} needs {what} as background=, not {background!r}; against the mean of each input's own "
+            "cell its local model is explained by scope='cell'"
+        )
     if scope == "baseline":
         array = np.asarray(background.detach().cpu() if hasattr(background, "detach") else background)
         if array.size != program.input_dim:

@@ -13,7 +13,7 @@ from polyfold.network.extras import require
 if TYPE_CHECKING:
     import pandas
 
-    from polyfold.analyses.shapley.result import Shapley
+    from polyfold.analyses.shapley.result import Attribution, Shapley
 
 
 def explanation(result: Shapley, output: int | None) -> Any:
@@ -38,12 +38,14 @@ def explanation(result: Shapley, output: int | None) -> Any:
     )
 
 
-def data_frame(result: Shapley) -> pandas.DataFrame:
-    """See `Shapley.to_pandas`."""
+def data_frame(result: Attribution) -> pandas.DataFrame:
+    """See `Attribution.to_pandas`."""
+    from polyfold.analyses.shapley.result import LocalShapley
+
     pandas = require("pandas", extra="store", purpose="to_pandas()")
     n, d, m = result.values.shape
     columns: dict[str, Any] = {"input": np.repeat(np.arange(n), m), "output": np.tile(np.arange(m), n)}
-    if result.cells is not None:
+    if isinstance(result, LocalShapley):
         columns["cell"] = np.repeat(result.cells, m)
     columns["base_value"] = result.base_values.ravel()
     columns["output_value"] = result.outputs.ravel()

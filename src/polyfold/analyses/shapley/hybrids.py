@@ -24,7 +24,8 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Hybrids:
-    """Hybrids of each input with its partners: with the background points of its cell, or with its mean if none are.
+    """Hybrids of each input with its partners: with the other background points of its cell, or with its mean if there
+    are none.
 
     A hybrid has at least one feature of the input and one of the partner: an input with p partners and d features has
     p * (2^d - 2). `tried[i]` of these were looked at, all of them where `complete[i]`, else drawn at random with equal
@@ -72,7 +73,7 @@ class LocalGame:
         complete = np.ones(n, dtype=bool)
         groups = self.places.groups(self.cells)
         for i in range(n):
-            partners = self.points[self.group_of_point == groups[i]]
+            partners = _without(self.points[self.group_of_point == groups[i]], X[i])
             partners = partners if len(partners) else self.alone[i : i + 1]
             mixed, complete[i] = _mixed(X[i], partners, limit, rng)
             tried[i] = len(mixed)
@@ -92,6 +93,12 @@ class LocalGame:
         differs = passed.pattern != places.signs(np.array([cell]))
         out = ~inside | (differs & passed.certain & ~passed.zero).any(axis=1)
         return out, ~out & (~passed.certain).any(axis=1)
+
+
+def _without(points: Array, x: Array) -> Array:
+    """The points but for one that is x itself."""
+    same = np.flatnonzero((points == x).all(axis=1))
+    return np.delete(points, same[:1], axis=0)
 
 
 def _mixed(x: Array, partners: Array, limit: int, rng: np.random.Generator) -> tuple[Array, bool]:

@@ -46,7 +46,10 @@ class LocalValues:
 
 @dataclass(frozen=True, eq=False)
 class _Expected:
-    """E[x] for every input, the number of points behind it, whether it goes beyond the cell; and the points."""
+    """E[x] for every input, the number of points behind it, whether it goes beyond the cell; and the points.
+
+    `shared`: inputs of one cell have the same expectation, and all that follows from it.
+    """
 
     means: Array
     counts: Ids
@@ -54,6 +57,7 @@ class _Expected:
     points: Array
     group_of_point: Ids
     words: str
+    shared: bool = True
 
 
 def explain_locally(places: Places, rows: Array, background: Any, means: Any, empty: str) -> LocalValues:
@@ -65,8 +69,7 @@ def explain_locally(places: Places, rows: Array, background: Any, means: Any, em
     distinct, of = _distinct(cells)
     expected = _expected(places, rows, cells, background, means, empty)
     A, c = places.maps(distinct)
-    if means is None:
-        # Inputs of one cell share their expectation, and all that follows from it.
+    if expected.shared:
         shared = _at_means(places, A, c, expected.means[_any_of(of, len(distinct))])
         base, scale = (np.take(each, of, axis=0) for each in shared)
     else:
@@ -113,17 +116,21 @@ def _expected(places: Places, rows: Array, cells: Ids, background: Any, means: A
     if means is not None:
         given = _given(means, rows, cells)
         outside = nothing if kind == "region" else _outside(places, given, cells)
-        return _Expected(given, nobody, outside, no_points, no_groups, "given means")
+        return _Expected(given, nobody, outside, no_points, no_groups, "given means", shared=False)
     if isinstance(background, str):
         if background != "uniform":
             raise PolyfoldError(f"background={background!r} is no option: use 'uniform', or an array of points")
         centres = _uniform(places, cells, np.arange(len(rows)), kind)
         return _Expected(centres, nobody, nothing, no_points, no_groups, f"the uniform mean of the {kind}")
-    return _of_points(places, cells, places.rows(background), empty, kind)
+    return _of_points(places, rows, cells, places.rows(background), empty, kind)
 
 
-def _of_points(places: Places, cells: Ids, points: Array, empty: str, kind: str) -> _Expected:
-    """Means of the background points that lie in each input's cell or region."""
+def _of_points(places: Places, rows: Array, cells: Ids, points: Array, empty: str, kind: str) -> _Expected:
+    """Means of the background points that lie in each input's cell or region, the input itself left out.
+
+    An input that is part of its own background, and alone in its cell, would be compared with itself: values of zero
+    that say nothing.
+    """
     if not len(points):
         raise ShapeError("the background has no points: give some, background='uniform', or means=")
     groups, of_point = places.groups(cells), places.background(points)
@@ -133,17 +140,20 @@ def _of_points(places: Places, cells: Ids, points: Array, empty: str, kind: str)
     used = np.flatnonzero(wanted[at] == of_point) if len(wanted) else np.zeros(0, dtype=np.int64)
     counts = np.bincount(at[used], minlength=len(wanted))
     sums = np.stack([np.bincount(at[used], column, minlength=len(wanted)) for column in points[used].T], axis=1)
-    means, found = np.take(sums / np.maximum(counts, 1)[:, None], of, axis=0), np.take(counts, of)
+    itself = _among(rows, groups, points[used], of_point[used])
+    found = np.take(counts, of) - itself
+    means = (np.take(sums, of, axis=0) - np.where(itself[:, None], rows, 0.0)) / np.maximum(found, 1)[:, None]
     without = np.flatnonzero(found == 0)
     continued = np.zeros(len(cells), dtype=bool)
-    words = f"background points of the {kind}"
+    words = f"the other background points of the {kind}" if itself.any() else f"background points of the {kind}"
     if len(without):
         i = int(without[0])
         if empty == "error":
             raise PolyfoldError(
-                f"no background point lies in the {kind} of input {i}, nor of {len(without) - 1} other inputs: give "
-                "more points, or say what to take there: empty='all' takes the mean of all background points and "
-                f"continues the local model there, empty='uniform' the {kind}'s uniform mean"
+                f"no other background point lies in the {kind} of input {i}, nor of {len(without) - 1} other inputs, "
+                "so there is nothing to compare with: give more points, ask for scope='interventional', which takes "
+                "all of the background, or say what to take there: empty='all' takes the mean of all background points "
+                f"and continues the local model there, empty='uniform' the {kind}'s uniform mean"
             )
         if empty == "all":
             means[without], continued[without] = points.mean(axis=0), True
@@ -151,7 +161,15 @@ def _of_points(places: Places, cells: Ids, points: Array, empty: str, kind: str)
         else:
             means[without] = _uniform(places, cells, without, kind)
             words += f"; uniform where none are ({len(without)} inputs)"
-    return _Expected(means, found, continued, points[used], of_point[used], words)
+    return _Expected(means, found, continued, points[used], of_point[used], words, shared=not itself.any())
+
+
+def _among(rows: Array, groups: Ids, points: Array, group_of_point: Ids) -> Flags:
+    """Which inputs are points of their own group, to the last bit."""
+    there = {(group, (point + 0.0).tobytes()) for group, point in zip(group_of_point.tolist(), points, strict=True)}
+    return np.array(
+        [(group, (x + 0.0).tobytes()) in there for group, x in zip(groups.tolist(), rows, strict=True)], bool
+    )
 
 
 def _uniform(places: Places, cells: Ids, rows: Ids, kind: str) -> Array:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-Scope = Literal["cell", "region", "baseline", "interventional"]
+Scope = Literal["interventional", "baseline", "cell", "region"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,10 +28,10 @@ class LocalModels:
 
     `cells` are the atlas's cells; without an atlas, numbers in the order in which cells were met: inputs with the same
     number share a cell. `regions` are those of `pf.regions`, for scope "region" only. `means` (n, features) are the
-    expectations E[x], and `points` says how many of the background are behind each (0 where none are: uniform, or
-    given). `continued`: the expectation is not one over points of the cell, so the local model is continued beyond it;
-    of means that were given for regions nobody can tell. `on_wall`: the input lies on a wall, or too near to tell, so
-    that it has other cells too.
+    expectations E[x], and `points` says how many of the background are behind each, the input itself left out (0 where
+    none are: uniform, or given). `continued`: the expectation is not one over points of the cell, so the local model
+    is continued beyond it; of means that were given for regions nobody can tell. `on_wall`: the input lies on a wall,
+    or too near to tell, so that it has other cells too.
     """
 
     cells: Ids
@@ -57,13 +57,12 @@ class Estimated:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Shapley(InNotebooks):
+class Attribution(InNotebooks):
     """values[i, j, k] is what feature j adds to output k at input i: base_values[i] + values[i].sum(0) = f(X[i]).
 
-    `background` says in words what the values are relative to. `local` is there for scopes "cell" and "region",
-    `estimate` only if values were estimated. That values add up was checked when this was made, to 1e-9 of the
-    largest number met in the network or its local models (`scale`), or of the sum of the values' sizes if that is
-    larger.
+    `background` says in words what the values are relative to. That values add up was checked when this was made, to
+    1e-9 of the largest number met in the network or its local models (`scale`), or of the sum of the values' sizes if
+    that is larger.
     """
 
     X: Array
@@ -74,9 +73,6 @@ class Shapley(InNotebooks):
     scope: Scope
     background: str
     feature_names: tuple[str, ...]
-    local: LocalModels | None = None
-    estimate: Estimated | None = None
-    _game: LocalGame | None = None
 
     def __post_init__(self) -> None:
         n, d, m = self.values.shape
@@ -102,13 +98,42 @@ class Shapley(InNotebooks):
     def __len__(self) -> int:
         return len(self.X)
 
-    def __repr__(self) -> str:
+    @property
+    def exact(self) -> bool:
+        """Whether nothing was estimated; rounding apart, values are then what the scope says."""
+        return True
+
+    @property
+    def efficiency_error(self) -> Array:
+        """|base + sum of the values - f(x)| of every input, the largest over the outputs."""
+        gaps = np.abs(np.einsum("ndm->nm", self.values) - (self.outputs - self.base_values))
+        found: Array = gaps.max(axis=1, initial=0.0)
+        return found
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A data frame with one row per input (and output, if there are several) and one column per feature."""
+        from polyfold.analyses.shapley.export import data_frame
+
+        return data_frame(self)
+
+    def _sizes(self) -> str:
         n, d, m = self.values.shape
+        return f"{how_many(n, 'input')}, {how_many(d, 'feature')}, {how_many(m, 'output')}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Shapley(Attribution):
+    """SHAP values: the Shapley values of the network itself, features outside a coalition taken from the background.
+
+    They are what the package `shap` calls interventional values, computed as the full sum; `estimate` is there only if
+    some of them were estimated.
+    """
+
+    estimate: Estimated | None = None
+
+    def __repr__(self) -> str:
         how = "exact" if self.exact else f"estimated, within {self._worst_error():.2g} each"
-        return (
-            f"Shapley: {how_many(n, 'input')}, {how_many(d, 'feature')}, {how_many(m, 'output')}, scope {self.scope!r} "
-            f"against {self.background}; {how}"
-        )
+        return f"Shapley: {self._sizes()}, scope {self.scope!r} against {self.background}; {how}"
 
     def _worst_error(self) -> float:
         return 0.0 if self.estimate is None else float(self.estimate.error.max(initial=0.0))
@@ -118,44 +143,44 @@ class Shapley(InNotebooks):
         """Whether nothing was estimated; rounding apart, values are then what the scope says."""
         return self.estimate is None
 
-    @property
-    def cells(self) -> Ids | None:
-        """The cell of every input, where the scope has cells."""
-        return None if self.local is None else self.local.cells
-
-    @property
-    def efficiency_error(self) -> Array:
-        """|base + sum of the values - f(x)| of every input, the largest over the outputs."""
-        gaps = np.abs(np.einsum("ndm->nm", self.values) - (self.outputs - self.base_values))
-        found: Array = gaps.max(axis=1, initial=0.0)
-        return found
-
-    def hybrids(self, *, at_most: int = 4096, seed: int = 0) -> Hybrids:
-        """How many hybrids of two points of a cell leave the cell: see `Hybrids`. Scopes "cell" and "region" only.
-
-        At most so many are looked at for each input; where there are more, so many are drawn at random.
-        """
-        if self._game is None:
-            raise PolyfoldError(
-                f"scope {self.scope!r} evaluates the network itself at hybrids, wherever they lie; hybrids that leave "
-                "a cell are counted for scope 'cell' and 'region'"
-            )
-        return self._game.hybrids(self.X, at_most, seed)
-
     def to_shap(self, output: int | None = None) -> Any:
         """A shap.Explanation, for every shap.plots.*; with one output, or one picked, values are (n, features)."""
         from polyfold.analyses.shapley.export import explanation
 
         return explanation(self, output)
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """A data frame with a row an input (and output, if there are several) and a column a feature."""
-        from polyfold.analyses.shapley.export import data_frame
-
-        return data_frame(self)
-
     def plot(self, kind: str = "beeswarm", *, output: int | None = None, row: int | None = None, **options: Any) -> Any:
         """Draw one of shap's plots, such as "beeswarm", "bar", "waterfall" or "heatmap"; `row` picks one input."""
         from polyfold.analyses.shapley.export import plot
 
         return plot(self, kind, output, row, options)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalShapley(Attribution):
+    """Shapley values of the affine model around each input, against the other points of its cell or region.
+
+    They say how an input differs from what shares its cell; what would happen beyond the cell is not in them. They are
+    not SHAP values, and polyfold does not draw them as such.
+    """
+
+    local: LocalModels
+    _game: LocalGame
+
+    def __repr__(self) -> str:
+        return (
+            f"LocalShapley: {self._sizes()}, of the affine model of each {self.scope} (not SHAP values) against "
+            f"{self.background}; exact"
+        )
+
+    @property
+    def cells(self) -> Ids:
+        """The cell of every input."""
+        return self.local.cells
+
+    def hybrids(self, *, at_most: int = 4096, seed: int = 0) -> Hybrids:
+        """How many hybrids of two points of a cell leave the cell: see `Hybrids`.
+
+        At most so many are looked at for each input; where there are more, so many are drawn at random.
+        """
+        return self._game.hybrids(self.X, at_most, seed)

@@ -130,8 +130,22 @@ class Truncation(InNotebooks):
         return tuple(found)
 
     def outputs(self, X: Any) -> Array:
-        """W^(L) x^(tau,L-1) + b^(L): the network's outputs, if all hidden layers are surjective."""
-        return np.asarray(self.states(X)[-1] @ self.output_weight.T + self.output_bias)
+        """W^(L) x^(tau,L-1) + b^(L): the network's outputs, if all hidden layers are surjective.
+
+        States may be a billion times as large as outputs, and their digits cancel. So where the proposition says that
+        this is what the layers compute, the layers do; elsewhere the sum is taken in rationals, of states in rationals
+        if floats do not suffice for these, and rounded once.
+        """
+        if self.holds:
+            value = self.embed(X)
+            for layer in self.layers[:-1]:
+                value = np.maximum(value @ nearest(layer.weight).T + nearest(layer.bias), 0.0)
+            return np.asarray(value @ nearest(self.layers[-1].weight).T + nearest(self.layers[-1].bias))
+        weight, bias = self.exact_output
+        last = (
+            rationals(self.states(X)[-1]) if self.floats_suffice[-1] else self.states_exactly(self.network.rows(X))[-1]
+        )
+        return nearest(product(weight, last.T).T + bias)
 
     # -- in rationals
 

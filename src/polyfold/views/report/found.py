@@ -18,7 +18,7 @@ from polyfold.analyses.overview.fit import Fit
 from polyfold.analyses.overview.inventory import Item
 from polyfold.analyses.reduction.result import Reduction
 from polyfold.analyses.regions import Regions
-from polyfold.analyses.shapley.result import Shapley
+from polyfold.analyses.shapley.result import Attribution
 from polyfold.analyses.statistics.class_areas import ClassAreas
 from polyfold.analyses.statistics.classes import Classes
 from polyfold.analyses.statistics.decision_boundary import DecisionBoundary
@@ -92,7 +92,7 @@ class Around:
     rows: Ids
     looked_at: Ids
     changes: NearestChange | None = None
-    shapley: Shapley | None = None
+    shapley: Attribution | None = None
     maps: LocalMaps | None = None
     walls: WallDistances | None = None
 

@@ -183,7 +183,7 @@ TERMS = (
     Term(
         "Shapley value",
         "the share of one feature in what the network says about an input: all features' shares add up to the "
-        "difference from a typical input of the same cell.",
+        "difference from a typical input.",
         "shapley values?",
     ),
     Term(

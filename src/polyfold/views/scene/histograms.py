@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.facet_statistics.result import FacetStatistics
 from polyfold.analyses.pictures.columns import column
+from polyfold.analyses.shapley.result import LocalShapley
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.views.scene.shapes import Axes, Bars, Scene
@@ -61,6 +62,20 @@ def column_histogram(atlas: Atlas, *, of: Any = "facets", output: int = 0, bins:
     left = int((number < 0).sum())
     notes = (f"{how_many(left, 'cell')} left out: {found.label} says nothing of them.",) if left else ()
     return Scene((bars,), Axes((found.label, "cells")), f"{found.label} of {how_many(len(atlas), 'cell')}", notes)
+
+
+def share_bars(found: LocalShapley, *, output: int = 0, title: str | None = None) -> Scene:
+    """How much each feature adds on average, as a size, within the inputs' own cells or regions."""
+    outputs = found.values.shape[2]
+    if isinstance(output, bool) or not isinstance(output, int) or not 0 <= output < outputs:
+        raise PolyfoldError(f"there is no output {output!r}: there are {outputs}, counted from 0")
+    if not len(found):
+        raise PolyfoldError("bars of Shapley values need at least one input, and there are none")
+    bars = Bars(found.feature_names, np.abs(found.values[:, :, output]).mean(axis=0))
+    words = f"Shares of features within the {found.scope}s of {how_many(len(found), 'input')}"
+    note = f"Shapley values of the affine model of each {found.scope}, against {found.background}: not SHAP values."
+    axes = Axes(("feature", f"mean size of its share in output {output}"))
+    return Scene((bars,), axes, words if title is None else title, (note,))
 
 
 def face_bars(atlas: Atlas, *, title: str | None = None) -> Scene:

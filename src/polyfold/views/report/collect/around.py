@@ -12,6 +12,7 @@ from polyfold.analyses.overview.cuts import corners_of_a_triangle, ends_of_a_lin
 from polyfold.analyses.overview.data import columns, examples, most_telling
 from polyfold.analyses.regions import regions
 from polyfold.analyses.shapley.explain import shapley
+from polyfold.analyses.shapley.result import Attribution
 from polyfold.analyses.statistics.classes import classes
 from polyfold.analyses.statistics.nearest_change import nearest_change
 from polyfold.atlas.atlas import Atlas
@@ -29,6 +30,8 @@ Ids = npt.NDArray[np.int64]
 _EXAMPLES, _LOOKED_THROUGH = 6, 300
 # With more inputs than this two features alone tell little, and a cut goes through three rows instead.
 _FEW_FEATURES = 30
+# Sums over all coalitions of so many features, against so many points, take no time.
+_SUMMED_FEATURES, _BACKGROUND = 10, 100
 _MOST_CELLS = 50_000
 
 
@@ -42,12 +45,7 @@ def collect_around(of: Subject, whole: Whole | None, points: Array, answers: Ids
             rows = first[examples(answers[first], changes.distance, _EXAMPLES)]
     explained = None
     if of.X is not None:
-        explained = steps.do(
-            "what each feature adds",
-            lambda: shapley(
-                of.network, points[rows], background=points[inside], scope="cell", feature_names=of.features
-            ),
-        )
+        explained = steps.do("what each feature adds", lambda: _explained(of, points[rows], points[inside]))
     maps = steps.do(
         f"affine maps around {thing}s", lambda: local(of.program, points[rows], max_seconds=steps.seconds(0.3))
     )
@@ -55,6 +53,14 @@ def collect_around(of: Subject, whole: Whole | None, points: Array, answers: Ids
     if maps is not None:
         walls = steps.do("distances to walls", lambda: maps.wall_distances(max_seconds=steps.seconds(0.2)))
     return Around(rows, first, changes, explained, maps, walls)
+
+
+def _explained(of: Subject, rows: Array, background: Array) -> Attribution:
+    """SHAP values where the full sum is short; with many features those of the local models."""
+    if of.network.input_dim <= _SUMMED_FEATURES:
+        background = background[:_BACKGROUND]
+        return shapley(of.network, rows, background=background, feature_names=of.features)
+    return shapley(of.network, rows, background=background, scope="cell", empty="all", feature_names=of.features)
 
 
 def collect_line(of: Subject, points: Array, answers: Ids, inside: Ids, steps: Steps) -> Cut | None:

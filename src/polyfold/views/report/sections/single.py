@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from polyfold.analyses.local import LocalMaps
-from polyfold.analyses.shapley.result import Shapley
+from polyfold.analyses.shapley.result import Attribution, LocalShapley
 from polyfold.errors import how_many
 from polyfold.views.report.blocks import Block, Figure, Folded, Note, Paragraph, Section, Table
 from polyfold.views.report.found import Around, Cut, Found
@@ -175,25 +175,29 @@ def _maps(found: Found, around: Around, maps: LocalMaps) -> list[Block]:
     ]
 
 
-def _shapley(found: Found, around: Around, values: Shapley) -> list[Block]:
-    of, local = found.subject, values.local
-    assert local is not None
-    together = np.flatnonzero(local.points > 1)
-    if not len(together):
+def _shapley(found: Found, around: Around, values: Attribution) -> list[Block]:
+    of = found.subject
+    compared = np.arange(len(values))
+    against = f"{values.background}"
+    typical = "what the network says on average about other data"
+    if isinstance(values, LocalShapley):
+        compared = np.flatnonzero(values.local.points > 0)
+        against = "the other data of its cell"
+        typical = "what the formula of the cell gives for the average of the other data in the same cell"
+    if not len(compared):
         return [
             Note(
-                "Shapley values compare an input with the other data in its cell. Each of the data points looked "
-                "at is alone in its cell, so there is nothing to compare with."
+                "With so many features, Shapley values compare an input with the other data in its cell. Each of the "
+                "data points looked at is alone in its cell, so there is nothing to compare with."
             )
         ]
     blocks: list[Block] = [
         Paragraph(
             "Why does the network say what it says about one input? Shapley values answer that in shares that add "
-            "up: the base value is what the formula gives for the average of the data in the same cell, and each "
-            "feature's share is what this input's value of it adds."
+            f"up: the base value is {typical}, and each feature's share is what this input's value of it adds."
         )
     ]
-    for k in together[:3].tolist():
+    for k in compared[:3].tolist():
         top = 0 if len(of.outputs) == 1 else int(values.outputs[k].argmax())
         order = np.argsort(-np.abs(values.values[k, :, top]), kind="stable")
         shown, rest = order[:_FEATURES], order[_FEATURES:]
@@ -210,7 +214,7 @@ def _shapley(found: Found, around: Around, values: Shapley) -> list[Block]:
         blocks.append(
             Table(
                 f"{_row(found, int(around.rows[k]))}: what adds up to the output “{of.outputs[top]}”, against "
-                f"{how_many(int(local.points[k]), 'data point')} of its cell.",
+                f"{against}.",
                 ("feature", "its value", "adds"),
                 tuple(rows),
             )
