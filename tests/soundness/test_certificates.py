@@ -52,7 +52,7 @@ def test_contradictions_of_patterns(batch):
 
 @pytest.mark.parametrize("batch", range(2))
 def test_largest_and_smallest_values(batch):
-    for seed in range(batch, 24, 2):
+    for seed in range(batch, 16, 2):
         layers = network(seed, 2, 5, 3, 2)
         atlas = pf.unfold(layers, pf.box(-1, 1))
         atlas = atlas.with_certificate(pf.certify(atlas))
@@ -149,7 +149,7 @@ def everywhere_the_same(first, second) -> bool:
 
 
 def test_equal_and_different_networks():
-    for seed in range(20):
+    for seed in range(14):
         rng = np.random.default_rng(seed)
         layers = network(seed, 2, 4, 3, 1)
         same = turned_around(layers, rng)
@@ -238,7 +238,7 @@ def labelled(seed: int, dim: int, classes: int, spread: float):
 
 def test_separations():
     answers = []
-    for seed in range(40):
+    for seed in range(24):
         X, y = labelled(seed, 2, 2, (0.5, 4.0)[seed % 2])
         for kind, question, most in (("cone", pf.cone_separable, 2), ("simplex", pf.simplex_separable, 3)):
             found = question(X, y)
@@ -247,7 +247,7 @@ def test_separations():
                 proofs.polyhedron_holds(found, X, y)
             else:
                 proofs.no_polyhedron(found, X, y, most)
-    for seed in range(40):
+    for seed in range(24):
         X, y = labelled(seed, 2, 3, (0.5, 3.0)[seed % 2])
         found = pf.sequentially_separable(X, y)
         answers.append(("sequential", found.status))

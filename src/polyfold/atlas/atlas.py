@@ -373,7 +373,11 @@ class Atlas:
     def _believed(self, certificate: Certificate) -> Certificate:
         if not certificate.claims:
             return certificate
-        return believed(certificate, self.program.digest, self.domain.digest, lambda: self.arrays_digest)
+        return believed(certificate, self.program.digest, self._domain_digest, lambda: self.arrays_digest)
+
+    @cached_property
+    def _domain_digest(self) -> str:
+        return self.domain.digest
 
     def to_pandas(self, cells: Any = None) -> pandas.DataFrame:
         """A data frame with a row a cell: pattern, witness, facets, boundedness and, with few coefficients, the map."""

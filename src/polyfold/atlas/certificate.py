@@ -72,8 +72,8 @@ class Certificate(YesOrNo, InNotebooks):
     below passed: the facets pair up, the witnesses have their patterns) or "certified" (soundness and completeness
     proved). It speaks of the network and the domain with these digests and of no others, and `of` says whether that is
     the network's function to the last digit. `complete` is False where a limit or an interrupt stopped the engine;
-    `stopped_by` then says which. `recorded` says that a file is the only source of all this: nothing was looked at
-    since it was opened.
+    `stopped_by` then says which. `recorded` says that a file is the only source of that: `pf.certify`
+    has not proved it since it was opened.
 
     `seal` ties the claims to the arrays of one atlas. Without it, or with that of another atlas, an atlas that is given
     this certificate keeps nothing of it but "counted".

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.certificate import THE_NETWORK, Level, what_is_spoken_of
+from polyfold.atlas.certificate import THE_NETWORK, Certificate, Level, what_is_spoken_of
 from polyfold.atlas.domain import Domain
 from polyfold.network.html_table import InNotebooks
 from polyfold.program.program import Program
@@ -82,7 +82,11 @@ class OverAnAtlas:
 
 def evidence_of(atlas: Atlas) -> Evidence:
     """What is known of an atlas."""
-    said = atlas.certificate
+    return replace(evidence_from(atlas.certificate), of=what_is_spoken_of(atlas.program))
+
+
+def evidence_from(said: Certificate) -> Evidence:
+    """What a certificate says, as the evidence of an answer."""
     return Evidence(
         said.network_digest,
         said.domain_digest,
@@ -90,7 +94,7 @@ def evidence_of(atlas: Atlas) -> Evidence:
         said.level,
         said.complete,
         said.stopped_by,
-        what_is_spoken_of(atlas.program),
+        said.of,
         said.recorded,
     )
 

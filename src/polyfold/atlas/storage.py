@@ -2,8 +2,8 @@
 
 No pickle anywhere: numbers are numbers, arrays of the header are base64 text of their float64 bytes. The header holds
 the digest of all arrays, and a checksum over the header tells a file that was changed or damaged. Who writes a file can
-compute both: so the level of an atlas that was opened is marked as recorded in the file, until `pf.check` or
-`pf.certify` has looked at it here.
+compute both: so the level of an atlas that was opened is marked as recorded in the file, until `pf.certify` has proved
+it here.
 """
 
 from __future__ import annotations

@@ -63,7 +63,9 @@ def check(atlas: Atlas) -> Certificate:
             checks += _vertex_checks(atlas)
     digest = arrays_digest(atlas)
     checks.append(check_arrays(atlas, digest))
-    return sealed(_graded(atlas.certificate, tuple(checks)), atlas.program, digest)
+    graded = _graded(atlas.certificate, tuple(checks))
+    # That the engine came to its end is not looked at again: if only a file says so, it still does.
+    return sealed(graded, atlas.program, digest, recorded=graded.recorded)
 
 
 def _vertex_checks(atlas: Atlas) -> list[Check]:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from flint import fmpq
 
 from polyfold.atlas.certificate import Certificate
+from polyfold.atlas.evidence import Evidence, evidence_from
 from polyfold.errors import PolyfoldError
 from polyfold.network.html_table import InNotebooks
 from polyfold.network.truth import YesOrNo
@@ -105,6 +106,11 @@ class Equivalence(YesOrNo, InNotebooks):
         return replace(largest, upper=max(one.upper for one in self.by_output))
 
     @property
+    def evidence(self) -> Evidence | None:
+        """What the certificate says, if there is one."""
+        return None if self.certificate is None else evidence_from(self.certificate)
+
+    @property
     def max_difference(self) -> Size:
         """The largest difference that was found: the maximum over the domain, if `exact`. May be infinite."""
         return self.worst.largest
@@ -156,6 +162,7 @@ class Equivalence(YesOrNo, InNotebooks):
             **_point(self.point),
             "method": self.method,
             "certificate": None if self.certificate is None else self.certificate.level,
+            "evidence": None if self.evidence is None else self.evidence.to_json(),
             "checks": []
             if self.certificate is None
             else [{"name": c.name, "passed": c.passed, "detail": c.detail} for c in self.certificate.checks],
