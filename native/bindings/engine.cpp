@@ -322,11 +322,27 @@ nb::ndarray<nb::numpy, std::uint8_t> certify_to_python(
 
 }  // namespace
 
+// Contradictions come out as errors of the class that Python gives: it is not known here, and never unknown again.
+void raise_contradictions_as(const nb::type_object& error) {
+    nb::register_exception_translator(
+        [](const std::exception_ptr& thrown, void* as) {
+            try {
+                std::rethrow_exception(thrown);
+            } catch (const Contradiction& contradiction) {
+                PyErr_SetString(static_cast<PyObject*>(as), contradiction.what());
+            }
+        },
+        error.inc_ref().ptr());
+}
+
 void bind_engine(nb::module_& m) {
     nb::exception<FlatDomain>(m, "FlatDomain");
     nb::exception<OpenDomain>(m, "OpenDomain");
     nb::exception<TooLarge>(m, "TooLarge");
     nb::exception<Stopped>(m, "GivenUp");
+    m.def("raise_contradictions_as", &raise_contradictions_as, "error"_a,
+          nb::sig("def raise_contradictions_as(error: type[Exception]) -> None"),
+          "The class of errors by which the core says that a list of cells, or the core itself, contradicts itself.");
     nb::class_<Problem>(m, "Problem", "A program of gates and a domain, as the engine takes them.")
         .def_static("over", &make_problem, "frame"_a, "input_rows"_a, "input_offsets"_a, "parameter_rows"_a,
                     "parameter_offsets"_a, "A problem without gates on the domain x = frame (u, 1).")

@@ -406,7 +406,17 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
         return value;
     };
     const double along = value_on(line.coordinates.data());
-    const bool rough = !(std::abs(along) > 0) || (along > 0) != (sign > 0);
+    const bool wrong_side = !(std::abs(along) > 0) || (along > 0) != (sign > 0);
+    // Slide a point along the line onto the wall; false if floats cannot say where that is.
+    const auto slide = [&](double* point) {
+        const double factor = value_on(point) / along;
+        bool finite = true;
+        for (int k = 0; k < dimensions_; ++k) {
+            point[k] -= factor * line.coordinates[k];
+            finite = finite && std::isfinite(point[k]);
+        }
+        return finite && !wrong_side;
+    };
 
     // The low side gets everything first; the high side differs in one ray.
     Cell<Words>& side = *low;
@@ -415,8 +425,7 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
     side.lines.erase(side.lines.begin() + static_cast<std::ptrdiff_t>(l));
     for (auto& other : side.lines) {
         stop_.check();
-        const double factor = value_on(other.coordinates.data()) / along;
-        for (int k = 0; k < dimensions_; ++k) other.coordinates[k] -= factor * line.coordinates[k];
+        const bool rough = !slide(other.coordinates.data());
         auto settled = crossing_.equations().settle(side, side.facets, other.pivot, true, {rounding::unknown, rough},
                                                     other.coordinates.data());
         other.error = settled.error;
@@ -428,8 +437,7 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
         Mask<Words> mask = cell.facets_of[v];
         mask.set(slot);
         point_.assign(cell.point(v), cell.point(v) + dimensions_);
-        const double factor = value_on(point_.data()) / along;
-        for (int k = 0; k < dimensions_; ++k) point_[k] -= factor * line.coordinates[k];
+        const bool rough = !slide(point_.data());
         auto settled = crossing_.equations().settle(side, mask, Equations<Words>::no_line, cell.at_infinity(v),
                                                     {rounding::unknown, rough}, point_.data());
         const int g = frame.generators.add(point_.data(), settled.error, cell.at_infinity(v), std::move(settled.exact),

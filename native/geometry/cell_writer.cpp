@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "geometry/rounding.hpp"
+#include "geometry/vertex_places.hpp"
 
 namespace polyfold {
 
@@ -68,16 +70,18 @@ void CellWriter<Words>::write_witness(Cell<Words>& cell, CellBlock& block) {
         block.witnesses.append(mean.data(), mean.size());
         return;
     }
-    for (const double x : mean) block.witnesses.push_back(std::isfinite(x) ? x : 0.0);
-
-    // A sliver, or a cell too far out for floats: the sum of its exact generators lies inside.
+    // A sliver, or a cell too far out for floats: the sum of its exact generators lies inside. Floats have the nearest
+    // that there is.
     ExactWitness witness{block.cells, {}};
-    std::vector<BigInteger> sum(dimensions_);
+    ExactVector sum{std::vector<BigInteger>(dimensions_)};
     for (int v = 0; v < cell.size(); ++v)
         for (int k = 0; k < dimensions_; ++k)
-            sum[k] += equations_.exact(cell, *cell.frame, cell.generators[v], cell.facets_of[v]).numerators[k];
-    for (const auto& n : sum) witness.coordinates.push_back(n.to_hex());
+            sum.numerators[k] +=
+                equations_.exact(cell, *cell.frame, cell.generators[v], cell.facets_of[v]).numerators[k];
+    for (const auto& n : sum.numerators) witness.coordinates.push_back(n.to_hex());
     block.exact_witnesses.push_back(std::move(witness));
+    constexpr double last = std::numeric_limits<double>::max();
+    for (const double x : place_of(sum).rounded()) block.witnesses.push_back(std::clamp(x, -last, last));
 }
 
 template <int Words>
@@ -106,9 +110,8 @@ void CellWriter<Words>::emit_generators(Cell<Words>& cell, GeneratorBlock& block
     std::vector<std::int32_t> local(cell.slots.size(), -1);
     std::int32_t facets = 0;
     for (const int s : facets_in_order(cell)) local[s] = facets++;
-    const auto write = [&](const double* point, int kind, const Mask<Words>& mask) {
-        const double scale = kind == 0 ? 1 / point[problem_.dim] : 1.0;
-        for (int k = 0; k < problem_.dim; ++k) block.coordinates.push_back(point[k] * scale);
+    const auto write = [&](const double* place, int kind, const Mask<Words>& mask) {
+        block.coordinates.insert(block.coordinates.end(), place, place + problem_.dim);
         block.coordinates.push_back(kind == 0 ? 1.0 : 0.0);
         block.kind.push_back(static_cast<std::uint8_t>(kind));
         mask.for_each([&](int s) {
@@ -116,7 +119,10 @@ void CellWriter<Words>::emit_generators(Cell<Words>& cell, GeneratorBlock& block
         });
         block.facet_stop.push_back(static_cast<std::int64_t>(block.facet.size()));
     };
-    for (int v = 0; v < cell.size(); ++v) write(cell.point(v), cell.at_infinity(v) ? 1 : 0, cell.facets_of[v]);
+    const std::vector<double> places = vertex_places(cell, equations_, problem_.dim).rounded();
+    for (int v = 0; v < cell.size(); ++v)
+        write(places.data() + static_cast<std::ptrdiff_t>(v) * problem_.dim, cell.at_infinity(v) ? 1 : 0,
+              cell.facets_of[v]);
     for (const auto& line : cell.lines) write(line.coordinates.data(), 2, cell.facets);
     block.stop.push_back(static_cast<std::int64_t>(block.kind.size()));
 }

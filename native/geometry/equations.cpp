@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <stdexcept>
 
 #include "geometry/rounding.hpp"
 
@@ -134,7 +133,7 @@ std::shared_ptr<const ExactVector> Equations<Words>::solve(const Cell<Words>& ce
                 sign = side(cell, slot) * sign_of_product(slot.map->exact_row(slot.row), *point);
         });
     }
-    if (sign == 0) throw std::logic_error("polyfold: a generator has no direction");
+    if (sign == 0) throw Contradiction("a generator has no direction");
     if (sign < 0)
         for (auto& n : point->numerators) n.negate();
     return point;

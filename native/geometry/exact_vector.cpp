@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
+
+#include "geometry/problem.hpp"
 
 namespace polyfold {
 
@@ -87,6 +88,27 @@ ExactVector ExactSum::total() const {
     return result;
 }
 
+std::pair<double, std::int64_t> size_of_determinant(std::vector<ExactVector> rows) {
+    // Fraction-free elimination: every division is exact, and the last pivot is the determinant, up to its sign.
+    const std::size_t size = rows.size();
+    BigInteger previous(1);
+    for (std::size_t step = 0; step < size; ++step) {
+        std::size_t pivot = step;
+        while (pivot < size && rows[pivot].numerators[step].is_zero()) ++pivot;
+        if (pivot == size) return {0.0, 0};
+        std::swap(rows[pivot], rows[step]);
+        const std::vector<BigInteger>& first = rows[step].numerators;
+        for (std::size_t i = step + 1; i < size; ++i) {
+            auto& row = rows[i].numerators;
+            for (std::size_t k = step + 1; k < size; ++k)
+                row[k] = (first[step] * row[k] - row[step] * first[k]).divided_exactly_by(previous);
+        }
+        previous = first[step];
+    }
+    const auto [mantissa, exponent] = previous.to_float();
+    return {std::abs(mantissa), exponent};
+}
+
 int sign_of_product(const ExactVector& a, const ExactVector& b) {
     BigInteger sum;
     for (std::size_t k = 0; k < a.numerators.size(); ++k)
@@ -114,7 +136,7 @@ ExactVector null_vector(std::vector<ExactVector> rows, int size) {
                 best_column = j;
             }
         }
-        if (best_row == rows.size()) throw std::logic_error("polyfold: a generator's walls do not determine it");
+        if (best_row == rows.size()) throw Contradiction("a generator's walls do not determine it");
         const std::vector<BigInteger> pivots = rows[best_row].numerators;
         const BigInteger pivot = pivots[best_column];
         for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -1,6 +1,7 @@
 // Vectors of dyadic rationals, exactly: rows of affine maps and homogeneous points.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "geometry/big_integer.hpp"
@@ -29,6 +30,9 @@ class ExactSum {
     int size_;
     ExactVector sum_;
 };
+
+// The size of the determinant of as many vectors as they have entries, without their exponents: mantissa and exponent.
+std::pair<double, std::int64_t> size_of_determinant(std::vector<ExactVector> rows);
 
 int sign_of_product(const ExactVector& a, const ExactVector& b);
 

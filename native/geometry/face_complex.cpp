@@ -112,7 +112,7 @@ void orient(FaceComplex& faces) {
             while (behind < passings.size() && passings[behind].ridge == passings[p].ridge) ++behind;
             // A ray has one end only; everything else is passed from two sides.
             if (behind - p != 2 && !(passings[p].ridge < 0 && facets == 1))
-                throw std::logic_error("a ridge of a face lies on other than two of its facets");
+                throw Contradiction("a ridge of a face lies on other than two of its facets");
             if (behind - p == 2) {
                 const int opposite = -passings[p].incidence * passings[p + 1].incidence;
                 beside[passings[p].facet].emplace_back(passings[p + 1].facet, opposite);
@@ -129,11 +129,11 @@ void orient(FaceComplex& faces) {
                     faces.incidence[first + other] = sign;
                     queue.push_back(other);
                 } else if (faces.incidence[first + other] != sign) {
-                    throw std::logic_error("the facets of a face cannot be oriented");
+                    throw Contradiction("the facets of a face cannot be oriented");
                 }
             }
         if (static_cast<std::int64_t>(queue.size()) != facets)
-            throw std::logic_error("the facets of a face do not hang together");
+            throw Contradiction("the facets of a face do not hang together");
     }
 }
 

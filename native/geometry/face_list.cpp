@@ -139,7 +139,7 @@ void FaceListWalk<Words>::place(const Cell<Words>& cell, const Bits& face, int d
     if (dim > least + 1 || (dim == least + 1 && table.bounded[id])) return;
     for_each(face, [&](int v) {
         if (cell.at_infinity(v) != (dim > least)) return;
-        if (dim == least && generators > 1) throw std::logic_error("a face of the least dimension has two vertices");
+        if (dim == least && generators > 1) throw Contradiction("a face of the least dimension has two vertices");
         const double* at = cell.point(v);
         table.placed.push_back({id, {at, at + problem_.dim + 1}, cell.frame->generators.error[cell.generators[v]]});
     });

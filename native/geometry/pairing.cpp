@@ -68,8 +68,7 @@ class WaitingFacets {
             Slot& slot = slots_[at];
             if (slot.cell < 0) {
                 // Without a free place nobody would ever find out that a key is not there.
-                if (++taken_ == size_)
-                    throw std::logic_error("more facets wait for their other side than there can be");
+                if (++taken_ == size_) throw Contradiction("more facets wait for their other side than there can be");
                 slot = {static_cast<std::int32_t>(cell), tag * numbers_ + static_cast<std::uint32_t>(number % numbers)};
                 return;
             }

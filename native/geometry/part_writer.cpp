@@ -70,8 +70,8 @@ void PartWriter<Words>::list_walls(const Cell<Words>& cell, const PartList<Words
 
 template <int Words>
 void PartWriter<Words>::add_wall(const StageMap& map, int row, std::int32_t wall, int side) {
-    walls_.push_back(
-        {wall, map.error(row), map.norm(row) * rounding::bound(dimensions_ + 3) + map.error(row) * (dimensions_ + 1)});
+    const double error = map.norm(row) < rounding::largest_factor ? map.error(row) : rounding::unknown;
+    walls_.push_back({wall, error, map.norm(row) * rounding::bound(dimensions_ + 3) + error * (dimensions_ + 1)});
     const std::size_t at = forms_.size();
     forms_.resize(at + registers_, Lanes{});
     for (int k = 0; k < dimensions_; ++k) forms_[at + k / lanes][k % lanes] = side * map.entry(row, k);
@@ -127,7 +127,7 @@ bool PartWriter<Words>::proved_inside(const Part& part) const {
     Lanes sizes{};
     for (int i = 0; i < registers_; ++i) sizes = larger(sizes, size_of(witness_[i]));
     const double scale = std::max(std::max(sizes[0], sizes[1]), std::max(sizes[2], sizes[3]));  // at least one
-    bool inside = std::isfinite(scale);
+    bool inside = scale < rounding::largest_factor;
     for (std::uint64_t rest = part.facets; rest; rest &= rest - 1)
         inside = inside && proved_positive(std::countr_zero(rest), 1, scale);
     for_each_row(part.rows, [&](int r) {

@@ -14,6 +14,11 @@ struct TooLarge : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// What was given contradicts itself, or the engine does: a list of cells that are none, or a fault of ours.
+struct Contradiction : std::logic_error {
+    using std::logic_error::logic_error;
+};
+
 // Somebody wants the run to end; thrown out of long work.
 struct Stopped : std::exception {};
 

@@ -41,6 +41,15 @@ inline constexpr bool is_ordinary(double size) {
     return size > 0x1p-900 && size < 0x1p900;
 }
 
+// A cell that fills less of the box around it is too thin for floats to tell its volume by rounded vertices.
+inline constexpr double thin = 0x1p-36;
+
+// Sums of numbers below this, and products of one with a coordinate up to one, are far from overflow.
+inline constexpr double largest = 0x1p1000;
+
+// Products of two numbers below this are far from overflow.
+inline constexpr double largest_factor = 0x1p480;
+
 // What float linear programs take for zero. Their answers are proved or thrown away, so this decides speed only.
 inline constexpr double lp_tolerance = 0x1p-34;
 

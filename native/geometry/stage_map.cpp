@@ -32,7 +32,7 @@ void add_source(Forms& forms, const Stage& stage, const Block& block, int j, dou
     const double doubt = std::abs(factor) * row_error * (1 + relative) + relative * largest + rounding::least;
     // Products may underflow, and so may their bounds: an entry with any term at all is never taken for exact.
     for (std::size_t i = 0; i < width; ++i)
-        forms.error[i] += std::abs(column[i]) * doubt + (column[i] != 0.0 ? rounding::underflow : 0.0);
+        forms.error[i] += column[i] != 0.0 ? std::abs(column[i]) * doubt + rounding::underflow : 0.0;
 }
 
 // The forms of a stage as far as they do not depend on any gate.
@@ -85,6 +85,21 @@ void StageMap::refill(std::shared_ptr<const StageMap> below, const std::vector<s
     for (double& norm : norm_) norm *= 1.0 + rounding::bound(size + 1);
     // The bounds were themselves summed up in floats.
     for (double& error : forms_.error) error *= 1.0 + 0x1p-20;
+    bool within_reach = true;
+    for (int i = 0; i < width_; ++i)
+        within_reach &= norm_[i] < rounding::largest && forms_.error[i] < rounding::largest;
+    if (!within_reach) forget_rows_out_of_reach();
+}
+
+// Where an entry overflowed, or sums of values might, floats know nothing: zeros whose error is unknown say so to all
+// who ask, and no infinity and no NaN gets any farther.
+void StageMap::forget_rows_out_of_reach() {
+    for (int i = 0; i < width_; ++i) {
+        if (norm_[i] < rounding::largest && forms_.error[i] < rounding::largest) continue;
+        for (int k = 0; k <= problem_.dim; ++k) forms_.entries[k * width_ + i] = 0.0;
+        norm_[i] = 0.0;
+        forms_.error[i] = rounding::unknown;
+    }
 }
 
 Forms StageMap::forms_above_without(const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern) const {

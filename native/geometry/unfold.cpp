@@ -1,7 +1,6 @@
 #include "geometry/unfold.hpp"
 
 #include <limits>
-#include <stdexcept>
 
 #include "geometry/count_walk.hpp"
 #include "geometry/enough_facets.hpp"
@@ -64,14 +63,6 @@ Counted count_cells(const Problem& problem, Method method, const RunOptions& opt
 
 namespace {
 
-template <int Words>
-std::vector<double> vertices_of(const Cell<Words>& cell, int dim) {
-    std::vector<double> points;
-    for (int v = 0; v < cell.size(); ++v)
-        for (int k = 0; k < dim; ++k) points.push_back(cell.point(v)[k] / cell.point(v)[dim]);
-    return points;
-}
-
 // Visit every finished cell below the root, in tree order.
 template <int Words, class Visit>
 void visit_all(CellWalk<Words>& walk, Visit visit) {
@@ -95,7 +86,7 @@ void visit_selected(const Problem& problem, const Selection& selection, Visit vi
     visit_all(walk, [&](Cell<Words>& cell) {
         for (int gate = 0; gate < problem.gates; ++gate)
             if (selection.on(cell.wanted_first, gate) != cell.Path::on(gate))
-                throw std::out_of_range("a pattern that was asked for is no cell of this network");
+                throw Contradiction("a pattern that was asked for is no cell of this network");
         visit(cell);
     });
 }
@@ -114,10 +105,17 @@ GeneratorBlock trace(const Problem& problem, const Selection& selection) {
 std::vector<Measure> measure_selected(const Problem& problem, const Selection& selection, bool covariance) {
     return with_enough_facets([&]<int Words>() {
         std::vector<Measure> measures;
+        const Equations<Words> equations(problem);
         visit_selected<Words>(problem, selection, [&](Cell<Words>& cell) {
-            measures.push_back(is_bounded(cell) ? measure<Words>(vertices_of(cell, problem.dim), cell.facets_of,
-                                                                 problem.dim, covariance)
-                                                : Measure{std::numeric_limits<double>::infinity(), {}, {}});
+            if (!is_bounded(cell)) {
+                measures.push_back({std::numeric_limits<double>::infinity(), {}, {}});
+                return;
+            }
+            const auto exactly = [&](int v) -> const ExactVector& {
+                return equations.exact(cell, *cell.frame, cell.generators[v], cell.facets_of[v]);
+            };
+            measures.push_back(measure<Words>(vertex_places(cell, equations, problem.dim), cell.facets_of, problem.dim,
+                                              covariance, exactly));
         });
         return measures;
     });

@@ -40,7 +40,7 @@ struct Counted {
 // Only how many cells there are. Limits on their number are not looked at.
 Counted count_cells(const Problem& problem, Method method, const RunOptions& options);
 
-// Generators of the selected cells, in the selection's order. Throws std::out_of_range where a pattern is no
+// Generators of the selected cells, in the selection's order. Throws Contradiction where a pattern is no
 // cell.
 GeneratorBlock trace(const Problem& problem, const Selection& selection);
 

@@ -41,6 +41,8 @@ class ForwardPass {
             Limits& limits = limits_.emplace_back();
             for (const double bias : stage.bias)
                 limits.bias_error.push_back(rounding::bound(stage.terms) * std::abs(bias) * margin + rounding::tiny);
+            for (const double error : limits.bias_error)
+                limits.largest_bias_error = std::max(limits.largest_bias_error, error);
             for (const auto* slopes : {&stage.slope_on, &stage.slope_off})
                 for (const double slope : *slopes) limits.slope = std::max(limits.slope, std::abs(slope));
             limits.row_sum.assign(stage.width, 0.0);
@@ -48,6 +50,7 @@ class ForwardPass {
                 for (int j = 0; j < block.columns; ++j)
                     for (int i = 0; i < stage.width; ++i)
                         limits.row_sum[i] += std::abs(block.by_column[j * stage.width + i]) * margin;
+            for (const double sum : limits.row_sum) limits.largest_row_sum = std::max(limits.largest_row_sum, sum);
         }
     }
 
@@ -58,6 +61,7 @@ class ForwardPass {
         read_inputs(count, witnesses);
         for (std::size_t s = 0; s < problem_.stages.size(); ++s) {
             add_up(s);
+            look_at_range(limits_[s], fine);
             if (s == 0)  // the domain's rows put nothing out: source 0 is the input
                 look_at_domain(fine);
             else
@@ -70,7 +74,8 @@ class ForwardPass {
     // What bounds the errors of a stage, whatever comes in.
     struct Limits {
         std::vector<double> bias_error, row_sum;  // by row
-        double slope = 0;                         // the steepest
+        double largest_bias_error = 0, largest_row_sum = 0;
+        double slope = 0;  // the steepest
     };
 
     const Problem& problem_;
@@ -92,7 +97,8 @@ class ForwardPass {
         inputs.some.resize(problem_.input_dim);
         std::iota(inputs.some.begin(), inputs.some.end(), 0);
         inputs.values.resize(problem_.input_dim);
-        inputs.error = inputs.size = {};
+        inputs.size = {};
+        for (Lanes& error : inputs.error.half) error = Lanes{} + rounding::least;  // products with them may underflow
         for (int j = 0; j < problem_.input_dim; ++j)
             for (int h = 0; h < halves; ++h) {
                 Sum input{problem_.frame_is_identity ? parameters_[j].half[h] : Lanes{}, {}};  // not rounded
@@ -115,7 +121,7 @@ class ForwardPass {
             value += term;
             size += size_of(term);
         }
-        return {value, rounding::bound(d + 4) * size * margin};
+        return {value, rounding::bound(d + 4) * size * margin + rounding::least};
     }
 
     void add_up(std::size_t s) {
@@ -157,6 +163,14 @@ class ForwardPass {
                         at_one * a.half[h] + at_two * b.half[h] + at_three * c.half[h] + at_four * d.half[h];
             }
         }
+    }
+
+    // A sum that overflowed on the way proves nothing. Errors are bounded by more than a 2^-53rd of the terms: where
+    // the bounds are small, so were all sums.
+    void look_at_range(const Limits& limits, Choices& fine) const {
+        constexpr double most = rounding::largest * rounding::unit;
+        for (int h = 0; h < halves; ++h)
+            fine.half[h] &= limits.largest_bias_error + limits.largest_row_sum * doubt_.half[h] < most;
     }
 
     void look_at_domain(Choices& fine) const {

@@ -51,3 +51,8 @@ class StorageError(PolyfoldError):
 class DataError(PolyfoldError):
     """Labelled data that nothing can be made of: labels that contradict each other, one class only, or data that a
     construction does not apply to."""
+
+
+class ContradictionError(PolyfoldError):
+    """Cells that are listed are none of the network's, or the library contradicts itself. Nothing is returned; where
+    nobody changed the atlas by hand, it is a fault of ours and worth a report."""

@@ -23,7 +23,7 @@ class ExactPrograms:
 
     def largest(self, cell: int, slopes: Sequence[fmpq]) -> Optimum:
         """The largest value of slopes . u on a cell: a vertex, or a point and a ray along which it grows for ever."""
-        A, b, _ = self._inequalities(cell)
+        A, b, _ = self.inequalities(cell)
         found = maximise(slopes, A, b, start=self._atlas.rational_witness(cell))
         assert found.point is not None
         return found
@@ -31,7 +31,7 @@ class ExactPrograms:
     def proof(self, cell: int, found: Optimum) -> dict[int, Fraction]:
         """By wall: what its inequality, as `PatternMap.exact_row` has it, is multiplied with in the proof that there is
         nothing larger on the cell."""
-        _, _, walls = self._inequalities(cell)
+        _, _, walls = self.inequalities(cell)
         pattern = self._pattern(cell)
         return {
             wall: fraction(multiplier * self._forms.scale(pattern, wall))
@@ -47,7 +47,7 @@ class ExactPrograms:
     def _pattern(self, cell: int) -> Pattern:
         return tuple(self._atlas.signs([cell])[0].tolist())
 
-    def _inequalities(self, cell: int) -> tuple[list[list[fmpq]], list[fmpq], list[int]]:
+    def inequalities(self, cell: int) -> tuple[list[list[fmpq]], list[fmpq], list[int]]:
         """The cell's facets as A u <= b, and the wall that each lies on."""
         atlas, pattern = self._atlas, self._pattern(cell)
         rows = self._forms.under(pattern).rows

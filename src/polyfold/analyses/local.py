@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,15 +15,16 @@ import numpy.typing as npt
 from polyfold.analyses.local_memory import parts
 from polyfold.analyses.local_walls import NearestWall, WallDistances, distances_to_walls, nearest_wall
 from polyfold.analyses.on_wall import Special, signs_at
+from polyfold.analyses.touching_cells import Tied, TouchingCells, TouchingSearch
 from polyfold.atlas.chebyshev import chebyshev_balls
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
-from polyfold.atlas.frozen import constants
 from polyfold.atlas.maps import output_forms
 from polyfold.atlas.patterns import pack, unpack
 from polyfold.engine.cell_facets import CellFacets, Cells, Witness
+from polyfold.engine.exact_cell import coefficients
 from polyfold.engine.progress import reporter
 from polyfold.engine.validity import ROWS_MEMORY, Validity, check_rows_fit, wall_name
-from polyfold.engine.watch import check_seconds, watched
+from polyfold.engine.watch import check_seconds, watched, whole_number
 from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError, how_many
 from polyfold.network.arrays import real_array
 from polyfold.network.html_table import InNotebooks
@@ -36,6 +37,10 @@ Ids = npt.NDArray[np.int64]
 Signs = npt.NDArray[np.bool_]
 
 MEMORY = 1 << 30
+# Cells that touch one input, unless another number is asked for.
+MOST_CELLS = 1024
+# Up to so many products of rationals it is told unasked whether a pattern is thin: some hundredths of a second.
+_QUICK = 200_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +58,12 @@ class LocalMaps(InNotebooks):
 
     A is (n, outputs, inputs) and c is (n, outputs), inputs and outputs flattened. `patterns` are packed as in an atlas.
     Signs are proved, but for those of `undecided[i]`, which are as floats have them. `on_wall[i]` are the gates whose
-    wall X[i] lies on: proved to be zero there, and not to be so all around. The pattern then is that of one of the
-    sides. `vanishing[i]` are gates that are proved to be zero all around X[i]: they have no wall there. If a time limit
-    stopped the work, the maps are those of the first inputs only, and `stopped_by` says so.
+    wall X[i] lies on: proved to be zero there, and not to be so all around; they are off in the pattern, so that A is
+    what automatic differentiation gives. `vanishing[i]` are gates that are proved to be zero all around X[i]: they have
+    no wall there. `thin[i]` is True if no cell has that pattern, so that A[i] is the map of none, False if one has, and
+    None where that was too much work to find out unasked: `is_thin(i)` then tries. With ties="all" `touching` has all
+    cells that touch each input. If a time limit stopped the work, the maps are those of the first inputs only,
+    and `stopped_by` says so.
     """
 
     program: Program
@@ -69,6 +77,9 @@ class LocalMaps(InNotebooks):
     undecided: tuple[Ids, ...]
     stopped_by: str | None = None
     memory: int = MEMORY
+    settle: bool | None = None
+    thin: tuple[bool | None, ...] = ()
+    touching: tuple[TouchingCells, ...] | None = None
     _known: dict[int, CellFacets] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -87,12 +98,36 @@ class LocalMaps(InNotebooks):
         open_ = sum(map(len, self.undecided))
         undecided = f"; {how_many(open_, 'sign')} undecided" if open_ else ""
         gates = how_many(self.program.gates, "gate")
-        return f"LocalMaps: {how_many(len(self), 'input')} of a network with {gates}{undecided}{stopped}"
+        thin = f"; {self.thin.count(True)} thin (the map of no cell)" if True in self.thin else ""
+        cells = "" if self.touching is None else f"; {how_many(sum(map(len, self.touching)), 'touching cell')}"
+        missing = "" if self.complete or stopped else " (not all)"
+        what = f"{how_many(len(self), 'input')} of a network with {gates}"
+        return f"LocalMaps: {what}{undecided}{thin}{cells}{missing}{stopped}"
+
+    @property
+    def complete(self) -> bool:
+        """Whether every input has been looked at and, with ties="all", every cell that touches one was found."""
+        return self.stopped_by is None and all(cells.complete for cells in self.touching or ())
 
     @property
     def signs(self) -> Signs:
         """The patterns as a boolean matrix (n, gates)."""
         return unpack(self.patterns, self.program.gates)
+
+    def is_thin(self, i: int) -> bool | None:
+        """Whether no cell has the pattern of input i, however long that takes to find out; None if it is too large."""
+        return self._search.is_thin(self._tied(self._item(i)))
+
+    def touching_cells(
+        self, i: int, *, max_cells: int | None = MOST_CELLS, max_seconds: float | None = None
+    ) -> TouchingCells:
+        """The cells that touch input i, with their maps: one, unless it lies on walls.
+
+        Their Jacobians are the corners of the generalised Jacobian there.
+        """
+        item = self._item(i)
+        check_seconds(max_seconds)
+        return self._search.all(self._tied(item), _cell_limit(max_cells), max_seconds)
 
     def polytope(self, i: int) -> Validity:
         """Where map i holds: {x : A x <= b}, one row a gate and one a domain row.
@@ -129,7 +164,8 @@ class LocalMaps(InNotebooks):
             near = ", ".join(wall_name(self.program, self.domain, gate) for gate in special[:4])
             raise PolyfoldError(
                 f"no point inside the polytope of input {item} was found, so it has no facets: its pattern holds on a "
-                f"flat set at most, or is too thin to tell (the input lies on {near or 'no wall'})"
+                f"flat set at most, or is too thin to tell (the input lies on {near or 'no wall'}); "
+                f"touching_cells({item}) lists the cells around it"
             )
         return self._cells.facets(validity, witness, keep_going)
 
@@ -185,6 +221,21 @@ class LocalMaps(InNotebooks):
     def _special(self, item: int) -> Special:
         return Special(self.on_wall[item], self.vanishing[item], self.undecided[item])
 
+    def _thin_if_quick(self, item: int, deadline: float) -> bool | None:
+        """Whether the pattern of an input is no cell's, as far as that is known, or found out quickly."""
+        tied = self._tied(item)
+        if self.touching is not None and self.touching[item].complete:
+            return not (self.touching[item].patterns == self.patterns[item]).all(axis=1).any()
+        quick = (self.program.input_dim + 1) * coefficients(self.program) <= _QUICK
+        return self._search.is_thin(tied) if not tied.on_walls or (quick and time.perf_counter() < deadline) else None
+
+    def _tied(self, item: int) -> Tied:
+        return Tied(self.X[item], self._signs(item), self._special(item))
+
+    @cached_property
+    def _search(self) -> TouchingSearch:
+        return TouchingSearch(self._cells, self.memory, self.settle)
+
     @cached_property
     def _cells(self) -> Cells:
         return Cells(self.program, self.domain)
@@ -200,6 +251,8 @@ def local(
     X: Any,
     *,
     domain: DomainLike = None,
+    ties: Literal["one", "all"] = "one",
+    max_cells: int | None = MOST_CELLS,
     settle: bool | None = None,
     memory: int = MEMORY,
     progress: bool | Callable[[int], None] = False,
@@ -207,11 +260,16 @@ def local(
 ) -> LocalMaps:
     """The affine map of a network around every input, with the polytope on which it holds at hand.
 
+    Where an input lies on walls, A is the branch that torch's automatic differentiation takes: docs/local.md has the
+    table, op by op.
+
     Parameters
     ----------
     network: anything that `pf.load` takes.
     X: inputs, (n, d) or (n, *the network's input shape).
     domain: None, or a box or polytope over the inputs whose rows bound the polytopes too.
+    ties: "all" lists all cells that touch an input, with their maps, in `touching`.
+    max_cells: so many of them for each input at most; the result says where there are more.
     settle: whether signs that floats cannot prove are proved in longer numbers. None: if that takes seconds an input;
         True: however long it takes, and whatever memory; False: they are left `undecided`.
     memory: bytes to work with, besides the network and the result.
@@ -225,6 +283,8 @@ def local(
     (array([[1., 0.]]), array([0.]))
     >>> maps.nearest_wall(0).distance, len(maps.facets(0))
     (1.0, 2)
+    >>> pf.local(corner, [[0.0, 0.0]], ties="all").touching[0].A[:, 0].tolist()
+    [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]
     """
     program = network if isinstance(network, Program) else lower(load(network))
     where = resolve_domain(domain, program.input_dim)
@@ -234,6 +294,9 @@ def local(
     check_seconds(max_seconds)
     if settle not in (None, True, False):
         raise PolyfoldError(f"settle={settle!r} is no option: use True, False or None")
+    if ties not in ("one", "all"):
+        raise PolyfoldError(f"ties must be 'one' or 'all', got {ties!r}")
+    limit = _cell_limit(max_cells)
     if not isinstance(memory, Integral) or memory < 1:
         raise LimitError(f"memory={memory!r} must be a positive number of bytes")
     started, stopped_by = time.perf_counter(), None
@@ -248,9 +311,8 @@ def local(
             signs, found = signs_at(program, rows[part], int(memory), settle)
             for first in range(0, program.output_dim, at_once.outputs):
                 some = slice(first, first + at_once.outputs)
-                A[part, some], _ = output_forms(program, signs, some=some)
-            # Not f(x) - A x: that would lose digits where both are large.
-            c[part] = constants(program, signs)
+                # Not f(x) - A x: that would lose digits where both are large.
+                A[part, some], c[part, some] = output_forms(program, signs, some=some)
             patterns[part] = pack(signs)
             special += found
             done = part.stop
@@ -258,7 +320,7 @@ def local(
             if max_seconds is not None and time.perf_counter() - started > max_seconds and done < len(rows):
                 stopped_by = "max_seconds"
                 break
-    return LocalMaps(
+    maps = LocalMaps(
         program,
         where,
         rows[:done],
@@ -270,7 +332,23 @@ def local(
         tuple(gates.undecided for gates in special),
         stopped_by,
         int(memory),
+        settle,
     )
+    deadline = np.inf if max_seconds is None else started + max_seconds
+    if ties == "all":
+        search = maps._search
+        touching = tuple(search.all(maps._tied(i), limit, _left(deadline)) for i in range(done))
+        maps = replace(maps, touching=touching)
+    return replace(maps, thin=tuple(maps._thin_if_quick(i, deadline) for i in range(done)))
+
+
+def _cell_limit(max_cells: Any) -> int | None:
+    return None if max_cells is None else whole_number("max_cells", max_cells, np.iinfo(np.int32).max)
+
+
+def _left(deadline: float) -> float | None:
+    """The seconds that are left, None for any number of them."""
+    return None if deadline == np.inf else max(0.0, deadline - time.perf_counter())
 
 
 def input_rows(program: Program, X: Any) -> Array:

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
-from polyfold.atlas.frozen import constants
 from polyfold.atlas.maps import output_forms
 from polyfold.atlas.numbers import one_of
 from polyfold.engine.cell_facets import Cells, Witness
@@ -131,8 +130,7 @@ def map_of(network: Any, pattern: Any, *, domain: DomainLike = None) -> PatternM
     """
     program = network if isinstance(network, Program) else lower(load(network))
     signs = as_signs(program, pattern)
-    A, _ = output_forms(program, signs[None, :])
-    c = constants(program, signs[None, :])
+    A, c = output_forms(program, signs[None, :])
     return PatternMap(program, resolve_domain(domain, program.input_dim), signs, A[0], c[0])
 
 

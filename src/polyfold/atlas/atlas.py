@@ -56,6 +56,7 @@ from polyfold.atlas.patterns import PatternIndex, unpack
 from polyfold.atlas.problem import beyond_core
 from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational
+from polyfold.network.head import behind
 from polyfold.network.html_table import html_table
 from polyfold.program.program import Program
 
@@ -167,7 +168,7 @@ class Atlas:
             "cells": f"{len(self):,} ({int(self.bounded.sum()):,} bounded)",
             "facets": f"{self.inner_facets:,} between cells, {self.boundary_facets:,} on the domain's boundary",
             "gates": f"{self.gates:,} in {how_many(len(self.program.stages), 'stage')}",
-            "inputs, outputs": f"{self.program.input_dim}, {self.outputs}",
+            "inputs, outputs": f"{self.program.input_dim}, {self.outputs}{behind(self.program.head)}",
             "domain": self.domain.describe(),
             "certificate": str(self.certificate),
         }
@@ -226,11 +227,12 @@ class Atlas:
         """The affine maps of cells: A (n, m, inputs) and c (n, m) with f(x) = A x + c there.
 
         With over="parameters" they are functions of the domain's parameters u instead, which differ from x on a slice.
+        A number that is infinite lies beyond float64: no product on the way makes one infinite, or zero, that is not.
         """
         if over not in ("inputs", "parameters"):
             raise PolyfoldError(f"over={over!r} is no option: use 'inputs' or 'parameters'")
         ids = self.ids(cells)
-        if over == "parameters" and has_short_jets(self.domain):
+        if over == "parameters" and (has_short_jets(self.domain) or not self._plain_products):
             distinct, items = np.unique(ids, return_inverse=True)
             A, c = parameter_maps(self.program, self.domain, self.signs(distinct))
             return A[items], c[items]
@@ -245,11 +247,18 @@ class Atlas:
             return A @ self.domain.basis, c + A @ self.domain.origin
         return A, c
 
+    @property
+    def _plain_products(self) -> bool:
+        """Whether maps over the inputs can be carried to the parameters by a product of floats."""
+        return not self.domain.is_slice or self.program.number_range.holds()
+
     def locate(self, points: Any, *, outside: Literal["error", "ignore"] = "error") -> Ids:
         """The cell of every row of `points` (in the domain's parameters), decided exactly.
 
-        A point on a wall gets one of the cells that touch it. A point outside the domain raises DomainError, or gets
-        -1 with outside="ignore"; so does a point in a part that an incomplete atlas does not cover.
+        A point on walls gets the first of the cells that touch it, in the order of gates, off before on. That is the
+        cell of its own pattern, gates that are zero being off, as `pf.local` has it, wherever this is a cell. A point
+        outside the domain raises DomainError, or gets -1 with outside="ignore"; so does a point in a part that an
+        incomplete atlas does not cover.
         """
         return location.locate(self, points, outside)
 

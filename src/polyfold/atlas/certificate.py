@@ -73,7 +73,8 @@ class Certificate(YesOrNo, InNotebooks):
     proved). It speaks of the network and the domain with these digests and of no others, and `of` says whether that is
     the network's function to the last digit. `complete` is False where a limit or an interrupt stopped the engine;
     `stopped_by` then says which. `recorded` says that a file is the only source of that: `pf.certify`
-    has not proved it since it was opened.
+    has not proved it since it was opened. `head` is what the model does behind the network, in words; it is part of
+    the network's digest.
 
     `seal` ties the claims to the arrays of one atlas. Without it, or with that of another atlas, an atlas that is given
     this certificate keeps nothing of it but "counted".
@@ -92,6 +93,7 @@ class Certificate(YesOrNo, InNotebooks):
     domain_digest: str
     checks: tuple[Check, ...] = ()
     stopped_by: str | None = None
+    head: str = ""
     of: str = THE_NETWORK
     recorded: bool = field(default=False, compare=False)
     seal: Seal | None = field(default=None, repr=False, compare=False)
@@ -104,7 +106,8 @@ class Certificate(YesOrNo, InNotebooks):
         else:
             whole = f"incomplete (stopped by {self.stopped_by})"
         failed = "".join(f", CHECK FAILED: {check.name}" for check in self.failed_checks)
-        return f"{self.standing}, {whole}{failed}, {self.method}, {self.seconds:.3g} s"
+        head = f", outputs are scores before {self.head}" if self.head else ""
+        return f"{self.standing}, {whole}{failed}, {self.method}, {self.seconds:.3g} s{head}"
 
     def truth(self) -> bool | None:
         if any(check.name != SEEN for check in self.failed_checks):

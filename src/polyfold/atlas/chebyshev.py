@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpq
 
+from polyfold.atlas.beyond_floats import to_unit_size
 from polyfold.errors import PolyfoldError
+from polyfold.exact.linear_program import maximise
+from polyfold.exact.rational import as_float, rational
+from polyfold.exact.rounding import FAR_FROM_OVERFLOW, FAR_FROM_UNDERFLOW
+from polyfold.exact.tolerances import SOLVER_SEES
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -22,26 +28,54 @@ def chebyshev_balls(start: Ids, A: Array, b: Array, inside: Array, *, cubes: boo
     """
     count = len(start) - 1
     owner = np.repeat(np.arange(count), np.diff(start))
-    # The solver's tolerances are absolute: move every cell's point inside to zero, and its next wall to distance one.
+    A, b = to_unit_size(A, b)
     # A ball touches a wall where the wall's normal points; a cube in the corner that lies that way.
     norms = np.linalg.norm(A, ord=1 if cubes else 2, axis=1)
-    A = A / norms[:, None]
-    slack = np.maximum(b / norms - np.einsum("rd,rd->r", A, inside[owner]), 0.0)
-    sizes = np.full(count, np.inf)
-    np.minimum.at(sizes, owner[slack > 0], slack[slack > 0])
-    sizes[np.isinf(sizes)] = 1.0
+    # The solver's tolerances are absolute: move every cell's point inside to zero, and its next wall to distance one.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        A = A / norms[:, None]
+        b = b / norms
+        slack = np.maximum(b - np.einsum("rd,rd->r", A, inside[owner]), 0.0)
+    nearest, farthest = np.full(count, np.inf), np.zeros(count)
+    np.minimum.at(nearest, owner[slack > 0], slack[slack > 0])
+    np.maximum.at(farthest, owner, slack)
+    # A wall may be too far away for the solver to see it beside the nearest one.
+    found = np.isfinite(nearest)
+    far = found & ~((nearest > FAR_FROM_UNDERFLOW) & (nearest < FAR_FROM_OVERFLOW))
+    far |= found & ~(farthest <= nearest * SOLVER_SEES)
+    far[owner[~(np.isfinite(A).all(axis=1) & np.isfinite(slack))]] = True
+    sizes = np.where(found & ~far, nearest, 1.0)
     slack = slack / sizes[owner]
 
     balls = np.full((count, A.shape[1] + 1), np.nan)
     balls[:, -1] = np.inf
-    for first in range(0, count, _CELLS_A_CALL):
-        items = np.arange(first, min(first + _CELLS_A_CALL, count))
+    plain = np.flatnonzero(~far)
+    for first in range(0, len(plain), _CELLS_A_CALL):
+        items = plain[first : first + _CELLS_A_CALL]
         if _solve(items, start, A, slack, balls) != _OPTIMAL:
             # One unbounded cell makes the joint program unbounded: take them one by one.
             for item in items:
                 if _solve(np.array([item]), start, A, slack, balls) not in (_OPTIMAL, *_UNBOUNDED):
                     raise PolyfoldError(f"the linear program for the largest ball in item {item} failed")
-    return inside + balls[:, :-1] * sizes[:, None], balls[:, -1] * sizes
+    centres, radii = inside + balls[:, :-1] * sizes[:, None], balls[:, -1] * sizes
+    for item in np.flatnonzero(far):
+        rows = slice(start[item], start[item + 1])
+        centres[item], radii[item] = _in_rationals(A[rows], b[rows], inside[item])
+    return centres, radii
+
+
+def _in_rationals(A: Array, b: Array, inside: Array) -> tuple[list[float], float]:
+    """The ball in one cell {u : A u <= b}, whose rows have length one, at any scale."""
+    seen = np.isfinite(A).all(axis=1) & np.isfinite(b)  # the others are zero or lie beyond all floats
+    rows = [[*map(rational, row), fmpq(1)] for row in A[seen].tolist()] + [[fmpq(0)] * A.shape[1] + [fmpq(-1)]]
+    bounds = [*map(rational, b[seen].tolist()), fmpq(0)]
+    best = maximise([fmpq(0)] * A.shape[1] + [fmpq(1)], rows, bounds)
+    if best.status == "unbounded":
+        return [np.nan] * A.shape[1], np.inf
+    if best.point is None:  # the rounded rows leave nothing inside
+        return inside.tolist(), 0.0
+    *centre, radius = map(as_float, best.point)
+    return centre, radius
 
 
 def _solve(items: Ids, start: Ids, A: Array, b: Array, balls: Array) -> int:

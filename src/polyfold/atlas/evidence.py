@@ -23,7 +23,8 @@ class Evidence(InNotebooks):
     """What an answer rests on.
 
     `level`, `complete`, `stopped_by` and `recorded` are those of the atlas's certificate, and the digests those of what
-    it speaks of. `of` says whether that is the network's function to the last digit. Answers that need no atlas have a
+    it speaks of. `of` says whether that is the network's function to the last digit, and `head` what the model does behind
+    it. Answers that need no atlas have a
     `proof` of their own, in words, and no level.
     """
 
@@ -36,6 +37,7 @@ class Evidence(InNotebooks):
     of: str = THE_NETWORK
     recorded: bool = False
     proof: str | None = None
+    head: str = ""
 
     @property
     def proved(self) -> bool:
@@ -96,6 +98,7 @@ def evidence_from(said: Certificate) -> Evidence:
         said.stopped_by,
         said.of,
         said.recorded,
+        head=said.head,
     )
 
 

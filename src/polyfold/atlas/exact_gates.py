@@ -80,7 +80,7 @@ class ExactGates:
     def forms(self, gate: int, signs: Signs, rows: Ids | None = None) -> list[GateForm]:
         """The gate under each of the patterns, or of these rows of them, patterns with the same form together.
 
-        Raises TooMuchError.
+        Outputs are numbered behind the gates. Raises TooMuchError.
         """
         found = []
         left = np.arange(len(signs)) if rows is None else rows
@@ -149,10 +149,12 @@ class _Walk:
         self._known: dict[tuple[int, int], Coefficients] = {}
 
     def gate(self, number: int) -> Coefficients:
-        """A gate's pre-activation."""
+        """A gate's pre-activation; behind the last gate come the outputs."""
         stage = int(np.searchsorted(self.program.first_gate, number, side="right")) - 1
+        if number >= self.program.gates:
+            stage = len(self.program.stages)
         try:
-            return self._affine(self.program.stages[stage].affine, number - self.program.first_gate[stage])
+            return self._affine(self.program.affines[stage], number - self.program.first_gate[stage])
         except RecursionError:
             raise TooMuchError from None
 

@@ -40,13 +40,6 @@ def slopes(program: Program, stage: int, signs: Signs) -> Array:
     return np.where(signs[:, first : first + gates.width], gates.slope_on, gates.slope_off)
 
 
-def constants(program: Program, signs: Signs) -> Array:
-    """The outputs (n, m) at x = 0 under each pattern: the c of f(x) = A x + c."""
-    for outputs in pushed(program, signs, np.zeros((len(signs), program.input_dim))):
-        last = outputs
-    return last
-
-
 def all_gate_forms(program: Program, domain: Domain, signs: Signs) -> tuple[Array, Array]:
     """(a, b) with a . u + b the value of every gate under one pattern, over the domain's parameters.
 

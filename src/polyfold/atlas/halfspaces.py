@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.atlas.beyond_floats import rounded_up_to_scale
 from polyfold.atlas.jets import has_short_jets, parameter_walls
 from polyfold.atlas.maps import gate_forms, in_chunks
 from polyfold.atlas.numbers import one_of
@@ -62,7 +63,10 @@ def halfspaces(atlas: Atlas, ids: Ids, minimal: bool) -> Halfspaces:
 
 
 def wall_rows(atlas: Atlas, cells: Ids, walls: Ids) -> tuple[Array, Array]:
-    """The inequality a . u <= b that wall walls[i] puts on cell cells[i]."""
+    """The inequality a . u <= b that wall walls[i] puts on cell cells[i].
+
+    It is the gate's own form, unless that lies beyond float64: then a multiple by a power of two.
+    """
     A, b = np.zeros((len(cells), atlas.dim)), np.zeros(len(cells))
     program, domain = atlas.program, atlas.domain
 
@@ -70,14 +74,14 @@ def wall_rows(atlas: Atlas, cells: Ids, walls: Ids) -> tuple[Array, Array]:
         distinct = some[part]
         at = on_gates[slice(*np.searchsorted(cells[on_gates], [distinct[0], distinct[-1] + 1]))]
         signs, rows = atlas.signs(distinct), np.searchsorted(distinct, cells[at])
-        linear, constant = parameter_walls(program, domain, signs, rows, walls[at])
+        linear, constant = parameter_walls(program, domain, signs, rows, walls[at], rounded_up_to_scale)
         side = np.where(signs[rows, walls[at]], -1.0, 1.0)
         A[at], b[at] = linear * side[:, None], -constant * side
 
     def pulled(part: slice) -> None:
         at = on_gates[part]
         signs = atlas.signs(cells[at])
-        linear, constant = gate_forms(program, signs, walls[at])
+        linear, constant = gate_forms(program, signs, walls[at], rounded_up_to_scale)
         side = np.where(signs[np.arange(len(at)), walls[at]], -1.0, 1.0)
         A[at], b[at] = _over_parameters(domain, linear * side[:, None], -constant * side)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.atlas.beyond_floats import Round, mend_gates, mend_outputs, rounded
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.frozen import slopes
 from polyfold.atlas.maps import in_chunks, majorant, output_forms
@@ -41,7 +42,9 @@ def has_short_jets(domain: Domain) -> bool:
 
 def parameter_maps(program: Program, domain: Domain, signs: Signs) -> tuple[Array, Array]:
     """(A, c) with outputs A u + c for each pattern: (n, m, d) and (n, m)."""
-    return _output_jets(program, program.steps, domain, signs)
+    A, c = _output_jets(program, program.steps, domain, signs)
+    mend_outputs(program, domain, signs, np.arange(program.output_dim), A, c)
+    return A, c
 
 
 def sizes_of_terms(atlas: Atlas, cells: Ids) -> tuple[Array, Array]:
@@ -58,6 +61,7 @@ def _sizes_by_jets(program: Program, domain: Domain, signs: Signs) -> tuple[Arra
     return _output_jets(program, program.steps.changed(np.abs), sizes, signs, absolute=True)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _output_jets(
     program: Program, steps: Steps, domain: Domain, signs: Signs, *, absolute: bool = False
 ) -> tuple[Array, Array]:
@@ -72,7 +76,10 @@ def _output_jets(
     return A, c
 
 
-def parameter_walls(program: Program, domain: Domain, signs: Signs, rows: Ids, gates: Ids) -> tuple[Array, Array]:
+@np.errstate(over="ignore", invalid="ignore")
+def parameter_walls(
+    program: Program, domain: Domain, signs: Signs, rows: Ids, gates: Ids, as_floats: Round = rounded
+) -> tuple[Array, Array]:
     """(a, b) with a . u + b the value of gate gates[i] under pattern signs[rows[i]]; `rows` are ascending."""
     a, b = np.empty((len(rows), domain.dim)), np.empty(len(rows))
 
@@ -89,6 +96,7 @@ def parameter_walls(program: Program, domain: Domain, signs: Signs, rows: Ids, g
             b[asked][at], a[asked][at] = found[:, 0], found[:, 1:]
 
     in_chunks(len(signs), _floats_a_pattern(program, domain), fill, _FLOATS)
+    mend_gates(program, domain, signs, rows, gates, a, b, as_floats)
     return a, b
 
 

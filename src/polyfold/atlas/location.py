@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq, fmpq_mat
 
-from polyfold.atlas.patterns import pack
+from polyfold.atlas.patterns import order_by_gate, pack
 from polyfold.atlas.problem import beyond_core, stays_structured
 from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.bounded import BoundedValues, bounded_forward, exact_values
@@ -38,9 +38,7 @@ def locate(atlas: Atlas, points: Any, outside: Literal["error", "ignore"] = "err
     if outside not in ("error", "ignore"):
         raise PolyfoldError(f"outside={outside!r} is no option: use 'error' or 'ignore'")
     U = parameter_rows(atlas.domain, points)
-    # Far away points may overflow; what floats then cannot tell goes to rational arithmetic.
-    with np.errstate(over="ignore", invalid="ignore"):
-        inside = contains(atlas.domain, U)
+    inside = contains(atlas.domain, U)
     if outside == "error" and not inside.all():
         first = int(np.flatnonzero(~inside)[0])
         raise DomainError(
@@ -75,7 +73,9 @@ def _cells_of(atlas: Atlas, U: Array) -> Ids:
         return found
     if beyond_core(atlas.program, atlas.domain) or stays_structured(atlas.program):
         for i in unsure:
-            found[i] = _agreeing_cell(atlas, passed.pattern[i], passed.certain[i] & ~passed.zero[i])
+            # What floats cannot tell from zero counts as zero.
+            strict = passed.certain[i] & ~passed.zero[i]
+            found[i] = _first_touching(atlas, passed.pattern[i], strict)
     else:
         exact = RationalProgram(atlas.program)
         for i in unsure:
@@ -83,11 +83,14 @@ def _cells_of(atlas: Atlas, U: Array) -> Ids:
     return found
 
 
-def _agreeing_cell(atlas: Atlas, pattern: npt.NDArray[np.bool_], proved: npt.NDArray[np.bool_]) -> int:
-    """A cell that all proved signs agree with. The other gates are zero as far as floats can tell."""
-    known = pack(proved[None])[0]
-    agree = ((atlas.patterns ^ pack(pattern[None])) & known == 0).all(axis=1)
-    return int(np.argmax(agree)) if agree.any() else -1
+def _first_touching(atlas: Atlas, pattern: npt.NDArray[np.bool_], strict: npt.NDArray[np.bool_]) -> int:
+    """Of the cells that have these signs where they are strict, the first in the order of gates, off before on.
+
+    These are the cells that touch the point: where its other gates are zero, either side of them has it on its wall.
+    """
+    known = pack(strict[None])[0]
+    agree = np.flatnonzero(((atlas.patterns ^ pack(pattern[None])) & known == 0).all(axis=1))
+    return int(agree[order_by_gate(atlas.patterns[agree])[0]]) if len(agree) else -1
 
 
 def proved_patterns(program: Program, domain: Domain, U: Array) -> tuple[npt.NDArray[np.bool_], Undecided]:
@@ -116,10 +119,12 @@ def parameter_rows(domain: Domain, points: Any) -> Array:
     return U
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def contains(domain: Domain, U: Array, *, strictly: bool = False) -> npt.NDArray[np.bool_]:
     """Whether each parameter point lies in the (closed) domain, or strictly in its interior, exactly."""
     if strictly:
         domain = _without_constant_rows(domain)
+    # Far away points may overflow; what floats then cannot tell goes to rational arithmetic.
     inside = np.ones(len(U), dtype=bool)
     for rows, offsets, values in (
         (domain.input_rows, domain.input_offsets, bounded_lift(domain, U)),
@@ -153,6 +158,7 @@ def contains_exactly(domain: Domain, point: Sequence[fmpq], *, strictly: bool = 
     return _contains_exactly(_without_constant_rows(domain) if strictly else domain, column, strictly)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def bounded_lift(domain: Domain, U: Array) -> BoundedValues:
     """Input points of parameter points, with their rounding errors."""
     X = domain.lift(U)
@@ -208,8 +214,10 @@ def _contains_exactly(domain: Domain, column: fmpq_mat, strictly: bool) -> bool:
 
 
 def _locate_exactly(atlas: Atlas, exact: RationalProgram, u: Array) -> int:
-    """The cell that an infinitely short step leads into: towards the inside of the domain, then along every axis."""
-    point = [rational(x) for x in u.tolist()]
-    inward = [w - x for w, x in zip(atlas.rational_witness(0), point, strict=True)]
-    pattern = exact.forward(jets_around(atlas.domain, point, inward)).pattern
-    return int(atlas.index.find(pack(np.array([pattern], dtype=bool)))[0])
+    """The cell of the point's own pattern, zero being off; where that is no cell, the first one that touches it."""
+    passed = exact.forward(exact_lift(atlas.domain, rational_matrix(u[:, None])))
+    pattern = np.array(passed.pattern, dtype=bool)
+    cell = int(atlas.index.find(pack(pattern[None]))[0])
+    if cell >= 0:
+        return cell
+    return _first_touching(atlas, pattern, np.array([value != 0 for (value,) in passed.preactivations], dtype=bool))

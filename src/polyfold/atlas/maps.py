@@ -11,6 +11,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.atlas.beyond_floats import Round, mend_gates, mend_outputs, rounded
+from polyfold.atlas.domain import resolve_domain
 from polyfold.program.program import Program, Stage
 
 Array = npt.NDArray[np.float64]
@@ -30,7 +32,9 @@ def output_forms(
         for value, rows in program.steps.output.rows(asked).items()
     }
     constant = np.broadcast_to(program.output.bias[asked], (len(signs), len(asked)))
-    return _pull_back(program, signs, pending, constant, len(program.steps.steps), visit)
+    A, c = _pull_back(program, signs, pending, constant, len(program.steps.steps), visit)
+    mend_outputs(program, resolve_domain(None, program.input_dim), signs, asked, A, c)
+    return A, c
 
 
 def majorant(program: Program) -> Program:
@@ -55,8 +59,13 @@ def roundings(program: Program) -> int:
     return 8 + program.input_dim + inner + steps.output.terms
 
 
-def gate_forms(program: Program, signs: Signs, gates: npt.NDArray[np.int64]) -> tuple[Array, Array]:
-    """(a, b) with pre-activation a . x + b of one gate for each pattern: (n, inputs) and (n,)."""
+def gate_forms(
+    program: Program, signs: Signs, gates: npt.NDArray[np.int64], as_floats: Round = rounded
+) -> tuple[Array, Array]:
+    """(a, b) with pre-activation a . x + b of one gate for each pattern: (n, inputs) and (n,).
+
+    Rows that are computed in rationals because floats leave their range become floats by `as_floats`.
+    """
     linear = np.zeros((len(gates), program.input_dim))
     constant = np.zeros(len(gates))
     first = np.asarray(program.first_gate)
@@ -68,6 +77,8 @@ def gate_forms(program: Program, signs: Signs, gates: npt.NDArray[np.int64]) -> 
         pending = {value: rows[:, None, :] for value, rows in affine.rows(local).items()}
         a, b = _pull_back(program, signs[at], pending, affine.bias[local][:, None], before)
         linear[at], constant[at] = a[:, 0], b[:, 0]
+    everywhere = resolve_domain(None, program.input_dim)
+    mend_gates(program, everywhere, signs, np.arange(len(gates)), gates, linear, constant, as_floats)
     return linear, constant
 
 
@@ -78,6 +89,7 @@ def in_chunks(count: int, floats_each: int, work: Callable[[slice], None], budge
         work(slice(start, min(start + step, count)))
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _pull_back(
     program: Program,
     signs: Signs,
@@ -101,4 +113,9 @@ def _pull_back(
         for value, carried in step.affine.pull(row).items():
             pending[value] = pending[value] + carried if value in pending else carried
     shape = (*constant.shape, program.input_dim)
-    return np.ascontiguousarray(np.broadcast_to(pending.get(0, np.zeros(1)), shape)), np.ascontiguousarray(constant)
+    return _own(np.broadcast_to(pending.get(0, np.zeros(1)), shape)), _own(constant)
+
+
+def _own(array: Array) -> Array:
+    """The array itself if it can be written to, else a copy."""
+    return np.require(array, requirements=("C", "W"))

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.network.convolve import Window
+from polyfold.network.head import head_from, head_json
 from polyfold.program.affine import Affine, Block, Structured, WrittenOut
 from polyfold.program.operators import Convolved, Matrix, Operator, Sparse
 from polyfold.program.origins import GateOrigin, GateOrigins, OriginGroup
@@ -37,6 +38,7 @@ def program_text(program: Program) -> Json:
         "origins": _origins_text(program.origins),
         "operators": parts.operators,
         "forms": parts.forms,
+        "head": head_json(program.head),
     }
 
 
@@ -55,6 +57,7 @@ def program_from(text: Json) -> Program:
         ),
         output=_affine_from(text["output"], forms, widths),
         origins=_origins_from(text["origins"]),
+        head=head_from(text.get("head")),
     )
 
 

@@ -25,10 +25,14 @@ from polyfold.core._native import (
     prove_witnesses,
     pull_rows_double,
     pull_rows_single,
+    raise_contradictions_as,
     read_slice,
     sparse_rank,
     trace,
 )
+from polyfold.errors import ContradictionError
+
+raise_contradictions_as(ContradictionError)
 
 __all__ = [
     "FlatDomain",

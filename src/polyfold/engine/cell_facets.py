@@ -22,7 +22,7 @@ from polyfold.engine.facet_programs import CellPrograms
 from polyfold.engine.facet_proof import FloatProofs
 from polyfold.engine.validity import Validity, Walls, wall_name
 from polyfold.errors import how_many
-from polyfold.exact.rational import fraction, rational
+from polyfold.exact.rational import as_float, fraction, rational
 from polyfold.exact.tolerances import RECESSION
 from polyfold.program.program import Program
 
@@ -142,6 +142,9 @@ class Cells:
         `known` is one that has been proved already, perhaps close to a wall. If `may_go_on` says no, any point inside
         will do.
         """
+        if self.exact is not None and not validity.within_reach:
+            inside = self.exact.interior_point(tuple(validity.signs.tolist()))
+            return None if inside is None else self._rounded(validity.signs, inside)
         proofs = FloatProofs(self.walls, validity)
         varying = proofs.norms > 0
         if not varying.any():
@@ -163,11 +166,14 @@ class Cells:
 
         Every now and then `keep_going` is told how many rows are decided; if it says no, what is left stays undecided.
         """
+        pattern = tuple(validity.signs.tolist())
+        if self.exact is not None and not validity.within_reach:
+            exact, unsaid = self.exact.facets(pattern, witness.rational, Hints(), lambda: keep_going(0))
+            return self._in_integers(validity, witness, exact, unsaid)
         search = _Search(self.walls, validity, witness.point, keep_going)
         if witness.exact is None:
             search.run()
         left = sorted(validity.wall[list(search.left)].tolist())
-        pattern = tuple(validity.signs.tolist())
         if not left:
             return CellFacets(validity, witness, search.found(), (), "floats", search.programs)
         if self.exact is None or not search.may_go_on():
@@ -178,8 +184,13 @@ class Cells:
         exact, unsaid = self.exact.facets(pattern, witness.rational, search.hints(), search.may_go_on)
         if not search.may_go_on():
             return CellFacets(validity, witness, search.found(), tuple(left), "floats", search.programs)
+        return self._in_integers(validity, witness, exact, unsaid, search.programs)
+
+    def _in_integers(
+        self, validity: Validity, witness: Witness, exact: list[ExactFacet], unsaid: list[int], programs: int = 0
+    ) -> CellFacets:
         facets = sorted((self._facet(facet) for facet in exact), key=lambda facet: sorted(facet.walls))
-        return CellFacets(validity, witness, tuple(facets), tuple(sorted(unsaid)), "integers", search.programs)
+        return CellFacets(validity, witness, tuple(facets), tuple(sorted(unsaid)), "integers", programs)
 
     def is_bounded(self, validity: Validity) -> bool:
         """Whether a cell is bounded; beyond the reach of integers as far as floats can tell."""
@@ -207,8 +218,9 @@ class Cells:
 
 
 def as_floats(point: tuple[fmpq, ...]) -> Array:
-    """A rational point, rounded."""
-    return np.array([float(Fraction(int(x.p), int(x.q))) for x in point])
+    """A rational point, rounded; what lies beyond float64 is its largest number."""
+    largest = np.finfo(np.float64).max
+    return np.clip(np.array([as_float(x) for x in point]), -largest, largest)
 
 
 def _starts(proofs: FloatProofs, near: Array) -> list[Array]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpq
 
 from polyfold import core
 from polyfold.atlas.atlas import Atlas, vouched
+from polyfold.atlas.beyond_floats import to_unit_size
 from polyfold.atlas.certificate import CHANGED, OF_THESE_ARRAYS, Certificate, Check, sealed
 from polyfold.atlas.digest import arrays_digest
+from polyfold.atlas.exact_gates import TooMuchError
 from polyfold.atlas.generators import Generators
 from polyfold.atlas.halfspaces import wall_rows
 from polyfold.atlas.jets import has_short_jets, sizes_of_terms
@@ -201,8 +204,10 @@ def _inside_exactly(atlas: Atlas, exact: RationalProgram, cell: int) -> bool:
     return strictly and same and contains_exactly(atlas.domain, witness, strictly=True)
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def check_continuity(atlas: Atlas) -> Check:
-    """The maps of two neighbours differ by a multiple of the wall between them, so they agree on it (in floats)."""
+    """The maps of two neighbours differ by a multiple of the wall between them, so they agree on it: in floats, and
+    in rationals where numbers are too large or too small for these."""
     worst = 0.0
     owner = atlas.facet_owner
     inner = np.flatnonzero(atlas.neighbour > owner)
@@ -211,7 +216,8 @@ def check_continuity(atlas: Atlas) -> Check:
     for part in _chunks(len(inner), 2 * atlas.outputs * width):
         facets = inner[part]
         here, there = owner[facets], atlas.neighbour[facets].astype(np.int64)
-        a, b = wall_rows(atlas, here, atlas.facet_wall[facets].astype(np.int64))
+        walls = atlas.facet_wall[facets].astype(np.int64)
+        a, b = to_unit_size(*wall_rows(atlas, here, walls))
         size = np.linalg.norm(a, axis=1)
         normal, offset = a / size[:, None], b / size
         # Cells have several facets: each map is made once.
@@ -229,12 +235,34 @@ def check_continuity(atlas: Atlas) -> Check:
         if len(far):
             sizes = map(_larger, sizes_of_terms(atlas, here[far]), sizes_of_terms(atlas, there[far]))
             jump[far] = _relative(along[far], foot[far], offset[far], *sizes)
+        left = np.flatnonzero(~(jump <= CONTINUITY))
+        agree = np.array([_agree_exactly(atlas, here[i], there[i], walls[i]) for i in left], dtype=bool)
+        jump[left] = np.where(agree, 0.0, np.nan_to_num(jump[left], nan=np.inf))
         worst = float(np.maximum(worst, jump.max(initial=0.0)))
     return Check(
         "maps agree across facets",
         worst <= CONTINUITY,
         f"{how_many(len(inner), 'facet')}, largest jump {worst:.2g} relative",
     )
+
+
+def _agree_exactly(atlas: Atlas, here: int, there: int, wall: int) -> bool:
+    """Whether the maps of two cells differ by multiples of the wall's form on either of them."""
+    signs, exact = atlas.signs([here, there]), atlas.exact_gates
+    try:
+        walls = [form.coefficients for form in exact.forms(int(wall), signs) if not form.vanishes]
+        maps = [
+            [exact.forms(atlas.gates + k, signs[[i]])[0].coefficients for k in range(atlas.outputs)] for i in (0, 1)
+        ]
+    except TooMuchError:
+        return False
+    differences = [[p - q for p, q in zip(one, other, strict=True)] for one, other in zip(*maps, strict=True)]
+    return any(all(_is_multiple(difference, row) for difference in differences) for row in walls)
+
+
+def _is_multiple(row: Sequence[fmpq], of: Sequence[fmpq]) -> bool:
+    pivot = next(k for k, entry in enumerate(of) if entry)
+    return all(p * of[pivot] == row[pivot] * q for p, q in zip(row, of, strict=True))
 
 
 def _larger(one: Array, other: Array) -> Array:
@@ -246,7 +274,8 @@ def _relative(along: Array, foot: Array, offset: Array, A: Array, c: Array) -> A
     scale_A = A.max(axis=(1, 2), initial=1.0)[:, None]
     scale_c = c + scale_A * np.abs(offset)[:, None] + 1.0
     jump: Array = np.maximum(along / scale_A, foot / scale_c).max(axis=1, initial=0.0)
-    return jump
+    # Nothing is small beside infinity.
+    return np.where(np.isfinite(scale_c).all(axis=1), jump, np.nan)
 
 
 def check_facets(atlas: Atlas) -> Check:

@@ -64,6 +64,10 @@ class ExactForms:
         true, integers = self.unscaled(pattern, wall), self.under(pattern).rows[wall]
         return next((x / entry for x, entry in zip(integers, true, strict=True) if entry), fmpq(1))
 
+    def stage(self, number: int, before: Pattern) -> list[list[int]]:
+        """One row (a, b) for each gate of a stage, given the pattern of all stages before it."""
+        return self._stage(number, before)[0]
+
     def _compute_forms(self, pattern: Pattern) -> Forms:
         rows = [
             row for s in range(len(self.exact.stages)) for row in self._stage(s, pattern[: self._first[s]])[0]

@@ -44,10 +44,12 @@ class Feasibility:
 
 def feasibility(cells: Cells, validity: Validity) -> Feasibility:
     """Look for a point in floats and prove it; else prove exactly that there is none."""
-    proofs = FloatProofs(cells.walls, validity)
-    point, support = _deepest(validity, proofs)
-    if point is not None and proofs.is_inside(point):
-        return Feasibility("cell", Witness(point))
+    support: list[int] = []
+    if cells.exact is None or validity.within_reach:
+        proofs = FloatProofs(cells.walls, validity)
+        point, support = _deepest(validity, proofs)
+        if point is not None and proofs.is_inside(point):
+            return Feasibility("cell", Witness(point))
     if cells.exact is None:
         return Feasibility("undecided")
     pattern = tuple(validity.signs.tolist())

@@ -117,6 +117,7 @@ def atlas_of(
         seconds=run.seconds + seconds_before,
         threads=workers,
         network_digest=program.digest,
+        head=str(program.head or ""),
         domain_digest=where.digest,
         stopped_by=None if complete else run.stopped_by or "max_cells",
     )

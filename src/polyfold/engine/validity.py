@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.atlas.beyond_floats import exact_walls, leaves_range
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.frozen import all_gate_forms
 from polyfold.atlas.halfspaces import domain_rows
@@ -17,7 +18,7 @@ from polyfold.atlas.maps import majorant, roundings, support
 from polyfold.errors import LimitError, how_many
 from polyfold.exact.bounded import BoundedValues, bounded_forward
 from polyfold.exact.rational import rational_matrix
-from polyfold.exact.rounding import TINY, relative
+from polyfold.exact.rounding import FAR_FROM_OVERFLOW, FAR_FROM_UNDERFLOW, TINY, relative
 from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
@@ -63,6 +64,14 @@ class Validity:
         """The rows' walls in the user's terms."""
         return [wall_name(self.program, self.domain, wall) for wall in self.wall.tolist()]
 
+    @cached_property
+    def within_reach(self) -> bool:
+        """Whether floats can measure lengths in the set: squares of its rows' numbers neither overflow nor vanish."""
+        sizes = np.abs(self.A).max(axis=1, initial=0.0)
+        least, most = np.sqrt(FAR_FROM_UNDERFLOW), np.sqrt(FAR_FROM_OVERFLOW)
+        ordinary = (sizes == 0) | ((sizes > least) & (sizes < most))
+        return bool(ordinary.all() and (np.abs(self.b) < most).all())
+
     def contains(self, u: Array) -> bool:
         """Whether a point lies in the closed set, up to the rows' own errors."""
         doubt = self.A_error @ np.abs(u) + self.b_error + relative(len(u) + 4) * (np.abs(self.A) @ np.abs(u))
@@ -103,15 +112,8 @@ class Walls:
     def under(self, signs: Signs) -> Validity:
         """The inequalities of a pattern."""
         program, domain = self.program, self.domain
-        a, b = all_gate_forms(program, domain, signs)
-        size_a, size_b = all_gate_forms(self._majorant, self._absolute, signs)
+        (a, b), (doubt_a, doubt_b) = self._forms(signs)
         side = np.where(signs, -1.0, 1.0)
-        error = relative(roundings(program) + domain.input_dim + domain.dim + 8)
-        doubt_a, doubt_b = _doubt(error, size_a), _doubt(error, size_b)
-        if not (size_a.all() and size_b.all()):
-            # What is zero because of underflow is not zero; ones instead of the coefficients cannot underflow.
-            some_a, some_b = all_gate_forms(self._support, self._touched, signs)
-            doubt_a[(size_a == 0) & (some_a > 0)] = doubt_b[(size_b == 0) & (some_b > 0)] = TINY
         gates = np.flatnonzero(doubt_a.any(axis=1) | (doubt_b > 0))
         rows = np.flatnonzero(self.varying)
         A, b_rows, A_error, b_error = self._domain_rows
@@ -125,6 +127,26 @@ class Walls:
             np.concatenate([doubt_a[gates], A_error[rows]]),
             np.concatenate([doubt_b[gates], b_error[rows]]),
         )
+
+    def _forms(self, signs: Signs) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        """All gates as a . u + b, and how far these numbers can be wrong."""
+        program, domain = self.program, self.domain
+        exact = exact_walls(program, domain, signs) if leaves_range(program, domain) else None
+        if exact is not None:
+            # Nothing but the last rounding, or an underflow then. What has no terms is zero.
+            some = all_gate_forms(self._support, self._touched, signs)
+            doubts = [np.where(p > 0, relative(2) * np.abs(x) + TINY, 0.0) for x, p in zip(exact, some, strict=True)]
+            return exact, (doubts[0], doubts[1])
+        with np.errstate(over="ignore", invalid="ignore"):
+            a, b = all_gate_forms(program, domain, signs)
+            size_a, size_b = all_gate_forms(self._majorant, self._absolute, signs)
+        error = relative(roundings(program) + domain.input_dim + domain.dim + 8)
+        doubt_a, doubt_b = _doubt(error, size_a), _doubt(error, size_b)
+        if not (size_a.all() and size_b.all()):
+            # What is zero because of underflow is not zero; ones instead of the coefficients cannot underflow.
+            some_a, some_b = all_gate_forms(self._support, self._touched, signs)
+            doubt_a[(size_a == 0) & (some_a > 0)] = doubt_b[(size_b == 0) & (some_b > 0)] = TINY
+        return (a, b), (doubt_a, doubt_b)
 
     def signs(self, points: Array, radius: Array) -> tuple[Signs, Signs]:
         """(sign, whether it is proved) of every wall all over the boxes |u - point| <= radius, entry by entry.

@@ -58,7 +58,8 @@ def affine(form: AffineLike, sources: list[BoundedValues], *, linear: bool = Fal
     terms = 4 + form.terms
     slack = 1 + relative(2 * terms)
     bound = (errors + relative(terms) * magnitudes) * slack
-    return BoundedValues(total, np.where((bound > 0) | underflowed, bound + TINY, 0.0))
+    # A bound that overflowed is no number, and neither zero nor known.
+    return BoundedValues(total, np.where((bound != 0) | underflowed, bound + TINY, 0.0))
 
 
 def sum_of_sizes(form: AffineLike, sizes: list[Array]) -> Array:
@@ -68,7 +69,7 @@ def sum_of_sizes(form: AffineLike, sizes: list[Array]) -> Array:
     """
     slack = 1 + relative(2 * (4 + form.terms))
     total = (np.abs(form.bias) + form.changed(np.abs).linear(sizes)) * slack
-    return np.where((total > 0) | _underflowed(form, sizes), total + TINY, 0.0)
+    return np.where((total != 0) | _underflowed(form, sizes), total + TINY, 0.0)
 
 
 def _underflowed(form: AffineLike, values: list[Array]) -> npt.NDArray[np.bool_]:

@@ -17,6 +17,9 @@ LEAST = 2.0**-1074
 # The least float that has all its digits: numbers below are rounded by more than a part of themselves.
 LEAST_NORMAL = 2.0**-1022
 
+# Between these, products and sums of a few numbers neither overflow nor lose digits to underflow.
+FAR_FROM_OVERFLOW, FAR_FROM_UNDERFLOW = 2.0**900, 2.0**-900
+
 
 def relative(roundings: int) -> float:
     """A bound on the relative error of that many roundings in a row, with room for rounding the bound itself."""

@@ -40,6 +40,9 @@ RECESSION = 1e-7
 # A wall nearer than this part of the farthest one's distance does not set the scale of a linear program.
 SAME_PLACE = 2.0**-26
 
+# A wall so many times as far away as the nearest one is still seen by a solver that takes 1e20 for infinite.
+SOLVER_SEES = 2.0**60
+
 # Directions between points, rounded as differences are, that differ by less (the sine of their angle) are the same.
 SAME_DIRECTION = 1e-13
 

@@ -7,6 +7,7 @@ node that switches (if any) carries the user's name, helper nodes carry that nam
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
@@ -89,11 +90,16 @@ def relu(site: Site, x: Value) -> Value:
 
 
 def clamp(site: Site, x: Value, low: Operand | None, high: Operand | None) -> Value:
-    """min(max(x, low), high) with bounds that may be absent, numbers, arrays or computed."""
+    """min(max(x, low), high), x where it is a bound; these may be absent, numbers, arrays or computed."""
     if (low is None or _is_number(low, x)) and (high is None or _is_number(high, x)):
         return site.emit(Clamp(_bound(low, -np.inf), _bound(high, np.inf)), x)
     bounded = x if low is None else larger(site, x, low)
     return bounded if high is None else smaller(site, bounded, high)
+
+
+def flat_clamp(site: Site, x: Value, low: float, high: float) -> Value:
+    """min(max(x, low), high), the bound where x is a bound: its slope is zero there."""
+    return site.emit(Clamp(float(low), float(high), flat_at_bounds=True), x)
 
 
 def _is_number(bound: Operand, x: Value) -> bool:
@@ -106,25 +112,42 @@ def _bound(bound: Operand | None, default: float) -> float:
 
 
 def larger(site: Site, x: Operand, y: Operand) -> Value:
-    """The maximum of two operands, at least one of them computed."""
+    """The maximum of two operands, at least one of them computed; the first one where they are equal."""
     if isinstance(x, Value) and isinstance(y, Value):
         return site.emit(Maximum(), *fit_values(site, [x, y]))
     value, bound = _value_first(x, y)
     if _is_number(bound, value):
-        return site.emit(Clamp(_bound(bound, -np.inf), np.inf), value)
-    rest = shift(site, value, -bound, part="minus-bound")
-    return shift(site, relu(site, rest), bound, part="plus-bound")
+        return site.emit(Clamp(_bound(bound, -np.inf), np.inf, flat_at_bounds=value is y), value)
+    if value is y:
+        rest = shift(site, value, -bound, part="minus-bound")
+        return shift(site, relu(site, rest), bound, part="plus-bound")
+    # A rectifier gives zero to its second slope, which has to be the value's.
+    rest = shift(site, negate(site, value, part="negative"), bound, part="plus-bound")
+    return shift(site, rectify(site, rest, np.array(0.0), np.array(-1.0)), bound, part="plus-bound")
 
 
 def smaller(site: Site, x: Operand, y: Operand) -> Value:
-    """The minimum of two operands, at least one of them computed."""
+    """The minimum of two operands, at least one of them computed; the first one where they are equal."""
     if isinstance(x, Value) and isinstance(y, Value):
         return site.emit(Minimum(), *fit_values(site, [x, y]))
     value, bound = _value_first(x, y)
     if _is_number(bound, value):
-        return site.emit(Clamp(-np.inf, _bound(bound, np.inf)), value)
+        flat = value is y
+        low, value = _without_flat_lower_bound(site, value) if flat else (-np.inf, value)
+        return site.emit(Clamp(low, _bound(bound, np.inf), flat_at_bounds=flat), value)
+    if value is x:
+        rest = shift(site, value, -bound, part="minus-bound")
+        return shift(site, rectify(site, rest, np.array(0.0), np.array(1.0)), bound, part="plus-bound")
     rest = shift(site, negate(site, value, part="negative"), bound, part="plus-bound")
     return shift(site, negate(site, relu(site, rest), part="negative"), bound, part="plus-bound")
+
+
+def _without_flat_lower_bound(site: Site, x: Value) -> tuple[float, Value]:
+    """(low, what was bounded) if x is max(low, ...): a flat clamp is exported as min(high, max(low, ...))."""
+    node = site.builder.node(x.name)
+    if node is None or not isinstance(node.op, Clamp) or not node.op.flat_at_bounds or node.op.high < np.inf:
+        return -np.inf, x
+    return node.op.low, replace(x, name=node.inputs[0])
 
 
 def add(site: Site, x: Operand, y: Operand) -> Value:
@@ -225,13 +248,21 @@ def _constant_value(site: Site, like: Value, numbers: Constant, batched: bool) -
 
 
 def fold(site: Site, operands: Sequence[Operand], combine: str) -> Value:
-    """An n-ary sum, maximum or minimum as a chain of binary ones, all constants first."""
+    """An n-ary sum, maximum or minimum as a chain of binary ones: of equal operands the first one counts."""
     binary = {"sum": add, "max": larger, "min": smaller}[combine]
     join = {"sum": np.add, "max": np.maximum, "min": np.minimum}[combine]
-    constants = [operand for operand in operands if not isinstance(operand, Value)]
-    values = [operand for operand in operands if isinstance(operand, Value)]
-    result = reduce(lambda x, y: binary(site, x, y), values)
-    return binary(site, result, reduce(join, constants)) if constants else result
+
+    if combine == "sum":
+        values = [operand for operand in operands if isinstance(operand, Value)]
+        constants = [operand for operand in operands if not isinstance(operand, Value)]
+        operands = [*values, reduce(join, constants)] if constants else values
+
+    def both(x: Operand, y: Operand) -> Operand:
+        return binary(site, x, y) if isinstance(x, Value) or isinstance(y, Value) else np.asarray(join(x, y))
+
+    result = reduce(both, operands)
+    assert isinstance(result, Value)
+    return result
 
 
 def fit_constant(site: Site, x: Value, numbers: Constant) -> tuple[Value, Constant]:

@@ -203,10 +203,15 @@ class Rectify(Op):
 
 @dataclass(frozen=True, eq=False)
 class Clamp(Op):
-    """min(max(x, low), high) with scalar bounds (Hardtanh, ReLU6, clip); an absent bound is infinite."""
+    """min(max(x, low), high) with scalar bounds (clip, Hardtanh, ReLU6); an absent bound is infinite.
+
+    `flat_at_bounds` tells which side a value belongs to that is one of the bounds: False for the sloping one, as
+    torch.clamp differentiates, True for the flat one, as torch's hardtanh does.
+    """
 
     low: float
     high: float
+    flat_at_bounds: bool = False
 
     def infer(self, *shapes: Shape) -> Shape:
         return shapes[0]
@@ -223,7 +228,7 @@ class Clamp(Op):
 
 @dataclass(frozen=True, eq=False)
 class Maximum(Op):
-    """The larger of two values, entry by entry."""
+    """The larger of two values, entry by entry; the first one where they are equal."""
 
     def infer(self, *shapes: Shape) -> Shape:
         return broadcast(*shapes)
@@ -234,7 +239,7 @@ class Maximum(Op):
 
 @dataclass(frozen=True, eq=False)
 class Minimum(Op):
-    """The smaller of two values, entry by entry."""
+    """The smaller of two values, entry by entry; the first one where they are equal."""
 
     def infer(self, *shapes: Shape) -> Shape:
         return broadcast(*shapes)

@@ -17,7 +17,7 @@ _Step = tuple[Op, list[tuple[int, Shape]]]
 def same_networks(a: Network, b: Network) -> bool:
     """True if they surely are one function: step by step the same, reshapes apart."""
     (steps, outputs), (other_steps, other_outputs) = _steps(a), _steps(b)
-    if (a.input_dim, outputs, len(steps)) != (b.input_dim, other_outputs, len(other_steps)):
+    if (a.input_dim, outputs, len(steps), a.head) != (b.input_dim, other_outputs, len(other_steps), b.head):
         return False
     return all(
         reads == other_reads and _same(op, other)

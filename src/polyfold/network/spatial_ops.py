@@ -100,7 +100,7 @@ class Combine(Op):
 
 @dataclass(frozen=True, eq=False)
 class Largest(Op):
-    """The largest of some entries of the flattened value: max pools, the maximum over axes.
+    """The largest of some entries of the flattened value, the first of equal ones: max pools, the maximum over axes.
 
     `members` is (*output shape, most members); a place without a member holds -1. Every output has a first member.
     """

@@ -16,6 +16,7 @@ from onnx import helper
 from polyfold.errors import NetworkError
 from polyfold.network.files import atomically
 from polyfold.network.graph import Network
+from polyfold.network.head_to_onnx import write_head
 from polyfold.network.onnx_graph import OnnxGraph
 from polyfold.network.ops import (
     Add,
@@ -56,17 +57,19 @@ def to_onnx(network: Network, dtype: Any) -> onnx.ModelProto:
         _write(node.op, _Place(graph, node.name, kind, network.shapes[node.name]), reads)
     seen = {port.name for port in network.inputs}
     outputs = []
-    for name in network.outputs:
+    for number, name in enumerate(network.outputs):
+        head = None if network.head is None else network.head.outputs[number]
+        if head is not None and head.ops:
+            outputs.append(write_head(graph, head, name, network.shapes[name], kind))
+            continue
         # A tensor is an output once, and an input is none.
-        outputs.append(
-            (graph.add("Identity", [name], graph.free(name)) if name in seen else name, network.shapes[name])
-        )
+        tensor = graph.add("Identity", [name], graph.free(name)) if name in seen else name
+        outputs.append((tensor, network.shapes[name], kind))
         seen.add(name)
     return graph.model(
         "network",
         [_described(port.name, port.shape, kind) for port in network.inputs],
-        [_described(name, shape, kind) for name, shape in outputs],
-        note="\n".join(network.stripped),
+        [_described(*output) for output in outputs],
     )
 
 
@@ -221,9 +224,17 @@ def _(op: Rectify, place: _Place, reads: Sequence[_Tensor]) -> None:
 
 @_write.register
 def _(op: Clamp, place: _Place, reads: Sequence[_Tensor]) -> None:
+    x = reads[0].name
     low = place.numbers("low", op.low) if op.low > -np.inf else ""
-    high = [place.numbers("high", op.high)] if op.high < np.inf else []
-    place.last("Clip", reads[0].name, low, *high)
+    high = place.numbers("high", op.high) if op.high < np.inf else ""
+    if op.flat_at_bounds and op.low < op.high and (low or high):
+        # Of equal operands the first counts, here the bound: Clip would give back a clamp that slopes there.
+        if low and high:
+            place.last("Min", high, place.step("above_low", "Max", low, x))
+        else:
+            place.last(*(("Max", low, x) if low else ("Min", high, x)))
+        return
+    place.last("Clip", x, low, *([high] if high else []))
 
 
 @_write.register

@@ -19,6 +19,7 @@ from polyfold.errors import ShapeError
 from polyfold.exact.rational import fraction
 from polyfold.exact.rational_arrays import Rationals, are_floats, nearest, product, rationals
 from polyfold.network.graph import Network, Port
+from polyfold.network.head import Head
 from polyfold.network.ops import Shape
 from polyfold.program.affine import Affine
 from polyfold.program.lower import write
@@ -60,7 +61,7 @@ class Frame:
     inputs: tuple[Port, ...]
     outputs: tuple[tuple[str, Shape], ...]
     source: str = "arrays"
-    stripped: tuple[str, ...] = ()
+    head: Head | None = None
     feeds: dict[str, str] = field(default_factory=dict)
     """The node that each switching node reads, by names."""
 
@@ -156,12 +157,14 @@ class ExactProgram:
             for stage in self.stages
         )
         origins = tuple(origin for stage in self.stages for origin in stage.origins)
-        return Program(self.input_dim, stages, self.output.affine(widths), origins, not self.in_floats)
+        return Program(self.input_dim, stages, self.output.affine(widths), origins, not self.in_floats, self.frame.head)
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over all coefficients: names the function."""
+        """SHA-256 over all coefficients and the head: names the function."""
         hasher = hashlib.sha256()
+        if self.frame.head is not None:
+            hasher.update(self.frame.head.text.encode())
         for number, rows in enumerate(self.affines):
             arrays = [(f"{number}:{source}", matrix) for source, matrix in rows.terms.items()] + [
                 (f"{number}", rows.bias)
@@ -201,7 +204,7 @@ def from_program(program: Program) -> ExactProgram:
         )
         for number, stage in enumerate(program.stages)
     )
-    frame = Frame((Port("input", (program.input_dim,)),), (("output", (program.output_dim,)),))
+    frame = Frame((Port("input", (program.input_dim,)),), (("output", (program.output_dim,)),), head=program.head)
     return ExactProgram(frame, stages, _exact_rows(program.output))
 
 
@@ -260,7 +263,7 @@ def _frame(network: Network) -> Frame:
         network.inputs,
         tuple((name, network.shapes[name]) for name in network.outputs),
         network.source,
-        network.stripped,
+        network.head,
         {node.name: node.inputs[0] for node in network.nodes},
     )
 

@@ -7,7 +7,7 @@ walks it in rationals.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 
 import numpy as np
@@ -35,7 +35,7 @@ from polyfold.program.affine import Structured
 from polyfold.program.expression import Expression
 from polyfold.program.operators import Convolved, Sparse
 from polyfold.program.program import Program, Stage
-from polyfold.program.rows import Index, Rows
+from polyfold.program.rows import Array, Index, Rows
 from polyfold.program.structured_expression import StructuredExpression
 from polyfold.program.tournament import tournament
 from polyfold.program.unrounded import written_out_without_rounding
@@ -56,7 +56,7 @@ def lower(network: Network, *, structured: bool | None = None) -> Program:
     if structured is None:
         structured = any(_stays_structured(network, node) for node in network.nodes)
     writer = Writer(StructuredExpression if structured else Expression)
-    return writer.finish(network.input_dim, write(network, writer))
+    return replace(writer.finish(network.input_dim, write(network, writer)), head=network.head)
 
 
 def write(network: Network, writer: Writer) -> Rows:
@@ -77,7 +77,7 @@ def written_out(program: Program) -> Program:
     rounded = program.rounded or not all(
         written_out_without_rounding(affine.form) for affine in program.affines if isinstance(affine, Structured)
     )
-    return Program(program.input_dim, stages, program.output.written_out(), program.origins, rounded)
+    return Program(program.input_dim, stages, program.output.written_out(), program.origins, rounded, program.head)
 
 
 def _stays_structured(network: Network, node: Node) -> bool:
@@ -187,7 +187,7 @@ def _combine(op: Combine, place: Place, arguments: list[_Argument]) -> Rows:
     return arguments[0].rows.through(Sparse(op.matrix), np.zeros(size(place.shape)))
 
 
-# -- ops that switch
+# -- ops that switch. A gate that is zero is off: how it is turned says which side a tie goes to.
 
 
 @_translate.register
@@ -211,16 +211,26 @@ def _clamp(op: Clamp, place: Place, arguments: list[_Argument]) -> Rows:
         return place.numbers(high)
     above_low = x
     if op.low > -np.inf:
-        above_low = place.gates(x.shifted(-low), "lower").shifted(low)
+        above_low = _excess(place, x, low, "lower", zero_is_flat=op.flat_at_bounds).shifted(low)
     if op.high == np.inf:
         return above_low
-    return above_low.minus(place.gates(x.shifted(-high), "upper"))
+    return above_low.minus(_excess(place, x, high, "upper", zero_is_flat=not op.flat_at_bounds))
+
+
+def _excess(place: Place, x: Rows, bound: Array, role: str, *, zero_is_flat: bool) -> Rows:
+    """max(x - bound, 0). A gate that is zero is off: turned around, it gives x = bound to the sloping side.
+
+    Slopes do that, because x - bound + max(bound - x, 0) would make the next layer multiply with x once more.
+    """
+    if zero_is_flat:
+        return place.gates(x.shifted(-bound), role)
+    return place.switches(x.negated().shifted(bound), np.zeros(x.size), -np.ones(x.size), role)
 
 
 @_translate.register
 def _maximum(op: Maximum, place: Place, arguments: list[_Argument]) -> Rows:
     a, b = (argument.spread(place.shape) for argument in arguments)
-    return b.plus(place.gates(a.minus(b), "max"))
+    return a.plus(place.gates(b.minus(a), "max"))
 
 
 @_translate.register

@@ -20,8 +20,10 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.network.head import Head
 from polyfold.network.html_table import InNotebooks
 from polyfold.program.affine import Affine, WrittenOut
+from polyfold.program.number_range import NumberRange, number_range
 from polyfold.program.origins import GateOrigin
 from polyfold.program.steps import Steps, in_steps
 
@@ -51,7 +53,7 @@ class Program(InNotebooks):
     """A network lowered to stages of gates. Frozen; arrays are read-only.
 
     `rounded` tells whether coefficients may have been rounded when linear steps of the network were put together; if
-    not, the program is the network's function to the last digit.
+    not, the program is the network's function to the last digit. Its outputs are scores, if the model has a `head`.
     """
 
     input_dim: int
@@ -59,6 +61,7 @@ class Program(InNotebooks):
     output: Affine
     origins: Sequence[GateOrigin]
     rounded: bool = False
+    head: Head | None = None
 
     @property
     def gates(self) -> int:
@@ -97,6 +100,11 @@ class Program(InNotebooks):
         """The stages and the output in the order of a pass, with what several of them read computed once."""
         return in_steps(self.input_dim, self.affines)
 
+    @cached_property
+    def number_range(self) -> NumberRange:
+        """How small and how large products of weights along ways through the program become."""
+        return number_range(self, np.full(self.input_dim, 2.0))
+
     def evaluate(self, X: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
         """Outputs (n, m) and patterns (n, gates) at input rows, in plain float arithmetic."""
         signs = np.empty((len(X), self.gates), dtype=bool)
@@ -113,12 +121,14 @@ class Program(InNotebooks):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 over all coefficients: names the function that an atlas speaks of."""
+        """SHA-256 over all coefficients and the head: names the function that an atlas speaks of."""
         hasher = hashlib.sha256()
         for stage in self.stages:
             stage.affine.update(hasher)
             hasher.update(stage.slope_on.tobytes() + stage.slope_off.tobytes())
         self.output.update(hasher)
+        if self.head is not None:
+            hasher.update(self.head.text.encode())
         return hasher.hexdigest()
 
 

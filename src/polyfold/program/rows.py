@@ -77,9 +77,13 @@ class Rows(ABC):
     def affine(self, widths: Sequence[int]) -> Affine:
         """What a program holds of it, once the sources have their final widths."""
 
+    def negated(self) -> Self:
+        """Each row times -1."""
+        return self.scaled(np.full(self.size, -1.0))
+
     def minus(self, other: Self) -> Self:
         """The difference, row by row."""
-        return self.plus(other.scaled(np.full(other.size, -1.0)))
+        return self.plus(other.negated())
 
 
 def frozen(array: Array) -> Array:

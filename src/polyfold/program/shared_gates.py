@@ -36,7 +36,7 @@ def without_repeats(program: Program) -> Program:
         origins += [program.origins[program.first_gate[number] + gate] for gate in kept]
         for reader in readers:
             reader.keep(number + 1, kept)
-    return Program(program.input_dim, tuple(stages), drafts[-1].frozen(None), tuple(origins))
+    return Program(program.input_dim, tuple(stages), drafts[-1].frozen(None), tuple(origins), head=program.head)
 
 
 class _Draft:

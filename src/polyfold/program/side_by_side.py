@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.errors import ShapeError, how_many
+from polyfold.network.head import joined as joined_heads
 from polyfold.program.affine import Affine, Block, Structured, WrittenOut
 from polyfold.program.operators import Matrix
 from polyfold.program.origins import GateOrigin, Origins
@@ -49,7 +50,8 @@ def side_by_side(a: Program, b: Program) -> Program:
         )
         for k in range(depth)
     )
-    return Program(a.input_dim, stages, joined([a.output, b.output], widths), _Origins(a, b, depth))
+    head = joined_heads(a.head, a.output_dim, b.head, b.output_dim)
+    return Program(a.input_dim, stages, joined([a.output, b.output], widths), _Origins(a, b, depth), head=head)
 
 
 class _Widths:

@@ -15,6 +15,7 @@ from polyfold.atlas.evidence import evidence_of
 from polyfold.engine.count import Count
 from polyfold.errors import how_many
 from polyfold.network.graph import Network
+from polyfold.network.head import head_json
 from polyfold.program.program import Program
 
 # Counting faces costs far more than finding cells; a summary does it only where nobody notices.
@@ -33,6 +34,7 @@ def atlas_facts(atlas: Atlas, regions: Regions | None) -> dict[str, Any]:
         "dim": atlas.dim,
         "inputs": atlas.program.input_dim,
         "outputs": atlas.outputs,
+        "head": head_json(atlas.program.head),
         "bounded_cells": int(atlas.bounded.sum()),
         "facets": atlas.inner_facets,
         "boundary_facets": atlas.boundary_facets,
@@ -72,7 +74,7 @@ def network_facts(network: Network, program: Program) -> dict[str, Any]:
         "output_dim": network.output_dim,
         "gates": program.gates,
         "stages": [stage.width for stage in program.stages],
-        "stripped": list(network.stripped),
+        "head": head_json(network.head),
         "nodes": [
             {"name": node.name, "op": type(node.op).__name__, "shape": list(network.shapes[node.name])}
             for node in network.nodes
@@ -99,7 +101,12 @@ def equivalence_panel(found: Equivalence) -> RenderableType:
     style = {"equal": "bold green", "different": "bold red", "unknown": "bold yellow"}[found.verdict]
     within = f" within {in_digits(found.tolerance)}" if found.tolerance else ""
     grid.add_row("verdict", Text(found.verdict.upper() + within, style))
-    grid.add_row("largest difference", str(found.worst))
+    for name, head in zip(("first", "second"), found.heads, strict=True):
+        if head is not None:
+            grid.add_row(f"{name} model's head", str(head))
+    grid.add_row(
+        "largest difference", str(found.worst) + ("" if found.compared == "outputs" else f", of {found.compared}")
+    )
     if found.x is not None:
         shown = ", ".join(f"{value:.9g}" for value in found.x[:_NUMBERS_SHOWN])
         grid.add_row("at the input", shown + (", ..." if len(found.x) > _NUMBERS_SHOWN else ""))
@@ -131,8 +138,8 @@ def network_panel(network: Network, program: Program) -> RenderableType:
     for side in ("inputs", "outputs"):
         grid.add_row(side, ", ".join(f"{p['name']} {tuple(p['shape'])}" for p in facts[side]))
     grid.add_row("gates", f"{program.gates:,} in {how_many(len(program.stages), 'stage')} of {facts['stages']}")
-    for sentence in network.stripped:
-        grid.add_row("note", sentence)
+    if network.head is not None:
+        grid.add_row("head", f"{network.head}; everything else speaks of the scores before it")
     table = Table("node", "operation", "shape", box=None, pad_edge=False)
     for node in facts["nodes"]:
         table.add_row(node["name"], node["op"], str(tuple(node["shape"])))

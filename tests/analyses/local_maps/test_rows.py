@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 import polyfold as pf
 from polyfold.analyses.local_maps import sparse_rows
 from polyfold.analyses.local_maps.forward import passed
-from polyfold.atlas.frozen import constants
 from polyfold.atlas.maps import output_forms
 from polyfold.errors import LimitError, PolyfoldError, ShapeError
 from polyfold.network import Network
@@ -33,8 +32,7 @@ def compare_with_program(network: Network, dtype: str, accuracy: float) -> None:
     maps = pf.local_maps(network, points, dtype=dtype)
     program = lower(network)
     outputs, signs = program.evaluate(points)
-    A, _ = output_forms(program, signs)
-    c = constants(program, signs)
+    A, c = output_forms(program, signs)
     scale = 1 + max(float(np.abs(value).max()) for value in network.evaluate(points).values())
     assert maps.matrices.shape == (network.output_dim, 20, network.input_dim + 1) and maps.matrices.dtype == dtype
     size = 1 + np.abs(A).max(initial=0.0) + np.abs(c).max(initial=0.0)

@@ -19,11 +19,14 @@ import numpy as np
 
 from polyfold.analyses.equivalence.atoms import Atoms, TooLongError
 from polyfold.analyses.equivalence.branching import Bounded, bounds_over, branch
-from polyfold.analyses.equivalence.by_cells import cell_by_cell
+from polyfold.analyses.equivalence.by_cells import cell_by_cell, too_many_to_list
 from polyfold.analyses.equivalence.clock import Clock
+from polyfold.analyses.equivalence.models import Models
 from polyfold.analyses.equivalence.paired import Paired
 from polyfold.analyses.equivalence.result import Difference, Equivalence, Verdict, in_digits
+from polyfold.analyses.equivalence.rows import Rows
 from polyfold.analyses.equivalence.search import Search
+from polyfold.analyses.equivalence.with_heads import compare_models
 from polyfold.analyses.place import Place, place_of
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.domain import DomainLike, resolve_domain
@@ -51,8 +54,6 @@ _MOST_RATIONALS = 4_000_000
 # Atoms times what they are combinations of, over which forms are carried.
 _MOST_ENTRIES = 10_000_000
 _ROUNDED = "linear steps that follow each other were multiplied or added in floats, which may have rounded them"
-# With so many dimensions, and with more gates than this, there are too many cells to try.
-_MANY_DIMENSIONS, _FEW_GATES = 16, 24
 
 
 def equivalent(
@@ -68,15 +69,17 @@ def equivalent(
 ) -> Equivalence:
     """Decide whether two networks are the same function on a domain, or differ nowhere by more than a tolerance.
 
-    The functions are those that the networks' float weights define in real arithmetic. "equal" and "different" are
-    proved. The result is true if they are equal and false if they differ. "unknown", which a time limit can lead to, is
-    neither: as a truth value it raises UnknownError, so look at `verdict` where there may be too little time.
+    The functions are those that the networks' float weights define in real arithmetic, with the heads that the models
+    end in (softmax, sigmoid, argmax): outputs are compared behind these. "equal" and "different" are proved. The
+    result is true if they are equal and false if they differ. "unknown", which a time limit can lead to, is neither: as
+    a truth value it raises UnknownError, so look at `verdict` where there may be too little time.
 
     Parameters
     ----------
     a, b: anything that `pf.load` takes; inputs and outputs must agree in number, and nothing else needs to.
     domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`, `pf.line`, `pf.plane`.
-    tolerance: how much outputs may differ, each by itself: a number >= 0, taken as it is.
+    tolerance: how much outputs may differ, each by itself: a number >= 0, taken as it is. Behind a head it is one on
+        the model's outputs: bounds on scores bound these, but scores that differ by more decide nothing.
     max_seconds: stop there; None for 60 seconds, of which at most 10 go to the exact maximum once the verdict is known.
     max_cells: list at most so many cells of both networks together; None for two million.
     progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
@@ -105,9 +108,18 @@ def equivalent(
     # Floats that overflow or become NaN prove nothing wherever they are used, and are no news to anybody.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"), reporter(progress) as report:
         place = place_of(resolve_domain(domain, first.input_dim))
-        return _Decision(
-            first, second, place, within, max_seconds, max_cells, threads, report, _alike(one, other)
-        ).run()
+        alike = _alike(one, other)
+
+        def ask(rows: Rows, allowed: Fraction, seconds: float | None) -> _Decision:
+            return _Decision(first, second, rows, place, allowed, seconds, max_cells, threads, report, alike)
+
+        if first.head is None and second.head is None:
+            return ask(Rows.plain(first.output_dim), within, max_seconds).run()
+        clock = Clock(DEFAULT_SECONDS if max_seconds is None else max_seconds)
+        most = DEFAULT_CELLS if max_cells is None else max_cells
+        rounded = (first.rounded or second.rounded) and not alike
+        models = Models(first, second, place, most, threads, report, rounded)
+        return compare_models(models, within, max_seconds, clock, ask, _ROUNDED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,13 +133,17 @@ class _Read:
 
 def _read(network: Any) -> _Read:
     if isinstance(network, Program):
-        shapes = f"{how_many(network.input_dim, 'input')} and gives {how_many(network.output_dim, 'output')}"
+        shapes = f"{how_many(network.input_dim, 'input')} and gives {how_many(_outputs(network), 'output')}"
         return _Read(network, shapes, network)
     loaded: Network = load(network)
     takes = ", ".join(str(tuple(port.shape)) for port in loaded.inputs)
-    gives = ", ".join(str(tuple(loaded.shapes[name])) for name in loaded.outputs)
-    words = f"{how_many(loaded.input_dim, 'input')} (shape {takes}) and gives {how_many(loaded.output_dim, 'output')}"
-    return _Read(lower(loaded), f"{words} (shape {gives})", loaded)
+    scores = [loaded.shapes[name] for name in loaded.outputs]
+    gives = ", ".join(
+        str(shape) for shape in (scores if loaded.head is None else [o.shape for o in loaded.head.outputs])
+    )
+    program = lower(loaded)
+    words = f"{how_many(loaded.input_dim, 'input')} (shape {takes}) and gives {how_many(_outputs(program), 'output')}"
+    return _Read(program, f"{words} (shape {gives})", loaded)
 
 
 def _alike(a: _Read, b: _Read) -> bool:
@@ -138,13 +154,18 @@ def _alike(a: _Read, b: _Read) -> bool:
 
 def _check_shapes(a: _Read, b: _Read) -> None:
     first, second = a.program, b.program
-    if (first.input_dim, first.output_dim) != (second.input_dim, second.output_dim):
+    if (first.input_dim, _outputs(first)) != (second.input_dim, _outputs(second)):
         raise ShapeError(
             f"networks can be compared if their inputs and outputs agree in number: the first takes {a.shapes}, the "
             f"second takes {b.shapes}"
         )
     if not first.output_dim:
         raise ShapeError("networks without outputs cannot be compared")
+
+
+def _outputs(program: Program) -> int:
+    """How many numbers the model puts out, behind its head."""
+    return program.output_dim if program.head is None else program.head.output_dim
 
 
 def _tolerance(tolerance: Any) -> Fraction:
@@ -166,6 +187,7 @@ class _Decision:
         self,
         first: Program,
         second: Program,
+        rows: Rows,
         place: Place,
         tolerance: Fraction,
         max_seconds: float | None,
@@ -174,10 +196,11 @@ class _Decision:
         report: Progress,
         alike: bool,
     ) -> None:
-        self._first, self._second, self._place, self._tolerance = first, second, place, tolerance
+        self._first, self._second, self._rows = first, second, rows
+        self._place, self._tolerance = place, tolerance
         self._given_seconds, self._max_cells, self._threads, self._report = max_seconds, max_cells, threads, report
         self._clock = Clock(DEFAULT_SECONDS if max_seconds is None else max_seconds)
-        self._known = [Difference(Fraction(0), inf)] * first.output_dim
+        self._known = [Difference(Fraction(0), inf)] * len(rows)
         self._paired: Paired | None = None
         self._certificate: Certificate | None = None
         self._method = "nothing decided it"
@@ -186,11 +209,15 @@ class _Decision:
         # Equal programs do not show that: other products may be rounded to the same.
         self._rounded = (first.rounded or second.rounded) and not alike
 
+    def one_form(self) -> Equivalence | None:
+        """The proof by one common form, if there is one."""
+        return self._result() if self._one_form() else None
+
     def run(self) -> Equivalence:
         """Try one proof after the other."""
         if self._one_form():
             return self._result()
-        self._search = Search(self._first, self._second, self._place, self._tolerance)
+        self._search = Search(self._first, self._second, self._rows, self._place, self._tolerance)
         self._search.run(self._clock.at_most(min(self._clock.max_seconds / 4, _SECONDS_FOR_POINTS)).may_go_on)
         self._learn(self._search.found, "a point where they differ, computed exactly")
         self._bound()
@@ -269,7 +296,7 @@ class _Decision:
         programs = (self._first, self._second)
         if sum(coefficients(program) for program in programs) > _MOST_RATIONALS:
             self._no_bounds = f"no bounds were tried: there are more than {_MOST_RATIONALS:,} coefficients"
-            return self._first.digest == self._second.digest and self._same("the networks have the same coefficients")
+            return self._same_coefficients and self._same("the networks have the same coefficients")
         atoms = Atoms(self._first.input_dim, self._clock.at_most(self._clock.max_seconds / 2).may_go_on)
         try:
             first = atoms.outputs_of(self._first)
@@ -278,10 +305,11 @@ class _Decision:
         except TooLongError:
             self._no_bounds = "no bounds were tried: writing both networks in one form took half of the time"
             return False
+        first, second = self._rows.of_combinations(first, second)
         if first == second:
             return self._same(
                 f"{self._first.gates:,} and {self._second.gates:,} gates become {how_many(len(atoms.rows), 'atom')}, "
-                f"and {how_many(len(first), 'output')} the same combinations of them"
+                f"and {how_many(len(first), 'value')} that are compared the same combinations of them"
             )
         size = len(atoms.rows) * (len(atoms.rows) + self._first.input_dim)
         if size > _MOST_ENTRIES:
@@ -292,9 +320,14 @@ class _Decision:
             self._paired = Paired(atoms, in_first, first, second, self._place.domain)
         return False
 
+    @property
+    def _same_coefficients(self) -> bool:
+        scores = (replace(program, head=None).digest for program in (self._first, self._second))
+        return self._rows.first == self._rows.second and len(set(scores)) == 1
+
     def _same(self, detail: str) -> bool:
         method = "both networks have one common form"
-        same = [Difference(Fraction(0), Fraction(0))] * self._first.output_dim
+        same = [Difference(Fraction(0), Fraction(0))] * len(self._rows)
         self._learn(
             same, method, self._proof(method, "the outputs are the same combinations of the same atoms", detail)
         )
@@ -324,8 +357,7 @@ class _Decision:
 
     def _look_at_cells(self) -> None:
         """Every cell of both networks, as far as there is time."""
-        gates = self._first.gates + self._second.gates
-        if self._place.domain.dim > _MANY_DIMENSIONS and gates > _FEW_GATES:
+        if too_many_to_list(self._first, self._second, self._place):
             self._stopped_by = self._stopped_by or "the number of dimensions: cells were not listed"
             return
         joint = side_by_side(self._first, self._second)
@@ -339,6 +371,7 @@ class _Decision:
             clock = clock.at_most(self._clock.left / 2)
         cells = cell_by_cell(
             joint,
+            self._rows,
             self._place,
             self._tolerance,
             clock,

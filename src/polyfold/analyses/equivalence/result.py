@@ -15,6 +15,7 @@ from flint import fmpq
 from polyfold.atlas.certificate import Certificate
 from polyfold.atlas.evidence import Evidence, evidence_from
 from polyfold.errors import PolyfoldError
+from polyfold.network.head import Head, head_json
 from polyfold.network.html_table import InNotebooks
 from polyfold.network.truth import YesOrNo
 
@@ -72,6 +73,10 @@ class Equivalence(YesOrNo, InNotebooks):
     are those of all outputs together. `certificate` says what a proof of equality or of the exact maximum rests on;
     there is none where a single point decides. `rounded`: the programs that were compared may differ from the networks
     by the rounding of linear steps that were put together; "equal" is then not said without a tolerance.
+
+    `heads` are what the models do behind their last piecewise-linear op. The verdict and the tolerance speak of the
+    models' outputs, heads included; `compared` says what `by_output` has the differences of: outputs, or the scores
+    before a head that tell whether the outputs are the same.
     """
 
     verdict: Verdict
@@ -82,6 +87,8 @@ class Equivalence(YesOrNo, InNotebooks):
     stopped_by: str | None
     seconds: float
     rounded: bool = False
+    heads: tuple[Head | None, Head | None] = (None, None)
+    compared: str = "outputs"
 
     def truth(self) -> bool | None:
         return None if self.verdict == "unknown" else self.verdict == "equal"
@@ -97,7 +104,8 @@ class Equivalence(YesOrNo, InNotebooks):
             "unknown": f"UNKNOWN whether they are equal{within}",
         }[self.verdict]
         stopped = f"; stopped by {self.stopped_by}" if self.stopped_by else ""
-        return f"Equivalence: {said}; largest difference {self.worst}; {self.method}{stopped}; {self.seconds:.3g} s"
+        of = "" if self.compared == "outputs" else f" of {self.compared}"
+        return f"Equivalence: {said}; largest difference{of} {self.worst}; {self.method}{stopped}; {self.seconds:.3g} s"
 
     @property
     def worst(self) -> Difference:
@@ -160,6 +168,8 @@ class Equivalence(YesOrNo, InNotebooks):
                 for one in self.by_output
             ],
             **_point(self.point),
+            "compared": self.compared,
+            "heads": [head_json(head) for head in self.heads],
             "method": self.method,
             "certificate": None if self.certificate is None else self.certificate.level,
             "evidence": None if self.evidence is None else self.evidence.to_json(),

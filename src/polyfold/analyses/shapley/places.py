@@ -16,7 +16,6 @@ from polyfold.analyses.regions import Regions, regions
 from polyfold.analyses.sizes import with_sizes
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import resolve_domain
-from polyfold.atlas.frozen import constants
 from polyfold.atlas.location import bounded_lift, contains, parameter_rows, vanishing
 from polyfold.atlas.maps import in_chunks, output_forms
 from polyfold.atlas.patterns import Packed, pack, unpack
@@ -197,9 +196,7 @@ class NetworkPlaces:
         A, c = np.empty((len(cells), program.output_dim, program.input_dim)), np.empty((len(cells), program.output_dim))
 
         def fill(part: slice) -> None:
-            signs = self.signs(cells[part])
-            A[part], _ = output_forms(program, signs)
-            c[part] = constants(program, signs)
+            A[part], c[part] = output_forms(program, self.signs(cells[part]))
 
         widest = max([program.input_dim, *program.steps.widths])
         in_chunks(len(cells), 4 * program.output_dim * widest + program.gates, fill)

@@ -25,6 +25,7 @@ from polyfold.analyses.cell_programs import ExactPrograms
 from polyfold.analyses.exact_maps import ExactMaps
 from polyfold.analyses.place import Box, place_of
 from polyfold.analyses.regions import regions
+from polyfold.analyses.scores import Of, asked_of
 from polyfold.analyses.statistics.asked import an_atlas, cells_asked_for
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import Evidence, evidence_of
@@ -55,7 +56,8 @@ class Extremum(InNotebooks):
     `exact_value` unless a time limit stopped the proof. Where there is no largest or smallest value, `value` is
     infinite and `ray` a direction in which it grows, or falls, for ever from `point` on, within the cell. On lines and
     planes through networks that are too large for exact programs, `exact_value` and `exact_point` are None, `bound` is
-    infinite, and `value` is the best of all vertices in floats.
+    infinite, and `value` is the best of all vertices in floats. `of` says whether the value is one of the model's
+    outputs or of the scores before its head.
 
     `multipliers` prove that nothing on `cell` exceeds the value: the inequalities a . u <= b of these walls (exactly as
     `pf.map_of(network, pattern).exact_row(wall)` gives them), multiplied and added, have the function's slopes on the
@@ -75,6 +77,7 @@ class Extremum(InNotebooks):
     ray: Array | None = None
     multipliers: Mapping[int, Fraction] = field(default_factory=dict)
     evidence: Evidence | None = None
+    of: str = "the model's outputs"
 
     @property
     def settled(self) -> bool:
@@ -90,10 +93,13 @@ class Extremum(InNotebooks):
         known = "unknown" if self.evidence is None else self.evidence.word
         how = known if self.settled else f"not proved, bound {self.bound}, cells {known}"
         end = "no end, " if self.ray is not None else ""
-        return f"Extremum: {self.value:g} in cell {self.cell} ({end}{how})"
+        of = "" if self.of == "the model's outputs" else f", of {self.of}"
+        return f"Extremum: {self.value:g} in cell {self.cell} ({end}{how}){of}"
 
 
-def maximum(atlas: Atlas, output: Any = None, cells: Any = None, *, max_seconds: float | None = None) -> Extremum:
+def maximum(
+    atlas: Atlas, output: Any = None, cells: Any = None, *, max_seconds: float | None = None, of: Of = "scores"
+) -> Extremum:
     """The largest value of an output over the domain, and where it is.
 
     Parameters
@@ -102,6 +108,7 @@ def maximum(atlas: Atlas, output: Any = None, cells: Any = None, *, max_seconds:
         if there is one output only.
     cells: look at these cells only.
     max_seconds: give up the proof then: `bound` may be larger than the value.
+    of: "scores", which are the outputs of a model without a head; "outputs" is refused for a model that has one.
 
     >>> import polyfold as pf
     >>> hat = [([[1.0], [1.0], [1.0]], [0.0, -1.0, -2.0]), ([[1.0, -2.0, 1.0]], [0.0])]
@@ -112,10 +119,12 @@ def maximum(atlas: Atlas, output: Any = None, cells: Any = None, *, max_seconds:
     >>> top.value, top.point.tolist(), top.proved
     (1.0, [1.0], True)
     """
-    return _extremum(atlas, output, cells, max_seconds, 1, "the maximum")
+    return _extremum(atlas, output, cells, max_seconds, 1, of, "the maximum")
 
 
-def minimum(atlas: Atlas, output: Any = None, cells: Any = None, *, max_seconds: float | None = None) -> Extremum:
+def minimum(
+    atlas: Atlas, output: Any = None, cells: Any = None, *, max_seconds: float | None = None, of: Of = "scores"
+) -> Extremum:
     """The smallest value of an output over the domain, and where it is. Options as for `pf.maximum`.
 
     >>> import polyfold as pf
@@ -124,11 +133,14 @@ def minimum(atlas: Atlas, output: Any = None, cells: Any = None, *, max_seconds:
     >>> lowest.value, lowest.ray.tolist()
     (-inf, [1.0])
     """
-    return _extremum(atlas, output, cells, max_seconds, -1, "the minimum")
+    return _extremum(atlas, output, cells, max_seconds, -1, of, "the minimum")
 
 
-def _extremum(atlas: Atlas, output: Any, cells: Any, max_seconds: float | None, side: int, question: str) -> Extremum:
+def _extremum(
+    atlas: Atlas, output: Any, cells: Any, max_seconds: float | None, side: int, of: Of, question: str
+) -> Extremum:
     an_atlas(atlas, question)
+    words = asked_of(of, atlas.program.head, question)
     check_seconds(max_seconds)
     weights = side * _coefficients(atlas, output)
     ids = cells_asked_for(atlas, cells, question)
@@ -136,7 +148,7 @@ def _extremum(atlas: Atlas, output: Any, cells: Any, max_seconds: float | None, 
         top = _by_vertices(atlas, ids, weights)
     else:
         top = _Search(atlas, ids, weights, max_seconds).run()
-    return replace(top if side > 0 else _negated(top), evidence=evidence_of(atlas))
+    return replace(top if side > 0 else _negated(top), of=words, evidence=evidence_of(atlas))
 
 
 def _coefficients(atlas: Atlas, output: Any) -> Array:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.bounded_maps import bounded_maps
 from polyfold.analyses.regions import Regions
+from polyfold.analyses.scores import Of, asked_of
 from polyfold.analyses.statistics.asked import an_atlas, cells_asked_for, finite
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import Evidence, evidence_of
@@ -34,8 +35,9 @@ class Lipschitz(InNotebooks):
     """A Lipschitz constant: ||f(u) - f(v)||_p <= value ||u - v||_p for all u and v, and for no smaller value.
 
     `value` is right up to `error`, a bound on all roundings. `of_cells[i]` is the constant on cell `ids[i]` alone.
-    `cells` are those where `value` is attained, as far as roundings can tell. `evidence` says what is known of the
-    atlas: the constant is proved, up to `error`, if that is.
+    `cells` are those where `value` is attained, as far as roundings can tell. `of` says whether f are the model's
+    outputs or the scores before its head. `evidence` says what is
+    known of the atlas: the constant is proved, up to `error`, if that is.
     """
 
     value: float
@@ -45,6 +47,7 @@ class Lipschitz(InNotebooks):
     ids: Ids
     of_cells: Array
     evidence: Evidence
+    of: str = "the model's outputs"
 
     def of_regions(self, regions: Regions) -> Array:
         """The constant on each linear region alone."""
@@ -56,17 +59,19 @@ class Lipschitz(InNotebooks):
         return self.of_cells[np.argsort(self.ids)][regions.first_cell]
 
     def __repr__(self) -> str:
+        of = "" if self.of == "the model's outputs" else f", of {self.of}"
         attained = how_many(len(self.cells), "cell")
-        return f"Lipschitz: {self.value:g} for p = {self.p:g}, attained in {attained}; {self.evidence}"
+        return f"Lipschitz: {self.value:g} for p = {self.p:g}, attained in {attained}{of}; {self.evidence}"
 
 
-def lipschitz(atlas: Atlas, p: float = 2, cells: Any = None) -> Lipschitz:
+def lipschitz(atlas: Atlas, p: float = 2, cells: Any = None, *, of: Of = "scores") -> Lipschitz:
     """The smallest number L with ||f(u) - f(v)||_p <= L ||u - v||_p on the whole domain, and where it is attained.
 
     Parameters
     ----------
     p: 1, 2 or infinity; with one output any p >= 1.
     cells: the largest constant of these cells only.
+    of: "scores", which are the outputs of a model without a head; "outputs" is refused for a model that has one.
 
     On a slice u are its parameters, not the inputs.
 
@@ -77,6 +82,7 @@ def lipschitz(atlas: Atlas, p: float = 2, cells: Any = None) -> Lipschitz:
     (6.0, [0.0, 2.0, 6.0, 6.0], [2, 3])
     """
     an_atlas(atlas, "the Lipschitz constant")
+    words = asked_of(of, atlas.program.head, "the Lipschitz constant")
     order = _order(p, atlas.outputs)
     ids = cells_asked_for(atlas, cells, "the Lipschitz constant")
     norms, errors = np.empty(len(ids)), np.empty(len(ids))
@@ -93,7 +99,7 @@ def lipschitz(atlas: Atlas, p: float = 2, cells: Any = None) -> Lipschitz:
     # The largest true norm lies between the largest of all lower bounds and the largest of all upper ones.
     error = max(float((norms + errors).max()) - value, value - float((norms - errors).max()))
     attained = ids[norms + errors >= (norms - errors).max()]
-    return Lipschitz(value, order, error, attained, ids, norms, evidence_of(atlas))
+    return Lipschitz(value, order, error, attained, ids, norms, evidence_of(atlas), words)
 
 
 def _order(p: float, outputs: int) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.regions import regions
+from polyfold.analyses.scores import Of, asked_of
 from polyfold.analyses.statistics.asked import an_atlas, bounded_cells, cells_asked_for, finite
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.maps import in_chunks
@@ -25,7 +26,7 @@ By = Literal["domain", "region", "cell"]
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
+def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
     """The integral of every output over the domain: shape (outputs,).
 
     Parameters
@@ -33,6 +34,8 @@ def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
     cells: integrate over these only.
     by: "domain" for one integral, "region" for one a linear region (in the order of `pf.regions`), "cell" for one a
         cell: then the shape is (regions or cells, outputs).
+    of: "scores", which are the outputs of a model without a head; "outputs" is refused for a model that has one
+        (softmax, sigmoid, argmax), because behind it nothing is piecewise linear.
 
     The domain, or the cells chosen, must be bounded. On a slice the integral is over its parameters u, not over the
     piece of surface that they stand for. What is returned is a sum in floats over the cells that the atlas lists: it is
@@ -43,14 +46,14 @@ def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
     >>> pf.integral(pf.unfold(absolute, pf.box(-1, 2))).round(12).tolist()
     [2.5]
     """
-    asked = _asked(atlas, cells, by, "the integral")
+    asked = _asked(atlas, cells, by, of, "the integral")
     volumes, centroids = atlas.measures(asked.ids)
     found = finite(asked.add_up(volumes[:, None] * _means(atlas, asked.ids, centroids)), "the integral")
     return found if by != "domain" else found[0]
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def mean(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
+def mean(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
     """The mean of every output over the domain, all of whose points count the same. Options, and what it rests
     on, as for `pf.integral`.
 
@@ -59,13 +62,13 @@ def mean(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
     >>> pf.mean(pf.unfold(hat, pf.box(0, 4))).round(12).tolist()
     [0.25]
     """
-    asked = _asked(atlas, cells, by, "the mean")
+    asked = _asked(atlas, cells, by, of, "the mean")
     volumes, centroids = atlas.measures(asked.ids)
     found = finite(asked.add_up(_weights(asked, volumes)[:, None] * _means(atlas, asked.ids, centroids)), "the mean")
     return found if by != "domain" else found[0]
 
 
-def variance(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
+def variance(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
     """The variance of every output over the domain, all of whose points count the same. Options, and what it rests
     on, as for `pf.integral`.
 
@@ -77,11 +80,11 @@ def variance(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
     [3.0]
     """
     # What rounding makes less than zero is zero.
-    found = np.maximum(_second_moments(atlas, cells, by, "the variance", "nij,njk,nik->ni"), 0.0)
+    found = np.maximum(_second_moments(atlas, cells, by, of, "the variance", "nij,njk,nik->ni"), 0.0)
     return found if by != "domain" else found[0]
 
 
-def covariance(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
+def covariance(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
     """The covariance matrix (outputs, outputs) of the outputs over the domain. Options, and what it rests on, as for
     `pf.integral`.
 
@@ -90,7 +93,7 @@ def covariance(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
     >>> pf.covariance(pf.unfold(both, pf.box(0, 6))).round(12).tolist()
     [[3.0, -3.0], [-3.0, 3.0]]
     """
-    found = _second_moments(atlas, cells, by, "the covariance", "nij,njk,nlk->nil")
+    found = _second_moments(atlas, cells, by, of, "the covariance", "nij,njk,nlk->nil")
     return found if by != "domain" else found[0]
 
 
@@ -114,9 +117,9 @@ class _Cells:
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _second_moments(atlas: Atlas, cells: Any, by: By, question: str, product: str) -> Array:
+def _second_moments(atlas: Atlas, cells: Any, by: By, of: Of, question: str, product: str) -> Array:
     """A S A^T of every group, all of it or its diagonal, as `product` says."""
-    asked = _asked(atlas, cells, by, question)
+    asked = _asked(atlas, cells, by, of, question)
     volumes, centroids, covariances = atlas.moments(asked.ids)
     weights = _weights(asked, volumes)
     means = _means(atlas, asked.ids, centroids)
@@ -134,12 +137,13 @@ def _second_moments(atlas: Atlas, cells: Any, by: By, question: str, product: st
     return finite(asked.add_up(weights.reshape(-1, *[1] * (within.ndim - 1)) * within), question)
 
 
-def _asked(atlas: Atlas, cells: Any, by: By, question: str) -> _Cells:
+def _asked(atlas: Atlas, cells: Any, by: By, of: Of, question: str) -> _Cells:
     an_atlas(atlas, question)
     if by not in ("domain", "region", "cell"):
         raise PolyfoldError(f"by={by!r} is no option: use 'domain', 'region' or 'cell'")
     if by == "region" and cells is not None:
         raise PolyfoldError("by='region' takes all cells of every region: leave out `cells`, or use by='cell'")
+    asked_of(of, atlas.program.head, question)
     ids = cells_asked_for(atlas, cells, question)
     bounded_cells(atlas, ids, question)
     if by == "cell":

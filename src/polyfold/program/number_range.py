@@ -1,0 +1,82 @@
+"""Whether the forms of a program stay in the range of floats, on the way too.
+
+A product of weights can leave float64 though what it is multiplied by next would lead back: 1e200 * 1e200 * 1e-300 is
+infinite in floats, and 1e-200 * 1e-200 * 1e300 is zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf, isnan
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.exact.rounding import FAR_FROM_OVERFLOW, FAR_FROM_UNDERFLOW, smallest
+from polyfold.program.affine import Affine, Structured
+
+if TYPE_CHECKING:
+    from polyfold.program.program import Program
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class NumberRange:
+    """Bounds on the sizes of all products along ways through a program, zeros apart, and of their sums."""
+
+    least: float
+    most: float
+
+    def holds(self, power: int = 1) -> bool:
+        """Whether floats hold all of them, and their powers up to this one, without overflow or loss."""
+        return self.most < FAR_FROM_OVERFLOW ** (1 / power) and self.least > FAR_FROM_UNDERFLOW ** (1 / power)
+
+
+def number_range(program: Program, start: Array, least: float = 1.0) -> NumberRange:
+    """What forms of a program meet on their way, forwards or backwards.
+
+    `start` are bounds on the inputs' coefficients, at least one each, and `least` is the smallest of them but zero.
+    """
+    for stage in program.stages:
+        least *= smallest(stage.slope_on) * smallest(stage.slope_off)
+    for affine in program.steps.affines:
+        least *= affine.smallest * smallest(affine.bias)
+    return NumberRange(least, growth(program, start))
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def growth(program: Program, start: Array) -> float:
+    """Bounds by how much anything can become larger on its way through a program, forwards or backwards.
+
+    One pass with all coefficients made positive, which begins with `start`, at least one everywhere, and adds one at
+    every step: what begins or ends at any step is among its terms.
+    """
+    steps = program.steps.changed(np.abs)
+    values = [start[None]]
+    total = float(start.sum())
+    for number, (step, before) in enumerate(zip(steps.steps, program.steps.steps, strict=True)):
+        grown = _grown(step.affine, before.affine, values)
+        if step.stage is not None:
+            stage = program.stages[step.stage]
+            grown = grown * np.maximum(1.0, np.maximum(np.abs(stage.slope_on), np.abs(stage.slope_off)))
+        values.append(grown)
+        total += float(grown.sum()) / _within(before.affine)
+        for value in range(1, len(values)):
+            if steps.last_reader[value] <= number:
+                values[value] = values[0][:, :0]
+    total += float(_grown(steps.output, program.steps.output, values).sum()) / _within(program.steps.output)
+    return inf if isnan(total) else total
+
+
+def _grown(sizes: Affine, original: Affine, values: Sequence[Array]) -> Array:
+    ones = [np.ones_like(value) for value in values]
+    grown: Array = sizes(values) + 1
+    return grown + sizes.linear(ones) / _within(original) if isinstance(original, Structured) else grown
+
+
+def _within(affine: Affine) -> float:
+    """What a step multiplies by before it is done is at most all it multiplies by, over this."""
+    return affine.smallest if isinstance(affine, Structured) else 1.0
