@@ -23,9 +23,8 @@ class Evidence(InNotebooks):
     """What an answer rests on.
 
     `level`, `complete`, `stopped_by` and `recorded` are those of the atlas's certificate, and the digests those of what
-    it speaks of. `of` says whether that is the network's function to the last digit, and `head` what the model does behind
-    it. Answers that need no atlas have a
-    `proof` of their own, in words, and no level.
+    it speaks of. `of` says whether that is the network's function to the last digit, and `head` what the model does
+    behind it. Answers that need no atlas have a `proof` of their own, in words, and no level.
     """
 
     network_digest: str
