@@ -17,6 +17,7 @@ from polyfold.analyses.boxes.result import Boxes
 from polyfold.analyses.regions import Regions
 from polyfold.analyses.words import in_words, names_for
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import OverAnAtlas
 from polyfold.atlas.location import exact_lift
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational_matrix
@@ -33,7 +34,7 @@ _SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Summary:
+class Summary(OverAnAtlas):
     """The cells (or regions, if `regions` is given) that hold data, those with the most points first.
 
     Row by row: `ids`, `counts`, and with labels `class_counts` (n, classes), in the order of `classes`. With two or
@@ -113,7 +114,8 @@ class Summary:
         total = len(self) + self.unused
         text = f"Summary: {how_many(self.points - self.outside, 'point')} in {len(self):,} of "
         text += f"{how_many(total, self._thing)}, {self.unused:,} without any"
-        return f"{text}; {how_many(self.outside, 'point')} outside" if self.outside else text
+        text += f"; {how_many(self.outside, 'point')} outside" if self.outside else ""
+        return f"{text}; {self.evidence}"
 
     def __str__(self) -> str:
         lines = [repr(self)]
@@ -189,7 +191,7 @@ def summarise(
     >>> import polyfold as pf
     >>> atlas = pf.unfold([([[1.0]], [0.0]), ([[2.0]], [1.0])], pf.box(-3, 3))
     >>> print(pf.summarise(atlas, [[1.0], [2.0], [-1.0]], feature_names=["age"], output_names=["risk"]))
-    Summary: 3 points in 2 of 2 cells, 0 without any
+    Summary: 3 points in 2 of 2 cells, 0 without any; checked, complete
     <BLANKLINE>
     cell 1: 2 points (66.7%)
       where age 0 to 3

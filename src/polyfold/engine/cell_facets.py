@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -22,7 +23,7 @@ from polyfold.engine.facet_proof import Crossing, FloatProofs
 from polyfold.engine.shared_walls import SharedWalls
 from polyfold.engine.validity import Validity, Walls, wall_name
 from polyfold.errors import how_many
-from polyfold.exact.rational import as_float, rational
+from polyfold.exact.rational import as_float, fraction, rational
 from polyfold.exact.rounding import LARGEST
 from polyfold.exact.tolerances import REAL_MULTIPLIER, RECESSION
 from polyfold.program.program import Program
@@ -56,6 +57,11 @@ class Witness:
     @property
     def rational(self) -> tuple[fmpq, ...]:
         return self.exact if self.exact is not None else tuple(rational(x) for x in self.point.tolist())
+
+    @property
+    def fractions(self) -> tuple[Fraction, ...]:
+        """The point that was proved, exactly."""
+        return tuple(fraction(x) for x in self.rational)
 
 
 @dataclass(frozen=True, eq=False)

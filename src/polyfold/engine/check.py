@@ -10,9 +10,10 @@ import numpy.typing as npt
 from flint import fmpq
 
 from polyfold import core
-from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.atlas import Atlas, vouched
 from polyfold.atlas.beyond_floats import to_unit_size
-from polyfold.atlas.certificate import Certificate, Check
+from polyfold.atlas.certificate import CHANGED, OF_THESE_ARRAYS, Certificate, Check, sealed
+from polyfold.atlas.digest import arrays_digest
 from polyfold.atlas.exact_gates import ExactGates, TooMuchError, exact_gates
 from polyfold.atlas.generators import Generators
 from polyfold.atlas.halfspaces import wall_rows
@@ -45,15 +46,17 @@ def quick_checks(atlas: Atlas, *more: Check, exact: ExactSlice | None = None) ->
     `exact` decides what floats cannot on lines and planes through large programs, and knows when time is over.
     """
     checks = (check_pairing(atlas), check_distinct(atlas), check_witnesses(atlas, exact), *more)
-    return atlas.with_certificate(_graded(atlas.certificate, checks))
+    return vouched(atlas, _graded(atlas.certificate, checks))
 
 
 def check(atlas: Atlas) -> Certificate:
-    """Look an atlas over: what every run looks at, maps across facets, volumes, and the Euler characteristic.
+    """Look an atlas over: what every run looks at, maps across facets, volumes, the Euler characteristic, and whether
+    the arrays are still those that were found.
 
     What needs the vertices of all cells (facets, volumes, Euler) is looked at up to six dimensions. Returns the
     certificate with the outcome of every check; its level is "checked" if all of them passed, and "counted" if one did
-    not.
+    not. An atlas whose arrays were changed by however little is not "checked": whether it is right is for `pf.certify`
+    to prove.
 
     >>> import numpy as np, polyfold as pf
     >>> atlas = pf.unfold([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))], pf.box(-1, 1))
@@ -66,7 +69,11 @@ def check(atlas: Atlas) -> Certificate:
         checks.append(check_continuity(atlas))
         if atlas.dim <= _FEW_VERTICES:
             checks += _vertex_checks(atlas)
-    return _graded(atlas.certificate, tuple(checks))
+    digest = arrays_digest(atlas)
+    checks.append(check_arrays(atlas, digest))
+    graded = _graded(atlas.certificate, tuple(checks))
+    # That the engine came to its end is not looked at again: if only a file says so, it still does.
+    return sealed(graded, atlas.program, digest, recorded=graded.recorded)
 
 
 def _vertex_checks(atlas: Atlas) -> list[Check]:
@@ -78,7 +85,7 @@ def _vertex_checks(atlas: Atlas) -> list[Check]:
     # Without the core, vertices are made from the facets listed: nothing to compare.
     checks = [] if by_vertices else [check_facets(atlas)]
     # A volume that float64 cannot hold (zero or infinite by its exponent) has nothing to be compared with.
-    if atlas.complete and atlas.bounded.all() and 0 < domain_volume(atlas.domain) < np.inf:
+    if not atlas.certificate.cut_short and atlas.bounded.all() and 0 < domain_volume(atlas.domain) < np.inf:
         checks.append(check_volumes(atlas))
     if atlas.complete and (atlas.bounded.all() or not atlas.domain.rows):
         checks.append(check_euler(atlas))
@@ -91,6 +98,23 @@ def _graded(certificate: Certificate, checks: tuple[Check, ...]) -> Certificate:
 
 
 # -- the checks
+
+
+def check_arrays(atlas: Atlas, digest: str) -> Check:
+    """The arrays, with this digest, are those that the certificate was made for, and so are network and domain."""
+    certificate = atlas.certificate
+    if certificate.stopped_by == CHANGED:
+        return Check(OF_THESE_ARRAYS, False, "they were changed after it was made")
+    if certificate.seal is None:  # a limit stopped the engine, and nothing is claimed of what it found
+        return Check(OF_THESE_ARRAYS, True, f"arrays {digest[:12]}, of which it claims nothing")
+    # A copy has not remembered any digest yet.
+    found = {"network": replace(atlas.program).digest, "domain": atlas.domain.digest, "arrays": digest}
+    wrong = [
+        f"it was made for {name} {claimed[:12]}, and this is {found[name][:12]}"
+        for name in found
+        if (claimed := getattr(certificate.seal, f"{name}_digest")) != found[name]
+    ]
+    return Check(OF_THESE_ARRAYS, not wrong, "; ".join(wrong) or f"arrays {digest[:12]}")
 
 
 def check_pairing(atlas: Atlas) -> Check:
@@ -108,7 +132,7 @@ def check_pairing(atlas: Atlas) -> Check:
     )
     return Check(
         "facets pair up",
-        one_way == 0 and wrong == 0 and (unexplored == 0 or not atlas.complete),
+        one_way == 0 and wrong == 0 and (unexplored == 0 or atlas.certificate.cut_short),
         f"{inner // 2:,} inner, {unexplored:,} open, {one_way:,} one-way, {wrong:,} between wrong patterns",
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -43,11 +44,28 @@ class ExactForms:
         for k in range(domain.dim):
             axes[k, 1 + k] = fmpq(1)
         self._inputs = exact_lift(domain, axes)
-        self.domain_rows = _domain_rows(domain, self._inputs)
+        self._domain_lines = _domain_lines(domain, self._inputs)
+        self.domain_rows = [_integers(line) for line in self._domain_lines]
         self._decided_before = _decided_before(program)
         self._step = lru_cache(keep)(self._compute_step)
         self._rows = lru_cache(keep)(self._compute_rows)
         self.under = lru_cache(keep)(self._compute_forms)
+
+    def unscaled(self, pattern: Pattern, wall: int) -> list[fmpq]:
+        """A wall's form (slopes, value at the origin) as it is: its integer row is a positive multiple of that."""
+        if wall >= len(pattern):
+            value, *slopes = self._domain_lines[wall - len(pattern)]
+        else:
+            first = self._program.first_gate
+            stage = bisect_right(first, wall) - 1
+            z = self._step(*self._key(self._program.steps.value_of_source[1 + stage], pattern))
+            value, *slopes = z.tolist()[wall - first[stage]]
+        return [*slopes, value]
+
+    def scale(self, pattern: Pattern, wall: int) -> fmpq:
+        """The positive number that the wall's own form was multiplied with to give its integer row."""
+        true, integers = self.unscaled(pattern, wall), self.under(pattern).rows[wall]
+        return next((x / entry for x, entry in zip(integers, true, strict=True) if entry), fmpq(1))
 
     def stage(self, number: int, before: Pattern) -> list[list[int]]:
         """One row (a, b) for each gate of a stage, given the pattern of all stages before it."""
@@ -101,12 +119,12 @@ def _integers(jet: list[fmpq]) -> list[int]:
     return integer_row([*slopes, value])
 
 
-def _domain_rows(domain: Domain, inputs: fmpq_mat) -> list[list[int]]:
-    """The rows a . x <= b and a . u <= b as forms b - a . u over the parameters."""
+def _domain_lines(domain: Domain, inputs: fmpq_mat) -> list[list[fmpq]]:
+    """The rows a . x <= b and a . u <= b as forms b - a . u over the parameters: the value at 0, then the slopes."""
     lines = []
     for row, offset in zip(domain.input_rows, domain.input_offsets.tolist(), strict=True):
         value, *slopes = (rational_matrix(row[None, :]) * inputs).tolist()[0]
         lines.append([rational(offset) - value, *(-slope for slope in slopes)])
     for row, offset in zip(domain.parameter_rows, domain.parameter_offsets.tolist(), strict=True):
         lines.append([rational(offset), *(-rational(x) for x in np.asarray(row).tolist())])
-    return [_integers(line) for line in lines]
+    return lines

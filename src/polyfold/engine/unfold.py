@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.atlas import Atlas, atlas_found
 from polyfold.atlas.certificate import Certificate
 from polyfold.atlas.deferred import DeferredAtlas
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
@@ -126,7 +126,7 @@ def atlas_of(
     )
     if not isinstance(cells, dict):
         return DeferredAtlas.of(program, where, certificate, lambda: _fields(_put_together_later(cells)))
-    atlas = Atlas(program, where, certificate=certificate, **_fields(cells))
+    atlas = atlas_found(program, where, certificate, _fields(cells))
     if not complete:
         return atlas
     if method != VERTICES:

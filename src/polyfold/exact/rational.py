@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import ldexp, sqrt
 
 import numpy as np
@@ -45,6 +46,15 @@ def _scaled(value: float, exponent: int) -> float:
         return ldexp(value, exponent)
     except OverflowError:
         return float("inf")
+
+
+def fraction(value: fmpq) -> Fraction:
+    """The same number for somebody who has Python only.
+
+    >>> fraction(fmpq(3, 4))
+    Fraction(3, 4)
+    """
+    return Fraction(int(value.p), int(value.q))
 
 
 def rational_matrix(matrix: npt.NDArray[np.float64]) -> fmpq_mat:

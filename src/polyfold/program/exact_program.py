@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from polyfold.errors import ShapeError
+from polyfold.exact.rational import fraction
 from polyfold.exact.rational_arrays import Rationals, are_floats, nearest, product, rationals
 from polyfold.network.graph import Network, Port
 from polyfold.network.head import Head
@@ -112,6 +113,23 @@ class ExactProgram:
     def affines(self) -> tuple[RationalRows, ...]:
         """The affine functions of all stages, and that of the output."""
         return (*(stage.rows for stage in self.stages), self.output)
+
+    def in_fractions(self) -> list[dict[str, Any]]:
+        """All numbers as nested lists of Fractions, for whoever wants to compute with them without polyfold.
+
+        One entry for every stage and one for the output: "weights" by source (0 is the input, s the output of stage s)
+        and "bias"; of a stage also "slope_on" and "slope_off", what its gates multiply positive and other values with.
+
+        >>> from_layers([([[0.5]], [1]), ([[2]], [0])]).in_fractions()[-1]
+        {'weights': {1: [[Fraction(2, 1)]]}, 'bias': [Fraction(0, 1)]}
+        """
+        found = [
+            {"weights": {k: _fractions(m) for k, m in rows.terms.items()}, "bias": _fractions(rows.bias)}
+            for rows in self.affines
+        ]
+        for entry, stage in zip(found, self.stages, strict=False):
+            entry |= {"slope_on": _fractions(stage.slope_on), "slope_off": _fractions(stage.slope_off)}
+        return found
 
     @property
     def rounding(self) -> Rounding | None:
@@ -292,3 +310,8 @@ def _frame(network: Network) -> Frame:
         {node.name: node.inputs[0] for node in network.nodes},
         network.notes,
     )
+
+
+def _fractions(array: Any) -> Any:
+    """Nested lists of Fractions."""
+    return [_fractions(part) for part in array] if isinstance(array, np.ndarray) else fraction(array)

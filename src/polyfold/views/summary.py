@@ -13,6 +13,7 @@ from polyfold.analyses.equivalence.result import Equivalence, in_digits
 from polyfold.analyses.regions import Regions
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Check
+from polyfold.atlas.evidence import evidence_of
 from polyfold.engine.count import Count
 from polyfold.errors import how_many
 from polyfold.network.graph import Network
@@ -43,6 +44,7 @@ def atlas_facts(atlas: Atlas, regions: Regions | None) -> dict[str, Any]:
         "complete": atlas.complete,
         "stopped_by": atlas.certificate.stopped_by,
         "certificate": atlas.certificate.level,
+        "evidence": evidence_of(atlas).to_json(),
         "checks": [{"name": c.name, "passed": c.passed, "detail": c.detail} for c in atlas.certificate.checks],
         "seconds": atlas.certificate.seconds,
         "threads": atlas.certificate.threads,

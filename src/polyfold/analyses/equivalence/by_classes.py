@@ -255,7 +255,7 @@ class _Borders:
         if there is None or there >= int(self._places[other][cell]):
             return _Found(False)
         other_slopes, other_constant = self._lead(cell, other, there)
-        A, b = self._programs.inequalities(cell)
+        A, b, _ = self._programs.inequalities(cell)
         farthest = maximise(other_slopes, [*A, slopes], [*b, -constant], start=reached.point)
         assert farthest.point is not None
         if farthest.value is not None and farthest.value + other_constant == 0:

@@ -75,8 +75,8 @@ def equivalent(
 
     The functions are those that the networks' float weights define in real arithmetic, with the heads that the models
     end in (softmax, sigmoid, argmax): outputs are compared behind these. "equal" and "different" are proved. The
-    result is true only if they are equal; "unknown", which a time limit can lead to, counts as false, so look at
-    `verdict` where that matters.
+    result is true if they are equal and false if they differ. "unknown", which a time limit can lead to, is neither: as
+    a truth value it raises UnknownError, so look at `verdict` where there may be too little time.
 
     Parameters
     ----------

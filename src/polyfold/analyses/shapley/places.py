@@ -56,8 +56,7 @@ class AtlasPlaces:
     def __init__(self, atlas: Atlas, by_region: bool) -> None:
         if by_region and not atlas.complete:
             raise PolyfoldError(
-                f"the atlas is incomplete (stopped by {atlas.certificate.stopped_by}), so that parts of regions may be "
-                "missing: pf.resume completes it, or use scope='cell'"
+                f"parts of regions may be missing: {atlas.certificate.how_to_complete}; or use scope='cell'"
             )
         self.atlas = atlas
         self.program = atlas.program

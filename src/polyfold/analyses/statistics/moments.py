@@ -40,7 +40,8 @@ def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "sc
         (softmax, sigmoid, argmax), because behind it nothing is piecewise linear.
 
     The domain, or the cells chosen, must be bounded. On a slice the integral is over its parameters u, not over the
-    piece of surface that they stand for.
+    piece of surface that they stand for. What is returned is a sum in floats over the cells that the atlas lists: it is
+    as sure as `atlas.certificate` says of these, up to rounding.
 
     >>> import polyfold as pf
     >>> absolute = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]
@@ -61,7 +62,8 @@ def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "sc
 
 @np.errstate(over="ignore", invalid="ignore")
 def mean(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
-    """The mean of every output over the domain, all of whose points count the same. Options as for `pf.integral`.
+    """The mean of every output over the domain, all of whose points count the same. Options, and what it rests
+    on, as for `pf.integral`.
 
     >>> import polyfold as pf
     >>> hat = [([[1.0], [1.0], [1.0]], [0.0, -1.0, -2.0]), ([[1.0, -2.0, 1.0]], [0.0])]
@@ -77,7 +79,8 @@ def mean(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores
 
 
 def variance(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
-    """The variance of every output over the domain, all of whose points count the same. Options as for `pf.integral`.
+    """The variance of every output over the domain, all of whose points count the same. Options, and what it rests
+    on, as for `pf.integral`.
 
     It is the variance of a population: no correction for a sample's size, because nothing is sampled.
 
@@ -92,7 +95,8 @@ def variance(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "sc
 
 
 def covariance(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
-    """The covariance matrix (outputs, outputs) of the outputs over the domain. Options as for `pf.integral`.
+    """The covariance matrix (outputs, outputs) of the outputs over the domain. Options, and what it rests on, as for
+    `pf.integral`.
 
     >>> import polyfold as pf
     >>> both = [([[1.0], [-1.0]], [0.0, 0.0])]

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from polyfold import core
 from polyfold.analyses.statistics.asked import an_atlas
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import Evidence, evidence_of, weaker
 from polyfold.atlas.numbers import one_of
 from polyfold.atlas.patterns import PatternIndex, pack, unpack
 from polyfold.atlas.problem import beyond_core, core_problem
@@ -80,7 +81,13 @@ class FaceComplex(InNotebooks):
         return sum(self.f_vector)
 
     def __repr__(self) -> str:
-        return f"FaceComplex: {how_many(len(self), 'face')}, by dimension {', '.join(f'{n:,}' for n in self.f_vector)}"
+        by_dimension = ", ".join(f"{n:,}" for n in self.f_vector)
+        return f"FaceComplex: {how_many(len(self), 'face')}, by dimension {by_dimension}; {self.evidence}"
+
+    @property
+    def evidence(self) -> Evidence:
+        """What is known of the atlas that was asked, and of that of the parts of its cells."""
+        return weaker(evidence_of(self.original), evidence_of(self.atlas))
 
     @property
     def dim(self) -> int:

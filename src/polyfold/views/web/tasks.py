@@ -84,7 +84,7 @@ def unfold(task: dict[str, Any], send: Send) -> None:
                 "classes": by_class is None,
                 "without_classes": by_class,
                 "certificate": {
-                    "level": certificate.level,
+                    "level": certificate.standing,
                     "complete": certificate.complete,
                     "words": str(certificate),
                     "method": certificate.method,
