@@ -30,16 +30,17 @@ CellProof::CellProof(const Problem& problem, const FacetArrays& atlas, const dou
     }
 }
 
-bool CellProof::operator()(std::int64_t cell) {
+Proved CellProof::operator()(std::int64_t cell) {
     enter(cell);
-    if (has_shared_walls(cell)) return false;
+    if (has_shared_walls(cell)) return Proved::nothing;
     for (std::int64_t facet = atlas_.facet_start[cell]; facet < atlas_.facet_start[cell + 1]; ++facet)
-        if (!leads_on(cell, facet)) return false;
-    if (!load_facets(cell) || !enclose() || !others_stay_away(cell)) return false;
+        if (!leads_on(cell, facet)) return Proved::nothing;
+    if (!load_facets(cell) || !enclose() || !others_stay_away(cell)) return Proved::nothing;
     find_centre();
     for (int row = 0; row < facets_; ++row)
-        if (!is_facet(row, centre_) && !is_facet(row, inside_)) return false;
-    return true;
+        if (!is_facet(row, centre_) && !is_facet(row, inside_)) return Proved::nothing;
+    if (has_end_) return Proved::bounded;
+    return goes_on_for_ever() ? Proved::unbounded : Proved::with_or_without_end;
 }
 
 // Make the maps those of the cell, from the first stage on whose pattern before it is another one.
@@ -131,7 +132,8 @@ int CellProof::proved_sign(int row, const double* point) const {
 bool CellProof::enclose() {
     height_.assign(dim_ + 1, 0.0);
     height_[dim_] = 1.0;
-    if (facets_ > dim_ && cone_.enclose(height_.data(), inside_.data(), true)) return true;
+    has_end_ = facets_ > dim_ && cone_.enclose(height_.data(), inside_.data(), true);
+    if (has_end_) return true;
     for (int row = 0; row < facets_; ++row) {
         double value = 0;
         for (int k = 0; k <= dim_; ++k) value += cone_.row(row)[k] * inside_[k];
@@ -139,6 +141,25 @@ bool CellProof::enclose() {
     }
     cone_.add_row(0.0)[dim_] = 1.0;
     return cone_.enclose(height_.data(), inside_.data(), false);
+}
+
+// Whether floats prove a direction that leads away from all facets at once: the sum of the corners at infinity, where
+// the cell goes on in as many directions as it has. Where these span less than all of space, floats cannot tell.
+bool CellProof::goes_on_for_ever() {
+    point_.assign(dim_ + 1, 0.0);
+    cone_.add_corners_on(facets_, point_.data());
+    for (int row = 0; row < facets_; ++row) {
+        double rate = 0, magnitude = 0, size = 0;
+        for (int k = 0; k < dim_; ++k) {
+            rate += cone_.row(row)[k] * point_[k];
+            magnitude += std::abs(cone_.row(row)[k] * point_[k]);
+            size += std::abs(point_[k]);
+        }
+        const double doubt =
+            (rounding::bound(dim_ + 3) * magnitude + cone_.error(row) * size) * (1 + 0x1p-20) + rounding::tiny;
+        if (!(rate > doubt)) return false;
+    }
+    return facets_ > 0;
 }
 
 // Without biases a gate's form is a linear one, and zero at the origin, which may be a corner of the cell. It keeps

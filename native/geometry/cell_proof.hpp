@@ -12,12 +12,16 @@
 
 namespace polyfold {
 
+// What floats prove of a cell: nothing, or that all is as listed and whether the cell has an end, if they can tell
+// that.
+enum class Proved : std::uint8_t { nothing = 0, bounded = 1, unbounded = 2, with_or_without_end = 3 };
+
 class CellProof {
   public:
     CellProof(const Problem& problem, const FacetArrays& atlas, const double* witnesses, const StopSignal& stop);
 
-    // Whether floats prove the cell. Quick if the cell's pattern begins like that of the cell before.
-    bool operator()(std::int64_t cell);
+    // What floats prove of the cell. Quick if the cell's pattern begins like that of the cell before.
+    Proved operator()(std::int64_t cell);
 
   private:
     struct Place {
@@ -41,6 +45,7 @@ class CellProof {
     int facets_ = 0;           // rows of the cone that are facets; a further one may be infinity
     std::vector<double> inside_, centre_, form_, height_, height_at_apex_, point_, value_, spread_, size_;
     double form_error_ = 0;
+    bool has_end_ = false;  // the cell was enclosed where t = 1, so it is bounded
 
     void enter(std::int64_t cell);
     bool has_shared_walls(std::int64_t cell) const;
@@ -51,6 +56,7 @@ class CellProof {
     double side(int stage, int row) const;
     int proved_sign(int row, const double* point) const;
     bool enclose();
+    bool goes_on_for_ever();
     bool enclose_directions(std::int64_t cell);
     bool others_stay_away(std::int64_t cell);
     void rows_stay_away(std::int64_t cell, int stage, ConeBound& cone);

@@ -65,13 +65,12 @@ void CellWriter<Words>::write_witness(Cell<Words>& cell, CellBlock& block) {
     double length = 1;
     for (int k = 0; k < d; ++k) length = std::max(length, std::abs(mean[k]));
     for (int k = 0; k < d; ++k) mean[k] += length * drift[k];
-    if (std::all_of(mean.begin(), mean.end(), [](double x) { return std::isfinite(x); }) &&
-        proved_inside(cell, mean.data())) {
+    const bool finite = std::all_of(mean.begin(), mean.end(), [](double x) { return std::isfinite(x); });
+    if (finite && proved_inside(cell, mean.data())) {
         block.witnesses.append(mean.data(), mean.size());
         return;
     }
-    // A sliver, or a cell too far out for floats: the sum of its exact generators lies inside. Floats have the nearest
-    // that there is.
+    // A sliver, or a cell too far out for floats: the sum of its exact generators lies inside.
     ExactWitness witness{block.cells, {}};
     ExactVector sum{std::vector<BigInteger>(dimensions_)};
     for (int v = 0; v < cell.size(); ++v)
@@ -80,8 +79,10 @@ void CellWriter<Words>::write_witness(Cell<Words>& cell, CellBlock& block) {
                 equations_.exact(cell, *cell.frame, cell.generators[v], cell.facets_of[v]).numerators[k];
     for (const auto& n : sum.numerators) witness.coordinates.push_back(n.to_hex());
     block.exact_witnesses.push_back(std::move(witness));
+    // In floats the mean is near the cell, if there is one; else the nearest floats to the exact point.
+    if (!finite) mean = place_of(sum).rounded();
     constexpr double last = std::numeric_limits<double>::max();
-    for (const double x : place_of(sum).rounded()) block.witnesses.push_back(std::clamp(x, -last, last));
+    for (const double x : mean) block.witnesses.push_back(std::clamp(x, -last, last));
 }
 
 template <int Words>

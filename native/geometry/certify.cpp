@@ -68,7 +68,7 @@ class Run {
             for (std::int64_t first; (first = next_.fetch_add(cells_at_once)) < atlas_.cells;)
                 for (std::int64_t at = first; at < std::min(first + cells_at_once, atlas_.cells); ++at) {
                     stop_.check();
-                    proved_[order_[at]] = proof(order_[at]);
+                    proved_[order_[at]] = static_cast<std::uint8_t>(proof(order_[at]));
                     done_.fetch_add(1, std::memory_order_relaxed);
                 }
         } catch (const Stopped&) {

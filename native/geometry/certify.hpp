@@ -15,10 +15,11 @@ struct CertifyOptions {
     std::function<bool(std::int64_t)> keep_going;  // called now and then with the number of cells looked at
 };
 
-// For each cell, whether floats prove all of: its witness lies strictly inside; its listed facets are facets and all of
-// them; no other gate vanishes on a facet; behind each facet lies the cell listed, or the domain's boundary. `order`
-// lists all cells so that neighbours in it share many leading gates. A cell that is not proved need not be wrong.
-// Empty if the run was stopped.
+// For each cell, as a number of `Proved`, whether floats prove all of: its witness lies strictly inside; its listed
+// facets are facets and all of them; no other gate vanishes on a facet; behind each facet lies the cell listed, or the
+// domain's boundary. `order` lists all cells so that neighbours in it share many leading gates. A cell that is not
+// proved need not be wrong. Of a cell that is, it may be proved as well that it is bounded, or that it is not. Empty if
+// the run was stopped.
 std::vector<std::uint8_t> certify(const Problem& problem, const FacetArrays& atlas, const double* witnesses,
                                   const std::int64_t* order, const CertifyOptions& options);
 

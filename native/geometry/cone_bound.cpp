@@ -224,6 +224,14 @@ void ConeBound::add_corners(double* point) const {
         for (int k = 0; k < n_; ++k) point[k] += edge(corners_[c], n_ - 1)[k];
 }
 
+void ConeBound::add_corners_on(int row, double* point) const {
+    for (int c = 0; c < corners_used_; ++c) {
+        const Corner& corner = corners_[c];
+        if (std::find(corner.rows.begin(), corner.rows.end(), row) == corner.rows.end()) continue;
+        for (int k = 0; k < n_; ++k) point[k] += edge(corner, n_ - 1)[k];
+    }
+}
+
 bool ConeBound::beyond(int i, double* point) {
     const int d = n_ - 1;
     double longest = 0;

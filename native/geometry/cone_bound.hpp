@@ -45,6 +45,8 @@ class ConeBound {
 
     // Add all corners met so far, each at height one, to a point.
     void add_corners(double* point) const;
+    // The same for those at which a row is tight.
+    void add_corners_on(int row, double* point) const;
 
     // A point with row_i . y < 0 and, nearly, >= 0 for all other rows, by floats; false if none was found.
     bool beyond(int i, double* point);

@@ -108,6 +108,7 @@ if TYPE_CHECKING:
     from polyfold.atlas.cell import Cell
     from polyfold.atlas.certificate import Certificate
     from polyfold.atlas.domain import Domain, box, line, plane, polytope, slice_of
+    from polyfold.atlas.evidence import Evidence
     from polyfold.atlas.storage import open_atlas as open
     from polyfold.engine.blocks import Block, unfold_in_blocks
     from polyfold.engine.certify import certify
@@ -116,7 +117,7 @@ if TYPE_CHECKING:
     from polyfold.engine.explore import explore
     from polyfold.engine.resume import resume
     from polyfold.engine.unfold import unfold
-    from polyfold.errors import PolyfoldError
+    from polyfold.errors import PolyfoldError, UnknownError
     from polyfold.network.graph import Network
     from polyfold.network.load import load
     from polyfold.program.program import Program
@@ -154,6 +155,7 @@ __all__ = [
     "Edit",
     "Equivalence",
     "Estimate",
+    "Evidence",
     "Extremum",
     "FaceComplex",
     "FacetJumps",
@@ -194,6 +196,7 @@ __all__ = [
     "TransferTable",
     "Truncation",
     "TruncationMap",
+    "UnknownError",
     "barycentric",
     "betti",
     "boundary_complex",
@@ -383,6 +386,7 @@ _PLACES = {
     "atlas.cell": ("Cell",),
     "atlas.certificate": ("Certificate",),
     "atlas.domain": ("Domain", "box", "line", "plane", "polytope", "slice_of"),
+    "atlas.evidence": ("Evidence",),
     "atlas.storage": ("open_atlas as open",),
     "engine.blocks": ("Block", "unfold_in_blocks"),
     "engine.certify": ("certify",),
@@ -391,7 +395,7 @@ _PLACES = {
     "engine.explore": ("explore",),
     "engine.resume": ("resume",),
     "engine.unfold": ("unfold",),
-    "errors": ("PolyfoldError",),
+    "errors": ("PolyfoldError", "UnknownError"),
     "network.graph": ("Network",),
     "network.load": ("load",),
     "program.program": ("Program",),

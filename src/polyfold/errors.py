@@ -40,6 +40,10 @@ class LimitError(PolyfoldError):
     """The job is larger than a limit that was set, and no partial answer makes sense."""
 
 
+class UnknownError(PolyfoldError):
+    """A truth value was asked for of what is not known, or of what is no yes or no."""
+
+
 class StorageError(PolyfoldError):
     """A file cannot be written, or a saved atlas cannot be read."""
 

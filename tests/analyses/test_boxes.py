@@ -17,8 +17,8 @@ from polyfold.analyses.boxes import outer
 from polyfold.atlas.atlas import Atlas
 from polyfold.data import iris
 from polyfold.errors import LimitError, PolyfoldError, ShapeError
-from polyfold.exact.evaluate import evaluate_exactly
 from polyfold.exact.rational import rational, rational_matrix
+from polyfold.program.in_rationals import evaluate_exactly
 from polyfold.testing import Case, generated_case
 from polyfold.testing.strategies import cases
 
@@ -397,7 +397,7 @@ def test_arrays_are_read_only_and_kept():
         assert getattr(found, name) is array
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
-    assert repr(found) == f"Boxes of {len(found)} cells in 2 dimensions, {len(found)} bounded"
+    assert repr(found) == f"Boxes of {len(found)} cells in 2 dimensions, {len(found)} bounded; checked, complete"
     assert pf.boxes(pf.regions(found.atlas), [0]).to_pandas().index.name == "region"
 
 

@@ -171,7 +171,10 @@ def test_the_digest_is_that_of_the_json_text(tmp_path):
     assert json.loads(text) == form.to_json()
     atlas.save(tmp_path / "corner.parquet")
     assert pf.canonical(pf.open(tmp_path / "corner.parquet")).digest == form.digest
-    assert repr(form) == f"Canonical: 4 maps, 2 hyperplanes between them, 2 -> 1; digest {form.digest[:12]}..."
+    assert (
+        repr(form)
+        == f"Canonical: 4 maps, 2 hyperplanes between them, 2 -> 1; digest {form.digest[:12]}...; checked, complete"
+    )
 
 
 def test_a_digest_stays_what_it_is():

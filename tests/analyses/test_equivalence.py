@@ -11,8 +11,8 @@ import pytest
 import polyfold as pf
 from analyses.rewrites import copy, nudged, random_layers, rewritten
 from polyfold.errors import DomainError, LimitError, NetworkError, ShapeError
-from polyfold.exact.evaluate import evaluate_exactly
 from polyfold.exact.rational import rational
+from polyfold.program.in_rationals import evaluate_exactly
 from polyfold.program.lower import lower
 
 ABSOLUTE = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]
@@ -206,7 +206,9 @@ def test_unknown_is_loud_and_not_true():
     third = largest_of_three([0, 1, 2]), largest_of_three([1, 2, 0])
     nets = [_added(layers, network) for layers, network in zip((a, b), third, strict=True)]
     result = pf.equivalent(*nets, pf.box(-5, 5), max_seconds=2)
-    assert result.verdict == "unknown" and not result
+    assert result.verdict == "unknown" and result.truth() is None
+    with pytest.raises(pf.UnknownError, match="more time"):
+        bool(result)
     assert "UNKNOWN" in repr(result) and "max_seconds" in result.stopped_by
     assert result.max_difference == 0 and result.upper > 0 and result.point is None
     assert result.certificate is None

@@ -42,17 +42,16 @@ def test_the_published_example() -> None:
 
 
 def assert_contradicts(found: pf.PatternMap) -> None:
-    """The multiples of the inequalities, added up in rationals from the program's own coefficients, cannot hold."""
-    forms = exact_cell.ExactCells(found.program, found.domain).forms.under(tuple(found.signs.tolist()))
-    total = [Fraction(0)] * (found.domain.dim + 1)
-    strict = False
+    """The multiples of the inequalities a . u <= b that are shown, added up in rationals, cannot hold."""
+    total, bound, strict = [Fraction(0)] * found.domain.dim, Fraction(0), False
     for wall, multiple in found.contradiction.items():
         assert multiple > 0
-        on = wall >= found.program.gates or bool(found.signs[wall])
-        strict |= wall < found.program.gates and on
-        total = [t + multiple * (1 if on else -1) * x for t, x in zip(total, forms.rows[wall], strict=True)]
-    assert found.contradiction and not any(total[:-1])
-    assert total[-1] < 0 or (total[-1] == 0 and strict)
+        a, b = found.exact_row(wall)
+        strict |= wall < found.program.gates and bool(found.signs[wall])
+        total = [t + multiple * x for t, x in zip(total, a, strict=True)]
+        bound += multiple * b
+    assert found.contradiction and not any(total)
+    assert bound < 0 or (bound == 0 and strict)
 
 
 def test_a_pattern_that_occurs_has_a_witness() -> None:

@@ -67,7 +67,7 @@ def test_a_gate_that_no_output_hears():
     atlas = pf.unfold(layers((np.eye(2), [0, 0]), ([[1, 0]], [0])))
     regions = pf.regions(atlas)
     assert (len(atlas), len(regions)) == (4, 2)
-    assert repr(regions) == "Regions: 2 of 4 cells"
+    assert repr(regions) == "Regions: 2 of 4 cells; checked, complete"
 
 
 def test_a_network_that_is_linear_after_all():

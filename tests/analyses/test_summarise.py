@@ -146,7 +146,7 @@ def test_for_people(atlas):
     network = read("iris")
     X, y = [[1.4, 0.2], [5.0, 1.9], [5.2, 2.0], [4.9, 1.4]], [0, 2, 2, 1]
     found = pf.summarise(atlas, X, y, network.inputs, network.outputs)
-    assert repr(found) == "Summary: 4 points in 2 of 18 cells, 16 without any"
+    assert repr(found) == "Summary: 4 points in 2 of 18 cells, 16 without any; checked, complete"
     text = str(found)
     assert text.startswith(repr(found))
     assert "cell 16: 3 points (75.0%): virginica 2, versicolor 1; predicted virginica" in text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import pairwise
 from math import comb
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import polyfold as pf
+from polyfold import core
 from polyfold.engine.method import PROGRAMS, SECTIONS
 from polyfold.testing import generated_case
 from polyfold.testing.wide import wide_case
@@ -91,6 +93,36 @@ def test_a_time_limit_stops_the_count() -> None:
     assert found.seconds < 2
     with pytest.raises(pf.PolyfoldError, match="not counted to its end"):
         _ = found.f_vector
+
+
+@pytest.mark.parametrize(
+    ("layers", "domain", "method", "names"),
+    [
+        (arrangement(2, 6), None, SECTIONS, {"two methods agree", "Euler characteristic"}),
+        (arrangement(1, 6), pf.box(-3, 3), SECTIONS, {"two methods agree", "Euler characteristic"}),
+        (arrangement(2, 6), pf.polytope([[-1.0, 0.0]], [0.0]), SECTIONS, {"two methods agree"}),
+        (arrangement(8, 3), pf.box(-9, 9), PROGRAMS, {"two methods agree"}),
+        (arrangement(2, 60), None, SECTIONS, set()),
+    ],
+)
+def test_what_is_known_of_the_number(layers: object, domain: object, method: str, names: set[str]) -> None:
+    """Checked where a check that can fail has passed, and counted elsewhere."""
+    found = pf.count(layers, domain)
+    assert found.method == method and {check.name for check in found.certificate.checks} == names
+    assert found.certificate.level == ("checked" if names else "counted") and found.complete
+    assert found.certificate.level in repr(found)
+    told = json.loads(json.dumps(found.to_json()))
+    assert (told["cells"], told["certificate"]) == (found.cells, found.certificate.level)
+    assert [check["name"] for check in told["checks"]] == [check.name for check in found.certificate.checks]
+
+
+def test_a_wrong_number_is_not_called_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = core.count
+    monkeypatch.setattr(core, "count", lambda *given: (right(*given)[0] - 1, True))
+    found = pf.count(arrangement(2, 6))
+    assert found.certificate.level == "counted"
+    assert {check.name for check in found.certificate.failed_checks} == {"two methods agree", "Euler characteristic"}
+    assert "CHECK FAILED: two methods agree" in repr(found)
 
 
 def test_progress_is_reported_and_its_errors_come_through() -> None:

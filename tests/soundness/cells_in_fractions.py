@@ -1,13 +1,13 @@
 """Cells of small ReLU networks in `fractions.Fraction`: a judge that shares no code and no method with the library.
 
-A network is a list of (weights, biases); every layer but the last is followed by ReLU. A cell is known by the half-spaces
-that make it and by a point inside. A gate cuts it if the gate's affine form takes the other sign somewhere in it, which
-a simplex walk from the inner point finds out. Small numbers of inputs and gates only.
+A network is a list of (weights, biases); every layer but the last is followed by ReLU. A cell is known by the
+half-spaces that make it and by a point inside. A gate cuts it if the gate's affine form takes the other sign somewhere
+in it, which a simplex walk from the inner point finds out. Small numbers of inputs and gates only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -19,12 +19,14 @@ Layers = Sequence[tuple[Sequence[Sequence[float]], Sequence[float]]]
 
 @dataclass(frozen=True)
 class ExactCell:
-    """{x : form(x) > 0 for all `walls`}, one point of it, the on-gates, and what the network does there."""
+    """{x : form(x) > 0 for all `walls`}: its gates with their forms, a point of it, and what the network does there."""
 
     pattern: tuple[bool, ...]
+    gates: tuple[Form, ...]
     walls: tuple[Form, ...]
     inside: Point
     outputs: tuple[Form, ...]
+    sizes: tuple[Form, ...]  # of the terms that outputs add up: what their roundings are relative to
 
 
 def value(form: Form, point: Point) -> Fraction:
@@ -34,7 +36,7 @@ def value(form: Form, point: Point) -> Fraction:
 def cells(layers: Layers, dim: int, domain: Sequence[Form], inside: Point) -> list[ExactCell]:
     """All cells on the domain {x : every form >= 0}, of which one inner point is given."""
     start = [tuple(Fraction(int(i == k)) for k in range(dim + 1)) for i in range(dim)]
-    found = [ExactCell((), tuple(domain), inside, tuple(start))]
+    found = [ExactCell((), (), tuple(domain), inside, tuple(start), tuple(start))]
     for number, (weights, biases) in enumerate(layers):
         found = [_through(cell, weights, biases) for cell in found]
         if number < len(layers) - 1:
@@ -45,15 +47,17 @@ def cells(layers: Layers, dim: int, domain: Sequence[Form], inside: Point) -> li
 
 def _through(cell: ExactCell, weights: Sequence[Sequence[float]], biases: Sequence[float]) -> ExactCell:
     """The cell with the next layer's forms in place of its outputs."""
-    size = len(cell.inside) + 1
-    forms = []
-    for row, bias in zip(weights, biases, strict=True):
-        total = [Fraction(0)] * (size - 1) + [Fraction(bias)]
-        for weight, form in zip(row, cell.outputs, strict=True):
-            factor = Fraction(weight)
-            total = [t + factor * a for t, a in zip(total, form, strict=True)] if factor else total
-        forms.append(tuple(total))
-    return ExactCell(cell.pattern, cell.walls, cell.inside, tuple(forms))
+    forms = tuple(_row(row, bias, cell.outputs) for row, bias in zip(weights, biases, strict=True))
+    sizes = tuple(_row(map(abs, row), abs(bias), cell.sizes) for row, bias in zip(weights, biases, strict=True))
+    return ExactCell(cell.pattern, cell.gates, cell.walls, cell.inside, forms, sizes)
+
+
+def _row(weights: Iterable[float], bias: float, forms: tuple[Form, ...]) -> Form:
+    total = [Fraction(0)] * (len(forms[0]) - 1) + [Fraction(bias)]
+    for weight, form in zip(weights, forms, strict=True):
+        factor = Fraction(weight)
+        total = [t + factor * a for t, a in zip(total, form, strict=True)] if factor else total
+    return tuple(total)
 
 
 def _parts(cell: ExactCell, row: int) -> list[ExactCell]:
@@ -76,8 +80,11 @@ def _parts(cell: ExactCell, row: int) -> list[ExactCell]:
 
 def _side(cell: ExactCell, row: int, on: bool, walls: tuple[Form, ...], inside: Point) -> ExactCell:
     zero = tuple(Fraction(0) for _ in range(len(inside) + 1))
-    outputs = tuple(form if i != row or on else zero for i, form in enumerate(cell.outputs))
-    return ExactCell((*cell.pattern, on), cell.walls + walls, inside, outputs)
+    outputs, sizes = (
+        tuple(form if i != row or on else zero for i, form in enumerate(forms)) for forms in (cell.outputs, cell.sizes)
+    )
+    gates = (*cell.gates, cell.outputs[row])
+    return ExactCell((*cell.pattern, on), gates, cell.walls + walls, inside, outputs, sizes)
 
 
 def _step(cell: ExactCell, form: Form) -> Point:

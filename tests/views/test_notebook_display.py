@@ -15,7 +15,7 @@ from polyfold.network.graph import Node, Port
 from polyfold.network.load import load
 
 # Errors are shown by tracebacks.
-NO_TABLE = {"PolyfoldError"}
+NO_TABLE = {"PolyfoldError", "UnknownError"}
 HOSTILE = "<img src=x onerror=alert(1)>"
 # A corner: gates x and y, output |x| + y+.
 LAYERS = [([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]], [0.0, 0.0, 0.0]), ([[1.0, 1.0, 1.0]], [0.0])]

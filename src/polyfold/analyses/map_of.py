@@ -13,12 +13,15 @@ import numpy.typing as npt
 
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
 from polyfold.atlas.maps import output_forms
+from polyfold.atlas.numbers import one_of
 from polyfold.engine.cell_facets import Cells, Witness
 from polyfold.engine.feasible import Feasibility, Status, feasibility
 from polyfold.engine.validity import Validity, check_rows_fit
-from polyfold.errors import ShapeError, how_many
+from polyfold.errors import LimitError, ShapeError, how_many
+from polyfold.exact.rational import fraction
 from polyfold.network.html_table import InNotebooks
 from polyfold.network.load import load
+from polyfold.network.truth import YesOrNo
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
 
@@ -27,8 +30,11 @@ Signs = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PatternMap(InNotebooks):
-    """The affine map x -> A x + c that a network would have where its gates are on and off as `signs` says."""
+class PatternMap(YesOrNo, InNotebooks):
+    """The affine map x -> A x + c that a network would have where its gates are on and off as `signs` says.
+
+    As a truth value it says whether any input in the domain has the pattern; "undecided" raises UnknownError.
+    """
 
     program: Program
     domain: Domain
@@ -40,6 +46,12 @@ class PatternMap(InNotebooks):
         return (
             f"PatternMap: {how_many(self.A.shape[1], 'input')} to {how_many(self.A.shape[0], 'output')}, {self.status}"
         )
+
+    def truth(self) -> bool | None:
+        return self.feasible
+
+    def ask_instead(self) -> str:
+        return "look at its status; the map itself, A and c, is known all the same"
 
     @property
     def feasible(self) -> bool | None:
@@ -58,8 +70,30 @@ class PatternMap(InNotebooks):
 
     @property
     def contradiction(self) -> Mapping[int, Fraction]:
-        """Positive multiples of the walls' inequalities that no point can satisfy together, if it is infeasible."""
+        """Positive multiples of the walls' inequalities that no point can satisfy together, if it is infeasible.
+
+        The inequalities are those of `exact_row`, a . u <= b, or < b for a gate that is on. Multiplied and added they
+        read 0 <= (or <) a number that is negative (or zero).
+        """
         return self.feasibility.multipliers
+
+    def exact_row(self, wall: int) -> tuple[tuple[Fraction, ...], Fraction]:
+        """(a, b) of a wall's inequality a . u <= b, exactly; `polytope` has the same in floats.
+
+        Walls are gates, and behind them domain rows; u are the domain's parameters. A gate that is on asks for a . u <
+        b.
+
+        >>> import polyfold as pf
+        >>> pf.map_of([([[3.0]], [0.1]), ([[1.0]], [0.0])], [True]).exact_row(0)
+        ((Fraction(-3, 1),), Fraction(3602879701896397, 36028797018963968))
+        """
+        wall = one_of(wall, self.program.gates + self.domain.rows, "wall", "the pattern")
+        if self._cells.exact is None:
+            raise LimitError("the inequalities of so large a network are not computed exactly: take a smaller one")
+        pattern = tuple(self.signs.tolist())
+        side = -1 if wall < len(pattern) and not pattern[wall] else 1
+        *slopes, value = (fraction(side * x) for x in self._cells.exact.forms.unscaled(pattern, wall))
+        return tuple(-x for x in slopes), value
 
     @cached_property
     def polytope(self) -> Validity:

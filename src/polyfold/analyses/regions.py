@@ -12,6 +12,7 @@ from polyfold.analyses.bounded_maps import bounded_maps
 from polyfold.analyses.exact_maps import ExactMaps
 from polyfold.analyses.heard import heard
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import OverAnAtlas
 from polyfold.atlas.maps import in_chunks
 from polyfold.errors import how_many
 from polyfold.network.html_table import InNotebooks
@@ -20,7 +21,7 @@ Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Regions(InNotebooks):
+class Regions(OverAnAtlas, InNotebooks):
     """The linear regions of an atlas: `label[i]` is the region of cell i, numbered by their first cells."""
 
     atlas: Atlas
@@ -30,7 +31,7 @@ class Regions(InNotebooks):
         return int(self.label.max()) + 1 if len(self.label) else 0
 
     def __repr__(self) -> str:
-        return f"Regions: {len(self):,} of {how_many(len(self.atlas), 'cell')}"
+        return f"Regions: {len(self):,} of {how_many(len(self.atlas), 'cell')}; {self.evidence}"
 
     @cached_property
     def cells(self) -> list[Ids]:

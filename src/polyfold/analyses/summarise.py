@@ -17,7 +17,11 @@ from polyfold.analyses.boxes.result import Boxes
 from polyfold.analyses.regions import Regions
 from polyfold.analyses.words import in_words, names_for
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import OverAnAtlas
+from polyfold.atlas.location import exact_lift
 from polyfold.errors import PolyfoldError, ShapeError, how_many
+from polyfold.exact.rational import rational_matrix
+from polyfold.program.in_rationals import evaluate_exactly
 
 if TYPE_CHECKING:
     import pandas
@@ -30,7 +34,7 @@ _SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Summary:
+class Summary(OverAnAtlas):
     """The cells (or regions, if `regions` is given) that hold data, those with the most points first.
 
     Row by row: `ids`, `counts`, and with labels `class_counts` (n, classes), in the order of `classes`. With two or
@@ -110,7 +114,8 @@ class Summary:
         total = len(self) + self.unused
         text = f"Summary: {how_many(self.points - self.outside, 'point')} in {len(self):,} of "
         text += f"{how_many(total, self._thing)}, {self.unused:,} without any"
-        return f"{text}; {how_many(self.outside, 'point')} outside" if self.outside else text
+        text += f"; {how_many(self.outside, 'point')} outside" if self.outside else ""
+        return f"{text}; {self.evidence}"
 
     def __str__(self) -> str:
         lines = [repr(self)]
@@ -186,7 +191,7 @@ def summarise(
     >>> import polyfold as pf
     >>> atlas = pf.unfold([([[1.0]], [0.0]), ([[2.0]], [1.0])], pf.box(-3, 3))
     >>> print(pf.summarise(atlas, [[1.0], [2.0], [-1.0]], feature_names=["age"], output_names=["risk"]))
-    Summary: 3 points in 2 of 2 cells, 0 without any
+    Summary: 3 points in 2 of 2 cells, 0 without any; checked, complete
     <BLANKLINE>
     cell 1: 2 points (66.7%)
       where age 0 to 3
@@ -244,8 +249,14 @@ def _predicted(atlas: Atlas, U: Array, cells: Ids) -> Ids | None:
     scores = np.empty((len(U), atlas.outputs))
     for k in range(len(distinct)):
         rows = np.flatnonzero(at == k)
-        scores[rows] = U[rows] @ A[k].T + c[k]
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores[rows] = U[rows] @ A[k].T + c[k]
     largest: Ids = scores.argmax(axis=1)
+    for row in np.flatnonzero(~np.isfinite(scores).all(axis=1)):
+        # Beyond floats scores are compared in rationals.
+        point = exact_lift(atlas.domain, rational_matrix(U[row][:, None])).entries()
+        outputs = evaluate_exactly(atlas.program, point).outputs
+        largest[row] = outputs.index(max(outputs))
     return largest
 
 

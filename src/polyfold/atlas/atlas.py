@@ -15,12 +15,16 @@ domain only. Parallel arrays, all read-only:
 An inner facet is listed twice, once by each of its cells, with the same walls. A gate is a wall of a facet if it
 vanishes on the facet but not on both cells: it may switch there, or only touch zero and come back. A witness for
 which no float64 point inside was proved is kept as rationals in `exact_witnesses`.
+
+The certificate belongs to these arrays. An atlas that is made with other ones (`dataclasses.replace`, or by hand) keeps
+nothing of a certificate but "counted", with a failed check that says why; `pf.certify` then proves what is there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from copy import copy
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from os import PathLike
@@ -32,7 +36,8 @@ from flint import fmpq
 
 from polyfold.atlas import chebyshev, location
 from polyfold.atlas.cell import Cell
-from polyfold.atlas.certificate import Certificate
+from polyfold.atlas.certificate import Certificate, believed, sealed, unclaimed
+from polyfold.atlas.digest import ARRAYS, arrays_digest
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.exact_gates import ExactGates
 from polyfold.atlas.flat import (
@@ -105,8 +110,9 @@ class Atlas:
             raise ShapeError(f"an atlas's facet_start must grow from 0 to the {facets} facets")
         if len(shared) and (shared[0] < 0 or shared[-1] >= facets or (np.diff(shared) < 0).any()):
             raise ShapeError(f"an atlas's shared_facet must be ascending numbers of the {facets} facets")
-        for name in (*expected, "facet_wall", "shared_facet"):
+        for name in ARRAYS:
             getattr(self, name).setflags(write=False)
+        object.__setattr__(self, "certificate", self._believed(self.certificate))
 
     # -- what it is
 
@@ -143,7 +149,7 @@ class Atlas:
 
     @property
     def complete(self) -> bool:
-        """Whether the engine reached its end: no cell is missing."""
+        """Whether the engine reached its end, or a proof says so: no cell is missing."""
         return self.certificate.complete
 
     @property
@@ -250,9 +256,9 @@ class Atlas:
         """The cell of every row of `points` (in the domain's parameters), decided exactly.
 
         A point on walls gets the first of the cells that touch it, in the order of gates, off before on. That is the
-        cell of its own pattern, gates that are zero being off, as `pf.local` has it, wherever this is a cell. A point
-        outside the domain raises DomainError, or gets -1 with outside="ignore"; so does a point in a part that an
-        incomplete atlas does not cover.
+        cell of its own pattern, gates that are zero being off, as `pf.local` has it, wherever this is a cell. In an
+        incomplete atlas it is the first one that is there. A point outside the domain raises DomainError, or gets -1
+        with outside="ignore"; so does a point in a part that an incomplete atlas does not cover.
         """
         return location.locate(self, points, outside)
 
@@ -343,7 +349,7 @@ class Atlas:
     @cached_property
     def _f_vector(self) -> tuple[int, ...]:
         if not self.complete:
-            raise PolyfoldError("the faces of an incomplete atlas cannot be counted: pf.resume completes it")
+            raise PolyfoldError(f"faces can be counted of all cells only, and {self.certificate.how_to_complete}")
         if beyond_core(self.program, self.domain):
             return count_flat_faces(self)
         return count_faces(self.program, self.domain, self.certificate.threads)
@@ -359,9 +365,28 @@ class Atlas:
 
     # -- elsewhere
 
+    @cached_property
+    def arrays_digest(self) -> str:
+        """SHA-256 over all arrays of the atlas, as they were when it was made."""
+        return arrays_digest(self)
+
     def with_certificate(self, certificate: Certificate) -> Atlas:
-        """The same atlas with more known about it."""
-        return replace(self, certificate=certificate)
+        """The same atlas with more known about it: what `pf.check` or `pf.certify` found of these very arrays.
+
+        A certificate of other arrays, or one that nobody vouches for, leaves the level "counted".
+        """
+        other = copy(self)
+        object.__setattr__(other, "certificate", self._believed(certificate))
+        return other
+
+    def _believed(self, certificate: Certificate) -> Certificate:
+        if not certificate.claims:
+            return certificate
+        return believed(certificate, self.program.digest, self._domain_digest, lambda: self.arrays_digest)
+
+    @cached_property
+    def _domain_digest(self) -> str:
+        return self.domain.digest
 
     def to_pandas(self, cells: Any = None) -> pandas.DataFrame:
         """A data frame with a row a cell: pattern, witness, facets, boundedness and, with few coefficients, the map."""
@@ -374,3 +399,14 @@ class Atlas:
         from polyfold.atlas.storage import save
 
         save(self, path)
+
+
+def atlas_found(program: Program, domain: Domain, certificate: Certificate, fields: Mapping[str, Any]) -> Atlas:
+    """An atlas as an engine found it: `fields` are all others of `Atlas`. The certificate is sealed for them."""
+    atlas = Atlas(program, domain, certificate=unclaimed(certificate), **fields)
+    return vouched(atlas, certificate)
+
+
+def vouched(atlas: Atlas, certificate: Certificate) -> Atlas:
+    """The atlas with a certificate of what was just found out about its arrays."""
+    return atlas.with_certificate(sealed(certificate, atlas.program, atlas.arrays_digest))

@@ -1,13 +1,42 @@
-"""Certificate: what has been proved about an atlas, and how."""
+"""Certificate: what has been proved about an atlas, and how.
+
+A certificate belongs to what it speaks of. Its claims (a level above "counted", or that no cell is missing) carry a
+`Seal`: the digests of the network, of the domain and of every array of the atlas, and the claims themselves. An atlas
+believes a certificate only if its seal fits (`believed`). So a level that was typed in, or that was copied from another
+atlas, or whose arrays were exchanged since, counts for nothing. Seals are made where something was found out:
+`sealed` is called by the engine, by `check`, by `certify`, and by `open` for what a file says.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from polyfold.network.html_table import InNotebooks
+from polyfold.network.truth import YesOrNo
+from polyfold.program.program import Program
 
 Level = Literal["counted", "checked", "certified"]
+
+THE_NETWORK = "the network"
+
+# The names of two checks: one that fails where a proof was not ended, and one of certificates that belong elsewhere.
+SEEN = "every cell was looked at"
+OF_THESE_ARRAYS = "the certificate speaks of these arrays"
+
+# What `stopped_by` says of an atlas whose certificate was made for something else.
+CHANGED = "a change of its arrays"
+
+
+def what_is_spoken_of(program: Program) -> str:
+    """The function that everything said of a program is true of: that of the network, or a named neighbour of it.
+
+    This is the one place where a program's roundings become words of certificates and evidence.
+    """
+    if not program.rounded:
+        return THE_NETWORK
+    return "a neighbour of the network: coefficients were rounded when its linear steps were put together"
 
 
 @dataclass(frozen=True)
@@ -23,14 +52,36 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Certificate(InNotebooks):
+class Seal:
+    """Claims, and the digests of all that they were made of."""
+
+    level: Level
+    complete: bool
+    of: str
+    recorded: bool
+    network_digest: str
+    domain_digest: str
+    arrays_digest: str
+
+
+@dataclass(frozen=True)
+class Certificate(YesOrNo, InNotebooks):
     """What is known about an atlas.
 
     `level` is "counted" (the engine finished or was stopped, and nothing more is known), "checked" (and every check
     below passed: the facets pair up, the witnesses have their patterns) or "certified" (soundness and completeness
-    proved). It speaks of the network and the domain with these digests and of no others. `complete` is False where a
-    limit or an interrupt stopped the engine; `stopped_by` then says which. `head` is what the model does behind the
-    network, in words; it is part of the network's digest.
+    proved). It speaks of the network and the domain with these digests and of no others, and `of` says whether that is
+    the network's function to the last digit. `complete` is False where a limit or an interrupt stopped the engine;
+    `stopped_by` then says which. `recorded` says that a file is the only source of that: `pf.certify`
+    has not proved it since it was opened. `head` is what the model does behind the network, in words; it is part of
+    the network's digest.
+
+    `seal` ties the claims to the arrays of one atlas. Without it, or with that of another atlas, an atlas that is given
+    this certificate keeps nothing of it but "counted".
+
+    As a truth value it is True if the atlas was checked or certified here, of the network itself, and False if a check
+    failed. Anything else raises UnknownError: a run or a proof that was cut short, a level that only a file knows of,
+    or one of a neighbour of the network.
     """
 
     level: Level
@@ -43,14 +94,112 @@ class Certificate(InNotebooks):
     checks: tuple[Check, ...] = ()
     stopped_by: str | None = None
     head: str = ""
+    of: str = THE_NETWORK
+    recorded: bool = field(default=False, compare=False)
+    seal: Seal | None = field(default=None, repr=False, compare=False)
 
     def __str__(self) -> str:
-        whole = "complete" if self.complete else f"incomplete (stopped by {self.stopped_by})"
+        if self.complete:
+            whole = "complete"
+        elif self.stopped_by == CHANGED:
+            whole = "not known to be complete"
+        else:
+            whole = f"incomplete (stopped by {self.stopped_by})"
         failed = "".join(f", CHECK FAILED: {check.name}" for check in self.failed_checks)
         head = f", outputs are scores before {self.head}" if self.head else ""
-        return f"{self.level}, {whole}{failed}, {self.method}, {self.seconds:.3g} s{head}"
+        return f"{self.standing}, {whole}{failed}, {self.method}, {self.seconds:.3g} s{head}"
+
+    def truth(self) -> bool | None:
+        if any(check.name != SEEN for check in self.failed_checks):
+            return False
+        return True if self.level != "counted" and not self.recorded and self.of == THE_NETWORK else None
+
+    def ask_instead(self) -> str:
+        return "look at its level, its checks and what stopped it"
+
+    @property
+    def standing(self) -> str:
+        """The level, and what must be said with it: that a file is its only source, that it is of a neighbour."""
+        source = " as recorded in the file" if self.recorded and self.level != "counted" else ""
+        function = "" if self.of == THE_NETWORK else f" of {self.of}"
+        return f"{self.level}{source}{function}"
 
     @property
     def failed_checks(self) -> tuple[Check, ...]:
         """The checks that did not pass. There should be none: one means a fault of polyfold's, or changed arrays."""
         return tuple(check for check in self.checks if not check.passed)
+
+    @property
+    def arrays_digest(self) -> str:
+        """SHA-256 over all arrays of the atlas that this certificate was made for; "" if it claims nothing of any."""
+        return "" if self.seal is None else self.seal.arrays_digest
+
+    @property
+    def claims(self) -> bool:
+        """Whether it says more than that some cells were found."""
+        return self.complete or self.level != "counted"
+
+    @property
+    def cut_short(self) -> bool:
+        """Whether cells are missing because a limit or an interrupt stopped the engine."""
+        return not self.complete and self.stopped_by != CHANGED
+
+    @property
+    def how_to_complete(self) -> str:
+        """Why an atlas cannot be taken for complete, and what to do, for errors."""
+        if self.stopped_by == CHANGED:
+            return (
+                "the atlas is not known to be complete (its arrays are not those that its certificate was made for): "
+                "atlas.with_certificate(pf.certify(atlas)) proves what they hold now"
+            )
+        return f"the atlas is incomplete (stopped by {self.stopped_by}): pf.resume completes it"
+
+
+def unclaimed(certificate: Certificate) -> Certificate:
+    """The same run, with nothing claimed of it yet."""
+    return replace(certificate, level="counted", complete=False, seal=None)
+
+
+def sealed(certificate: Certificate, program: Program, arrays_digest: str, *, recorded: bool = False) -> Certificate:
+    """A certificate that the atlas with these arrays believes. For those who have found out what it claims."""
+    of = what_is_spoken_of(program)
+    seal = Seal(
+        certificate.level,
+        certificate.complete,
+        of,
+        recorded,
+        certificate.network_digest,
+        certificate.domain_digest,
+        arrays_digest,
+    )
+    return replace(certificate, of=of, recorded=recorded, seal=seal if certificate.claims else None)
+
+
+def believed(
+    certificate: Certificate, network_digest: str, domain_digest: str, arrays_digest: Callable[[], str]
+) -> Certificate:
+    """What an atlas with these digests keeps of a certificate: all of it if the seal fits, else "counted" and why."""
+    if not certificate.claims:
+        return certificate
+    reason = _doubt(certificate, network_digest, domain_digest, arrays_digest)
+    if reason is None:
+        return certificate
+    said = f"{certificate.standing}{', complete' if certificate.complete else ''}"
+    doubt = Check(OF_THESE_ARRAYS, False, f"it said {said!r}, but {reason}")
+    return replace(unclaimed(certificate), checks=(doubt,), stopped_by=CHANGED, recorded=False)
+
+
+def _doubt(
+    certificate: Certificate, network_digest: str, domain_digest: str, arrays_digest: Callable[[], str]
+) -> str | None:
+    """Why a certificate is not believed."""
+    seal = certificate.seal
+    if seal is None or any(getattr(seal, name) != getattr(certificate, name) for name in Seal.__dataclass_fields__):
+        return "nobody found that out: levels come from pf.unfold, pf.check and pf.certify"
+    if seal.network_digest != network_digest:
+        return f"of network {seal.network_digest[:12]}, and this is {network_digest[:12]}"
+    if seal.domain_digest != domain_digest:
+        return f"of domain {seal.domain_digest[:12]}, and this is {domain_digest[:12]}"
+    if seal.arrays_digest != (found := arrays_digest()):
+        return f"of arrays {seal.arrays_digest[:12]}, and these are {found[:12]}"
+    return None

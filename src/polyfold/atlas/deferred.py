@@ -9,8 +9,8 @@ from collections.abc import Callable
 from threading import Lock
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.certificate import Certificate
+from polyfold.atlas.atlas import Atlas, vouched
+from polyfold.atlas.certificate import Certificate, unclaimed
 from polyfold.atlas.domain import Domain
 from polyfold.program.program import Program
 
@@ -38,10 +38,12 @@ class DeferredAtlas(Atlas):
             return  # another thread was here first
         with lock:
             if "_lock" in self.__dict__:
-                Atlas.__init__(self, self.program, self.domain, certificate=self.certificate, **self._arrays())
+                found = self.certificate
+                Atlas.__init__(self, self.program, self.domain, certificate=unclaimed(found), **self._arrays())
                 object.__setattr__(self, "__class__", Atlas)
                 object.__delattr__(self, "_arrays")
                 object.__delattr__(self, "_lock")
+                object.__setattr__(self, "certificate", vouched(self, found).certificate)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
         """To be copied or sent elsewhere: as an atlas, since cells can be put together only once."""

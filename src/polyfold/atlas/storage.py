@@ -1,7 +1,9 @@
 """Atlases on disk: one Parquet file, a row a cell, with the program, the domain and the certificate in its metadata.
 
-No pickle anywhere: numbers are numbers, arrays of the header are base64 text of their float64 bytes. A checksum over
-everything tells a file that was changed or damaged.
+No pickle anywhere: numbers are numbers, arrays of the header are base64 text of their float64 bytes. The header holds
+the digest of all arrays, and a checksum over the header tells a file that was changed or damaged. Who writes a file can
+compute both: so the level of an atlas that was opened is marked as recorded in the file, until `pf.certify` has proved
+it here.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from fractions import Fraction
 from os import PathLike
 from types import ModuleType
@@ -19,15 +21,17 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.certificate import Certificate, Check
+from polyfold.atlas.certificate import Certificate, Check, believed, sealed, unclaimed
+from polyfold.atlas.digest import arrays_digest
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.stored_program import array_from, array_text, program_from, program_text
 from polyfold.errors import PolyfoldError, StorageError
 from polyfold.network.files import atomically, first_line
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 _KEY = b"polyfold"
-_COLUMNS = ("patterns", "witnesses", "bounded", "facet_start", "facet_wall", "neighbour", "shared_facet", "shared_wall")
+# What a certificate says of an atlas, not of this process's memory.
+_NOT_STORED = ("recorded", "seal")
 
 # What Parquet takes as the text of a header, which it holds twice: its lengths are 32-bit numbers.
 _MOST_HEADER = 2**31 - 1
@@ -42,7 +46,7 @@ def save(atlas: Atlas, path: str | PathLike[str]) -> None:
     import pyarrow.parquet as pq
 
     header = _header(atlas)
-    header["sha256"] = _checksum(header, atlas)
+    header["sha256"] = _checksum(header)
     text = json.dumps(header).encode()
     if 2 * len(text) > _MOST_HEADER:
         raise StorageError(
@@ -123,23 +127,24 @@ def _columns(pa: ModuleType, atlas: Atlas) -> dict[str, Any]:
 
 def _header(atlas: Atlas) -> dict[str, Any]:
     program, domain = atlas.program, atlas.domain
+    # Digested anew: somebody may have forced an array to be written to.
+    digest = arrays_digest(atlas)
+    certificate = believed(atlas.certificate, program.digest, domain.digest, lambda: digest)
+    stored = {
+        item.name: getattr(certificate, item.name) for item in fields(certificate) if item.name not in _NOT_STORED
+    }
     return {
         "version": SCHEMA_VERSION,
         "cells": len(atlas),
         "program": program_text(program),
         "domain": {name: array_text(getattr(domain, name)) for name in domain.__dataclass_fields__},
-        "certificate": asdict(atlas.certificate),
+        "arrays": digest,
+        "certificate": stored | {"checks": [asdict(check) for check in certificate.checks]},
     }
 
 
-def _checksum(header: dict[str, Any], atlas: Atlas) -> str:
-    hasher = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-    for name in _COLUMNS:
-        array = np.ascontiguousarray(getattr(atlas, name))
-        hasher.update(f"{name} {array.shape}".encode() + array.astype(array.dtype.newbyteorder("<")).tobytes())
-    for cell, numbers in sorted(atlas.exact_witnesses.items()):
-        hasher.update(f"{cell}: {', '.join(map(str, numbers))}".encode())
-    return hasher.hexdigest()
+def _checksum(header: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(header, sort_keys=True).encode()).hexdigest()
 
 
 # -- from a file
@@ -163,13 +168,15 @@ def _read_header(metadata: dict[bytes, bytes], path: str | PathLike[str]) -> dic
 
 def _atlas(header: dict[str, Any], table: Any) -> Atlas:
     checksum = header.pop("sha256")
-    atlas = _unchecked(header, table)
-    if _checksum(header, atlas) != checksum:
+    text = dict(header["certificate"])
+    certificate = Certificate(checks=tuple(Check(**check) for check in text.pop("checks")), **text)
+    atlas = _unchecked(header, table, unclaimed(certificate))
+    if _checksum(header) != checksum or atlas.arrays_digest != header["arrays"]:
         raise ValueError("its contents do not fit their checksum")
-    return atlas
+    return atlas.with_certificate(sealed(certificate, atlas.program, header["arrays"], recorded=True))
 
 
-def _unchecked(header: dict[str, Any], table: Any) -> Atlas:
+def _unchecked(header: dict[str, Any], table: Any, certificate: Certificate) -> Atlas:
     program = program_from(header["program"])
     cells = table.num_rows
     if cells != header["cells"]:
@@ -179,8 +186,6 @@ def _unchecked(header: dict[str, Any], table: Any) -> Atlas:
     start = np.array(column["facet_wall"].offsets, dtype=np.int64)
     shared_start = np.array(column["shared_wall"].offsets, dtype=np.int64)
     shared_local = np.array(column["shared_facet"].values, dtype=np.int64)
-    certificate = dict(header["certificate"])
-    checks = tuple(Check(**check) for check in certificate.pop("checks"))
     exact = column["exact_witness"].to_pylist()
     width = (program.gates + 7) // 8
     return Atlas(
@@ -194,7 +199,7 @@ def _unchecked(header: dict[str, Any], table: Any) -> Atlas:
         neighbour=np.array(column["neighbour"].values, dtype=np.int32),
         shared_facet=shared_local + np.repeat(start[:-1], np.diff(shared_start)),
         shared_wall=np.array(column["shared_wall"].values, dtype=np.int32),
-        certificate=Certificate(checks=checks, **certificate),
+        certificate=certificate,
         exact_witnesses={
             i: tuple(Fraction(x) for x in json.loads(text)) for i, text in enumerate(exact) if text is not None
         },

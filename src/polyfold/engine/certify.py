@@ -5,13 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
 from polyfold import core
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.certificate import Certificate, Check
+from polyfold.atlas.certificate import CHANGED, SEEN, Certificate, Check, sealed
+from polyfold.atlas.digest import arrays_digest
 from polyfold.atlas.patterns import order_by_gate, pack
 from polyfold.atlas.problem import core_problem
 from polyfold.engine.exact_proof import ExactProof, Fault, Kind
@@ -30,7 +32,11 @@ _QUESTIONS: dict[Kind, str] = {
     "witness": "every cell exists: its witness is proved to lie inside",
     "facets": "the facets listed are all facets of their cells",
     "neighbour": "behind every facet lies the cell listed, or the domain's boundary",
+    "bounded": "cells are marked as bounded where they are, and only there",
 }
+
+# What the core says of a cell that floats prove.
+_BOUNDED, _UNBOUNDED = 1, 2
 
 
 def certify(
@@ -44,7 +50,8 @@ def certify(
 
     The proof looks at the network's coefficients, the domain, and the atlas's patterns, witnesses and facets, cell by
     cell: the witness lies strictly inside; the listed facets are facets, and all of them; behind each one lies the cell
-    listed or the domain's boundary. Then the cells fill the domain, for it is connected and no way leads out of them.
+    listed or the domain's boundary; the cell is bounded if it is marked so, and only then. Then the cells fill the
+    domain, for it is connected and no way leads out of them.
     Floats with error bounds prove most cells, exact arithmetic the others: degenerate ones and very thin ones.
 
     Returns the certificate with level "certified". If something could not be proved the level is "counted", and the
@@ -67,8 +74,19 @@ def certify(
     if all(check.passed for check in checks):
         with reporter(progress) as report:
             checks += _prove_cells(atlas, workers, report, max_seconds)
-    passed = all(check.passed for check in checks)
-    return replace(atlas.certificate, level="certified" if passed else "counted", checks=tuple(checks))
+    return _outcome(atlas, tuple(checks))
+
+
+def _outcome(atlas: Atlas, checks: tuple[Check, ...]) -> Certificate:
+    """The certificate of a proof, or of what is missing from it. What was proved is complete, whoever made it."""
+    if all(check.passed for check in checks):
+        proved = replace(atlas.certificate, level="certified", complete=True, stopped_by=None, checks=checks)
+        return sealed(proved, atlas.program, arrays_digest(atlas))
+    failed = replace(atlas.certificate, level="counted", checks=checks)
+    if any(not check.passed and check.name != SEEN for check in checks):
+        # A cell that is not one, or a way that leads nowhere: then the list is not all of the cells either.
+        return replace(failed, complete=False, stopped_by=failed.stopped_by or CHANGED, seal=None)
+    return sealed(failed, atlas.program, arrays_digest(atlas), recorded=failed.recorded)
 
 
 def check_digests(atlas: Atlas) -> Check:
@@ -89,13 +107,13 @@ def check_digests(atlas: Atlas) -> Check:
 
 
 def check_whole(atlas: Atlas) -> Check:
-    """There is a cell to start from, and the engine says that it came to its end."""
+    """There is a cell to start from, and no limit stopped the engine."""
     detail = how_many(len(atlas), "cell")
     if not len(atlas):
         detail = "no cell at all"
-    elif not atlas.complete:
+    elif atlas.certificate.cut_short:
         detail = f"incomplete, stopped by {atlas.certificate.stopped_by}: cells are missing, pf.resume finds them"
-    return Check("the engine came to its end", atlas.complete and len(atlas) > 0, detail)
+    return Check("the engine came to its end", not atlas.certificate.cut_short and len(atlas) > 0, detail)
 
 
 def check_patterns(atlas: Atlas) -> Check:
@@ -117,7 +135,9 @@ def _prove_cells(atlas: Atlas, threads: int, report: Progress, max_seconds: floa
     if proved is None:
         return [_stopped(max_seconds, len(atlas))]
     left = np.flatnonzero(proved == 0)
-    exactly = _by_integers(atlas, left, report, ends)
+    # Of some cells floats prove all but whether they have an end, or that it is not as marked.
+    ends_unclear = np.flatnonzero((proved != 0) & (proved != np.where(atlas.bounded, _BOUNDED, _UNBOUNDED)))
+    exactly = _by_integers(atlas, left, ends_unclear, report, ends)
     done = f"{how_many(len(atlas) - len(left), 'cell')} in floats, {exactly.proved:,} in exact arithmetic"
     answers = [
         _answer(question, [fault for fault in exactly.faults if fault.kind == kind], done)
@@ -130,7 +150,7 @@ def _prove_cells(atlas: Atlas, threads: int, report: Progress, max_seconds: floa
 
 def _stopped(max_seconds: float | None, unseen: int) -> Check:
     text = f"max_seconds={max_seconds:g} were over before {how_many(unseen, 'cell')} could be proved or refuted"
-    return Check("every cell was looked at", False, text)
+    return Check(SEEN, False, text)
 
 
 def _answer(question: str, faults: list[Fault], done: str) -> Check:
@@ -143,6 +163,9 @@ def _answer(question: str, faults: list[Fault], done: str) -> Check:
 
 def _by_floats(atlas: Atlas, threads: int, report: Progress, max_seconds: float | None) -> npt.NDArray[np.uint8] | None:
     """Which cells floats prove; None if time was over."""
+    if atlas.program.exact_matrices is None:
+        # The core's floats would speak of rounded matrices.
+        return np.zeros(len(atlas), dtype=np.uint8)
     arrays = (
         np.ascontiguousarray(atlas.patterns),
         np.ascontiguousarray(atlas.witnesses),
@@ -169,25 +192,30 @@ def _by_floats(atlas: Atlas, threads: int, report: Progress, max_seconds: float 
 
 @dataclass(frozen=True)
 class _Exactly:
-    """What exact arithmetic found wrong with cells, how many of them it proved, how many it had no time for."""
+    """What exact arithmetic found wrong with cells, how many it proved all of, how many it had no time for."""
 
     faults: list[Fault]
     proved: int
     unseen: int
 
 
-def _by_integers(atlas: Atlas, cells: Ids, report: Progress, ends: float) -> _Exactly:
+def _by_integers(atlas: Atlas, cells: Ids, ends_unclear: Ids, report: Progress, ends: float) -> _Exactly:
+    """All of `cells`, and of `ends_unclear` whether they are bounded."""
     exact = ExactProof(atlas)
     faults: list[Fault] = []
     wrong = proved = 0
-    for cell in _in_order(atlas, cells):
+    questions = chain(
+        ((cell, exact.faults) for cell in _in_order(atlas, cells)),
+        ((cell, exact.bounded_faults) for cell in _in_order(atlas, ends_unclear)),
+    )
+    for seen, (cell, question) in enumerate(questions):
         if time.perf_counter() > ends:
-            return _Exactly(faults, proved, len(cells) - proved - wrong)
-        report(len(atlas) - len(cells) + proved)
-        found = exact.faults(cell)
+            return _Exactly(faults, proved, len(cells) + len(ends_unclear) - seen)
+        report(len(atlas) - len(cells) - len(ends_unclear) + seen)
+        found = question(cell)
         faults += found
         wrong += bool(found)
-        proved += not found
+        proved += not found and seen < len(cells)
         if wrong == _MOST_WRONG:
             break
     return _Exactly(faults, proved, 0)

@@ -10,10 +10,11 @@ import numpy.typing as npt
 from flint import fmpq
 
 from polyfold import core
-from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.atlas import Atlas, vouched
 from polyfold.atlas.beyond_floats import to_unit_size
-from polyfold.atlas.certificate import Certificate, Check
-from polyfold.atlas.exact_gates import TooMuchError
+from polyfold.atlas.certificate import CHANGED, OF_THESE_ARRAYS, Certificate, Check, sealed
+from polyfold.atlas.digest import arrays_digest
+from polyfold.atlas.exact_gates import ExactGates, TooMuchError, exact_gates
 from polyfold.atlas.generators import Generators
 from polyfold.atlas.halfspaces import wall_rows
 from polyfold.atlas.jets import has_short_jets, sizes_of_terms
@@ -22,11 +23,13 @@ from polyfold.atlas.maps import gate_forms, support
 from polyfold.atlas.patterns import pack
 from polyfold.atlas.problem import beyond_core, core_problem, stays_structured
 from polyfold.engine.measure_domain import domain_volume
-from polyfold.engine.slice_checks import check_slice_witnesses, check_sum
+from polyfold.engine.slice_checks import check_sum
+from polyfold.engine.slice_exact import ExactSlice
+from polyfold.engine.slice_witnesses import check_slice_witnesses
 from polyfold.errors import how_many
 from polyfold.exact.bounded import bounded_forward
-from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.tolerances import CONTINUITY
+from polyfold.program.in_rationals import RationalProgram
 
 Array = npt.NDArray[np.float64]
 
@@ -37,18 +40,23 @@ _FLOATS = 1 << 24
 _FEW_VERTICES = 6
 
 
-def quick_checks(atlas: Atlas, *more: Check) -> Atlas:
-    """What every run looks at: do the facets pair up, and do the witnesses have their patterns? And more."""
-    checks = (check_pairing(atlas), check_distinct(atlas), check_witnesses(atlas), *more)
-    return atlas.with_certificate(_graded(atlas.certificate, checks))
+def quick_checks(atlas: Atlas, *more: Check, exact: ExactSlice | None = None) -> Atlas:
+    """What every run looks at: do the facets pair up, and do the witnesses have their patterns? And more.
+
+    `exact` decides what floats cannot on lines and planes through large programs, and knows when time is over.
+    """
+    checks = (check_pairing(atlas), check_distinct(atlas), check_witnesses(atlas, exact), *more)
+    return vouched(atlas, _graded(atlas.certificate, checks))
 
 
 def check(atlas: Atlas) -> Certificate:
-    """Look an atlas over: what every run looks at, maps across facets, volumes, and the Euler characteristic.
+    """Look an atlas over: what every run looks at, maps across facets, volumes, the Euler characteristic, and whether
+    the arrays are still those that were found.
 
     What needs the vertices of all cells (facets, volumes, Euler) is looked at up to six dimensions. Returns the
     certificate with the outcome of every check; its level is "checked" if all of them passed, and "counted" if one did
-    not.
+    not. An atlas whose arrays were changed by however little is not "checked": whether it is right is for `pf.certify`
+    to prove.
 
     >>> import numpy as np, polyfold as pf
     >>> atlas = pf.unfold([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))], pf.box(-1, 1))
@@ -61,15 +69,23 @@ def check(atlas: Atlas) -> Certificate:
         checks.append(check_continuity(atlas))
         if atlas.dim <= _FEW_VERTICES:
             checks += _vertex_checks(atlas)
-    return _graded(atlas.certificate, tuple(checks))
+    digest = arrays_digest(atlas)
+    checks.append(check_arrays(atlas, digest))
+    graded = _graded(atlas.certificate, tuple(checks))
+    # That the engine came to its end is not looked at again: if only a file says so, it still does.
+    return sealed(graded, atlas.program, digest, recorded=graded.recorded)
 
 
 def _vertex_checks(atlas: Atlas) -> list[Check]:
     """What needs all vertices of all cells."""
+    by_vertices = beyond_core(atlas.program, atlas.domain)
+    if not by_vertices and atlas.program.exact_matrices is None:
+        # The vertices of rounded matrices are those of other cells.
+        return []
     # Without the core, vertices are made from the facets listed: nothing to compare.
-    checks = [] if beyond_core(atlas.program, atlas.domain) else [check_facets(atlas)]
+    checks = [] if by_vertices else [check_facets(atlas)]
     # A volume that float64 cannot hold (zero or infinite by its exponent) has nothing to be compared with.
-    if atlas.complete and atlas.bounded.all() and 0 < domain_volume(atlas.domain) < np.inf:
+    if not atlas.certificate.cut_short and atlas.bounded.all() and 0 < domain_volume(atlas.domain) < np.inf:
         checks.append(check_volumes(atlas))
     if atlas.complete and (atlas.bounded.all() or not atlas.domain.rows):
         checks.append(check_euler(atlas))
@@ -82,6 +98,23 @@ def _graded(certificate: Certificate, checks: tuple[Check, ...]) -> Certificate:
 
 
 # -- the checks
+
+
+def check_arrays(atlas: Atlas, digest: str) -> Check:
+    """The arrays, with this digest, are those that the certificate was made for, and so are network and domain."""
+    certificate = atlas.certificate
+    if certificate.stopped_by == CHANGED:
+        return Check(OF_THESE_ARRAYS, False, "they were changed after it was made")
+    if certificate.seal is None:  # a limit stopped the engine, and nothing is claimed of what it found
+        return Check(OF_THESE_ARRAYS, True, f"arrays {digest[:12]}, of which it claims nothing")
+    # A copy has not remembered any digest yet.
+    found = {"network": replace(atlas.program).digest, "domain": atlas.domain.digest, "arrays": digest}
+    wrong = [
+        f"it was made for {name} {claimed[:12]}, and this is {found[name][:12]}"
+        for name in found
+        if (claimed := getattr(certificate.seal, f"{name}_digest")) != found[name]
+    ]
+    return Check(OF_THESE_ARRAYS, not wrong, "; ".join(wrong) or f"arrays {digest[:12]}")
 
 
 def check_pairing(atlas: Atlas) -> Check:
@@ -99,7 +132,7 @@ def check_pairing(atlas: Atlas) -> Check:
     )
     return Check(
         "facets pair up",
-        one_way == 0 and wrong == 0 and (unexplored == 0 or not atlas.complete),
+        one_way == 0 and wrong == 0 and (unexplored == 0 or atlas.certificate.cut_short),
         f"{inner // 2:,} inner, {unexplored:,} open, {one_way:,} one-way, {wrong:,} between wrong patterns",
     )
 
@@ -111,18 +144,15 @@ def check_distinct(atlas: Atlas) -> Check:
     return Check("patterns differ", repeated == 0, f"{repeated:,} repeated")
 
 
-def check_witnesses(atlas: Atlas) -> Check:
+def check_witnesses(atlas: Atlas, exact: ExactSlice | None = None) -> Check:
     """Every witness lies strictly inside the domain and inside its cell: a gate is zero there only if it vanishes
     on the whole cell. Proved."""
     if beyond_core(atlas.program, atlas.domain):
-        return check_slice_witnesses(atlas)
+        return check_slice_witnesses(atlas, exact)
     if stays_structured(atlas.program):
         return _check_witnesses_in_floats(atlas)
-    problem = core_problem(atlas.program, atlas.domain)
-    patterns, witnesses = np.ascontiguousarray(atlas.patterns), np.ascontiguousarray(atlas.witnesses)
-    proved = core.prove_witnesses(problem, patterns, witnesses, atlas.certificate.threads)
+    left = np.flatnonzero(~_proved_by_core(atlas))
     # What is left may have gates that vanish on the whole cell, or need tighter bounds, or rationals.
-    left = np.flatnonzero(proved == 0)
     by_floats, unsure = len(atlas) - len(left), []
     for part in _chunks(len(left)):
         cells = left[part]
@@ -134,13 +164,22 @@ def check_witnesses(atlas: Atlas) -> Check:
         unsure += cells[~right].tolist()
     wrong = 0
     if unsure:
-        exact = RationalProgram(atlas.program)
-        wrong = sum(not _inside_exactly(atlas, exact, cell) for cell in unsure)
+        rationals = RationalProgram(atlas.program)
+        wrong = sum(not _inside_exactly(atlas, rationals, cell) for cell in unsure)
     return Check(
         "witnesses have their patterns",
         wrong == 0,
         f"{by_floats:,} proved in floats, {len(unsure) - wrong:,} in rationals, {wrong:,} wrong",
     )
+
+
+def _proved_by_core(atlas: Atlas) -> npt.NDArray[np.bool_]:
+    """Cells whose witnesses the core proves; none where it would read rounded matrices."""
+    if atlas.program.exact_matrices is None:
+        return np.zeros(len(atlas), dtype=bool)
+    problem = core_problem(atlas.program, atlas.domain)
+    patterns, witnesses = np.ascontiguousarray(atlas.patterns), np.ascontiguousarray(atlas.witnesses)
+    return np.asarray(core.prove_witnesses(problem, patterns, witnesses, atlas.certificate.threads) != 0)
 
 
 def _check_witnesses_in_floats(atlas: Atlas) -> Check:
@@ -185,6 +224,7 @@ def check_continuity(atlas: Atlas) -> Check:
     """The maps of two neighbours differ by a multiple of the wall between them, so they agree on it: in floats, and
     in rationals where numbers are too large or too small for these."""
     worst = 0.0
+    exact = exact_gates(atlas.program, atlas.domain)
     owner = atlas.facet_owner
     inner = np.flatnonzero(atlas.neighbour > owner)
     # Two maps over the parameters; or over all inputs, and as much again while they are made.
@@ -212,7 +252,7 @@ def check_continuity(atlas: Atlas) -> Check:
             sizes = map(_larger, sizes_of_terms(atlas, here[far]), sizes_of_terms(atlas, there[far]))
             jump[far] = _relative(along[far], foot[far], offset[far], *sizes)
         left = np.flatnonzero(~(jump <= CONTINUITY))
-        agree = np.array([_agree_exactly(atlas, here[i], there[i], walls[i]) for i in left], dtype=bool)
+        agree = np.array([_agree_exactly(atlas, exact, here[i], there[i], walls[i]) for i in left], dtype=bool)
         jump[left] = np.where(agree, 0.0, np.nan_to_num(jump[left], nan=np.inf))
         worst = float(np.maximum(worst, jump.max(initial=0.0)))
     return Check(
@@ -222,12 +262,14 @@ def check_continuity(atlas: Atlas) -> Check:
     )
 
 
-def _agree_exactly(atlas: Atlas, here: int, there: int, wall: int) -> bool:
+def _agree_exactly(atlas: Atlas, exact: ExactGates, here: int, there: int, wall: int) -> bool:
     """Whether the maps of two cells differ by multiples of the wall's form on either of them."""
-    signs, exact = atlas.signs([here, there]), atlas.exact_gates
+    signs = atlas.signs([here, there])
     try:
         walls = [form.coefficients for form in exact.forms(int(wall), signs) if not form.vanishes]
-        maps = [[exact.forms(atlas.gates + k, signs[[i]])[0].coefficients for k in range(atlas.outputs)] for i in (0, 1)]
+        maps = [
+            [exact.forms(atlas.gates + k, signs[[i]])[0].coefficients for k in range(atlas.outputs)] for i in (0, 1)
+        ]
     except TooMuchError:
         return False
     differences = [[p - q for p, q in zip(one, other, strict=True)] for one, other in zip(*maps, strict=True)]
@@ -269,7 +311,7 @@ def check_euler(atlas: Atlas) -> Check:
 
 def check_volumes(atlas: Atlas) -> Check:
     """The cells' volumes add up to the domain's."""
-    return check_sum(atlas.domain, float(atlas.volumes().sum()))
+    return check_sum(float(atlas.volumes().sum()), domain_volume(atlas.domain))
 
 
 def _facet_counts(found: Generators) -> npt.NDArray[np.int64]:

@@ -9,13 +9,15 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpq, fmpz_mat
 
 from polyfold.atlas.atlas import DOMAIN_BOUNDARY, Atlas
 from polyfold.engine.exact_forms import ExactForms, Forms, Pattern
 from polyfold.engine.validity import wall_name
 from polyfold.exact.implied import Inequalities
+from polyfold.exact.linear_program import maximise
 
-Kind = Literal["witness", "facets", "neighbour"]
+Kind = Literal["witness", "facets", "neighbour", "bounded"]
 Row = tuple[int, ...]
 
 
@@ -47,7 +49,7 @@ class ExactProof:
         """What is wrong with a cell; nothing if it is proved."""
         pattern = self._pattern(cell)
         forms = self._forms.under(pattern)
-        sides = [*(1 if on else -1 for on in pattern), *([1] * self._atlas.domain.rows)]
+        sides = self._sides(cell)
         inner = _homogeneous(self._atlas, cell)
         if inner is None:
             return [Fault("witness", f"cell {cell}: its witness is no point of R^{self._atlas.dim}")]
@@ -65,7 +67,7 @@ class ExactProof:
         for facet in facets:
             others.pop(facet.row, None)
         if not facets and not others:
-            return []
+            return self._bounded_faults(cell, [])
         inequalities = Inequalities([_seen_from(inner, facet.row) for facet in facets], self._atlas.dim)
         if not all(inequalities.implies(_seen_from(inner, row)) for row in others):
             return self._missing_facets(cell, inner, facets, others)
@@ -79,7 +81,23 @@ class ExactProof:
                     continue
                 beyond = _back(inner, *position)
             found += self._across(cell, forms, facet, inner, beyond)
-        return found
+        return found or self._bounded_faults(cell, [facet.row for facet in facets])
+
+    def bounded_faults(self, cell: int) -> list[Fault]:
+        """Whether the flag of a cell whose facets are proved is wrong."""
+        sides, rows = self._sides(cell), self._forms.under(self._pattern(cell)).rows
+        walls = self._atlas.facet_wall[list(self._atlas.facets(cell))].tolist()
+        return self._bounded_faults(cell, [tuple(sides[wall] * x for x in rows[wall]) for wall in walls])
+
+    def _bounded_faults(self, cell: int, rows: list[Row]) -> list[Fault]:
+        truth = is_bounded([row[:-1] for row in rows], self._atlas.dim)
+        if truth == bool(self._atlas.bounded[cell]):
+            return []
+        words = ("unbounded", "bounded")
+        return [Fault("bounded", f"cell {cell} is {words[truth]}, and marked as {words[not truth]}")]
+
+    def _sides(self, cell: int) -> list[int]:
+        return [*(1 if on else -1 for on in self._pattern(cell)), *([1] * self._atlas.domain.rows)]
 
     def _name(self, wall: int) -> str:
         return wall_name(self._atlas.program, self._atlas.domain, wall)
@@ -163,6 +181,22 @@ class ExactProof:
         for wall in sorted(vanishing ^ facet.walls):
             reason = "lies on it too, but is not listed" if wall in vanishing else "is listed, but does not lie on it"
             yield self._fault("neighbour", cell, facet, f"{self._name(wall)} {reason}")
+
+
+def is_bounded(normals: list[Row], dim: int) -> bool:
+    """Whether a polyhedron {v : a . v >= some number for all normals a} has an end in every direction.
+
+    If their sum grows for ever, along a ray on which none falls, it has none. If not, no direction leads away from any
+    of them, and only those remain along which all stay the same.
+
+    >>> is_bounded([(1, 0), (0, 1), (-1, -1)], 2), is_bounded([(1, 0), (0, 1)], 2), is_bounded([(1, 0), (-1, 0)], 2)
+    (True, False, False)
+    """
+    if not normals or fmpz_mat([list(row) for row in normals]).rank() < dim:
+        return False
+    upward = [fmpq(sum(column)) for column in zip(*normals, strict=True)]
+    rows = [[fmpq(-x) for x in row] for row in normals]
+    return maximise(upward, rows, [fmpq(1)] * len(rows), start=[fmpq(0)] * dim).status == "optimal"
 
 
 def _varies(row: list[int], wall: int, atlas: Atlas) -> bool:

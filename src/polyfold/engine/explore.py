@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.atlas.atlas import DOMAIN_BOUNDARY, UNEXPLORED, Atlas
+from polyfold.atlas.atlas import DOMAIN_BOUNDARY, UNEXPLORED, Atlas, atlas_found
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain, slice_of
 from polyfold.atlas.domain import box as box_of
@@ -264,37 +264,35 @@ class _Search:
         walls = [walls for cell in cells for walls in cell.walls]
         program, domain = self.cells.program, self.cells.domain
         patterns = np.frombuffer(b"".join(self.looked_at), dtype=np.uint8)
-        atlas = Atlas(
-            program=program,
-            domain=domain,
-            patterns=patterns.reshape(len(cells), (program.gates + 7) // 8).copy(),
-            witnesses=np.array([cell.witness.point for cell in cells]).reshape(len(cells), domain.dim),
-            bounded=np.array([cell.bounded for cell in cells], dtype=bool),
-            facet_start=np.cumsum([0, *(len(cell.walls) for cell in cells)]),
-            facet_wall=np.array([first for first, *_ in walls], dtype=np.int32),
-            neighbour=neighbour,
-            shared_facet=np.repeat(np.arange(len(walls)), [len(several) - 1 for several in walls]),
-            shared_wall=np.array([wall for _, *more in walls for wall in more], dtype=np.int32),
-            exact_witnesses={
+        fields = {
+            "patterns": patterns.reshape(len(cells), (program.gates + 7) // 8).copy(),
+            "witnesses": np.array([cell.witness.point for cell in cells]).reshape(len(cells), domain.dim),
+            "bounded": np.array([cell.bounded for cell in cells], dtype=bool),
+            "facet_start": np.cumsum([0, *(len(cell.walls) for cell in cells)]),
+            "facet_wall": np.array([first for first, *_ in walls], dtype=np.int32),
+            "neighbour": neighbour,
+            "shared_facet": np.repeat(np.arange(len(walls)), [len(several) - 1 for several in walls]),
+            "shared_wall": np.array([wall for _, *more in walls for wall in more], dtype=np.int32),
+            "exact_witnesses": {
                 k: tuple(Fraction(int(x.p), int(x.q)) for x in cell.witness.exact)
                 for k, cell in enumerate(cells)
                 if cell.witness.exact is not None
             },
-            certificate=Certificate(
-                level="counted",
-                complete=complete,
-                method=METHOD.format(how=_HOW[order]),
-                seconds=seconds,
-                threads=1,
-                network_digest=program.digest,
-                head=str(program.head or ""),
-                domain_digest=domain.digest,
-                stopped_by=None if complete else reason,
-            ),
+        }
+        certificate = Certificate(
+            level="counted",
+            complete=complete,
+            method=METHOD.format(how=_HOW[order]),
+            seconds=seconds,
+            threads=1,
+            network_digest=program.digest,
+            head=str(program.head or ""),
+            domain_digest=domain.digest,
+            stopped_by=None if complete else reason,
         )
-        certificate = quick_checks(atlas).certificate
+        atlas = quick_checks(atlas_found(program, domain, certificate, fields))
         decided = Check("every facet was decided", not undecided, f"{undecided:,} cells have walls left undecided")
-        return atlas.with_certificate(replace(certificate, checks=(*certificate.checks, decided)))
+        return atlas.with_certificate(replace(atlas.certificate, checks=(*atlas.certificate.checks, decided)))
 
     def _neighbours(self, cells: list[_LookedAt]) -> npt.NDArray[np.int32]:
         """Cell numbers behind all facets. A cell with undecided walls may lack the facet that leads back."""

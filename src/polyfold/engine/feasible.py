@@ -17,9 +17,11 @@ from polyfold.engine.exact_forms import Pattern
 from polyfold.engine.facet_proof import FloatProofs
 from polyfold.engine.validity import Validity
 from polyfold.exact.combination import combination, constant
-from polyfold.exact.linear_program import maximise
+from polyfold.exact.linear_program import Optimum, maximise
+from polyfold.exact.rational import fraction
 
 Array = npt.NDArray[np.float64]
+Multipliers = dict[int, Fraction]
 Status = Literal["cell", "thin", "infeasible", "undecided"]
 
 # An exact program over so many numbers takes seconds at most.
@@ -31,8 +33,8 @@ class Feasibility:
     """What is proved about a pattern.
 
     "cell": it has an interior, and `witness` lies in it. "thin": inputs have it, `witness` among them, but no interior.
-    "infeasible": no input has it. Then `multipliers` are positive multiples of walls' inequalities that add up to a
-    contradiction; there are none if an exact linear program found out. "undecided": too large to tell.
+    "infeasible": no input has it. Then `multipliers` are positive multiples of the walls' inequalities (as
+    `PatternMap.exact_row` gives them) that add up to a contradiction. "undecided": too large to tell.
     """
 
     status: Status
@@ -59,10 +61,10 @@ def feasibility(cells: Cells, validity: Validity) -> Feasibility:
     inside = cells.exact.interior_point(pattern)
     if inside is not None:
         return Feasibility("cell", Witness(as_floats(inside), inside))
-    thin = _any_point(cells.exact, pattern, cells.domain.dim)
-    if thin is not None:
-        return Feasibility("thin", Witness(as_floats(thin), thin))
-    return Feasibility("infeasible")
+    found = _System(cells.exact, pattern, cells.domain.rows).any_point(cells.domain.dim)
+    if isinstance(found, dict):
+        return Feasibility("infeasible", None, found)
+    return Feasibility("thin", Witness(as_floats(found), found))
 
 
 def _deepest(validity: Validity, proofs: FloatProofs) -> tuple[Array | None, list[int]]:
@@ -87,44 +89,65 @@ def _deepest(validity: Validity, proofs: FloatProofs) -> tuple[Array | None, lis
     return found.x[:dim], validity.wall[rows[found.ineqlin.marginals < 0]].tolist()
 
 
-def _contradiction(exact: ExactCells, pattern: Pattern, domain_rows: int, support: list[int]) -> dict[int, Fraction]:
+def _contradiction(exact: ExactCells, pattern: Pattern, domain_rows: int, support: list[int]) -> Multipliers:
     """Positive multiples of inequalities that cannot all hold, or nothing."""
-    forms = exact.forms.under(pattern)
-    gates = len(pattern)
-    sides = [*(1 if on else -1 for on in pattern), *([1] * domain_rows)]
-
-    def row(wall: int) -> list[int]:
-        return [sides[wall] * x for x in forms.rows[wall]]
-
-    def strict(wall: int) -> bool:
-        return wall < gates and pattern[wall]
-
-    for wall in range(len(sides)):
+    system = _System(exact, pattern, domain_rows)
+    for wall in range(system.walls):
         # A gate that is constant contradicts the pattern by itself, or not at all.
-        form = row(wall)
-        if not any(form[:-1]) and (form[-1] < 0 or (form[-1] == 0 and strict(wall))):
+        form = system.row(wall)
+        if not any(form[:-1]) and (form[-1] < 0 or (form[-1] == 0 and system.is_strict(wall))):
             return {wall: Fraction(1)}
     for wall in support:
         others = [other for other in support if other != wall]
-        rows = [row(other) for other in others]
-        found = combination(rows, [-x for x in row(wall)])
+        rows = [system.row(other) for other in others]
+        found = combination(rows, [-x for x in system.row(wall)])
         if found is None:
             continue
-        total = fmpq(row(wall)[-1]) + constant(rows, found)
-        used = {wall: Fraction(1), **{w: Fraction(int(x.p), int(x.q)) for w, x in zip(others, found, strict=True) if x}}
-        if total < 0 or (total == 0 and any(strict(w) for w in used)):
-            return used
+        total = fmpq(system.row(wall)[-1]) + constant(rows, found)
+        used = {wall: fmpq(1), **{w: x for w, x in zip(others, found, strict=True) if x}}
+        if total < 0 or (total == 0 and any(system.is_strict(w) for w in used)):
+            return system.of_true_rows(used)
     return {}
 
 
-def _any_point(exact: ExactCells, pattern: Pattern, dim: int) -> tuple[fmpq, ...] | None:
-    """A point where all gates that are on are > 0, all others <= 0, and which lies in the domain; or None."""
-    forms = exact.forms.under(pattern)
-    A, b = [[fmpq(0)] * dim + [fmpq(1)]], [fmpq(1)]
-    for wall, form in enumerate(forms.rows):
-        on = wall < len(pattern) and pattern[wall]
-        side = 1 if on or wall >= len(pattern) else -1
-        A.append([*(fmpq(-side * x) for x in form[:-1]), fmpq(1 if on else 0)])
-        b.append(fmpq(side * form[-1]))
-    best = maximise([fmpq(0)] * dim + [fmpq(1)], A, b)
-    return best.point[:dim] if best.point is not None and best.value is not None and best.value > 0 else None
+class _System:
+    """What a pattern asks for: of every wall a form, in integers, that has to be >= 0, or > 0 for a gate that is on."""
+
+    def __init__(self, exact: ExactCells, pattern: Pattern, domain_rows: int) -> None:
+        self.walls = len(pattern) + domain_rows
+        self._exact, self._pattern = exact, pattern
+        self._rows = exact.forms.under(pattern).rows
+
+    def is_strict(self, wall: int) -> bool:
+        return wall < len(self._pattern) and self._pattern[wall]
+
+    def row(self, wall: int) -> list[int]:
+        side = 1 if wall >= len(self._pattern) or self._pattern[wall] else -1
+        return [side * x for x in self._rows[wall]]
+
+    def of_true_rows(self, multipliers: Mapping[int, fmpq]) -> Multipliers:
+        """Multipliers of the walls' own inequalities, from those of the integer rows that were worked with."""
+        scale = self._exact.forms.scale
+        return {wall: fraction(multiplier * scale(self._pattern, wall)) for wall, multiplier in multipliers.items()}
+
+    def any_point(self, dim: int) -> tuple[fmpq, ...] | Multipliers:
+        """A point that has the pattern, or multipliers that prove that there is none."""
+        # How far above zero can all strict forms be at once, if the others hold?
+        strict = [self.is_strict(wall) for wall in range(self.walls)]
+        best = self._highest(dim, strict)
+        if best.value is not None and best.point is not None and best.value > 0:
+            return best.point[:dim]
+        if best.multipliers is None:
+            # Not even the closed inequalities hold together. How far below zero must one of them be?
+            best = self._highest(dim, [True] * self.walls)
+        assert best.multipliers is not None
+        return self.of_true_rows({wall: x for wall, x in enumerate(best.multipliers[1:]) if x})
+
+    def _highest(self, dim: int, lifted: list[bool]) -> Optimum:
+        """The largest t <= 1 such that all forms are >= 0, and those that are lifted >= t."""
+        A, b = [[fmpq(0)] * dim + [fmpq(1)]], [fmpq(1)]
+        for wall in range(self.walls):
+            *slopes, value = self.row(wall)
+            A.append([*(fmpq(-x) for x in slopes), fmpq(int(lifted[wall]))])
+            b.append(fmpq(value))
+        return maximise([fmpq(0)] * dim + [fmpq(1)], A, b)

@@ -10,6 +10,7 @@ import numpy as np
 
 from polyfold import core
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.certificate import CHANGED
 from polyfold.atlas.location import bounded_lift, jets_around
 from polyfold.atlas.problem import core_problem
 from polyfold.engine.method import GENERATORS, PROGRAMS, Cells
@@ -18,7 +19,7 @@ from polyfold.engine.unfold import atlas_of, put_together, unfold_program
 from polyfold.engine.watch import Leave, check_seconds, thread_count, watched, whole_number
 from polyfold.errors import PolyfoldError
 from polyfold.exact.bounded import bounded_forward
-from polyfold.exact.evaluate import RationalProgram
+from polyfold.program.in_rationals import RationalProgram
 
 _CHUNK = 1 << 12
 
@@ -82,6 +83,11 @@ def _check_resumable(atlas: Atlas) -> None:
         raise PolyfoldError(
             f"an atlas that was found by {certificate.method!r} cannot be resumed: only runs of pf.unfold over the "
             "whole domain can"
+        )
+    if certificate.stopped_by == CHANGED:
+        raise PolyfoldError(
+            "this atlas cannot be resumed: its arrays are not those that its certificate was made for; unfold anew, or "
+            "prove them with pf.certify(atlas)"
         )
     digests = (certificate.network_digest, certificate.domain_digest)
     if digests != (atlas.program.digest, atlas.domain.digest):

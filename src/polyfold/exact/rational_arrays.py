@@ -70,7 +70,8 @@ def matrix(array: Rationals) -> fmpq_mat:
 
 def nearest(array: Rationals) -> Array:
     """The floats nearest to all entries."""
-    return np.array([as_float(value) for value in array.ravel().tolist()], dtype=np.float64).reshape(array.shape)
+    floats = [as_float(value) if value else 0.0 for value in array.ravel().tolist()]
+    return np.array(floats, dtype=np.float64).reshape(array.shape)
 
 
 def are_floats(array: Rationals) -> bool:

@@ -17,6 +17,9 @@ LEAST = 2.0**-1074
 # The least float that has all its digits: numbers below are rounded by more than a part of themselves.
 LEAST_NORMAL = 2.0**-1022
 
+# The largest float.
+LARGEST = (2 - 2.0**-52) * 2.0**1023
+
 # Between these, products and sums of a few numbers neither overflow nor lose digits to underflow.
 FAR_FROM_OVERFLOW, FAR_FROM_UNDERFLOW = 2.0**900, 2.0**-900
 
@@ -24,6 +27,12 @@ FAR_FROM_OVERFLOW, FAR_FROM_UNDERFLOW = 2.0**900, 2.0**-900
 def relative(roundings: int) -> float:
     """A bound on the relative error of that many roundings in a row, with room for rounding the bound itself."""
     return roundings * UNIT * (1 + 2.0**-20)
+
+
+def rounded_part(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Which part of themselves numbers that were rounded once can be off by: no part at all bounds it below the normal
+    floats."""
+    return np.where((np.abs(values) < LEAST_NORMAL) & (values != 0), np.inf, relative(2))
 
 
 def smallest(values: npt.NDArray[np.float64]) -> float:

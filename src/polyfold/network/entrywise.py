@@ -102,7 +102,8 @@ def exact_floats(numbers: Fractions) -> Constant | None:
 def _computed(op: Op, values: list[Fractions]) -> Fractions:
     x = values[0]
     if isinstance(op, Scale):
-        return np.asarray(x * fractions(op.factor))
+        scaled = x * fractions(op.factor)
+        return np.asarray(scaled if op.divisor is None else scaled / fractions(op.divisor))
     if isinstance(op, Shift):
         return np.asarray(x + fractions(op.offset))
     if isinstance(op, Rectify):
@@ -138,8 +139,8 @@ def _same_op(first: Op, second: Op) -> bool:
 
 
 def _same_field(first: Any, second: Any) -> bool:
-    if isinstance(first, np.ndarray):
-        return np.array_equal(first, second)
+    if isinstance(first, np.ndarray) or isinstance(second, np.ndarray):
+        return isinstance(first, np.ndarray) and isinstance(second, np.ndarray) and np.array_equal(first, second)
     if hasattr(first, "indptr"):
         return first is second
     return bool(first == second)

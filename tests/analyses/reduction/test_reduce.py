@@ -20,7 +20,7 @@ from shared_files import MODELS
 @given(cases())
 def test_generated_cases(case):
     """In rationals at exact witnesses of all cells, and by pf.equivalent."""
-    program = replace(case.program, rounded=False)
+    program = replace(case.program, rounding=None)
     found = pf.reduce(program, case.domain, max_seconds=5)
     assert found.neurons_before == program.gates and found.neurons_after <= program.gates
     assert len(found.steps) >= found.neurons_before - found.neurons_after

@@ -27,7 +27,7 @@ def test_against_a_million_samples(dim):
 
     for k in range(3):
         top, bottom = pf.maximum(atlas, k), pf.minimum(atlas, k)
-        assert top.proved and bottom.proved
+        assert top.settled and bottom.settled
         assert bottom.value <= values[:, k].min() and values[:, k].max() <= top.value
         # Nor is the value made up: the point has it.
         assert atlas.program.evaluate(top.point[None])[0][0, k] == pytest.approx(top.value)

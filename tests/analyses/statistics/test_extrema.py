@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 
 import polyfold as pf
 from analyses.statistics.known_networks import ABSOLUTE, HAT, LARGER, XOR, random_layers, unit_square
-from polyfold.exact.evaluate import evaluate_exactly
+from polyfold.program.in_rationals import evaluate_exactly
 from polyfold.testing.strategies import cases
 from polyfold.testing.wide import wide_case
 
@@ -67,7 +67,7 @@ def by_linear_programs(atlas: pf.Atlas, weights: np.ndarray) -> float:
 def test_closed_forms(network, domain, largest, smallest):
     atlas = pf.unfold(network, domain)
     for found, expected in ((pf.maximum(atlas), largest), (pf.minimum(atlas), smallest)):
-        assert found.value == expected and found.proved
+        assert found.value == expected and found.settled
         if abs(expected) < inf:
             assert found.exact_value == expected == found.bound and found.ray is None
             assert exactly(atlas, found.exact_point, 0) == expected
@@ -93,7 +93,7 @@ def test_an_exact_value_that_floats_do_not_have():
     third = [([[3.0], [1.0]], [-1.0, 0.0]), ([[-1.0, 1.0]], [0.0])]  # x up to 1/3, then 1 - 2x
     found = pf.maximum(pf.unfold(third, pf.box(0, 1)))
     assert found.exact_value == Fraction(1, 3) and found.exact_point == (Fraction(1, 3),)
-    assert found.proved and found.value == 1 / 3
+    assert found.settled and found.value == 1 / 3
 
 
 @given(cases())
@@ -108,7 +108,7 @@ def test_against_linear_programs(case):
         for ask, side in ((pf.maximum, 1), (pf.minimum, -1)):
             found = ask(atlas, output)
             expected = side * by_linear_programs(atlas, side * unit)
-            assert found.proved
+            assert found.settled
             if abs(found.value) == inf:
                 assert expected == found.value
                 continue
@@ -128,7 +128,7 @@ def test_combinations_of_outputs(dim):
     weights = np.array([1.0, -2.0, 0.5])
     samples = atlas.program.evaluate(rng.uniform(-1, 1, size=(50_000, dim)))[0] @ weights
     top, bottom = pf.maximum(atlas, weights), pf.minimum(atlas, weights)
-    assert top.proved and bottom.proved
+    assert top.settled and bottom.settled
     assert bottom.value <= samples.min() and samples.max() <= top.value
     assert weights @ atlas.program.evaluate(top.point[None])[0][0] == pytest.approx(top.value)
     A, b = atlas.halfspaces([top.cell])[0]
@@ -142,7 +142,7 @@ def test_plateaus_are_looked_at_once_a_region():
     network = [*random_layers(rng, 2, 40, 1), ([[1.0]], [0.25])]
     atlas = pf.unfold(network, pf.box(-1, 1))
     lowest = pf.minimum(atlas)
-    assert lowest.value == 0.25 and lowest.proved
+    assert lowest.value == 0.25 and lowest.settled
     assert np.count_nonzero(~np.any(atlas.maps()[0], axis=(1, 2))) > 64
 
 
@@ -158,10 +158,10 @@ def test_some_cells():
 def test_no_time_for_the_proof():
     atlas = pf.unfold(random_layers(np.random.default_rng(0), 3, 30, 30, 1), pf.box(-1, 1))
     hurried, sure = pf.maximum(atlas, max_seconds=1e-9), pf.maximum(atlas)
-    assert sure.proved and hurried.exact_value <= sure.exact_value <= hurried.bound
+    assert sure.settled and hurried.exact_value <= sure.exact_value <= hurried.bound
     # Without a box there are no bounds but exact programs.
     hurried = pf.maximum(pf.unfold(HAT), max_seconds=1e-9)
-    assert (hurried.value, hurried.bound, hurried.proved) == (1.0, inf, False)
+    assert (hurried.value, hurried.bound, hurried.settled) == (1.0, inf, False)
 
 
 def test_on_a_slice_points_are_parameters():

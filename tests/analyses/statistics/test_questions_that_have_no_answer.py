@@ -45,7 +45,7 @@ def test_maps_that_overflow(ask):
     with pytest.raises(pf.PolyfoldError, match="overflows: coefficients of the network"):
         ask(atlas)
     # In rationals there is an answer, and signs are decided.
-    assert pf.maximum(atlas).exact_value == Fraction(1e200) ** 2 and pf.maximum(atlas).proved
+    assert pf.maximum(atlas).exact_value == Fraction(1e200) ** 2 and pf.maximum(atlas).settled
     assert pf.class_areas(atlas).areas.tolist() == [1.0, 1.0]
 
 

@@ -16,7 +16,9 @@ from polyfold.analyses.topology.endless_stars import relative_numbers
 from polyfold.analyses.topology.vertex_order import ends_of_edges, vertex_order
 from polyfold.engine.unfold import unfold_program
 from polyfold.errors import DomainError, LimitError, PolyfoldError
-from polyfold.testing import Case, wide_case
+from polyfold.network.builder import Builder
+from polyfold.network.ops import Add, Linear, Rectify, constant
+from polyfold.testing import Case
 from polyfold.testing.strategies import cases
 
 ABSOLUTE = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]
@@ -126,8 +128,19 @@ def test_values_that_floats_cannot_tell_apart(tilt: float) -> None:
 
 def test_ends_of_an_edge_that_only_exact_numbers_tell_apart() -> None:
     """A slope that cancels in floats does not in rationals, so that there is a saddle as high as a minimum."""
-    case = wide_case(13069, size=2)
-    found = pf.critical_points(unfold_program(case.program, case.domain))
+    builder = Builder("test")
+    x = builder.port("x", (2,))
+    gate = builder.emit("gate", Linear(constant([[1.75, -1.25]]), constant([-1.75])), x)
+    slopes = [[0.36927753397214236, -0.10550786684918353], [-1.9782457018275978, 0.5652130576650279]]
+    straight = builder.emit("straight", Linear(constant(slopes), constant([-0.7365624740375003, 2.00879908037566])), x)
+    bend = Linear(constant([[-0.21101573369836707], [1.1304261153300559]]), constant(np.zeros(2)))
+    bent = builder.emit("bent", bend, builder.emit("relu", Rectify(constant(1.0), constant(0.0)), gate))
+    rows = [[1, 0], [0, 1], [-1, 0], [0, -1], [-0.1502713372319387, 0.7248227952739724]]
+    rows += [[0.31872162736538096, -0.17458656898496608], [-0.1860678637787283, -0.5606052296008889]]
+    bounds = [0.7265998557343423, 0.8240176663006229, 1.87072570352951, 1.484778929185779]
+    bounds += [0.532306416278512, 0.6007683329691418, 1.07560114887867]
+    network = builder.finish([builder.emit("sum", Add(), straight, bent)])
+    found = pf.critical_points(pf.unfold(network, pf.polytope(rows, bounds)))
     (low, minimum), (high, saddle) = kinds(found)[1:]
     assert minimum == (1, 0, 0) and saddle == (0, 1, 0) and low == high
     assert found.index_sum == 1

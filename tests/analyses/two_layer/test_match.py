@@ -184,7 +184,7 @@ def test_noise_is_matched_within_a_tolerance_and_not_called_equal(seed):
     (W, b), (V, c) = noisy(rng, layers, 1e-9)
     other = [(W[order] * factors[:, None], b[order] * factors), (V[:, order] / factors, c)]
     found = pf.match(layers, other, tolerance=1e-6)
-    assert found and found.verdict == "matched" and 0 < found.deviation < 1e-7
+    assert not found and found.verdict == "matched" and 0 < found.deviation < 1e-7
     assert "not equal" in repr(found) and "EQUAL, proved" not in repr(found)
     permutations = [step.order for step in found.transformation.steps if isinstance(step, Permutation)]
     assert permutations == ([tuple(order.tolist())] if list(order) != sorted(order) else [])

@@ -20,6 +20,7 @@ from polyfold.analyses.facet_rows import Rows, facets_of, rows_of
 from polyfold.analyses.regions import Regions
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.chebyshev import chebyshev_balls
+from polyfold.atlas.evidence import OverAnAtlas
 from polyfold.errors import LimitError, PolyfoldError, how_many
 from polyfold.network.html_table import InNotebooks
 
@@ -32,7 +33,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Boxes(InNotebooks):
+class Boxes(OverAnAtlas, InNotebooks):
     """Boxes around and inside cells (or regions, if `regions` is given) number `ids` of an atlas, row by row.
 
     Everything is in the domain's parameters. `lo` and `hi` (n, d) are least and greatest coordinates, rounded to floats
@@ -55,7 +56,8 @@ class Boxes(InNotebooks):
     def __repr__(self) -> str:
         finite = int(np.isfinite(self.sides).all(axis=1).sum())
         thing = "cell" if self.regions is None else "region"
-        return f"Boxes of {how_many(len(self), thing)} in {how_many(self.atlas.dim, 'dimension')}, {finite:,} bounded"
+        where = how_many(self.atlas.dim, "dimension")
+        return f"Boxes of {how_many(len(self), thing)} in {where}, {finite:,} bounded; {self.evidence}"
 
     # -- around
 

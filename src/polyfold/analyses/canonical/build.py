@@ -69,10 +69,7 @@ def _complete_atlas(network_or_atlas: Any, domain: DomainLike, limit: int) -> At
     else:
         atlas = network_or_atlas
     if not atlas.complete:
-        raise PolyfoldError(
-            f"the atlas is incomplete (stopped by {atlas.certificate.stopped_by}), and a canonical form is one of the "
-            "whole function: pf.resume completes it"
-        )
+        raise PolyfoldError(f"a canonical form is one of the whole function, and {atlas.certificate.how_to_complete}")
     return atlas
 
 

@@ -18,6 +18,7 @@ from polyfold.analyses.canonical.flats import Row
 from polyfold.analyses.canonical.maps import DistinctMaps, Map
 from polyfold.analyses.canonical.pieces import Piece, canonical_pieces
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import OverAnAtlas
 from polyfold.errors import how_many
 from polyfold.network.head import Head, behind
 from polyfold.network.html_table import InNotebooks
@@ -67,7 +68,7 @@ class Jump:
 
 
 @dataclass(frozen=True, repr=False)
-class Canonical(InNotebooks):
+class Canonical(OverAnAtlas, InNotebooks):
     """A piecewise-linear function on a domain, described so that nothing depends on the network behind it.
 
     inputs, outputs
@@ -91,7 +92,8 @@ class Canonical(InNotebooks):
     def __repr__(self) -> str:
         return (
             f"Canonical: {how_many(len(self.maps), 'map')}, {how_many(len(self.hyperplanes), 'hyperplane')} between "
-            f"them, {self.inputs} -> {self.outputs}{behind(self.head)}; digest {self.digest[:_SHOWN]}..."
+            f"them, {self.inputs} -> {self.outputs}{behind(self.head)}; digest {self.digest[:_SHOWN]}...; "
+            f"{self.evidence}"
         )
 
     @property

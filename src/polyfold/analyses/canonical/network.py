@@ -15,6 +15,7 @@ from polyfold.analyses.canonical.rows import CellRows
 from polyfold.analyses.shallow import tiling
 from polyfold.analyses.shallow.exactly import GivenPieces
 from polyfold.analyses.shallow.network import Shallow
+from polyfold.atlas.evidence import evidence_of
 from polyfold.exact.rational import as_float
 
 
@@ -52,6 +53,7 @@ def network_of(maps: DistinctMaps, pieces: Sequence[Piece]) -> Shallow:
         exact=GivenPieces(
             halfspaces, [[fmpq(x.numerator, x.denominator) for line in piece.map for x in line] for piece in pieces]
         ),
+        evidence=evidence_of(maps.atlas),
     )
 
 

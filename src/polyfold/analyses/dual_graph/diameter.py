@@ -18,6 +18,7 @@ from polyfold.analyses.dual_graph.graph import DualGraph, dual_graph
 from polyfold.analyses.dual_graph.route import Route, shortest_route
 from polyfold.analyses.regions import Regions
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import Evidence
 from polyfold.core import hop_distances
 from polyfold.engine.progress import reporter
 from polyfold.engine.watch import Leave, check_seconds, watched
@@ -74,6 +75,11 @@ class Diameter(InNotebooks):
         return self.radius_lower if self.radius_lower == self.radius_upper else None
 
     @property
+    def evidence(self) -> Evidence:
+        """What is known of the atlas that the graph was read off."""
+        return self.graph.evidence
+
+    @property
     def complete(self) -> bool:
         """Whether everything that was asked for is settled, for the graph as it is."""
         return self.stopped_by is None
@@ -95,8 +101,7 @@ class Diameter(InNotebooks):
         ]
         if self.components > 1:
             parts.append(f"the largest of {self.components:,} parts")
-        if not self.graph.complete:
-            parts.append("the atlas is incomplete")
+        parts.append(str(self.evidence))
         if self.stopped_by is not None:
             parts.append(f"stopped by {self.stopped_by}")
         return "; ".join(parts)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.regions import Regions
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import OverAnAtlas
 from polyfold.atlas.numbers import one_of
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.network.html_table import InNotebooks
@@ -32,7 +33,7 @@ _TOGETHER = 128
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DualGraph(InNotebooks):
+class DualGraph(OverAnAtlas, InNotebooks):
     """Cells, or linear regions, as nodes 0, 1, ...; an edge for every two that share a facet. Arrays are read-only.
 
     edges       (edges, 2)   the two nodes of each edge, the smaller one first, in ascending order
@@ -59,8 +60,7 @@ class DualGraph(InNotebooks):
         return len(self.atlas) if self.regions is None else len(self.regions)
 
     def __repr__(self) -> str:
-        part = "" if self.complete else " of an incomplete atlas"
-        return f"DualGraph: {how_many(len(self), self.thing)} and {how_many(len(self.edges), 'edge')}{part}"
+        return f"DualGraph: {how_many(len(self), self.thing)} and {how_many(len(self.edges), 'edge')}; {self.evidence}"
 
     @property
     def thing(self) -> str:
@@ -207,7 +207,7 @@ def dual_graph(of: Atlas | Regions) -> DualGraph:
     >>> atlas = pf.unfold([(np.eye(2), np.zeros(2)), (np.array([[1.0, 0.0]]), np.zeros(1))])
     >>> graph = pf.dual_graph(atlas)
     >>> graph, pf.dual_graph(pf.regions(atlas))
-    (DualGraph: 4 cells and 4 edges, DualGraph: 2 regions and 1 edge)
+    (DualGraph: 4 cells and 4 edges; checked, complete, DualGraph: 2 regions and 1 edge; checked, complete)
     >>> graph.matrix.shape, [str(neuron) for neuron in graph.neurons_of(0)]
     ((4, 4), ['relu1[1]'])
     """

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.atlas.atlas import UNEXPLORED, Atlas
+from polyfold.atlas.evidence import Evidence, evidence_of, proof_without_atlas
 from polyfold.atlas.exact_gates import ExactGates, TooMuchError
 from polyfold.atlas.patterns import pack
 from polyfold.engine.cell_facets import Cells, Witness
@@ -44,6 +45,13 @@ class Neighbourhood:
     def __len__(self) -> int:
         """How many cells were looked at."""
         return len(self._known)
+
+    @property
+    def evidence(self) -> Evidence:
+        """What answers from here rest on: the atlas that cells were read from, if there is one."""
+        if self._atlas is not None:
+            return evidence_of(self._atlas)
+        return proof_without_atlas(self.cells.program, self.cells.domain, "every cell on the way was proved")
 
     def __contains__(self, cell: Found) -> bool:
         return key(cell.signs) in self._known

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpq
 
+from polyfold.atlas.domain import Domain
+from polyfold.atlas.evidence import Evidence
 from polyfold.core import hop_distances
+from polyfold.engine.exact_forms import ExactForms, Pattern
 from polyfold.errors import PolyfoldError, how_many
+from polyfold.exact.linear_program import maximise
+from polyfold.exact.rational import fraction
 from polyfold.network.html_table import InNotebooks
 from polyfold.program.origins import GateOrigin
 from polyfold.program.program import Program
@@ -33,7 +41,10 @@ class Route(InNotebooks):
     lower: no way between the two ends crosses fewer facets.
     nodes: numbers of the cells or regions, where they come from an atlas that has all of them; else None.
     looked_at: how many cells were looked at, where a search made them on the fly.
+    domain: where; `crossings` needs it.
     stopped_by: what ended a search before it had a proof, or None.
+    evidence: what `lower` rests on: the atlas, or the cells that the search proved itself. The way can be checked
+        without any of it: `crossings` has a point inside every facet.
     """
 
     program: Program
@@ -41,17 +52,20 @@ class Route(InNotebooks):
     witnesses: Array
     gates: tuple[tuple[int, ...], ...]
     lower: int
+    evidence: Evidence
     nodes: tuple[int, ...] | None = None
     looked_at: int = 0
     seconds: float = 0.0
     stopped_by: str | None = None
+    domain: Domain | None = None
 
     def __len__(self) -> int:
         return self.hops
 
     def __repr__(self) -> str:
         known = "shortest" if self.shortest else f"no way has fewer than {self.lower:,}"
-        return f"Route: {how_many(self.hops, 'facet')} crossed; {known}"
+        rests = "" if self.evidence.proved else f"; {self.evidence}"
+        return f"Route: {how_many(self.hops, 'facet')} crossed; {known}{rests}"
 
     @property
     def hops(self) -> int:
@@ -60,13 +74,51 @@ class Route(InNotebooks):
 
     @property
     def shortest(self) -> bool:
-        """Whether it is proved that no way is shorter."""
+        """Whether no way is shorter: proved, if `evidence.proved`."""
         return self.lower == self.hops
+
+    @cached_property
+    def crossings(self) -> tuple[tuple[Fraction, ...], ...]:
+        """A point in the relative interior of every facet crossed, exactly, in the domain's parameters.
+
+        There the gates crossed are zero, and all others have the signs of both patterns. On a way between regions
+        there are none, since its patterns are those of one cell each.
+        """
+        if self.domain is None:
+            raise PolyfoldError("facets are crossed between cells: ask for a way between these, not between regions")
+        exact = ExactForms(self.program, self.domain)
+        return tuple(
+            _between(exact, tuple(here.tolist()), tuple(there.tolist()), self.domain.dim)
+            for here, there in pairwise(self.patterns)
+        )
 
     @property
     def neurons(self) -> tuple[tuple[GateOrigin, ...], ...]:
         """The gates crossed as places in the user's network."""
         return tuple(tuple(self.program.origins[gate] for gate in gates) for gates in self.gates)
+
+
+def _between(exact: ExactForms, here: Pattern, there: Pattern, dim: int) -> tuple[Fraction, ...]:
+    """A point of the facet between two cells: where the gates that differ are zero, and as far inside as a linear
+    program finds of all other walls of both."""
+    crossed = {gate for gate, (one, other) in enumerate(zip(here, there, strict=True)) if one != other}
+    zero: set[tuple[int, ...]] = set()
+    inner: set[tuple[int, ...]] = set()
+    for pattern in (here, there):
+        for wall, row in enumerate(exact.under(pattern).rows):
+            side = -1 if wall < len(pattern) and not pattern[wall] else 1
+            if any(row[:-1]):
+                (zero if wall in crossed else inner).add(tuple(side * x for x in row))
+    # Gates that touch zero on the facet lie on the same hyperplane.
+    inner = {row for row in inner if row not in zero and tuple(-x for x in row) not in zero}
+    A = [[*(fmpq(-x) for x in row[:-1]), fmpq(sum(map(abs, row[:-1])))] for row in sorted(inner)]
+    b = [fmpq(row[-1]) for row in sorted(inner)]
+    on_wall = [[*(fmpq(x) for x in row[:-1]), fmpq(0)] for row in sorted(zero)]
+    equal = (on_wall, [fmpq(-row[-1]) for row in sorted(zero)])
+    depth = [fmpq(0)] * dim + [fmpq(1)]
+    found = maximise(depth, [*A, depth], [*b, fmpq(1)], equalities=equal)
+    assert found.point is not None and found.value is not None and found.value > 0, "the two cells share no facet"
+    return tuple(fraction(x) for x in found.point[:dim])
 
 
 def shortest_route(graph: DualGraph, a: int, b: int) -> Route:
@@ -86,5 +138,12 @@ def shortest_route(graph: DualGraph, a: int, b: int) -> Route:
     cells = np.array(nodes) if graph.regions is None else graph.regions.first_cell[nodes]
     lower = len(gates) if graph.complete else min(1, len(gates))
     return Route(
-        graph.atlas.program, graph.atlas.signs(cells), graph.atlas.witnesses[cells], gates, lower, tuple(nodes)
+        graph.atlas.program,
+        graph.atlas.signs(cells),
+        graph.atlas.witnesses[cells],
+        gates,
+        lower,
+        graph.evidence,
+        tuple(nodes),
+        domain=graph.atlas.domain if graph.regions is None else None,
     )

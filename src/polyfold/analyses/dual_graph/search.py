@@ -54,10 +54,12 @@ class RouteSearch:
             np.array([cell.witness.point for cell in cells]),
             tuple(step.gates for step in self._best),
             self.lower,
+            self._around.evidence,
             None,
             self.looked_at,
             seconds,
             None if proved else self.stopped_by or stopped_by or "undecided walls",
+            self._around.cells.domain,
         )
 
     def _look(self, cell: Found, leave: Leave) -> Around | None:

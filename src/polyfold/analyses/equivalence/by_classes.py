@@ -30,6 +30,7 @@ from polyfold.analyses.equivalence.models import Models, Part, nothing_known
 from polyfold.analyses.equivalence.result import Difference, Point
 from polyfold.analyses.equivalence.rows import Rows, Terms
 from polyfold.analyses.equivalence.search import Search, exactly_lifted
+from polyfold.analyses.equivalence.sides import Sides
 from polyfold.analyses.exact_maps import ExactMaps
 from polyfold.analyses.place import Place
 from polyfold.atlas.atlas import Atlas
@@ -62,7 +63,7 @@ def same_classes(models: Models, pair: ClassPair, tolerance: Fraction, clock: Cl
 def _by_points(models: Models, pair: ClassPair, tolerance: Fraction) -> Difference | None:
     """A random point at which the classes differ by more than the tolerance."""
     domain = models.place.domain
-    search = Search(*models.programs, Rows((), (), models.scores), models.place, tolerance)
+    search = Search(Sides(*models.sides, Rows((), (), models.scores), models.place), tolerance)
     U = search.random_points()
     X = domain.lift(U)
     units = (pair.first, pair.second)
@@ -78,8 +79,14 @@ def _by_points(models: Models, pair: ClassPair, tolerance: Fraction) -> Differen
             continue  # too long to be written down
         classes = [_class_of(unit, some) for unit, some in zip(units, scores, strict=True)]
         if abs(classes[0] - classes[1]) > tolerance:
-            return Difference(Fraction(abs(classes[0] - classes[1])), float("inf"), exactly_lifted(domain, U[i]))
+            return _differs_by(pair, abs(classes[0] - classes[1]), exactly_lifted(domain, U[i]))
     return None
+
+
+def _differs_by(pair: ClassPair, gap: Fraction | int, point: Point) -> Difference:
+    """A difference of two classes, which cannot be larger than that of the last and the first."""
+    most = max(len(unit.scores) for unit in (pair.first, pair.second)) - 1
+    return Difference(Fraction(gap), Fraction(most), point)
 
 
 def _float_classes(outputs: npt.NDArray[np.float64], unit: Unit) -> Ids:
@@ -130,7 +137,7 @@ def _by_cells(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock
     borders = _Borders(atlas, models.place, sides, places)
     if gap > tolerance:
         point = borders.lifted(atlas.rational_witness(cell))
-        return Part("different", (Difference(gap, float("inf"), point),), _COMPARED, method, certificate)
+        return Part("different", (_differs_by(pair, gap, point),), _COMPARED, method, certificate)
     between = "a tolerance between the classes: whether they differ by more where scores tie was not looked at"
     if gap:
         return unknown(between)
@@ -141,9 +148,7 @@ def _by_cells(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock
     if 0 < found.gap <= tolerance:
         return unknown(between)
     if found.point is not None:
-        return Part(
-            "different", (Difference(found.gap, float("inf"), found.point),), _COMPARED, f"{method}; scores tie there"
-        )
+        return Part("different", (_differs_by(pair, found.gap, found.point),), _COMPARED, f"{method}; scores tie there")
     if not found.settled:
         return unknown("inputs at which scores tie: elsewhere the classes are the same, there it is not proved")
     same = Difference(Fraction(0), Fraction(0))
@@ -250,7 +255,7 @@ class _Borders:
         if there is None or there >= int(self._places[other][cell]):
             return _Found(False)
         other_slopes, other_constant = self._lead(cell, other, there)
-        A, b = self._programs.inequalities(cell)
+        A, b, _ = self._programs.inequalities(cell)
         farthest = maximise(other_slopes, [*A, slopes], [*b, -constant], start=reached.point)
         assert farthest.point is not None
         if farthest.value is not None and farthest.value + other_constant == 0:

@@ -12,6 +12,8 @@ from polyfold.network.head import ELEMENTWISE, Head, HeadOp
 
 # Bits in which balls are computed, one after the other until they tell what is asked.
 _BITS = (64, 256, 1024)
+# Differences of powers of two beyond this are not written as fractions: exp(-10^9) has a billion digits.
+_LONGEST = 1 << 14
 
 
 def outputs_differ_by_more(
@@ -91,9 +93,10 @@ def _smooth(op: HeadOp, entries: Sequence[_Number], place: int) -> arb | None:
         return None
     here = balls[place]
     others = [arb(0), here] if op.kind in ELEMENTWISE else balls
-    # All powers are of differences to this entry, so that none is larger than the sum.
-    total: Any = sum(((other - here).exp() for other in others), arb(0))
-    value: Any = -total.log() if op.kind.startswith("log") else 1 / total
+    # All powers are of differences to the largest, so that none overflows.
+    top = max(others, key=lambda ball: ball.mid())
+    total: Any = sum(((other - top).exp() for other in others), arb(0))
+    value: Any = here - top - total.log() if op.kind.startswith("log") else (here - top).exp() / total
     return value if value.is_finite() else None
 
 
@@ -111,5 +114,7 @@ def _gap(one: _Number, two: _Number, tolerance: Fraction) -> Fraction | None:
     if not least.is_finite():
         return None
     mantissa, exponent = least.man_exp()
+    if abs(int(exponent)) > _LONGEST:
+        return None
     gap = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
     return gap if gap > tolerance else None

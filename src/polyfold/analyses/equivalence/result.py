@@ -13,9 +13,11 @@ import numpy.typing as npt
 from flint import fmpq
 
 from polyfold.atlas.certificate import Certificate
+from polyfold.atlas.evidence import Evidence, evidence_from
 from polyfold.errors import PolyfoldError
 from polyfold.network.head import Head, head_json
 from polyfold.network.html_table import InNotebooks
+from polyfold.network.truth import YesOrNo
 
 Verdict = Literal["equal", "different", "unknown"]
 # A number that is proved, or infinity.
@@ -52,6 +54,11 @@ class Difference:
         best = self if (self.largest, self.point is not None) >= (other.largest, other.point is not None) else other
         return replace(best, upper=min(self.upper, other.upper))
 
+    def over(self, factor: Fraction) -> Difference:
+        """The difference, if this is a multiple of it."""
+        largest, upper = (Fraction(size) / factor if size < inf else inf for size in (self.largest, self.upper))
+        return Difference(largest, upper, self.point)
+
     def __str__(self) -> str:
         if self.largest == inf:
             return "infinite"
@@ -62,15 +69,17 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Equivalence(InNotebooks):
+class Equivalence(YesOrNo, InNotebooks):
     """Whether two networks are the same function on a domain, up to a tolerance.
 
-    `verdict` is "equal" (proved), "different" (proved, by `point`) or "unknown". As a truth value it is True only if
-    the networks are proved to be equal: ask for the verdict where "different" and "unknown" are not the same to you.
+    `verdict` is "equal" (proved), "different" (proved, by `point`) or "unknown". As a truth value, "unknown" raises
+    UnknownError.
     `by_output` says for every output what is known about the largest difference; `max_difference`, `upper` and `point`
     are those of all outputs together. `certificate` says what a proof of equality or of the exact maximum rests on;
-    there is none where a single point decides. `rounded`: the programs that were compared may differ from the networks
-    by the rounding of linear steps that were put together; "equal" is then not said without a tolerance.
+    there is none where a single point decides. All of this speaks of the networks' own numbers in real arithmetic.
+    `rounded`: some of these are irrational, or there are too many for rationals, so that others stood for them; bounds
+    then have room for that, and `largest` is a lower bound at `point`. `hint` names the constants that differ where
+    networks are the same in everything else.
 
     `heads` are what the models do behind their last piecewise-linear op. The verdict and the tolerance speak of the
     models' outputs, heads included; `compared` says what `by_output` has the differences of: outputs, or the scores
@@ -87,26 +96,37 @@ class Equivalence(InNotebooks):
     rounded: bool = False
     heads: tuple[Head | None, Head | None] = (None, None)
     compared: str = "outputs"
+    hint: str | None = None
 
-    def __bool__(self) -> bool:
-        return self.verdict == "equal"
+    def truth(self) -> bool | None:
+        return None if self.verdict == "unknown" else self.verdict == "equal"
+
+    def ask_instead(self) -> str:
+        return "look at its verdict, give it more time (max_seconds), or allow a tolerance"
 
     def __repr__(self) -> str:
         within = f" within {in_digits(self.tolerance)}" if self.tolerance else ""
         said = {
             "equal": f"EQUAL{within}, proved",
             "different": f"DIFFERENT{within}, proved",
-            "unknown": f"UNKNOWN whether they are equal{within} (which counts as False)",
+            "unknown": f"UNKNOWN whether they are equal{within}",
         }[self.verdict]
+        hint = f"; {self.hint}" if self.hint else ""
         stopped = f"; stopped by {self.stopped_by}" if self.stopped_by else ""
         of = "" if self.compared == "outputs" else f" of {self.compared}"
-        return f"Equivalence: {said}; largest difference{of} {self.worst}; {self.method}{stopped}; {self.seconds:.3g} s"
+        found = f"largest difference{of} {self.worst}; {self.method}{stopped}{hint}"
+        return f"Equivalence: {said}; {found}; {self.seconds:.3g} s"
 
     @property
     def worst(self) -> Difference:
         """The largest difference of all outputs."""
         largest = max(self.by_output, key=lambda one: (one.largest, one.point is not None))
         return replace(largest, upper=max(one.upper for one in self.by_output))
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """What the certificate says, if there is one."""
+        return None if self.certificate is None else evidence_from(self.certificate)
 
     @property
     def max_difference(self) -> Size:
@@ -162,11 +182,13 @@ class Equivalence(InNotebooks):
             "heads": [head_json(head) for head in self.heads],
             "method": self.method,
             "certificate": None if self.certificate is None else self.certificate.level,
+            "evidence": None if self.evidence is None else self.evidence.to_json(),
             "checks": []
             if self.certificate is None
             else [{"name": c.name, "passed": c.passed, "detail": c.detail} for c in self.certificate.checks],
             "stopped_by": self.stopped_by,
             "rounded": self.rounded,
+            "hint": self.hint,
             "seconds": self.seconds,
         }
 

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from polyfold.analyses.statistics.classes import Classes
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import Box
+from polyfold.atlas.evidence import evidence_of
 from polyfold.engine.certify import certify
 from polyfold.engine.unfold import unfold_program
 from polyfold.engine.watch import check_seconds
@@ -77,7 +78,8 @@ def class_rules(
         box = search.rule(one, inside[label == one])
         if box is not None:
             held = int(((inside >= box[0]) & (inside <= box[1])).all(axis=1).sum())
-            proved = certify(search.parts(*box)).level == "certified"
+            parts = search.parts(*box)
+            proved = evidence_of(parts.with_certificate(certify(parts))).proved
             found.append(ClassRule(one, *box, held, int((label == one).sum()), proved))
     return tuple(found)
 

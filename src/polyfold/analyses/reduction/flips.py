@@ -33,7 +33,7 @@ def turned_round(known: Sequence[Known], part: LinearPart) -> list[tuple[Change,
     forms = part.side_by_side(kept.rows)
     vectors = np.stack([np.outer(columns[:, k], forms[k]).ravel() for k in range(len(plan.kept))], axis=1)
     found = subset_with_sum(vectors, -part.rows.ravel(), _SECONDS)
-    if not found:
+    if found.status != "found":
         return []
     flipped = list(found.members)
     signs = np.ones(len(plan.kept))

@@ -18,6 +18,7 @@ from polyfold.errors import LimitError, how_many
 from polyfold.network.graph import Network
 from polyfold.network.head import Head, head_json, what_it_speaks_of
 from polyfold.network.html_table import InNotebooks
+from polyfold.network.truth import NoTruthValue
 from polyfold.program.back_to_network import to_network
 from polyfold.program.exact_program import ExactProgram
 from polyfold.program.program import Program
@@ -43,7 +44,7 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reduction(InNotebooks):
+class Reduction(NoTruthValue, InNotebooks):
     """The same function on a domain with fewer neurons.
 
     `before` is the network as it was, `program` the smaller one in rationals, equal to it on the domain; `network` is
@@ -67,6 +68,9 @@ class Reduction(InNotebooks):
             f"Reduction: {self.neurons_before:,} to {how_many(self.neurons_after, 'neuron')}; {self.guarantee}; "
             f"{self.seconds:.3g} s"
         )
+
+    def ask_instead(self) -> str:
+        return "found.neurons_after < found.neurons_before says whether anything went, found.proved what is known of it"
 
     @cached_property
     def network(self) -> Network:

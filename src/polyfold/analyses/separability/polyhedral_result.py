@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.network.html_table import InNotebooks
+from polyfold.network.truth import YesOrNo
 
 Array = npt.NDArray[np.float64]
 Status = Literal["separable", "not separable", "undecided"]
@@ -45,7 +46,7 @@ class FacetObstacle:
 
 
 @dataclass(frozen=True, eq=False)
-class PolyhedralSeparability(InNotebooks):
+class PolyhedralSeparability(YesOrNo, InNotebooks):
     """Whether a polyhedral cone (or a simplex) holds one class and leaves the other out.
 
     status: "separable" has `weights` (m, d) and `bias` (m,): weights @ x + bias is negative in all entries for points
@@ -53,6 +54,8 @@ class PolyhedralSeparability(InNotebooks):
         by the obstacles, of both classes: the points of the other class cannot be shared out among so few half-spaces
         without an obstacle in one of them. "undecided" says in `reason` why.
     programs: how many pairs of sets were tried.
+
+    As a truth value, "undecided" raises UnknownError.
     """
 
     kind: Kind
@@ -64,6 +67,12 @@ class PolyhedralSeparability(InNotebooks):
     facet_obstacles: tuple[FacetObstacle, ...]
     programs: int
     reason: str
+
+    def truth(self) -> bool | None:
+        return None if self.status == "undecided" else self.status == "separable"
+
+    def ask_instead(self) -> str:
+        return "look at its status and reason, or give it more time (max_seconds)"
 
     @cached_property
     def generators(self) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.network.html_table import InNotebooks
+from polyfold.network.truth import YesOrNo
 
 Array = npt.NDArray[np.float64]
 Status = Literal["separable", "not separable", "undecided"]
@@ -89,7 +90,7 @@ class DeadEnd:
 
 
 @dataclass(frozen=True, eq=False)
-class SequentialSeparability(InNotebooks):
+class SequentialSeparability(YesOrNo, InNotebooks):
     """Whether classes can be cut off one after the other by hyperplanes.
 
     status: "separable" has `steps` in the order in which they are done; "not separable" has `dead_ends`, which prove
@@ -98,6 +99,8 @@ class SequentialSeparability(InNotebooks):
     programs: how many pairs of sets were tried.
     same_point: two rows of X that are the same point with different labels, if there are any. They alone prove that no
         order works: whichever class comes first cannot be cut off from the other.
+
+    As a truth value, "undecided" raises UnknownError.
     """
 
     status: Status
@@ -108,6 +111,12 @@ class SequentialSeparability(InNotebooks):
     programs: int
     reason: str
     same_point: tuple[int, int] | None = None
+
+    def truth(self) -> bool | None:
+        return None if self.status == "undecided" else self.status == "separable"
+
+    def ask_instead(self) -> str:
+        return "look at its status and reason, or give it more time (max_seconds)"
 
     @property
     def order(self) -> tuple[Hashable, ...]:

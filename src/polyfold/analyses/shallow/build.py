@@ -14,6 +14,7 @@ from polyfold.analyses.shallow.hyperplanes import distinct_hyperplanes
 from polyfold.analyses.shallow.network import Shallow
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import DomainLike
+from polyfold.atlas.evidence import evidence_of
 from polyfold.engine.unfold import unfold
 from polyfold.errors import PolyfoldError
 from polyfold.exact.rational import as_float
@@ -48,10 +49,7 @@ def shallow(network_or_atlas: Any, domain: DomainLike = None) -> Shallow:
     else:
         atlas = unfold(network_or_atlas, domain)
     if not atlas.complete:
-        raise PolyfoldError(
-            f"the atlas is incomplete (stopped by {atlas.certificate.stopped_by}), so that some pieces are missing: "
-            "pf.resume completes it"
-        )
+        raise PolyfoldError(f"without all cells some pieces are missing, and {atlas.certificate.how_to_complete}")
     found = distinct_hyperplanes(atlas)
     of_domain = np.zeros(len(found.c), dtype=bool)
     of_domain[found.of_facet[atlas.neighbour < 0]] = True
@@ -72,6 +70,7 @@ def shallow(network_or_atlas: Any, domain: DomainLike = None) -> Shallow:
         frozen=np.zeros(len(atlas), dtype=bool),
         sides=np.column_stack([found.of_facet[inner], atlas.facet_owner[inner], atlas.neighbour[inner]]),
         exact=PiecesOfAnAtlas.of(atlas, found.exact),
+        evidence=evidence_of(atlas),
         head=atlas.program.head,
     )
 

@@ -180,7 +180,7 @@ def _with_maps(shallow: Shallow, maps: dict[int, Map]) -> Shallow:
     for piece, numbers in maps.items():
         lines = np.array([as_float(x) for x in numbers]).reshape(shallow.outputs, shallow.inputs + 1)
         alpha[piece], beta[piece] = lines[:, :-1], lines[:, -1]
-    return replace(shallow, alpha=alpha, beta=beta, exact=EditedPieces(shallow.exact, maps))
+    return replace(shallow, alpha=alpha, beta=beta, exact=EditedPieces(shallow.exact, maps), evidence=None)
 
 
 def _jumps(shallow: Shallow) -> Iterator[Jump]:

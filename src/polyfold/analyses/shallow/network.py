@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.shallow.exactly import ExactPieces, ExactValue, value_at
 from polyfold.atlas.domain import Domain
+from polyfold.atlas.evidence import Evidence
 from polyfold.atlas.location import contains, parameter_rows
 from polyfold.errors import DomainError, PolyfoldError, how_many
 from polyfold.exact.rational import rational
@@ -70,6 +71,7 @@ class Shallow(InNotebooks):
     frozen       (p,) bool            whether fine-tuning leaves a piece's map alone
     sides        (facets, 3)          facets between pieces: the hyperplane, the piece on its side H x <= c, the other;
                                       None if that is not known, because pieces were given with a tolerance
+    evidence                          what is known of the atlas that the pieces come from; None if given or edited
     head                              what the model does behind this function, whose outputs are then scores
 
     Pieces, maps and calls speak of the scores. Exported networks have the head.
@@ -87,6 +89,7 @@ class Shallow(InNotebooks):
     frozen: Flags
     sides: Ids | None
     exact: ExactPieces = field(repr=False)
+    evidence: Evidence | None = None
     head: Head | None = None
 
     def __post_init__(self) -> None:
@@ -107,6 +110,7 @@ class Shallow(InNotebooks):
         return (
             f"Shallow: {how_many(len(self), 'piece')} between {how_many(len(self.c), 'hyperplane')}, "
             f"{self.inputs} -> {self.outputs}{behind(self.head)}; widths {self.widths}"
+            + ("" if self.evidence is None else f"; {self.evidence}")
         )
 
     @property
@@ -235,7 +239,7 @@ class Shallow(InNotebooks):
         """H x - c (k, rows). Where rounding may have changed a sign, it is computed again, exactly."""
         beyond: Array = self.H @ X.T - self.c[:, None]
         size = np.abs(self.H) @ np.abs(X.T) + np.abs(self.c)[:, None]
-        for hyperplane, row in np.argwhere(np.abs(beyond) <= (WELL_KNOWN + self.margin) * size + TINY).tolist():
+        for hyperplane, row in np.argwhere(~(np.abs(beyond) > (WELL_KNOWN + self.margin) * size + TINY)).tolist():
             *h, c = self.exact.hyperplane(hyperplane)
             exact = sum((a * rational(x) for a, x in zip(h, X[row].tolist(), strict=True)), -c)
             # What is left of it needs a sign, and no digits.

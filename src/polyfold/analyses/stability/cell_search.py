@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.stability.claims import Claim, Ledger
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import Domain
+from polyfold.engine.certify import certify
 from polyfold.engine.method import as_method_takes_it
 from polyfold.engine.unfold import unfold_program
 from polyfold.errors import LimitError, how_many
@@ -32,16 +35,20 @@ def list_cells(
 
     The program's coefficients must be floats.
     """
+    began = time.perf_counter()
     try:
         lowered = as_method_takes_it(program.to_program(), domain)
         atlas = unfold_program(lowered, domain, max_cells=max_cells, max_seconds=max_seconds)
     except LimitError:
         return "too large"
     ledger.meet(atlas.witnesses[_some_of_both_sides(atlas)])
-    if not atlas.certificate.complete or atlas.certificate.level == "counted":
+    if not atlas.complete or atlas.certificate.level == "counted":
         return atlas.certificate.stopped_by
+    left = max_seconds - (time.perf_counter() - began)
+    if left <= 0 or certify(atlas, max_seconds=left).level != "certified":
+        return "max_seconds"
     signs = atlas.signs()
-    proof = f"none of all {how_many(len(atlas), 'cell')} of the atlas ({atlas.certificate.level}) says otherwise"
+    proof = f"none of all {how_many(len(atlas), 'cell')} of the atlas (certified) says otherwise"
     for stage, (first, last) in enumerate(zip(lowered.first_gate[:-1], lowered.first_gate[1:], strict=True)):
         on = signs[:, first:last]
         # A gate is on in a cell if it is positive there.

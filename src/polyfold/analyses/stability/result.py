@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from polyfold.errors import how_many
 from polyfold.network.html_table import InNotebooks
+from polyfold.network.truth import NoTruthValue
 from polyfold.program.origins import GateOrigin
 
 Behaviour = Literal["on", "off", "switches", "undecided"]
@@ -15,7 +16,7 @@ BEHAVIOURS: tuple[Behaviour, ...] = ("on", "off", "switches", "undecided")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Stability(InNotebooks):
+class Stability(NoTruthValue, InNotebooks):
     """How every gate behaves on a domain.
 
     `behaviour` has a word for each gate, in the program's order: "on" (its pre-activation is nowhere negative, so it
@@ -34,6 +35,9 @@ class Stability(InNotebooks):
         counts = self.counts
         said = ", ".join(f"{counts[word]:,} {_SAID[word]}" for word in BEHAVIOURS if counts[word])
         return f"Stability of {how_many(len(self.behaviour), 'gate')}: {said or 'none'}; {self.seconds:.3g} s"
+
+    def ask_instead(self) -> str:
+        return "found.counts says how many gates are on, off, switch or are undecided"
 
     @property
     def counts(self) -> dict[Behaviour, int]:

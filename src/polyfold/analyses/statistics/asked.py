@@ -28,8 +28,8 @@ def cells_asked_for(atlas: Atlas, cells: Any, question: str) -> Ids:
     """The cells that are meant. All of them are all of the domain, so none may be missing."""
     if cells is None and not atlas.complete:
         raise PolyfoldError(
-            f"{question} over the whole domain needs all cells, and the atlas is incomplete (stopped by "
-            f"{atlas.certificate.stopped_by}): pf.resume completes it, or choose cells"
+            f"{question} over the whole domain needs all cells, and {atlas.certificate.how_to_complete}, or choose "
+            "cells"
         )
     ids = atlas.ids(cells)
     if not len(ids):
@@ -57,6 +57,15 @@ def finite(found: Array, question: str) -> Array:
             "its weights"
         )
     return found
+
+
+def no_underflow(lost: bool, question: str) -> None:
+    """Refuse to weigh cells whose volumes floats cannot hold."""
+    if lost:
+        raise PolyfoldError(
+            f"{question} underflows: volumes of cells are smaller than floats can be: rescale the inputs, or choose a "
+            "larger domain"
+        )
 
 
 def _short(given: Any) -> str:

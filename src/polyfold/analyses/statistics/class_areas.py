@@ -11,6 +11,7 @@ import numpy.typing as npt
 from polyfold.analyses.statistics.asked import bounded_cells
 from polyfold.analyses.statistics.classes import Classes, as_classes
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import Evidence
 from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[np.float64]
@@ -22,10 +23,12 @@ class ClassAreas(InNotebooks):
 
     `tied[k]` is how much of `areas[k]` class k has only because it has the lowest number: another class has the very
     same value there (or, with one output, the output equals the threshold).
+    Areas are sums in floats: `evidence` says what is known of the cells, not of the roundings.
     """
 
     areas: Array
     tied: Array
+    evidence: Evidence
 
     @property
     def total(self) -> float:
@@ -37,7 +40,7 @@ class ClassAreas(InNotebooks):
         return self.areas / self.total
 
     def __repr__(self) -> str:
-        return f"ClassAreas: {', '.join(f'{area:g}' for area in self.areas.tolist())}"
+        return f"ClassAreas: {', '.join(f'{area:g}' for area in self.areas.tolist())}; {self.evidence}"
 
 
 def class_areas(atlas: Atlas | Classes, cells: Any = None) -> ClassAreas:
@@ -57,4 +60,4 @@ def class_areas(atlas: Atlas | Classes, cells: Any = None) -> ClassAreas:
     areas, tied = np.zeros(len(found)), np.zeros(len(found))
     np.add.at(areas, label, volumes)
     np.add.at(tied, label, volumes * found.tied[parts])
-    return ClassAreas(areas, tied)
+    return ClassAreas(areas, tied, found.evidence)

@@ -18,6 +18,7 @@ from polyfold.analyses.bounded_maps import bounded_maps
 from polyfold.analyses.exact_maps import ExactMaps
 from polyfold.analyses.statistics.asked import an_atlas, cells_asked_for
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import Evidence, evidence_of, weaker
 from polyfold.atlas.maps import in_chunks
 from polyfold.atlas.patterns import pack
 from polyfold.engine.unfold import unfold_program
@@ -52,7 +53,12 @@ class Classes(InNotebooks):
 
     def __repr__(self) -> str:
         won = len(np.unique(self.label))
-        return f"Classes: {won} of {len(self)} win, on {how_many(len(self.label), 'part')} of cells"
+        return f"Classes: {won} of {len(self)} win, on {how_many(len(self.label), 'part')} of cells; {self.evidence}"
+
+    @property
+    def evidence(self) -> Evidence:
+        """What is known of the atlas that was asked, and of that of the parts of its cells."""
+        return weaker(evidence_of(self.original), evidence_of(self.atlas))
 
     @cached_property
     def tied(self) -> Flags:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from polyfold.analyses.facet_generators import facet_generators
 from polyfold.analyses.statistics.classes import Classes, as_classes
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import Evidence
 from polyfold.atlas.generators import VERTEX, Generators
 from polyfold.atlas.halfspaces import wall_rows
 from polyfold.atlas.numbers import one_of
@@ -52,7 +53,13 @@ class DecisionBoundary(InNotebooks):
 
     def __repr__(self) -> str:
         pairs = len(np.unique(self.pair, axis=0))
-        return f"DecisionBoundary: {how_many(len(self), 'piece')} between {how_many(pairs, 'pair')} of classes"
+        pieces = how_many(len(self), "piece")
+        return f"DecisionBoundary: {pieces} between {how_many(pairs, 'pair')} of classes; {self.evidence}"
+
+    @property
+    def evidence(self) -> Evidence:
+        """What is known of the cells, and of their parts."""
+        return self.classes.evidence
 
     def vertices(self, piece: int) -> Array:
         """The vertices of one piece."""

@@ -2,16 +2,18 @@
 
 An affine function on a polytope is largest at a vertex, or grows for ever along a ray. Bounds proved in floats say
 which cells can hold the largest value; of these, linear programs in rationals find theirs, the most promising first,
-until no other cell can have more. So the value is a rational number, and that nothing exceeds it is proved.
+until no other cell can have more. So the value is a rational number, and that nothing on these cells exceeds it is
+proved; that these are the cells is for the atlas's certificate to say.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -26,13 +28,14 @@ from polyfold.analyses.regions import regions
 from polyfold.analyses.scores import Of, asked_of
 from polyfold.analyses.statistics.asked import an_atlas, cells_asked_for
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import Evidence, evidence_of
 from polyfold.atlas.generators import VERTEX, Generators
 from polyfold.atlas.maps import in_chunks
 from polyfold.atlas.problem import beyond_core
 from polyfold.engine.watch import check_seconds
 from polyfold.errors import PolyfoldError, ShapeError, how_many
-from polyfold.exact.linear_program import dot
-from polyfold.exact.rational import rational
+from polyfold.exact.linear_program import Optimum, dot
+from polyfold.exact.rational import fraction, rational
 from polyfold.exact.rounding import TINY, relative
 from polyfold.network.arrays import real_array
 from polyfold.network.html_table import InNotebooks
@@ -55,6 +58,14 @@ class Extremum(InNotebooks):
     planes through networks that are too large for exact programs, `exact_value` and `exact_point` are None, `bound` is
     infinite, and `value` is the best of all vertices in floats. `of` says whether the value is one of the model's
     outputs or of the scores before its head.
+
+    `multipliers` prove that nothing on `cell` exceeds the value: the inequalities a . u <= b of these walls (exactly as
+    `pf.map_of(network, pattern).exact_row(wall)` gives them), multiplied and added, have the function's slopes on the
+    left, and on the right the value without the function's constant. For a minimum the function is minus the one asked
+    about. `pf.maximum(atlas, cells=[k])` has those of any other cell.
+
+    All of this is true of the cells that the atlas lists. `evidence` says what is known of these, and only if they are
+    certified is the answer `proved`.
     """
 
     value: float
@@ -64,17 +75,26 @@ class Extremum(InNotebooks):
     exact_value: Fraction | None = None
     exact_point: tuple[Fraction, ...] | None = None
     ray: Array | None = None
+    multipliers: Mapping[int, Fraction] = field(default_factory=dict)
+    evidence: Evidence | None = None
     of: str = "the model's outputs"
 
     @property
-    def proved(self) -> bool:
-        """Whether nothing exceeds (or undercuts) the value."""
+    def settled(self) -> bool:
+        """Whether nothing exceeds (or undercuts) the value on the cells that the atlas lists. Decided exactly."""
         return self.ray is not None or self.bound == self.exact_value
 
+    @property
+    def proved(self) -> bool:
+        """Whether nothing exceeds (or undercuts) the value: settled, on cells that were certified."""
+        return self.settled and self.evidence is not None and self.evidence.proved
+
     def __repr__(self) -> str:
-        how = "no end" if self.ray is not None else "proved" if self.proved else f"not proved, bound {self.bound}"
+        known = "unknown" if self.evidence is None else self.evidence.word
+        how = known if self.settled else f"not proved, bound {self.bound}, cells {known}"
+        end = "no end, " if self.ray is not None else ""
         of = "" if self.of == "the model's outputs" else f", of {self.of}"
-        return f"Extremum: {self.value:g} in cell {self.cell} ({how}){of}"
+        return f"Extremum: {self.value:g} in cell {self.cell} ({end}{how}){of}"
 
 
 def maximum(
@@ -92,7 +112,10 @@ def maximum(
 
     >>> import polyfold as pf
     >>> hat = [([[1.0], [1.0], [1.0]], [0.0, -1.0, -2.0]), ([[1.0, -2.0, 1.0]], [0.0])]
-    >>> top = pf.maximum(pf.unfold(hat))
+    >>> atlas = pf.unfold(hat)
+    >>> pf.maximum(atlas)
+    Extremum: 1 in cell 1 (checked)
+    >>> top = pf.maximum(atlas.with_certificate(pf.certify(atlas)))
     >>> top.value, top.point.tolist(), top.proved
     (1.0, [1.0], True)
     """
@@ -125,7 +148,7 @@ def _extremum(
         top = _by_vertices(atlas, ids, weights)
     else:
         top = _Search(atlas, ids, weights, max_seconds).run()
-    return replace(top if side > 0 else _negated(top), of=words)
+    return replace(top if side > 0 else _negated(top), of=words, evidence=evidence_of(atlas))
 
 
 def _coefficients(atlas: Atlas, output: Any) -> Array:
@@ -153,7 +176,16 @@ def _coefficients(atlas: Atlas, output: Any) -> Array:
 
 def _negated(top: Extremum) -> Extremum:
     exact = None if top.exact_value is None else -top.exact_value
-    return Extremum(0.0 - top.value, top.point, top.cell, -top.bound, exact, top.exact_point, top.ray)
+    return replace(top, value=0.0 - top.value, bound=-top.bound, exact_value=exact)
+
+
+class _Best(NamedTuple):
+    """The largest value so far, where it is, and the program that found it, unless the function is constant there."""
+
+    value: fmpq
+    cell: int
+    point: tuple[fmpq, ...]
+    program: Optimum | None = None
 
 
 class _Search:
@@ -174,35 +206,36 @@ class _Search:
         flat = self._maybe_flat()
         if np.count_nonzero(flat) > _FEW_FLAT_CELLS:
             self._label = regions(self._atlas).label
-        best: tuple[fmpq, int, tuple[fmpq, ...]] | None = None
+        best: _Best | None = None
         order = np.argsort(-(bounds if self._box is not None else self._promise()), kind="stable")
         for item in order.tolist():
             if best is not None:
-                if not _exceeds(bounds[item], best[0]):
+                if not _exceeds(bounds[item], best.value):
                     bounds[item] = -inf
                     continue
                 if time.perf_counter() > self._until:
                     break
                 if not flat[item]:
                     bounds[item] = min(bounds[item], self._closer(item))
-                    if not _exceeds(bounds[item], best[0]):
+                    if not _exceeds(bounds[item], best.value):
                         bounds[item] = -inf
                         continue
             cell = int(self._ids[item])
             *slopes, constant = self._level_or_form(cell, bool(flat[item]))
             if not any(slopes):
-                value, point = constant, self._atlas.rational_witness(cell)
+                here = _Best(constant, cell, self._atlas.rational_witness(cell))
             else:
                 found = self._programs.largest(cell, slopes)
                 assert found.point is not None
                 if found.ray is not None:
                     return _without_end(cell, found.point, found.ray)
-                value, point = dot(slopes, found.point) + constant, found.point
+                here = _Best(dot(slopes, found.point) + constant, cell, found.point, found)
             bounds[item] = -inf
-            if best is None or value > best[0]:
-                best = value, cell, point
+            if best is None or here.value > best.value:
+                best = here
         assert best is not None
-        return _found(best, float(bounds.max(initial=-inf)))
+        multipliers = {} if best.program is None else self._programs.proof(best.cell, best.program)
+        return replace(_found(best, float(bounds.max(initial=-inf))), multipliers=multipliers)
 
     def _functions(self) -> tuple[Array, Array]:
         """The function on every cell (n, d + 1) in floats: slopes, and the constant behind them; with error bounds."""
@@ -247,7 +280,8 @@ class _Search:
             slopes, constants = self._values[part, :-1], self._values[part, -1]
             grows, values = _at_generators(generators, slopes, constants)
             best = np.full(len(generators), -inf)
-            np.maximum.at(best, generators.owner, np.where(grows, inf, values))
+            # What floats cannot tell is looked at first, too.
+            np.maximum.at(best, generators.owner, np.where(grows | np.isnan(values), inf, values))
             promise[part] = best
         return promise
 
@@ -271,6 +305,7 @@ class _Search:
         return form
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _at_generators(generators: Generators, slopes: Array, constants: Array) -> tuple[npt.NDArray[np.bool_], Array]:
     """Along which rays functions grow, and their values at vertices (-inf at the others)."""
     rates = np.einsum("gd,gd->g", slopes[generators.owner], generators.points)
@@ -292,23 +327,18 @@ def _exceeds(bound: float, value: fmpq) -> bool:
     return bound == inf or (bound > -inf and rational(float(bound)) > value)
 
 
-def _found(best: tuple[fmpq, int, tuple[fmpq, ...]], left: float) -> Extremum:
-    value, cell, point = best
-    exact = _fraction(value)
+def _found(best: _Best, left: float) -> Extremum:
+    exact = fraction(best.value)
     bound: Fraction | float = exact if left == -inf else (inf if left == inf else max(exact, Fraction(left)))
-    where = tuple(_fraction(x) for x in point)
-    return Extremum(_float(exact), np.array([_float(x) for x in where]), cell, bound, exact, where)
+    where = tuple(fraction(x) for x in best.point)
+    return Extremum(_float(exact), np.array([_float(x) for x in where]), best.cell, bound, exact, where)
 
 
 def _without_end(cell: int, point: tuple[fmpq, ...], ray: tuple[fmpq, ...]) -> Extremum:
-    where = tuple(_fraction(x) for x in point)
-    longest = max(abs(_fraction(x)) for x in ray)
-    direction = np.array([_float(_fraction(x) / longest) for x in ray])
+    where = tuple(fraction(x) for x in point)
+    longest = max(abs(fraction(x)) for x in ray)
+    direction = np.array([_float(fraction(x) / longest) for x in ray])
     return Extremum(inf, np.array([_float(x) for x in where]), cell, inf, None, where, direction)
-
-
-def _fraction(x: fmpq) -> Fraction:
-    return Fraction(int(x.p), int(x.q))
 
 
 def _float(x: Fraction) -> float:

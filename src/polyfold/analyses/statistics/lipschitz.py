@@ -19,6 +19,7 @@ from polyfold.analyses.regions import Regions
 from polyfold.analyses.scores import Of, asked_of
 from polyfold.analyses.statistics.asked import an_atlas, cells_asked_for, finite
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import Evidence, evidence_of
 from polyfold.atlas.maps import in_chunks
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.exact.rounding import relative
@@ -35,7 +36,8 @@ class Lipschitz(InNotebooks):
 
     `value` is right up to `error`, a bound on all roundings. `of_cells[i]` is the constant on cell `ids[i]` alone.
     `cells` are those where `value` is attained, as far as roundings can tell. `of` says whether f are the model's
-    outputs or the scores before its head.
+    outputs or the scores before its head. `evidence` says what is
+    known of the atlas: the constant is proved, up to `error`, if that is.
     """
 
     value: float
@@ -44,6 +46,7 @@ class Lipschitz(InNotebooks):
     cells: Ids
     ids: Ids
     of_cells: Array
+    evidence: Evidence
     of: str = "the model's outputs"
 
     def of_regions(self, regions: Regions) -> Array:
@@ -57,7 +60,8 @@ class Lipschitz(InNotebooks):
 
     def __repr__(self) -> str:
         of = "" if self.of == "the model's outputs" else f", of {self.of}"
-        return f"Lipschitz: {self.value:g} for p = {self.p:g}, attained in {how_many(len(self.cells), 'cell')}{of}"
+        attained = how_many(len(self.cells), "cell")
+        return f"Lipschitz: {self.value:g} for p = {self.p:g}, attained in {attained}{of}; {self.evidence}"
 
 
 def lipschitz(atlas: Atlas, p: float = 2, cells: Any = None, *, of: Of = "scores") -> Lipschitz:
@@ -95,7 +99,7 @@ def lipschitz(atlas: Atlas, p: float = 2, cells: Any = None, *, of: Of = "scores
     # The largest true norm lies between the largest of all lower bounds and the largest of all upper ones.
     error = max(float((norms + errors).max()) - value, value - float((norms - errors).max()))
     attained = ids[norms + errors >= (norms - errors).max()]
-    return Lipschitz(value, order, error, attained, ids, norms, words)
+    return Lipschitz(value, order, error, attained, ids, norms, evidence_of(atlas), words)
 
 
 def _order(p: float, outputs: int) -> float:

@@ -15,10 +15,12 @@ import numpy.typing as npt
 
 from polyfold.analyses.regions import regions
 from polyfold.analyses.scores import Of, asked_of
-from polyfold.analyses.statistics.asked import an_atlas, bounded_cells, cells_asked_for, finite
+from polyfold.analyses.statistics.asked import an_atlas, bounded_cells, cells_asked_for, finite, no_underflow
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.beyond_floats import leaves_range, outputs_at
 from polyfold.atlas.maps import in_chunks
 from polyfold.errors import PolyfoldError
+from polyfold.exact.rounding import LEAST_NORMAL
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -38,7 +40,8 @@ def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "sc
         (softmax, sigmoid, argmax), because behind it nothing is piecewise linear.
 
     The domain, or the cells chosen, must be bounded. On a slice the integral is over its parameters u, not over the
-    piece of surface that they stand for.
+    piece of surface that they stand for. What is returned is a sum in floats over the cells that the atlas lists: it is
+    as sure as `atlas.certificate` says of these, up to rounding.
 
     >>> import polyfold as pf
     >>> absolute = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]
@@ -47,13 +50,20 @@ def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "sc
     """
     asked = _asked(atlas, cells, by, of, "the integral")
     volumes, centroids = atlas.measures(asked.ids)
-    found = finite(asked.add_up(volumes[:, None] * _means(atlas, asked.ids, centroids)), "the integral")
+    means = _means(atlas, asked.ids, centroids)
+    lost = (volumes < LEAST_NORMAL)[:, None] & (np.abs(means) > 1)
+    no_underflow(bool(lost.any()), "the integral")
+    # A mean that underflows is something again when it is multiplied by a large volume.
+    far = leaves_range(atlas.program, atlas.domain)
+    integrals = _means(atlas, asked.ids, centroids, volumes) if far else volumes[:, None] * means
+    found = finite(asked.add_up(integrals), "the integral")
     return found if by != "domain" else found[0]
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def mean(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
-    """The mean of every output over the domain, all of whose points count the same. Options as for `pf.integral`.
+    """The mean of every output over the domain, all of whose points count the same. Options, and what it rests
+    on, as for `pf.integral`.
 
     >>> import polyfold as pf
     >>> hat = [([[1.0], [1.0], [1.0]], [0.0, -1.0, -2.0]), ([[1.0, -2.0, 1.0]], [0.0])]
@@ -62,12 +72,15 @@ def mean(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores
     """
     asked = _asked(atlas, cells, by, of, "the mean")
     volumes, centroids = atlas.measures(asked.ids)
-    found = finite(asked.add_up(_weights(asked, volumes)[:, None] * _means(atlas, asked.ids, centroids)), "the mean")
+    found = finite(
+        asked.add_up(_weights(asked, volumes, "the mean")[:, None] * _means(atlas, asked.ids, centroids)), "the mean"
+    )
     return found if by != "domain" else found[0]
 
 
 def variance(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
-    """The variance of every output over the domain, all of whose points count the same. Options as for `pf.integral`.
+    """The variance of every output over the domain, all of whose points count the same. Options, and what it rests
+    on, as for `pf.integral`.
 
     It is the variance of a population: no correction for a sample's size, because nothing is sampled.
 
@@ -82,7 +95,8 @@ def variance(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "sc
 
 
 def covariance(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
-    """The covariance matrix (outputs, outputs) of the outputs over the domain. Options as for `pf.integral`.
+    """The covariance matrix (outputs, outputs) of the outputs over the domain. Options, and what it rests on, as for
+    `pf.integral`.
 
     >>> import polyfold as pf
     >>> both = [([[1.0], [-1.0]], [0.0, 0.0])]
@@ -117,7 +131,7 @@ def _second_moments(atlas: Atlas, cells: Any, by: By, of: Of, question: str, pro
     """A S A^T of every group, all of it or its diagonal, as `product` says."""
     asked = _asked(atlas, cells, by, of, question)
     volumes, centroids, covariances = atlas.moments(asked.ids)
-    weights = _weights(asked, volumes)
+    weights = _weights(asked, volumes, question)
     means = _means(atlas, asked.ids, centroids)
     away = means - asked.add_up(weights[:, None] * means)[asked.group]
     outputs = atlas.outputs
@@ -150,18 +164,19 @@ def _asked(atlas: Atlas, cells: Any, by: By, of: Of, question: str) -> _Cells:
     return _Cells(ids, np.zeros(len(ids), dtype=np.int64), 1)
 
 
-def _weights(asked: _Cells, volumes: Array) -> Array:
+def _weights(asked: _Cells, volumes: Array, question: str) -> Array:
     """Which part of its group each cell is."""
     total = asked.add_up(volumes)
-    # Cells too thin for floats to have a volume: any point of theirs is as good as their mean.
-    thin = total[asked.group] == 0
-    share = volumes / np.where(thin, 1.0, total[asked.group])
-    count = np.bincount(asked.group, minlength=asked.groups)
-    return np.where(thin, 1.0 / count[asked.group], share)
+    alone = np.bincount(asked.group, minlength=asked.groups) == 1
+    no_underflow(bool((~alone & (total < LEAST_NORMAL)).any()), question)
+    return np.where(alone[asked.group], 1.0, volumes / np.where(alone, 1.0, total)[asked.group])
 
 
-def _means(atlas: Atlas, ids: Ids, centroids: Array) -> Array:
-    """The mean of every output on each cell."""
+def _means(atlas: Atlas, ids: Ids, centroids: Array, times: Array | None = None) -> Array:
+    """The mean of every output on each cell; times something, where floats leave their range."""
+    if leaves_range(atlas.program, atlas.domain):
+        factors = np.ones(len(ids)) if times is None else times
+        return outputs_at(atlas.program, atlas.domain, atlas.signs(ids), centroids, factors)
     means = np.empty((len(ids), atlas.outputs))
 
     def fill(part: slice) -> None:

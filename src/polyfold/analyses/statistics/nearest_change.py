@@ -19,6 +19,7 @@ from polyfold.analyses.statistics.asked import finite
 from polyfold.analyses.statistics.classes import Classes, as_classes
 from polyfold.analyses.statistics.nearest_point import DUAL, Nearest, nearest_point, roughly_nearest_point
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import Evidence
 from polyfold.atlas.location import parameter_rows
 from polyfold.errors import DomainError, PolyfoldError, how_many
 from polyfold.network.html_table import InNotebooks
@@ -40,7 +41,7 @@ class NearestChange(InNotebooks):
     about, and class `other[i]`, in cell `cell[i]`: points of the other class come as near to it as one likes. Where the
     whole domain is of one class, `distance` is infinite, `point` NaN, `other` and `cell` are -1. `gap` is how much
     nearer the nearest point can be at most, by the multipliers of linear inequalities: it is the size of roundings, and
-    not more than `distance`.
+    not more than `distance`. `evidence` says what is known of the cells and of their parts by class.
     """
 
     distance: Array
@@ -50,13 +51,14 @@ class NearestChange(InNotebooks):
     cell: Ids
     gap: Array
     norm: Norm
+    evidence: Evidence
 
     def __len__(self) -> int:
         return len(self.distance)
 
     def __repr__(self) -> str:
         nearest = f", the nearest {self.distance.min():g} away" if len(self) else ""
-        return f"NearestChange: {how_many(len(self), 'point')}{nearest} ({self.norm})"
+        return f"NearestChange: {how_many(len(self), 'point')}{nearest} ({self.norm}); {self.evidence}"
 
 
 def nearest_change(atlas: Atlas | Classes, X: Any, norm: Norm = "l2") -> NearestChange:
@@ -85,7 +87,14 @@ def nearest_change(atlas: Atlas | Classes, X: Any, norm: Norm = "l2") -> Nearest
     label = found.label[home]
     n = len(points)
     result = NearestChange(
-        np.full(n, inf), np.full(points.shape, np.nan), label, np.full(n, -1), np.full(n, -1), np.zeros(n), norm
+        np.full(n, inf),
+        np.full(points.shape, np.nan),
+        label,
+        np.full(n, -1),
+        np.full(n, -1),
+        np.zeros(n),
+        norm,
+        found.evidence,
     )
     for own in np.unique(label).tolist():
         rivals = _Rivals(found, own, _ORDERS[norm])

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from polyfold import core
 from polyfold.analyses.statistics.asked import an_atlas
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import Evidence, evidence_of, weaker
 from polyfold.atlas.numbers import one_of
 from polyfold.atlas.patterns import PatternIndex, pack, unpack
 from polyfold.atlas.problem import beyond_core, core_problem
@@ -80,7 +81,13 @@ class FaceComplex(InNotebooks):
         return sum(self.f_vector)
 
     def __repr__(self) -> str:
-        return f"FaceComplex: {how_many(len(self), 'face')}, by dimension {', '.join(f'{n:,}' for n in self.f_vector)}"
+        by_dimension = ", ".join(f"{n:,}" for n in self.f_vector)
+        return f"FaceComplex: {how_many(len(self), 'face')}, by dimension {by_dimension}; {self.evidence}"
+
+    @property
+    def evidence(self) -> Evidence:
+        """What is known of the atlas that was asked, and of that of the parts of its cells."""
+        return weaker(evidence_of(self.original), evidence_of(self.atlas))
 
     @property
     def dim(self) -> int:
@@ -299,7 +306,7 @@ def listed(atlas: Atlas, max_faces: int = _MOST_FACES, original: Atlas | None = 
     interrupts: list[bool] = []
     with interrupts_noted(lambda: interrupts.append(True)):
         try:
-            problem = core_problem(atlas.program, atlas.domain)
+            problem = core_problem(atlas.program, atlas.domain, rounded=False)
             found = core.list_faces(problem, atlas.certificate.threads, lambda cells: not interrupts)
         except core.TooLarge as error:
             raise LimitError(str(error)) from None
@@ -356,12 +363,15 @@ def _boundary(found: dict[str, Any], k: int, order: Ids) -> Sparse:
 
 
 def _divided(found: dict[str, Any], rows: Flags) -> tuple[Array, Array]:
-    """Points from homogeneous coordinates, and how far their coordinates can be off before they are rounded."""
+    """Points from homogeneous coordinates, and how far their coordinates can be off before they are rounded.
+
+    A point beyond float64 is infinite, and nothing is known of its smaller coordinates.
+    """
     homogeneous, error = found["coordinates"][rows], found["error"][rows]
     last = homogeneous[:, -1]
-    points = homogeneous[:, :-1] / last[:, None]
     # (x + e) / (t + f) with |e| and |f| up to the error.
     room = last - error
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        points = np.where(homogeneous[:, :-1] == 0, 0.0, homogeneous[:, :-1] / last[:, None])
         errors = np.where(room > 0, (1 + np.abs(points).max(axis=1, initial=0.0)) * error / room, np.inf)
     return points, errors

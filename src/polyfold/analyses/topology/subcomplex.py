@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.topology.face_complex import FaceComplex
+from polyfold.atlas.evidence import Evidence
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.network.html_table import InNotebooks
 
@@ -43,7 +44,13 @@ class Subcomplex(InNotebooks):
         return sum(self.f_vector)
 
     def __repr__(self) -> str:
-        return f"Subcomplex: {how_many(len(self), 'face')}, by dimension {', '.join(f'{n:,}' for n in self.f_vector)}"
+        by_dimension = ", ".join(f"{n:,}" for n in self.f_vector)
+        return f"Subcomplex: {how_many(len(self), 'face')}, by dimension {by_dimension}; {self.evidence}"
+
+    @property
+    def evidence(self) -> Evidence:
+        """What is known of the atlas that the faces belong to."""
+        return self.complex.evidence
 
     @property
     def dim(self) -> int:

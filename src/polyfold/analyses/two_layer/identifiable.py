@@ -12,16 +12,19 @@ from polyfold.analyses.two_layer.steps import Step
 from polyfold.analyses.two_layer.zero_one import DEFAULT_SECONDS
 from polyfold.engine.watch import check_seconds
 from polyfold.network.html_table import InNotebooks
+from polyfold.network.truth import YesOrNo
 from polyfold.program.origins import GateOrigin
 
 
 @dataclass(frozen=True, repr=False)
-class Identifiability(InNotebooks):
+class Identifiability(YesOrNo, InNotebooks):
     """What theorem 2 of paper 004 says about a network: "yes", "no" or "unknown", and which of its conditions fails.
 
     `steps`: what R1 and R2 would take away, if anything. `pair`: two neurons on one wall, if there are some (condition
     i). `subset`: neurons that can be flipped together without anything else changing but biases, if there are some
     (condition ii); with a linear path from the input, any neuron can be flipped by itself. `reason` says it in words.
+
+    As a truth value, "unknown" raises UnknownError.
     """
 
     verdict: Literal["yes", "no", "unknown"]
@@ -30,12 +33,14 @@ class Identifiability(InNotebooks):
     pair: tuple[GateOrigin, GateOrigin] | None = None
     subset: tuple[GateOrigin, ...] | None = None
 
-    def __bool__(self) -> bool:
-        return self.verdict == "yes"
+    def truth(self) -> bool | None:
+        return None if self.verdict == "unknown" else self.verdict == "yes"
+
+    def ask_instead(self) -> str:
+        return "look at its verdict and reason, or give it more time (max_seconds)"
 
     def __repr__(self) -> str:
-        unknown = " (which counts as False)" if self.verdict == "unknown" else ""
-        return f"Identifiability: {self.verdict.upper()}{unknown}; {self.reason}"
+        return f"Identifiability: {self.verdict.upper()}; {self.reason}"
 
 
 def identifiable(network: Any, *, max_seconds: float | None = None) -> Identifiability:
@@ -70,7 +75,7 @@ def identifiable(network: Any, *, max_seconds: float | None = None) -> Identifia
         neuron = form.origins[:1]
         return Identifiability("no", f"{neuron[0]} can be flipped: a linear path takes up the rest", subset=neuron)
     found = flips_without_effect(form, DEFAULT_SECONDS if max_seconds is None else float(max_seconds))
-    if found:
+    if found.status == "found":
         subset = tuple(form.origins[k] for k in found.members)
         together = "together: what they send adds up to a constant" if len(subset) > 1 else "by itself: it is even"
         return Identifiability("no", f"{_named(subset)} can be flipped {together}", subset=subset)

@@ -19,12 +19,13 @@ from polyfold.errors import how_many
 from polyfold.exact.rational_arrays import Rationals
 from polyfold.network.graph import Network
 from polyfold.network.html_table import InNotebooks
+from polyfold.network.truth import NoTruthValue
 from polyfold.program.back_to_network import to_network
 from polyfold.program.exact_program import ExactProgram
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Irreducible(InNotebooks):
+class Irreducible(NoTruthValue, InNotebooks):
     """The irreducible form of a network with one hidden layer, exactly, and a network that computes it.
 
     `program` is sum_j v_j g(n_j(x)) + N(x) with pairwise different walls n_j = 0 and N(x) = alpha x + c written out as
@@ -38,6 +39,9 @@ class Irreducible(InNotebooks):
     steps: tuple[Step, ...]
     neurons_before: int
     constant: ConstantLinearPart
+
+    def ask_instead(self) -> str:
+        return "found.neurons_after < found.neurons_before says whether neurons were left out"
 
     @property
     def linear(self) -> tuple[Rationals, Rationals]:
@@ -115,7 +119,7 @@ def irreducible(network: Any, domain: DomainLike = None, *, max_seconds: float |
     if subset.members:
         found = found.flipped(subset.members)
         steps.append(Step("flip", constant.neurons, "their incoming weights are negated, which makes N(x) constant"))
-    elif not subset:
+    elif subset.status != "found":
         word = "no flips make N(x) constant" if subset.status == "none" else "flips that make N(x) constant: unknown"
         steps.append(Step("linear part", (), f"{word}: {subset.how}"))
     written, more = _written(form, paired.form, found, reach)

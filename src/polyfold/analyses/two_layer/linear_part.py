@@ -13,12 +13,13 @@ import numpy as np
 from polyfold.analyses.two_layer.form import TwoLayer, of_program
 from polyfold.analyses.two_layer.zero_one import DEFAULT_SECONDS, Subset, nonempty_subset_without_sum, subset_with_sum
 from polyfold.exact.rational_arrays import Rationals, zeros
+from polyfold.network.truth import YesOrNo
 from polyfold.program.exact_program import ExactProgram
 from polyfold.program.origins import GateOrigin
 
 
 @dataclass(frozen=True)
-class ConstantLinearPart:
+class ConstantLinearPart(YesOrNo):
     """Neurons whose flips leave N(x) constant: "found", "none" (proved) or "unknown".
 
     `members` are their numbers in the hidden layer, `neurons` their names, `how` what was done to find out.
@@ -39,8 +40,11 @@ class ConstantLinearPart:
     def how(self) -> str:
         return self.subset.how
 
-    def __bool__(self) -> bool:
-        return bool(self.subset)
+    def truth(self) -> bool | None:
+        return self.subset.truth()
+
+    def ask_instead(self) -> str:
+        return self.subset.ask_instead()
 
 
 def constant_linear_part(program: ExactProgram, max_seconds: float = DEFAULT_SECONDS) -> ConstantLinearPart:

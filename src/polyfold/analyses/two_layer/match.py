@@ -29,6 +29,7 @@ from polyfold.analyses.two_layer.steps import Step
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational_arrays import Rationals
 from polyfold.network.html_table import InNotebooks
+from polyfold.network.truth import YesOrNo
 from polyfold.program.exact_program import ExactProgram
 
 Point = tuple[Fraction, ...]
@@ -37,11 +38,12 @@ _SHOWN = 6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Match(InNotebooks):
+class Match(YesOrNo, InNotebooks):
     """Whether two networks of one hidden layer are the same function on R^d.
 
     `verdict` is "equal" or "different", both proved; or, if a tolerance was given, "matched": the functions differ, but
-    their neurons belong together up to the tolerance. As a truth value it is False for "different".
+    their neurons belong together up to the tolerance. As a truth value it is True for "equal" only: functions that are
+    matched are near to each other, and not the same.
 
     `first` and `second` are the irreducible forms that were compared, `first_steps` and `second_steps` how they came
     about. `transformation` takes `first` to `second`: exactly if they are equal; if they are matched, what it makes of
@@ -61,8 +63,8 @@ class Match(InNotebooks):
     tolerance: float = 0.0
     deviation: float | None = None
 
-    def __bool__(self) -> bool:
-        return self.verdict != "different"
+    def truth(self) -> bool:
+        return self.verdict == "equal"
 
     @property
     def x(self) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:

@@ -21,21 +21,25 @@ from polyfold.analyses.two_layer.lattice import by_lattice, seconds_for
 from polyfold.analyses.two_layer.residues import PRIMES, Choice, GaveUpError, eliminated, parts, solutions
 from polyfold.errors import how_many
 from polyfold.exact.rational_arrays import Rationals, zeros
+from polyfold.network.truth import YesOrNo
 
 # What is not decided by then is unknown, unless somebody gives more time.
 DEFAULT_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
-class Subset:
+class Subset(YesOrNo):
     """ "found", with the members; "none", proved; or "unknown". `how` says what was done to find out."""
 
     status: Literal["found", "none", "unknown"]
     members: tuple[int, ...]
     how: str
 
-    def __bool__(self) -> bool:
-        return self.status == "found"
+    def truth(self) -> bool | None:
+        return None if self.status == "unknown" else self.status == "found"
+
+    def ask_instead(self) -> str:
+        return "look at its status, or give it more time (max_seconds)"
 
 
 def subset_with_sum(vectors: Rationals, target: Rationals, max_seconds: float = DEFAULT_SECONDS) -> Subset:

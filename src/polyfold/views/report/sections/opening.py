@@ -6,6 +6,7 @@ import numpy as np
 
 from polyfold.analyses.overview.data import columns
 from polyfold.analyses.overview.fit import Fit
+from polyfold.atlas.evidence import evidence_of
 from polyfold.errors import how_many
 from polyfold.views.report.blocks import Block, Folded, Items, Note, Paragraph, Section, Table, Tiles
 from polyfold.views.report.found import Found
@@ -35,7 +36,7 @@ def the_answers(found: Found) -> Section:
     lines = []
     if whole is not None:
         tiles.append((f"{len(whole.atlas):,}", "flat pieces"))
-        proved = whole.atlas.certificate.level == "certified"
+        proved = evidence_of(whole.atlas).proved
         lines.append(
             "Where this report looks, the network is put together from exactly "
             f"{how_many(len(whole.atlas), 'flat piece')}"

@@ -96,7 +96,7 @@ def _certificate(certificate: Certificate) -> list[Block]:
                 "report it."
             )
         )
-    elif certificate.level == "certified":
+    elif certificate.level == "certified" and certificate:
         blocks.append(
             Paragraph(
                 "The certificate says “certified”: this is a proof, not an estimate. Of every cell three things "
@@ -115,7 +115,7 @@ def _certificate(certificate: Certificate) -> list[Block]:
     else:
         blocks.append(
             Paragraph(
-                f"The certificate says “{certificate.level}”: the search came to its end and decided every switch "
+                f"The certificate says “{certificate.standing}”: the search came to its end and decided every switch "
                 "exactly, and what the list of checks says was looked at, but that is less than a proof."
             )
         )
