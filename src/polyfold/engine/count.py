@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from polyfold.atlas.certificate import Certificate
+from polyfold.atlas.certificate import Certificate, what_is_spoken_of
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
 from polyfold.atlas.generators import count_faces
 from polyfold.atlas.problem import beyond_core
@@ -68,6 +68,7 @@ class Count(InNotebooks):
             "complete": certificate.complete,
             "stopped_by": certificate.stopped_by,
             "certificate": certificate.level,
+            "of": certificate.of,
             "checks": [{"name": c.name, "passed": c.passed, "detail": c.detail} for c in certificate.checks],
             "method": certificate.method,
             "seconds": certificate.seconds,
@@ -127,6 +128,7 @@ def count(
         threads=workers,
         network_digest=program.digest,
         head=str(program.head or ""),
+        of=what_is_spoken_of(program),
         domain_digest=where.digest,
         checks=counted.checks,
         stopped_by=None if counted.complete else run.stopped_by,
