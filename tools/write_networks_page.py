@@ -13,10 +13,10 @@ from pathlib import Path
 from types import ModuleType
 
 from polyfold.network import ops, spatial_ops
-from polyfold.network.onnx_ops import ENDINGS as ONNX_ENDINGS
+from polyfold.network.onnx_ops import HEAD_OPS as ONNX_HEADS
 from polyfold.network.onnx_ops import ONNX_OPS
 from polyfold.network.registry import Reading, Readings
-from polyfold.network.torch_ops import ENDINGS as TORCH_ENDINGS
+from polyfold.network.torch_ops import HEAD_OPS as TORCH_HEADS
 from polyfold.network.torch_ops import TORCH_OPS
 
 PAGE = Path(__file__).parents[1] / "docs" / "networks.md"
@@ -81,7 +81,7 @@ read from its traced graph (torch) or its file (ONNX; Keras models go by way of 
 
 ### torch
 
-Names are ATen's, as `torch.export` gives them. Left out at the end: {quoted(sorted(TORCH_ENDINGS))}.
+Names are ATen's, as `torch.export` gives them. At the end they become the head: {quoted(sorted(TORCH_HEADS))}.
 
 {readable(TORCH_OPS, "operators")}
 
@@ -91,7 +91,7 @@ Refused:
 
 ### ONNX
 
-Left out at the end: {quoted(sorted(ONNX_ENDINGS))}.
+At the end they become the head: {quoted(sorted(ONNX_HEADS))}.
 
 {readable(ONNX_OPS, "operators")}
 

@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from polyfold.analyses.topology.level_sets import level_set, sublevel, superlevel
     from polyfold.analyses.topology.persistence import Persistence, persistence
     from polyfold.analyses.topology.subcomplex import Components, Subcomplex
+    from polyfold.analyses.touching_cells import TouchingCells
     from polyfold.analyses.truncation.build import truncation
     from polyfold.analyses.truncation.cones import cone_layer
     from polyfold.analyses.truncation.interpret import Interpretation
@@ -188,6 +189,7 @@ __all__ = [
     "Stability",
     "Subcomplex",
     "Summary",
+    "TouchingCells",
     "Transfer",
     "TransferTable",
     "Truncation",
@@ -368,6 +370,7 @@ _PLACES = {
     "analyses.topology.level_sets": ("level_set", "sublevel", "superlevel"),
     "analyses.topology.persistence": ("Persistence", "persistence"),
     "analyses.topology.subcomplex": ("Components", "Subcomplex"),
+    "analyses.touching_cells": ("TouchingCells",),
     "analyses.truncation.build": ("truncation",),
     "analyses.truncation.cones": ("cone_layer",),
     "analyses.truncation.interpret": ("Interpretation",),

@@ -31,7 +31,7 @@ def test_regressor() -> None:
     model = fitted("MLPRegressor", X[:, 0])
     network = load(model)
     np.testing.assert_allclose(network(X)[:, 0], model.predict(X), rtol=1e-12)
-    assert network.source == "sklearn" and network.stripped == ()
+    assert network.source == "sklearn" and network.head is None
 
 
 def test_regressor_with_several_outputs_and_no_activation() -> None:
@@ -46,14 +46,16 @@ def test_binary_classifier() -> None:
     network = load(model)
     assert network.output_dim == 1
     np.testing.assert_array_equal(network(X)[:, 0] > 0, model.predict(X))
-    assert "logistic" in network.stripped[0] and "out_activation_" in network.stripped[0]
+    assert str(network.head) == "sigmoid of 1 score" and network.head.outputs[0].ops[0].name == "out_activation_"
+    np.testing.assert_allclose(network.model_outputs(X)[:, 0], model.predict_proba(X)[:, 1], rtol=1e-12)
 
 
 def test_classifier_with_three_classes() -> None:
     model = fitted("MLPClassifier", np.digitize(X[:, 0], [-0.5, 0.5]))
     network = load(model)
     np.testing.assert_array_equal(network(X).argmax(axis=1), model.predict(X))
-    assert "softmax" in network.stripped[0]
+    assert str(network.head) == "softmax over 3 scores"
+    np.testing.assert_allclose(network.model_outputs(X), model.predict_proba(X), rtol=1e-9)
 
 
 def test_multilabel_classifier() -> None:

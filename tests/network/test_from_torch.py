@@ -52,8 +52,7 @@ def check(module: Any, **options: Any) -> Network:
     shaped = torch.as_tensor(points).reshape(100, *network.inputs[0].shape)
     with torch.no_grad():
         expected = copy.deepcopy(module).double().eval()(shaped)
-    if not network.stripped:
-        np.testing.assert_allclose(network(points), expected.reshape(100, -1).numpy(), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(network.model_outputs(points), expected.reshape(100, -1).numpy(), rtol=1e-9, atol=1e-9)
     return network
 
 
@@ -65,7 +64,7 @@ def test_a_plain_mlp_keeps_the_users_names_and_weights() -> None:
     module = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
     network = check(module)
     assert names(network) == ["0", "1", "2"]
-    assert network.source == "torch" and network.stripped == ()
+    assert network.source == "torch" and network.head is None
     weight = module[0].weight.detach().double().numpy()
     np.testing.assert_array_equal(network.nodes[0].op.weight, weight)  # type: ignore[attr-defined]
 
@@ -166,24 +165,25 @@ def test_switches_become_the_matching_ops() -> None:
     ("end", "op"),
     [
         (nn.Softmax(dim=1), "softmax"),
-        (nn.LogSoftmax(dim=1), "log_softmax"),
+        (nn.LogSoftmax(dim=1), "log-softmax"),
         (nn.Sigmoid(), "sigmoid"),
-        (nn.LogSigmoid(), "log_sigmoid"),
+        (nn.LogSigmoid(), "log-sigmoid"),
     ],
 )
-def test_an_ending_is_left_out_and_recorded(end: Any, op: str) -> None:
+def test_what_comes_behind_the_last_layer_is_the_head(end: Any, op: str) -> None:
     module = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2), end, nn.Unflatten(1, (2, 1)))
     network = check(module)
-    assert network.stripped == (f"{op} at the end (node '3') was left out: the outputs are the values before it",)
+    assert network.head is not None and network.head.kinds == op and network.head.outputs[0].ops[0].name == "3"
+    assert network.head.outputs[0].shape == (2, 1)
     points = np.random.default_rng(0).normal(size=(20, 3))
     with torch.no_grad():
         expected = copy.deepcopy(module).double()[:3](torch.as_tensor(points))
     np.testing.assert_allclose(network(points), expected, atol=1e-12)
 
 
-def test_argmax_behind_softmax_is_left_out() -> None:
+def test_argmax_behind_softmax() -> None:
     network = check(Custom(lambda m, x: m.first(x).softmax(1).argmax(1)))
-    assert network.output_dim == 6 and len(network.stripped) == 2
+    assert network.output_dim == 6 and network.head is not None and network.head.kinds == "softmax and argmax"
 
 
 def test_inputs_with_several_axes_need_their_shape() -> None:

@@ -207,12 +207,12 @@ def test_names_of_constants_keep_out_of_the_way() -> None:
     assert [node.name for node in back.nodes] == ["fc.weight", "fc", "fc#2"]
 
 
-def test_what_was_stripped_is_noted() -> None:
+def test_the_head_is_part_of_the_model() -> None:
     torch = pytest.importorskip("torch")
     network = load(torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Softmax(dim=1)))
     model = network.to_onnx()
-    assert "Softmax" not in {node.op_type for node in model.graph.node}
-    assert model.graph.doc_string == network.stripped[0]
+    assert [node.op_type for node in model.graph.node] == ["Gemm", "Softmax"]
+    assert load(model).head == network.head
 
 
 def test_float32_is_another_function_unless_the_weights_were_float32() -> None:

@@ -21,7 +21,7 @@ class ExactPrograms:
 
     def largest(self, cell: int, slopes: Sequence[fmpq]) -> Optimum:
         """The largest value of slopes . u on a cell: a vertex, or a point and a ray along which it grows for ever."""
-        A, b = self._inequalities(cell)
+        A, b = self.inequalities(cell)
         found = maximise(slopes, A, b, start=self._atlas.rational_witness(cell))
         assert found.point is not None
         return found
@@ -31,7 +31,7 @@ class ExactPrograms:
         column = exact_lift(self._atlas.domain, fmpq_mat(len(parameters), 1, list(parameters)))
         return [x for (x,) in column.tolist()]
 
-    def _inequalities(self, cell: int) -> tuple[list[list[fmpq]], list[fmpq]]:
+    def inequalities(self, cell: int) -> tuple[list[list[fmpq]], list[fmpq]]:
         """The cell's facets as A u <= b."""
         atlas = self._atlas
         pattern = tuple(atlas.signs([cell])[0].tolist())

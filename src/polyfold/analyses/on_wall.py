@@ -18,8 +18,8 @@ from polyfold.engine.exact_cell import ExactCells, affordable, coefficients
 from polyfold.engine.settle import Plan, Settled, plan, settle
 from polyfold.errors import LimitError
 from polyfold.exact.bounded import bounded_forward, exact_values
-from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.rational import rational_matrix
+from polyfold.program.in_rationals import RationalProgram
 from polyfold.program.program import Program, forget
 
 Array = npt.NDArray[np.float64]
@@ -67,6 +67,13 @@ def signs_at(program: Program, X: Array, memory: int, settling: bool | None = No
     return signs, special
 
 
+def look_from(
+    program: Program, x: Array, memory: int, settling: bool | None
+) -> Callable[[Array | None], Settled] | None:
+    """How to find every gate's sign at an input and a short step along a direction; None if that takes too much."""
+    return _Settler(program, memory, settling).way_to_look(x)
+
+
 def _sorted_out(settled: Settled, still: Signs) -> Special:
     """Zero gates that neither leave nor are known to stay zero are undecided, as are those without a proved sign."""
     undecided = ~settled.proved | (settled.zero & ~settled.leaves & ~still)
@@ -88,7 +95,7 @@ class _Settler:
 
     def __call__(self, x: Array, floats: Settled, still: Signs) -> tuple[Settled, Signs]:
         """What is known of the gates at an input, and which of them are zero all around it."""
-        look = self._way_to_look(x)
+        look = self.way_to_look(x)
         if look is None:
             return floats, still
         try:
@@ -103,7 +110,7 @@ class _Settler:
             return floats, still
         return self._where_affine(at, still) if (at.zero & ~still & ~at.leaves).any() else (at, still)
 
-    def _way_to_look(self, x: Array) -> Callable[[Array | None], Settled] | None:
+    def way_to_look(self, x: Array) -> Callable[[Array | None], Settled] | None:
         """How to find every gate's sign, or None if that takes too much."""
         if self._settling is False:
             return None

@@ -19,8 +19,8 @@ from polyfold.analyses.words import in_words, names_for
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.location import exact_lift
 from polyfold.errors import PolyfoldError, ShapeError, how_many
-from polyfold.exact.evaluate import evaluate_exactly
 from polyfold.exact.rational import rational_matrix
+from polyfold.program.in_rationals import evaluate_exactly
 
 if TYPE_CHECKING:
     import pandas

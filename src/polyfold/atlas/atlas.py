@@ -51,6 +51,7 @@ from polyfold.atlas.patterns import PatternIndex, unpack
 from polyfold.atlas.problem import beyond_core
 from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational
+from polyfold.network.head import behind
 from polyfold.network.html_table import html_table
 from polyfold.program.program import Program
 
@@ -161,7 +162,7 @@ class Atlas:
             "cells": f"{len(self):,} ({int(self.bounded.sum()):,} bounded)",
             "facets": f"{self.inner_facets:,} between cells, {self.boundary_facets:,} on the domain's boundary",
             "gates": f"{self.gates:,} in {how_many(len(self.program.stages), 'stage')}",
-            "inputs, outputs": f"{self.program.input_dim}, {self.outputs}",
+            "inputs, outputs": f"{self.program.input_dim}, {self.outputs}{behind(self.program.head)}",
             "domain": self.domain.describe(),
             "certificate": str(self.certificate),
         }
@@ -248,8 +249,10 @@ class Atlas:
     def locate(self, points: Any, *, outside: Literal["error", "ignore"] = "error") -> Ids:
         """The cell of every row of `points` (in the domain's parameters), decided exactly.
 
-        A point on a wall gets one of the cells that touch it. A point outside the domain raises DomainError, or gets
-        -1 with outside="ignore"; so does a point in a part that an incomplete atlas does not cover.
+        A point on walls gets the first of the cells that touch it, in the order of gates, off before on. That is the
+        cell of its own pattern, gates that are zero being off, as `pf.local` has it, wherever this is a cell. A point
+        outside the domain raises DomainError, or gets -1 with outside="ignore"; so does a point in a part that an
+        incomplete atlas does not cover.
         """
         return location.locate(self, points, outside)
 

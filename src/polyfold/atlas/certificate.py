@@ -29,7 +29,8 @@ class Certificate(InNotebooks):
     `level` is "counted" (the engine finished or was stopped, and nothing more is known), "checked" (and every check
     below passed: the facets pair up, the witnesses have their patterns) or "certified" (soundness and completeness
     proved). It speaks of the network and the domain with these digests and of no others. `complete` is False where a
-    limit or an interrupt stopped the engine; `stopped_by` then says which.
+    limit or an interrupt stopped the engine; `stopped_by` then says which. `head` is what the model does behind the
+    network, in words; it is part of the network's digest.
     """
 
     level: Level
@@ -41,11 +42,13 @@ class Certificate(InNotebooks):
     domain_digest: str
     checks: tuple[Check, ...] = ()
     stopped_by: str | None = None
+    head: str = ""
 
     def __str__(self) -> str:
         whole = "complete" if self.complete else f"incomplete (stopped by {self.stopped_by})"
         failed = "".join(f", CHECK FAILED: {check.name}" for check in self.failed_checks)
-        return f"{self.level}, {whole}{failed}, {self.method}, {self.seconds:.3g} s"
+        head = f", outputs are scores before {self.head}" if self.head else ""
+        return f"{self.level}, {whole}{failed}, {self.method}, {self.seconds:.3g} s{head}"
 
     @property
     def failed_checks(self) -> tuple[Check, ...]:

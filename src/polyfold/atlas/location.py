@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq, fmpq_mat
 
-from polyfold.atlas.patterns import pack
+from polyfold.atlas.patterns import order_by_gate, pack
 from polyfold.atlas.problem import beyond_core, stays_structured
 from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.bounded import BoundedValues, bounded_forward, exact_values
-from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.rational import rational, rational_matrix
 from polyfold.exact.rounding import TINY, relative
 from polyfold.exact.scaled import Scaled, Undecided, floats_a_row, on_parameters, patterns_at, pre_activations, rounded
 from polyfold.network.arrays import real_array
+from polyfold.program.in_rationals import RationalProgram
 from polyfold.program.program import Program
 
 if TYPE_CHECKING:
@@ -73,7 +73,9 @@ def _cells_of(atlas: Atlas, U: Array) -> Ids:
         return found
     if beyond_core(atlas.program, atlas.domain) or stays_structured(atlas.program):
         for i in unsure:
-            found[i] = _agreeing_cell(atlas, passed.pattern[i], passed.certain[i] & ~passed.zero[i])
+            # What floats cannot tell from zero counts as zero.
+            strict = passed.certain[i] & ~passed.zero[i]
+            found[i] = _first_touching(atlas, passed.pattern[i], strict)
     else:
         exact = RationalProgram(atlas.program)
         for i in unsure:
@@ -81,11 +83,14 @@ def _cells_of(atlas: Atlas, U: Array) -> Ids:
     return found
 
 
-def _agreeing_cell(atlas: Atlas, pattern: npt.NDArray[np.bool_], proved: npt.NDArray[np.bool_]) -> int:
-    """A cell that all proved signs agree with. The other gates are zero as far as floats can tell."""
-    known = pack(proved[None])[0]
-    agree = ((atlas.patterns ^ pack(pattern[None])) & known == 0).all(axis=1)
-    return int(np.argmax(agree)) if agree.any() else -1
+def _first_touching(atlas: Atlas, pattern: npt.NDArray[np.bool_], strict: npt.NDArray[np.bool_]) -> int:
+    """Of the cells that have these signs where they are strict, the first in the order of gates, off before on.
+
+    These are the cells that touch the point: where its other gates are zero, either side of them has it on its wall.
+    """
+    known = pack(strict[None])[0]
+    agree = np.flatnonzero(((atlas.patterns ^ pack(pattern[None])) & known == 0).all(axis=1))
+    return int(agree[order_by_gate(atlas.patterns[agree])[0]]) if len(agree) else -1
 
 
 def proved_patterns(program: Program, domain: Domain, U: Array) -> tuple[npt.NDArray[np.bool_], Undecided]:
@@ -209,8 +214,10 @@ def _contains_exactly(domain: Domain, column: fmpq_mat, strictly: bool) -> bool:
 
 
 def _locate_exactly(atlas: Atlas, exact: RationalProgram, u: Array) -> int:
-    """The cell that an infinitely short step leads into: towards the inside of the domain, then along every axis."""
-    point = [rational(x) for x in u.tolist()]
-    inward = [w - x for w, x in zip(atlas.rational_witness(0), point, strict=True)]
-    pattern = exact.forward(jets_around(atlas.domain, point, inward)).pattern
-    return int(atlas.index.find(pack(np.array([pattern], dtype=bool)))[0])
+    """The cell of the point's own pattern, zero being off; where that is no cell, the first one that touches it."""
+    passed = exact.forward(exact_lift(atlas.domain, rational_matrix(u[:, None])))
+    pattern = np.array(passed.pattern, dtype=bool)
+    cell = int(atlas.index.find(pack(pattern[None]))[0])
+    if cell >= 0:
+        return cell
+    return _first_touching(atlas, pattern, np.array([value != 0 for (value,) in passed.preactivations], dtype=bool))

@@ -12,6 +12,7 @@ from polyfold.atlas.location import contains
 from polyfold.engine.cell_facets import Cells, Witness
 from polyfold.engine.frontier import Found
 from polyfold.engine.measure_domain import no_gates
+from polyfold.engine.touching import Touching
 from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational
 from polyfold.exact.rounding import relative
@@ -21,7 +22,10 @@ Array = npt.NDArray[np.float64]
 
 
 class CellAt:
-    """From a point of the domain to a cell whose closure holds it; on a wall one of those that touch it."""
+    """From a point of the domain to its cell; on walls the first one that touches it, in the order of gates.
+
+    That is the cell of the point's own pattern, gates that are zero being off, wherever this is a cell.
+    """
 
     def __init__(self, cells: Cells) -> None:
         self._cells = cells
@@ -48,9 +52,12 @@ class CellAt:
         if not certain[0, :gates].all():
             if cells.exact is None:
                 raise PolyfoldError(f"{name} lies on a wall, or too close to one to tell the side: move it a little")
-            there = [rational(x) for x in point.tolist()]
-            inward = [w - x for w, x in zip(self._inside_domain(point).rational, there, strict=True)]
-            pattern = np.array(cells.exact.pattern_next_to(there, inward), dtype=bool)
+            self._inside_domain(point)  # or there are no cells at all
+            touching = Touching(cells.program, cells.domain, cells.exact.forms, [rational(x) for x in point.tolist()])
+            first = next(touching.cells(may_go_on), None)
+            if first is None:
+                raise PolyfoldError(f"{name} lies on too many walls to tell the cells that touch it: move it a little")
+            pattern = np.array(first.pattern, dtype=bool)
         witness = cells.witness(cells.walls.under(pattern), point, may_go_on=may_go_on)
         if witness is None:
             self._inside_domain(point)  # which may be why

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from flint import fmpq, fmpq_mat, fmpz_mat
 
 from polyfold.atlas.domain import Domain
-from polyfold.atlas.location import exact_lift, jets_around
+from polyfold.atlas.location import exact_lift
 from polyfold.engine.exact_forms import ExactForms, Forms, Pattern
 from polyfold.exact.combination import follows
 from polyfold.exact.implied import Inequalities
@@ -68,10 +68,6 @@ class ExactCells:
         self._program = program
         self._domain = domain
         self.forms = ExactForms(program, domain)
-
-    def pattern_next_to(self, point: Sequence[fmpq], *directions: Sequence[fmpq]) -> Pattern:
-        """The pattern a short step from a point: in the directions given, then along every axis."""
-        return self.forms.exact.forward(jets_around(self._domain, point, *directions)).pattern
 
     def inside(self, pattern: Pattern, point: Sequence[fmpq]) -> bool:
         """Whether a point lies strictly inside the cell of a pattern: gates are zero there only if they vanish."""

@@ -287,6 +287,7 @@ class _Search:
                 seconds=seconds,
                 threads=1,
                 network_digest=program.digest,
+                head=str(program.head or ""),
                 domain_digest=domain.digest,
                 stopped_by=None if complete else reason,
             ),

@@ -7,7 +7,7 @@ front that our shapes leave out; otherwise the whole tensor is one sample's valu
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NoReturn, TypeAlias
 
 import numpy as np
@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from polyfold.errors import NetworkError, ShapeError, UnsupportedOpError
 from polyfold.network.graph import Network, Node, Port
-from polyfold.network.ops import Op, Reshape, Shape
+from polyfold.network.head import Head, HeadOp, OutputHead
+from polyfold.network.ops import Op, Reshape, Shape, size
 
 WHERE_TO_LOOK = "see docs/networks.md for what can be read and how to rewrite the rest"
 
@@ -23,15 +24,14 @@ MIXES_THE_BATCH = "it mixes the batch axis (the first one) with others, so rows 
 
 
 @dataclass(frozen=True)
-class Ending:
-    """A softmax-like op taken off the end: its node, its name, and the original value in front of it."""
+class Scores:
+    """What the original calls the tensor in front of its head, how it holds it, and the head's first op."""
 
+    tap: str
+    batch_axis: int
+    batched: bool
     node: str
     op: str
-    tap: str
-
-    def __str__(self) -> str:
-        return f"{self.op} at the end (node {self.node!r}) was left out: the outputs are the values before it"
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,12 @@ class Value:
     name: str
     shape: Shape
     batched: bool = True
-    endings: tuple[Ending, ...] = ()
     batch_axis: int = 0
     """Which axis of the original tensor is the batch axis, if it has one."""
+    head: tuple[HeadOp, ...] = ()
+    """What the original does behind the named value to get this tensor; the shape is the tensor's."""
+    scores: Scores | None = None
+    """The tensor in front of the head, if there is one."""
 
     @property
     def rank(self) -> int:
@@ -102,14 +105,14 @@ class Builder:
             if node.name in needed:
                 kept.append(node)
                 needed.update(node.inputs)
-        endings = dict.fromkeys(str(ending) for value in outputs for ending in value.endings)
-        return Network(
+        network = Network(
             inputs=tuple(self._ports),
             nodes=tuple(reversed(kept)),
             outputs=tuple(value.name for value in outputs),
             source=self.source,
-            stripped=tuple(endings),
         )
+        heads = [OutputHead(size(network.shapes[value.name]), value.head, value.shape) for value in outputs]
+        return replace(network, head=Head.of(heads))
 
     def _unique(self, name: str) -> str:
         unique, count = name, 1

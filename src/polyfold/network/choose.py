@@ -1,7 +1,8 @@
 """where(h > c, a, b): read only where it is proved that nothing jumps at h = c.
 
 Proved are two cases: the larger or smaller of the two values that are compared, and two affine functions of h, entry
-by entry, that agree at the constant c. A constant condition never jumps.
+by entry, that agree at the constant c. A constant condition never jumps. At h = c the choice is the model's own: b for
+h > c, a for h >= c.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from polyfold.exact.error_free import quotients_are_exact
 from polyfold.network import compose
 from polyfold.network.builder import Builder, Constant, Operand, Site, Value
 from polyfold.network.ops import Maximum, Minimum, Op, Scale, Shift
@@ -22,30 +24,35 @@ ONLY_TO_CHOOSE = (
 
 @dataclass(frozen=True)
 class Comparison:
-    """Where a computed value is above (or below) another one or a constant. Equality does not matter: see above."""
+    """Where a computed value is above (or below) another one or a constant; `or_equal`: where they are equal, too."""
 
     value: Value
     bound: Operand
     above: bool
+    or_equal: bool
 
 
-def compare(left: Operand, right: Operand, *, above: bool) -> Comparison:
-    """left > right, or left < right."""
+def compare(left: Operand, right: Operand, *, above: bool, or_equal: bool) -> Comparison:
+    """left > right, or left < right, or one of these with equality."""
     if isinstance(left, Value):
-        return Comparison(left, right, above)
+        return Comparison(left, right, above, or_equal)
     assert isinstance(right, Value)
-    return Comparison(right, left, not above)
+    return Comparison(right, left, not above, or_equal)
 
 
 def choose(site: Site, condition: Comparison, a: Operand, b: Operand) -> Value:
     """a where the condition holds, b elsewhere; refused unless that is continuous."""
     value, bound = condition.value, condition.bound
     on, off = (a, b) if condition.above else (b, a)
+    on_where_equal = condition.above == condition.or_equal
     if isinstance(bound, Value):
+        # Of equal values these ops take the first one.
         if _same(site.builder, on, value) and _same(site.builder, off, bound):
-            return site.emit(Maximum(), *compose.fit_values(site, [value, bound]))
+            pair = [value, bound] if on_where_equal else [bound, value]
+            return site.emit(Maximum(), *compose.fit_values(site, pair))
         if _same(site.builder, on, bound) and _same(site.builder, off, value):
-            return site.emit(Minimum(), *compose.fit_values(site, [value, bound]))
+            pair = [bound, value] if on_where_equal else [value, bound]
+            return site.emit(Minimum(), *compose.fit_values(site, pair))
         site.refuse("it chooses by two computed values something else than the larger or the smaller one of them")
     at = _entrywise(site, value, bound)
     above, below = _affine(site, on, value), _affine(site, off, value)
@@ -58,7 +65,11 @@ def choose(site: Site, condition: Comparison, a: Operand, b: Operand) -> Value:
     if (meeting != below[0] * at + below[1]).any():
         site.refuse("its two choices differ where it switches, so it jumps there")
     shifted = compose.shift(site, value, -at, part="minus-bound") if at.any() else value
-    bent = compose.rectify(site, shifted, above[0], below[0])
+    if on_where_equal:
+        # A rectifier gives zero to its second slope: turned around, that is the one above.
+        bent = compose.rectify(site, compose.negate(site, shifted, part="negative"), -below[0], -above[0])
+    else:
+        bent = compose.rectify(site, shifted, above[0], below[0])
     return compose.shift(site, bent, meeting, part="plus-meeting") if meeting.any() else bent
 
 
@@ -98,6 +109,10 @@ def _affine(site: Site, x: Operand, value: Value) -> tuple[Constant, Constant] |
     for op in reversed(steps):
         if isinstance(op, Scale):
             slope, offset = slope * op.factor, offset * op.factor
+            if op.divisor is not None:
+                if not (quotients_are_exact(slope, op.divisor) and quotients_are_exact(offset, op.divisor)):
+                    site.refuse("one of its choices is divided by a number, and slopes are floats; divide its result")
+                slope, offset = slope / op.divisor, offset / op.divisor
         elif isinstance(op, Shift):
             offset = offset + op.offset
     return slope, offset

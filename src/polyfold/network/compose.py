@@ -7,11 +7,13 @@ node that switches (if any) carries the user's name, helper nodes carry that nam
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.exact.error_free import products_are_exact, quotients_are_exact
 from polyfold.network.builder import Constant, Operand, Site, Value
 from polyfold.network.ops import (
     Add,
@@ -20,6 +22,7 @@ from polyfold.network.ops import (
     Linear,
     Maximum,
     Minimum,
+    Normalise,
     Rectify,
     Reshape,
     Scale,
@@ -42,6 +45,24 @@ def scale(site: Site, x: Value, factor: Constant, part: str = "") -> Value:
     """factor * x."""
     x, factor = fit_constant(site, x, factor)
     return site.emit(Scale(constant(factor)), x, part=part)
+
+
+def over(site: Site, x: Value, divisor: Constant, part: str = "") -> Value:
+    """x / divisor: by a factor where that is a float, as for powers of two."""
+    x, divisor = fit_constant(site, x, divisor)
+    one = np.ones(())
+    if quotients_are_exact(np.ones(divisor.shape), divisor):
+        return site.emit(Scale(constant(one / divisor)), x, part=part)
+    return site.emit(Scale(constant(one), constant(divisor)), x, part=part)
+
+
+def shift_by_multiple(site: Site, x: Value, factor: float, constants: Constant) -> Value:
+    """x + factor * constants: the product is a number of the network only where it is a float."""
+    if products_are_exact(constants, np.array(factor)):
+        return shift(site, x, constants * factor)
+    # Divided by the factor before, and multiplied with it behind: three steps, none of which is rounded here.
+    unscaled = over(site, x, np.array(factor), part="unscaled")
+    return scale(site, shift(site, unscaled, constants, part="shifted"), np.array(factor))
 
 
 def shift(site: Site, x: Value, offset: Constant, part: str = "") -> Value:
@@ -89,11 +110,16 @@ def relu(site: Site, x: Value) -> Value:
 
 
 def clamp(site: Site, x: Value, low: Operand | None, high: Operand | None) -> Value:
-    """min(max(x, low), high) with bounds that may be absent, numbers, arrays or computed."""
+    """min(max(x, low), high), x where it is a bound; these may be absent, numbers, arrays or computed."""
     if (low is None or _is_number(low, x)) and (high is None or _is_number(high, x)):
         return site.emit(Clamp(_bound(low, -np.inf), _bound(high, np.inf)), x)
     bounded = x if low is None else larger(site, x, low)
     return bounded if high is None else smaller(site, bounded, high)
+
+
+def flat_clamp(site: Site, x: Value, low: float, high: float) -> Value:
+    """min(max(x, low), high), the bound where x is a bound: its slope is zero there."""
+    return site.emit(Clamp(float(low), float(high), flat_at_bounds=True), x)
 
 
 def _is_number(bound: Operand, x: Value) -> bool:
@@ -106,25 +132,42 @@ def _bound(bound: Operand | None, default: float) -> float:
 
 
 def larger(site: Site, x: Operand, y: Operand) -> Value:
-    """The maximum of two operands, at least one of them computed."""
+    """The maximum of two operands, at least one of them computed; the first one where they are equal."""
     if isinstance(x, Value) and isinstance(y, Value):
         return site.emit(Maximum(), *fit_values(site, [x, y]))
     value, bound = _value_first(x, y)
     if _is_number(bound, value):
-        return site.emit(Clamp(_bound(bound, -np.inf), np.inf), value)
-    rest = shift(site, value, -bound, part="minus-bound")
-    return shift(site, relu(site, rest), bound, part="plus-bound")
+        return site.emit(Clamp(_bound(bound, -np.inf), np.inf, flat_at_bounds=value is y), value)
+    if value is y:
+        rest = shift(site, value, -bound, part="minus-bound")
+        return shift(site, relu(site, rest), bound, part="plus-bound")
+    # A rectifier gives zero to its second slope, which has to be the value's.
+    rest = shift(site, negate(site, value, part="negative"), bound, part="plus-bound")
+    return shift(site, rectify(site, rest, np.array(0.0), np.array(-1.0)), bound, part="plus-bound")
 
 
 def smaller(site: Site, x: Operand, y: Operand) -> Value:
-    """The minimum of two operands, at least one of them computed."""
+    """The minimum of two operands, at least one of them computed; the first one where they are equal."""
     if isinstance(x, Value) and isinstance(y, Value):
         return site.emit(Minimum(), *fit_values(site, [x, y]))
     value, bound = _value_first(x, y)
     if _is_number(bound, value):
-        return site.emit(Clamp(-np.inf, _bound(bound, np.inf)), value)
+        flat = value is y
+        low, value = _without_flat_lower_bound(site, value) if flat else (-np.inf, value)
+        return site.emit(Clamp(low, _bound(bound, np.inf), flat_at_bounds=flat), value)
+    if value is x:
+        rest = shift(site, value, -bound, part="minus-bound")
+        return shift(site, rectify(site, rest, np.array(0.0), np.array(1.0)), bound, part="plus-bound")
     rest = shift(site, negate(site, value, part="negative"), bound, part="plus-bound")
     return shift(site, negate(site, relu(site, rest), part="negative"), bound, part="plus-bound")
+
+
+def _without_flat_lower_bound(site: Site, x: Value) -> tuple[float, Value]:
+    """(low, what was bounded) if x is max(low, ...): a flat clamp is exported as min(high, max(low, ...))."""
+    node = site.builder.node(x.name)
+    if node is None or not isinstance(node.op, Clamp) or not node.op.flat_at_bounds or node.op.high < np.inf:
+        return -np.inf, x
+    return node.op.low, replace(x, name=node.inputs[0])
 
 
 def add(site: Site, x: Operand, y: Operand) -> Value:
@@ -163,7 +206,7 @@ def divide(site: Site, x: Operand, y: Operand) -> Value:
     if not y.all():
         site.refuse("it divides by zero")
     assert isinstance(x, Value)
-    return scale(site, x, 1.0 / y)
+    return over(site, x, y)
 
 
 def batch_norm(
@@ -175,14 +218,19 @@ def batch_norm(
     variance: Constant,
     epsilon: float,
 ) -> Value:
-    """Batch normalisation in evaluation mode, folded in float64; channels are the first axis behind the batch axis."""
-    factor = 1.0 / np.sqrt(variance + epsilon)
-    if gamma is not None:
-        factor = gamma * factor
-    offset = -mean * factor if beta is None else beta - mean * factor
-    channels = (*([1] * (not x.batched)), -1, *([1] * (x.rank - 2)))
-    scaled = site.emit(Scale(constant(factor.reshape(channels))), x, part="scale")
-    return site.emit(Shift(constant(offset.reshape(channels))), scaled)
+    """Batch normalisation in evaluation mode; channels are the first axis behind the batch axis."""
+    if (variance + epsilon <= 0).any():
+        site.refuse(f"it takes the root of {float((variance + epsilon).min()):g}, its variance plus epsilon")
+    factor = np.ones_like(mean) if gamma is None else gamma
+    offset = np.zeros_like(mean) if beta is None else beta
+    op = Normalise(constant(factor), constant(offset), constant(mean), constant(variance), float(epsilon))
+    if not all(np.isfinite(each).all() for each in op.folded):
+        site.refuse("its numbers, put together, are larger than all floats, or none")
+    if x.batched:
+        return site.emit(op, x)
+    turned = rearrange(site, x, np.moveaxis(positions(x.shape), 1, 0), part="turned")
+    normal = site.emit(op, turned)
+    return rearrange(site, normal, np.moveaxis(positions(normal.shape), 0, 1), part="order")
 
 
 def total(site: Site, x: Value, axes: Sequence[int], *, keepdims: bool, mean: bool) -> Value:
@@ -191,7 +239,9 @@ def total(site: Site, x: Value, axes: Sequence[int], *, keepdims: bool, mean: bo
     count = size(tuple(x.shape[axis] for axis in axes))
     index = np.moveaxis(positions(x.shape), kept, range(len(kept)))
     last = rearrange(site, x, index.reshape(*(x.shape[axis] for axis in kept), count), part="terms")
-    summed = linear(site, last, np.full((1, count), 1.0 / count if mean else 1.0), part="total")
+    summed = linear(site, last, np.ones((1, count)), part="total")
+    if mean:
+        summed = over(site, summed, np.array(float(count)), part="mean")
     shape = tuple(1 if axis in axes else n for axis, n in enumerate(x.shape) if keepdims or axis not in axes)
     return reshape(site, summed, shape)
 
@@ -225,13 +275,21 @@ def _constant_value(site: Site, like: Value, numbers: Constant, batched: bool) -
 
 
 def fold(site: Site, operands: Sequence[Operand], combine: str) -> Value:
-    """An n-ary sum, maximum or minimum as a chain of binary ones, all constants first."""
+    """An n-ary sum, maximum or minimum as a chain of binary ones: of equal operands the first one counts."""
     binary = {"sum": add, "max": larger, "min": smaller}[combine]
     join = {"sum": np.add, "max": np.maximum, "min": np.minimum}[combine]
-    constants = [operand for operand in operands if not isinstance(operand, Value)]
-    values = [operand for operand in operands if isinstance(operand, Value)]
-    result = reduce(lambda x, y: binary(site, x, y), values)
-    return binary(site, result, reduce(join, constants)) if constants else result
+
+    if combine == "sum":
+        values = [operand for operand in operands if isinstance(operand, Value)]
+        constants = [operand for operand in operands if not isinstance(operand, Value)]
+        operands = [*values, reduce(join, constants)] if constants else values
+
+    def both(x: Operand, y: Operand) -> Operand:
+        return binary(site, x, y) if isinstance(x, Value) or isinstance(y, Value) else np.asarray(join(x, y))
+
+    result = reduce(both, operands)
+    assert isinstance(result, Value)
+    return result
 
 
 def fit_constant(site: Site, x: Value, numbers: Constant) -> tuple[Value, Constant]:

@@ -21,24 +21,24 @@ from onnx import helper, numpy_helper
 
 from polyfold.errors import NetworkError, ShapeError, UnsupportedOpError, how_many
 from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, IMPORT_FLOAT64
+from polyfold.network.behind_head import refuse_reading_behind_head
 from polyfold.network.builder import MIXES_THE_BATCH, WHERE_TO_LOOK, Builder, Value
 from polyfold.network.choose import ONLY_TO_CHOOSE, Comparison
-from polyfold.network.endings import leave_out, refuse_reading_an_ending
 from polyfold.network.extras import installed
 from polyfold.network.graph import Network
 from polyfold.network.onnx_ops import (
-    ENDINGS,
     FLOAT_TYPES,
-    KEEPS_THE_ORDER,
     ONNX_OPS,
     OnnxSite,
     batch_second,
     full_shape,
+    in_head,
 )
 from polyfold.network.onnx_reference import reference
 from polyfold.network.ops import Array, Shape, size
 from polyfold.network.registry import Unreadable
-from polyfold.network.verify import verify
+from polyfold.network.unrounded_sums import remembered
+from polyfold.network.verify import verify, verify_head
 
 TOLERANCES = {onnx.TensorProto.DOUBLE: IMPORT_FLOAT64, onnx.TensorProto.FLOAT: IMPORT_FLOAT32}
 # What ONNX's evaluator in Python raises for an operator that it cannot run.
@@ -82,7 +82,10 @@ def from_onnx(model: Any, input_shapes: Sequence[Shape] | None) -> Network:
     model = batch_second(model)
     reader = _Reader(model, input_shapes)
     network = reader.read()
-    verify(network, reader.original(), tolerance=reader.tolerance)
+    original = reader.original(reader.taps)
+    verify(network, original, tolerance=reader.tolerance)
+    if network.head is not None:
+        verify_head(network, original, reader.original(reader.ends), tolerance=reader.tolerance)
     return network
 
 
@@ -109,8 +112,9 @@ class _Reader:
         self.inputs = _inputs(model.graph, input_shapes)
         self.symbolic = any(item.symbolic for item in self.inputs)
         self.builder = Builder("onnx")
-        self.taps: list[str] = []
-        self.batch_axes: list[int] = []
+        # The tensors in front of the head and behind it, and which of their axes is the batch.
+        self.taps: list[tuple[str, int]] = []
+        self.ends: list[tuple[str, int]] = []
         self.opset = max((item.version for item in model.opset_import if item.domain in ("", "ai.onnx")), default=1)
 
     @property
@@ -137,8 +141,9 @@ class _Reader:
             if not isinstance(value, Value):
                 raise NetworkError(f"output {output.name!r} does not depend on the input")
             outputs.append(value)
-            self.taps.append(value.endings[0].tap if value.endings else output.name)
-            self.batch_axes.append(value.batch_axis if value.batched else 0)
+            self.ends.append((output.name, value.batch_axis if value.batched else 0))
+            scores = value.scores
+            self.taps.append((scores.tap, scores.batch_axis if scores.batched else 0) if scores else self.ends[-1])
         return self.builder.finish(outputs)
 
     def _call(self, node: Any, inputs: list[Any]) -> Sequence[Any]:
@@ -155,17 +160,16 @@ class _Reader:
         )
         standard = node.domain in ("", "ai.onnx")
         if not values and standard and node.op_type not in RANDOM_OPS and not _has_subgraph(node):
-            return site.run(inputs)
+            return remembered(node.op_type, inputs, site.run(inputs))
         if values and node.op_type in {"Shape", "Size"}:
             return site.run([np.zeros(full_shape(values[0]))])
-        if values and node.op_type in ENDINGS:
-            return [leave_out(site, values[0], node.input[0])]
-        if values and values[0].endings and node.op_type in KEEPS_THE_ORDER:
-            return values[:1]
-        refuse_reading_an_ending(site, values)
+        reading = ONNX_OPS.get(node.op_type) if standard and values else None
+        behind = in_head(site, node.input[0], reading, inputs, _attributes(node)) if values and standard else None
+        if behind is not None:
+            return [behind]
+        refuse_reading_behind_head(site, values)
         if node.op_type in RANDOM_OPS:
             site.refuse("its result is random")
-        reading = ONNX_OPS.get(node.op_type) if standard and values else None
         if reading is None:
             site.refuse("it is not piecewise linear, or not supported yet")
         if not reading.chooses and any(isinstance(item, Comparison) for item in inputs):
@@ -186,24 +190,24 @@ class _Reader:
                 f"node {_user_name(node)!r} ({node.op_type}) cannot be computed by ONNX's own evaluator: {error}"
             ) from error
 
-    def original(self) -> Callable[[Array], Array]:
-        """The outputs by onnxruntime (or ONNX's slower reference), before what was left out at the end."""
+    def original(self, wanted: Sequence[tuple[str, int]]) -> Callable[[Array], Array]:
+        """Some tensors by onnxruntime (or ONNX's slower reference), side by side."""
         model = onnx.ModelProto()
         model.CopyFrom(self.model)
         del model.graph.output[:]
         types = {item.name: item for item in (*self.model.graph.output, *self.model.graph.value_info)}
-        for tap in dict.fromkeys(self.taps):
-            model.graph.output.append(types.get(tap) or helper.make_empty_tensor_value_info(tap))
+        for name in dict.fromkeys(name for name, _ in wanted):
+            model.graph.output.append(types.get(name) or helper.make_empty_tensor_value_info(name))
         run = _session(model)
 
         def evaluate(points: Array) -> Array:
             step = len(points) if self.symbolic else 1
-            batches = [self._feed(run, points[k : k + step]) for k in range(0, len(points), step)]
+            batches = [self._feed(run, wanted, points[k : k + step]) for k in range(0, len(points), step)]
             return np.concatenate(batches)
 
         return evaluate
 
-    def _feed(self, run: Callable[[Any, Any], Any], points: Array) -> Array:
+    def _feed(self, run: Callable[[Any, Any], Any], wanted: Sequence[tuple[str, int]], points: Array) -> Array:
         feeds, start = {}, 0
         for item in self.inputs:
             stop = start + size(item.inner)
@@ -211,11 +215,11 @@ class _Reader:
             numbers = points[:, start:stop].reshape((*lead, *item.inner))
             feeds[item.name] = numbers.astype(helper.tensor_dtype_to_np_dtype(item.type))
             start = stop
-        taps = list(dict.fromkeys(self.taps))
-        results = dict(zip(taps, run(taps, feeds), strict=True))
+        names = list(dict.fromkeys(name for name, _ in wanted))
+        results = dict(zip(names, run(names, feeds), strict=True))
         columns = [
-            np.moveaxis(np.atleast_1d(np.asarray(results[tap], dtype=np.float64)), axis, 0).reshape(len(points), -1)
-            for tap, axis in zip(self.taps, self.batch_axes, strict=True)
+            np.moveaxis(np.atleast_1d(np.asarray(results[name], dtype=np.float64)), axis, 0).reshape(len(points), -1)
+            for name, axis in wanted
         ]
         return np.concatenate(columns, axis=1)
 

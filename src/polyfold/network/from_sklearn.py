@@ -1,4 +1,4 @@
-"""From a fitted scikit-learn MLP to a Network; its logistic or softmax output is left out and recorded."""
+"""From a fitted scikit-learn MLP to a Network; its logistic or softmax output is the head."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 
 from polyfold.errors import NetworkError, UnsupportedOpError
 from polyfold.exact.tolerances import IMPORT_FLOAT32, IMPORT_FLOAT64
-from polyfold.network.builder import WHERE_TO_LOOK, Ending
+from polyfold.network.builder import WHERE_TO_LOOK
 from polyfold.network.from_arrays import chain
 from polyfold.network.graph import Network
-from polyfold.network.ops import Array, constant
+from polyfold.network.head import Head, HeadOp, Kind, OutputHead
+from polyfold.network.ops import Array, constant, size
 from polyfold.network.verify import verify
 
 
@@ -26,17 +27,19 @@ def from_sklearn(model: Any) -> Network:
             f"{kind}(activation={model.activation!r}) is not piecewise linear: "
             f"train it with activation='relu'; {WHERE_TO_LOOK}"
         )
-    if model.out_activation_ not in OUTPUTS:
+    if model.out_activation_ not in _KINDS:
         raise UnsupportedOpError(
             f"{kind} ends in {model.out_activation_!r} (out_activation_), which is not supported; {WHERE_TO_LOOK}"
         )
     pairs = [(constant(w.T), constant(b)) for w, b in zip(model.coefs_, model.intercepts_, strict=True)]
     network = chain(pairs, source="sklearn", rectified=model.activation == "relu")
+    head = _KINDS[model.out_activation_]
+    if head is not None:
+        shape = network.shapes[network.outputs[0]]
+        op = HeadOp.along(head, shape, (0,), name="out_activation_")
+        network = replace(network, head=Head((OutputHead(size(shape), (op,), shape),)))
     _verify(network, model)
-    if model.out_activation_ == "identity":
-        return network
-    ending = Ending("out_activation_", model.out_activation_, network.outputs[0])
-    return replace(network, stripped=(str(ending),))
+    return network
 
 
 def _verify(network: Network, model: Any) -> None:
@@ -47,23 +50,15 @@ def _verify(network: Network, model: Any) -> None:
         network,
         lambda points: np.asarray(predict(points), dtype=np.float64).reshape(len(points), -1),
         tolerance=IMPORT_FLOAT32 if single else IMPORT_FLOAT64,
-        finish=OUTPUTS[model.out_activation_],
+        finish=lambda scores: _predicted(network, scores),
     )
 
 
-def _logistic(z: Array) -> Array:
-    p = 0.5 * (1.0 + np.tanh(0.5 * z))
-    # A classifier with one output reports the probabilities of both classes.
-    return np.concatenate([1.0 - p, p], axis=1) if z.shape[1] == 1 else p
+def _predicted(network: Network, scores: Array) -> Array:
+    outputs = scores if network.head is None else network.head(scores)
+    # A classifier with one output, the probability of the second class, reports those of both.
+    two = network.head is not None and outputs.shape[1] == 1
+    return np.concatenate([1.0 - outputs, outputs], axis=1) if two else outputs
 
 
-def _softmax(z: Array) -> Array:
-    powers = np.exp(z - z.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
-
-
-def _identity(z: Array) -> Array:
-    return z
-
-
-OUTPUTS = {"identity": _identity, "logistic": _logistic, "softmax": _softmax}
+_KINDS: dict[str, Kind | None] = {"identity": None, "logistic": "sigmoid", "softmax": "softmax"}

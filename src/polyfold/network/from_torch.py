@@ -28,15 +28,15 @@ import torch
 
 from polyfold.errors import NetworkError, ShapeError, UnsupportedOpError
 from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, IMPORT_FLOAT64
+from polyfold.network.behind_head import refuse_reading_behind_head
 from polyfold.network.builder import MIXES_THE_BATCH, WHERE_TO_LOOK, Builder, Value
 from polyfold.network.choose import ONLY_TO_CHOOSE, Comparison
-from polyfold.network.endings import leave_out, refuse_reading_an_ending
 from polyfold.network.graph import Network
 from polyfold.network.ops import Array, Shape, size
 from polyfold.network.registry import Unreadable
 from polyfold.network.torch_archive import check_torch_archive, plain_tensors_only
-from polyfold.network.torch_ops import ENDINGS, KEEPS_THE_ORDER, TORCH_OPS, TorchSite, parts, rewrite, values_in
-from polyfold.network.verify import sample_points, verify
+from polyfold.network.torch_ops import TORCH_OPS, TorchSite, in_head, parts, rewrite, values_in
+from polyfold.network.verify import sample_points, verify, verify_head
 
 # Samples in the traced batch: a prime that is unlikely to be the length of another axis.
 BATCH = 7
@@ -67,7 +67,7 @@ def from_torch(module: Any, input_shapes: Sequence[Shape] | None) -> Network:
         original = _evaluation_copy(module)
         program = _trace(original, shapes, torch.float32)
     network, reader = _read(program)
-    _check_other_batch(original, program, reader.batch_axes)
+    _check_other_batch(original, program, [axis for _, axis in reader.ends])
     return network
 
 
@@ -119,6 +119,7 @@ def _read(program: Any) -> tuple[Network, _Reader]:
     reader = _Reader(program)
     network = reader.read()
     verify(network, reader.original, tolerance=reader.tolerance)
+    verify_head(network, reader.original, reader.model_outputs, tolerance=reader.tolerance)
     return network, reader
 
 
@@ -243,8 +244,9 @@ class _Reader:
         self.batch = self._batch_size()
         self.constants = _named_constants(program)
         self.builder = Builder("torch")
-        self.taps: list[str] = []
-        self.batch_axes: list[int] = []
+        # The tensors in front of the head and behind it, and which of their axes is the batch.
+        self.taps: list[tuple[str, int]] = []
+        self.ends: list[tuple[str, int]] = []
         self.lowest_type = torch.float64
 
     @property
@@ -286,18 +288,26 @@ class _Reader:
             if not isinstance(value, Value):
                 raise NetworkError(f"output {node.name!r} does not depend on the input")
             outputs.append(value)
-            self.taps.append(value.endings[0].tap if value.endings else node.name)
-            self.batch_axes.append(value.batch_axis)
+            self.ends.append((node.name, value.batch_axis))
+            self.taps.append((value.scores.tap, value.scores.batch_axis) if value.scores else self.ends[-1])
         return self.builder.finish(outputs)
 
     def original(self, points: Array) -> Array:
-        """The outputs by torch itself, in front of whatever was left out at the end."""
+        """The outputs by torch itself, in front of the head."""
+        return self._by_torch(points, self.taps)
+
+    def model_outputs(self, points: Array) -> Array:
+        """The outputs by torch itself."""
+        return self._by_torch(points, self.ends)
+
+    def _by_torch(self, points: Array, wanted: Sequence[tuple[str, int]]) -> Array:
         # The program may run with whole batches only: the last one is filled up.
         filled = np.concatenate([points, np.repeat(points[-1:], -len(points) % self.batch, axis=0)])
-        batches = [self._run(filled[start : start + self.batch]) for start in range(0, len(filled), self.batch)]
+        batches = [self._run(filled[start : start + self.batch], wanted) for start in range(0, len(filled), self.batch)]
         return np.concatenate(batches)[: len(points)]
 
-    def _run(self, points: Array) -> Array:
+    def _run(self, points: Array, wanted: Sequence[tuple[str, int]]) -> Array:
+        names = {name for name, _ in wanted}
         inputs, start = {}, 0
         for name, (shape, dtype) in zip(self.program.graph_signature.user_inputs, self.types, strict=True):
             rows = points[:, start : start + size(shape)].reshape(len(points), *shape)
@@ -312,14 +322,11 @@ class _Reader:
                 else:
                     args, kwargs = _resolve(node, known)
                     known[node] = node.target(*args, **kwargs)
-                if node.name in self.taps:
+                if node.name in names:
                     found[node.name] = known[node]
                 for earlier in finished:
                     del known[earlier]
-        columns = [
-            found[tap].double().movedim(axis, 0).reshape(len(points), -1).numpy()
-            for tap, axis in zip(self.taps, self.batch_axes, strict=True)
-        ]
+        columns = [found[name].double().movedim(axis, 0).reshape(len(points), -1).numpy() for name, axis in wanted]
         return np.concatenate(columns, axis=1)
 
     def _outputs(self) -> list[Any]:
@@ -375,11 +382,10 @@ class _Reader:
             site.refuse("its result is random")
         if op == "sym_size":
             return args[0].full_shape(self.batch)[args[1]]
-        if op in ENDINGS:
-            return leave_out(site, args[0], node.all_input_nodes[0].name)
-        if values[0].endings and op in KEEPS_THE_ORDER:
-            return values[0]
-        refuse_reading_an_ending(site, values)
+        behind = in_head(site, node.all_input_nodes[0].name, reading, args, kwargs)
+        if behind is not None:
+            return behind
+        refuse_reading_behind_head(site, values)
         if reading is None:
             site.refuse("it is not piecewise linear, or not supported yet")
         if not reading.chooses and any(isinstance(item, Comparison) for item in (*args, *kwargs.values())):

@@ -11,6 +11,7 @@ import numpy as np
 
 from polyfold.errors import NetworkError, ShapeError, how_many
 from polyfold.network.extras import require
+from polyfold.network.head import Head
 from polyfold.network.html_table import html_table
 from polyfold.network.ops import Array, Op, Shape, size
 
@@ -43,10 +44,11 @@ class Node:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Network:
-    """A continuous piecewise-linear function R^d -> R^m.
+    """A continuous piecewise-linear function R^d -> R^m, and the head that the model has behind it, if any.
 
     The input vector is the concatenation of all inputs, flattened in row-major order; the output vector
-    likewise.
+    likewise. Calling the network gives the values of this function: the scores, if there is a head.
+    `model_outputs` gives what the model puts out, the scores through the head.
 
     Attributes
     ----------
@@ -54,14 +56,14 @@ class Network:
     nodes: operations in topological order; names are unique among nodes and inputs.
     outputs: names of the nodes (or inputs) whose values are the result, in order.
     source: where the network came from ("arrays", "torch", "onnx", "sklearn", "keras").
-    stripped: operations removed from the end (softmax, sigmoid, argmax), as sentences for the user.
+    head: what the model does behind its last piecewise-linear op (softmax, sigmoid, argmax); None if nothing.
     """
 
     inputs: tuple[Port, ...]
     nodes: tuple[Node, ...]
     outputs: tuple[str, ...]
     source: str = "arrays"
-    stripped: tuple[str, ...] = ()
+    head: Head | None = None
     shapes: dict[str, Shape] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -92,12 +94,15 @@ class Network:
                 raise NetworkError(f"output {name!r} is computed by no node")
         if self.input_dim == 0:
             raise NetworkError("the network has no inputs")
+        if self.head is not None and [o.scores for o in self.head.outputs] != [size(shapes[n]) for n in self.outputs]:
+            raise NetworkError(f"the head ({self.head}) does not fit the outputs {', '.join(self.outputs)}")
         object.__setattr__(self, "shapes", shapes)
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{port.name} {port.shape}" for port in self.inputs)
         outputs = ", ".join(f"{name} {self.shapes[name]}" for name in self.outputs)
-        return f"Network from {self.source}: {inputs} to {outputs}, {how_many(len(self.nodes), 'node')}"
+        head = "" if self.head is None else f"; these are scores, behind them the head: {self.head}"
+        return f"Network from {self.source}: {inputs} to {outputs}, {how_many(len(self.nodes), 'node')}{head}"
 
     def _repr_html_(self) -> str:
         nodes = [f"{node.name}: {type(node.op).__name__} to {self.shapes[node.name]}" for node in self.nodes]
@@ -109,8 +114,8 @@ class Network:
             "constants": f"{sum(values.size for node in self.nodes for values in node.op.constants):,}",
             "nodes": "\n".join(nodes),
         }
-        if self.stripped:
-            facts["left out"] = "\n".join(self.stripped)
+        if self.head is not None:
+            facts["head"] = str(self.head)
         return html_table(facts, f"Network from {self.source}")
 
     @property
@@ -120,15 +125,38 @@ class Network:
 
     @property
     def output_dim(self) -> int:
-        """m: how many numbers come out."""
+        """m: how many numbers come out; scores, if there is a head."""
         return sum(size(self.shapes[name]) for name in self.outputs)
 
+    @property
+    def model_output_shapes(self) -> list[Shape]:
+        """The shapes of what the model itself puts out, behind the head if there is one."""
+        if self.head is None:
+            return [self.shapes[name] for name in self.outputs]
+        return [output.shape for output in self.head.outputs]
+
     def __call__(self, X: Any) -> Array:
-        """The outputs (n, m) at the rows of X, which is (n, d) or (n, *input shape) for a single input."""
+        """The outputs (n, m) at the rows of X, which is (n, d) or (n, *input shape) for a single input.
+
+        If there is a head, these are the scores before it; `model_outputs` takes them through the head.
+        """
         rows = self.rows(X)
         step = max(1, NUMBERS_AT_ONCE // max(size(shape) for shape in self.shapes.values()))
         parts = [self._run(rows[start : start + step]) for start in range(0, max(1, len(rows)), step)]
         return np.concatenate(parts)
+
+    def model_outputs(self, X: Any) -> Array:
+        """What the model itself puts out at the rows of X, in floats: the scores through the head, if there is one.
+
+        >>> from polyfold.network.head import Head, HeadOp, OutputHead
+        >>> from polyfold.network.load import load
+        >>> head = Head((OutputHead(1, (HeadOp("sigmoid", (1, 1, 1)),), (1,)),))
+        >>> from dataclasses import replace
+        >>> network = replace(load([([[2.0]], [0.0])]), head=head)
+        >>> network([[0.0]]).tolist(), network.model_outputs([[0.0]]).tolist()
+        ([[0.0]], [[0.5]])
+        """
+        return self(X) if self.head is None else self.head(self(X))
 
     def _run(self, rows: Array) -> Array:
         found = {name: value.reshape(len(rows), -1) for name, value in self.walk(rows) if name in self.outputs}
@@ -172,7 +200,8 @@ class Network:
     def to_onnx(self, *, dtype: Any = np.float64) -> onnx.ModelProto:
         """The network as an ONNX model: inputs, outputs and nodes have the names that they have here.
 
-        All tensors are (rows, *shape), the number of rows open. What is in `stripped` is not in the model.
+        All tensors are (rows, *shape), the number of rows open. The head is part of the model: its outputs are those of
+        `model_outputs`. The number of a class is an int64.
 
         Parameters
         ----------
@@ -200,7 +229,7 @@ class Network:
         """The network as a torch module in evaluation mode, with submodules that are named after the nodes.
 
         A chain of nodes is an `nn.Sequential`; anything else is a module that takes all inputs in order and returns a
-        tensor, or a tuple if there are several outputs. Tensors are (rows, *shape).
+        tensor, or a tuple if there are several outputs. Tensors are (rows, *shape). The head is part of the module.
 
         Parameters
         ----------

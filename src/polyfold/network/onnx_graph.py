@@ -43,9 +43,9 @@ class OnnxGraph:
         self._taken.add(unique)
         return unique
 
-    def model(self, name: str, inputs: Sequence[Any], outputs: Sequence[Any], *, note: str = "") -> onnx.ModelProto:
+    def model(self, name: str, inputs: Sequence[Any], outputs: Sequence[Any]) -> onnx.ModelProto:
         """The checked model; inputs and outputs are ONNX's value infos."""
-        graph = helper.make_graph(self._nodes, name, inputs, outputs, self._constants, doc_string=note)
+        graph = helper.make_graph(self._nodes, name, inputs, outputs, self._constants)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], producer_name="polyfold")
         model.ir_version = min(model.ir_version, _IR_VERSION)
         onnx.checker.check_model(model)

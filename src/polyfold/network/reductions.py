@@ -44,15 +44,16 @@ def running_sum(site: Site, x: Value, axis: int, *, exclusive: bool = False, bac
 
 
 def running_largest(site: Site, x: Value, axis: int) -> Value:
-    """The largest of the first entries along an axis, of one, two, ..."""
+    """The largest of the first entries along an axis, of one, two, ...; the last of equal ones, like torch."""
     n = x.shape[axis]
-    before = np.tri(n, dtype=np.bool_)
+    # Backwards, because the first of equal members wins.
+    back = np.arange(n)[:, None] - np.arange(n)
     entries = np.moveaxis(compose.positions(x.shape), axis, -1)
-    members = np.where(before, entries[..., None, :], windows.ABSENT)
+    members = np.where(back >= 0, entries[..., back], windows.ABSENT)
     return windows.largest(site, x, np.array(np.moveaxis(members, -2, axis)))
 
 
 def running_smallest(site: Site, x: Value, axis: int) -> Value:
-    """The smallest of the first entries along an axis."""
+    """The smallest of the first entries along an axis; the last of equal ones."""
     negative = compose.negate(site, x, part="negative")
     return compose.negate(site, running_largest(site, negative, axis), part="minimum")

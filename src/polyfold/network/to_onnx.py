@@ -16,6 +16,7 @@ from onnx import helper
 from polyfold.errors import NetworkError
 from polyfold.network.files import atomically
 from polyfold.network.graph import Network
+from polyfold.network.head_to_onnx import write_head
 from polyfold.network.onnx_graph import OnnxGraph
 from polyfold.network.ops import (
     Add,
@@ -25,6 +26,7 @@ from polyfold.network.ops import (
     Linear,
     Maximum,
     Minimum,
+    Normalise,
     Op,
     Rectify,
     Reshape,
@@ -56,17 +58,19 @@ def to_onnx(network: Network, dtype: Any) -> onnx.ModelProto:
         _write(node.op, _Place(graph, node.name, kind, network.shapes[node.name]), reads)
     seen = {port.name for port in network.inputs}
     outputs = []
-    for name in network.outputs:
+    for number, name in enumerate(network.outputs):
+        head = None if network.head is None else network.head.outputs[number]
+        if head is not None and head.ops:
+            outputs.append(write_head(graph, head, name, network.shapes[name], kind))
+            continue
         # A tensor is an output once, and an input is none.
-        outputs.append(
-            (graph.add("Identity", [name], graph.free(name)) if name in seen else name, network.shapes[name])
-        )
+        tensor = graph.add("Identity", [name], graph.free(name)) if name in seen else name
+        outputs.append((tensor, network.shapes[name], kind))
         seen.add(name)
     return graph.model(
         "network",
         [_described(port.name, port.shape, kind) for port in network.inputs],
-        [_described(name, shape, kind) for name, shape in outputs],
-        note="\n".join(network.stripped),
+        [_described(*output) for output in outputs],
     )
 
 
@@ -167,7 +171,24 @@ def _(op: Linear, place: _Place, reads: Sequence[_Tensor]) -> None:
 
 @_write.register
 def _(op: Scale, place: _Place, reads: Sequence[_Tensor]) -> None:
-    place.last("Mul", place.aligned(reads[0], op.factor.ndim), place.numbers("factor", op.factor))
+    x = place.aligned(reads[0], max(numbers.ndim for numbers in op.constants))
+    if op.divisor is None:
+        place.last("Mul", x, place.numbers("factor", op.factor))
+        return
+    if (op.factor != 1).any():
+        x = place.step("multiplied", "Mul", x, place.numbers("factor", op.factor))
+    place.last("Div", x, place.numbers("divisor", op.divisor))
+
+
+@_write.register
+def _(op: Normalise, place: _Place, reads: Sequence[_Tensor]) -> None:
+    numbers = [place.numbers(name, getattr(op, name)) for name in ("gamma", "beta", "mean", "variance")]
+    epsilon = op.epsilon
+    if float(np.float32(epsilon)) != epsilon:
+        # The attribute is a float32: another number is added in the model itself.
+        numbers[-1] = place.step("positive", "Add", numbers[-1], place.numbers("epsilon", epsilon))
+        epsilon = 0.0
+    place.last("BatchNormalization", reads[0].name, *numbers, epsilon=epsilon)
 
 
 @_write.register
@@ -221,9 +242,17 @@ def _(op: Rectify, place: _Place, reads: Sequence[_Tensor]) -> None:
 
 @_write.register
 def _(op: Clamp, place: _Place, reads: Sequence[_Tensor]) -> None:
+    x = reads[0].name
     low = place.numbers("low", op.low) if op.low > -np.inf else ""
-    high = [place.numbers("high", op.high)] if op.high < np.inf else []
-    place.last("Clip", reads[0].name, low, *high)
+    high = place.numbers("high", op.high) if op.high < np.inf else ""
+    if op.flat_at_bounds and op.low < op.high and (low or high):
+        # Of equal operands the first counts, here the bound: Clip would give back a clamp that slopes there.
+        if low and high:
+            place.last("Min", high, place.step("above_low", "Max", low, x))
+        else:
+            place.last(*(("Max", low, x) if low else ("Min", high, x)))
+        return
+    place.last("Clip", x, low, *([high] if high else []))
 
 
 @_write.register
@@ -277,6 +306,8 @@ def _(op: Combine, place: _Place, reads: Sequence[_Tensor]) -> None:
         terms = place.step("terms", "Gather", flat, place.whole("index", index), axis=1)
         weighted = place.step("weighted", "Mul", terms, place.numbers("weight", weight))
         result = place.step("sum", "ReduceSum", weighted, place.whole("last", [2]), keepdims=0)
+    if op.divisor is not None:
+        result = place.step("divided", "Div", result, place.numbers("divisor", op.divisor))
     place.last("Reshape", result, place.whole("shape", [0, *op.shape]))
 
 

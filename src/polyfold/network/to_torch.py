@@ -14,6 +14,7 @@ from torch import nn
 from polyfold.errors import NetworkError
 from polyfold.network import torch_modules as own
 from polyfold.network.graph import Network
+from polyfold.network.head_to_torch import head_modules
 from polyfold.network.ops import (
     Add,
     Array,
@@ -22,6 +23,7 @@ from polyfold.network.ops import (
     Linear,
     Maximum,
     Minimum,
+    Normalise,
     Op,
     Rectify,
     Reshape,
@@ -47,7 +49,10 @@ def to_torch(network: Network, dtype: torch.dtype | None = None) -> nn.Module:
     if kind not in _NUMPY:
         raise NetworkError(f"a module is written in torch.float64 or torch.float32, not in {dtype!r}")
     numbers = _NUMPY[kind]
-    names = dict(zip((node.name for node in network.nodes), _clean(node.name for node in network.nodes), strict=True))
+    steps = [(node.name, node.inputs) for node in network.nodes]
+    outputs, heads = head_modules(network, {name for name, _ in steps})
+    steps += [(name, reads) for name, reads, _ in heads]
+    names = dict(zip((name for name, _ in steps), _clean(name for name, _ in steps), strict=True))
     modules: dict[str, nn.Module] = {}
     for node in network.nodes:
         for values in node.op.constants:
@@ -57,23 +62,24 @@ def to_torch(network: Network, dtype: torch.dtype | None = None) -> nn.Module:
             modules[names[node.name]] = _module(node.op, network.shapes[node.name], shapes).to(kind)
         except NetworkError as error:
             raise NetworkError(f"node {node.name!r} ({type(node.op).__name__}): {error}") from None
-    if _is_chain(network):
+    modules |= {names[name]: module for name, _, module in heads}
+    if _is_chain([port.name for port in network.inputs], steps, outputs):
         sequence = nn.Sequential()
         for name, module in modules.items():
             sequence.add_module(name, module)
         return sequence.eval()
-    steps = [(node.name, names[node.name], node.inputs) for node in network.nodes]
-    return own.NetworkModule(modules, steps, [port.name for port in network.inputs], network.outputs).eval()
+    named = [(name, names[name], reads) for name, reads in steps]
+    return own.NetworkModule(modules, named, [port.name for port in network.inputs], outputs).eval()
 
 
-def _is_chain(network: Network) -> bool:
-    """Whether every node reads the one before it, the first one the only input, and the last one is the output."""
-    values = [*(port.name for port in network.inputs), *(node.name for node in network.nodes)]
+def _is_chain(inputs: Sequence[str], steps: Sequence[tuple[str, tuple[str, ...]]], outputs: Sequence[str]) -> bool:
+    """Whether every step reads the one before it, the first one the only input, and the last one is the output."""
+    values = [*inputs, *(name for name, _ in steps)]
     return (
-        len(network.inputs) == 1
-        and bool(network.nodes)
-        and network.outputs == (values[-1],)
-        and all(node.inputs == (before,) for node, before in zip(network.nodes, values, strict=False))
+        len(inputs) == 1
+        and bool(steps)
+        and list(outputs) == values[-1:]
+        and all(reads == (before,) for (_, reads), before in zip(steps, values, strict=False))
     )
 
 
@@ -123,7 +129,25 @@ def _(op: Linear, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
 
 @_module.register
 def _(op: Scale, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
-    return own.Scaled(_tensor(op.factor))
+    return own.Scaled(_tensor(op.factor), None if op.divisor is None else _tensor(op.divisor))
+
+
+@_module.register
+def _(op: Normalise, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
+    # torch's layers ask for the number of axes, but normalise all alike.
+    kind = nn.BatchNorm1d if len(shape) <= 2 else nn.BatchNorm2d if len(shape) == 3 else nn.BatchNorm3d
+    if len(shape) > _MOST_AXES + 1:
+        raise NetworkError(f"torch has no batch normalisation of values of shape {shape}; export it to ONNX")
+    layer = kind(len(op.mean), eps=op.epsilon)
+    counted = layer.num_batches_tracked.numpy()
+    return _filled(
+        layer,
+        weight=op.gamma,
+        bias=op.beta,
+        running_mean=op.mean,
+        running_var=op.variance,
+        num_batches_tracked=counted,
+    )
 
 
 @_module.register
@@ -176,7 +200,8 @@ def _(op: Rectify, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
 
 @_module.register
 def _(op: Clamp, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
-    if -np.inf < op.low < op.high < np.inf:
+    # The two differ in their derivatives at the bounds.
+    if op.flat_at_bounds and op.low < op.high:
         return nn.Hardtanh(op.low, op.high)
     return own.Clamped(op.low, op.high)
 
@@ -241,7 +266,7 @@ def _(op: Combine, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     entries = op.matrix.tocoo()
     places = _whole(np.stack([entries.row, entries.col]))
     matrix = torch.sparse_coo_tensor(places, _tensor(entries.data), entries.shape, check_invariants=True)
-    return own.Combined(matrix.coalesce(), op.shape)
+    return own.Combined(matrix.coalesce(), op.shape, None if op.divisor is None else _tensor(op.divisor))
 
 
 @_module.register

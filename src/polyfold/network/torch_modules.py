@@ -50,14 +50,19 @@ class NetworkModule(torch.nn.Module):  # type: ignore[misc]  # torch is looked a
 
 
 class Scaled(torch.nn.Module):  # type: ignore[misc]
-    """factor * x."""
+    """factor * x / divisor; the divisor, which may be absent, is no parameter."""
 
-    def __init__(self, factor: torch.Tensor) -> None:
+    divisor: torch.Tensor | None
+
+    def __init__(self, factor: torch.Tensor, divisor: torch.Tensor | None = None) -> None:
         super().__init__()
         self.factor = torch.nn.Parameter(factor)
+        self.register_buffer("divisor", divisor)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return aligned(x, self.factor.dim()) * self.factor
+        if self.divisor is None:
+            return aligned(x, self.factor.dim()) * self.factor
+        return aligned(x, max(self.factor.dim(), self.divisor.dim())) * self.factor / self.divisor
 
 
 class Shifted(torch.nn.Module):  # type: ignore[misc]
@@ -191,17 +196,20 @@ class ConvolvedBack(torch.nn.Module):  # type: ignore[misc]
 
 
 class Combined(torch.nn.Module):  # type: ignore[misc]
-    """Fixed combinations of the flattened x, as a sparse matrix; they are no parameters."""
+    """Fixed combinations of the flattened x, as a sparse matrix and divisors, if any; they are no parameters."""
 
     matrix: torch.Tensor
+    divisor: torch.Tensor | None
 
-    def __init__(self, matrix: torch.Tensor, shape: Shape) -> None:
+    def __init__(self, matrix: torch.Tensor, shape: Shape, divisor: torch.Tensor | None = None) -> None:
         super().__init__()
         self.register_buffer("matrix", matrix)
+        self.register_buffer("divisor", divisor)
         self.shape = shape
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.sparse.mm(self.matrix, x.reshape(x.shape[0], -1).T).T.reshape(x.shape[0], *self.shape)
+        sums = torch.sparse.mm(self.matrix, x.reshape(x.shape[0], -1).T).T
+        return (sums if self.divisor is None else sums / self.divisor).reshape(x.shape[0], *self.shape)
 
     def extra_repr(self) -> str:
         return f"shape={self.shape}"
@@ -221,7 +229,7 @@ class LargestOf(torch.nn.Module):  # type: ignore[misc]
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         flat = x.reshape(x.shape[0], -1)
-        maxima = [flat[:, self.get_buffer(f"members{k}")].amax(dim=2) for k in range(self.groups)]
+        maxima = [flat[:, self.get_buffer(f"members{k}")].max(dim=2).values for k in range(self.groups)]
         return torch.cat(maxima, dim=1)[:, self.order]
 
 
@@ -234,3 +242,46 @@ def aligned(x: torch.Tensor, axes: int) -> torch.Tensor:
 def _sides(padding: Padding) -> list[int]:
     """As torch wants it: the last axis first."""
     return [amount for sides in reversed(padding) for amount in sides]
+
+
+class ClassNumber(torch.nn.Module):  # type: ignore[misc]
+    """The place of the largest entry along an axis: the first of several, or the last."""
+
+    def __init__(self, axis: int, *, last: bool = False) -> None:
+        super().__init__()
+        self.axis, self.last = axis, last
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.shape[self.axis] - 1 - x.flip(self.axis).argmax(self.axis) if self.last else x.argmax(self.axis)
+
+    def extra_repr(self) -> str:
+        return f"axis={self.axis}{', last=True' if self.last else ''}"
+
+
+class AsReal(torch.nn.Module):  # type: ignore[misc]
+    """Whole numbers as real ones, which everything but an argmax reads."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.to(torch.float64)
+
+
+class FlatHead(torch.nn.Module):  # type: ignore[misc]
+    """Scores (rows, m) in parts, each through its own ops, and all numbers that these give side by side."""
+
+    def __init__(self, parts: Sequence[tuple[int, torch.nn.Sequential]]) -> None:
+        super().__init__()
+        self.counts = [count for count, _ in parts]
+        self.parts = torch.nn.ModuleList(ops for _, ops in parts)
+
+    def forward(self, scores: torch.Tensor) -> torch.Tensor:
+        given = scores.split(self.counts, dim=1)
+        found = [ops(part).reshape(len(scores), -1) for ops, part in zip(self.parts, given, strict=True)]
+        return torch.cat([numbers.to(scores.dtype) for numbers in found], dim=1)
+
+
+class Chosen(ClassNumber):
+    """1 at the place of the largest entry along an axis, 0 elsewhere."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        places = super().forward(x).unsqueeze(self.axis)
+        return torch.zeros_like(x).scatter(self.axis, places, 1.0)

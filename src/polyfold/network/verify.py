@@ -8,12 +8,14 @@ import numpy as np
 
 from polyfold.errors import NetworkError, how_many
 from polyfold.network.graph import Network
+from polyfold.network.head import JUMPING
 from polyfold.network.ops import Array, size
 
 POINTS = 140
 # Numbers computed while comparing: a network of millions of neurons is compared at fewer points.
 NUMBERS = 1 << 25
 FEWEST_POINTS = 2
+_POINTS_FOR_HEADS = 28
 
 
 def sample_points(dimension: int, count: int = POINTS, *, seed: int = 0) -> Array:
@@ -73,4 +75,29 @@ def verify(
             f"output {column} differs by {worst:.3g} "
             f"({actual[row, column]:.9g} instead of {expected[row, column]:.9g}) at a random point; "
             "please report this model"
+        )
+
+
+def verify_head(
+    network: Network,
+    scores: Callable[[Array], Array],
+    outputs: Callable[[Array], Array],
+    *,
+    tolerance: float,
+) -> None:
+    """Raise a NetworkError unless the network's head makes the original's outputs of the original's own scores.
+
+    Behind other ops, an argmax is not compared: where these round, it may tie in the original and nowhere else.
+    """
+    head = network.head
+    if head is None or any(op.kind in JUMPING for output in head.outputs for op in output.ops[1:]):
+        return
+    points = sample_points(network.input_dim, min(_POINTS_FOR_HEADS, affordable_points(network)))
+    given = scores(points)
+    actual, expected = head(given), outputs(points)
+    scale = max(1.0, float(np.abs(given).max(initial=0.0)))
+    if actual.shape != expected.shape or not np.abs(actual - expected).max(initial=0.0) <= tolerance * scale:
+        raise NetworkError(
+            f"the head read from {network.source} ({head}) does not give the original's outputs; please report this "
+            "model"
         )

@@ -30,7 +30,7 @@ def to_network(program: ExactProgram) -> Network:
     sources = [_input(program, builder)]
     for stage in program.stages:
         sources.append(_stage(stage, frame.feeds, reserved, builder, sources))
-    return _stripped(_named(_outputs(program, builder, sources), program), program)
+    return _with_head(_named(_outputs(program, builder, sources), program), program)
 
 
 def _input(program: ExactProgram, builder: Builder) -> Value:
@@ -131,13 +131,13 @@ def _exchanged(network: Network, names: dict[str, str]) -> Network:
         return names.get(name, name)
 
     nodes = tuple(Node(new(node.name), node.op, tuple(map(new, node.inputs))) for node in network.nodes)
-    return Network(network.inputs, nodes, tuple(map(new, network.outputs)), network.source, network.stripped)
+    return Network(network.inputs, nodes, tuple(map(new, network.outputs)), network.source, network.head)
 
 
-def _stripped(network: Network, program: ExactProgram) -> Network:
-    """What was taken off the end before is still off."""
+def _with_head(network: Network, program: ExactProgram) -> Network:
+    """The head that the network had."""
     frame = program.frame
-    return Network(network.inputs, network.nodes, network.outputs, frame.source, frame.stripped)
+    return Network(network.inputs, network.nodes, network.outputs, frame.source, frame.head)
 
 
 def _uniform(slopes: Array) -> Array | float:

@@ -1,7 +1,7 @@
 """The largest of several values as a tournament: pairs are compared, then the winners, until one is left.
 
 Every comparison is a gate with a name: `pool[c,i,j].max(0,1)` compares the first two members of that window,
-`pool[c,i,j].max(0-1,2-3)` the winners of the first four.
+`pool[c,i,j].max(0-1,2-3)` the winners of the first four. It is on where the later one is larger.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def _compared(place: Place, x: Rows, left: Index, right: Index, span: int, most:
         entries = np.flatnonzero((left[:, pair] >= 0) & (right[:, pair] >= 0))
         if len(entries):
             a, b = x.take(left[entries, pair]), x.take(right[entries, pair])
-            parts.append(b.plus(place.gates(a.minus(b), _role(2 * pair * span, span, most), entries)))
+            # Off where they are equal: the earlier one wins.
+            parts.append(a.plus(place.gates(b.minus(a), _role(2 * pair * span, span, most), entries)))
             remaining[entries, pair] = count + np.arange(len(entries))
             count += len(entries)
     # Who has no opponent plays on.

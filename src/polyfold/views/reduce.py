@@ -63,6 +63,7 @@ def _panel(found: Reduction) -> RenderableType:
         "layers before": list(found.layers_before),
         "layers after": [stage.width for stage in found.program.stages],
         "guarantee": found.guarantee,
+        "head": None if found.head is None else str(found.head),
         "undecided": how_many(len(found.undecided), "neuron") if found.undecided else None,
         "seconds": found.seconds,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -11,9 +12,11 @@ from rich.text import Text
 from polyfold.analyses.equivalence.result import Equivalence, in_digits
 from polyfold.analyses.regions import Regions
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.certificate import Check
 from polyfold.engine.count import Count
 from polyfold.errors import how_many
 from polyfold.network.graph import Network
+from polyfold.network.head import head_json
 from polyfold.program.program import Program
 
 # Counting faces costs far more than finding cells; a summary does it only where nobody notices.
@@ -32,6 +35,7 @@ def atlas_facts(atlas: Atlas, regions: Regions | None) -> dict[str, Any]:
         "dim": atlas.dim,
         "inputs": atlas.program.input_dim,
         "outputs": atlas.outputs,
+        "head": head_json(atlas.program.head),
         "bounded_cells": int(atlas.bounded.sum()),
         "facets": atlas.inner_facets,
         "boundary_facets": atlas.boundary_facets,
@@ -50,13 +54,8 @@ def atlas_facts(atlas: Atlas, regions: Regions | None) -> dict[str, Any]:
 def count_facts(found: Count, faces: bool) -> dict[str, Any]:
     """What `polyfold count --json` prints."""
     return {
-        "cells": found.cells,
+        **found.to_json(),
         "f_vector": list(found.f_vector) if faces and found.complete else None,
-        "complete": found.complete,
-        "stopped_by": found.stopped_by,
-        "method": found.method,
-        "seconds": found.seconds,
-        "threads": found.threads,
     }
 
 
@@ -70,7 +69,7 @@ def network_facts(network: Network, program: Program) -> dict[str, Any]:
         "output_dim": network.output_dim,
         "gates": program.gates,
         "stages": [stage.width for stage in program.stages],
-        "stripped": list(network.stripped),
+        "head": head_json(network.head),
         "nodes": [
             {"name": node.name, "op": type(node.op).__name__, "shape": list(network.shapes[node.name])}
             for node in network.nodes
@@ -86,9 +85,23 @@ def atlas_panel(atlas: Atlas, regions: Regions | None) -> RenderableType:
         grid.add_row(name, value)
     if regions is not None:
         grid.add_row("linear regions", f"{len(regions):,}")
-    for item in atlas.certificate.checks:
-        grid.add_row(Text("ok", "green") if item.passed else Text("FAILED", "bold red"), f"{item.name}: {item.detail}")
+    _add_checks(grid, atlas.certificate.checks)
     return grid
+
+
+def count_panel(found: Count, faces: bool) -> RenderableType:
+    """A number of cells for a terminal."""
+    grid = _grid()
+    for name, value in count_facts(found, faces).items():
+        if value is not None and name != "checks":
+            grid.add_row(name.replace("_", " "), _for_people(value))
+    _add_checks(grid, found.certificate.checks)
+    return grid
+
+
+def _add_checks(grid: Table, checks: Iterable[Check]) -> None:
+    for item in checks:
+        grid.add_row(Text("ok", "green") if item.passed else Text("FAILED", "bold red"), f"{item.name}: {item.detail}")
 
 
 def equivalence_panel(found: Equivalence) -> RenderableType:
@@ -97,15 +110,19 @@ def equivalence_panel(found: Equivalence) -> RenderableType:
     style = {"equal": "bold green", "different": "bold red", "unknown": "bold yellow"}[found.verdict]
     within = f" within {in_digits(found.tolerance)}" if found.tolerance else ""
     grid.add_row("verdict", Text(found.verdict.upper() + within, style))
-    grid.add_row("largest difference", str(found.worst))
+    for name, head in zip(("first", "second"), found.heads, strict=True):
+        if head is not None:
+            grid.add_row(f"{name} model's head", str(head))
+    grid.add_row(
+        "largest difference", str(found.worst) + ("" if found.compared == "outputs" else f", of {found.compared}")
+    )
     if found.x is not None:
         shown = ", ".join(f"{value:.9g}" for value in found.x[:_NUMBERS_SHOWN])
         grid.add_row("at the input", shown + (", ..." if len(found.x) > _NUMBERS_SHOWN else ""))
     if len(found.by_output) > 1:
         grid.add_row("output by output", "; ".join(str(one) for one in found.by_output[:_NUMBERS_SHOWN]))
     grid.add_row("how", found.method)
-    for item in found.certificate.checks if found.certificate is not None else ():
-        grid.add_row(Text("ok", "green") if item.passed else Text("FAILED", "bold red"), f"{item.name}: {item.detail}")
+    _add_checks(grid, found.certificate.checks if found.certificate is not None else ())
     if found.stopped_by is not None:
         grid.add_row("stopped by", found.stopped_by)
     grid.add_row("seconds", f"{found.seconds:.3g}")
@@ -129,8 +146,8 @@ def network_panel(network: Network, program: Program) -> RenderableType:
     for side in ("inputs", "outputs"):
         grid.add_row(side, ", ".join(f"{p['name']} {tuple(p['shape'])}" for p in facts[side]))
     grid.add_row("gates", f"{program.gates:,} in {how_many(len(program.stages), 'stage')} of {facts['stages']}")
-    for sentence in network.stripped:
-        grid.add_row("note", sentence)
+    if network.head is not None:
+        grid.add_row("head", f"{network.head}; everything else speaks of the scores before it")
     table = Table("node", "operation", "shape", box=None, pad_edge=False)
     for node in facts["nodes"]:
         table.add_row(node["name"], node["op"], str(tuple(node["shape"])))

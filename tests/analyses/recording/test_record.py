@@ -101,7 +101,7 @@ def test_a_file_needs_no_model(name, tmp_path):
     network, loaded = again.network(-1), pf.load(copies[-1], input_shape=shape)
     assert same_networks(network, loaded)
     assert [node.name for node in network.nodes] == [node.name for node in loaded.nodes]
-    assert (network.source, network.outputs, network.stripped) == (loaded.source, loaded.outputs, loaded.stripped)
+    assert (network.source, network.outputs, network.head) == (loaded.source, loaded.outputs, loaded.head)
 
 
 def test_computed_weights_need_the_model(tmp_path):
@@ -216,7 +216,7 @@ def test_scikit_learn_from_its_first_step(tmp_path):
         network = recording.network(i)
         chance = 1 / (1 + np.exp(-network(X)[:, 0]))
         assert np.allclose(chance, copies[step - 1].predict_proba(X)[:, 1], rtol=1e-12, atol=1e-12)
-        assert network.stripped == pf.load(model).stripped
+        assert network.head == pf.load(model).head
     assert recording.metrics["loss"].values.tolist() == [one.loss_ for one in copies]
 
 

@@ -30,7 +30,9 @@ def canonical(network_or_atlas: Any, domain: DomainLike = None, *, max_chains: i
 
     Networks that compute the same real-valued function on the same domain have equal forms and equal digests, however
     deep they are and whatever neurons are permuted, rescaled, split or of no use; others have different forms. On a
-    slice the function is one of the domain's parameters.
+    slice the function is one of the domain's parameters. Of a model with a head (softmax, sigmoid, argmax) it is the
+    function of the scores, and the head is part of the form: the same scores behind different heads have different
+    digests. Scores that a softmax does not tell apart have different forms; `pf.equivalent` compares behind the head.
 
     Parameters
     ----------
@@ -94,6 +96,7 @@ class _Builder:
             maps=tuple(found.lines(number) for number in range(len(found.maps))),
             jumps=tuple(self._jumps(found)),
             found=found,
+            head=self.atlas.program.head,
         )
 
     def _jumps(self, maps: DistinctMaps) -> Iterator[Jump]:

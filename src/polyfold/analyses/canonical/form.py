@@ -19,6 +19,7 @@ from polyfold.analyses.canonical.maps import DistinctMaps, Map
 from polyfold.analyses.canonical.pieces import Piece, canonical_pieces
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import how_many
+from polyfold.network.head import Head, behind
 from polyfold.network.html_table import InNotebooks
 
 if TYPE_CHECKING:
@@ -73,9 +74,10 @@ class Canonical(InNotebooks):
     domain    the domain's own inequalities a . x + b >= 0, as primitive rows (a, b) in lexicographic order
     maps      the distinct maps: for each output its slopes and its constant; in lexicographic order
     jumps     where the map changes and by how much, by hyperplane and amount
+    head      what the model does behind the function, which is then one of scores; None if nothing
     found     the atlas that the form was made from, and which cell has which map; not part of the form
 
-    Two forms are equal if and only if they are of the same function on the same domain.
+    Two forms are equal if and only if they are of the same function on the same domain, with the same head behind it.
     """
 
     inputs: int
@@ -84,11 +86,12 @@ class Canonical(InNotebooks):
     maps: tuple[Map, ...]
     jumps: tuple[Jump, ...]
     found: DistinctMaps = field(compare=False)
+    head: Head | None = None
 
     def __repr__(self) -> str:
         return (
             f"Canonical: {how_many(len(self.maps), 'map')}, {how_many(len(self.hyperplanes), 'hyperplane')} between "
-            f"them, {self.inputs} -> {self.outputs}; digest {self.digest[:_SHOWN]}..."
+            f"them, {self.inputs} -> {self.outputs}{behind(self.head)}; digest {self.digest[:_SHOWN]}..."
         )
 
     @property
@@ -133,6 +136,7 @@ class Canonical(InNotebooks):
             "format": _FORMAT,
             "inputs": self.inputs,
             "outputs": self.outputs,
+            **({} if self.head is None else {"head": self.head.text}),
             "domain": [_integers(row) for row in self.domain],
             "maps": [[[_fraction(x) for x in line] for line in lines] for lines in self.maps],
             "jumps": [

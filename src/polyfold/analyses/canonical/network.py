@@ -48,6 +48,7 @@ def network_of(maps: DistinctMaps, pieces: Sequence[Piece]) -> Shallow:
             sorted((number[hyperplane], near, far) for hyperplane, near, far in _touching(maps, pieces, inward)),
             dtype=np.int64,
         ).reshape(-1, 3),
+        head=maps.atlas.program.head,
         exact=GivenPieces(
             halfspaces, [[fmpq(x.numerator, x.denominator) for line in piece.map for x in line] for piece in pieces]
         ),

@@ -20,7 +20,7 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.maps import in_chunks
 from polyfold.atlas.numbers import one_of
 from polyfold.errors import PolyfoldError
-from polyfold.program.one_output import with_one_output
+from polyfold.program.some_outputs import with_one_output
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]

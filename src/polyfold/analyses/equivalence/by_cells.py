@@ -11,6 +11,7 @@ from polyfold.analyses.equivalence.cell_maps import CellMaps
 from polyfold.analyses.equivalence.clock import Clock
 from polyfold.analyses.equivalence.extremes import Extremes
 from polyfold.analyses.equivalence.result import Difference
+from polyfold.analyses.equivalence.rows import Rows
 from polyfold.analyses.place import Place
 from polyfold.atlas.certificate import Certificate
 from polyfold.engine.certify import certify
@@ -21,6 +22,15 @@ from polyfold.program.program import Program
 from polyfold.program.shared_gates import without_repeats
 
 Report = Callable[[int], None]
+
+
+# With so many dimensions, and with more gates than this, there are too many cells to try.
+_MANY_DIMENSIONS, _FEW_GATES = 16, 24
+
+
+def too_many_to_list(first: Program, second: Program, place: Place) -> bool:
+    """Whether the cells of two networks together are not even tried."""
+    return place.domain.dim > _MANY_DIMENSIONS and first.gates + second.gates > _FEW_GATES
 
 
 @dataclass(frozen=True)
@@ -35,6 +45,7 @@ class CellByCell:
 
 def cell_by_cell(
     joint: Program,
+    rows: Rows,
     place: Place,
     tolerance: Fraction,
     clock: Clock,
@@ -42,7 +53,7 @@ def cell_by_cell(
     threads: int | None,
     report: Report,
 ) -> CellByCell:
-    """Unfold a program of two networks side by side, certify the atlas, and take the differences of their maps."""
+    """Unfold a program of two networks side by side, certify the atlas, and take the rows of their maps."""
     domain = place.domain
     try:
         program = as_method_takes_it(joint, domain)
@@ -60,7 +71,7 @@ def cell_by_cell(
         if certificate.level != "certified":
             names = "; ".join(str(check) for check in certificate.failed_checks)
             raise PolyfoldError(f"the cells of both networks could not be proved, please report this: {names}")
-        maps = CellMaps(atlas, lambda: clock.watching(report)(len(atlas)))
+        maps = CellMaps(atlas, rows, lambda: clock.watching(report)(len(atlas)))
     except TooLongError:
         return CellByCell(None, len(atlas), stopped_by="max_seconds")
     except LimitError as error:

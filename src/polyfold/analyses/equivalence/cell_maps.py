@@ -10,17 +10,15 @@ from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
-from flint import fmpq
 
 from polyfold.analyses.bounded_maps import bounded_maps
-from polyfold.analyses.equivalence.exact_passes import cells_at_once, difference, fraction, maps_of
+from polyfold.analyses.equivalence.exact_passes import cells_at_once, fraction, maps_of
+from polyfold.analyses.equivalence.rows import Rows
 from polyfold.analyses.exact_maps import ExactMaps
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.maps import in_chunks
 from polyfold.errors import LimitError
-from polyfold.exact.bounded import BoundedValues
 from polyfold.exact.digits import Digits
-from polyfold.exact.rounding import TINY, relative
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -29,22 +27,22 @@ Levels = list[dict[Fraction, int]]
 
 
 class CellMaps:
-    """The first half of the outputs minus the second half, over the parameters of the atlas's domain.
+    """What is compared of the outputs of two networks side by side, over the parameters of the atlas's domain.
 
     `flat[i, k]`: difference k is proved to be constant on cell i; `levels[k]` maps each such constant to one of its
     cells. `values` and `errors` (n, m, d + 1) are all differences in floats: slopes, and the constant behind them.
     """
 
-    def __init__(self, atlas: Atlas, keep_going: Callable[[], None]) -> None:
-        self.atlas = atlas
-        self.outputs = atlas.outputs // 2
+    def __init__(self, atlas: Atlas, rows: Rows, keep_going: Callable[[], None]) -> None:
+        self.atlas, self.rows = atlas, rows
+        self.outputs = len(rows)
         shape = (len(atlas), self.outputs, atlas.dim + 1)
         self.values, self.errors = np.empty(shape), np.empty(shape)
         widest = max([atlas.program.input_dim, *atlas.program.steps.widths])
 
         def fill(part: slice) -> None:
             keep_going()
-            found = _differences(bounded_maps(atlas, np.arange(part.start, part.stop)))
+            found = rows.of_bounded(bounded_maps(atlas, np.arange(part.start, part.stop)))
             self.values[part], self.errors[part] = found.values, found.errors
 
         with np.errstate(over="ignore", invalid="ignore"):
@@ -52,7 +50,7 @@ class CellMaps:
             clear: Flags = (np.abs(self.values) > self.errors) & np.isfinite(self.values)
         self.flat = np.zeros(shape[:2], dtype=bool)
         self.levels: Levels = [{} for _ in range(self.outputs)]
-        self._exact = _Exactly(atlas)
+        self._exact = _Exactly(atlas, rows)
         unclear: Flags = ~np.any(clear[:, :, :-1], axis=2)
         doubtful = np.flatnonzero(np.any(unclear, axis=1))
         step = cells_at_once(atlas.program, atlas.domain)
@@ -76,9 +74,8 @@ class CellMaps:
 class _Exactly:
     """Maps in digits, or in rationals where numbers are too long for digits."""
 
-    def __init__(self, atlas: Atlas) -> None:
-        self._atlas = atlas
-        self._half = atlas.outputs // 2
+    def __init__(self, atlas: Atlas, rows: Rows) -> None:
+        self._atlas, self._rows = atlas, rows
         self._rationals: ExactMaps | None = None
 
     def constants(self, cells: Ids) -> tuple[Flags, Levels]:
@@ -86,16 +83,18 @@ class _Exactly:
         if self._rationals is None:
             try:
                 atlas = self._atlas
-                return self._in_digits(cells, difference(maps_of(atlas.program, atlas.domain, atlas.signs(cells))))
+                return self._in_digits(
+                    cells, self._rows.of_digits(maps_of(atlas.program, atlas.domain, atlas.signs(cells)))
+                )
             except LimitError:
                 self._rationals = ExactMaps(self._atlas)
         return self._in_rationals(cells, self._rationals)
 
     def _in_digits(self, cells: Ids, found: Digits) -> tuple[Flags, Levels]:
         rows = 1 + self._atlas.dim
-        flat: Flags = ~np.any(found.nonzero.reshape(len(cells), rows, self._half)[:, 1:], axis=1)
+        flat: Flags = ~np.any(found.nonzero.reshape(len(cells), rows, len(self._rows))[:, 1:], axis=1)
         levels: Levels = []
-        for k in range(self._half):
+        for k in range(len(self._rows)):
             at = np.flatnonzero(flat[:, k])
             digits = found.digits[:, at * rows, k]
             first = np.unique(digits, axis=1, return_index=True)[1] if digits.size else range(min(1, len(at)))
@@ -103,27 +102,12 @@ class _Exactly:
         return flat, levels
 
     def _in_rationals(self, cells: Ids, maps: ExactMaps) -> tuple[Flags, Levels]:
-        flat = np.zeros((len(cells), self._half), dtype=bool)
-        levels: Levels = [{} for _ in range(self._half)]
+        flat = np.zeros((len(cells), len(self._rows)), dtype=bool)
+        levels: Levels = [{} for _ in range(len(self._rows))]
         for i, cell in enumerate(cells.tolist()):
-            for k in range(self._half):
-                *slopes, constant = difference_of(maps, cell, k, self._atlas)
+            for k in range(len(self._rows)):
+                *slopes, constant = self._rows.of_rationals(maps[cell], k, self._atlas.dim + 1)
                 flat[i, k] = not any(slopes)
                 if flat[i, k]:
                     levels[k].setdefault(Fraction(int(constant.p), int(constant.q)), cell)
         return flat, levels
-
-
-def difference_of(maps: ExactMaps, cell: int, output: int, atlas: Atlas) -> list[fmpq]:
-    """Difference `output` on a cell as rationals: slopes, and the constant behind them."""
-    numbers, width = maps[cell], atlas.dim + 1
-    other = output + atlas.outputs // 2
-    one, two = (numbers[k * width : (k + 1) * width] for k in (output, other))
-    return [x - y for x, y in zip(one, two, strict=True)]
-
-
-def _differences(maps: BoundedValues) -> BoundedValues:
-    half = maps.values.shape[1] // 2
-    values = maps.values[:, :half] - maps.values[:, half:]
-    errors = maps.errors[:, :half] + maps.errors[:, half:] + relative(2) * np.abs(values)
-    return BoundedValues(values, errors * (1 + relative(4)) + TINY)

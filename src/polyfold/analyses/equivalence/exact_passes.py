@@ -51,12 +51,6 @@ def maps_of(program: Program, domain: Domain, signs: Signs) -> Digits:
     return _passed(program, inputs, np.tile(biased, len(signs)), on)
 
 
-def difference(outputs: Digits) -> Digits:
-    """The first half of the outputs minus the second half."""
-    half = outputs.shape[1] // 2
-    return added([outputs.entries(slice(half)), outputs.entries(slice(half, None)).scaled(-np.ones(half))])
-
-
 def fraction(numbers: Digits, row: int, column: int) -> Fraction:
     """One of the numbers."""
     places = numbers.digits[:, row, column].tolist()

@@ -16,9 +16,10 @@ from flint import fmpq
 
 from polyfold.analyses.cell_bounds import CELLS_AT_ONCE, closer_bound, upper_bounds
 from polyfold.analyses.cell_programs import ExactPrograms
-from polyfold.analyses.equivalence.cell_maps import CellMaps, difference_of
+from polyfold.analyses.equivalence.cell_maps import CellMaps
 from polyfold.analyses.equivalence.clock import Clock
 from polyfold.analyses.equivalence.result import Difference, Point
+from polyfold.analyses.equivalence.rows import Rows
 from polyfold.analyses.exact_maps import ExactMaps
 from polyfold.analyses.place import Box
 from polyfold.atlas.atlas import Atlas
@@ -44,7 +45,7 @@ class Extremes:
     def __init__(self, maps: CellMaps, box: Box | None, tolerance: Fraction, clock: Clock) -> None:
         self._maps, self._tolerance, self._clock = maps, tolerance, clock
         self._atlas = maps.atlas
-        self._exact = _ExactPrograms(maps.atlas)
+        self._exact = _ExactPrograms(maps.atlas, maps.rows)
         self._box = box
 
     def of_output(self, k: int) -> Difference:
@@ -120,14 +121,14 @@ def closer(maps: CellMaps, box: Box | None, cell: int, k: int, side: int) -> flo
 class _ExactPrograms:
     """Largest differences on single cells, in rationals."""
 
-    def __init__(self, atlas: Atlas) -> None:
-        self._atlas = atlas
+    def __init__(self, atlas: Atlas, rows: Rows) -> None:
+        self._width, self._rows = atlas.dim + 1, rows
         self._maps = ExactMaps(atlas)
         self._programs = ExactPrograms(atlas)
 
     def largest(self, cell: int, k: int, side: int, enough: Fraction) -> _Top:
         """The largest value of side * difference k on a cell; if there is none, a point with more than `enough`."""
-        *slopes, constant = (side * x for x in difference_of(self._maps, cell, k, self._atlas))
+        *slopes, constant = (side * x for x in self._rows.of_rationals(self._maps[cell], k, self._width))
         found = self._programs.largest(cell, slopes)
         assert found.point is not None
         if found.status == "optimal":

@@ -9,15 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq_mat
 
-from polyfold.analyses.equivalence.exact_passes import outputs_at
 from polyfold.analyses.equivalence.result import Difference, Point, as_float
-from polyfold.analyses.place import Place
+from polyfold.analyses.equivalence.sides import Sides
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.location import exact_lift
 from polyfold.atlas.maps import output_forms
 from polyfold.errors import LimitError
 from polyfold.exact.rational import rational_matrix
-from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
 
@@ -31,6 +29,8 @@ _STEPS = 0.5 ** np.arange(12)
 # Random steps tried at a time, and what a step must gain to go on.
 _AROUND = 64
 _WORTH_A_STEP = 1.01
+# Points that are looked at exactly, where floats may not show a difference.
+_CLOSER = 64
 # How far a point that lies outside after all is moved inwards.
 _INWARD = 0.01
 # Without a box: how far from the point that is known.
@@ -38,19 +38,19 @@ _DISTANCES = 10.0 ** np.arange(-2, 5)
 
 
 class Search:
-    """Looks for large differences, and keeps the largest of every output that was confirmed."""
+    """Looks for large differences, and keeps the largest of every row that was confirmed."""
 
-    def __init__(self, first: Program, second: Program, place: Place, tolerance: Fraction) -> None:
-        self._tolerance = tolerance
-        self._first, self._second, self._domain = first, second, place.domain
+    def __init__(self, sides: Sides, tolerance: Fraction) -> None:
+        self._tolerance, self._rows, self._sides, place = tolerance, sides.rows, sides, sides.place
+        self._first, self._second, self._domain = sides.first.program, sides.second.program, place.domain
         self._place, self._box, self._inside = place, place.box, place.inside.point
-        self.found = [Difference(Fraction(0), float("inf")) for _ in range(first.output_dim)]
+        self.found = [Difference(Fraction(0), float("inf")) for _ in range(len(sides.rows))]
         self._rng = np.random.default_rng(0)
 
     @np.errstate(over="ignore", invalid="ignore")
     def run(self, may_go_on: Callable[[], bool]) -> None:
-        """Random points and a climb from the best, for every output."""
-        U = self._random_points()
+        """Random points and a climb from the best, for every row."""
+        U = self.random_points()
         values = self._differences(U)
         for k in range(values.shape[1]):
             best = np.argsort(-np.abs(values[:, k]))[:_CLIMBERS]
@@ -59,6 +59,17 @@ class Search:
             self.confirm(tops[np.abs(self._differences(tops)[:, k]).argmax()])
             if not may_go_on():
                 break
+        self._look_closer(U, may_go_on)
+
+    def _look_closer(self, U: Array, may_go_on: Callable[[], bool]) -> None:
+        """Where programs are rounded, networks may differ by less than floats show: look at some points exactly."""
+        if not any(side.program.rounded for side in self._sides.both):
+            return
+        for u in U[:: max(1, len(U) // _CLOSER)]:
+            if not may_go_on() or all(one.largest > self._tolerance for one in self.found):
+                return
+            if self.holds(u):
+                self._confirm(u)
 
     @property
     def largest(self) -> Fraction | float:
@@ -78,33 +89,36 @@ class Search:
         """
         with np.errstate(over="ignore"):
             near = u.astype(np.float32).astype(np.float64)
-        if not np.array_equal(near, u) and self._holds(near) and self._confirm(near) > self._tolerance:
+        if not np.array_equal(near, u) and self.holds(near) and self._confirm(near) > self._tolerance:
             return
-        candidate = u if self._holds(u) else u + _INWARD * (self._inside - u)
-        if self._holds(candidate):
+        candidate = u if self.holds(u) else u + _INWARD * (self._inside - u)
+        if self.holds(candidate):
             self._confirm(candidate)
 
-    def _holds(self, u: Array) -> bool:
+    def holds(self, u: Array) -> bool:
+        """Whether a point of parameters is proved to lie in the domain."""
         return bool(np.isfinite(u).all()) and bool(self._place.contains(u[None])[0])
 
     def _confirm(self, u: Array) -> Fraction:
         """The largest difference at a point of the domain, which is kept where it is larger than what is known."""
+        point = exactly_lifted(self._domain, u)
         try:
-            first, second = (outputs_at(program, self._domain, u) for program in (self._first, self._second))
+            gaps = self._sides.gaps_at(u, point)
         except LimitError:
             return Fraction(0)  # too long to be written down
-        gaps = [abs(one - two) for one, two in zip(first, second, strict=True)]
         for k, gap in enumerate(gaps):
             if gap > self.found[k].largest:
-                self.found[k] = Difference(gap, float("inf"), _exactly_lifted(self._domain, u))
+                self.found[k] = Difference(gap, float("inf"), point)
         return max(gaps)
 
     @np.errstate(over="ignore", invalid="ignore")
     def _differences(self, U: Array) -> Array:
         X = self._domain.lift(U)
-        return np.nan_to_num(self._first.evaluate(X)[0] - self._second.evaluate(X)[0])
+        outputs = [program.evaluate(X)[0] for program in (self._first, self._second)]
+        return np.nan_to_num(self._rows.of_floats(np.concatenate(outputs, axis=1)))
 
-    def _random_points(self) -> Array:
+    def random_points(self) -> Array:
+        """Points of the domain's parameters, near and far."""
         dim = self._domain.dim
         widest = max([dim, *(w for p in (self._first, self._second) for w in p.steps.widths)])
         count = int(np.clip(_FLOATS // widest, 16, _POINTS))
@@ -154,13 +168,16 @@ class Search:
         assert self._box is not None
         x = self._domain.lift(u[None])
         slopes, sign = np.zeros(self._domain.dim), np.sign(self._differences(u[None])[0, k]) or 1.0
-        for program, side in ((self._first, sign), (self._second, -sign)):
+        sides = ((self._first, self._rows.first[k], sign), (self._second, self._rows.second[k], -sign))
+        for program, terms, side in sides:
             _, pattern = program.evaluate(x)
-            A, _ = output_forms(program, pattern, some=slice(k, k + 1))
-            slopes += side * (A[0, 0] @ self._domain.basis if self._domain.is_slice else A[0, 0])
+            for output, factor in terms:
+                A, _ = output_forms(program, pattern, some=slice(output, output + 1))
+                slopes += factor * side * (A[0, 0] @ self._domain.basis if self._domain.is_slice else A[0, 0])
         return 2 * self._box.half * np.sign(slopes)
 
 
-def _exactly_lifted(domain: Domain, u: Array) -> Point:
+def exactly_lifted(domain: Domain, u: Array) -> Point:
+    """The input of a float point of parameters."""
     column: fmpq_mat = exact_lift(domain, rational_matrix(u[:, None]))
     return tuple(Fraction(int(x.p), int(x.q)) for (x,) in column.tolist())

@@ -44,7 +44,7 @@ def _in_bytes(decided: Decided) -> npt.NDArray[np.uint8]:
 
 
 def passed(network: Network, rows: Array) -> Passed:
-    """Run the network. A value that is exactly zero counts as not positive; among equals the first one wins."""
+    """Run the network. Ties go where the program's gates send them: of equals the first, zero to the second slope."""
     last = {name: number for number, node in enumerate(network.nodes) for name in node.inputs}
     values: dict[str, Array] = {}
     decided: dict[str, Decided] = {}
@@ -61,10 +61,7 @@ def passed(network: Network, rows: Array) -> Passed:
                 decided[node.name] = on.reshape(len(rows), -1)
                 value = rectified(node.op, reads[0], on)
             case Clamp():
-                # The upper bound has the last word, also where it is the lower one.
-                above = np.maximum(reads[0], node.op.low) > node.op.high
-                side = above.astype(np.int8) - ((reads[0] < node.op.low) & ~above)
-                decided[node.name] = side.reshape(len(rows), -1)
+                decided[node.name] = _side(node.op, reads[0]).reshape(len(rows), -1)
             case Maximum() | Minimum():
                 a, b = aligned(reads)
                 taken = (a >= b) if isinstance(node.op, Maximum) else (a <= b)
@@ -77,6 +74,15 @@ def passed(network: Network, rows: Array) -> Passed:
                 values.pop(name, None)
     outputs = [values[name].reshape(len(rows), -1) for name in network.outputs]
     return Passed(np.concatenate(outputs, axis=1), decided)
+
+
+def _side(op: Clamp, x: Array) -> Decided:
+    """Where a clamp holds x: -1 at the lower bound, 1 at the upper one, 0 in between."""
+    if op.low >= op.high:
+        return np.ones(x.shape, dtype=np.int8)
+    if op.flat_at_bounds:
+        return (x >= op.high).astype(np.int8) - (x <= op.low)
+    return (x > op.high).astype(np.int8) - (x < op.low)
 
 
 def rectified(op: Rectify, x: Array, on: npt.NDArray[np.bool_]) -> Array:

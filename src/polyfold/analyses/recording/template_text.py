@@ -12,6 +12,7 @@ from polyfold.atlas.stored_program import Json, array_from, array_text
 from polyfold.network import ops, spatial_ops
 from polyfold.network.convolve import Window
 from polyfold.network.graph import Network, Node, Port
+from polyfold.network.head import head_from, head_json
 
 _OPS = {
     kind.__name__: kind
@@ -43,7 +44,7 @@ def template_text(template: Template) -> Json:
         ],
         "outputs": list(network.outputs),
         "source": network.source,
-        "stripped": list(network.stripped),
+        "head": head_json(network.head),
         "places": [asdict(place) for place in template.places],
     }
 
@@ -59,7 +60,7 @@ def template_from(text: Json) -> Template:
         for each in text["nodes"]
     )
     inputs = tuple(Port(name, tuple(shape)) for name, shape in text["inputs"])
-    network = Network(inputs, nodes, tuple(text["outputs"]), text["source"], tuple(text["stripped"]))
+    network = Network(inputs, nodes, tuple(text["outputs"]), text["source"], head_from(text.get("head")))
     return Template(network, tuple(Place(**place) for place in text["places"]))
 
 
@@ -73,6 +74,8 @@ def _value_text(value: Any) -> Any:
     if hasattr(value, "tocsr"):
         parts = (value.data, value.indices, value.indptr)
         return {"sparse": [array_text(part) for part in parts], "shape": [int(n) for n in value.shape]}
+    if value is None:
+        return None
     return float(value) if isinstance(value, float) else int(value)
 
 

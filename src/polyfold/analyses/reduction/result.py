@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from decimal import ROUND_CEILING
 from fractions import Fraction
 from functools import cached_property
@@ -16,6 +16,7 @@ from polyfold.analyses.reduction.rounding_error import RoundingError
 from polyfold.atlas.domain import Domain
 from polyfold.errors import LimitError, how_many
 from polyfold.network.graph import Network
+from polyfold.network.head import Head, head_json, what_it_speaks_of
 from polyfold.network.html_table import InNotebooks
 from polyfold.program.back_to_network import to_network
 from polyfold.program.exact_program import ExactProgram
@@ -48,7 +49,8 @@ class Reduction(InNotebooks):
     `before` is the network as it was, `program` the smaller one in rationals, equal to it on the domain; `network` is
     the smaller one as a Network. `steps` are in the order in which they were taken. `undecided` are the neurons of
     which it is not known whether they switch: some of them may be superfluous, too. `rounding_error` bounds, output by
-    output, what rounding the new weights to floats has changed.
+    output, what rounding the new weights to floats has changed. Of a model with a head (softmax, sigmoid, argmax),
+    `network` has the same one, and differences are those of the scores before it.
     """
 
     before: Network | Program
@@ -105,12 +107,20 @@ class Reduction(InNotebooks):
         """What is proved, in words."""
         if self.exact:
             return "the same function, exactly, proved"
+        same, behind = "the same function", ""
+        if self.head is not None:
+            same, behind = "the same scores", f", and the same {self.head.kinds} behind them"
         if self.difference < inf:
-            return f"the same function up to {in_digits(self.difference, ROUND_CEILING)}, proved"
+            return f"{same} up to {in_digits(self.difference, ROUND_CEILING)}, proved{behind}"
         if self.relative_difference < inf:
             most = in_digits(self.relative_difference, ROUND_CEILING)
-            return f"the same function up to {most} times 1 + max |x_i|, proved"
+            return f"{same} up to {most} times 1 + max |x_i|, proved{behind}"
         return "the same function before its weights were rounded to floats; after that nothing is proved"
+
+    @property
+    def head(self) -> Head | None:
+        """What the model does behind its last piecewise-linear op; `network` has it, too."""
+        return self.program.frame.head
 
     @property
     def counts(self) -> dict[str, int]:
@@ -120,7 +130,8 @@ class Reduction(InNotebooks):
     def confirm(self, *, max_seconds: float | None = None) -> Equivalence:
         """Ask `pf.equivalent`, which knows nothing of the steps, whether both networks agree on the domain.
 
-        The tolerance is `difference`. On a domain without end, weights that were rounded leave none that could hold.
+        The tolerance is `difference`. Heads are left out: they are the same. On a domain without end, weights that were
+        rounded leave none that could hold.
         """
         if self.difference == inf:
             raise LimitError(
@@ -128,7 +139,9 @@ class Reduction(InNotebooks):
                 "on a box, with a tolerance (pf.equivalent), or reduce with rounding='never'"
             )
         tolerance = Fraction(self.difference)
-        return equivalent(self.before, self.network, self.domain, tolerance, max_seconds=max_seconds)
+        # The head is the same: what is to be confirmed are the scores.
+        before, after = (replace(network, head=None) for network in (self.before, self.network))
+        return equivalent(before, after, self.domain, tolerance, max_seconds=max_seconds)
 
     def to_json(self) -> dict[str, Any]:
         """Numbers and words only."""
@@ -139,6 +152,8 @@ class Reduction(InNotebooks):
             "exact": self.exact,
             "difference": self.difference if self.difference < inf else None,
             "relative_difference": self.relative_difference if self.relative_difference < inf else None,
+            "difference_of": what_it_speaks_of(self.head),
+            "head": head_json(self.head),
             "guarantee": self.guarantee,
             "removed": self.counts,
             "undecided": list(self.undecided),

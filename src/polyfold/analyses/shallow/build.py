@@ -57,19 +57,22 @@ def shallow(network_or_atlas: Any, domain: DomainLike = None) -> Shallow:
     of_domain[found.of_facet[atlas.neighbour < 0]] = True
     alpha, beta = _well_known_maps(atlas)
     inner = np.flatnonzero((atlas.neighbour >= 0) & found.near)
+    piece = np.concatenate([atlas.facet_owner, found.corner_cell])
+    by_piece = np.argsort(piece, kind="stable")
     return Shallow(
         domain=atlas.domain,
         H=found.H,
         c=found.c,
-        piece_start=atlas.facet_start,
-        condition=found.of_facet,
-        is_open=~found.near,
+        piece_start=np.concatenate([[0], np.cumsum(np.bincount(piece, minlength=len(atlas)))]),
+        condition=np.concatenate([found.of_facet, found.of_corner])[by_piece],
+        is_open=np.concatenate([~found.near, np.ones(len(found.of_corner), dtype=bool)])[by_piece],
         of_domain=of_domain,
         alpha=alpha,
         beta=beta,
         frozen=np.zeros(len(atlas), dtype=bool),
         sides=np.column_stack([found.of_facet[inner], atlas.facet_owner[inner], atlas.neighbour[inner]]),
         exact=PiecesOfAnAtlas.of(atlas, found.exact),
+        head=atlas.program.head,
     )
 
 

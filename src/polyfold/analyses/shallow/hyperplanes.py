@@ -1,4 +1,7 @@
-"""The distinct hyperplanes that the facets of an atlas lie on, all seen from one centre.
+"""The distinct hyperplanes that the facets of an atlas lie on, each seen from the side that it belongs to.
+
+A facet belongs to the first of its two cells in the order of gates, off before on: of two cells that part at a gate, to
+the one where it is off. Rows of the domain belong to the domain.
 
 Which facets share a hyperplane is decided exactly: the same gate behind the same pattern has the same form; of other
 forms, floats with error bounds tell most apart, and integers compare the rest.
@@ -6,7 +9,6 @@ forms, floats with error bounds tell most apart, and integers compare the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold.analyses.shallow.corners import corner_conditions
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.halfspaces import domain_rows
 from polyfold.atlas.maps import gate_forms, in_chunks, majorant, roundings
-from polyfold.atlas.patterns import pack
+from polyfold.atlas.patterns import order_by_gate, pack
 from polyfold.atlas.underflow import underflow
 from polyfold.engine.exact_forms import ExactForms
 from polyfold.exact.rational import as_float
@@ -28,26 +31,26 @@ Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-# A centre is a mixture of so many witnesses.
-_MIXED = 8
-
 
 @dataclass(frozen=True, eq=False)
 class Hyperplanes:
-    """Hyperplanes H u = c with rows of length one; the centre has H u < c, and so has no hyperplane through it.
+    """Hyperplanes H u = c with rows of length one, which belong to the side H u <= c.
 
-    `of_facet` is every facet's hyperplane; `near` tells of every facet whether its cell lies on the centre's side.
+    `of_facet` is every facet's hyperplane; `near` tells of every facet whether it belongs to its cell. Cells
+    `corner_cell` touch hyperplanes `of_corner` in corners only, from the side that these do not belong to.
     """
 
     H: Array
     c: Array
     of_facet: Ids
     near: Flags
+    corner_cell: Ids
+    of_corner: Ids
     exact: ExactHyperplanes
 
 
 class ExactHyperplanes:
-    """The same in integers without a common factor, each row (h, c) with h . u < c at the centre; made when needed."""
+    """The same in integers without a common factor, each row (h, c) belonging to h . u <= c; made when needed."""
 
     def __init__(self, forms: _Forms, number: Ids, sign: Ids) -> None:
         self._forms = forms
@@ -61,21 +64,36 @@ class ExactHyperplanes:
 
 
 def distinct_hyperplanes(atlas: Atlas) -> Hyperplanes:
-    """All hyperplanes that facets lie on, each once."""
+    """All hyperplanes that facets lie on, each once; twice, if it belongs here to one side and there to the other."""
     pairs = _facet_pairs(atlas)
-    forms, of_pair = _Forms.of(atlas, pairs[:, 0])
-    sign = forms.signs_at_a_centre()
-    near_first = _is_positive(atlas, pairs[:, 0]) == (sign[of_pair] > 0)
+    corner_cell, corner_gate = corner_conditions(atlas)
+    near_first = _belongs_to_the_first(atlas, pairs)
+    cell = np.concatenate([atlas.facet_owner[pairs[:, 0]], corner_cell])
+    wall = np.concatenate([atlas.facet_wall[pairs[:, 0]].astype(np.int64), corner_gate])
+    # A form's sign on the side that its zeros belong to.
+    side = np.concatenate([_is_positive(atlas, pairs[:, 0]) == near_first, np.zeros(len(corner_cell), dtype=bool)])
+    forms, sign, of_wall = _Forms.of(atlas, cell, wall).seen_from(np.where(side, 1, -1))
     same = forms.same_hyperplane(sign)
     _, first, number = np.unique(same, return_index=True, return_inverse=True)
+    of_pair, of_corner = np.split(number[of_wall], [len(pairs)])
     of_facet, near = np.empty(len(atlas.facet_wall), dtype=np.int64), np.empty(len(atlas.facet_wall), dtype=bool)
-    for side, seen in ((0, near_first), (1, ~near_first)):
-        listed = pairs[:, side] >= 0
-        of_facet[pairs[listed, side]] = number[of_pair[listed]]
-        near[pairs[listed, side]] = seen[listed]
+    for column, belongs in ((0, near_first), (1, ~near_first)):
+        listed = pairs[:, column] >= 0
+        of_facet[pairs[listed, column]] = of_pair[listed]
+        near[pairs[listed, column]] = belongs[listed]
     H, c, _ = forms.unit_rows(sign)
     assert np.isfinite(H).all() and not np.isnan(c).any()
-    return Hyperplanes(H[first], c[first], of_facet, near, ExactHyperplanes(forms, first, sign[first]))
+    exact = ExactHyperplanes(forms, first, sign[first])
+    return Hyperplanes(H[first], c[first], of_facet, near, corner_cell, of_corner, exact)
+
+
+def _belongs_to_the_first(atlas: Atlas, pairs: Ids) -> Flags:
+    """Whether a facet belongs to the first one of its cells: it comes before the other, or there is no other."""
+    rank = np.empty(len(atlas), dtype=np.int64)
+    rank[order_by_gate(atlas.patterns)] = np.arange(len(atlas))
+    here, there = (rank[atlas.facet_owner[pairs[:, side]]] for side in (0, 1))
+    belongs: Flags = (pairs[:, 1] < 0) | (here < there)
+    return belongs
 
 
 def _is_positive(atlas: Atlas, facets: Ids) -> Flags:
@@ -112,13 +130,24 @@ class _Forms:
     b_error: Array
 
     @classmethod
-    def of(cls, atlas: Atlas, facets: Ids) -> tuple[_Forms, Ids]:
-        """One form for every gate and pattern before it, and which one each facet has."""
-        cell, wall = atlas.facet_owner[facets], atlas.facet_wall[facets].astype(np.int64)
+    def of(cls, atlas: Atlas, cell: Ids, wall: Ids) -> _ManyForms:
+        """The forms of walls under the patterns of cells: one for every gate and pattern before it."""
         number = _same_gate_behind_the_same_pattern(atlas, cell, wall)
-        _, first, of_facet = np.unique(number, return_index=True, return_inverse=True)
+        _, first, of_wall = np.unique(number, return_index=True, return_inverse=True)
         cell, wall = cell[first], wall[first]
-        return cls(atlas, cell, wall, *_float_forms(atlas, cell, wall))._well_known(), of_facet
+        return _ManyForms(cls(atlas, cell, wall, *_float_forms(atlas, cell, wall))._well_known(), of_wall)
+
+    def take(self, which: Ids) -> _Forms:
+        """Forms by number."""
+        return replace(
+            self,
+            cell=self.cell[which],
+            wall=self.wall[which],
+            a=self.a[which],
+            b=self.b[which],
+            a_error=self.a_error[which],
+            b_error=self.b_error[which],
+        )
 
     @cached_property
     def _exact(self) -> ExactForms:
@@ -146,25 +175,8 @@ class _Forms:
             a_error[i], b_error[i] = relative(2), relative(2) * np.abs(b[i]) + TINY
         return replace(self, a=a, b=b, a_error=a_error, b_error=b_error)
 
-    @np.errstate(over="ignore", invalid="ignore")
-    def signs_at_a_centre(self) -> Ids:
-        """On which side of each form a point lies that lies on no hyperplane at all, in the interior of the domain."""
-        for centre in _centres(self.atlas):
-            at = np.array([as_float(x) for x in centre])
-            value = self.a @ at + self.b
-            size = np.abs(self.a) @ np.abs(at) + np.abs(self.b)
-            doubt = self.a_error @ np.abs(at) + self.b_error + relative(len(at) + 6) * size + TINY
-            sign: Ids = np.sign(value).astype(np.int64)
-            for i in np.flatnonzero(~(np.abs(value) > doubt)):
-                *slopes, constant = self.exactly(int(i))
-                exact = sum((x * fmpq(slope) for x, slope in zip(centre, slopes, strict=True)), fmpq(constant))
-                sign[i] = (exact > 0) - (exact < 0)
-            if (sign != 0).all():
-                return sign
-        raise AssertionError("every mixture of witnesses lies on a hyperplane")
-
     def unit_rows(self, sign: Ids) -> tuple[Array, Array, Array]:
-        """(H, c) with H u < c at the centre and rows of length one; and how far off each of their entries may be."""
+        """(H, c) with H u < c where forms have these signs, rows of length one; and how far off entries may be."""
         largest = np.abs(self.a).max(axis=1)
         a, b = self.a / largest[:, None], self.b / largest
         norm = np.linalg.norm(a, axis=1)
@@ -173,7 +185,7 @@ class _Forms:
         return H, c, 2 * error * (1 + np.abs(c)) + relative(self.a.shape[1] + 8) * (1 + np.abs(c))
 
     def same_hyperplane(self, sign: Ids) -> Ids:
-        """A number for every form, the same for forms with the same zeros."""
+        """A number for every form, the same for forms with the same zeros seen from the same side."""
         H, c, error = self.unit_rows(sign)
         number = np.arange(len(c))
         for cluster in _overlapping(*_seen_from_aside(H, c, error)):
@@ -181,6 +193,19 @@ class _Forms:
             for i in cluster.tolist():
                 number[i] = alike.setdefault(tuple(int(sign[i]) * x for x in self.exactly(i)), i)
         return number
+
+
+@dataclass(frozen=True, eq=False)
+class _ManyForms:
+    """Distinct forms, and which one each of many walls has."""
+
+    forms: _Forms
+    of_wall: Ids
+
+    def seen_from(self, sign: Ids) -> tuple[_Forms, Ids, Ids]:
+        """Forms with one sign each, these signs, and every wall's form: twice where walls see it from both sides."""
+        distinct, of_wall = np.unique(np.column_stack([self.of_wall, sign]), axis=0, return_inverse=True)
+        return self.forms.take(distinct[:, 0]), distinct[:, 1], of_wall.ravel()
 
 
 @np.errstate(invalid="ignore")
@@ -246,17 +271,3 @@ def _float_forms(atlas: Atlas, cell: Ids, wall: Ids) -> tuple[Array, Array, Arra
     error = relative(roundings(program) + 2 * program.input_dim)
     lost = underflow(program, domain)
     return a, b, error * a_size + lost, error * b_size + lost
-
-
-def _centres(atlas: Atlas) -> Iterator[Sequence[fmpq]]:
-    """Points in the interior of the domain: mixtures of witnesses."""
-    rng = np.random.default_rng(0)
-    for _ in range(1000):
-        cells = rng.choice(len(atlas), size=min(_MIXED, len(atlas)), replace=False).tolist()
-        weights = rng.integers(1, 1 << 20, size=len(cells)).tolist()
-        points = [atlas.rational_witness(cell) for cell in cells]
-        total = fmpq(sum(weights))
-        yield tuple(
-            sum((weight * x for weight, x in zip(weights, column, strict=True)), fmpq(0)) / total
-            for column in zip(*points, strict=True)
-        )

@@ -26,8 +26,11 @@ from polyfold.analyses.shallow.exactly import ExactPieces, ExactValue, value_at
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.location import contains, parameter_rows
 from polyfold.errors import DomainError, PolyfoldError, how_many
-from polyfold.exact.rounding import relative
+from polyfold.exact.rational import rational
+from polyfold.exact.rounding import TINY, relative
+from polyfold.exact.tolerances import WELL_KNOWN
 from polyfold.network.extras import require
+from polyfold.network.head import Head, behind
 from polyfold.network.html_table import InNotebooks
 
 if TYPE_CHECKING:
@@ -67,6 +70,9 @@ class Shallow(InNotebooks):
     frozen       (p,) bool            whether fine-tuning leaves a piece's map alone
     sides        (facets, 3)          facets between pieces: the hyperplane, the piece on its side H x <= c, the other;
                                       None if that is not known, because pieces were given with a tolerance
+    head                              what the model does behind this function, whose outputs are then scores
+
+    Pieces, maps and calls speak of the scores. Exported networks have the head.
     """
 
     domain: Domain
@@ -81,6 +87,7 @@ class Shallow(InNotebooks):
     frozen: Flags
     sides: Ids | None
     exact: ExactPieces = field(repr=False)
+    head: Head | None = None
 
     def __post_init__(self) -> None:
         finite = np.isfinite(self.alpha).all(axis=(1, 2)) & np.isfinite(self.beta).all(axis=1)
@@ -99,7 +106,7 @@ class Shallow(InNotebooks):
     def __repr__(self) -> str:
         return (
             f"Shallow: {how_many(len(self), 'piece')} between {how_many(len(self.c), 'hyperplane')}, "
-            f"{self.inputs} -> {self.outputs}; widths {self.widths}"
+            f"{self.inputs} -> {self.outputs}{behind(self.head)}; widths {self.widths}"
         )
 
     @property
@@ -213,20 +220,27 @@ class Shallow(InNotebooks):
         return rows, inside
 
     def _pieces(self, X: Array) -> Ids:
-        """The piece that is violated least. In exact numbers that is the one that is not violated at all.
-
-        Rounded values of H x - c may contradict each other within a rounding error of a corner, where three or more
-        hyperplanes meet: then none or two seem to pass. All that come into question have the same value there.
-        """
+        """The piece that is violated least: the one that is not violated at all, unless pieces were given roughly."""
         closed, open_ = self._chosen(~self.is_open), self._chosen(self.is_open)
         found = np.empty(len(X), dtype=np.int64)
         for part in _parts(len(X), 2 * (len(self) + len(self.c))):
-            beyond = self.H @ X[part].T - self.c[:, None]
+            beyond = self._beyond(X[part])
             amount = closed @ np.maximum(beyond, 0) + open_ @ np.maximum(-beyond, 0)
             count = closed @ (beyond > 0).astype(float) + open_ @ (beyond <= 0).astype(float)
             least = amount == amount.min(axis=0)
             found[part] = np.where(least, count, np.inf).argmin(axis=0)
         return found
+
+    def _beyond(self, X: Array) -> Array:
+        """H x - c (k, rows). Where rounding may have changed a sign, it is computed again, exactly."""
+        beyond: Array = self.H @ X.T - self.c[:, None]
+        size = np.abs(self.H) @ np.abs(X.T) + np.abs(self.c)[:, None]
+        for hyperplane, row in np.argwhere(np.abs(beyond) <= (WELL_KNOWN + self.margin) * size + TINY).tolist():
+            *h, c = self.exact.hyperplane(hyperplane)
+            exact = sum((a * rational(x) for a, x in zip(h, X[row].tolist(), strict=True)), -c)
+            # What is left of it needs a sign, and no digits.
+            beyond[hyperplane, row] = 0.0 if exact == 0 else np.copysign(TINY, float((exact > 0) - (exact < 0)))
+        return beyond
 
     def _chosen(self, some: Flags) -> csr_matrix:
         """Zero-one (p, k): which hyperplanes a piece has some of its conditions on."""
@@ -244,7 +258,8 @@ class Shallow(InNotebooks):
     def to_torch(self) -> torch.nn.Module:
         """The network as a module in float64: the maps can be fine-tuned, all else is fixed.
 
-        Its output is zero at points that are outside the domain for sure; `module.inside(x)` tells.
+        Its scores are zero at points that are outside the domain for sure; `module.inside(x)` tells. Of a model with a
+        head, `module(x)` has that behind the scores, and `module.scores(x)` gives these.
         """
         require("torch", extra="torch", purpose="a torch module of a shallow network")
         from polyfold.analyses.shallow.to_torch import to_torch
@@ -252,7 +267,10 @@ class Shallow(InNotebooks):
         return to_torch(self)
 
     def to_onnx(self) -> onnx.ModelProto:
-        """The network as an ONNX model with input "x" (rows, n), outputs "y" (rows, m) and "inside" (rows,)."""
+        """The network as an ONNX model with input "x" (rows, n), outputs "y" (rows, m) and "inside" (rows,).
+
+        Of a model with a head, "y" are the numbers behind it.
+        """
         require("onnx", extra="onnx", purpose="an ONNX model of a shallow network")
         from polyfold.analyses.shallow.to_onnx import to_onnx
 

@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
+from polyfold.network.head_to_onnx import write_flat_head
 from polyfold.network.onnx_graph import OnnxGraph
 
 if TYPE_CHECKING:
@@ -80,12 +81,17 @@ def to_onnx(shallow: Shallow) -> onnx.ModelProto:
     # Output
     over_pieces = constant("over_pieces", np.array([1]))
     sums = [add("ReduceSum", [unit, over_pieces], f"sum_{unit}", keepdims=0) for unit in (upper, lower)]
-    add("Sub", sums, "y")
+    numbers_out = outputs
+    if shallow.head is None:
+        add("Sub", sums, "y")
+    else:
+        write_flat_head(graph, shallow.head, add("Sub", sums, "scores"), "y", np.dtype(np.float64))
+        numbers_out = shallow.head.output_dim
     return graph.model(
         "shallow",
         [helper.make_tensor_value_info("x", TensorProto.DOUBLE, ["rows", shallow.inputs])],
         [
-            helper.make_tensor_value_info("y", TensorProto.DOUBLE, ["rows", outputs]),
+            helper.make_tensor_value_info("y", TensorProto.DOUBLE, ["rows", numbers_out]),
             helper.make_tensor_value_info("inside", TensorProto.BOOL, ["rows"]),
         ],
     )

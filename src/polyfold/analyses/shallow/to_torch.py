@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
+from polyfold.network.head_to_torch import flat_head
+
 if TYPE_CHECKING:
     from polyfold.analyses.shallow.network import Shallow
 
@@ -30,9 +32,17 @@ class ShallowModule(torch.nn.Module):  # type: ignore[misc]  # torch is looked a
     frozen_beta: torch.Tensor
 
     def __init__(
-        self, inputs: int, outputs: int, pieces: int, hyperplanes: int, conditions: int, frozen: int = 0
+        self,
+        inputs: int,
+        outputs: int,
+        pieces: int,
+        hyperplanes: int,
+        conditions: int,
+        frozen: int = 0,
+        head: torch.nn.Module | None = None,
     ) -> None:
         super().__init__()
+        self.head = torch.nn.Identity() if head is None else head
         double = torch.float64
         self.alpha = torch.nn.Parameter(torch.zeros(pieces, outputs, inputs, dtype=double))
         self.beta = torch.nn.Parameter(torch.zeros(pieces, outputs, dtype=double))
@@ -47,7 +57,12 @@ class ShallowModule(torch.nn.Module):  # type: ignore[misc]  # torch is looked a
         self.register_buffer("frozen_beta", torch.zeros(frozen, outputs, dtype=double))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """The outputs (rows, m) at rows of inputs."""
+        """The model's outputs at rows of inputs: the scores, behind the head if there is one."""
+        found: torch.Tensor = self.head(self.scores(x))
+        return found
+
+    def scores(self, x: torch.Tensor) -> torch.Tensor:
+        """The outputs of the pieces' maps (rows, m)."""
         value = self._values(x)
         # The third layer and the output, relu(v) - relu(-v) where a piece passes: that is v. Written so, its gradient
         # is right where v is 0 as well, where both ReLUs have none.
@@ -97,7 +112,8 @@ class ShallowModule(torch.nn.Module):  # type: ignore[misc]  # torch is looked a
 def to_torch(shallow: Shallow) -> ShallowModule:
     """A module with the network's weights."""
     stops, frozen = shallow.stops, np.flatnonzero(shallow.frozen)
-    module = ShallowModule(shallow.inputs, shallow.outputs, len(shallow), len(shallow.c), stops.shape[1], len(frozen))
+    counts = shallow.inputs, shallow.outputs, len(shallow), len(shallow.c), stops.shape[1], len(frozen)
+    module = ShallowModule(*counts, None if shallow.head is None else flat_head(shallow.head))
     values = {
         "alpha": shallow.alpha,
         "beta": shallow.beta,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, get_args
 
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.local import input_rows
+from polyfold.analyses.scores import Of, asked_of
 from polyfold.analyses.shapley.local_models import explain_locally
 from polyfold.analyses.shapley.places import AtlasPlaces, NetworkPlaces
 from polyfold.analyses.shapley.references import Effort, explain_against
@@ -39,6 +41,7 @@ def shapley(
     seed: int = 0,
     max_coalitions: int = 1 << 20,
     feature_names: Sequence[str] | None = None,
+    of: Of = "scores",
     progress: bool | Callable[[int], None] = False,
 ) -> Shapley | LocalShapley:
     """Shapley values that add up: base value + the values of all features = f(x), for every input and output.
@@ -64,6 +67,8 @@ def shapley(
         With a number of random orders, values are estimated there, with proved bounds in `estimate.error`.
     confidence, seed: of an estimate.
     feature_names: names of the features; those of a data frame's columns are taken from it.
+    of: "scores", which are the outputs of a model without a head; "outputs" is refused for a model that has one
+        (softmax, sigmoid, argmax). Scores are what shap calls raw margins or logits.
     progress: True for a progress line on standard error, or a function that is called with the number of inputs so far;
         cells and regions, which take no time, report nothing.
 
@@ -78,9 +83,12 @@ def shapley(
     if scope not in get_args(Scope):
         raise PolyfoldError(f"scope={scope!r} is no option: use {', '.join(map(repr, get_args(Scope)))}")
     names = _names(feature_names, X)
+    given = network_or_atlas if isinstance(network_or_atlas, Atlas | Program) else lower(load(network_or_atlas))
+    head = given.program.head if isinstance(given, Atlas) else given.head
+    speaks_of = asked_of(of, head, "a Shapley value")
     if scope in ("cell", "region"):
-        return _local(network_or_atlas, X, scope, background, means, empty, names)
-    program = _program_of(network_or_atlas, scope)
+        return replace(_local(given, X, scope, background, means, empty, names), of=speaks_of)
+    program = _program_of(given, scope)
     rows = input_rows(program, X)
     named = _named(names, program.input_dim)
     references = _references(program, background, means, scope)
@@ -100,11 +108,17 @@ def shapley(
         how = Estimated(2 * effort.pairs_of_orders, effort.confidence, effort.seed, found.error)
     words = "a reference point" if scope == "baseline" else f"{len(references)} background points"
     scale = np.maximum(here, there.max())
-    return Shapley(rows, found.values, base, outputs, scale, scope, words, named, estimate=how)
+    return Shapley(rows, found.values, base, outputs, scale, scope, words, named, estimate=how, of=speaks_of)
 
 
 def _local(
-    network_or_atlas: Any, X: Any, scope: Scope, background: Any, means: Any, empty: str, names: Sequence[str] | None
+    network_or_atlas: Atlas | Program,
+    X: Any,
+    scope: Scope,
+    background: Any,
+    means: Any,
+    empty: str,
+    names: Sequence[str] | None,
 ) -> LocalShapley:
     places: AtlasPlaces | NetworkPlaces
     if isinstance(network_or_atlas, Atlas):
@@ -130,14 +144,14 @@ def _local(
     )
 
 
-def _program_of(network_or_atlas: Any, scope: str) -> Program:
+def _program_of(network_or_atlas: Atlas | Program, scope: str) -> Program:
     if isinstance(network_or_atlas, Atlas):
         if network_or_atlas.domain.is_slice:
             raise DomainError(
                 f"scope={scope!r} mixes inputs, and hybrids of inputs leave the slice of this atlas: pass the network"
             )
         return network_or_atlas.program
-    return network_or_atlas if isinstance(network_or_atlas, Program) else lower(load(network_or_atlas))
+    return network_or_atlas
 
 
 def _references(program: Program, background: Any, means: Any, scope: str) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -62,7 +62,7 @@ class Attribution(InNotebooks):
 
     `background` says in words what the values are relative to. That values add up was checked when this was made, to
     1e-9 of the largest number met in the network or its local models (`scale`), or of the sum of the values' sizes if
-    that is larger.
+    that is larger. `of` says whether f are the model's outputs or the scores before its head.
     """
 
     X: Array
@@ -73,6 +73,7 @@ class Attribution(InNotebooks):
     scope: Scope
     background: str
     feature_names: tuple[str, ...]
+    of: str = field(default="the model's outputs", kw_only=True)
 
     def __post_init__(self) -> None:
         n, d, m = self.values.shape
@@ -118,7 +119,8 @@ class Attribution(InNotebooks):
 
     def _sizes(self) -> str:
         n, d, m = self.values.shape
-        return f"{how_many(n, 'input')}, {how_many(d, 'feature')}, {how_many(m, 'output')}"
+        of = "" if self.of == "the model's outputs" else f" ({self.of})"
+        return f"{how_many(n, 'input')}, {how_many(d, 'feature')}, {how_many(m, 'output')}{of}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

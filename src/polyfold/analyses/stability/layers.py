@@ -67,7 +67,7 @@ def over_parameters(program: ExactProgram, domain: Domain) -> ExactProgram:
         ExactStage(_on_slice(stage.rows, basis, origin), stage.slope_on, stage.slope_off, stage.origins)
         for stage in program.stages
     )
-    frame = Frame((Port("parameters", (domain.dim,)),), program.frame.outputs)
+    frame = Frame((Port("parameters", (domain.dim,)),), program.frame.outputs, head=program.frame.head)
     return ExactProgram(frame, stages, _on_slice(program.output, basis, origin))
 
 

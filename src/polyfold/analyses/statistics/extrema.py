@@ -8,7 +8,7 @@ until no other cell can have more. So the value is a rational number, and that n
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import inf
 from typing import Any
@@ -23,6 +23,7 @@ from polyfold.analyses.cell_programs import ExactPrograms
 from polyfold.analyses.exact_maps import ExactMaps
 from polyfold.analyses.place import Box, place_of
 from polyfold.analyses.regions import regions
+from polyfold.analyses.scores import Of, asked_of
 from polyfold.analyses.statistics.asked import an_atlas, cells_asked_for
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.generators import VERTEX, Generators
@@ -52,7 +53,8 @@ class Extremum(InNotebooks):
     `exact_value` unless a time limit stopped the proof. Where there is no largest or smallest value, `value` is
     infinite and `ray` a direction in which it grows, or falls, for ever from `point` on, within the cell. On lines and
     planes through networks that are too large for exact programs, `exact_value` and `exact_point` are None, `bound` is
-    infinite, and `value` is the best of all vertices in floats.
+    infinite, and `value` is the best of all vertices in floats. `of` says whether the value is one of the model's
+    outputs or of the scores before its head.
     """
 
     value: float
@@ -62,6 +64,7 @@ class Extremum(InNotebooks):
     exact_value: Fraction | None = None
     exact_point: tuple[Fraction, ...] | None = None
     ray: Array | None = None
+    of: str = "the model's outputs"
 
     @property
     def proved(self) -> bool:
@@ -70,10 +73,13 @@ class Extremum(InNotebooks):
 
     def __repr__(self) -> str:
         how = "no end" if self.ray is not None else "proved" if self.proved else f"not proved, bound {self.bound}"
-        return f"Extremum: {self.value:g} in cell {self.cell} ({how})"
+        of = "" if self.of == "the model's outputs" else f", of {self.of}"
+        return f"Extremum: {self.value:g} in cell {self.cell} ({how}){of}"
 
 
-def maximum(atlas: Atlas, output: Any = None, cells: Any = None, *, max_seconds: float | None = None) -> Extremum:
+def maximum(
+    atlas: Atlas, output: Any = None, cells: Any = None, *, max_seconds: float | None = None, of: Of = "scores"
+) -> Extremum:
     """The largest value of an output over the domain, and where it is.
 
     Parameters
@@ -82,6 +88,7 @@ def maximum(atlas: Atlas, output: Any = None, cells: Any = None, *, max_seconds:
         if there is one output only.
     cells: look at these cells only.
     max_seconds: give up the proof then: `bound` may be larger than the value.
+    of: "scores", which are the outputs of a model without a head; "outputs" is refused for a model that has one.
 
     >>> import polyfold as pf
     >>> hat = [([[1.0], [1.0], [1.0]], [0.0, -1.0, -2.0]), ([[1.0, -2.0, 1.0]], [0.0])]
@@ -89,10 +96,12 @@ def maximum(atlas: Atlas, output: Any = None, cells: Any = None, *, max_seconds:
     >>> top.value, top.point.tolist(), top.proved
     (1.0, [1.0], True)
     """
-    return _extremum(atlas, output, cells, max_seconds, 1, "the maximum")
+    return _extremum(atlas, output, cells, max_seconds, 1, of, "the maximum")
 
 
-def minimum(atlas: Atlas, output: Any = None, cells: Any = None, *, max_seconds: float | None = None) -> Extremum:
+def minimum(
+    atlas: Atlas, output: Any = None, cells: Any = None, *, max_seconds: float | None = None, of: Of = "scores"
+) -> Extremum:
     """The smallest value of an output over the domain, and where it is. Options as for `pf.maximum`.
 
     >>> import polyfold as pf
@@ -101,11 +110,14 @@ def minimum(atlas: Atlas, output: Any = None, cells: Any = None, *, max_seconds:
     >>> lowest.value, lowest.ray.tolist()
     (-inf, [1.0])
     """
-    return _extremum(atlas, output, cells, max_seconds, -1, "the minimum")
+    return _extremum(atlas, output, cells, max_seconds, -1, of, "the minimum")
 
 
-def _extremum(atlas: Atlas, output: Any, cells: Any, max_seconds: float | None, side: int, question: str) -> Extremum:
+def _extremum(
+    atlas: Atlas, output: Any, cells: Any, max_seconds: float | None, side: int, of: Of, question: str
+) -> Extremum:
     an_atlas(atlas, question)
+    words = asked_of(of, atlas.program.head, question)
     check_seconds(max_seconds)
     weights = side * _coefficients(atlas, output)
     ids = cells_asked_for(atlas, cells, question)
@@ -113,7 +125,7 @@ def _extremum(atlas: Atlas, output: Any, cells: Any, max_seconds: float | None, 
         top = _by_vertices(atlas, ids, weights)
     else:
         top = _Search(atlas, ids, weights, max_seconds).run()
-    return top if side > 0 else _negated(top)
+    return replace(top if side > 0 else _negated(top), of=words)
 
 
 def _coefficients(atlas: Atlas, output: Any) -> Array:

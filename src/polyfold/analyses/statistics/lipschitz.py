@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.bounded_maps import bounded_maps
 from polyfold.analyses.regions import Regions
+from polyfold.analyses.scores import Of, asked_of
 from polyfold.analyses.statistics.asked import an_atlas, cells_asked_for, finite
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.maps import in_chunks
@@ -33,7 +34,8 @@ class Lipschitz(InNotebooks):
     """A Lipschitz constant: ||f(u) - f(v)||_p <= value ||u - v||_p for all u and v, and for no smaller value.
 
     `value` is right up to `error`, a bound on all roundings. `of_cells[i]` is the constant on cell `ids[i]` alone.
-    `cells` are those where `value` is attained, as far as roundings can tell.
+    `cells` are those where `value` is attained, as far as roundings can tell. `of` says whether f are the model's
+    outputs or the scores before its head.
     """
 
     value: float
@@ -42,6 +44,7 @@ class Lipschitz(InNotebooks):
     cells: Ids
     ids: Ids
     of_cells: Array
+    of: str = "the model's outputs"
 
     def of_regions(self, regions: Regions) -> Array:
         """The constant on each linear region alone."""
@@ -53,16 +56,18 @@ class Lipschitz(InNotebooks):
         return self.of_cells[np.argsort(self.ids)][regions.first_cell]
 
     def __repr__(self) -> str:
-        return f"Lipschitz: {self.value:g} for p = {self.p:g}, attained in {how_many(len(self.cells), 'cell')}"
+        of = "" if self.of == "the model's outputs" else f", of {self.of}"
+        return f"Lipschitz: {self.value:g} for p = {self.p:g}, attained in {how_many(len(self.cells), 'cell')}{of}"
 
 
-def lipschitz(atlas: Atlas, p: float = 2, cells: Any = None) -> Lipschitz:
+def lipschitz(atlas: Atlas, p: float = 2, cells: Any = None, *, of: Of = "scores") -> Lipschitz:
     """The smallest number L with ||f(u) - f(v)||_p <= L ||u - v||_p on the whole domain, and where it is attained.
 
     Parameters
     ----------
     p: 1, 2 or infinity; with one output any p >= 1.
     cells: the largest constant of these cells only.
+    of: "scores", which are the outputs of a model without a head; "outputs" is refused for a model that has one.
 
     On a slice u are its parameters, not the inputs.
 
@@ -73,6 +78,7 @@ def lipschitz(atlas: Atlas, p: float = 2, cells: Any = None) -> Lipschitz:
     (6.0, [0.0, 2.0, 6.0, 6.0], [2, 3])
     """
     an_atlas(atlas, "the Lipschitz constant")
+    words = asked_of(of, atlas.program.head, "the Lipschitz constant")
     order = _order(p, atlas.outputs)
     ids = cells_asked_for(atlas, cells, "the Lipschitz constant")
     norms, errors = np.empty(len(ids)), np.empty(len(ids))
@@ -89,7 +95,7 @@ def lipschitz(atlas: Atlas, p: float = 2, cells: Any = None) -> Lipschitz:
     # The largest true norm lies between the largest of all lower bounds and the largest of all upper ones.
     error = max(float((norms + errors).max()) - value, value - float((norms - errors).max()))
     attained = ids[norms + errors >= (norms - errors).max()]
-    return Lipschitz(value, order, error, attained, ids, norms)
+    return Lipschitz(value, order, error, attained, ids, norms, words)
 
 
 def _order(p: float, outputs: int) -> float:

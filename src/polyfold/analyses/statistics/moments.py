@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.regions import regions
+from polyfold.analyses.scores import Of, asked_of
 from polyfold.analyses.statistics.asked import an_atlas, bounded_cells, cells_asked_for, finite, no_underflow
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.beyond_floats import leaves_range, outputs_at
@@ -27,7 +28,7 @@ By = Literal["domain", "region", "cell"]
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
+def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
     """The integral of every output over the domain: shape (outputs,).
 
     Parameters
@@ -35,6 +36,8 @@ def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
     cells: integrate over these only.
     by: "domain" for one integral, "region" for one a linear region (in the order of `pf.regions`), "cell" for one a
         cell: then the shape is (regions or cells, outputs).
+    of: "scores", which are the outputs of a model without a head; "outputs" is refused for a model that has one
+        (softmax, sigmoid, argmax), because behind it nothing is piecewise linear.
 
     The domain, or the cells chosen, must be bounded. On a slice the integral is over its parameters u, not over the
     piece of surface that they stand for.
@@ -44,7 +47,7 @@ def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
     >>> pf.integral(pf.unfold(absolute, pf.box(-1, 2))).round(12).tolist()
     [2.5]
     """
-    asked = _asked(atlas, cells, by, "the integral")
+    asked = _asked(atlas, cells, by, of, "the integral")
     volumes, centroids = atlas.measures(asked.ids)
     means = _means(atlas, asked.ids, centroids)
     lost = (volumes < LEAST_NORMAL)[:, None] & (np.abs(means) > 1)
@@ -57,7 +60,7 @@ def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def mean(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
+def mean(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
     """The mean of every output over the domain, all of whose points count the same. Options as for `pf.integral`.
 
     >>> import polyfold as pf
@@ -65,7 +68,7 @@ def mean(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
     >>> pf.mean(pf.unfold(hat, pf.box(0, 4))).round(12).tolist()
     [0.25]
     """
-    asked = _asked(atlas, cells, by, "the mean")
+    asked = _asked(atlas, cells, by, of, "the mean")
     volumes, centroids = atlas.measures(asked.ids)
     found = finite(
         asked.add_up(_weights(asked, volumes, "the mean")[:, None] * _means(atlas, asked.ids, centroids)), "the mean"
@@ -73,7 +76,7 @@ def mean(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
     return found if by != "domain" else found[0]
 
 
-def variance(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
+def variance(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
     """The variance of every output over the domain, all of whose points count the same. Options as for `pf.integral`.
 
     It is the variance of a population: no correction for a sample's size, because nothing is sampled.
@@ -84,11 +87,11 @@ def variance(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
     [3.0]
     """
     # What rounding makes less than zero is zero.
-    found = np.maximum(_second_moments(atlas, cells, by, "the variance", "nij,njk,nik->ni"), 0.0)
+    found = np.maximum(_second_moments(atlas, cells, by, of, "the variance", "nij,njk,nik->ni"), 0.0)
     return found if by != "domain" else found[0]
 
 
-def covariance(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
+def covariance(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
     """The covariance matrix (outputs, outputs) of the outputs over the domain. Options as for `pf.integral`.
 
     >>> import polyfold as pf
@@ -96,7 +99,7 @@ def covariance(atlas: Atlas, cells: Any = None, *, by: By = "domain") -> Array:
     >>> pf.covariance(pf.unfold(both, pf.box(0, 6))).round(12).tolist()
     [[3.0, -3.0], [-3.0, 3.0]]
     """
-    found = _second_moments(atlas, cells, by, "the covariance", "nij,njk,nlk->nil")
+    found = _second_moments(atlas, cells, by, of, "the covariance", "nij,njk,nlk->nil")
     return found if by != "domain" else found[0]
 
 
@@ -120,9 +123,9 @@ class _Cells:
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _second_moments(atlas: Atlas, cells: Any, by: By, question: str, product: str) -> Array:
+def _second_moments(atlas: Atlas, cells: Any, by: By, of: Of, question: str, product: str) -> Array:
     """A S A^T of every group, all of it or its diagonal, as `product` says."""
-    asked = _asked(atlas, cells, by, question)
+    asked = _asked(atlas, cells, by, of, question)
     volumes, centroids, covariances = atlas.moments(asked.ids)
     weights = _weights(asked, volumes, question)
     means = _means(atlas, asked.ids, centroids)
@@ -140,12 +143,13 @@ def _second_moments(atlas: Atlas, cells: Any, by: By, question: str, product: st
     return finite(asked.add_up(weights.reshape(-1, *[1] * (within.ndim - 1)) * within), question)
 
 
-def _asked(atlas: Atlas, cells: Any, by: By, question: str) -> _Cells:
+def _asked(atlas: Atlas, cells: Any, by: By, of: Of, question: str) -> _Cells:
     an_atlas(atlas, question)
     if by not in ("domain", "region", "cell"):
         raise PolyfoldError(f"by={by!r} is no option: use 'domain', 'region' or 'cell'")
     if by == "region" and cells is not None:
         raise PolyfoldError("by='region' takes all cells of every region: leave out `cells`, or use by='cell'")
+    asked_of(of, atlas.program.head, question)
     ids = cells_asked_for(atlas, cells, question)
     bounded_cells(atlas, ids, question)
     if by == "cell":

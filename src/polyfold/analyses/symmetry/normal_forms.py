@@ -43,7 +43,7 @@ class NormalForm(InNotebooks):
 
     @property
     def digest(self) -> str:
-        """SHA-256 over all weights."""
+        """SHA-256 over all weights, and the head if there is one."""
         return sha256(f"{_FORMAT} {self._written!r}".encode()).hexdigest()
 
     @property
@@ -98,7 +98,7 @@ def normal_form(network: Any) -> NormalForm:
 
 
 def written(program: ExactProgram) -> tuple[Any, ...]:
-    """All numbers of a program and nothing else, so that programs with the same ones can be told by comparing."""
+    """All numbers of a program, its head and nothing else: programs with the same ones are told by comparing these."""
     affines = tuple(
         (
             _numbers(rows.bias),
@@ -111,7 +111,8 @@ def written(program: ExactProgram) -> tuple[Any, ...]:
         for rows in program.affines
     )
     slopes = tuple((_numbers(stage.slope_on), _numbers(stage.slope_off)) for stage in program.stages)
-    return program.widths, slopes, affines
+    head = () if program.frame.head is None else (program.frame.head.text,)
+    return program.widths, slopes, affines, *head
 
 
 def _numbers(array: Rationals) -> tuple[Any, ...]:

@@ -299,7 +299,7 @@ def listed(atlas: Atlas, max_faces: int = _MOST_FACES, original: Atlas | None = 
     interrupts: list[bool] = []
     with interrupts_noted(lambda: interrupts.append(True)):
         try:
-            problem = core_problem(atlas.program, atlas.domain)
+            problem = core_problem(atlas.program, atlas.domain, rounded=False)
             found = core.list_faces(problem, atlas.certificate.threads, lambda cells: not interrupts)
         except core.TooLarge as error:
             raise LimitError(str(error)) from None

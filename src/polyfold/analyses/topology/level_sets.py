@@ -20,7 +20,7 @@ from polyfold.engine.unfold import unfold_program
 from polyfold.errors import LimitError, PolyfoldError
 from polyfold.network.arrays import real_array
 from polyfold.program.argmax import with_classes
-from polyfold.program.one_output import with_one_output
+from polyfold.program.some_outputs import with_one_output
 
 Side = Literal["below", "above", "level"]
 

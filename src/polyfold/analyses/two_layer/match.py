@@ -87,7 +87,9 @@ def match(a: Any, b: Any, *, tolerance: float = 0) -> Match:
 
     Both are reduced to irreducible forms (R1, R2 and R3 of paper 004), which are unique up to the order of neurons,
     positive factors and flips. The result has the transformation that takes one to the other, or a point where they
-    differ. All of it is exact and nothing is searched, so there is always an answer.
+    differ. All of it is exact and nothing is searched, so there is always an answer. Of models with a head (softmax,
+    sigmoid, argmax), which must be the same, the scores before it are compared; `pf.equivalent` compares what comes
+    out.
 
     Parameters
     ----------
@@ -197,6 +199,12 @@ def _check_shapes(a: TwoLayer, b: TwoLayer) -> None:
     if shapes[0] != shapes[1]:
         words = [f"{how_many(d, 'input')} and {how_many(m, 'output')}" for m, d in shapes]
         raise ShapeError(f"networks that are compared need equal inputs and outputs; these have {' / '.join(words)}")
+    if a.frame.head != b.frame.head:
+        heads = " / ".join("none" if form.frame.head is None else str(form.frame.head) for form in (a, b))
+        raise PolyfoldError(
+            f"pf.match compares scores, which says nothing of models with different heads ({heads}): pf.equivalent "
+            "compares what comes behind them"
+        )
 
 
 def _tolerance(value: Any) -> float:

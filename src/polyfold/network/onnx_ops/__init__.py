@@ -11,8 +11,8 @@ from polyfold.network.onnx_ops import (  # noqa: I001
     placing as placing,
     refused as refused,
 )
-from polyfold.network.onnx_ops.movement import ENDINGS, KEEPS_THE_ORDER
+from polyfold.network.onnx_ops.heads import HEAD_OPS, in_head
 from polyfold.network.onnx_ops.recurrent import batch_second
 from polyfold.network.onnx_ops.site import FLOAT_TYPES, ONNX_OPS, OnnxSite, full_shape
 
-__all__ = ["ENDINGS", "FLOAT_TYPES", "KEEPS_THE_ORDER", "ONNX_OPS", "OnnxSite", "batch_second", "full_shape"]
+__all__ = ["FLOAT_TYPES", "HEAD_OPS", "ONNX_OPS", "OnnxSite", "batch_second", "full_shape", "in_head"]

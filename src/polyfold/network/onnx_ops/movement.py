@@ -16,9 +16,6 @@ from polyfold.network.ops import size
 
 handles = ONNX_OPS.family("The same numbers elsewhere")
 
-# Taken off at the end of a network.
-ENDINGS = frozenset({"Softmax", "LogSoftmax", "Sigmoid", "ArgMax", "Hardmax"})
-
 
 @handles("Identity", becomes="nothing", batch_anywhere=True)
 def _identity(site: OnnxSite, x: Value) -> Value:
@@ -40,9 +37,6 @@ def _cast(site: OnnxSite, x: Any, like: Any = None, *, to: int = onnx.TensorProt
 
 
 RESHAPES = ("Flatten", "Reshape", "Squeeze", "Unsqueeze")
-# What may follow a softmax at the end: ops that keep all numbers in their order.
-KEEPS_THE_ORDER = frozenset({*RESHAPES, "Identity", "Dropout", "Cast", "CastLike"})
-
 
 KEEPS_THE_SAMPLES = frozenset({"Transpose", "Squeeze", "Unsqueeze", "Slice", "Gather", "GatherND", "Split"})
 

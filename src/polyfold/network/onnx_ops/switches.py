@@ -49,7 +49,7 @@ def _clip(site: OnnxSite, x: Value, low: Any = None, high: Any = None, **bounds:
 def _hard_sigmoid(site: OnnxSite, x: Value, *, alpha: float = 0.2, beta: float = 0.5) -> Value:
     scaled = compose.scale(site, x, np.array(alpha), part="alpha")
     shifted = compose.shift(site, scaled, np.array(beta), part="beta")
-    return compose.clamp(site, shifted, np.array(0.0), np.array(1.0))
+    return compose.flat_clamp(site, shifted, 0.0, 1.0)
 
 
 @handles("Max", becomes="`Maximum`, `Clamp`")
@@ -97,9 +97,7 @@ def _top(
     if not sorted:
         site.refuse("its entries come in any order (sorted=0)")
     x, (inner,) = axes_without_batch(site, x, [axis])
-    n = x.shape[inner]
-    places = [n - 1 - place for place in range(count)] if largest else list(range(count))
-    return [sorting.chosen(site, x, inner, places), Unreadable(site, NO_PLACE)]
+    return [sorting.chosen(site, x, inner, list(range(count)), descending=bool(largest)), Unreadable(site, NO_PLACE)]
 
 
 @handles("Shrink", becomes="`Clamp`, `Subtract`", limits="bias equal to lambd (soft shrinking); others jump")
@@ -123,7 +121,8 @@ def _thresholded(site: OnnxSite, x: Value, *, alpha: float = 1.0) -> Value:
     limits="only as the condition of Where, or as a factor",
 )
 def _compare(site: OnnxSite, x: Any, y: Any) -> Comparison:
-    return compare(operand(x), operand(y), above=site.op.startswith("Greater"))
+    or_equal = site.op.endswith("OrEqual")
+    return compare(operand(x), operand(y), above=site.op.startswith("Greater"), or_equal=or_equal)
 
 
 @handles(

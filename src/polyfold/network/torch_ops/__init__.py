@@ -11,8 +11,8 @@ from polyfold.network.torch_ops import (  # noqa: I001
     placing as placing,
     refused as refused,
 )
-from polyfold.network.torch_ops.movement import ENDINGS, KEEPS_THE_ORDER
+from polyfold.network.torch_ops.heads import HEAD_OPS, in_head
 from polyfold.network.torch_ops.rewrites import parts, rewrite
 from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, values_in
 
-__all__ = ["ENDINGS", "KEEPS_THE_ORDER", "TORCH_OPS", "TorchSite", "parts", "rewrite", "values_in"]
+__all__ = ["HEAD_OPS", "TORCH_OPS", "TorchSite", "in_head", "parts", "rewrite", "values_in"]

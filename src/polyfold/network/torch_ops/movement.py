@@ -24,8 +24,6 @@ from polyfold.network.torch_ops.site import (
 
 handles = TORCH_OPS.family("The same numbers elsewhere")
 
-# Taken off at the end of a network.
-ENDINGS = frozenset({"softmax", "_softmax", "log_softmax", "_log_softmax", "sigmoid", "log_sigmoid", "argmax"})
 DROPOUTS = ("dropout", "feature_dropout", "alpha_dropout", "feature_alpha_dropout")
 COPIES = ("contiguous", "clone", "alias", "detach", "lift_fresh_copy", "positive")
 CASTS = ("to", "_to_copy", "type_as")
@@ -54,8 +52,6 @@ RESHAPES = (
     *("flatten", "reshape", "reshape_as", "view", "view_as", "_unsafe_view"),
     *("squeeze", "unsqueeze", "unflatten"),
 )
-# What may follow a softmax at the end: ops that keep all numbers in their order.
-KEEPS_THE_ORDER = frozenset({*DROPOUTS, *COPIES, *CASTS, *RESHAPES})
 
 
 @handles(

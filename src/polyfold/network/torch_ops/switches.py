@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from polyfold.network import compose, reductions, sorting
 from polyfold.network.builder import Value
 from polyfold.network.choose import Comparison, choose, compare, select
@@ -58,7 +60,7 @@ def _clamp(site: TorchSite, x: Value, min: Any = None, max: Any = None) -> Value
 
 @handles("hardtanh", becomes="`Clamp`", batch_anywhere=True)
 def _hardtanh(site: TorchSite, x: Value, min_val: float = -1, max_val: float = 1) -> Value:
-    return compose.clamp(site, x, array(min_val), array(max_val))
+    return compose.flat_clamp(site, x, min_val, max_val)
 
 
 @handles("clamp_min", becomes="`Clamp`, `Rectify`")
@@ -73,20 +75,20 @@ def _clamp_max(site: TorchSite, x: Value, max: Any) -> Value:
 
 @handles("relu6", becomes="`Clamp`", batch_anywhere=True)
 def _relu6(site: TorchSite, x: Value) -> Value:
-    return compose.clamp(site, x, array(0), array(6))
+    return compose.flat_clamp(site, x, 0.0, 6.0)
 
 
 @handles("hardsigmoid", becomes="`Clamp`", batch_anywhere=True)
 def _hardsigmoid(site: TorchSite, x: Value) -> Value:
-    clamped = compose.clamp(site, compose.shift(site, x, array(3), part="plus3"), array(0), array(6))
-    return compose.scale(site, clamped, array(1 / 6), part="sixth")
+    clamped = compose.flat_clamp(site, compose.shift(site, x, array(3), part="plus3"), 0.0, 6.0)
+    return compose.over(site, clamped, array(6), part="sixth")
 
 
 @handles("threshold", becomes="`Clamp`", limits="a threshold equal to its value", batch_anywhere=True)
 def _threshold(site: TorchSite, x: Value, threshold: float, value: float) -> Value:
     if threshold != value:
         site.refuse(f"it jumps from {value} to {threshold}; only a threshold equal to its value is continuous")
-    return compose.clamp(site, x, array(threshold), None)
+    return compose.flat_clamp(site, x, threshold, np.inf)
 
 
 @handles("maximum", "max.other", "fmax", becomes="`Maximum`, `Clamp`")
@@ -157,16 +159,14 @@ def _sort(site: TorchSite, x: Value, *options: Any, **more: Any) -> Any:
     named = dict(zip(("dim", "descending"), options, strict=False)) | more
     (axis,) = axes_behind_batch(site, x, named.get("dim", -1))
     places = list(range(x.shape[axis]))
-    ordered = sorting.chosen(site, x, axis, places[::-1] if named.get("descending") else places)
+    ordered = sorting.chosen(site, x, axis, places, descending=bool(named.get("descending")))
     return ordered, Unreadable(site, NO_PLACE)
 
 
 @handles("topk", **SORTED)
 def _top(site: TorchSite, x: Value, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     (axis,) = axes_behind_batch(site, x, dim)
-    n = x.shape[axis]
-    places = [n - 1 - place for place in range(k)] if largest else list(range(k))
-    return sorting.chosen(site, x, axis, places), Unreadable(site, NO_PLACE)
+    return sorting.chosen(site, x, axis, list(range(k)), descending=largest), Unreadable(site, NO_PLACE)
 
 
 @handles("kthvalue", "median.dim", "nanmedian.dim", **SORTED)
@@ -188,7 +188,8 @@ def _ranked(site: TorchSite, x: Value, *options: Any, **more: Any) -> Any:
     limits="only as the condition of where and masked_fill, or as a factor",
 )
 def _compare(site: TorchSite, x: Any, y: Any) -> Comparison:
-    return compare(operand(x), operand(y), above=site.op.startswith("g"))
+    or_equal = site.op in ("ge", "le") or site.op.endswith("_equal")
+    return compare(operand(x), operand(y), above=site.op.startswith("g"), or_equal=or_equal)
 
 
 @handles(

@@ -141,7 +141,13 @@ def the_network(found: Found) -> Section:
                 f"{listing(of.outputs, 10)}."
             )
         )
-    blocks += [Note(sentence) for sentence in of.network.stripped]
+    if of.network.head is not None:
+        blocks.append(
+            Note(
+                f"The model ends in a head ({of.network.head}), which makes its own outputs of these numbers. "
+                "Everything below speaks of the numbers before it, the scores."
+            )
+        )
     rows = tuple(
         (
             item.name,

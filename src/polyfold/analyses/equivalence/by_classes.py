@@ -1,0 +1,294 @@
+"""Whether two models choose the same class everywhere: cell by cell where one score is the largest, and where they tie.
+
+Both networks side by side are unfolded with gates that tell which of their scores is the largest, so that each has
+one class inside of every cell. That leaves the cells' borders, where scores tie and the lower class wins (or the higher
+one, if a model says so). On a closed cell on which class w wins, the set where a class k that would win a tie reaches
+the same score is a face of the cell. If all these faces are the same for both networks, so are the classes at all
+points. A face on which they are not has a vertex that shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from polyfold.analyses.bounded_maps import bounded_maps
+from polyfold.analyses.cell_bounds import CELLS_AT_ONCE, upper_bounds
+from polyfold.analyses.cell_programs import ExactPrograms
+from polyfold.analyses.equivalence.atoms import TooLongError
+from polyfold.analyses.equivalence.by_cells import too_many_to_list
+from polyfold.analyses.equivalence.clock import Clock
+from polyfold.analyses.equivalence.enclosures import exact_class
+from polyfold.analyses.equivalence.exact_passes import outputs_at
+from polyfold.analyses.equivalence.heads import ClassPair, Unit
+from polyfold.analyses.equivalence.models import Models, Part, nothing_known
+from polyfold.analyses.equivalence.result import Difference, Point
+from polyfold.analyses.equivalence.rows import Rows, Terms
+from polyfold.analyses.equivalence.search import Search, exactly_lifted
+from polyfold.analyses.equivalence.sides import Sides
+from polyfold.analyses.exact_maps import ExactMaps
+from polyfold.analyses.place import Place
+from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.problem import beyond_core
+from polyfold.engine.certify import certify
+from polyfold.engine.method import as_method_takes_it
+from polyfold.engine.unfold import unfold_program
+from polyfold.errors import LimitError, PolyfoldError, how_many
+from polyfold.exact.linear_program import dot, maximise
+from polyfold.program.argmax import with_classes
+from polyfold.program.program import Program
+from polyfold.program.side_by_side import side_by_side
+from polyfold.program.some_outputs import with_outputs
+
+Ids = npt.NDArray[np.int64]
+
+_COMPARED = "the numbers of the classes"
+# Points at which floats see different classes that are computed exactly.
+_POINTS_CONFIRMED = 8
+
+
+def same_classes(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock) -> Part:
+    """Compare where which of the pair's scores is the largest."""
+    found = _by_points(models, pair, tolerance)
+    if found is not None:
+        return Part("different", (found,), _COMPARED, "a point where the classes differ, computed exactly")
+    return _by_cells(models, pair, tolerance, clock)
+
+
+def _by_points(models: Models, pair: ClassPair, tolerance: Fraction) -> Difference | None:
+    """A random point at which the classes differ by more than the tolerance."""
+    domain = models.place.domain
+    search = Search(Sides(*models.sides, Rows((), (), models.scores), models.place), tolerance)
+    U = search.random_points()
+    X = domain.lift(U)
+    units = (pair.first, pair.second)
+    one, two = (
+        _float_classes(program.evaluate(X)[0], unit) for program, unit in zip(models.programs, units, strict=True)
+    )
+    for i in np.argsort(-np.abs(one - two), kind="stable")[:_POINTS_CONFIRMED].tolist():
+        if one[i] == two[i] or not search.holds(U[i]):
+            continue
+        try:
+            scores = [outputs_at(program, domain, U[i]) for program in models.programs]
+        except LimitError:
+            continue  # too long to be written down
+        classes = [_class_of(unit, some) for unit, some in zip(units, scores, strict=True)]
+        if abs(classes[0] - classes[1]) > tolerance:
+            return Difference(Fraction(abs(classes[0] - classes[1])), float("inf"), exactly_lifted(domain, U[i]))
+    return None
+
+
+def _float_classes(outputs: npt.NDArray[np.float64], unit: Unit) -> Ids:
+    scores = outputs[:, list(unit.scores)]
+    return np.asarray(scores.shape[1] - 1 - scores[:, ::-1].argmax(axis=1) if unit.last else scores.argmax(axis=1))
+
+
+def _class_of(unit: Unit, outputs: Sequence[Fraction]) -> int:
+    return exact_class([outputs[k] for k in unit.scores], unit.last)
+
+
+def _by_cells(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock) -> Part:
+    """All cells of both networks with the gates of both argmaxes, and then the cells' borders."""
+
+    def unknown(reason: str, method: str = "nothing decided it") -> Part:
+        return Part("unknown", (nothing_known(),), _COMPARED, method, None, reason)
+
+    if too_many_to_list(*models.programs, models.place):
+        return unknown("the number of dimensions: cells were not listed")
+    sides = [_Side(unit, start) for unit, start in ((pair.first, 0), (pair.second, len(pair.first.scores)))]
+    playing = side_by_side(*(side.playing(program) for side, program in zip(sides, models.programs, strict=True)))
+    then = with_classes(playing, among=sides[0].among)
+    now = with_classes(then.program, among=sides[1].among)
+    domain = models.place.domain
+    if not now.program.written_out and not beyond_core(now.program, domain):
+        return unknown("the networks' size: cells were not listed")
+    try:
+        program = as_method_takes_it(now.program, domain)
+        atlas = unfold_program(program, domain, models.report, models.max_cells, clock.left, models.threads)
+        if not atlas.complete:
+            if atlas.certificate.stopped_by == "interrupt":
+                raise KeyboardInterrupt
+            return unknown(str(atlas.certificate.stopped_by))
+        certificate = certify(atlas, progress=clock.watching(models.report), threads=models.threads)
+    except TooLongError:
+        return unknown("max_seconds")
+    except LimitError as error:
+        return unknown(str(error))
+    if certificate.level != "certified":
+        names = "; ".join(str(check) for check in certificate.failed_checks)
+        raise PolyfoldError(f"the cells of both networks could not be proved, please report this: {names}")
+    signs = atlas.signs()
+    places = [then.winners(signs), now.winners(signs)]
+    one, two = (side.classes(winners) for side, winners in zip(sides, places, strict=True))
+    cell = int(np.abs(one - two).argmax())
+    gap = Fraction(int(abs(one[cell] - two[cell])))
+    method = f"cell by cell: {how_many(len(atlas), 'cell')} with one class each, certified"
+    borders = _Borders(atlas, models.place, sides, places)
+    if gap > tolerance:
+        point = borders.lifted(atlas.rational_witness(cell))
+        return Part("different", (Difference(gap, float("inf"), point),), _COMPARED, method, certificate)
+    between = "a tolerance between the classes: whether they differ by more where scores tie was not looked at"
+    if gap:
+        return unknown(between)
+    try:
+        found = borders.differ(clock)
+    except TooLongError:
+        return unknown("max_seconds", f"the same classes inside of all {how_many(len(atlas), 'cell')}")
+    if 0 < found.gap <= tolerance:
+        return unknown(between)
+    if found.point is not None:
+        return Part(
+            "different", (Difference(found.gap, float("inf"), found.point),), _COMPARED, f"{method}; scores tie there"
+        )
+    if not found.settled:
+        return unknown("inputs at which scores tie: elsewhere the classes are the same, there it is not proved")
+    same = Difference(Fraction(0), Fraction(0))
+    return Part("equal", (same,), _COMPARED, f"{method}, ties included", certificate)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """One of the two argmaxes: its scores in the order in which they win ties, the first of them output `start`."""
+
+    unit: Unit
+    start: int
+
+    @property
+    def among(self) -> range:
+        return range(self.start, self.start + len(self.unit.scores))
+
+    def playing(self, program: Program) -> Program:
+        """The program with these scores only."""
+        scores = self.unit.scores
+        return with_outputs(program, scores[::-1] if self.unit.last else scores)
+
+    def classes(self, places: Ids) -> Ids:
+        """The classes of the scores at these places of the order."""
+        return len(self.unit.scores) - 1 - places if self.unit.last else places
+
+
+@dataclass(frozen=True)
+class _Found:
+    """Where the classes differ at a tie, if they do; `settled` if it is proved that they do or do not."""
+
+    settled: bool
+    point: Point | None = None
+    gap: Fraction = Fraction(0)
+
+
+class _Borders:
+    """The borders of cells on which both networks choose the same class."""
+
+    def __init__(self, atlas: Atlas, place: Place, sides: Sequence[_Side], places: Sequence[Ids]) -> None:
+        self._atlas, self._place, self._sides, self._places = atlas, place, sides, places
+        self._maps, self._programs = ExactMaps(atlas), ExactPrograms(atlas)
+
+    def lifted(self, parameters: Sequence[fmpq]) -> Point:
+        """The input of a point of parameters."""
+        return tuple(Fraction(int(x.p), int(x.q)) for x in self._programs.lifted(parameters))
+
+    def differ(self, clock: Clock) -> _Found:
+        """Look at every border on which scores may tie."""
+        settled = True
+        for cell, side, rival in self._candidates():
+            if not clock.may_go_on():
+                raise TooLongError
+            found = self._at_tie(cell, side, rival)
+            if found.point is not None:
+                return found
+            settled &= found.settled
+        return _Found(settled)
+
+    def _candidates(self) -> Iterator[tuple[int, int, int]]:
+        """Cells, sides, and rivals: places that would win a tie against the winner, and may come to one."""
+        atlas = self._atlas
+        same_order = self._sides[0].unit.last == self._sides[1].unit.last
+        for number, (side, winners) in enumerate(zip(self._sides, self._places, strict=True)):
+            for winner in np.unique(winners).tolist():
+                cells = np.flatnonzero(winners == winner)
+                for start in range(0, len(cells) if winner else 0, CELLS_AT_ONCE):
+                    some = cells[start : start + CELLS_AT_ONCE]
+                    reach = self._may_reach(side, some, winner)
+                    for i, rival in zip(*(places.tolist() for places in np.nonzero(reach)), strict=True):
+                        # Where a facet leads to the rival's cell, the tie is that facet, for both networks.
+                        if not (same_order and rival in self._across(atlas, int(some[i]), winners)):
+                            yield int(some[i]), number, rival
+
+    @staticmethod
+    def _across(atlas: Atlas, cell: int, winners: Ids) -> set[int]:
+        neighbours = atlas.neighbour[atlas.facets(cell)]
+        return set(winners[neighbours[neighbours >= 0]].tolist())
+
+    def _may_reach(self, side: _Side, cells: Ids, winner: int) -> npt.NDArray[np.bool_]:
+        """Whether each place before the winner's (n, winner) is not proved to stay below it on the closed cells."""
+        if self._place.box is None:
+            return np.ones((len(cells), winner), dtype=bool)
+        outputs = self._atlas.outputs
+        ahead: tuple[Terms, ...] = tuple(
+            ((side.start + rival, 1), (side.start + winner, -1)) for rival in range(winner)
+        )
+        rows = Rows(ahead, ((),) * winner, (outputs, 0))
+        found = rows.of_bounded(bounded_maps(self._atlas, cells))
+        return upper_bounds(self._atlas, cells, found.values, found.errors, self._place.box) >= 0
+
+    def _at_tie(self, cell: int, number: int, rival: int) -> _Found:
+        """Whether the other network ties where a rival reaches the winner on a closed cell, too."""
+        slopes, constant = self._lead(cell, number, rival)
+        reached = self._programs.largest(cell, [-x for x in slopes])
+        assert reached.value is not None and reached.point is not None
+        if reached.value < constant:
+            return _Found(True)  # it stays below
+        differ = self._classes_differ(cell, reached.point)
+        if differ.point is not None:
+            return differ
+        other = 1 - number
+        there = self._place_of_class(other, int(self._sides[number].classes(np.array(rival))))
+        if there is None or there >= int(self._places[other][cell]):
+            return _Found(False)
+        other_slopes, other_constant = self._lead(cell, other, there)
+        A, b = self._programs.inequalities(cell)
+        farthest = maximise(other_slopes, [*A, slopes], [*b, -constant], start=reached.point)
+        assert farthest.point is not None
+        if farthest.value is not None and farthest.value + other_constant == 0:
+            return _Found(True)
+        differ = self._classes_differ(cell, farthest.point)
+        return differ if differ.point is not None else _Found(False)
+
+    def _place_of_class(self, number: int, label: int) -> int | None:
+        side = self._sides[number]
+        count = len(side.unit.scores)
+        if label >= count:
+            return None
+        return count - 1 - label if side.unit.last else label
+
+    def _lead(self, cell: int, number: int, rival: int) -> tuple[list[fmpq], fmpq]:
+        """How far the winner is ahead of a rival on a cell: slopes and constant over the parameters."""
+        side, width = self._sides[number], self._atlas.dim + 1
+        numbers = self._maps[cell]
+        winner = int(self._places[number][cell])
+        ours, theirs = (
+            numbers[(side.start + place) * width : (side.start + place + 1) * width] for place in (winner, rival)
+        )
+        *slopes, constant = (x - y for x, y in zip(ours, theirs, strict=True))
+        return slopes, constant
+
+    def _classes_differ(self, cell: int, parameters: Sequence[fmpq]) -> _Found:
+        """The classes at a point of a closed cell, computed exactly."""
+        width = self._atlas.dim + 1
+        numbers = self._maps[cell]
+        scores = [
+            dot(numbers[k * width : (k + 1) * width - 1], parameters) + numbers[(k + 1) * width - 1]
+            for k in range(self._atlas.outputs)
+        ]
+        # Scores stand in the order in which they win ties: the first of the largest wins.
+        classes = []
+        for side in self._sides:
+            some = [scores[k] for k in side.among]
+            classes.append(int(side.classes(np.array(some.index(max(some))))))
+        gap = Fraction(abs(classes[0] - classes[1]))
+        return _Found(True, self.lifted(parameters), gap) if gap else _Found(True)
