@@ -28,6 +28,7 @@ from polyfold.engine.slice_exact import ExactSlice
 from polyfold.engine.slice_witnesses import check_slice_witnesses
 from polyfold.errors import how_many
 from polyfold.exact.bounded import bounded_forward
+from polyfold.exact.rational import as_float
 from polyfold.exact.tolerances import CONTINUITY
 from polyfold.program.in_rationals import RationalProgram
 
@@ -252,7 +253,10 @@ def check_continuity(atlas: Atlas) -> Check:
             sizes = map(_larger, sizes_of_terms(atlas, here[far]), sizes_of_terms(atlas, there[far]))
             jump[far] = _relative(along[far], foot[far], offset[far], *sizes)
         left = np.flatnonzero(~(jump <= CONTINUITY))
-        agree = np.array([_agree_exactly(atlas, exact, here[i], there[i], walls[i]) for i in left], dtype=bool)
+        shown = np.concatenate([all_c[..., None], all_A], axis=2)[items].reshape(2, len(facets), atlas.outputs, -1)
+        agree = np.array(
+            [_agree_exactly(atlas, exact, (here[i], there[i]), walls[i], shown[:, i]) for i in left], dtype=bool
+        )
         jump[left] = np.where(agree, 0.0, np.nan_to_num(jump[left], nan=np.inf))
         worst = float(np.maximum(worst, jump.max(initial=0.0)))
     return Check(
@@ -262,15 +266,18 @@ def check_continuity(atlas: Atlas) -> Check:
     )
 
 
-def _agree_exactly(atlas: Atlas, exact: ExactGates, here: int, there: int, wall: int) -> bool:
-    """Whether the maps of two cells differ by multiples of the wall's form on either of them."""
-    signs = atlas.signs([here, there])
+def _agree_exactly(atlas: Atlas, exact: ExactGates, cells: tuple[int, int], wall: int, shown: Array) -> bool:
+    """Whether the maps of two cells differ by multiples of the wall's form on either of them, and are as shown."""
+    signs = atlas.signs(list(cells))
     try:
         walls = [form.coefficients for form in exact.forms(int(wall), signs) if not form.vanishes]
         maps = [
             [exact.forms(atlas.gates + k, signs[[i]])[0].coefficients for k in range(atlas.outputs)] for i in (0, 1)
         ]
     except TooMuchError:
+        return False
+    rounded = np.array([[[as_float(number) for number in row] for row in rows] for rows in maps])
+    if not np.isclose(shown, rounded, rtol=CONTINUITY, atol=0.0).all():
         return False
     differences = [[p - q for p, q in zip(one, other, strict=True)] for one, other in zip(*maps, strict=True)]
     return any(all(_is_multiple(difference, row) for difference in differences) for row in walls)

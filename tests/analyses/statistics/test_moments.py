@@ -100,6 +100,8 @@ def test_covariances_of_cells_against_qhull():
             size = np.ptp(vertices, axis=0)
             if size.min() <= 1e-3 * size.max() or volumes[cell] < 1e-4 * np.prod(size):
                 continue  # Qhull is not exact enough
+            if size.min() <= 1e-9 * np.abs(vertices).max():
+                continue  # and neither are vertices, once they are rounded
             expected = by_triangulation(vertices)
             assert covariances[cell] == pytest.approx(expected, abs=1e-6 * size.max() ** 2), case
             looked_at += 1
