@@ -18,25 +18,20 @@ import numpy.typing as npt
 from polyfold.analyses.equivalence.by_classes import same_classes
 from polyfold.analyses.equivalence.clock import Clock
 from polyfold.analyses.equivalence.enclosures import outputs_differ_by_more
-from polyfold.analyses.equivalence.exact_passes import outputs_at
 from polyfold.analyses.equivalence.heads import ClassPair, compared, shifted_rows
 from polyfold.analyses.equivalence.models import Models, Part, nothing_known
 from polyfold.analyses.equivalence.result import Difference, Equivalence, Verdict, as_float
 from polyfold.analyses.equivalence.rows import Rows
 from polyfold.analyses.equivalence.search import Search, exactly_lifted
-from polyfold.atlas.domain import Domain
-from polyfold.atlas.problem import coefficients
+from polyfold.analyses.equivalence.sides import Side, Sides
 from polyfold.errors import LimitError
 from polyfold.network.head import Head
-from polyfold.program.exact_program import from_program
 from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
 
 # Points at which outputs seem to differ that are computed exactly.
 _POINTS_CONFIRMED = 8
-# Programs of so many coefficients are evaluated in rationals, where numbers are too long for digits.
-_FEW_COEFFICIENTS = 10_000
 _SHOWN_OUTPUT = "a point where the models' outputs differ, in real arithmetic with proved error bounds"
 
 
@@ -126,7 +121,7 @@ def _of_outputs(models: Models, found: Equivalence, rows: Rows, slope: Fraction,
 def _by_points(models: Models, outputs: Sequence[int], tolerance: Fraction, also: Sequence[Array] = ()) -> Part:
     """Look for a point at which some outputs differ: random ones, and some that are known."""
     domain = models.place.domain
-    search = Search(*models.programs, Rows((), (), models.scores), models.place, tolerance)
+    search = Search(Sides(*models.sides, Rows((), (), models.scores), models.place), tolerance)
     U = np.concatenate([*(u[None] for u in also), search.random_points()])
     with np.errstate(over="ignore", invalid="ignore"):
         X = domain.lift(U)
@@ -134,14 +129,16 @@ def _by_points(models: Models, outputs: Sequence[int], tolerance: Fraction, also
         gaps = np.nan_to_num(np.abs(one - two)[:, list(outputs)], nan=0.0, posinf=0.0).max(axis=1)
     inside = (int(i) for i in np.argsort(-gaps, kind="stable") if search.holds(U[i]))
     for i in islice(inside, _POINTS_CONFIRMED):
-        first, second = (_scores(program, domain, U[i]) for program in models.programs)
-        if first is None or second is None:
-            continue
+        point = exactly_lifted(domain, U[i])
+        try:
+            (first, off), (second, other_off) = (side.outputs_at(domain, U[i], point) for side in models.sides)
+        except LimitError:
+            continue  # too long to be written down
         proved = outputs_differ_by_more(models.heads, (first, second), tolerance)
         largest = max((gap for k in outputs if (gap := proved[k]) is not None), default=None)
         if largest is not None:
-            shown = Difference(largest, float("inf"), exactly_lifted(domain, U[i]))
-            return Part("different", (shown,), "outputs", _SHOWN_OUTPUT)
+            shown = Difference(largest, float("inf"), point)
+            return Part("different", (shown,), "outputs", _SHOWN_OUTPUT, certain=not any((*off, *other_off)))
     words = [str(head) if head is not None else "none" for head in models.heads]
     return Part(
         "unknown",
@@ -151,17 +148,6 @@ def _by_points(models: Models, outputs: Sequence[int], tolerance: Fraction, also
         None,
         f"heads that cannot be compared by their scores (first model: {words[0]}; second model: {words[1]})",
     )
-
-
-def _scores(program: Program, domain: Domain, u: Array) -> list[Fraction] | None:
-    """The scores at a float point, exactly; None if they are too long to be written down."""
-    try:
-        return outputs_at(program, domain, u)
-    except LimitError:
-        if not program.written_out or coefficients(program) > _FEW_COEFFICIENTS:
-            return None
-    found = from_program(program).evaluate([list(exactly_lifted(domain, u))])[0]
-    return [Fraction(int(x.p), int(x.q)) for x in found]
 
 
 def _in_floats(program: Program, X: Array) -> Array:
@@ -174,7 +160,13 @@ def _by_class(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock
     same = None if shifted is None else ask(shifted, Fraction(0), clock.left / 4).one_form()
     if same is not None:
         return replace(_part(same, "the numbers of the classes"), by_output=(Difference(Fraction(0), Fraction(0)),))
-    return same_classes(models, pair, tolerance, clock)
+    # Multiples of all scores have the same classes, and floats may hold them where they cannot hold the scores.
+    multiples = Sides(*models.sides, Rows((), (), models.scores), models.place).multiples
+    if multiples is None:
+        return same_classes(models, pair, tolerance, clock)
+    first, second = (Side(program, program) for program in multiples.programs)
+    part = same_classes(replace(models, sides=(first, second)), pair, tolerance, clock)
+    return replace(part, certain=True)
 
 
 def _result(models: Models, parts: Sequence[Part], tolerance: Fraction, clock: Clock) -> Equivalence:
