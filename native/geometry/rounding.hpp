@@ -20,6 +20,10 @@ inline constexpr double unknown = std::numeric_limits<double>::infinity();
 // worth its exact coordinates: it is nearly degenerate, and most sign tests on it would need them anyway.
 inline constexpr double poor = 0x1p-20;
 
+// A vertex of a line or plane is worth its exact place if the parameters, between -1 and 1, are known less well than
+// this.
+inline constexpr double poor_vertex = 0x1p-20;
+
 // An inherited error up to this will do for a start: a sign that needs to know more looks at the equations itself.
 inline constexpr double near = 0x1p-4;
 

@@ -17,8 +17,8 @@ from polyfold.analyses.boxes import outer
 from polyfold.atlas.atlas import Atlas
 from polyfold.data import iris
 from polyfold.errors import LimitError, PolyfoldError, ShapeError
-from polyfold.exact.evaluate import evaluate_exactly
 from polyfold.exact.rational import rational, rational_matrix
+from polyfold.program.in_rationals import evaluate_exactly
 from polyfold.testing import Case, generated_case
 from polyfold.testing.strategies import cases
 

@@ -15,8 +15,8 @@ from analyses.test_canonical_pieces import special_points
 from analyses.test_canonical_rewrites import base
 from atlas.oracles import by_hand, unfolded
 from polyfold.atlas.location import contains_exactly, exact_lift
-from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.linear_program import maximise
+from polyfold.program.in_rationals import RationalProgram
 
 ARRAYS = ("H", "c", "piece_start", "condition", "is_open", "of_domain", "alpha", "beta", "frozen", "sides")
 

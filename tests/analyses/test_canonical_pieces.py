@@ -14,7 +14,7 @@ from analyses.test_canonical_rewrites import base
 from atlas.oracles import by_hand, unfolded
 from polyfold.analyses.canonical.centre import centre
 from polyfold.atlas.location import contains_exactly, exact_lift
-from polyfold.exact.evaluate import RationalProgram
+from polyfold.program.in_rationals import RationalProgram
 
 
 def value(row, point):

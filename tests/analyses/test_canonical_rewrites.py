@@ -12,7 +12,7 @@ import polyfold as pf
 from analyses.same_function import REWRITES, draft_of, rewritten
 from polyfold.atlas.domain import resolve_domain
 from polyfold.atlas.location import exact_lift
-from polyfold.exact.evaluate import RationalProgram
+from polyfold.program.in_rationals import RationalProgram
 from polyfold.testing import domains, edits
 from polyfold.testing.networks import random_draft
 

@@ -13,7 +13,7 @@ from flint import fmpq
 import polyfold as pf
 from atlas.oracles import by_hand, unfolded
 from polyfold.atlas.location import contains_exactly, jets_around
-from polyfold.exact.evaluate import RationalProgram
+from polyfold.program.in_rationals import RationalProgram
 from polyfold.testing import wide_case
 
 

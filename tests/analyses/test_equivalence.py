@@ -11,8 +11,8 @@ import pytest
 import polyfold as pf
 from analyses.rewrites import copy, nudged, random_layers, rewritten
 from polyfold.errors import DomainError, LimitError, NetworkError, ShapeError
-from polyfold.exact.evaluate import evaluate_exactly
 from polyfold.exact.rational import rational
+from polyfold.program.in_rationals import evaluate_exactly
 from polyfold.program.lower import lower
 
 ABSOLUTE = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]

@@ -17,8 +17,8 @@ from polyfold.analyses.equivalence.forms import Forms, combined, rectified
 from polyfold.analyses.equivalence.paired import Paired
 from polyfold.analyses.place import Box, place_of
 from polyfold.atlas.domain import resolve_domain
-from polyfold.exact.evaluate import evaluate_exactly
 from polyfold.exact.rational import rational
+from polyfold.program.in_rationals import evaluate_exactly
 from polyfold.program.lower import lower
 from polyfold.testing import wide_case
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import polyfold as pf
 from polyfold.atlas.atlas import Atlas
-from polyfold.engine import cell_facets, exact_cell
+from polyfold.engine import cell_facets, exact_cell, shared_walls
 from polyfold.engine.cell_facets import CellFacets, Cells
 from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError
 from polyfold.program.lower import lower
@@ -210,11 +210,29 @@ def test_behind_the_domain_there_is_nothing() -> None:
         maps.neighbour(0, 9)
 
 
+def test_the_largest_ball_has_a_limit() -> None:
+    maps = pf.local(random_layers(30, 200, 100, 1), np.full((1, 30), 0.25), domain=pf.box(-1, 1))
+    stopped = maps.chebyshev(0, max_seconds=1e-9)
+    assert stopped.stopped_by == "max_seconds"
+    assert np.isnan(stopped.radius) and np.isnan(stopped.centre).all() and stopped.centre.shape == (30,)
+    centre, radius = ball = maps.chebyshev(0)
+    assert ball.stopped_by is None and radius > 0
+    # It touches, and with the facets known it is the same one.
+    A, b = maps.facets(0).rows
+    assert ((b - A @ centre) / np.linalg.norm(A, axis=1)).min() == pytest.approx(radius)
+    assert maps.chebyshev(0).radius == pytest.approx(radius)
+    half = pf.local([([[1.0]], [0.0]), ([[1.0]], [0.0])], [[2.0]]).chebyshev(0)
+    assert half.radius == np.inf and np.isnan(half.centre).all() and half.stopped_by is None
+    with pytest.raises(LimitError, match="leaves no time"):
+        maps.chebyshev(0, max_seconds=0)
+
+
 def test_what_cannot_be_decided_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     program = lower(pf.load(random_layers(4, 12, 8, 1)))
     X = np.random.default_rng(2).normal(size=(6, 4))
     known = [pf.local(program, X).facets(i) for i in range(len(X))]
     monkeypatch.setattr(exact_cell, "_MOST_PRODUCTS", 0)
+    monkeypatch.setattr(shared_walls, "_MOST_PRODUCTS", 0)
     blind = pf.local(program, X)
     for i, found in enumerate(known):
         seen = blind.facets(i)

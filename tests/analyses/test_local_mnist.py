@@ -12,8 +12,8 @@ import pytest
 import polyfold as pf
 from polyfold.engine.exact_cell import ExactCells
 from polyfold.exact.combination import follows
-from polyfold.exact.evaluate import evaluate_exactly
 from polyfold.exact.rational import rational
+from polyfold.program.in_rationals import evaluate_exactly
 from polyfold.program.lower import lower
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"

@@ -11,8 +11,8 @@ import polyfold as pf
 from polyfold.atlas.domain import resolve_domain
 from polyfold.atlas.exact_gates import ExactGates, TooMuchError
 from polyfold.atlas.location import exact_lift
-from polyfold.exact.evaluate import RationalProgram
 from polyfold.network import Network
+from polyfold.program.in_rationals import RationalProgram
 from polyfold.program.lower import lower
 from program.random_networks import networks
 

@@ -12,7 +12,7 @@ import polyfold as pf
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.patterns import pack
 from polyfold.atlas.problem import stays_structured
-from polyfold.engine import exact_cell
+from polyfold.engine import exact_cell, shared_walls
 from polyfold.engine.check import check_witnesses
 from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError
 from polyfold.program.lower import lower
@@ -161,6 +161,7 @@ def test_what_cannot_be_decided_leaves_the_atlas_incomplete(monkeypatch: pytest.
     rng = np.random.default_rng(3)
     program = lower(pf.load([(rng.normal(size=(6, 2)), rng.normal(size=6)), (np.ones((1, 6)), np.zeros(1))]))
     monkeypatch.setattr(exact_cell, "_MOST_PRODUCTS", 0)
+    monkeypatch.setattr(shared_walls, "_MOST_PRODUCTS", 0)
     found = pf.explore(program, [0.1, 0.2])
     assert not found.complete and found.certificate.stopped_by == "undecided"
     assert [check.name for check in found.certificate.failed_checks] == ["every facet was decided"]

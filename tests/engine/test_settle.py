@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from polyfold.engine import settle as settling
 from polyfold.engine.settle import Plan, Settled, plan, settle
 from polyfold.exact.bounded import bounded_forward, exact_values
-from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.rational import rational_matrix
 from polyfold.network import Network
 from polyfold.network.load import load
+from polyfold.program.in_rationals import RationalProgram
 from polyfold.program.lower import lower, written_out
 from polyfold.program.program import Program
 from polyfold.testing import generated_case

@@ -10,14 +10,16 @@ import pytest
 
 import polyfold as pf
 from engine.agreement import assert_same
+from polyfold.atlas import problem
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.problem import core_problem
 from polyfold.core import FoundCells, OpenDomain
 from polyfold.core import count as core_count
 from polyfold.core import find_cells as find_cells_by
-from polyfold.engine.method import GENERATORS, PROGRAMS
-from polyfold.engine.reference import reference_unfold
+from polyfold.engine.method import GENERATORS, PROGRAMS, VERTICES
+from polyfold.engine.reference import ReferenceAtlas, reference_unfold
 from polyfold.engine.watch import Leave
+from polyfold.errors import LimitError
 from polyfold.program.program import Program
 from polyfold.testing import Case, wide_case
 
@@ -53,6 +55,9 @@ def assert_every_path_agrees(case: Case, monkeypatch: pytest.MonkeyPatch) -> Non
     public = pf.unfold(case.program, case.domain, threads=3)
     assert_equal(public, walks[public.certificate.method], case)
     assert_right_conclusions(public, case)
+    assert_same_in_pieces(public, case)
+    if public.dim <= 2:
+        assert_same_by_vertices(public, reference, case, monkeypatch)
 
 
 def walk(case: Case, monkeypatch: pytest.MonkeyPatch, *, by_programs: bool) -> pf.Atlas:
@@ -61,8 +66,7 @@ def walk(case: Case, monkeypatch: pytest.MonkeyPatch, *, by_programs: bool) -> p
     def find_cells(
         program: Program, domain: Domain, threads: int, max_cells: int, leave: Leave, **options: Any
     ) -> tuple[FoundCells, str]:
-        problem = core_problem(program, domain)
-        found = find_cells_by(problem, by_programs, threads, max_cells, leave.keep_going)
+        found = find_cells_by(core_problem(program, domain), by_programs, threads, max_cells, leave.keep_going)
         return found, PROGRAMS if by_programs else GENERATORS
 
     with monkeypatch.context() as patch:
@@ -84,11 +88,44 @@ def assert_right_conclusions(atlas: pf.Atlas, case: Case) -> None:
     assert pf.certify(atlas).level == "certified", case
     counted = pf.count(case.program, case.domain)
     assert counted.complete and counted.cells == len(atlas), case
+    assert not counted.certificate.failed_checks, (case, counted)
     for by_programs in (False, True):
         with suppress(OpenDomain):  # linear programs need a bounded domain
-            problem = core_problem(case.program, atlas.domain)
-            assert core_count(problem, by_programs, 2, lambda cells: True) == (len(atlas), True), case
+            given = core_problem(case.program, atlas.domain)
+            assert core_count(given, by_programs, 2, lambda cells: True) == (len(atlas), True), case
     assert_faces_add_up(atlas, case)
+
+
+def assert_same_in_pieces(atlas: pf.Atlas, case: Case) -> None:
+    """Stopped and resumed, block by block, and from neighbour to neighbour."""
+    part = pf.unfold(case.program, case.domain, max_cells=max(1, len(atlas) // 2))
+    assert_equal(pf.resume(part), atlas, case)
+    *_, last = pf.unfold_in_blocks(case.program, case.domain, first=max(1, len(atlas) // 3))
+    assert_equal(last.atlas, atlas, case)
+    around = pf.explore(case.program, atlas.witnesses[0], domain=case.domain)
+    assert around.complete and len(around) == len(atlas), case
+    assert {row.tobytes() for row in around.patterns} == {row.tobytes() for row in atlas.patterns}, case
+
+
+def assert_same_by_vertices(
+    atlas: pf.Atlas, reference: ReferenceAtlas, case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As lines and planes through large programs are unfolded and counted, whose every sign is proved as well."""
+    with monkeypatch.context() as patch:
+        patch.setattr(problem, "_MOST_NUMBERS", -1)
+        if not atlas.bounded.all():
+            with pytest.raises(LimitError, match="unbounded"):
+                pf.count(case.program, case.domain)
+            return
+        by_vertices = pf.unfold(case.program, case.domain)
+        assert by_vertices.certificate.method == VERTICES
+        assert by_vertices.certificate.level == "checked", (case, by_vertices.certificate)
+        assert_same(by_vertices, reference)
+        *_, last = pf.unfold_in_blocks(case.program, case.domain, first=max(1, len(atlas) // 3))
+        assert_equal(last.atlas, by_vertices, case)
+        counted = pf.count(case.program, case.domain)
+        assert (counted.cells, counted.certificate.level) == (len(atlas), "checked"), (case, counted)
+        assert counted.method == VERTICES
 
 
 def assert_faces_add_up(atlas: pf.Atlas, case: Case) -> None:

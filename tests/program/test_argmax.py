@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from polyfold.exact.evaluate import evaluate_exactly
 from polyfold.network.load import load
 from polyfold.program.affine import Block, WrittenOut
 from polyfold.program.argmax import with_classes
+from polyfold.program.in_rationals import evaluate_exactly
 from polyfold.program.lower import lower
 from polyfold.program.side_by_side import side_by_side
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from polyfold.errors import ShapeError
-from polyfold.exact.evaluate import evaluate_exactly
 from polyfold.exact.rational import rational
+from polyfold.program.in_rationals import evaluate_exactly
 from polyfold.program.lower import lower
 from polyfold.program.shared_gates import without_repeats
 from polyfold.program.side_by_side import side_by_side

@@ -1,8 +1,8 @@
 """Cells of small ReLU networks in `fractions.Fraction`: a judge that shares no code and no method with the library.
 
-A network is a list of (weights, biases); every layer but the last is followed by ReLU. A cell is known by the half-spaces
-that make it and by a point inside. A gate cuts it if the gate's affine form takes the other sign somewhere in it, which
-a simplex walk from the inner point finds out. Small numbers of inputs and gates only.
+A network is a list of (weights, biases); every layer but the last is followed by ReLU. A cell is known by the
+half-spaces that make it and by a point inside. A gate cuts it if the gate's affine form takes the other sign somewhere
+in it, which a simplex walk from the inner point finds out. Small numbers of inputs and gates only.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ Layers = Sequence[tuple[Sequence[Sequence[float]], Sequence[float]]]
 
 @dataclass(frozen=True)
 class ExactCell:
-    """{x : form(x) > 0 for all `walls`}, one point of it, the on-gates, and what the network does there."""
+    """{x : form(x) > 0 for all `walls`}: its gates with their forms, a point of it, and what the network does there."""
 
     pattern: tuple[bool, ...]
+    gates: tuple[Form, ...]
     walls: tuple[Form, ...]
     inside: Point
     outputs: tuple[Form, ...]
@@ -34,7 +35,7 @@ def value(form: Form, point: Point) -> Fraction:
 def cells(layers: Layers, dim: int, domain: Sequence[Form], inside: Point) -> list[ExactCell]:
     """All cells on the domain {x : every form >= 0}, of which one inner point is given."""
     start = [tuple(Fraction(int(i == k)) for k in range(dim + 1)) for i in range(dim)]
-    found = [ExactCell((), tuple(domain), inside, tuple(start))]
+    found = [ExactCell((), (), tuple(domain), inside, tuple(start))]
     for number, (weights, biases) in enumerate(layers):
         found = [_through(cell, weights, biases) for cell in found]
         if number < len(layers) - 1:
@@ -53,7 +54,7 @@ def _through(cell: ExactCell, weights: Sequence[Sequence[float]], biases: Sequen
             factor = Fraction(weight)
             total = [t + factor * a for t, a in zip(total, form, strict=True)] if factor else total
         forms.append(tuple(total))
-    return ExactCell(cell.pattern, cell.walls, cell.inside, tuple(forms))
+    return ExactCell(cell.pattern, cell.gates, cell.walls, cell.inside, tuple(forms))
 
 
 def _parts(cell: ExactCell, row: int) -> list[ExactCell]:
@@ -77,7 +78,7 @@ def _parts(cell: ExactCell, row: int) -> list[ExactCell]:
 def _side(cell: ExactCell, row: int, on: bool, walls: tuple[Form, ...], inside: Point) -> ExactCell:
     zero = tuple(Fraction(0) for _ in range(len(inside) + 1))
     outputs = tuple(form if i != row or on else zero for i, form in enumerate(cell.outputs))
-    return ExactCell((*cell.pattern, on), cell.walls + walls, inside, outputs)
+    return ExactCell((*cell.pattern, on), (*cell.gates, cell.outputs[row]), cell.walls + walls, inside, outputs)
 
 
 def _step(cell: ExactCell, form: Form) -> Point:
@@ -158,7 +159,5 @@ def vertices(cell: ExactCell) -> set[Point]:
         for p, q in combinations(cell.walls, 2):
             determinant = p[0] * q[1] - p[1] * q[0]
             if determinant:
-                corners.append(
-                    ((p[1] * q[2] - p[2] * q[1]) / determinant, (p[2] * q[0] - p[0] * q[2]) / determinant)
-                )
+                corners.append(((p[1] * q[2] - p[2] * q[1]) / determinant, (p[2] * q[0] - p[0] * q[2]) / determinant))
     return {corner for corner in corners if all(value(wall, corner) >= 0 for wall in cell.walls)}

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+
 import polyfold as pf
-from cells_in_fractions import ExactCell, Form, cells
+from soundness.cells_in_fractions import ExactCell, Form, cells
 
 LARGEST, LEAST = float(np.finfo(np.float64).max), 5e-324
 Scales = Callable[[np.random.Generator, int], float]  # of a layer, by its number
@@ -85,7 +86,9 @@ def edge_case(seed: int) -> EdgeCase:
     return EdgeCase(f"{kind}, {where}, seed {seed}", layers, lower, upper)
 
 
-def _layer(rng: np.random.Generator, kind: str, number: int, inputs: int, outputs: int) -> tuple[np.ndarray, np.ndarray]:
+def _layer(
+    rng: np.random.Generator, kind: str, number: int, inputs: int, outputs: int
+) -> tuple[np.ndarray, np.ndarray]:
     scales, entrywise = KINDS[kind]
     numbers = rng.integers(-3, 4, size=(outputs, inputs + 1)).astype(float) / 3.0
     if rng.random() < 0.3:  # nothing special about the digits

@@ -8,7 +8,7 @@ from flint import fmpq
 
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.location import jets_around
-from polyfold.exact.evaluate import RationalProgram
+from polyfold.program.in_rationals import RationalProgram
 
 
 class ExactMaps:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
@@ -16,12 +16,12 @@ from polyfold.analyses.local_memory import parts
 from polyfold.analyses.local_walls import NearestWall, WallDistances, distances_to_walls, nearest_wall
 from polyfold.analyses.on_wall import Special, signs_at
 from polyfold.analyses.touching_cells import Tied, TouchingCells, TouchingSearch
-from polyfold.atlas.chebyshev import chebyshev_balls
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
 from polyfold.atlas.maps import output_forms
 from polyfold.atlas.patterns import pack, unpack
 from polyfold.engine.cell_facets import CellFacets, Cells, Witness
 from polyfold.engine.exact_cell import coefficients
+from polyfold.engine.facet_programs import CellPrograms
 from polyfold.engine.progress import reporter
 from polyfold.engine.validity import ROWS_MEMORY, Validity, check_rows_fit, wall_name
 from polyfold.engine.watch import check_seconds, watched, whole_number
@@ -50,6 +50,22 @@ class Neighbour:
     signs: Signs
     witness: Witness
     switched: Ids
+
+
+@dataclass(frozen=True, eq=False)
+class LargestBall:
+    """A ball in a polytope that no larger one fits into; unpacks as `centre, radius`.
+
+    A polytope that holds balls of any size has radius infinity and a centre of NaN. Both are NaN if something stopped
+    the work, which `stopped_by` then names.
+    """
+
+    centre: Array
+    radius: float
+    stopped_by: str | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.centre, self.radius))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,7 +118,8 @@ class LocalMaps(InNotebooks):
         cells = "" if self.touching is None else f"; {how_many(sum(map(len, self.touching)), 'touching cell')}"
         missing = "" if self.complete or stopped else " (not all)"
         what = f"{how_many(len(self), 'input')} of a network with {gates}"
-        return f"LocalMaps: {what}{undecided}{thin}{cells}{missing}{stopped}"
+        neighbour = "" if self.program.rounding is None else f"; true {self.program.rounding.words()}"
+        return f"LocalMaps: {what}{undecided}{thin}{cells}{missing}{stopped}{neighbour}"
 
     @property
     def complete(self) -> bool:
@@ -158,6 +175,9 @@ class LocalMaps(InNotebooks):
 
     def _facets(self, item: int, keep_going: Callable[[int], bool]) -> CellFacets:
         validity = self.polytope(item)
+        return self._cells.facets(validity, self._witness(item, validity, keep_going), keep_going)
+
+    def _witness(self, item: int, validity: Validity, keep_going: Callable[[int], bool]) -> Witness:
         witness = self._cells.witness(validity, self.X[item], may_go_on=lambda: keep_going(0))
         if witness is None:
             special = [*self.on_wall[item].tolist(), *self.undecided[item].tolist()]
@@ -167,14 +187,33 @@ class LocalMaps(InNotebooks):
                 f"flat set at most, or is too thin to tell (the input lies on {near or 'no wall'}); "
                 f"touching_cells({item}) lists the cells around it"
             )
-        return self._cells.facets(validity, witness, keep_going)
+        return witness
 
-    def chebyshev(self, i: int) -> tuple[Array, float]:
-        """Centre and radius of the largest ball in the polytope of input i; infinity and NaN if there is no largest."""
-        found = self.facets(i)
-        A, b = found.rows
-        centres, radii = chebyshev_balls(np.array([0, len(b)]), A, b, found.witness.point[None, :])
-        return centres[0], float(radii[0])
+    def chebyshev(self, i: int, *, max_seconds: float | None = None) -> LargestBall:
+        """The largest ball in the polytope of input i, in floats; facets need not be known for that.
+
+        A time limit, or an interrupt (Ctrl-C), leaves NaN for a centre and a radius, and `stopped_by` says so.
+        """
+        item = self._item(i)
+        check_seconds(max_seconds)
+        with reporter(False) as report:
+            watch = watched(lambda leave: self._ball(item, leave.keep_going), self.domain, max_seconds, report)
+        if watch.result is None:
+            unknown = np.full(self.program.input_dim, np.nan)
+            return LargestBall(unknown, float("nan"), watch.stopped_by or "the solver")
+        return LargestBall(*watch.result)
+
+    def _ball(self, item: int, keep_going: Callable[[int], bool]) -> tuple[Array, float] | None:
+        validity = self.polytope(item)
+        known = self._known.get(item)
+        witness = known.witness if known is not None else self._witness(item, validity, keep_going)
+        A, b = known.rows if known is not None else (validity.A, validity.b)
+        varying = A.any(axis=1)
+        if not varying.any():
+            return np.full(A.shape[1], np.nan), float("inf")
+        if not keep_going(0):
+            return None
+        return CellPrograms(A[varying], b[varying], witness.point, lambda: keep_going(0)).largest_ball()
 
     def neighbour(self, i: int, facet: int) -> Neighbour:
         """The cell behind facet number `facet` of what `facets(i)` gave last; DomainError where the domain ends."""

@@ -8,11 +8,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpq
 
 from polyfold.analyses.on_wall import Special
+from polyfold.atlas.domain import resolve_domain
+from polyfold.atlas.exact_gates import GateForm, TooMuchError, exact_gates, is_cheap
 from polyfold.atlas.frozen import pushed
 from polyfold.atlas.maps import gate_forms, majorant, roundings
-from polyfold.exact.rounding import TINY, relative
+from polyfold.errors import LimitError
+from polyfold.exact.rational import as_float, rational, square_root
+from polyfold.exact.rounding import FAR_FROM_OVERFLOW, FAR_FROM_UNDERFLOW, TINY, relative
 from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
@@ -49,6 +54,7 @@ class NearestWall:
     point: Array
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def distances_to_walls(
     program: Program,
     X: Array,
@@ -80,10 +86,11 @@ def distances_to_walls(
             break
         *values, _ = pushed(program, signs[i : i + 1], X[i : i + 1])
         size = np.abs(np.concatenate([np.zeros(0), *(z[0] for z in values)]))
-        squares[special[i].vanishing] = 0.0
-        squares[_noise(program, signs[i : i + 1], special[i].undecided, memory)] = 0.0
-        with np.errstate(divide="ignore", invalid="ignore"):
-            lengths = np.where(squares > 0, size / np.sqrt(squares), np.inf)
+        flat = [special[i].vanishing, _noise(program, signs[i : i + 1], special[i].undecided, memory)]
+        squares[np.concatenate(flat)] = 0.0
+        lengths = np.where(squares > 0, size / np.sqrt(squares), np.inf)
+        for gate_number in np.setdiff1d(np.flatnonzero(_beyond_floats(program, squares, size)), np.concatenate(flat)):
+            lengths[gate_number] = _exact_wall(program, signs[i], int(gate_number)).distance(X[i])
         distance[i] = lengths.min(initial=np.inf)
         gate[i] = int(lengths.argmin()) if np.isfinite(distance[i]) else -1
         report(i + 1)
@@ -94,10 +101,62 @@ def nearest_wall(program: Program, x: Array, signs: Signs, distance: float, gate
     """The wall of a gate, seen from an input."""
     if gate < 0:
         return NearestWall(-1, "no wall", distance, np.full(len(x), np.nan))
-    a, b = gate_forms(program, signs[None, :], np.array([gate]))
-    square = float(a[0] @ a[0])
-    step = (float(a[0] @ x) + float(b[0])) / square if square else 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        a, b = gate_forms(program, signs[None, :], np.array([gate]))
+        square, value = np.einsum("ij,ij->i", a, a), a @ x + b
+    if _beyond_floats(program, square, value)[0]:
+        return NearestWall(gate, str(program.origins[gate]), distance, _exact_wall(program, signs, gate).foot(x))
+    step = float(value[0]) / float(square[0]) if square[0] else 0.0
     return NearestWall(gate, str(program.origins[gate]), distance, x - step * a[0])
+
+
+def _beyond_floats(program: Program, squares: Array, values: Array) -> Signs:
+    """Which gates' squared lengths and values floats may have lost, given what they make of them."""
+    lost: Signs = ~((squares > FAR_FROM_UNDERFLOW) & (squares < FAR_FROM_OVERFLOW) & np.isfinite(values))
+    if not is_cheap(program, program.input_dim) or program.number_range.holds(2):
+        # Squares do not underflow, or not all of many: zeros are right.
+        lost &= squares != 0
+    elif not program.number_range.holds():
+        lost[:] = True
+    return lost
+
+
+@dataclass(frozen=True)
+class _ExactWall:
+    """A gate's form under a pattern in rationals: its constant, and its slopes."""
+
+    form: GateForm
+
+    def distance(self, x: Array) -> float:
+        square = self._square
+        return square_root(self._value(x) ** 2 / square) if square else np.inf
+
+    def foot(self, x: Array) -> Array:
+        """The nearest point of the wall."""
+        step = self._value(x) / self._square
+        return np.array([as_float(rational(p) - step * a) for p, a in zip(x.tolist(), self._slopes, strict=True)])
+
+    @property
+    def _slopes(self) -> tuple[fmpq, ...]:
+        return self.form.coefficients[1:]
+
+    @property
+    def _square(self) -> fmpq:
+        return sum((a * a for a in self._slopes), fmpq(0))
+
+    def _value(self, x: Array) -> fmpq:
+        return self.form.at(map(rational, x.tolist()))
+
+
+def _exact_wall(program: Program, signs: Signs, gate: int) -> _ExactWall:
+    try:
+        (form,) = exact_gates(program, resolve_domain(None, program.input_dim)).forms(gate, signs[None])
+    except TooMuchError:
+        raise LimitError(
+            f"floats cannot hold what the distance to gate {gate} ({program.origins[gate]}) is made of, and the "
+            "network is too large for it to be computed in rational numbers: rescale its layers"
+        ) from None
+    return _ExactWall(form)
 
 
 def _noise(program: Program, signs: Signs, undecided: Ids, memory: int) -> Ids:

@@ -18,8 +18,8 @@ from polyfold.engine.exact_cell import ExactCells, affordable, coefficients
 from polyfold.engine.settle import Plan, Settled, plan, settle
 from polyfold.errors import LimitError
 from polyfold.exact.bounded import bounded_forward, exact_values
-from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.rational import rational_matrix
+from polyfold.program.in_rationals import RationalProgram
 from polyfold.program.program import Program, forget
 
 Array = npt.NDArray[np.float64]

@@ -168,6 +168,7 @@ def _exact_box(domain: Domain, inside: Witness) -> Box | None:
                 ends[axis, column] = side * float(Fraction(int(found.value.p), int(found.value.q)))
             except OverflowError:
                 return None
-    centre = ends.sum(axis=1) / 2
-    half = np.maximum(ends[:, 1] - centre, centre - ends[:, 0]) + relative(8) * np.abs(ends).max(axis=1) + TINY
-    return Box(centre, half)
+    centre = ends[:, 0] / 2 + ends[:, 1] / 2
+    with np.errstate(over="ignore"):
+        half = np.maximum(ends[:, 1] - centre, centre - ends[:, 0]) + relative(8) * np.abs(ends).max(axis=1) + TINY
+    return Box(centre, half) if np.isfinite(half).all() else None

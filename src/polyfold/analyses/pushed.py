@@ -7,15 +7,17 @@ nothing but zeros.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from polyfold.exact import bounded
 from polyfold.exact.bounded import BoundedValues, exact_values
 from polyfold.exact.rounding import TINY, relative, smallest
-from polyfold.program.affine import Affine, Structured, WrittenOut
+from polyfold.program.affine import Affine, WrittenOut
+from polyfold.program.fold import fold_form
 from polyfold.program.operators import Operator
-from polyfold.program.structured import Applied, Entries, Form, Nothing, Scaled, Stacked, Summed, Taken
 
 Array = npt.NDArray[np.float64]
 
@@ -27,48 +29,45 @@ _MOST_TERMS = 64
 
 def pushed(affine: Affine, sources: list[BoundedValues]) -> BoundedValues:
     """What pushes on the sources become, without the function's bias."""
-    if isinstance(affine, Structured):
-        return _Forms(sources).of(affine.form)
-    assert isinstance(affine, WrittenOut)
-    return _written_out(affine, sources)
+    if isinstance(affine, WrittenOut):
+        return _written_out(affine, sources)
+    return fold_form(affine.form, sources, _Pushes())
 
 
 # -- functions as forms, part by part
 
 
-class _Forms:
-    def __init__(self, sources: list[BoundedValues]) -> None:
-        self.sources = sources
-        self._known: dict[int, BoundedValues] = {}
+class _Pushes:
+    """What forms do to pushes (`program/fold.py`)."""
 
-    def of(self, form: Form) -> BoundedValues:
-        found = self._known.get(id(form))
-        if found is None:
-            found = self._known[id(form)] = self._passed(form, [self.of(part) for part in form.parts])
-        return found
+    def entries(self, value: BoundedValues, first: int, count: int) -> BoundedValues:
+        here = slice(first, first + count)
+        return BoundedValues(value.values[:, here], value.errors[:, here])
 
-    def _passed(self, form: Form, parts: list[BoundedValues]) -> BoundedValues:
-        match form:
-            case Entries():
-                here = slice(form.first, form.first + form.count)
-                source = self.sources[form.source]
-                return BoundedValues(source.values[:, here], source.errors[:, here])
-            case Nothing():
-                return exact_values(np.zeros((len(self.sources[0].values), form.count)))
-            case Taken():
-                return BoundedValues(parts[0].values[:, form.index], parts[0].errors[:, form.index])
-            case Stacked():
-                return BoundedValues(*(np.concatenate(each, axis=1) for each in _values_and_errors(parts)))
-            case Scaled():
-                return _scaled(form.factor, parts[0])
-            case Summed():
-                return _summed(parts)
-            case Applied():
-                return _applied(form.operator, parts[0])
-        raise AssertionError(f"nothing is known of pushes through {type(form).__name__}")
+    def zeros(self, values: Sequence[BoundedValues], count: int) -> BoundedValues:
+        return exact_values(np.zeros((len(values[0].values), count)))
+
+    def taken(self, index: npt.NDArray[np.int64], value: BoundedValues) -> BoundedValues:
+        return BoundedValues(value.values[:, index], value.errors[:, index])
+
+    def stacked(self, parts: Sequence[BoundedValues]) -> BoundedValues:
+        return BoundedValues(*(np.concatenate(each, axis=1) for each in _values_and_errors(parts)))
+
+    def scaled(self, factor: Array, value: BoundedValues) -> BoundedValues:
+        return _scaled(factor, value)
+
+    def summed(self, parts: Sequence[BoundedValues]) -> BoundedValues:
+        return _summed(parts)
+
+    def through(self, operator: Operator, value: BoundedValues) -> BoundedValues:
+        return _applied(operator, value)
+
+    def shifted(self, value: BoundedValues, bias: Array) -> BoundedValues:
+        # A push is a change: constants have no part in it.
+        return value
 
 
-def _values_and_errors(parts: list[BoundedValues]) -> tuple[list[Array], list[Array]]:
+def _values_and_errors(parts: Sequence[BoundedValues]) -> tuple[list[Array], list[Array]]:
     return [part.values for part in parts], [part.errors for part in parts]
 
 
@@ -79,7 +78,7 @@ def _scaled(factor: Array, push: BoundedValues) -> BoundedValues:
     return BoundedValues(values, np.where(exact | (factor == 0), 0.0, errors))
 
 
-def _summed(parts: list[BoundedValues]) -> BoundedValues:
+def _summed(parts: Sequence[BoundedValues]) -> BoundedValues:
     values, errors = _values_and_errors(parts)
     total, sizes, doubts = (np.sum(each, axis=0) for each in (values, np.abs(values), errors))
     doubt = (doubts + relative(len(parts)) * sizes) * (1 + relative(8 + len(parts))) + TINY

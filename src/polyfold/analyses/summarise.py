@@ -18,7 +18,10 @@ from polyfold.analyses.regions import Regions
 from polyfold.analyses.words import in_words, names_for
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import OverAnAtlas
+from polyfold.atlas.location import exact_lift
 from polyfold.errors import PolyfoldError, ShapeError, how_many
+from polyfold.exact.rational import rational_matrix
+from polyfold.program.in_rationals import evaluate_exactly
 
 if TYPE_CHECKING:
     import pandas
@@ -246,8 +249,14 @@ def _predicted(atlas: Atlas, U: Array, cells: Ids) -> Ids | None:
     scores = np.empty((len(U), atlas.outputs))
     for k in range(len(distinct)):
         rows = np.flatnonzero(at == k)
-        scores[rows] = U[rows] @ A[k].T + c[k]
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores[rows] = U[rows] @ A[k].T + c[k]
     largest: Ids = scores.argmax(axis=1)
+    for row in np.flatnonzero(~np.isfinite(scores).all(axis=1)):
+        # Beyond floats scores are compared in rationals.
+        point = exact_lift(atlas.domain, rational_matrix(U[row][:, None])).entries()
+        outputs = evaluate_exactly(atlas.program, point).outputs
+        largest[row] = outputs.index(max(outputs))
     return largest
 
 

@@ -231,7 +231,8 @@ def _edges(domain: Domain, point: Array) -> Array:
     """The rows a . x <= b of a domain that a point lies on, as far as floats can tell."""
     slack = domain.input_offsets - domain.input_rows @ point
     size = np.abs(domain.input_offsets) + np.abs(domain.input_rows) @ np.abs(point)
-    return domain.input_rows[slack <= relative(len(point) + 4) * size + TINY]
+    edges: Array = domain.input_rows[slack <= relative(len(point) + 4) * size + TINY]
+    return edges
 
 
 def _turned_inwards(way: Array, edges: Array) -> Array | None:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.atlas.domain import Domain
-from polyfold.atlas.exact_gates import Coefficients, ExactGates, TooMuchError
+from polyfold.atlas.exact_gates import Coefficients, ExactGates, TooMuchError, exact_gates
 from polyfold.atlas.problem import coefficients
 from polyfold.errors import LimitError
 from polyfold.exact.rational import as_float, rational
@@ -29,6 +29,11 @@ Signs = npt.NDArray[np.bool_]
 # Programs with more coefficients are looked at again only where floats have no number at all.
 _MOST_COEFFICIENTS = 1 << 20
 
+_TOO_LARGE = (
+    "products of this network's weights leave the range of float64, and it is too large for its maps to be computed in "
+    "rational numbers: rescale its layers"
+)
+
 # Rows (constant, slopes ...) in rationals, as floats in this order.
 Round = Callable[[Coefficients], list[float]]
 
@@ -40,7 +45,7 @@ def leaves_range(program: Program, domain: Domain) -> bool:
 
 def exact_walls(program: Program, domain: Domain, signs: Signs) -> tuple[Array, Array] | None:
     """(a, b) of every gate under one pattern, each computed in rationals; None if that is too much."""
-    exact, rows = ExactGates(program, domain), []
+    exact, rows = exact_gates(program, domain), []
     try:
         for gate in range(program.gates):
             rows += [rounded_up_to_scale(form.coefficients) for form in exact.forms(gate, signs[None])]
@@ -55,7 +60,7 @@ def mend_outputs(program: Program, domain: Domain, signs: Signs, outputs: Ids, A
     in_doubt = _in_doubt(program, domain, A, c)
     if not in_doubt.any():
         return
-    exact = ExactGates(program, domain)
+    exact = exact_gates(program, domain)
     for column, output in enumerate(outputs.tolist()):
         rows = np.flatnonzero(in_doubt[:, column])
         _mend(exact, program.gates + output, signs[rows], rows, A[:, column], c[:, column], rounded)
@@ -68,10 +73,27 @@ def mend_gates(
     in_doubt = _in_doubt(program, domain, a, b)
     if not in_doubt.any():
         return
-    exact = ExactGates(program, domain)
+    exact = exact_gates(program, domain)
     for gate in np.unique(gates[in_doubt]).tolist():
         at = np.flatnonzero(in_doubt & (gates == gate))
         _mend(exact, gate, signs[rows[at]], at, a, b, as_floats)
+
+
+def outputs_at(program: Program, domain: Domain, signs: Signs, points: Array) -> Array:
+    """The outputs (n, m) of the maps under patterns (n, gates) at parameter points (n, d), rounded once.
+
+    Coefficients that underflow count for something where the point is far away. What is not finite stays so.
+    """
+    values, exact = np.full((len(signs), program.output_dim), np.nan), exact_gates(program, domain)
+    finite = np.flatnonzero(np.isfinite(points).all(axis=1))
+    try:
+        for output in range(program.output_dim):
+            for form in exact.forms(program.gates + output, signs, finite):
+                for row in form.cells.tolist():
+                    values[row, output] = as_float(form.at(map(rational, points[row].tolist())))
+    except TooMuchError:
+        raise LimitError(_TOO_LARGE) from None
+    return values
 
 
 def _mend(exact: ExactGates, number: int, signs: Signs, at: Ids, a: Array, b: Array, as_floats: Round) -> None:
@@ -83,10 +105,7 @@ def _mend(exact: ExactGates, number: int, signs: Signs, at: Ids, a: Array, b: Ar
     except TooMuchError:
         # What is only small is as right as floats can be about it.
         if not (np.isfinite(a[at]).all() and np.isfinite(b[at]).all()):
-            raise LimitError(
-                "products of this network's weights overflow float64, and it is too large for its maps to be computed "
-                "in rational numbers: rescale its layers"
-            ) from None
+            raise LimitError(_TOO_LARGE) from None
 
 
 def rounded(row: Coefficients) -> list[float]:

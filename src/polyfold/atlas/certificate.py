@@ -34,9 +34,7 @@ def what_is_spoken_of(program: Program) -> str:
 
     This is the one place where a program's roundings become words of certificates and evidence.
     """
-    if not program.rounded:
-        return THE_NETWORK
-    return "a neighbour of the network: coefficients were rounded when its linear steps were put together"
+    return THE_NETWORK if program.rounding is None else program.rounding.words().removeprefix("of ")
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ _CELLS_A_CALL = 256
 _OPTIMAL, _UNBOUNDED = 0, (3, 4)
 
 
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
 def chebyshev_balls(start: Ids, A: Array, b: Array, inside: Array, *, cubes: bool = False) -> tuple[Array, Array]:
     """Centres (n, d) and radii (n,) of the largest balls in {u : A u <= b}, cell i having rows start[i]:start[i + 1].
 
@@ -32,10 +33,9 @@ def chebyshev_balls(start: Ids, A: Array, b: Array, inside: Array, *, cubes: boo
     # A ball touches a wall where the wall's normal points; a cube in the corner that lies that way.
     norms = np.linalg.norm(A, ord=1 if cubes else 2, axis=1)
     # The solver's tolerances are absolute: move every cell's point inside to zero, and its next wall to distance one.
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        A = A / norms[:, None]
-        b = b / norms
-        slack = np.maximum(b - np.einsum("rd,rd->r", A, inside[owner]), 0.0)
+    A = A / norms[:, None]
+    b = b / norms
+    slack = np.maximum(b - np.einsum("rd,rd->r", A, inside[owner]), 0.0)
     nearest, farthest = np.full(count, np.inf), np.zeros(count)
     np.minimum.at(nearest, owner[slack > 0], slack[slack > 0])
     np.maximum.at(farthest, owner, slack)

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.errors import DomainError, ShapeError, how_many
+from polyfold.errors import DomainError, how_many
+from polyfold.exact.given import as_given, is_exact, over_divisors
 from polyfold.exact.rank import column_rank
 from polyfold.exact.tolerances import SAME_DIRECTION
-from polyfold.network.arrays import real_array
 from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[np.float64]
@@ -97,6 +98,8 @@ class Box:
 
     def resolve(self, dim: int) -> Domain:
         lo, hi = (_bounds(value, dim, name) for value, name in ((self.lo, "lo"), (self.hi, "hi")))
+        if is_exact(lo) or is_exact(hi):
+            return _box_of_fractions(lo, hi, dim)
         for k in range(dim):
             if not lo[k] < hi[k]:
                 raise DomainError(
@@ -115,15 +118,17 @@ class Polytope:
     b: Any
 
     def resolve(self, dim: int) -> Domain:
-        A = np.atleast_2d(_numbers(self.A, "the polytope's A"))
-        b = np.atleast_1d(_numbers(self.b, "the polytope's b"))
+        A = np.atleast_2d(_exact_numbers(self.A, "the polytope's A"))
+        b = np.atleast_1d(_exact_numbers(self.b, "the polytope's b"))
         if A.ndim != 2 or A.shape[1] != dim or b.shape != (A.shape[0],):
             raise DomainError(
                 f"a polytope A x <= b in R^{dim} needs A of shape (rows, {dim}) and b of shape (rows,); "
                 f"these are {A.shape} and {b.shape}"
             )
-        if not (np.isfinite(A).all() and np.isfinite(b).all()):
+        if not all(np.isfinite(part.astype(np.float64)).all() for part in (A, b)):
             raise DomainError("a polytope's A and b must be finite numbers; leave out rows that do not bind")
+        if is_exact(A) or is_exact(b):
+            return _of_fractions(A, b, "the polytope", dim)
         return _unsliced(A, b, dim)
 
 
@@ -264,6 +269,36 @@ def _unsliced(rows: Array, offsets: Array, dim: int) -> Domain:
     return Domain(np.zeros(dim), _identity(dim), rows, offsets, np.zeros((0, dim)), np.zeros(0))
 
 
+def _box_of_fractions(lo: Any, hi: Any, dim: int) -> Domain:
+    """A box some of whose sides are no floats: x <= 1/3 is 3 x <= 1, which floats can say."""
+    rows, offsets = [], []
+    for k in range(dim):
+        low, high = lo[k], hi[k]
+        if not low < high:
+            raise DomainError(
+                f"the box is empty in dimension {k}: it goes from {low} to {high}; lo must be less than hi"
+            )
+        for side, bound in ((-1, low), (1, high)):
+            if abs(bound) < np.inf:
+                rows.append([Fraction(side if j == k else 0) for j in range(dim)])
+                offsets.append(side * Fraction(bound))
+    below = [k for k, row in enumerate(rows) if min(row) < 0]
+    order = [*below, *(k for k in range(len(rows)) if k not in below)]
+    return _of_fractions([rows[k] for k in order], [offsets[k] for k in order], "the box", dim)
+
+
+def _of_fractions(A: Any, b: Any, what: str, dim: int) -> Domain:
+    """Rows of fractions times the whole numbers that make them rows of floats."""
+    whole = np.empty((len(b), dim + 1), dtype=object)
+    for i, (row, offset) in enumerate(zip(A, b, strict=True)):
+        whole[i] = [*(Fraction(value) for value in row), Fraction(offset)]
+    try:
+        rows, _ = over_divisors(whole)
+    except ValueError as error:
+        raise DomainError(f"{what} cannot be kept exactly: {error}; give floats, or simpler fractions") from None
+    return _unsliced(rows[:, :-1], rows[:, -1], dim)
+
+
 def _points(*named: tuple[str, Any]) -> list[Array]:
     """Points of one shape, as lists of numbers."""
     arrays = [_numbers(value, name) for name, value in named]
@@ -288,7 +323,7 @@ def _on_a_line(d: Array, e: Array) -> bool:
 
 def _extent(extend: tuple[float, float]) -> Box:
     try:
-        lo, hi = (float(value) for value in extend)
+        lo, hi = (value if isinstance(value, Fraction) else float(value) for value in extend)
     except (TypeError, ValueError):
         raise DomainError(f"extend={extend!r} must be two numbers, from where to where the parameters go") from None
     if not lo < hi:
@@ -296,22 +331,32 @@ def _extent(extend: tuple[float, float]) -> Box:
     return Box(lo, hi)
 
 
-def _bounds(value: Any, dim: int, name: str) -> Array:
-    array = _numbers(value, f"the box's {name}")
+def _bounds(value: Any, dim: int, name: str) -> Any:
+    array = _exact_numbers(value, f"the box's {name}")
     if array.ndim == 0:
-        array = np.full(dim, float(array))
+        array = np.full(dim, array[()], dtype=array.dtype)
     if array.shape != (dim,):
         raise DomainError(f"the box's {name} has shape {array.shape}; in R^{dim} it needs ({dim},)")
-    if np.isnan(array).any():
+    if not is_exact(array) and np.isnan(array).any():
         raise DomainError(f"the box's {name} contains NaN: {array.tolist()}")
     return array
 
 
 def _numbers(value: Any, name: str) -> Array:
+    """Floats; fractions that are none are refused rather than rounded."""
+    array = _exact_numbers(value, name)
+    if is_exact(array):
+        first = next(each for each in array.ravel() if float(each) != each)
+        raise DomainError(f"{name} holds {first}, which is no float and would be rounded: give floats that are near it")
+    return np.asarray(array, dtype=np.float64)
+
+
+def _exact_numbers(value: Any, name: str) -> Any:
+    """An array of floats, or of fractions where floats would round."""
     try:
-        return real_array(f"{name} is no array of numbers", value)
-    except ShapeError as error:
-        raise DomainError(str(error)) from None
+        return as_given(value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise DomainError(f"{name} is no array of numbers: {error}") from None
 
 
 def _identity(dim: int) -> Array:

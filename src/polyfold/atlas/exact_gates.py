@@ -7,16 +7,18 @@ walking down from the gate, and hold for all patterns that agree on the gates me
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold.atlas import problem
 from polyfold.atlas.domain import Domain
 from polyfold.exact.rational import rational
-from polyfold.program.affine import Affine, Structured
+from polyfold.program.affine import Affine
 from polyfold.program.operators import Operator
 from polyfold.program.program import Program
 from polyfold.program.structured import Applied, Entries, Form, Nothing, Scaled, Stacked, Summed, Taken
@@ -27,6 +29,7 @@ Coefficients = tuple[fmpq, ...]  # the constant, and one a parameter
 
 # Products of rationals that may be spent on one atlas: some ten seconds.
 _MOST_PRODUCTS = 1 << 22
+_FEW_PRODUCTS = 1 << 18
 
 
 class TooMuchError(Exception):
@@ -73,7 +76,11 @@ class ExactGates:
         self.products_left = products
         self._rows: dict[tuple[int, int], list[tuple[int, fmpq]]] = {}
         self._over_inputs: dict[tuple[int, int, int], Coefficients] = {}
-        self._filled = ((domain.origin != 0) | (domain.basis != 0).any(axis=1)).tolist()
+        # The identity of all inputs may only be a view, and far too large.
+        filled = (
+            (domain.origin != 0) | (domain.basis != 0).any(axis=1) if domain.is_slice else np.ones(domain.dim, bool)
+        )
+        self._filled = filled.tolist()
         self._walked: dict[int, list[_Walked]] = {}
         self._nothing = (fmpq(0),) * (domain.dim + 1)
 
@@ -117,25 +124,62 @@ class ExactGates:
             ]
         return self._rows[key]
 
+    def over_inputs(self, affine: Affine, row: int, find: Callable[[], Coefficients]) -> Coefficients:
+        """A value of a function that reads inputs only; found once."""
+        key = (id(affine), row, -1)
+        if key not in self._over_inputs:
+            self._over_inputs[key] = find()
+        return self._over_inputs[key]
+
     def row_over_inputs(self, operator: Operator, number: int, first: int) -> Coefficients:
         """A row of an operator on the inputs from one on."""
         key = (id(operator), number, first)
         if key not in self._over_inputs:
             # The margins of pictures are empty.
-            terms = [(k, factor) for k, factor in self.row(operator, number) if self._filled[first + k]]
-            self._over_inputs[key] = self.combined((factor, self.input(first + k)) for k, factor in terms)
+            terms = [(first + k, factor) for k, factor in self.row(operator, number) if self._filled[first + k]]
+            if self.domain.is_slice:
+                self._over_inputs[key] = self.combined((factor, self.input(k)) for k, factor in terms)
+            else:
+                self._over_inputs[key] = self._placed(terms)
         return self._over_inputs[key]
+
+    def _placed(self, terms: list[tuple[int, fmpq]]) -> Coefficients:
+        """A sum of multiples of inputs that are the parameters themselves."""
+        self.spend(len(terms))
+        total = list(self._nothing)
+        for k, factor in terms:
+            total[1 + k] += factor
+        return tuple(total)
+
+    def spend(self, products: int) -> None:
+        """Raises TooMuchError if that is more than is left."""
+        self.products_left -= products
+        if self.products_left < 0:
+            raise TooMuchError
 
     def combined(self, terms: Iterable[tuple[fmpq, Coefficients]]) -> Coefficients:
         """A sum of multiples."""
         total = self._nothing
         for factor, coefficients in terms:
-            self.products_left -= 1
-            if self.products_left < 0:
-                raise TooMuchError
-            if coefficients is not self._nothing:
-                total = tuple(a + factor * b for a, b in zip(total, coefficients, strict=True))
+            self.spend(1)
+            if coefficients is self._nothing:
+                continue
+            if total is self._nothing:
+                total = coefficients if factor == 1 else tuple(factor * b for b in coefficients)
+            else:
+                total = tuple(a + factor * b if b else a for a, b in zip(total, coefficients, strict=True))
         return total
+
+
+def exact_gates(program: Program, domain: Domain) -> ExactGates:
+    """Gates with as many products as they take, where one form takes few of them."""
+    cheap = is_cheap(program, domain.dim)
+    return ExactGates(program, domain, sys.maxsize if cheap else _MOST_PRODUCTS // (domain.dim + 1))
+
+
+def is_cheap(program: Program, dim: int) -> bool:
+    """Whether one gate over so many parameters takes milliseconds: every coefficient is met once, in a row of those."""
+    return problem.coefficients(program) * (dim + 1) <= _FEW_PRODUCTS
 
 
 class _Walk:
@@ -172,14 +216,13 @@ class _Walk:
         return self.gates.combined([(rational(slope), self._affine(stage.affine, entry))] if slope else [])
 
     def _affine(self, affine: Affine, row: int) -> Coefficients:
-        if isinstance(affine, Structured):
-            linear = self._form(affine.form, row)
-        else:
-            linear = self.gates.combined(
-                (rational(float(block.weight[row, k])), self._entry(block.source, int(k)))
-                for block in affine.blocks
-                for k in np.flatnonzero(block.weight[row])
-            )
+        if affine.sources <= {0}:
+            # No gate is met: the same under every pattern.
+            return self.gates.over_inputs(affine, row, lambda: self._walked(affine, row))
+        return self._walked(affine, row)
+
+    def _walked(self, affine: Affine, row: int) -> Coefficients:
+        linear = self._form(affine.form, row)
         return (linear[0] + rational(float(affine.bias[row])), *linear[1:])
 
     def _form(self, form: Form, row: int) -> Coefficients:

@@ -79,6 +79,7 @@ def find_generators(program: Program, domain: Domain, patterns: Packed) -> Gener
     order = order_by_gate(patterns)
     with _limits_named():
         found = core.trace(core_problem(program, domain), np.ascontiguousarray(patterns[order]))
+    _check_all_there(len(found["start"]) - 1, len(patterns))
     in_core_order = Generators(
         found["start"],
         found["coordinates"][:, : domain.dim],
@@ -105,14 +106,23 @@ def _measured(program: Program, domain: Domain, patterns: Packed, covariance: bo
     problem = core_problem(program, domain)
     with _limits_named():
         volumes, centroids, covariances = core.measure(problem, np.ascontiguousarray(patterns[order]), covariance)
+    _check_all_there(len(volumes), len(patterns))
     back = np.argsort(order, kind="stable")
     return volumes[back], centroids[back], covariances[back] if covariance else covariances
+
+
+def _check_all_there(found: int, asked: int) -> None:
+    if found != asked:
+        raise LimitError(
+            f"{how_many(asked - found, 'cell')} of {asked:,} cannot be measured: they are so thin that they vanish "
+            "when the network is written out as matrices, which are rounded"
+        )
 
 
 def count_faces(program: Program, domain: Domain, threads: int) -> tuple[int, ...]:
     """Numbers of faces of dimension 0, 1, ..., d of the whole complex."""
     with _limits_named():
-        return tuple(core.count_faces(core_problem(program, domain), threads, lambda cells: True))
+        return tuple(core.count_faces(core_problem(program, domain, rounded=False), threads, lambda cells: True))
 
 
 @contextmanager

@@ -15,11 +15,11 @@ from polyfold.atlas.patterns import order_by_gate, pack
 from polyfold.atlas.problem import beyond_core, stays_structured
 from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.bounded import BoundedValues, bounded_forward, exact_values
-from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.rational import rational, rational_matrix
 from polyfold.exact.rounding import TINY, relative
 from polyfold.exact.scaled import Scaled, Undecided, floats_a_row, on_parameters, patterns_at, pre_activations, rounded
 from polyfold.network.arrays import real_array
+from polyfold.program.in_rationals import RationalProgram
 from polyfold.program.program import Program
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import numpy as np
 
 from polyfold.atlas.domain import Domain
 from polyfold.core import Problem
+from polyfold.errors import LimitError, how_many
 from polyfold.program.affine import Affine
 from polyfold.program.program import Program
 
@@ -36,8 +37,19 @@ def coefficients(program: Program) -> int:
     return sum(numbers(affine) for affine in program.affines)
 
 
-def core_problem(program: Program, domain: Domain) -> Problem:
-    """Hand all coefficients over, as they are."""
+def core_problem(program: Program, domain: Domain, *, rounded: bool = True) -> Problem:
+    """Hand all coefficients over, as they are.
+
+    Those of a large structured program are rounded where they have to be multiplied: `program.exact_matrices` is None
+    then, and what the core finds is to be taken for floats. With rounded=False that is refused.
+    """
+    exact = program.exact_matrices
+    if exact is None and not rounded:
+        raise LimitError(
+            f"the faces of a network with {how_many(program.gates, 'gate')} that is not written out as matrices are "
+            "not counted, because these would be rounded: unfold the network instead of exploring it, which writes "
+            "them out and says so"
+        )
     problem = Problem.over(
         frame=np.column_stack([domain.basis, domain.origin]),
         input_rows=np.ascontiguousarray(domain.input_rows),
@@ -45,10 +57,11 @@ def core_problem(program: Program, domain: Domain) -> Problem:
         parameter_rows=np.ascontiguousarray(domain.parameter_rows),
         parameter_offsets=domain.parameter_offsets,
     )
-    for stage in program.stages:
+    for number, stage in enumerate(program.stages):
+        blocks = stage.affine.blocks if exact is None else exact[number]
         problem.add_stage(
-            sources=[block.source for block in stage.affine.blocks],
-            weights=[np.ascontiguousarray(block.weight) for block in stage.affine.blocks],
+            sources=[block.source for block in blocks],
+            weights=[np.ascontiguousarray(block.weight) for block in blocks],
             bias=stage.affine.bias,
             slope_on=stage.slope_on,
             slope_off=stage.slope_off,

@@ -16,9 +16,11 @@ import numpy.typing as npt
 from polyfold.network.convolve import Window
 from polyfold.network.head import head_from, head_json
 from polyfold.program.affine import Affine, Block, Structured, WrittenOut
+from polyfold.program.changes import Change
 from polyfold.program.operators import Convolved, Matrix, Operator, Sparse
 from polyfold.program.origins import GateOrigin, GateOrigins, OriginGroup
 from polyfold.program.program import Program, Stage
+from polyfold.program.rounding import Rounding
 from polyfold.program.structured import Applied, Entries, Form, Nothing, Scaled, Stacked, Summed, Taken
 
 Json = dict[str, Any]
@@ -36,6 +38,7 @@ def program_text(program: Program) -> Json:
         ],
         "output": parts.affine(program.output),
         "origins": _origins_text(program.origins),
+        "rounding": None if program.rounding is None else _rounding_text(program.rounding),
         "operators": parts.operators,
         "forms": parts.forms,
         "head": head_json(program.head),
@@ -57,6 +60,7 @@ def program_from(text: Json) -> Program:
         ),
         output=_affine_from(text["output"], forms, widths),
         origins=_origins_from(text["origins"]),
+        rounding=_rounding_from(text),
         head=head_from(text.get("head")),
     )
 
@@ -196,6 +200,45 @@ def _affine_from(text: Json, forms: Sequence[Form], widths: tuple[int, ...]) -> 
     if "form" in text:
         return Structured(_entry(forms, text["form"]), bias, widths)
     return WrittenOut(tuple(Block(int(source), array_from(weight)) for source, weight in text["blocks"]), bias)
+
+
+def _rounding_text(rounding: Rounding) -> Json:
+    """What was rounded; of a program that is not stored, only that something was."""
+    changes = None
+    if rounding.of is None:
+        changes = [None if change is None else _change_text(change) for change in rounding.changes]
+    return {"why": list(rounding.why), "changes": changes}
+
+
+def _change_text(change: Change) -> Json:
+    moved = [[int(source), array_text(sums)] for source, sums in change.of_source.items()]
+    return {"of_source": moved, "of_bias": array_text(change.of_bias)}
+
+
+def _rounding_from(text: Json) -> Rounding | None:
+    if "rounding" not in text:
+        # Files that were written before programs said it: nothing is known of them.
+        return _unknown(("the program of a file that does not say whether it was rounded",), text)
+    rounding = text["rounding"]
+    if rounding is None:
+        return None
+    why = tuple(map(str, rounding["why"]))
+    if rounding["changes"] is None:
+        return _unknown(why, text)
+    changes = tuple(None if each is None else _change_from(each) for each in rounding["changes"])
+    if len(changes) != len(text["stages"]) + 1:
+        raise ValueError(f"{len(changes)} changes are stored of {len(text['stages'])} stages and an output")
+    return Rounding(why, changes)
+
+
+def _unknown(why: tuple[str, ...], text: Json) -> Rounding:
+    """Rounded, nobody knows how much."""
+    rows = [each["bias"]["shape"][0] for each in (*(s["affine"] for s in text["stages"]), text["output"])]
+    return Rounding(why, tuple(Change({}, np.full(count, np.inf)) for count in rows))
+
+
+def _change_from(text: Json) -> Change:
+    return Change({int(s): array_from(sums) for s, sums in text["of_source"]}, array_from(text["of_bias"]))
 
 
 def _origins_text(origins: Sequence[GateOrigin]) -> list[Any]:

@@ -28,4 +28,3 @@ def underflow(program: Program, domain: Domain) -> float:
     # Every coefficient is the sum of so many products at most, in each of its steps.
     products = roundings(program) * max([program.input_dim, program.output_dim, *program.steps.widths])
     return max(2 * products * total * LEAST, TINY)
-

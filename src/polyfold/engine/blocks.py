@@ -131,7 +131,8 @@ def _by_vertices(
 
         with reporter(progress) as report:
             run = watched(go_on, where, left, report)
-        atlas = atlas_of(run.result, program, where, VERTICES, run, workers, seconds)
+        left = None if end is None else end - time.perf_counter()
+        atlas = atlas_of(run.result, program, where, VERTICES, run, workers, seconds, left)
         yield Block(atlas, np.arange(len(atlas)) if before is None else _not_in(before, atlas))
         if atlas.complete or run.stopped_by is not None or (max_cells is not None and len(atlas) >= max_cells):
             return

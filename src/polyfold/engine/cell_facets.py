@@ -1,14 +1,14 @@
 """The minimal facets of one cell in any dimension, each proved, and what lies behind them.
 
-Floats propose and prove what is generic: rays from an inner point find most facets, a linear program each of the other
-rows. What they leave open (walls that coincide, touch or vanish, very thin cells) is decided in integers where that is
-affordable. What is left then is listed as undecided.
+Walls that coincide are one row (`shared_walls.py`). Floats propose and prove what is generic: rays from an inner point
+find most facets, a linear program each of the other rows. What they leave open (walls that touch or vanish, very thin
+cells) is decided in integers where that is affordable. What is left then is listed as undecided.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -19,11 +19,12 @@ from flint import fmpq
 from polyfold.atlas.domain import Domain
 from polyfold.engine.exact_cell import ExactCells, ExactFacet, Hints, affordable
 from polyfold.engine.facet_programs import CellPrograms
-from polyfold.engine.facet_proof import FloatProofs
+from polyfold.engine.facet_proof import Crossing, FloatProofs
+from polyfold.engine.shared_walls import SharedWalls
 from polyfold.engine.validity import Validity, Walls, wall_name
 from polyfold.errors import how_many
 from polyfold.exact.rational import as_float, fraction, rational
-from polyfold.exact.tolerances import RECESSION
+from polyfold.exact.tolerances import REAL_MULTIPLIER, RECESSION
 from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
@@ -130,6 +131,7 @@ class Cells:
         """The cells in integers, where that is affordable."""
         return ExactCells(self.program, self.domain) if affordable(self.program, self.domain) else None
 
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def witness(
         self,
         validity: Validity,
@@ -161,6 +163,7 @@ class Cells:
         inside = self.exact.interior_point(tuple(validity.signs.tolist()))
         return None if inside is None else self._rounded(validity.signs, inside)
 
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")
     def facets(self, validity: Validity, witness: Witness, keep_going: KeepGoing = lambda rows: True) -> CellFacets:
         """All facets of a cell, given a witness of it.
 
@@ -173,17 +176,16 @@ class Cells:
         search = _Search(self.walls, validity, witness.point, keep_going)
         if witness.exact is None:
             search.run()
-        left = sorted(validity.wall[list(search.left)].tolist())
-        if not left:
-            return CellFacets(validity, witness, search.found(), (), "floats", search.programs)
-        if self.exact is None or not search.may_go_on():
-            return CellFacets(validity, witness, search.found(), tuple(left), "floats", search.programs)
+        left = search.open_walls()
+        by_search = CellFacets(validity, witness, search.found(), left, search.proved_by, search.programs)
+        if not left or self.exact is None or not search.may_go_on():
+            return by_search
         # On an unbounded domain floats prove facets, but no row implied: a rest of rounding errors has no bound there.
-        if witness.exact is None and self.exact.implied(pattern, left, search.hints(), search.may_go_on):
-            return CellFacets(validity, witness, search.found(), (), "floats and integers", search.programs)
+        if witness.exact is None and self.exact.implied(pattern, search.open_rows(), search.hints(), search.may_go_on):
+            return replace(by_search, undecided=(), proved_by="floats and integers")
         exact, unsaid = self.exact.facets(pattern, witness.rational, search.hints(), search.may_go_on)
         if not search.may_go_on():
-            return CellFacets(validity, witness, search.found(), tuple(left), "floats", search.programs)
+            return by_search
         return self._in_integers(validity, witness, exact, unsaid, search.programs)
 
     def _in_integers(
@@ -220,7 +222,7 @@ class Cells:
 def as_floats(point: tuple[fmpq, ...]) -> Array:
     """A rational point, rounded; what lies beyond float64 is its largest number."""
     largest = np.finfo(np.float64).max
-    return np.clip(np.array([as_float(x) for x in point]), -largest, largest)
+    return np.asarray(np.clip(np.array([as_float(x) for x in point]), -largest, largest))
 
 
 def _starts(proofs: FloatProofs, near: Array) -> list[Array]:
@@ -257,17 +259,20 @@ def _parts(count: int, numbers_each: int) -> Iterator[slice]:
 class _Search:
     """The facets that floats can find and prove, and the rows that they leave open."""
 
-    def __init__(self, walls: Walls, validity: Validity, inside: Array, keep_going: KeepGoing) -> None:
-        self._validity = validity
+    def __init__(self, walls: Walls, whole: Validity, inside: Array, keep_going: KeepGoing) -> None:
         self._inside = inside
         self._keep_going = keep_going
+        self._validity, self.left = whole, set(range(len(whole)))
+        self._shared = SharedWalls(whole, self.may_go_on)
+        self._validity = validity = self._shared.validity
         self._proofs = FloatProofs(walls, validity)
         # A row without slopes is no wall: it holds on the whole cell.
-        self.left: set[int] = set(np.flatnonzero(validity.A.any(axis=1) | validity.A_error.any(axis=1)).tolist())
-        self._facets: dict[int, tuple[Array, Array]] = {}
+        self.left = set(np.flatnonzero(validity.A.any(axis=1) | validity.A_error.any(axis=1)).tolist())
+        self._facets: dict[int, tuple[Array, Crossing]] = {}
         self._beyond: dict[int, Array] = {}
         self._support: dict[int, Ids] = {}
         self.programs = 0
+        self.exactly = False
 
     def run(self) -> None:
         self._by_rays()
@@ -280,24 +285,31 @@ class _Search:
     def may_go_on(self) -> bool:
         return self._keep_going(len(self._validity) - len(self.left))
 
+    @property
+    def proved_by(self) -> str:
+        exactly = self.exactly or any(crossing.exactly for _, crossing in self._facets.values())
+        return "floats and integers" if exactly else "floats"
+
+    def open_rows(self) -> list[int]:
+        """A wall of every row that is left."""
+        return sorted(self._validity.wall[list(self.left)].tolist())
+
+    def open_walls(self) -> tuple[int, ...]:
+        """All walls of the rows that are left."""
+        return tuple(sorted(wall for row in self.left for wall in self._shared.groups[row]))
+
     def found(self) -> tuple[Facet, ...]:
-        """The facets proved. Each lies on one wall only."""
-        facets = []
-        for row in sorted(self._facets, key=lambda row: int(self._validity.wall[row])):
-            point, behind = self._facets[row]
-            wall = int(self._validity.wall[row])
-            if wall >= len(self._validity.signs):
-                facets.append(Facet((wall,), point, None, None))
-                continue
-            across = self._validity.signs.copy()
-            across[wall] = ~across[wall]
-            facets.append(Facet((wall,), point, across, Witness(behind)))
-        return tuple(facets)
+        """The facets proved."""
+        facets = [
+            Facet(made.walls, point, made.across, None if made.across is None else Witness(made.behind))
+            for point, made in self._facets.values()
+        ]
+        return tuple(sorted(facets, key=lambda facet: sorted(facet.walls)))
 
     def hints(self) -> Hints:
         """What was guessed or proved, for those who decide the rest."""
         wall = self._validity.wall
-        beyond = {**self._beyond, **{row: behind for row, (_, behind) in self._facets.items()}}
+        beyond = {**self._beyond, **{row: made.behind for row, (_, made) in self._facets.items()}}
         return Hints(
             {int(wall[row]): point for row, point in beyond.items()},
             {int(wall[row]): wall[support].tolist() for row, support in self._support.items()},
@@ -309,11 +321,11 @@ class _Search:
         for part in _parts(len(rows), 16 * (len(self._validity.signs) + len(self._validity))):
             if part.start and not self.may_go_on():
                 return
-            crossings = self._proofs.crossings(rows[part], points[part])
-            for k in np.flatnonzero(crossings.proved):
-                row = int(rows[part][k])
-                self._facets[row] = points[part][k], crossings.behind[k]
-                self.left.discard(row)
+            crossings = self._proofs.crossings(rows[part], points[part], self._shared)
+            for row, point, crossing in zip(rows[part].tolist(), points[part], crossings, strict=True):
+                if crossing is not None:
+                    self._facets[row] = point, crossing
+                    self.left.discard(row)
 
     def _by_rays(self) -> None:
         """Straight to every wall: the first one met is a facet, if it is met alone."""
@@ -404,10 +416,21 @@ class _Search:
                     self._beyond[row] = (middles[row] + proposal.point) / 2
             if middles:
                 self._settle(np.array(list(middles)), np.array(list(middles.values())))
-            for row in multipliers.keys() & self.left:
-                if self._proofs.implied(row, multipliers[row]):
+            for row in sorted(multipliers.keys() & self.left):
+                if not self.may_go_on():
+                    return
+                if self._proofs.implied(row, multipliers[row]) or self._touched(row, multipliers[row]):
                     self.left.discard(row)
                 else:
                     self._support[row] = np.flatnonzero(multipliers[row])
             if not self.may_go_on():
                 return
+
+    def _touched(self, row: int, multipliers: Array) -> bool:
+        """Whether a row is implied by others that meet where it is zero."""
+        shares = multipliers * self._proofs.norms
+        taking_part = np.flatnonzero(shares > REAL_MULTIPLIER * shares.max(initial=0.0)).tolist()
+        if not self._shared.carries_no_facet(row, taking_part):
+            return False
+        self.exactly = True
+        return True

@@ -163,6 +163,9 @@ def _answer(question: str, faults: list[Fault], done: str) -> Check:
 
 def _by_floats(atlas: Atlas, threads: int, report: Progress, max_seconds: float | None) -> npt.NDArray[np.uint8] | None:
     """Which cells floats prove; None if time was over."""
+    if atlas.program.exact_matrices is None:
+        # The core's floats would speak of rounded matrices.
+        return np.zeros(len(atlas), dtype=np.uint8)
     arrays = (
         np.ascontiguousarray(atlas.patterns),
         np.ascontiguousarray(atlas.witnesses),

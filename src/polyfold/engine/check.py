@@ -14,7 +14,7 @@ from polyfold.atlas.atlas import Atlas, vouched
 from polyfold.atlas.beyond_floats import to_unit_size
 from polyfold.atlas.certificate import CHANGED, OF_THESE_ARRAYS, Certificate, Check, sealed
 from polyfold.atlas.digest import arrays_digest
-from polyfold.atlas.exact_gates import TooMuchError
+from polyfold.atlas.exact_gates import ExactGates, TooMuchError, exact_gates
 from polyfold.atlas.generators import Generators
 from polyfold.atlas.halfspaces import wall_rows
 from polyfold.atlas.jets import has_short_jets, sizes_of_terms
@@ -23,11 +23,13 @@ from polyfold.atlas.maps import gate_forms, support
 from polyfold.atlas.patterns import pack
 from polyfold.atlas.problem import beyond_core, core_problem, stays_structured
 from polyfold.engine.measure_domain import domain_volume
-from polyfold.engine.slice_checks import check_slice_witnesses, check_sum
+from polyfold.engine.slice_checks import check_sum
+from polyfold.engine.slice_exact import ExactSlice
+from polyfold.engine.slice_witnesses import check_slice_witnesses
 from polyfold.errors import how_many
 from polyfold.exact.bounded import bounded_forward
-from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.tolerances import CONTINUITY
+from polyfold.program.in_rationals import RationalProgram
 
 Array = npt.NDArray[np.float64]
 
@@ -38,9 +40,12 @@ _FLOATS = 1 << 24
 _FEW_VERTICES = 6
 
 
-def quick_checks(atlas: Atlas, *more: Check) -> Atlas:
-    """What every run looks at: do the facets pair up, and do the witnesses have their patterns? And more."""
-    checks = (check_pairing(atlas), check_distinct(atlas), check_witnesses(atlas), *more)
+def quick_checks(atlas: Atlas, *more: Check, exact: ExactSlice | None = None) -> Atlas:
+    """What every run looks at: do the facets pair up, and do the witnesses have their patterns? And more.
+
+    `exact` decides what floats cannot on lines and planes through large programs, and knows when time is over.
+    """
+    checks = (check_pairing(atlas), check_distinct(atlas), check_witnesses(atlas, exact), *more)
     return vouched(atlas, _graded(atlas.certificate, checks))
 
 
@@ -73,8 +78,12 @@ def check(atlas: Atlas) -> Certificate:
 
 def _vertex_checks(atlas: Atlas) -> list[Check]:
     """What needs all vertices of all cells."""
+    by_vertices = beyond_core(atlas.program, atlas.domain)
+    if not by_vertices and atlas.program.exact_matrices is None:
+        # The vertices of rounded matrices are those of other cells.
+        return []
     # Without the core, vertices are made from the facets listed: nothing to compare.
-    checks = [] if beyond_core(atlas.program, atlas.domain) else [check_facets(atlas)]
+    checks = [] if by_vertices else [check_facets(atlas)]
     # A volume that float64 cannot hold (zero or infinite by its exponent) has nothing to be compared with.
     if not atlas.certificate.cut_short and atlas.bounded.all() and 0 < domain_volume(atlas.domain) < np.inf:
         checks.append(check_volumes(atlas))
@@ -135,18 +144,15 @@ def check_distinct(atlas: Atlas) -> Check:
     return Check("patterns differ", repeated == 0, f"{repeated:,} repeated")
 
 
-def check_witnesses(atlas: Atlas) -> Check:
+def check_witnesses(atlas: Atlas, exact: ExactSlice | None = None) -> Check:
     """Every witness lies strictly inside the domain and inside its cell: a gate is zero there only if it vanishes
     on the whole cell. Proved."""
     if beyond_core(atlas.program, atlas.domain):
-        return check_slice_witnesses(atlas)
+        return check_slice_witnesses(atlas, exact)
     if stays_structured(atlas.program):
         return _check_witnesses_in_floats(atlas)
-    problem = core_problem(atlas.program, atlas.domain)
-    patterns, witnesses = np.ascontiguousarray(atlas.patterns), np.ascontiguousarray(atlas.witnesses)
-    proved = core.prove_witnesses(problem, patterns, witnesses, atlas.certificate.threads)
+    left = np.flatnonzero(~_proved_by_core(atlas))
     # What is left may have gates that vanish on the whole cell, or need tighter bounds, or rationals.
-    left = np.flatnonzero(proved == 0)
     by_floats, unsure = len(atlas) - len(left), []
     for part in _chunks(len(left)):
         cells = left[part]
@@ -158,13 +164,22 @@ def check_witnesses(atlas: Atlas) -> Check:
         unsure += cells[~right].tolist()
     wrong = 0
     if unsure:
-        exact = RationalProgram(atlas.program)
-        wrong = sum(not _inside_exactly(atlas, exact, cell) for cell in unsure)
+        rationals = RationalProgram(atlas.program)
+        wrong = sum(not _inside_exactly(atlas, rationals, cell) for cell in unsure)
     return Check(
         "witnesses have their patterns",
         wrong == 0,
         f"{by_floats:,} proved in floats, {len(unsure) - wrong:,} in rationals, {wrong:,} wrong",
     )
+
+
+def _proved_by_core(atlas: Atlas) -> npt.NDArray[np.bool_]:
+    """Cells whose witnesses the core proves; none where it would read rounded matrices."""
+    if atlas.program.exact_matrices is None:
+        return np.zeros(len(atlas), dtype=bool)
+    problem = core_problem(atlas.program, atlas.domain)
+    patterns, witnesses = np.ascontiguousarray(atlas.patterns), np.ascontiguousarray(atlas.witnesses)
+    return np.asarray(core.prove_witnesses(problem, patterns, witnesses, atlas.certificate.threads) != 0)
 
 
 def _check_witnesses_in_floats(atlas: Atlas) -> Check:
@@ -209,6 +224,7 @@ def check_continuity(atlas: Atlas) -> Check:
     """The maps of two neighbours differ by a multiple of the wall between them, so they agree on it: in floats, and
     in rationals where numbers are too large or too small for these."""
     worst = 0.0
+    exact = exact_gates(atlas.program, atlas.domain)
     owner = atlas.facet_owner
     inner = np.flatnonzero(atlas.neighbour > owner)
     # Two maps over the parameters; or over all inputs, and as much again while they are made.
@@ -236,7 +252,7 @@ def check_continuity(atlas: Atlas) -> Check:
             sizes = map(_larger, sizes_of_terms(atlas, here[far]), sizes_of_terms(atlas, there[far]))
             jump[far] = _relative(along[far], foot[far], offset[far], *sizes)
         left = np.flatnonzero(~(jump <= CONTINUITY))
-        agree = np.array([_agree_exactly(atlas, here[i], there[i], walls[i]) for i in left], dtype=bool)
+        agree = np.array([_agree_exactly(atlas, exact, here[i], there[i], walls[i]) for i in left], dtype=bool)
         jump[left] = np.where(agree, 0.0, np.nan_to_num(jump[left], nan=np.inf))
         worst = float(np.maximum(worst, jump.max(initial=0.0)))
     return Check(
@@ -246,9 +262,9 @@ def check_continuity(atlas: Atlas) -> Check:
     )
 
 
-def _agree_exactly(atlas: Atlas, here: int, there: int, wall: int) -> bool:
+def _agree_exactly(atlas: Atlas, exact: ExactGates, here: int, there: int, wall: int) -> bool:
     """Whether the maps of two cells differ by multiples of the wall's form on either of them."""
-    signs, exact = atlas.signs([here, there]), atlas.exact_gates
+    signs = atlas.signs([here, there])
     try:
         walls = [form.coefficients for form in exact.forms(int(wall), signs) if not form.vanishes]
         maps = [

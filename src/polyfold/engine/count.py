@@ -3,34 +3,75 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from polyfold.atlas.certificate import Certificate, what_is_spoken_of
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
 from polyfold.atlas.generators import count_faces
 from polyfold.engine.method import as_method_takes_it, count_cells
 from polyfold.engine.progress import reporter
 from polyfold.engine.watch import check_seconds, thread_count, watched
-from polyfold.errors import PolyfoldError
+from polyfold.errors import PolyfoldError, how_many
 from polyfold.network.html_table import InNotebooks
 from polyfold.network.load import load
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Count(InNotebooks):
-    """Numbers of cells and faces. `complete` is False where a limit or an interrupt stopped the count."""
+    """Numbers of cells and faces. `complete` is False where a limit or an interrupt stopped the count.
+
+    `certificate` says what is known of the number, in the words of an atlas's: "counted" (the engine came to its end,
+    or was stopped), or "checked" (and checks that would fail on a wrong number have passed). Which checks there are
+    depends on the method; see docs/unfold.md.
+    """
 
     cells: int
-    complete: bool
-    method: str
-    seconds: float
-    threads: int
-    stopped_by: str | None
-    program: Program = field(repr=False)
-    domain: Domain = field(repr=False)
+    certificate: Certificate
+    program: Program
+    domain: Domain
+
+    def __repr__(self) -> str:
+        return f"Count({how_many(self.cells, 'cell')}: {self.certificate})"
+
+    @property
+    def complete(self) -> bool:
+        return self.certificate.complete
+
+    @property
+    def method(self) -> str:
+        return self.certificate.method
+
+    @property
+    def seconds(self) -> float:
+        return self.certificate.seconds
+
+    @property
+    def threads(self) -> int:
+        return self.certificate.threads
+
+    @property
+    def stopped_by(self) -> str | None:
+        return self.certificate.stopped_by
+
+    def to_json(self) -> dict[str, Any]:
+        """The number and its certificate, for `json.dumps`; without faces, which take their time."""
+        certificate = self.certificate
+        return {
+            "cells": self.cells,
+            "complete": certificate.complete,
+            "stopped_by": certificate.stopped_by,
+            "certificate": certificate.level,
+            "checks": [{"name": c.name, "passed": c.passed, "detail": c.detail} for c in certificate.checks],
+            "method": certificate.method,
+            "seconds": certificate.seconds,
+            "threads": certificate.threads,
+            "network_digest": certificate.network_digest,
+            "domain_digest": certificate.domain_digest,
+        }
 
     @cached_property
     def f_vector(self) -> tuple[int, ...]:
@@ -60,8 +101,8 @@ def count(
     >>> import numpy as np, polyfold as pf
     >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
     >>> found = pf.count(corner, pf.box(-1, 1))
-    >>> found.cells, found.f_vector
-    (4, (9, 12, 4))
+    >>> found.cells, found.f_vector, found.certificate.level
+    (4, (9, 12, 4), 'checked')
     """
     lowered = network if isinstance(network, Program) else lower(load(network))
     where = resolve_domain(domain, lowered.input_dim)
@@ -70,6 +111,18 @@ def count(
     workers = thread_count(threads)
     with reporter(progress) as report:
         run = watched(lambda leave: count_cells(program, where, workers, leave), where, max_seconds, report)
-    (cells, complete), method = run.result
-    stopped_by = None if complete else run.stopped_by
-    return Count(cells, complete, method, run.seconds, workers, stopped_by, program, where)
+    counted = run.result
+    passed = bool(counted.checks) and all(check.passed for check in counted.checks)
+    certificate = Certificate(
+        level="checked" if passed and counted.complete else "counted",
+        complete=counted.complete,
+        method=counted.method,
+        seconds=run.seconds,
+        threads=workers,
+        network_digest=program.digest,
+        domain_digest=where.digest,
+        checks=counted.checks,
+        stopped_by=None if counted.complete else run.stopped_by,
+        of=what_is_spoken_of(program),
+    )
+    return Count(counted.cells, certificate, program, where)

@@ -11,9 +11,9 @@ from flint import fmpq, fmpq_mat, fmpz_mat
 
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.location import exact_lift
-from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.linear_program import integer_row
 from polyfold.exact.rational import rational, rational_matrix
+from polyfold.program.in_rationals import RationalProgram
 from polyfold.program.program import Program
 
 Pattern = tuple[bool, ...]
@@ -39,14 +39,16 @@ class ExactForms:
 
     def __init__(self, program: Program, domain: Domain, keep: int = 1 << 12) -> None:
         self.exact = RationalProgram(program)
-        self._first = program.first_gate
+        self._program = program
         axes = fmpq_mat(domain.dim, 1 + domain.dim)
         for k in range(domain.dim):
             axes[k, 1 + k] = fmpq(1)
         self._inputs = exact_lift(domain, axes)
         self._domain_lines = _domain_lines(domain, self._inputs)
         self.domain_rows = [_integers(line) for line in self._domain_lines]
-        self._stage = lru_cache(keep)(self._compute_stage)
+        self._decided_before = _decided_before(program)
+        self._step = lru_cache(keep)(self._compute_step)
+        self._rows = lru_cache(keep)(self._compute_rows)
         self.under = lru_cache(keep)(self._compute_forms)
 
     def unscaled(self, pattern: Pattern, wall: int) -> list[fmpq]:
@@ -54,9 +56,10 @@ class ExactForms:
         if wall >= len(pattern):
             value, *slopes = self._domain_lines[wall - len(pattern)]
         else:
-            stage = bisect_right(self._first, wall) - 1
-            z = self._stage(stage, pattern[: self._first[stage]])[1]
-            value, *slopes = z.tolist()[wall - self._first[stage]]
+            first = self._program.first_gate
+            stage = bisect_right(first, wall) - 1
+            z = self._step(*self._key(self._program.steps.value_of_source[stage + 1], pattern))
+            value, *slopes = z.tolist()[wall - first[stage]]
         return [*slopes, value]
 
     def scale(self, pattern: Pattern, wall: int) -> fmpq:
@@ -66,22 +69,47 @@ class ExactForms:
 
     def stage(self, number: int, before: Pattern) -> list[list[int]]:
         """One row (a, b) for each gate of a stage, given the pattern of all stages before it."""
-        return self._stage(number, before)[0]
+        return self._rows(*self._key(self._program.steps.value_of_source[number + 1], before))
 
     def _compute_forms(self, pattern: Pattern) -> Forms:
         rows = [
-            row for s in range(len(self.exact.stages)) for row in self._stage(s, pattern[: self._first[s]])[0]
-        ] + self.domain_rows
+            row for step in self._program.steps.value_of_source[1:] for row in self._rows(*self._key(step, pattern))
+        ]
+        rows += self.domain_rows
         return Forms(rows, fmpz_mat(rows) if rows else fmpz_mat(0, 0))
 
-    def _compute_stage(self, stage: int, before: Pattern) -> tuple[list[list[int]], fmpq_mat]:
-        """The stage's forms as integers and as rationals, given the pattern of all earlier stages."""
-        sources = [self._inputs]
-        for s in range(stage):
-            z = self._stage(s, before[: self._first[s]])[1]
-            sources.append(self.exact.stages[s].outputs(z, before[self._first[s] : self._first[s + 1]]))
-        z = self.exact.stages[stage].preactivations(sources)
-        return [_integers(line) for line in z.tolist()], z
+    def _compute_rows(self, step: int, before: Pattern) -> list[list[int]]:
+        """A step's forms as integers, given the pattern of all gates that are decided before it."""
+        return [_integers(line) for line in self._step(step, before).tolist()]
+
+    def _compute_step(self, step: int, before: Pattern) -> fmpq_mat:
+        """A step's forms, counted from 1, as rationals."""
+        affine = self._program.steps.steps[step - 1].affine
+        values = [self._inputs] * step
+        for value in affine.sources - {0}:
+            values[value] = self._value(value, before)
+        return self.exact.affine(affine, values)
+
+    def _value(self, step: int, pattern: Pattern) -> fmpq_mat:
+        """What a step puts out under a pattern that decides its gates."""
+        z, stage = self._step(*self._key(step, pattern)), self._program.steps.steps[step - 1].stage
+        if stage is None:
+            return z
+        first = self._program.first_gate
+        return self.exact.stages[stage].outputs(z, pattern[first[stage] : first[stage + 1]])
+
+    def _key(self, step: int, pattern: Pattern) -> tuple[int, Pattern]:
+        return step, pattern[: self._decided_before[step]]
+
+
+def _decided_before(program: Program) -> list[int]:
+    """For each step, counted from 1, how many gates are decided before it."""
+    counts = [0]
+    gates = 0
+    for step in program.steps.steps:
+        counts.append(gates)
+        gates += 0 if step.stage is None else program.stages[step.stage].width
+    return counts
 
 
 def _integers(jet: list[fmpq]) -> list[int]:

@@ -104,6 +104,19 @@ class CellPrograms:
         self._model.changeColBounds(dim, 0.0, 0.0)
         return None if found is None else self._inside + found[0][:dim] * self._size
 
+    def largest_ball(self) -> tuple[Array, float] | None:
+        """Centre and radius; NaN and infinity if there is no largest. None if it was left before the end."""
+        dim, infinity = self._rows.shape[1], self._highs.kHighsInf
+        self._model.changeColBounds(dim, 0.0, infinity)
+        self._model.changeColCost(dim, -1.0)
+        found = self._run()
+        if found is not None:
+            return self._inside + found[0][:dim] * self._size, float(found[0][dim]) * self._size
+        statuses = self._highs.HighsModelStatus
+        if self._model.getModelStatus() in (statuses.kUnbounded, statuses.kUnboundedOrInfeasible):
+            return np.full(dim, np.nan), np.inf
+        return None
+
     def beyond(self, row: int) -> Proposal | None:
         """How far the other rows let one go beyond this one, up to a quarter more than it is away."""
         dim, infinity = self._rows.shape[1], self._highs.kHighsInf

@@ -3,6 +3,7 @@
 A facet is proved from both sides at once. All over a small box around a point of it every other wall has one proved
 sign, while the facet's own wall has both. So the box is parted by this wall alone: one part lies in the cell, the
 other in the cell whose pattern has this one gate switched (or outside the domain), and both end at the facet.
+Where several walls lie there, exact forms tell that they are one (`shared_walls.py`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.engine.shared_walls import SharedWalls
 from polyfold.engine.validity import Validity, Walls
 from polyfold.exact.rounding import TINY, relative
 from polyfold.exact.tolerances import STEPS_ACROSS
@@ -22,11 +24,27 @@ Signs = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Crossings:
-    """For proposals of facets: whether each is proved, and a point behind it that belongs to the neighbour."""
+class Crossing:
+    """A facet that is proved: its walls, and a point behind it with its pattern (None where the domain ends)."""
 
-    proved: Signs
+    walls: tuple[int, ...]
     behind: Array
+    across: Signs | None
+    exactly: bool
+    """Whether exact forms were needed."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Box:
+    """A box around a point of a wall: which walls have the cell's sign all over it (`held`), and which at an inner
+    point (`inside`); and all signs at an outer point, and which of those are `certain`."""
+
+    held: Signs
+    inside: Signs
+    signs: Signs
+    certain: Signs
+    inner: Array
+    outer: Array
 
 
 class FloatProofs:
@@ -56,36 +74,63 @@ class FloatProofs:
         signs, certain = self._walls.signs(point[None, :], np.full((1, len(point)), step))
         return bool((certain & (signs == self._expected)).all())
 
-    def crossings(self, rows: Ids, points: Array) -> Crossings:
-        """Prove that rows carry facets, given a point in the relative interior of each."""
-        proved, behind = np.zeros(len(rows), dtype=bool), points.copy()
+    def crossings(self, rows: Ids, points: Array, shared: SharedWalls) -> list[Crossing | None]:
+        """Prove that rows carry facets, given a point in the relative interior of each; None where that fails."""
+        found: list[Crossing | None] = [None] * len(rows)
         distance = self.distances(points)
         distance[np.arange(len(rows)), rows] = np.inf
         room = distance.min(axis=1, initial=np.inf)
         room[np.isinf(room)] = 1.0
         for step in STEPS_ACROSS:
-            left = np.flatnonzero(~proved & (room > 0))
+            left = np.array([k for k, crossing in enumerate(found) if crossing is None and room[k] > 0], dtype=np.int64)
             if not len(left):
                 break
             way = (step * room[left])[:, None] * self.normals[rows[left]]
             inner, outer = points[left] - way, points[left] + way
             # A box around the point that holds both.
             radius = np.maximum(np.abs(inner - points[left]), np.abs(outer - points[left])) * (1 + relative(4)) + TINY
-            fine = self._parted(rows[left], (points[left], radius), inner, outer)
-            proved[left[fine]] = True
-            behind[left[fine]] = outer[fine]
-        return Crossings(proved, behind)
+            in_box = self._held(*self._walls.signs(points[left], radius))
+            inside = self._held(*self._walls.signs(inner, np.zeros_like(inner)))
+            signs, certain = self._walls.signs(outer, np.zeros_like(outer))
+            for i, k in enumerate(left.tolist()):
+                box = _Box(in_box[i], inside[i], signs[i], certain[i], inner[i], outer[i])
+                found[k] = self._parted(int(rows[k]), box, shared)
+        return found
 
-    def _parted(self, rows: Ids, box: tuple[Array, Array], inner: Array, outer: Array) -> Signs:
-        own = np.arange(len(rows)), self.validity.wall[rows]
-        signs, certain = self._walls.signs(*box)
-        right = certain & (signs == self._expected)
-        right[own] = True
-        fine: Signs = right.all(axis=1)
-        for points, side in ((inner, True), (outer, False)):
-            signs, certain = self._walls.signs(points, np.zeros_like(points))
-            fine &= certain[own] & ((signs[own] == self._expected[own[1]]) == side)
-        return fine
+    def _held(self, signs: Signs, certain: Signs) -> Signs:
+        """Which walls are proved to have the cell's sign."""
+        held: Signs = certain & (signs == self._expected)
+        return held
+
+    def _parted(self, row: int, box: _Box, shared: SharedWalls) -> Crossing | None:
+        """The crossing of a row in a box that its walls part, if they do."""
+        gates = len(self.validity.signs)
+        own = shared.groups[row]
+        doubtful = np.setdiff1d(np.flatnonzero(~box.held), own).tolist()
+        together = [*own, *doubtful]
+        if not box.inside[together].all():
+            return None
+        if len(together) == 1:
+            (wall,) = own
+            if not box.certain[wall] or box.signs[wall] == self._expected[wall]:
+                return None
+            walls, ends = own, wall >= gates
+        else:
+            ends = max(together) >= gates
+            if not ends and not box.certain[together].all():
+                return None
+            found = shared.facet_walls(row, doubtful, box.inner, box.outer, self._across(together, box))
+            if found is None:
+                return None
+            walls = found
+        across = None if ends else self._across(together, box)
+        return Crossing(walls, box.outer, across, len(together) > 1)
+
+    def _across(self, switched: list[int], box: _Box) -> Signs:
+        """The cell's pattern with these gates as they are at the outer point."""
+        across = self._expected.copy()
+        across[switched] = box.signs[switched]
+        return across[: len(self.validity.signs)]
 
     def implied(self, row: int, multipliers: Array) -> bool:
         """Whether multipliers >= 0 of the other rows prove that a row holds strictly all over the domain's box."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from polyfold import core
+from polyfold.atlas.certificate import Check
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.problem import beyond_core, core_problem
+from polyfold.engine.count_checks import checks_by_listing, checks_of_slice
 from polyfold.engine.slices import count_slice_cells, find_slice_cells
 from polyfold.engine.watch import Leave
 from polyfold.program.lower import written_out
@@ -15,7 +18,7 @@ from polyfold.program.program import Program
 GENERATORS = "cells with all their vertices and rays, cut depth first"
 PROGRAMS = "cells as inequalities, cut depth first by proved linear programs"
 SECTIONS = "sections of the cells before the last layer"
-VERTICES = "cells of a line or plane by their vertices, all of which pass the network together"
+VERTICES = "cells of a line or plane by their corners, cut stage by stage"
 
 # A box has 2^d corners, and its cells hardly fewer. From so many dimensions on linear programs count cells faster than
 # sections do, and find them faster than generators (docs/adr/0006, 0009 and 0010). Generators list the last stage's
@@ -60,10 +63,28 @@ def find_cells(
     return core.find_cells(problem, False, threads, max_cells, leave.keep_going), GENERATORS
 
 
-def count_cells(program: Program, domain: Domain, threads: int, leave: Leave) -> tuple[tuple[int, bool], str]:
-    """(How many cells, whether these are all), and by which method."""
+@dataclass(frozen=True)
+class Counted:
+    """How many cells, whether these are all, by which method, and what was looked at."""
+
+    cells: int
+    complete: bool
+    method: str
+    checks: tuple[Check, ...]
+
+
+def count_cells(program: Program, domain: Domain, threads: int, leave: Leave) -> Counted:
+    """How many cells there are; looked over if these are all."""
     if beyond_core(program, domain):
-        return count_slice_cells(program, domain, leave), VERTICES
+        counted = count_slice_cells(program, domain, leave)
+        checks = checks_of_slice(program, domain, counted) if counted.complete else ()
+        return Counted(counted.cells, counted.complete, VERTICES, checks)
+    (cells, complete), method = _count_in_core(program, domain, threads, leave)
+    checks = checks_by_listing(program, domain, cells, method, lambda _: leave.keep_going(cells)) if complete else ()
+    return Counted(cells, complete, method, checks)
+
+
+def _count_in_core(program: Program, domain: Domain, threads: int, leave: Leave) -> tuple[tuple[int, bool], str]:
     problem = core_problem(program, domain)
     if domain.dim >= _MANY_CORNERS and domain.rows > domain.dim:
         try:

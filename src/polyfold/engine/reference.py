@@ -17,9 +17,9 @@ from flint import fmpq, fmpq_mat
 
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
 from polyfold.errors import DomainError, how_many
-from polyfold.exact.evaluate import PointEvaluation, RationalProgram, evaluate_exactly
 from polyfold.exact.linear_program import Point, dot, highest_point, integer_row, maximise, point_above
 from polyfold.exact.rational import rational_matrix
+from polyfold.program.in_rationals import PointEvaluation, RationalProgram, evaluate_exactly
 from polyfold.program.program import Program
 
 Pattern = tuple[bool, ...]

@@ -19,7 +19,7 @@ from polyfold.engine.unfold import atlas_of, put_together, unfold_program
 from polyfold.engine.watch import Leave, check_seconds, thread_count, watched, whole_number
 from polyfold.errors import PolyfoldError
 from polyfold.exact.bounded import bounded_forward
-from polyfold.exact.evaluate import RationalProgram
+from polyfold.program.in_rationals import RationalProgram
 
 _CHUNK = 1 << 12
 

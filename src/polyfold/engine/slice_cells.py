@@ -10,6 +10,9 @@ import numpy.typing as npt
 
 from polyfold.atlas.atlas import DOMAIN_BOUNDARY, UNEXPLORED
 from polyfold.engine.slice_batch import Batch, ragged_rows
+from polyfold.exact.bounded import BoundedValues
+from polyfold.exact.bounded_jets import values_at
+from polyfold.exact.rounding import relative
 from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
@@ -21,7 +24,8 @@ Walls = npt.NDArray[np.int32]
 class Pieces:
     """Cells of one batch. A facet's key is made of its vertices' names: its two sides have the same one.
 
-    `corners` are the ends of segments; or where the sides of polygons start, in order.
+    `corners` are the ends of segments; or where the sides of polygons start, in order. A cell is `thin` if its witness
+    is not proved to lie inside: that may need more digits than floats have.
     """
 
     patterns: npt.NDArray[np.uint8]
@@ -33,11 +37,12 @@ class Pieces:
     key: npt.NDArray[np.uint64]
     extra_facet: Ids
     extra_wall: Walls
+    thin: npt.NDArray[np.bool_]
 
 
-def pieces(program: Program, batch: Batch) -> Pieces:
+def pieces(program: Program, unit: Array, batch: Batch) -> Pieces:
     """What an atlas needs of a batch that has passed all stages."""
-    cells, U = batch.cells, batch.parameters.values
+    cells, U = batch.cells, batch.points * unit
     corners, counts = U[cells.vertex], np.diff(cells.start)
     names = batch.names[cells.vertex]
     centres = np.add.reduceat(corners, cells.start[:-1]) / counts[:, None]
@@ -53,8 +58,9 @@ def pieces(program: Program, batch: Batch) -> Pieces:
         there = here[following]
         turns = here[:, 0] * there[:, 1] - here[:, 1] * there[:, 0]
         measures = np.abs(np.add.reduceat(turns, cells.start[:-1])) / 2
+    signs = batch.signs(np.arange(len(cells)))
     return Pieces(
-        _joined(program, batch),
+        np.packbits(signs, axis=1, bitorder="little"),
         centres,
         measures,
         cells.start,
@@ -63,17 +69,48 @@ def pieces(program: Program, batch: Batch) -> Pieces:
         key,
         cells.extra_facet,
         cells.extra_wall,
+        _thin(batch, centres / unit),
     )
 
 
-def _joined(program: Program, batch: Batch) -> npt.NDArray[np.uint8]:
-    """Patterns over all gates from those of every stage: stages need not end where a byte does."""
-    bits = [
-        np.unpackbits(packed, axis=1, count=stage.width, bitorder="little")
-        for packed, stage in zip(batch.patterns, program.stages, strict=True)
-    ]
-    empty = np.zeros((len(batch.cells), 0), dtype=np.uint8)
-    return np.packbits(np.concatenate([empty, *bits], axis=1), axis=1, bitorder="little")
+def _thin(batch: Batch, centres: Array) -> npt.NDArray[np.bool_]:
+    """The cells whose centre, the mean of their corners, floats cannot tell from some facet."""
+    cells = batch.cells
+    owner, first = cells.of_corner, cells.start[:-1]
+    forms = BoundedValues(cells.form, np.repeat(cells.form_error[:, None], cells.form.shape[1], axis=1))
+    # The centre is as well known as the worst corner, but for a few roundings.
+    off = np.maximum.reduceat(batch.off[cells.vertex], first) + relative(16)
+    values, errors = values_at(forms, centres[owner], off[owner])
+    thin: npt.NDArray[np.bool_] = np.logical_or.reduceat(~(np.abs(values) > errors), first)
+    return thin
+
+
+@dataclass
+class Tally:
+    """What is left of cells that were only counted. Every inner facet belongs to two cells, so in `unpaired`, where
+    the facets' keys are taken exclusive-or, nothing should be left."""
+
+    cells: int = 0
+    measure: float = 0.0
+    inner: int = 0
+    unpaired: int = 0
+
+    def add(self, found: Pieces, gates: int) -> None:
+        """Some more cells of a program with so many gates."""
+        inner = found.key[found.wall < gates]
+        self.cells += len(found.patterns)
+        self.measure += float(found.measures.sum())
+        self.inner += len(inner)
+        self.unpaired ^= int(np.bitwise_xor.reduce(_mixed(inner[:, 0]) + _mixed(inner[:, 1] + _SALT)))
+
+
+_SALT = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _mixed(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return keys ^ (keys >> np.uint64(31))
 
 
 def assembled(program: Program, dim: int, finished: list[Pieces], max_cells: int) -> dict[str, Any]:
@@ -93,13 +130,13 @@ def assembled(program: Program, dim: int, finished: list[Pieces], max_cells: int
         "patterns": np.ascontiguousarray(found.patterns[order]),
         "witnesses": found.witnesses[order],
         "bounded": np.ones(kept, dtype=bool),
-        "corners": found.corners[facets],
         "facet_start": np.concatenate([[0], np.cumsum(counts)]),
         "facet_wall": wall,
         "neighbour": neighbour.astype(np.int32),
         "shared_facet": shared_facet,
         "shared_wall": shared_wall,
-        "exact_witnesses": [],
+        "exact_witnesses": {},
+        "thin": np.flatnonzero(found.thin[order]),
         "measure": float(found.measures[:kept].sum()),
     }
 
@@ -116,6 +153,7 @@ def _together(program: Program, dim: int, finished: list[Pieces]) -> Pieces:
             np.zeros((0, 2), dtype=np.uint64),
             np.zeros(0, dtype=np.int64),
             np.zeros(0, dtype=np.int32),
+            np.zeros(0, dtype=bool),
         )
     before = np.cumsum([0, *(len(each.wall) for each in finished)])
     return Pieces(
@@ -128,6 +166,7 @@ def _together(program: Program, dim: int, finished: list[Pieces]) -> Pieces:
         np.concatenate([each.key for each in finished]),
         np.concatenate([each.extra_facet + first for each, first in zip(finished, before, strict=False)]),
         np.concatenate([each.extra_wall for each in finished]),
+        np.concatenate([each.thin for each in finished]),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,54 +10,66 @@ from flint import fmpq, fmpq_mat
 
 from polyfold import core
 from polyfold.atlas.domain import Domain
-from polyfold.atlas.location import exact_lift
 from polyfold.atlas.problem import core_problem
 from polyfold.engine.slice_batch import Batch, Cells
+from polyfold.engine.slice_exact import domain_row, in_units
 from polyfold.errors import LimitError
-from polyfold.exact.rational import rational, rational_matrix
-from polyfold.exact.scaled import Scaled, rounded
+from polyfold.exact.bounded_jets import of_inputs
+from polyfold.exact.rational import as_float, rational
+from polyfold.exact.rounding import TINY, relative
 from polyfold.program.affine import WrittenOut
 from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
 
+# Powers of two that floats hold.
+_LOWEST, _HIGHEST = -1022, 1023
 
-def first_batch(domain: Domain, gates: int) -> Batch:
+
+def units(domain: Domain) -> Array:
+    """Powers of two in which parameters are counted, so that they lie between -1 and 1."""
+    walls, corners = _outline(domain)
+    points = _corner_points(domain, walls, corners)
+    reach = [max(abs(point[k]) for point in points) for k in range(domain.dim)]
+    exponents = [_exponent(size) for size in reach]
+    if max(exponents) > _HIGHEST:
+        raise LimitError(
+            f"the domain, {domain.describe()}, reaches beyond 2^{_HIGHEST}, where floats end: give it smaller bounds, "
+            "or scale the directions of the slice"
+        )
+    return np.ldexp(1.0, np.maximum(exponents, _LOWEST))
+
+
+def _exponent(size: fmpq) -> int:
+    """The least e with size <= 2^e, or one more."""
+    return int(size.p).bit_length() - int(size.q).bit_length() + 1
+
+
+def first_batch(domain: Domain, unit: Array, gates: int) -> Batch:
     """The domain as a batch that has passed no stage of a program with so many gates."""
     walls, corners = _outline(domain)
     points = _corner_points(domain, walls, corners)
-    U = np.array([[int(x.p) / int(x.q) for x in point] for point in points])
-    reach = np.abs(U).max(axis=0)
-    X = np.array(np.broadcast_to(domain.lift(U), (len(U), domain.input_dim)), order="C")
-    size = np.abs(domain.origin) + np.abs(domain.basis) @ reach
+    forms = [domain_row(domain, rows[0]) for rows in walls]
+    floats = np.array([[as_float(x * rational(u)) for x, u in zip(form, (1.0, *unit), strict=True)] for form in forms])
     cells = Cells(
-        start=np.array([0, len(U)]),
-        vertex=np.arange(len(U)),
+        start=np.array([0, len(points)]),
+        vertex=np.arange(len(points)),
         wall=np.array([gates + rows[0] for rows in walls], dtype=np.int32),
+        form=floats,
+        form_error=relative(2) * np.abs(floats).max(axis=1) + TINY,
         extra_facet=np.repeat(np.arange(len(walls)), [len(rows) - 1 for rows in walls]),
         extra_wall=np.array([gates + row for rows in walls for row in rows[1:]], dtype=np.int32),
     )
-    # A rounding for the parameter itself, and those of the lift.
-    inputs = rounded(X, size, domain.dim + 6)
-    sources = {0: replace(inputs, clean=_clean(domain, points, inputs))}
-    names = np.arange(1, len(U) + 1, dtype=np.uint64)
-    return Batch(0, cells, names, rounded(U, reach, 1), sources, ())
-
-
-def _clean(domain: Domain, points: list[tuple[fmpq, ...]], inputs: Scaled) -> npt.NDArray[np.bool_]:
-    """Inputs that keep their sign all over the domain, so that they are 0 between two corners only if they are at both.
-
-    Values that are in fact 0 at corners, such as the black pixels of a picture, become so.
-    """
-    clear = np.abs(inputs.values) > inputs.errors[:, None] * inputs.scale
-    clean = np.ones(len(inputs.scale), dtype=bool)
-    for corner, entry in np.argwhere(~clear).tolist():
-        exact = rational(float(domain.origin[entry]))
-        for slope, u in zip(domain.basis[entry].tolist(), points[corner], strict=True):
-            exact += rational(slope) * u
-        inputs.values[corner, entry] = 0.0 if exact == 0 else inputs.values[corner, entry]
-        clean[entry] &= exact == 0
-    return clean & ((inputs.values >= 0).all(axis=0) | (inputs.values <= 0).all(axis=0))
+    return Batch(
+        step=0,
+        cells=cells,
+        names=np.arange(1, len(points) + 1, dtype=np.uint64),
+        points=np.array([in_units(point, unit) for point in points]),
+        off=np.full(len(points), relative(2)),
+        rows=np.zeros(1, dtype=np.int64),
+        sources={0: of_inputs(domain.origin, domain.basis, unit)},
+        decided=(),
+    )
 
 
 def _outline(domain: Domain) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
@@ -95,23 +106,10 @@ def _outline(domain: Domain) -> tuple[list[tuple[int, ...]], list[tuple[int, ...
 def _corner_points(
     domain: Domain, walls: list[tuple[int, ...]], corners: list[tuple[int, ...]]
 ) -> list[tuple[fmpq, ...]]:
-    rows = [_exact_row(domain, each[0]) for each in walls]
+    rows = [domain_row(domain, each[0]) for each in walls]
     points = []
     for facets in corners:
-        left = fmpq_mat(domain.dim, domain.dim, [x for facet in facets for x in rows[facet][:-1]])
-        right = fmpq_mat(domain.dim, 1, [rows[facet][-1] for facet in facets])
+        left = fmpq_mat(domain.dim, domain.dim, [x for facet in facets for x in rows[facet][1:]])
+        right = fmpq_mat(domain.dim, 1, [-rows[facet][0] for facet in facets])
         points.append(tuple(x for (x,) in left.solve(right).tolist()))
     return points
-
-
-def _exact_row(domain: Domain, row: int) -> list[fmpq]:
-    """(a, b) of the row a . u <= b over the parameters."""
-    inputs = len(domain.input_rows)
-    if row >= inputs:
-        numbers = [*domain.parameter_rows[row - inputs].tolist(), float(domain.parameter_offsets[row - inputs])]
-        return [rational(x) for x in numbers]
-    frame = fmpq_mat(domain.dim, domain.dim + 1)
-    for k in range(domain.dim):
-        frame[k, k + 1] = fmpq(1)
-    (over,) = (rational_matrix(domain.input_rows[row : row + 1]) * exact_lift(domain, frame)).tolist()
-    return [*over[1:], rational(float(domain.input_offsets[row])) - over[0]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -80,7 +81,8 @@ def unfold_program(
 
         run = watched(search, where, max_seconds, report)
     cells, method = run.result
-    return atlas_of(cells, program, where, method, run, workers)
+    left = None if max_seconds is None else max_seconds - run.seconds
+    return atlas_of(cells, program, where, method, run, workers, seconds_left=left)
 
 
 def put_together(cells: Cells, max_cells: int, leave: Leave) -> Cells:
@@ -107,8 +109,9 @@ def atlas_of(
     run: Watched[Any],
     workers: int,
     seconds_before: float = 0.0,
+    seconds_left: float | None = None,
 ) -> Atlas:
-    """What the engine found, looked over if it is everything."""
+    """What the engine found, looked over if it is everything; exact proofs of checks may take the seconds left."""
     complete = bool(cells["complete"]) if isinstance(cells, dict) else cells.complete
     certificate = Certificate(
         level="counted",
@@ -126,12 +129,12 @@ def atlas_of(
     atlas = atlas_found(program, where, certificate, _fields(cells))
     if not complete:
         return atlas
-    more = (
-        (check_decided(atlas, cells["corners"], cells["doubts"]), check_sum(where, cells["measure"]))
-        if method == VERTICES
-        else ()
-    )
-    return quick_checks(atlas, *more)
+    if method != VERTICES:
+        return quick_checks(atlas)
+    exact, end = cells["exact"], None if seconds_left is None else time.perf_counter() + seconds_left
+    exact.may_go_on = lambda: end is None or time.perf_counter() < end
+    more = (check_decided(program, cells["doubts"]), check_sum(where, cells["measure"]))
+    return quick_checks(atlas, *more, exact=exact)
 
 
 def _fields(arrays: dict[str, Any]) -> dict[str, Any]:

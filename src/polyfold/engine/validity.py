@@ -263,11 +263,14 @@ def _box_of(rows: Array, offsets: Array) -> tuple[Array, Array] | None:
     lo, hi = np.full(rows.shape[1], -np.inf), np.full(rows.shape[1], np.inf)
     single = np.flatnonzero(np.count_nonzero(rows, axis=1) == 1)
     axis = np.abs(rows[single]).argmax(axis=1) if len(single) else single
-    bound = offsets[single] / rows[single, axis]
+    with np.errstate(over="ignore"):
+        bound = offsets[single] / rows[single, axis]
     up = rows[single, axis] > 0
     np.minimum.at(hi, axis[up], bound[up])
     np.maximum.at(lo, axis[~up], bound[~up])
     if not (np.isfinite(lo).all() and np.isfinite(hi).all()):
         return None
-    centre = (lo + hi) / 2
-    return centre, (np.maximum(hi - centre, centre - lo) + relative(4) * np.maximum(np.abs(lo), np.abs(hi))) + TINY
+    centre = lo / 2 + hi / 2
+    with np.errstate(over="ignore"):
+        half = (np.maximum(hi - centre, centre - lo) + relative(4) * np.maximum(np.abs(lo), np.abs(hi))) + TINY
+    return (centre, half) if np.isfinite(half).all() else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.exact.evaluate import AffineLike, ProgramLike
+from polyfold.exact.program_like import AffineLike, ProgramLike
 from polyfold.exact.rounding import TINY, relative, smallest
 
 Array = npt.NDArray[np.float64]

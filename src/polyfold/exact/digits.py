@@ -14,6 +14,7 @@ from math import ceil, log2
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpq
 
 from polyfold.errors import LimitError
 from polyfold.exact.rounding import relative
@@ -82,6 +83,16 @@ class Digits:
     def entries(self, index: slice | npt.NDArray[np.int64]) -> Digits:
         """Some entries of every row."""
         return Digits(self.digits[:, :, index], self.low, self.bits)
+
+    def exact(self, entry: int) -> tuple[fmpq, ...]:
+        """One entry of every row, as rational numbers.
+
+        >>> digits_of(np.array([[0.5, 3.0], [0.0, -1.0]]), 18).exact(1)
+        (3, -1)
+        """
+        place = fmpq(2) ** (self.bits * self.low)
+        rows = self.digits[:, :, entry].T.tolist()
+        return tuple(place * sum(int(digit) << (self.bits * k) for k, digit in enumerate(row)) for row in rows)
 
     def cut(self, low: int) -> tuple[Digits, Array]:
         """The numbers without the places below `low`, and how much each one can have lost with them."""

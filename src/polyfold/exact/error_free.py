@@ -47,6 +47,17 @@ def products_are_exact(a: Array, b: Array) -> bool:
     return bool((plain | (in_range & (error == 0))).all())
 
 
+@np.errstate(all="ignore")
+def quotients_are_exact(a: Array, b: Array) -> bool:
+    """Whether surely no entry of a / b is rounded.
+
+    >>> quotients_are_exact(np.array([1.0]), np.array([8.0])), quotients_are_exact(np.array([1.0]), np.array([3.0]))
+    (True, False)
+    """
+    quotient = a / b
+    return bool((quotient * b == a).all()) and products_are_exact(quotient, b)
+
+
 def matrix_products_are_exact(a: Array, b: Array) -> bool:
     """Whether surely no entry of a @ b is rounded: each must be a single product, and that an exact one."""
     there_a, there_b = (a != 0).astype(np.float64), (b != 0).astype(np.float64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import ldexp, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +38,23 @@ def fraction(value: fmpq) -> Fraction:
     Fraction(3, 4)
     """
     return Fraction(int(value.p), int(value.q))
+
+
+def square_root(value: fmpq) -> float:
+    """The square root of a rational number as a float, of any size; infinity where it is too large for one.
+
+    >>> square_root(fmpq(9, 4)), square_root(fmpq(10) ** 400) == 1e200, square_root(fmpq(10) ** -800)
+    (1.5, True, 0.0)
+    """
+    exponent = (int(value.p).bit_length() - int(value.q).bit_length()) // 2
+    return _scaled(sqrt(as_float(value * fmpq(4) ** -exponent)), exponent)
+
+
+def _scaled(value: float, exponent: int) -> float:
+    try:
+        return ldexp(value, exponent)
+    except OverflowError:
+        return float("inf")
 
 
 def rational_matrix(matrix: npt.NDArray[np.float64]) -> fmpq_mat:

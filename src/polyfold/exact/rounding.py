@@ -26,6 +26,12 @@ def relative(roundings: int) -> float:
     return roundings * UNIT * (1 + 2.0**-20)
 
 
+def rounded_part(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Which part of themselves numbers that were rounded once can be off by: no part at all bounds it below the normal
+    floats."""
+    return np.where((np.abs(values) < LEAST_NORMAL) & (values != 0), np.inf, relative(2))
+
+
 def smallest(values: npt.NDArray[np.float64]) -> float:
     """The smallest absolute value but zero: products of larger ones than its own do not underflow."""
     sizes = np.abs(values)

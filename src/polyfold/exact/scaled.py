@@ -15,15 +15,15 @@ import numpy.typing as npt
 
 from polyfold.exact import bounded
 from polyfold.exact.bounded import BoundedValues
-from polyfold.exact.evaluate import AffineLike, ProgramLike, StageLike
+from polyfold.exact.program_like import AffineLike, ProgramLike, StageLike
 from polyfold.exact.rounding import TINY, relative
 
 Array = npt.NDArray[np.float64]
 Signs = npt.NDArray[np.uint8]
 
 # As in native/geometry/slice_cut.hpp: or-ed over the corners of a cell they tell what a gate does on it.
-# POSITIVE is one more than NEGATIVE.
-NEGATIVE, POSITIVE, ZERO = np.uint8(1), np.uint8(2), np.uint8(4)
+# POSITIVE is one more than NEGATIVE. A sign that is open has no bit.
+OPEN, NEGATIVE, POSITIVE, ZERO = np.uint8(0), np.uint8(1), np.uint8(2), np.uint8(4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +98,12 @@ def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, Un
     """The sign of every entry of z, and which could not be decided: those are taken for zero.
 
     In z itself, values that count as zero become 0. A zero that is decided is one by its terms: all of them are 0.
+
+    An undecided value may in truth be up to two errors away from 0, and its error stays what it was. So the rest of
+    its row is proved under the condition that the value is exactly zero. Whoever uses it proves that, or the row by
+    other means: in `engine/slice_witnesses.py` a row with undecided gates counts as proved only where exact numbers
+    show that these vanish on the whole cell, so that 0 is their value; the others are proved in exact numbers
+    altogether, as all rows with undecided gates are in `analyses/shapley/places.py`.
     """
     # Rows differ little in their errors: the largest one decides nearly all signs, in two passes over the values.
     widest = float(z.errors.max(initial=0.0)) * z.scale

@@ -34,6 +34,10 @@ ONNX_BATCH_NORM_EPSILON = 1e-5
 # shorter the step, the fewer other gates switch; the longer, the surer the signs. Each is a proposal to be proved.
 STEPS_ACROSS = (2.0**-34, 2.0**-24, 2.0**-12)
 
+# A solver's multipliers of rows of length one that are smaller than this part of the largest are its rounding errors.
+# What the others are is a proposal to be proved.
+REAL_MULTIPLIER = 2.0**-24
+
 # A direction of length one along which all walls recede by more than this is one in which a cell never ends.
 RECESSION = 1e-7
 

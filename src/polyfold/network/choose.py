@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from polyfold.exact.error_free import quotients_are_exact
 from polyfold.network import compose
 from polyfold.network.builder import Builder, Constant, Operand, Site, Value
 from polyfold.network.ops import Maximum, Minimum, Op, Scale, Shift
@@ -108,6 +109,10 @@ def _affine(site: Site, x: Operand, value: Value) -> tuple[Constant, Constant] |
     for op in reversed(steps):
         if isinstance(op, Scale):
             slope, offset = slope * op.factor, offset * op.factor
+            if op.divisor is not None:
+                if not (quotients_are_exact(slope, op.divisor) and quotients_are_exact(offset, op.divisor)):
+                    site.refuse("one of its choices is divided by a number, and slopes are floats; divide its result")
+                slope, offset = slope / op.divisor, offset / op.divisor
         elif isinstance(op, Shift):
             offset = offset + op.offset
     return slope, offset

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from polyfold.network.builder import Constant, Site, Value
-from polyfold.network.ops import Shape, size
+from polyfold.network.ops import Shape, constant, size
 from polyfold.network.spatial_ops import Combine
 
 # A constant factor with at least this many entries, of which at most this part is not zero, is kept sparse.
@@ -14,10 +14,13 @@ SPARSE_SIZE = 256
 SPARSE_PART = 0.25
 
 
-def combine(site: Site, x: Value, matrix: sparse.csr_array, shape: Shape, part: str = "") -> Value:
-    """Fixed combinations of the entries of x."""
+def combine(
+    site: Site, x: Value, matrix: sparse.csr_array, shape: Shape, part: str = "", divisor: Constant | None = None
+) -> Value:
+    """Fixed combinations of the entries of x, each divided by a number of its own if there are such."""
     matrix.data.setflags(write=False)
-    return site.emit(Combine(matrix, shape), x, part=part)
+    op = Combine(matrix, shape) if divisor is None else Combine(matrix, shape, constant(divisor))
+    return site.emit(op, x, part=part)
 
 
 def repeated(one: sparse.csr_array, times: int) -> sparse.csr_array:

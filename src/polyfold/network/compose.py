@@ -13,6 +13,7 @@ from functools import reduce
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.exact.error_free import products_are_exact, quotients_are_exact
 from polyfold.network.builder import Constant, Operand, Site, Value
 from polyfold.network.ops import (
     Add,
@@ -21,6 +22,7 @@ from polyfold.network.ops import (
     Linear,
     Maximum,
     Minimum,
+    Normalise,
     Rectify,
     Reshape,
     Scale,
@@ -43,6 +45,24 @@ def scale(site: Site, x: Value, factor: Constant, part: str = "") -> Value:
     """factor * x."""
     x, factor = fit_constant(site, x, factor)
     return site.emit(Scale(constant(factor)), x, part=part)
+
+
+def over(site: Site, x: Value, divisor: Constant, part: str = "") -> Value:
+    """x / divisor: by a factor where that is a float, as for powers of two."""
+    x, divisor = fit_constant(site, x, divisor)
+    one = np.ones(())
+    if quotients_are_exact(np.ones(divisor.shape), divisor):
+        return site.emit(Scale(constant(one / divisor)), x, part=part)
+    return site.emit(Scale(constant(one), constant(divisor)), x, part=part)
+
+
+def shift_by_multiple(site: Site, x: Value, factor: float, constants: Constant) -> Value:
+    """x + factor * constants: the product is a number of the network only where it is a float."""
+    if products_are_exact(constants, np.array(factor)):
+        return shift(site, x, constants * factor)
+    # Divided by the factor before, and multiplied with it behind: three steps, none of which is rounded here.
+    unscaled = over(site, x, np.array(factor), part="unscaled")
+    return scale(site, shift(site, unscaled, constants, part="shifted"), np.array(factor))
 
 
 def shift(site: Site, x: Value, offset: Constant, part: str = "") -> Value:
@@ -186,7 +206,7 @@ def divide(site: Site, x: Operand, y: Operand) -> Value:
     if not y.all():
         site.refuse("it divides by zero")
     assert isinstance(x, Value)
-    return scale(site, x, 1.0 / y)
+    return over(site, x, y)
 
 
 def batch_norm(
@@ -198,14 +218,19 @@ def batch_norm(
     variance: Constant,
     epsilon: float,
 ) -> Value:
-    """Batch normalisation in evaluation mode, folded in float64; channels are the first axis behind the batch axis."""
-    factor = 1.0 / np.sqrt(variance + epsilon)
-    if gamma is not None:
-        factor = gamma * factor
-    offset = -mean * factor if beta is None else beta - mean * factor
-    channels = (*([1] * (not x.batched)), -1, *([1] * (x.rank - 2)))
-    scaled = site.emit(Scale(constant(factor.reshape(channels))), x, part="scale")
-    return site.emit(Shift(constant(offset.reshape(channels))), scaled)
+    """Batch normalisation in evaluation mode; channels are the first axis behind the batch axis."""
+    if (variance + epsilon <= 0).any():
+        site.refuse(f"it takes the root of {float((variance + epsilon).min()):g}, its variance plus epsilon")
+    factor = np.ones_like(mean) if gamma is None else gamma
+    offset = np.zeros_like(mean) if beta is None else beta
+    op = Normalise(constant(factor), constant(offset), constant(mean), constant(variance), float(epsilon))
+    if not all(np.isfinite(each).all() for each in op.folded):
+        site.refuse("its numbers, put together, are larger than all floats, or none")
+    if x.batched:
+        return site.emit(op, x)
+    turned = rearrange(site, x, np.moveaxis(positions(x.shape), 1, 0), part="turned")
+    normal = site.emit(op, turned)
+    return rearrange(site, normal, np.moveaxis(positions(normal.shape), 0, 1), part="order")
 
 
 def total(site: Site, x: Value, axes: Sequence[int], *, keepdims: bool, mean: bool) -> Value:
@@ -214,7 +239,9 @@ def total(site: Site, x: Value, axes: Sequence[int], *, keepdims: bool, mean: bo
     count = size(tuple(x.shape[axis] for axis in axes))
     index = np.moveaxis(positions(x.shape), kept, range(len(kept)))
     last = rearrange(site, x, index.reshape(*(x.shape[axis] for axis in kept), count), part="terms")
-    summed = linear(site, last, np.full((1, count), 1.0 / count if mean else 1.0), part="total")
+    summed = linear(site, last, np.ones((1, count)), part="total")
+    if mean:
+        summed = over(site, summed, np.array(float(count)), part="mean")
     shape = tuple(1 if axis in axes else n for axis, n in enumerate(x.shape) if keepdims or axis not in axes)
     return reshape(site, summed, shape)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from polyfold.errors import ShapeError
 
 Array = npt.NDArray[np.float64]
+Number = TypeVar("Number", bound=np.generic)
 
 # Most floats in the matrix of windows of one part of a batch; and what of it stays in the processor's cache.
 WINDOWS = 1 << 23
@@ -92,6 +94,19 @@ def convolve_back(y: Array, kernel: Array, window: Window, space: tuple[int, ...
     return np.ascontiguousarray(result[:, :, *inner])
 
 
+def entries_read(inputs: tuple[int, ...], size: tuple[int, ...], window: Window) -> npt.NDArray[np.int64]:
+    """Which entry of a value (channels, *space) each term of a kernel reads at each place: (groups, terms, places).
+
+    What lies in the padding has the number behind the last entry.
+    """
+    count = int(np.prod(inputs))
+    numbers = np.arange(count).reshape(1, *inputs)
+    padded = np.pad(numbers, ((0, 0), (0, 0), *window.padding), constant_values=count)
+    places = window.output_space(inputs[1:], size)
+    views = _windows(padded, list(size), places, window)
+    return np.ascontiguousarray(views).reshape(window.groups, -1, int(np.prod(places)))
+
+
 def _parts(
     batch: int, channels: int, size: list[int], places: tuple[int, ...] | list[int], windows: int
 ) -> list[slice]:
@@ -105,7 +120,7 @@ def _padded(x: Array, window: Window) -> Array:
     return np.pad(x, ((0, 0), (0, 0), *window.padding))
 
 
-def _windows(x: Array, size: list[int], places: tuple[int, ...], window: Window) -> Array:
+def _windows(x: npt.NDArray[Number], size: list[int], places: tuple[int, ...], window: Window) -> npt.NDArray[Number]:
     """A view (batch, channels, *size, *places) of all windows."""
     step = x.strides[2:]
     return np.lib.stride_tricks.as_strided(

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from polyfold.errors import NetworkError, how_many
-from polyfold.network.builder import Builder
+from polyfold.exact.given import as_given, is_exact, over_divisors
+from polyfold.network.builder import Builder, Value
 from polyfold.network.graph import Network
-from polyfold.network.ops import Array, Linear, Rectify, constant
+from polyfold.network.ops import Array, Linear, Rectify, Scale, constant
 
 
 def from_arrays(layers: Sequence[Any]) -> Network:
     """The ReLU network with these layers; W is (outputs, inputs), b is (outputs,).
+
+    Numbers are kept as they are given: fractions that are no floats become floats over whole numbers.
 
     >>> network = from_arrays([([[1, -1]], [0]), ([[2]], [1])])
     >>> network([[3, 1]]).tolist()
@@ -39,10 +42,26 @@ def chain(pairs: Sequence[tuple[Array, Array]], *, source: str, rectified: bool)
     builder = Builder(source)
     value = builder.port("input", (pairs[0][0].shape[1],))
     for k, (weight, bias) in enumerate(pairs, start=1):
-        value = builder.emit(f"linear{k}", Linear(weight, bias), value)
+        value = _layer(builder, k, weight, bias, value)
         if rectified and k < len(pairs):
             value = builder.emit(f"relu{k}", Rectify(constant(1.0), constant(0.0)), value)
     return builder.finish([value])
+
+
+def _layer(builder: Builder, k: int, weight: Any, bias: Any, value: Value) -> Value:
+    """A linear layer; one of fractions is one of floats, divided by whole numbers."""
+    if not (is_exact(weight) or is_exact(bias)):
+        return builder.emit(f"linear{k}", Linear(weight, bias), value)
+    rows = np.array([[*row, offset] for row, offset in zip(weight, bias, strict=True)], dtype=object)
+    try:
+        numerators, divisors = over_divisors(rows)
+    except ValueError as error:
+        raise NetworkError(
+            f"layer {k} cannot be kept exactly: of (W, b) {error}; give floats, or simpler fractions"
+        ) from None
+    before = Linear(constant(numerators[:, :-1]), constant(numerators[:, -1]))
+    numerator = builder.emit(f"linear{k}.numerators", before, value)
+    return builder.emit(f"linear{k}", Scale(constant(1.0), constant(divisors)), numerator)
 
 
 def _pair(layer: Any, k: int) -> tuple[Array, Array]:
@@ -61,12 +80,10 @@ def _pair(layer: Any, k: int) -> tuple[Array, Array]:
     return weight, bias
 
 
-def _numbers(part: Any, place: str) -> Array:
+def _numbers(part: Any, place: str) -> Any:
     try:
-        array = np.asarray(part)
-        if np.iscomplexobj(array):
-            raise TypeError("complex numbers")
-        return constant(array)
+        array = as_given(part)
+        return array if is_exact(array) else constant(array)
     except (TypeError, ValueError, RuntimeError) as error:
         raise NetworkError(f"{place} is not an array of real numbers ({error}): {_shown(part)}") from error
 

@@ -37,6 +37,7 @@ from polyfold.network.onnx_ops import (
 from polyfold.network.onnx_reference import reference
 from polyfold.network.ops import Array, Shape, size
 from polyfold.network.registry import Unreadable
+from polyfold.network.unrounded_sums import remembered
 from polyfold.network.verify import verify, verify_head
 
 TOLERANCES = {onnx.TensorProto.DOUBLE: IMPORT_FLOAT64, onnx.TensorProto.FLOAT: IMPORT_FLOAT32}
@@ -159,7 +160,7 @@ class _Reader:
         )
         standard = node.domain in ("", "ai.onnx")
         if not values and standard and node.op_type not in RANDOM_OPS and not _has_subgraph(node):
-            return site.run(inputs)
+            return remembered(node.op_type, inputs, site.run(inputs))
         if values and node.op_type in {"Shape", "Size"}:
             return site.run([np.zeros(full_shape(values[0]))])
         reading = ONNX_OPS.get(node.op_type) if standard and values else None

@@ -128,6 +128,13 @@ class Network:
         """m: how many numbers come out; scores, if there is a head."""
         return sum(size(self.shapes[name]) for name in self.outputs)
 
+    @property
+    def model_output_shapes(self) -> list[Shape]:
+        """The shapes of what the model itself puts out, behind the head if there is one."""
+        if self.head is None:
+            return [self.shapes[name] for name in self.outputs]
+        return [output.shape for output in self.head.outputs]
+
     def __call__(self, X: Any) -> Array:
         """The outputs (n, m) at the rows of X, which is (n, d) or (n, *input shape) for a single input.
 

@@ -9,6 +9,7 @@ output's shape.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -71,19 +72,62 @@ class Linear(Op):
 
 @dataclass(frozen=True, eq=False)
 class Scale(Op):
-    """y = factor * x, the factor broadcast against the value's shape."""
+    """y = factor * x / divisor, both broadcast against the value's shape; without a divisor nothing is divided.
+
+    A third is no float: a network that divides by three says so, instead of multiplying by what is next to a third.
+    """
 
     factor: Array
+    divisor: Array | None = None
 
     def infer(self, *shapes: Shape) -> Shape:
-        return broadcast(shapes[0], self.factor.shape)
+        return broadcast(shapes[0], *(numbers.shape for numbers in self.constants))
 
     def evaluate(self, *values: Array) -> Array:
-        return np.asarray(align(values[0], self.factor.ndim) * self.factor)
+        x = align(values[0], max(numbers.ndim for numbers in self.constants))
+        return np.asarray(x * self.factor if self.divisor is None else x * self.factor / self.divisor)
 
     @property
     def constants(self) -> tuple[Array, ...]:
-        return (self.factor,)
+        return (self.factor,) if self.divisor is None else (self.factor, self.divisor)
+
+
+@dataclass(frozen=True, eq=False)
+class Normalise(Op):
+    """y = gamma * (x - mean) / sqrt(variance + epsilon) + beta, a number of each for every entry of the first axis.
+
+    Batch normalisation in evaluation mode, in the model's own numbers. Its roots are hardly ever rational, so what
+    `folded` makes of them is rounded.
+    """
+
+    gamma: Array
+    beta: Array
+    mean: Array
+    variance: Array
+    epsilon: float
+
+    def infer(self, *shapes: Shape) -> Shape:
+        if not shapes[0] or any(numbers.shape != shapes[0][:1] for numbers in self._arrays):
+            raise ShapeError(f"a normalisation of {how_many(len(self.mean), 'channel')} was given shape {shapes[0]}")
+        return shapes[0]
+
+    def evaluate(self, *values: Array) -> Array:
+        factor, offset = (per_channel(numbers, values[0].ndim - 1) for numbers in self.folded)
+        return np.asarray(values[0] * factor + offset)
+
+    @cached_property
+    def folded(self) -> tuple[Array, Array]:
+        """factor and offset with y = factor * x + offset, in floats."""
+        factor = self.gamma * (1.0 / np.sqrt(self.variance + self.epsilon))
+        return constant(factor), constant(self.beta - self.mean * factor)
+
+    @property
+    def _arrays(self) -> tuple[Array, ...]:
+        return self.gamma, self.beta, self.mean, self.variance
+
+    @property
+    def constants(self) -> tuple[Array, ...]:
+        return (*self._arrays, constant(self.epsilon))
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,6 +303,11 @@ def broadcast(*shapes: Shape) -> Shape:
         return tuple(int(n) for n in np.broadcast_shapes(*shapes))
     except ValueError:
         raise ShapeError(f"values of shapes {' and '.join(map(str, shapes))} cannot be combined") from None
+
+
+def per_channel(numbers: Array, axes: int) -> Array:
+    """A number for every entry of the first of so many axes, to broadcast along the others."""
+    return numbers.reshape(-1, *([1] * (axes - 1)))
 
 
 def align(value: Array, ndim: int) -> Array:

@@ -25,6 +25,54 @@ def same_networks(a: Network, b: Network) -> bool:
     )
 
 
+def differing_constants(a: Network, b: Network) -> tuple[str, ...] | None:
+    """The numbers in which two networks differ, in words; None if they differ in more than numbers."""
+    (steps, outputs), (other_steps, other_outputs) = _steps(a), _steps(b)
+    if (a.input_dim, outputs, len(steps), a.head) != (b.input_dim, other_outputs, len(other_steps), b.head):
+        return None
+    names = [node.name for node in a.nodes if not isinstance(node.op, Reshape)]
+    found: list[str] = []
+    for name, (op, reads), (other, other_reads) in zip(names, steps, other_steps, strict=True):
+        if reads != other_reads or type(op) is not type(other):
+            return None
+        for field in fields(op):
+            one, two = getattr(op, field.name), getattr(other, field.name)
+            if _same(one, two):
+                continue
+            words = _difference_of(one, two)
+            if words is None:
+                return None
+            found.append(f"{name!r}: {field.name} {words}")
+    return tuple(found)
+
+
+def _difference_of(one: Any, two: Any) -> str | None:
+    """How two constants differ; None if not just by their numbers."""
+    if isinstance(one, float) and isinstance(two, float):
+        return f"is {one!r} in the first and {two!r} in the second{_float32(one, two)}"
+    if not isinstance(one, np.ndarray) or not isinstance(two, np.ndarray) or one.shape != two.shape:
+        return None
+    if one.size == 1:
+        return _difference_of(float(one.ravel()[0]), float(two.ravel()[0]))
+    apart = np.abs(one - two)
+    place = tuple(int(k) for k in np.unravel_index(int(apart.argmax()), one.shape))
+    where = ", ".join(map(str, place))
+    count = int((one != two).sum())
+    return (
+        f"differs in {count:,} of {one.size:,} entries, most at [{where}]: {float(one[place])!r} in the first and "
+        f"{float(two[place])!r} in the second{_float32(one, two)}"
+    )
+
+
+def _float32(one: Any, two: Any) -> str:
+    """Whether the one is the other in float32, as files of that type hold it."""
+    with np.errstate(over="ignore"):
+        nearest, other = np.float32(one), np.float32(two)
+    if np.array_equal(nearest.astype(np.float64), two):
+        return " (the first rounded to float32)"
+    return " (the second rounded to float32)" if np.array_equal(other.astype(np.float64), one) else ""
+
+
 def _steps(network: Network) -> tuple[list[_Step], list[int]]:
     number = {port.name: -1 - i for i, port in enumerate(network.inputs)}
     steps: list[_Step] = []

@@ -76,26 +76,35 @@ class TransposedConvolution(Op):
 
 @dataclass(frozen=True, eq=False)
 class Combine(Op):
-    """Fixed combinations of few entries each: average pools, padding, interpolation.
+    """Fixed combinations of few entries each, divided by numbers: average pools, padding, interpolation.
 
-    `matrix` is (outputs, inputs) over the flattened value; `shape` is the output's.
+    `matrix` is (outputs, inputs) over the flattened value; `shape` is the output's. `divisor` has a number for each
+    output, in the order of the flattened value; without it nothing is divided.
     """
 
     matrix: sparse.csr_array
     shape: Shape
+    divisor: Array | None = None
 
     def infer(self, *shapes: Shape) -> Shape:
         if self.matrix.shape != (size(self.shape), size(shapes[0])):
             raise ShapeError(f"combinations of {self.matrix.shape[1]} entries were given a value of shape {shapes[0]}")
+        if self.divisor is not None and self.divisor.shape != (size(self.shape),):
+            raise ShapeError(f"divisors of shape {self.divisor.shape} were given for {size(self.shape)} combinations")
         return self.shape
 
     def evaluate(self, *values: Array) -> Array:
         (x,) = values
-        return np.asarray((self.matrix @ x.reshape(len(x), -1).T).T.reshape(len(x), *self.shape))
+        return np.asarray((self.divided @ x.reshape(len(x), -1).T).T.reshape(len(x), *self.shape))
+
+    @cached_property
+    def divided(self) -> sparse.csr_array:
+        """The matrix with each row divided by its divisor, in floats."""
+        return self.matrix if self.divisor is None else divided_rows(self.matrix, self.divisor)
 
     @property
     def constants(self) -> tuple[Array, ...]:
-        return (self.matrix.data,)
+        return (self.matrix.data,) if self.divisor is None else (self.matrix.data, self.divisor)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,6 +139,13 @@ def channels_and_space(shape: Shape, kernel: Array) -> tuple[int, tuple[int, ...
     if len(shape) != kernel.ndim - 1:
         raise ShapeError(f"a kernel of shape {kernel.shape} was given a value of shape {shape}")
     return shape[0], shape[1:]
+
+
+def divided_rows(matrix: sparse.csr_array, divisor: Array) -> sparse.csr_array:
+    """A sparse matrix with each row divided by a number."""
+    quotient = matrix.copy()
+    quotient.data = matrix.data / np.repeat(divisor, np.diff(matrix.indptr))
+    return quotient
 
 
 def spread_bias(bias: Array, window: Window) -> Array:

@@ -26,6 +26,7 @@ from polyfold.network.ops import (
     Linear,
     Maximum,
     Minimum,
+    Normalise,
     Op,
     Rectify,
     Reshape,
@@ -170,7 +171,24 @@ def _(op: Linear, place: _Place, reads: Sequence[_Tensor]) -> None:
 
 @_write.register
 def _(op: Scale, place: _Place, reads: Sequence[_Tensor]) -> None:
-    place.last("Mul", place.aligned(reads[0], op.factor.ndim), place.numbers("factor", op.factor))
+    x = place.aligned(reads[0], max(numbers.ndim for numbers in op.constants))
+    if op.divisor is None:
+        place.last("Mul", x, place.numbers("factor", op.factor))
+        return
+    if (op.factor != 1).any():
+        x = place.step("multiplied", "Mul", x, place.numbers("factor", op.factor))
+    place.last("Div", x, place.numbers("divisor", op.divisor))
+
+
+@_write.register
+def _(op: Normalise, place: _Place, reads: Sequence[_Tensor]) -> None:
+    numbers = [place.numbers(name, getattr(op, name)) for name in ("gamma", "beta", "mean", "variance")]
+    epsilon = op.epsilon
+    if float(np.float32(epsilon)) != epsilon:
+        # The attribute is a float32: another number is added in the model itself.
+        numbers[-1] = place.step("positive", "Add", numbers[-1], place.numbers("epsilon", epsilon))
+        epsilon = 0.0
+    place.last("BatchNormalization", reads[0].name, *numbers, epsilon=epsilon)
 
 
 @_write.register
@@ -288,6 +306,8 @@ def _(op: Combine, place: _Place, reads: Sequence[_Tensor]) -> None:
         terms = place.step("terms", "Gather", flat, place.whole("index", index), axis=1)
         weighted = place.step("weighted", "Mul", terms, place.numbers("weight", weight))
         result = place.step("sum", "ReduceSum", weighted, place.whole("last", [2]), keepdims=0)
+    if op.divisor is not None:
+        result = place.step("divided", "Div", result, place.numbers("divisor", op.divisor))
     place.last("Reshape", result, place.whole("shape", [0, *op.shape]))
 
 

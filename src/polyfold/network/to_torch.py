@@ -23,6 +23,7 @@ from polyfold.network.ops import (
     Linear,
     Maximum,
     Minimum,
+    Normalise,
     Op,
     Rectify,
     Reshape,
@@ -128,7 +129,25 @@ def _(op: Linear, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
 
 @_module.register
 def _(op: Scale, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
-    return own.Scaled(_tensor(op.factor))
+    return own.Scaled(_tensor(op.factor), None if op.divisor is None else _tensor(op.divisor))
+
+
+@_module.register
+def _(op: Normalise, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
+    # torch's layers ask for the number of axes, but normalise all alike.
+    kind = nn.BatchNorm1d if len(shape) <= 2 else nn.BatchNorm2d if len(shape) == 3 else nn.BatchNorm3d
+    if len(shape) > _MOST_AXES + 1:
+        raise NetworkError(f"torch has no batch normalisation of values of shape {shape}; export it to ONNX")
+    layer = kind(len(op.mean), eps=op.epsilon)
+    counted = layer.num_batches_tracked.numpy()
+    return _filled(
+        layer,
+        weight=op.gamma,
+        bias=op.beta,
+        running_mean=op.mean,
+        running_var=op.variance,
+        num_batches_tracked=counted,
+    )
 
 
 @_module.register
@@ -247,7 +266,7 @@ def _(op: Combine, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     entries = op.matrix.tocoo()
     places = _whole(np.stack([entries.row, entries.col]))
     matrix = torch.sparse_coo_tensor(places, _tensor(entries.data), entries.shape, check_invariants=True)
-    return own.Combined(matrix.coalesce(), op.shape)
+    return own.Combined(matrix.coalesce(), op.shape, None if op.divisor is None else _tensor(op.divisor))
 
 
 @_module.register

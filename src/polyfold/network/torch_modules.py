@@ -50,14 +50,19 @@ class NetworkModule(torch.nn.Module):  # type: ignore[misc]  # torch is looked a
 
 
 class Scaled(torch.nn.Module):  # type: ignore[misc]
-    """factor * x."""
+    """factor * x / divisor; the divisor, which may be absent, is no parameter."""
 
-    def __init__(self, factor: torch.Tensor) -> None:
+    divisor: torch.Tensor | None
+
+    def __init__(self, factor: torch.Tensor, divisor: torch.Tensor | None = None) -> None:
         super().__init__()
         self.factor = torch.nn.Parameter(factor)
+        self.register_buffer("divisor", divisor)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return aligned(x, self.factor.dim()) * self.factor
+        if self.divisor is None:
+            return aligned(x, self.factor.dim()) * self.factor
+        return aligned(x, max(self.factor.dim(), self.divisor.dim())) * self.factor / self.divisor
 
 
 class Shifted(torch.nn.Module):  # type: ignore[misc]
@@ -191,17 +196,20 @@ class ConvolvedBack(torch.nn.Module):  # type: ignore[misc]
 
 
 class Combined(torch.nn.Module):  # type: ignore[misc]
-    """Fixed combinations of the flattened x, as a sparse matrix; they are no parameters."""
+    """Fixed combinations of the flattened x, as a sparse matrix and divisors, if any; they are no parameters."""
 
     matrix: torch.Tensor
+    divisor: torch.Tensor | None
 
-    def __init__(self, matrix: torch.Tensor, shape: Shape) -> None:
+    def __init__(self, matrix: torch.Tensor, shape: Shape, divisor: torch.Tensor | None = None) -> None:
         super().__init__()
         self.register_buffer("matrix", matrix)
+        self.register_buffer("divisor", divisor)
         self.shape = shape
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.sparse.mm(self.matrix, x.reshape(x.shape[0], -1).T).T.reshape(x.shape[0], *self.shape)
+        sums = torch.sparse.mm(self.matrix, x.reshape(x.shape[0], -1).T).T
+        return (sums if self.divisor is None else sums / self.divisor).reshape(x.shape[0], *self.shape)
 
     def extra_repr(self) -> str:
         return f"shape={self.shape}"

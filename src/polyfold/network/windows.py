@@ -15,12 +15,13 @@ import numpy.typing as npt
 from scipy import sparse
 
 from polyfold.errors import ShapeError
+from polyfold.exact.error_free import quotients_are_exact
 from polyfold.network import compose, placing
 from polyfold.network.builder import Constant, Operand, Site, Value
 from polyfold.network.combining import combine, repeated
 from polyfold.network.convolve import Window
 from polyfold.network.ops import Array, Shape, Shift, constant, size
-from polyfold.network.spatial_ops import Convolution, Largest, TransposedConvolution
+from polyfold.network.spatial_ops import Convolution, Largest, TransposedConvolution, divided_rows
 
 Indices = npt.NDArray[np.int64]
 ABSENT = -1
@@ -214,11 +215,16 @@ def per_axis(
     """A matrix (new, old) applied to every spatial axis; then each place is divided by its divisor."""
     one = sparse.csr_array(reduce(sparse.kron, matrices))
     one.sort_indices()
-    if divisors is not None:
-        rows = np.broadcast_to(divisors, one.shape[0])
-        one.data = one.data / np.repeat(rows, np.diff(one.indptr))
     shape = (x.shape[0], *(matrix.shape[0] for matrix in matrices))
-    return combine(site, x, repeated(one, x.shape[0]), shape, part)
+    each = None
+    if divisors is not None:
+        rows = np.array(np.broadcast_to(divisors, one.shape[0]))
+        if quotients_are_exact(one.data, np.repeat(rows, np.diff(one.indptr))):
+            # Halves and quarters are floats: then the quotients are the network's numbers.
+            one = divided_rows(one, rows)
+        else:
+            each = np.tile(rows, x.shape[0])
+    return combine(site, x, repeated(one, x.shape[0]), shape, part, each)
 
 
 def pad(

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from polyfold.errors import LimitError
 from polyfold.exact.rounding import smallest
 from polyfold.program.operators import Matrix, Operator
-from polyfold.program.structured import Applied, Form, Pulled, Values
+from polyfold.program.structured import Applied, Entries, Form, Nothing, Pulled, Summed, Values
 
 Array = npt.NDArray[np.float64]
 Change = Callable[[Array], Array]
@@ -36,12 +36,14 @@ class Block:
 class Affine(ABC):
     """A linear function of the sources, plus bias."""
 
+    form: Form
     bias: Array
 
     @property
     @abstractmethod
     def blocks(self) -> tuple[Block, ...]:
-        """The matrices; a structured function is written out for that, which is refused if it is too large."""
+        """The matrices. A structured function is written out for that, which rounds: exact arithmetic goes by `form`
+        (`program/fold.py`). Refused if it is too large."""
 
     @property
     @abstractmethod
@@ -93,6 +95,11 @@ class WrittenOut(Affine):
 
     matrices: tuple[Block, ...]
     bias: Array
+
+    @cached_property
+    def form(self) -> Form:  # type: ignore[override]
+        parts = [Applied(Matrix(b.weight), Entries(b.source, 0, b.weight.shape[1])) for b in self.matrices]
+        return (Summed(tuple(parts)) if len(parts) > 1 else parts[0]) if parts else Nothing(len(self.bias))
 
     @property
     def blocks(self) -> tuple[Block, ...]:

@@ -22,6 +22,7 @@ from polyfold.program.affine import Affine, Block, Structured, WrittenOut
 from polyfold.program.operators import Matrix
 from polyfold.program.origins import GateOrigin, Origins
 from polyfold.program.program import Program, Stage
+from polyfold.program.rounding import rounding_of
 from polyfold.program.structured import Applied, Entries, Form, Nothing, Scaled, Summed, Taken
 
 Array = npt.NDArray[np.float64]
@@ -147,7 +148,13 @@ class _Writer:
         if isinstance(output, Structured):
             output = Structured(output.form, output.bias, tuple(self._widths))
         origins = _ClassOrigins(self._program, tuple(self._names))
-        return replace(self._program, stages=tuple(self._stages), output=output, origins=origins)
+        return replace(
+            self._program,
+            stages=tuple(self._stages),
+            output=output,
+            origins=origins,
+            rounding=rounding_of(self._program),
+        )
 
     def _constants(self, matches: Sequence[_Match]) -> tuple[Array, Array]:
         """What is added for the challengers, and for the others."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -21,12 +21,13 @@ from polyfold.exact.rational_arrays import Rationals, are_floats, nearest, produ
 from polyfold.network.graph import Network, Port
 from polyfold.network.head import Head
 from polyfold.network.ops import Shape
-from polyfold.program.affine import Affine
+from polyfold.program.changes import Change, added, upwards
 from polyfold.program.lower import write
 from polyfold.program.origins import GateOrigin, OriginGroup
 from polyfold.program.program import Program, Stage
-from polyfold.program.rational_rows import RationalRows, padded
-from polyfold.program.rows import frozen
+from polyfold.program.rational_rows import RationalRows, padded, rows_of
+from polyfold.program.rounding import Rounding, own_changes
+from polyfold.program.rows import Array, frozen
 from polyfold.program.writer import Writer
 
 
@@ -64,11 +65,17 @@ class Frame:
     head: Head | None = None
     feeds: dict[str, str] = field(default_factory=dict)
     """The node that each switching node reads, by names."""
+    neighbours: tuple[str, ...] = ()
+    """The nodes whose numbers are irrational, or were rounded before, so that rationals next to them stand for them."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExactProgram:
-    """A piecewise-linear function in rationals. Every matrix has all columns of its source."""
+    """A piecewise-linear function in rationals. Every matrix has all columns of its source.
+
+    Where a network has irrational numbers, roots of normalisations, it is a neighbour of the network's function, and
+    `rounding` says how near.
+    """
 
     frame: Frame
     stages: tuple[ExactStage, ...]
@@ -124,6 +131,14 @@ class ExactProgram:
         return found
 
     @property
+    def rounding(self) -> Rounding | None:
+        """What stands for irrational numbers, and how far it is off; None if the function is the network's own."""
+        changes = tuple(rows.change for rows in self.affines)
+        if all(change is None for change in changes):
+            return None
+        return Rounding(self.frame.neighbours, changes)
+
+    @property
     def in_floats(self) -> bool:
         """Whether every coefficient is a float, so that leaving rationals changes nothing."""
         slopes = (slope for stage in self.stages for slope in (stage.slope_on, stage.slope_off))
@@ -150,14 +165,21 @@ class ExactProgram:
         return found
 
     def to_program(self) -> Program:
-        """The program with the nearest floats; `rounded` tells whether any coefficient was none."""
+        """The program with the nearest floats; its `rounding` tells what that changes, if any coefficient was none."""
         widths = self.widths
+        changes = tuple(added([rows.change, _to_floats(rows)]) for rows in self.affines)
+        why = (*self.frame.neighbours, *(() if self.in_floats else ("coefficients that are no floats",)))
+        slopes = (slope for stage in self.stages for slope in (stage.slope_on, stage.slope_off))
+        if not all(are_floats(slope) for slope in slopes):
+            # No bound is kept on what a slope moves by.
+            changes = tuple(Change({}, np.full(rows.size, np.inf)) for rows in self.affines)
+        rounding = None if all(change is None for change in changes) else Rounding(why, changes)
         stages = tuple(
             Stage(stage.rows.affine(widths), frozen(nearest(stage.slope_on)), frozen(nearest(stage.slope_off)))
             for stage in self.stages
         )
         origins = tuple(origin for stage in self.stages for origin in stage.origins)
-        return Program(self.input_dim, stages, self.output.affine(widths), origins, not self.in_floats, self.frame.head)
+        return Program(self.input_dim, stages, self.output.affine(widths), origins, rounding, self.frame.head)
 
     @cached_property
     def digest(self) -> str:
@@ -176,11 +198,14 @@ class ExactProgram:
         return hasher.hexdigest()
 
 
-def lower_exactly(network: Network | ExactProgram) -> ExactProgram:
-    """A network's function without any rounding: linear steps that follow each other are put together in rationals."""
+def lower_exactly(network: Network | ExactProgram, *, salt: bytes = b"") -> ExactProgram:
+    """A network's function without any rounding: linear steps that follow each other are put together in rationals.
+
+    Irrational roots are stood for by rationals next to them, drawn with the salt; see `exact/roots.py`.
+    """
     if isinstance(network, ExactProgram):
         return network
-    writer = Writer(RationalRows)
+    writer = Writer(RationalRows, salt=salt)
     output = write(network, writer)
     assert isinstance(output, RationalRows)
     widths = [network.input_dim, *(stage.width for stage in writer.stages)]
@@ -189,31 +214,32 @@ def lower_exactly(network: Network | ExactProgram) -> ExactProgram:
         rows = RationalRows.stacked([part for part in stage.pre_activations if isinstance(part, RationalRows)])
         on, off = (rationals(np.concatenate([pair[k] for pair in stage.slopes])) for k in (0, 1))
         stages.append(ExactStage(_settled(rows, widths), on, off, tuple(_origins(stage.origins))))
-    return ExactProgram(_frame(network), tuple(stages), _settled(output, widths))
+    frame = replace(_frame(network), neighbours=tuple(writer.rounded))
+    return ExactProgram(frame, tuple(stages), _settled(output, widths))
 
 
 def from_program(program: Program) -> ExactProgram:
     """A program's coefficients, as they are."""
     ends = program.first_gate
+    changes = own_changes(program)
+    widths = [program.input_dim, *(stage.width for stage in program.stages)]
     stages = tuple(
         ExactStage(
-            _exact_rows(stage.affine),
+            replace(_settled(rows_of(stage.affine, widths), widths), change=changes[number]),
             rationals(stage.slope_on),
             rationals(stage.slope_off),
             tuple(program.origins[gate] for gate in range(ends[number], ends[number + 1])),
         )
         for number, stage in enumerate(program.stages)
     )
-    frame = Frame((Port("input", (program.input_dim,)),), (("output", (program.output_dim,)),), head=program.head)
-    return ExactProgram(frame, stages, _exact_rows(program.output))
-
-
-def _exact_rows(affine: Affine) -> RationalRows:
-    terms: dict[int, Rationals] = {}
-    for block in affine.blocks:
-        weight = rationals(block.weight)
-        terms[block.source] = terms[block.source] + weight if block.source in terms else weight
-    return RationalRows({source: matrix for source, matrix in terms.items() if matrix.any()}, rationals(affine.bias))
+    frame = Frame(
+        (Port("input", (program.input_dim,)),),
+        (("output", (program.output_dim,)),),
+        head=program.head,
+        neighbours=() if program.rounding is None else program.rounding.why,
+    )
+    output = _settled(rows_of(program.output, widths), widths)
+    return ExactProgram(frame, stages, replace(output, change=changes[-1]))
 
 
 def from_layers(layers: Sequence[tuple[Any, Any]], *, slope_off: Any = 0) -> ExactProgram:
@@ -250,7 +276,23 @@ def _settled(rows: RationalRows, widths: Sequence[int]) -> RationalRows:
         for source, matrix in sorted(rows.terms.items())
         if matrix.any()
     }
-    return RationalRows(terms, rows.bias)
+    return RationalRows(terms, rows.bias, rows.change)
+
+
+def _to_floats(rows: RationalRows) -> Change | None:
+    """What rows move by when the nearest floats are taken."""
+    if rows.in_floats:
+        return None
+
+    def gaps(array: Rationals) -> Array:
+        with np.errstate(invalid="ignore"):
+            close = nearest(array)
+        if not np.isfinite(close).all():
+            return np.full(array.shape, np.inf)
+        return upwards(np.abs(nearest(array - rationals(close))), 1)
+
+    sums = {s: upwards(gaps(m).sum(axis=1), m.shape[1]) for s, m in rows.terms.items()}
+    return Change(sums, gaps(rows.bias))
 
 
 def _origins(groups: Sequence[OriginGroup]) -> Iterator[GateOrigin]:

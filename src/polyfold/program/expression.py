@@ -9,15 +9,28 @@ columns has zeros in the rest.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Self, TypeAlias
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
 
-from polyfold.exact.error_free import matrix_products_are_exact, products_are_exact, sums_are_exact
+from polyfold.exact.error_free import (
+    matrix_products_are_exact,
+    products_are_exact,
+    quotients_are_exact,
+    sums_are_exact,
+)
+from polyfold.exact.rounding import relative
 from polyfold.program.affine import Affine, Block, WrittenOut
-from polyfold.program.operators import Operator
+from polyfold.program.changes import Change, Sizes, added, relative_change, upwards
+from polyfold.program.changes import stacked as stacked_changes
+from polyfold.program.numbers import Numbers
+from polyfold.program.operators import Matrix as MatrixOperator
+from polyfold.program.operators import Operator, Sparse
 from polyfold.program.rows import Array, Index, Rows, frozen
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +57,7 @@ class Expression(Rows):
 
     terms: dict[int, Matrix]
     bias: Array
-    rounded: bool = False
+    change: Change | None = None
 
     @property
     def size(self) -> int:
@@ -66,19 +79,47 @@ class Expression(Rows):
     def stacked(cls, parts: Sequence[Self]) -> Self:
         sources = dict.fromkeys(source for part in parts for source in part.terms)
         terms = {source: _stacked([(part.terms.get(source), part.size) for part in parts]) for source in sources}
-        return cls(terms, np.concatenate([part.bias for part in parts]), any(part.rounded for part in parts))
+        change = stacked_changes([(part.change, part.size) for part in parts])
+        return cls(terms, np.concatenate([part.bias for part in parts]), change)
 
     def take(self, index: Index) -> Self:
         terms = {source: _rows(matrix, index) for source, matrix in self.terms.items()}
-        return type(self)(terms, self.bias[index], self.rounded)
+        return type(self)(terms, self.bias[index], None if self.change is None else self.change.take(index))
+
+    @property
+    def sizes(self) -> Sizes:
+        """For every source the sums of the coefficients' sizes, row by row."""
+        return {source: upwards(_row_sums(matrix), _width(matrix)) for source, matrix in self.terms.items()}
+
+    def _rounded(self, roundings: int) -> Change:
+        """What rows have moved by if each of their coefficients was rounded so often."""
+        width = max((_width(matrix) for matrix in self.terms.values()), default=1)
+        return relative_change(self.sizes, self.bias, relative(roundings), roundings * width)
 
     def scaled(self, factor: Array) -> Self:
         terms = {source: _scaled(matrix, factor) for source, matrix in self.terms.items()}
         exact = products_are_exact(factor, self.bias) and all(_scales(m, factor) for m in self.terms.values())
-        return type(self)(terms, factor * self.bias, self.rounded or not exact)
+        found = type(self)(terms, factor * self.bias, None if self.change is None else self.change.scaled(factor))
+        return found if exact else found.moved(found._rounded(2))
+
+    def divided(self, divisor: Array) -> Self:
+        terms = {source: _divided(matrix, divisor) for source, matrix in self.terms.items()}
+        exact = quotients_are_exact(self.bias, divisor) and all(_divides(m, divisor) for m in self.terms.values())
+        change = None if self.change is None else self.change.mapped(lambda moved: moved / np.abs(divisor), 1)
+        found = type(self)(terms, self.bias / divisor, change)
+        return found if exact else found.moved(found._rounded(2))
 
     def shifted(self, offset: Array) -> Self:
-        return type(self)(self.terms, self.bias + offset, self.rounded or not sums_are_exact(self.bias, offset))
+        found = type(self)(self.terms, self.bias + offset, self.change)
+        return found if sums_are_exact(self.bias, offset) else found.moved(_of_bias(found.bias, 2))
+
+    def affinely(self, factor: Numbers, offset: Numbers) -> Self:
+        own = relative_change(self.sizes, self.bias, factor.float_error)
+        return self.scaled(factor.floats).shifted(offset.floats).moved(own).moved(Change({}, offset.float_error))
+
+    def moved(self, change: Change) -> Self:
+        """The same rows, which stand for others that are off by that."""
+        return replace(self, change=added([self.change, change]))
 
     def plus(self, other: Self) -> Self:
         terms = dict(self.terms)
@@ -89,7 +130,8 @@ class Expression(Rows):
                 terms[source] = _sum(terms[source], matrix)
             else:
                 terms[source] = matrix
-        return type(self)(terms, self.bias + other.bias, self.rounded or other.rounded or not exact)
+        found = type(self)(terms, self.bias + other.bias, added([self.change, other.change]))
+        return found if exact else found.moved(found._rounded(2))
 
     def times(self, weight: Array, bias: Array) -> Self:
         groups = self.size // weight.shape[1]
@@ -101,14 +143,36 @@ class Expression(Rows):
             exact = exact and matrix_products_are_exact(before, weight.T) and sums_are_exact(passed, offset)
             offset = passed + offset
         terms = {source: _applied(weight, m, groups) for source, m in self.terms.items()}
-        return type(self)(terms, offset, self.rounded or not exact)
+        operator = MatrixOperator(weight, groups)
+        found = type(self)(terms, offset, None if self.change is None else self.change.through(operator))
+        return found if exact else found.moved(self._rounded_by(operator, np.tile(bias, groups)))
 
     def through(self, operator: Operator, bias: Array) -> Self:
         terms: dict[int, Matrix] = {
             source: operator.apply(dense(matrix, _width(matrix)).T).T for source, matrix in self.terms.items()
         }
+        found = type(self)(
+            terms,
+            operator.apply(self.bias[None])[0] + bias,
+            None if self.change is None else self.change.through(operator),
+        )
         # Operators add up in ways of their own: what they put out counts as rounded.
-        return type(self)(terms, operator.apply(self.bias[None])[0] + bias, True)
+        return found.moved(self._rounded_by(operator, bias))
+
+    def _rounded_by(self, operator: Operator, bias: Array) -> Change:
+        """What an operator's sums of products, and the bias added to them, are rounded by."""
+        sizes = Change(self.sizes, np.abs(self.bias)).through(operator)
+        width = max((_width(matrix) for matrix in self.terms.values()), default=1)
+        roundings = operator.terms + 2
+        return relative_change(
+            sizes.of_source, sizes.of_bias + np.abs(bias), relative(roundings), roundings * (width + 1)
+        )
+
+    def combined(self, matrix: sparse.csr_array, divisor: Array | None) -> Self:
+        nothing = np.zeros(matrix.shape[0])
+        if divisor is None:
+            return self.through(Sparse(matrix), nothing)
+        return self.through(Sparse(matrix), nothing).divided(divisor)
 
     def affine(self, widths: Sequence[int]) -> Affine:
         """Zero terms are left out."""
@@ -149,6 +213,28 @@ def _scales(matrix: Matrix, factor: Array) -> bool:
     if isinstance(matrix, Selection):
         return products_are_exact(factor, matrix.factor)
     return products_are_exact(factor[:, None], matrix)
+
+
+def _divided(matrix: Matrix, divisor: Array) -> Matrix:
+    if isinstance(matrix, Selection):
+        return Selection(matrix.index, matrix.factor / divisor)
+    return matrix / divisor[:, None]
+
+
+def _divides(matrix: Matrix, divisor: Array) -> bool:
+    """Whether rows over divisors are exact."""
+    if isinstance(matrix, Selection):
+        return quotients_are_exact(matrix.factor, divisor)
+    return quotients_are_exact(matrix, divisor[:, None])
+
+
+def _row_sums(matrix: Matrix) -> Array:
+    return np.abs(matrix.factor) if isinstance(matrix, Selection) else np.abs(matrix).sum(axis=1)
+
+
+def _of_bias(bias: Array, roundings: int) -> Change:
+    """What a bias that was rounded so often has moved by."""
+    return relative_change({}, bias, relative(roundings))
 
 
 def _adds(a: Matrix, b: Matrix) -> bool:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from functools import singledispatch
 
 import numpy as np
+import numpy.typing as npt
 
 from polyfold.exact.digits import Array, Digits, added, bits_for, digits_of, digits_of_coefficients, stacked
-from polyfold.program.affine import Affine, Structured, forms, operators
-from polyfold.program.operators import Matrix, Operator
+from polyfold.program.affine import Affine, operators
+from polyfold.program.fold import fold
+from polyfold.program.operators import Operator
 from polyfold.program.program import Program
-from polyfold.program.structured import Applied, Entries, Form, Nothing, Scaled, Stacked, Summed, Taken
 
 _ONE = np.ones(1)
 
@@ -29,74 +28,41 @@ def products(affine: Affine) -> int:
 
 def exactly(affine: Affine, sources: Sequence[Digits], biased: Array = _ONE) -> Digits:
     """The rows of an affine function, exactly. The bias is added as often as `biased` says: one number a row."""
-    if isinstance(affine, Structured):
-        parts = [_Values(sources, list(forms(affine))).of(affine.form)]
-    else:
-        parts = [_through(Matrix(block.weight), sources[block.source]) for block in affine.blocks]
-    bits, rows = sources[0].bits, sources[0].shape[0]
-    shift = digits_of(np.broadcast_to(biased, rows)[:, None] * affine.bias, bits)
-    return added([*parts, shift])
+    return fold(affine, sources, _DigitTerms(biased))
 
 
-class _Values:
-    """Every source's rows, and what was computed from them and is still to be read."""
+class _DigitTerms:
+    """What forms do to rows of digits (`program/fold.py`)."""
 
-    def __init__(self, sources: Sequence[Digits], forms: Sequence[Form]) -> None:
-        self.sources = sources
-        self._known: dict[int, Digits] = {}
-        self._readers = Counter(id(part) for form in forms for part in form.parts)
+    def __init__(self, biased: Array) -> None:
+        self._biased = biased
 
-    def of(self, form: Form) -> Digits:
-        found = self._known.pop(id(form), None) or _apply(form, self)
-        self._readers[id(form)] -= 1
-        if self._readers[id(form)] > 0:
-            self._known[id(form)] = found
-        return found
+    def entries(self, value: Digits, first: int, count: int) -> Digits:
+        return value.entries(slice(first, first + count))
 
+    def zeros(self, values: Sequence[Digits], count: int) -> Digits:
+        return digits_of(np.zeros((values[0].shape[0], count)), values[0].bits)
 
-@singledispatch
-def _apply(form: Form, values: _Values) -> Digits:
-    raise AssertionError(f"{type(form).__name__} cannot be computed in digits")
+    def through(self, operator: Operator, value: Digits) -> Digits:
+        places, low = digits_of_coefficients(operator.factors, value.bits)
+        # One operator at a time: those of all places together would be the network's weights several times over.
+        maps = [lambda x, place=place: operator.changed(lambda _: place).apply(x) for place in places]
+        return value.through(maps, low, operator.rows)
 
+    def scaled(self, factor: Array, value: Digits) -> Digits:
+        return value.scaled(factor)
 
-@_apply.register
-def _entries(form: Entries, values: _Values) -> Digits:
-    return values.sources[form.source].entries(slice(form.first, form.first + form.count))
+    def taken(self, index: npt.NDArray[np.int64], value: Digits) -> Digits:
+        return value.entries(index)
 
+    def summed(self, parts: Sequence[Digits]) -> Digits:
+        return added(parts)
 
-@_apply.register
-def _nothing(form: Nothing, values: _Values) -> Digits:
-    first = values.sources[0]
-    return digits_of(np.zeros((first.shape[0], form.rows)), first.bits)
+    def stacked(self, parts: Sequence[Digits]) -> Digits:
+        return stacked(parts)
 
-
-@_apply.register
-def _applied(form: Applied, values: _Values) -> Digits:
-    return _through(form.operator, values.of(form.form))
-
-
-@_apply.register
-def _scaled(form: Scaled, values: _Values) -> Digits:
-    return values.of(form.form).scaled(form.factor)
-
-
-@_apply.register
-def _taken(form: Taken, values: _Values) -> Digits:
-    return values.of(form.form).entries(form.index)
-
-
-@_apply.register
-def _summed(form: Summed, values: _Values) -> Digits:
-    return added([values.of(part) for part in form.parts])
-
-
-@_apply.register
-def _stacked(form: Stacked, values: _Values) -> Digits:
-    return stacked([values.of(part) for part in form.parts])
-
-
-def _through(operator: Operator, rows: Digits) -> Digits:
-    places, low = digits_of_coefficients(operator.factors, rows.bits)
-    # One operator at a time: those of all places together would be the network's weights several times over.
-    maps = [lambda x, place=place: operator.changed(lambda _: place).apply(x) for place in places]
-    return rows.through(maps, low, operator.rows)
+    def shifted(self, value: Digits, bias: Array) -> Digits:
+        if not bias.any():
+            return value
+        rows = np.broadcast_to(self._biased, value.shape[0])[:, None] * bias
+        return added([value, digits_of(rows, value.bits)])

@@ -12,6 +12,7 @@ from functools import singledispatch
 
 import numpy as np
 
+from polyfold.exact.rounding import TINY, relative
 from polyfold.network.graph import Network, Node
 from polyfold.network.ops import (
     Add,
@@ -20,6 +21,7 @@ from polyfold.network.ops import (
     Linear,
     Maximum,
     Minimum,
+    Normalise,
     Op,
     Rectify,
     Reshape,
@@ -31,10 +33,13 @@ from polyfold.network.ops import (
     size,
 )
 from polyfold.network.spatial_ops import Combine, Convolution, Largest, TransposedConvolution
-from polyfold.program.affine import Structured
+from polyfold.program.affine import Affine, Structured
+from polyfold.program.changes import Change, added, relative_change, sizes_of
 from polyfold.program.expression import Expression
-from polyfold.program.operators import Convolved, Sparse
+from polyfold.program.numbers import normalisation
+from polyfold.program.operators import Convolved
 from polyfold.program.program import Program, Stage
+from polyfold.program.rounding import Rounding, own_changes
 from polyfold.program.rows import Array, Index, Rows
 from polyfold.program.structured_expression import StructuredExpression
 from polyfold.program.tournament import tournament
@@ -65,8 +70,21 @@ def write(network: Network, writer: Writer) -> Rows:
     for node in network.nodes:
         place = Place(writer, node.name, network.shapes[node.name])
         arguments = [_Argument(known[name], network.shapes[name]) for name in node.inputs]
-        known[node.name] = _translate(node.op, place, arguments)
+        known[node.name] = rows = _translate(node.op, place, arguments)
+        if rows.change is not None and (_rounds(node.op) or all(each.rows.change is None for each in arguments)):
+            writer.rounded.append(f"{node.name!r}: {_what_rounds(node.op)}")
     return writer.kind.stacked([known[name] for name in network.outputs])
+
+
+def _rounds(op: Op) -> bool:
+    """Whether an op computes with numbers that need not be floats."""
+    return isinstance(op, Normalise) or (isinstance(op, Scale | Combine) and op.divisor is not None)
+
+
+def _what_rounds(op: Op) -> str:
+    if isinstance(op, Normalise):
+        return "roots"
+    return "quotients" if _rounds(op) else "products and sums of linear steps"
 
 
 def written_out(program: Program) -> Program:
@@ -74,10 +92,31 @@ def written_out(program: Program) -> Program:
     if program.written_out:
         return program
     stages = tuple(Stage(stage.affine.written_out(), stage.slope_on, stage.slope_off) for stage in program.stages)
-    rounded = program.rounded or not all(
-        written_out_without_rounding(affine.form) for affine in program.affines if isinstance(affine, Structured)
+    return Program(
+        program.input_dim, stages, program.output.written_out(), program.origins, _rounding_too(program), program.head
     )
-    return Program(program.input_dim, stages, program.output.written_out(), program.origins, rounded, program.head)
+
+
+def _rounding_too(program: Program) -> Rounding | None:
+    """What a program's coefficients have moved by when they are written out."""
+    more = [_written_out_change(affine) for affine in program.affines]
+    why = tuple(
+        f"stage {number + 1}: products of linear steps" if number < len(program.stages) else "the output: products"
+        for number, change in enumerate(more)
+        if change is not None
+    )
+    if program.rounding is None and not why:
+        return None
+    known = () if program.rounding is None else program.rounding.why
+    return Rounding((*known, *why), tuple(map(added, zip(own_changes(program), more, strict=True))))
+
+
+def _written_out_change(affine: Affine) -> Change | None:
+    if not isinstance(affine, Structured) or written_out_without_rounding(affine.form):
+        return None
+    # Where products of coefficients can underflow, no part of them bounds what they lose.
+    part = relative(2 * affine.terms + 8) if affine.smallest > TINY else np.inf
+    return relative_change(sizes_of(affine.form), np.zeros(len(affine.bias)), part)
 
 
 def _stays_structured(network: Network, node: Node) -> bool:
@@ -129,7 +168,18 @@ def _linear(op: Linear, place: Place, arguments: list[_Argument]) -> Rows:
 
 @_translate.register
 def _scale(op: Scale, place: Place, arguments: list[_Argument]) -> Rows:
-    return arguments[0].spread(place.shape).scaled(np.broadcast_to(op.factor, place.shape).ravel())
+    x = arguments[0].spread(place.shape)
+    factor = np.broadcast_to(op.factor, place.shape).ravel()
+    # A row of a sum stays as it is: a factor of one is none.
+    scaled = x if op.divisor is not None and (factor == 1).all() else x.scaled(factor)
+    return scaled if op.divisor is None else scaled.divided(np.broadcast_to(op.divisor, place.shape).ravel())
+
+
+@_translate.register
+def _normalise(op: Normalise, place: Place, arguments: list[_Argument]) -> Rows:
+    channel = np.repeat(np.arange(len(op.mean)), size(place.shape[1:]))
+    factor, offset = normalisation(op, place.writer.salt)
+    return arguments[0].rows.affinely(factor.take(channel), offset.take(channel))
 
 
 @_translate.register
@@ -184,7 +234,7 @@ def _transposed_convolution(op: TransposedConvolution, place: Place, arguments: 
 
 @_translate.register
 def _combine(op: Combine, place: Place, arguments: list[_Argument]) -> Rows:
-    return arguments[0].rows.through(Sparse(op.matrix), np.zeros(size(place.shape)))
+    return arguments[0].rows.combined(op.matrix, op.divisor)
 
 
 # -- ops that switch. A gate that is zero is off: how it is turned says which side a tie goes to.

@@ -32,7 +32,7 @@ class NumberRange:
 
     def holds(self, power: int = 1) -> bool:
         """Whether floats hold all of them, and their powers up to this one, without overflow or loss."""
-        return self.most < FAR_FROM_OVERFLOW ** (1 / power) and self.least > FAR_FROM_UNDERFLOW ** (1 / power)
+        return bool(self.most < FAR_FROM_OVERFLOW ** (1 / power) and self.least > FAR_FROM_UNDERFLOW ** (1 / power))
 
 
 def number_range(program: Program, start: Array, least: float = 1.0) -> NumberRange:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.network.convolve import Window, convolve, convolve_back
+from polyfold.network.convolve import Window, convolve, convolve_back, entries_read
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -98,6 +98,11 @@ class Matrix(Operator):
     def pull(self, y: Array) -> Array:
         return np.asarray((y.reshape(len(y), self.groups, -1) @ self.weight).reshape(len(y), -1))
 
+    def row(self, number: int) -> tuple[npt.NDArray[np.int64], Array]:
+        group, own = divmod(number, len(self.weight))
+        columns = np.flatnonzero(self.weight[own])
+        return group * int(self.weight.shape[1]) + columns, self.weight[own, columns]
+
     def changed(self, change: Change) -> Operator:
         return Matrix(change(self.weight), self.groups)
 
@@ -137,6 +142,10 @@ class Sparse(Operator):
 
     def pull(self, y: Array) -> Array:
         return np.ascontiguousarray((self._transposed @ y.T).T)
+
+    def row(self, number: int) -> tuple[npt.NDArray[np.int64], Array]:
+        here = slice(*self.matrix.indptr[number : number + 2].tolist())
+        return np.asarray(self.matrix.indices[here], dtype=np.int64), np.asarray(self.matrix.data[here])
 
     @cached_property
     def _transposed(self) -> sparse.csr_array:
@@ -221,6 +230,14 @@ class Convolved(Operator):
         grid = np.ix_(first + np.arange(inputs), *(axis[ok] for axis, ok in zip(axes, inside, strict=True)))
         weights = self.kernel[int(channel)][np.ix_(np.arange(inputs), *inside)]
         return np.ravel_multi_index(np.broadcast_arrays(*grid), self._inputs).ravel(), weights.ravel()
+
+    @cached_property
+    def entries_read(self) -> npt.NDArray[np.int64]:
+        """For each group which entry a kernel's terms read at each place: (groups, terms, places).
+
+        What lies in the padding has the number behind the last entry.
+        """
+        return entries_read(self._inputs, self.kernel.shape[2:], self.window)
 
     def changed(self, change: Change) -> Operator:
         return Convolved(change(self.kernel), self.window, self.space, self.turned)

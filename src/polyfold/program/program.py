@@ -22,9 +22,11 @@ import numpy.typing as npt
 
 from polyfold.network.head import Head
 from polyfold.network.html_table import InNotebooks
-from polyfold.program.affine import Affine, WrittenOut
+from polyfold.program.affine import Affine, Block, WrittenOut
+from polyfold.program.exact_matrices import exact_blocks
 from polyfold.program.number_range import NumberRange, number_range
 from polyfold.program.origins import GateOrigin
+from polyfold.program.rounding import Rounding, distance
 from polyfold.program.steps import Steps, in_steps
 
 Array = npt.NDArray[np.float64]
@@ -52,16 +54,27 @@ class Stage:
 class Program(InNotebooks):
     """A network lowered to stages of gates. Frozen; arrays are read-only.
 
-    `rounded` tells whether coefficients may have been rounded when linear steps of the network were put together; if
-    not, the program is the network's function to the last digit. Its outputs are scores, if the model has a `head`.
+    Where `rounding` is None, the program is the network's function to the last digit. Else it is a neighbour, because
+    the network's own numbers lead to coefficients that are no floats; `rounding` says where and by how much at most.
+    Its outputs are scores, if the model has a `head`.
     """
 
     input_dim: int
     stages: tuple[Stage, ...]
     output: Affine
     origins: Sequence[GateOrigin]
-    rounded: bool = False
+    rounding: Rounding | None = None
     head: Head | None = None
+
+    @property
+    def rounded(self) -> bool:
+        """Whether it is a neighbour of the network's function, and not that function itself."""
+        return self.rounding is not None
+
+    def distance(self, reach: Array) -> Array:
+        """How far the outputs can be from those of the network's own numbers, where |x_i| <= reach_i: 0 if it is not
+        rounded, and infinite where no bound is known."""
+        return distance(self, reach)
 
     @property
     def gates(self) -> int:
@@ -70,6 +83,11 @@ class Program(InNotebooks):
     @property
     def output_dim(self) -> int:
         return len(self.output.bias)
+
+    @property
+    def model_output_dim(self) -> int:
+        """How many numbers the model puts out, behind its head if it has one."""
+        return self.output_dim if self.head is None else self.head.output_dim
 
     @cached_property
     def first_gate(self) -> tuple[int, ...]:
@@ -80,6 +98,21 @@ class Program(InNotebooks):
     def written_out(self) -> bool:
         """Whether all coefficients are there as matrices, as enumerating cells needs them."""
         return all(isinstance(affine, WrittenOut) for affine in self.affines)
+
+    @cached_property
+    def exact_matrices(self) -> tuple[tuple[Block, ...], ...] | None:
+        """Matrices for every stage that add up to its coefficients to the last digit, or None: see `exact_blocks`.
+
+        `blocks` of a structured stage may be rounded, and what is proved of them is proved of a function nearby.
+        """
+        widths = [self.input_dim, *(stage.width for stage in self.stages)]
+        found = []
+        for stage in self.stages:
+            blocks = exact_blocks(stage.affine, widths)
+            if blocks is None:
+                return None
+            found.append(blocks)
+        return tuple(found)
 
     @property
     def affines(self) -> tuple[Affine, ...]:

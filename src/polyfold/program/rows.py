@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from polyfold.program.affine import Affine
+from polyfold.program.changes import Change
+from polyfold.program.numbers import Numbers
 from polyfold.program.operators import Operator
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
@@ -19,10 +24,10 @@ Index = npt.NDArray[np.int64]
 class Rows(ABC):
     """Affine functions of the sources, one for each entry of a flattened value; lowering combines these.
 
-    `rounded` tells whether that may have rounded any of their coefficients.
+    `change` bounds how far that has moved them from what the network's own numbers make of it; None if not at all.
     """
 
-    rounded: bool
+    change: Change | None
 
     @property
     @abstractmethod
@@ -58,8 +63,16 @@ class Rows(ABC):
         """Each row times a factor."""
 
     @abstractmethod
+    def divided(self, divisor: Array) -> Self:
+        """Each row divided by a number."""
+
+    @abstractmethod
     def shifted(self, offset: Array) -> Self:
         """Each row plus a number."""
+
+    @abstractmethod
+    def affinely(self, factor: Numbers, offset: Numbers) -> Self:
+        """Each row times a number, plus a number, neither of which need be a float."""
 
     @abstractmethod
     def plus(self, other: Self) -> Self:
@@ -72,6 +85,10 @@ class Rows(ABC):
     @abstractmethod
     def through(self, operator: Operator, bias: Array) -> Self:
         """An operator on all rows, plus bias."""
+
+    @abstractmethod
+    def combined(self, matrix: sparse.csr_array, divisor: Array | None) -> Self:
+        """Few rows each added up with factors, and divided by numbers if there are such."""
 
     @abstractmethod
     def affine(self, widths: Sequence[int]) -> Affine:

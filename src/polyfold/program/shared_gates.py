@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from polyfold.program.affine import Affine, Block, WrittenOut
 from polyfold.program.program import Program, Stage
+from polyfold.program.rounding import rounding_of
 
 Array = npt.NDArray[np.float64]
 
@@ -36,7 +37,14 @@ def without_repeats(program: Program) -> Program:
         origins += [program.origins[program.first_gate[number] + gate] for gate in kept]
         for reader in readers:
             reader.keep(number + 1, kept)
-    return Program(program.input_dim, tuple(stages), drafts[-1].frozen(None), tuple(origins), head=program.head)
+    return Program(
+        program.input_dim,
+        tuple(stages),
+        drafts[-1].frozen(None),
+        tuple(origins),
+        rounding_of(program),
+        program.head,
+    )
 
 
 class _Draft:

@@ -15,11 +15,13 @@ import numpy.typing as npt
 from polyfold.errors import ShapeError, how_many
 from polyfold.network.head import joined as joined_heads
 from polyfold.program.affine import Affine, Block, Structured, WrittenOut
-from polyfold.program.operators import Matrix
+from polyfold.program.changes import Change
+from polyfold.program.changes import stacked as stacked_changes
 from polyfold.program.origins import GateOrigin, Origins
 from polyfold.program.program import Program, Stage
+from polyfold.program.rounding import Rounding, own_changes
 from polyfold.program.steps import with_parts
-from polyfold.program.structured import Applied, Entries, Form, Nothing, Stacked, Summed
+from polyfold.program.structured import Entries, Form, Stacked
 
 Array = npt.NDArray[np.float64]
 
@@ -50,8 +52,33 @@ def side_by_side(a: Program, b: Program) -> Program:
         )
         for k in range(depth)
     )
-    head = joined_heads(a.head, a.output_dim, b.head, b.output_dim)
-    return Program(a.input_dim, stages, joined([a.output, b.output], widths), _Origins(a, b, depth), head=head)
+    return Program(
+        a.input_dim,
+        stages,
+        joined([a.output, b.output], widths),
+        _Origins(a, b, depth),
+        _both_rounded(a, b, depth),
+        joined_heads(a.head, a.output_dim, b.head, b.output_dim),
+    )
+
+
+def _both_rounded(a: Program, b: Program, depth: int) -> Rounding | None:
+    """What was rounded in either program."""
+    if a.rounding is None and b.rounding is None:
+        return None
+
+    def changes(program: Program) -> list[tuple[Change | None, int]]:
+        own = own_changes(program)
+        found = [(change, len(affine.bias)) for change, affine in zip(own, program.affines, strict=True)]
+        return [*found[:-1], *[(None, 0)] * (depth + 1 - len(found)), found[-1]]
+
+    why = [
+        f"{name} network's {node}"
+        for name, program in (("first", a), ("second", b))
+        for node in (program.rounding.why if program.rounding is not None else ())
+    ]
+    pairs = zip(changes(a), changes(b), strict=True)
+    return Rounding(tuple(why), tuple(stacked_changes(pair) for pair in pairs))
 
 
 class _Widths:
@@ -92,15 +119,8 @@ def _joined(affines: Sequence[Affine | None], widths: _Widths) -> WrittenOut:
 def _stacked(affines: Sequence[Affine | None], widths: _Widths) -> Structured:
     """The same for forms that stay as they are."""
     present = [(which, affine) for which, affine in enumerate(affines) if affine is not None]
-    form = Stacked(tuple(_moved(_form(affine), which, widths) for which, affine in present))
+    form = Stacked(tuple(_moved(affine.form, which, widths) for which, affine in present))
     return Structured(form, _side_by_side([affine.bias for _, affine in present]), widths.of_both)
-
-
-def _form(affine: Affine) -> Form:
-    if isinstance(affine, Structured):
-        return affine.form
-    parts = [Applied(Matrix(b.weight), Entries(b.source, 0, b.weight.shape[1])) for b in affine.blocks]
-    return Summed(tuple(parts)) if parts else Nothing(len(affine.bias))
 
 
 def _moved(form: Form, which: int, widths: _Widths) -> Form:

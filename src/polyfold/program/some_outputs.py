@@ -9,6 +9,7 @@ import numpy as np
 
 from polyfold.program.affine import Affine, Block, Structured, WrittenOut
 from polyfold.program.program import Program
+from polyfold.program.rounding import Rounding, own_changes
 from polyfold.program.structured import Taken
 
 
@@ -40,4 +41,8 @@ def with_outputs(program: Program, outputs: Sequence[int]) -> Program:
             weight.setflags(write=False)
             blocks.append(Block(block.source, weight))
         some = WrittenOut(tuple(blocks), bias)
-    return replace(program, output=some, head=None)
+    rounding = None
+    if program.rounding is not None:
+        *stages, last = own_changes(program)
+        rounding = Rounding(program.rounding.why, (*stages, None if last is None else last.take(index)))
+    return replace(program, output=some, head=None, rounding=rounding)

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from polyfold.exact.error_free import products_are_exact, sums_are_exact
+from polyfold.exact.error_free import products_are_exact, quotients_are_exact, sums_are_exact
+from polyfold.exact.rounding import relative, rounded_part
+from polyfold.network.spatial_ops import divided_rows
 from polyfold.program.affine import Affine, Structured
-from polyfold.program.operators import Matrix, Operator
+from polyfold.program.changes import Change, added, relative_change, sizes_of
+from polyfold.program.changes import stacked as stacked_changes
+from polyfold.program.numbers import Numbers
+from polyfold.program.operators import Matrix, Operator, Sparse
 from polyfold.program.rows import Array, Index, Rows, frozen
 from polyfold.program.structured import Applied, Entries, Form, Nothing, Scaled, Stacked, Summed, Taken
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +29,7 @@ class StructuredExpression(Rows):
 
     form: Form
     bias: Array
-    rounded: bool = False
+    change: Change | None = None
 
     @property
     def size(self) -> int:
@@ -44,32 +52,70 @@ class StructuredExpression(Rows):
         if len(parts) == 1:
             return parts[0]
         form = Stacked(tuple(part.form for part in parts))
-        return cls(form, np.concatenate([part.bias for part in parts]), any(part.rounded for part in parts))
+        change = stacked_changes([(part.change, part.size) for part in parts])
+        return cls(form, np.concatenate([part.bias for part in parts]), change)
 
     def take(self, index: Index) -> Self:
         if len(index) == self.size and (index == np.arange(self.size)).all():
             return self
-        return type(self)(Taken(index, self.form), self.bias[index], self.rounded)
+        return type(self)(
+            Taken(index, self.form), self.bias[index], None if self.change is None else self.change.take(index)
+        )
+
+    def moved(self, change: Change) -> Self:
+        """The same rows, which stand for others that are off by that."""
+        return replace(self, change=added([self.change, change]))
+
+    def _with_rounded_bias(self, roundings: int, size: Array) -> Self:
+        """The same rows, whose bias was rounded so often on the way to numbers of this size."""
+        return self.moved(relative_change({}, size, relative(roundings), roundings))
 
     def scaled(self, factor: Array) -> Self:
-        rounded = self.rounded or not products_are_exact(factor, self.bias)
-        return type(self)(Scaled(factor, self.form), factor * self.bias, rounded)
+        change = None if self.change is None else self.change.scaled(factor)
+        found = type(self)(Scaled(factor, self.form), factor * self.bias, change)
+        return found if products_are_exact(factor, self.bias) else found._with_rounded_bias(2, found.bias)
+
+    def divided(self, divisor: Array) -> Self:
+        reciprocal = 1.0 / divisor
+        found = self.scaled(reciprocal)
+        if quotients_are_exact(np.ones(len(divisor)), divisor):
+            return found
+        return found.moved(relative_change(sizes_of(found.form), found.bias, rounded_part(reciprocal)))
 
     def shifted(self, offset: Array) -> Self:
-        return type(self)(self.form, self.bias + offset, self.rounded or not sums_are_exact(self.bias, offset))
+        found = type(self)(self.form, self.bias + offset, self.change)
+        return found if sums_are_exact(self.bias, offset) else found._with_rounded_bias(2, found.bias)
+
+    def affinely(self, factor: Numbers, offset: Numbers) -> Self:
+        own = relative_change(sizes_of(self.form), self.bias, factor.float_error)
+        return self.scaled(factor.floats).shifted(offset.floats).moved(own).moved(Change({}, offset.float_error))
 
     def plus(self, other: Self) -> Self:
-        rounded = self.rounded or other.rounded or not sums_are_exact(self.bias, other.bias)
-        return type(self)(Summed((self.form, other.form)), self.bias + other.bias, rounded)
+        change = added([self.change, other.change])
+        found = type(self)(Summed((self.form, other.form)), self.bias + other.bias, change)
+        return found if sums_are_exact(self.bias, other.bias) else found._with_rounded_bias(2, found.bias)
 
     def times(self, weight: Array, bias: Array) -> Self:
         groups = self.size // weight.shape[1]
         return self.through(Matrix(weight, groups), np.tile(bias, groups))
 
     def through(self, operator: Operator, bias: Array) -> Self:
+        change = None if self.change is None else self.change.through(operator)
+        form = Applied(operator, self.form)
         if not self.bias.any():
-            return type(self)(Applied(operator, self.form), bias, self.rounded)
-        return type(self)(Applied(operator, self.form), operator.apply(self.bias[None])[0] + bias, True)
+            return type(self)(form, bias, change)
+        found = type(self)(form, operator.apply(self.bias[None])[0] + bias, change)
+        size = operator.changed(np.abs).apply(np.abs(self.bias[None]))[0] + np.abs(bias)
+        return found._with_rounded_bias(operator.terms + 4, size)
+
+    def combined(self, matrix: sparse.csr_array, divisor: Array | None) -> Self:
+        nothing = np.zeros(matrix.shape[0])
+        if divisor is None:
+            return self.through(Sparse(matrix), nothing)
+        quotients = divided_rows(matrix, divisor)
+        found = self.through(Sparse(quotients), nothing)
+        part = float(rounded_part(quotients.data).max(initial=0.0))
+        return found.moved(relative_change(sizes_of(found.form), found.bias, part))
 
     def affine(self, widths: Sequence[int]) -> Affine:
         return Structured(self.form, frozen(self.bias), tuple(widths))

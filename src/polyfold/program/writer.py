@@ -13,6 +13,7 @@ import numpy as np
 from polyfold.network.ops import Shape
 from polyfold.program.origins import GateOrigins, OriginGroup
 from polyfold.program.program import Program, Stage
+from polyfold.program.rounding import Rounding
 from polyfold.program.rows import Array, Index, Rows, frozen
 
 
@@ -32,6 +33,10 @@ class Writer:
 
     kind: type[Rows]
     stages: list[_OpenStage] = field(default_factory=list)
+    salt: bytes = b""
+    """Whatever the neighbours of irrational roots are drawn with."""
+    rounded: list[str] = field(default_factory=list)
+    """The nodes that were rounded, and why."""
 
     def gates(self, z: Rows, on: Array, off: Array, origins: OriginGroup) -> Rows:
         """New gates on the rows of z; the result is their outputs."""
@@ -61,8 +66,12 @@ class Writer:
             for stage, z in zip(self.stages, pre_activations, strict=True)
         )
         origins = GateOrigins([group for stage in self.stages for group in stage.origins])
-        rounded = any(rows.rounded for rows in (*pre_activations, output))
-        return Program(input_dim, stages, output.affine(widths), origins, rounded)
+        return Program(input_dim, stages, output.affine(widths), origins, self.rounding([*pre_activations, output]))
+
+    def rounding(self, rows: Sequence[Rows]) -> Rounding | None:
+        """What was rounded on the way to the rows of all stages and of the output; None if nothing was."""
+        changes = tuple(each.change for each in rows)
+        return None if all(change is None for change in changes) else Rounding(tuple(self.rounded), changes)
 
 
 @dataclass(frozen=True, eq=False)

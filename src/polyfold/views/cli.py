@@ -58,8 +58,8 @@ from polyfold.views.summary import (
     atlas_facts,
     atlas_panel,
     count_facts,
+    count_panel,
     equivalence_panel,
-    facts_panel,
     network_facts,
     network_panel,
 )
@@ -137,11 +137,10 @@ def count(
         max_seconds=max_seconds,
         threads=threads,
     )
-    facts = count_facts(found, faces)
     if as_json:
-        print_json({"model": model, **facts})
+        print_json({"model": model, **count_facts(found, faces)})
     else:
-        Console().print(facts_panel(facts))
+        Console().print(count_panel(found, faces))
     if not found.complete:
         say_incomplete(found.stopped_by, found.cells)
 

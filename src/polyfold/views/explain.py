@@ -193,6 +193,7 @@ def _facts(found: Attribution, outputs: tuple[str, ...]) -> dict[str, Any]:
         "confidence": None if estimate is None else estimate.confidence,
         "features": list(found.feature_names),
         "outputs": list(outputs),
+        "of": found.of,
         "largest_gap": float(found.efficiency_error.max(initial=0.0)),
         "rows": rows,
     }

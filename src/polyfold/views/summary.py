@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -11,6 +12,7 @@ from rich.text import Text
 from polyfold.analyses.equivalence.result import Equivalence, in_digits
 from polyfold.analyses.regions import Regions
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.certificate import Check
 from polyfold.atlas.evidence import evidence_of
 from polyfold.engine.count import Count
 from polyfold.errors import how_many
@@ -54,13 +56,8 @@ def atlas_facts(atlas: Atlas, regions: Regions | None) -> dict[str, Any]:
 def count_facts(found: Count, faces: bool) -> dict[str, Any]:
     """What `polyfold count --json` prints."""
     return {
-        "cells": found.cells,
+        **found.to_json(),
         "f_vector": list(found.f_vector) if faces and found.complete else None,
-        "complete": found.complete,
-        "stopped_by": found.stopped_by,
-        "method": found.method,
-        "seconds": found.seconds,
-        "threads": found.threads,
     }
 
 
@@ -90,9 +87,23 @@ def atlas_panel(atlas: Atlas, regions: Regions | None) -> RenderableType:
         grid.add_row(name, value)
     if regions is not None:
         grid.add_row("linear regions", f"{len(regions):,}")
-    for item in atlas.certificate.checks:
-        grid.add_row(Text("ok", "green") if item.passed else Text("FAILED", "bold red"), f"{item.name}: {item.detail}")
+    _add_checks(grid, atlas.certificate.checks)
     return grid
+
+
+def count_panel(found: Count, faces: bool) -> RenderableType:
+    """A number of cells for a terminal."""
+    grid = _grid()
+    for name, value in count_facts(found, faces).items():
+        if value is not None and name != "checks":
+            grid.add_row(name.replace("_", " "), _for_people(value))
+    _add_checks(grid, found.certificate.checks)
+    return grid
+
+
+def _add_checks(grid: Table, checks: Iterable[Check]) -> None:
+    for item in checks:
+        grid.add_row(Text("ok", "green") if item.passed else Text("FAILED", "bold red"), f"{item.name}: {item.detail}")
 
 
 def equivalence_panel(found: Equivalence) -> RenderableType:
@@ -113,8 +124,7 @@ def equivalence_panel(found: Equivalence) -> RenderableType:
     if len(found.by_output) > 1:
         grid.add_row("output by output", "; ".join(str(one) for one in found.by_output[:_NUMBERS_SHOWN]))
     grid.add_row("how", found.method)
-    for item in found.certificate.checks if found.certificate is not None else ():
-        grid.add_row(Text("ok", "green") if item.passed else Text("FAILED", "bold red"), f"{item.name}: {item.detail}")
+    _add_checks(grid, found.certificate.checks if found.certificate is not None else ())
     if found.stopped_by is not None:
         grid.add_row("stopped by", found.stopped_by)
     grid.add_row("seconds", f"{found.seconds:.3g}")

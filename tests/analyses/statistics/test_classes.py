@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import polyfold as pf
 from analyses.statistics.known_networks import HAT, XOR, random_classifier, unit_square
 from polyfold.atlas.location import exact_lift
-from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.rational import rational
 from polyfold.program.affine import Block, WrittenOut
+from polyfold.program.in_rationals import RationalProgram
 from polyfold.program.lower import written_out
 from polyfold.testing.strategies import cases
 

@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 
 import polyfold as pf
 from analyses.statistics.known_networks import ABSOLUTE, HAT, LARGER, XOR, random_layers, unit_square
-from polyfold.exact.evaluate import evaluate_exactly
+from polyfold.program.in_rationals import evaluate_exactly
 from polyfold.testing.strategies import cases
 from polyfold.testing.wide import wide_case
 

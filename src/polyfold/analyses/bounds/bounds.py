@@ -14,12 +14,12 @@ from polyfold.errors import PolyfoldError, how_many
 from polyfold.network.graph import Network
 from polyfold.network.html_table import InNotebooks
 from polyfold.network.load import load
-from polyfold.network.ops import Linear, Rectify, Reshape, Scale, Shift
+from polyfold.network.ops import Linear, Normalise, Rectify, Reshape, Scale, Shift
 from polyfold.program.affine import WrittenOut
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
 
-_PLAIN = (Linear, Rectify, Reshape, Scale, Shift)
+_PLAIN = (Linear, Normalise, Rectify, Reshape, Scale, Shift)
 
 _DIGITS_SHOWN = 12
 # Sums of binomials take minutes beyond so many gates times dimensions, and have millions of digits.

@@ -19,9 +19,9 @@ from polyfold.analyses.canonical.maps import DistinctMaps, Map
 from polyfold.analyses.canonical.rows import CellRows
 from polyfold.atlas.location import jets_around
 from polyfold.atlas.patterns import pack
-from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.implied import Inequalities
 from polyfold.exact.linear_program import dot, integer_row
+from polyfold.program.in_rationals import RationalProgram
 
 
 @dataclass(frozen=True)

@@ -9,17 +9,23 @@ outputs do, the functions are the same on all of R^d.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 from flint import fmpq
 
 from polyfold.exact.rational import rational
 from polyfold.program.affine import Affine
+from polyfold.program.exact_program import ExactProgram
+from polyfold.program.fold import fold
+from polyfold.program.operators import Operator
 from polyfold.program.program import Program
+from polyfold.program.rational_rows import RationalRows
 
 # Index 0 is the constant 1, then come the inputs, then the atoms.
 Combination = dict[int, fmpq]
+Array = npt.NDArray[np.float64]
 Fingerprint = tuple[tuple[int, ...], tuple[tuple[int, int], ...]]
 
 _ZERO, _ONE = fmpq(0), fmpq(1)
@@ -48,25 +54,39 @@ class Atoms:
         """The index of the first atom."""
         return 1 + self.input_dim
 
-    def outputs_of(self, program: Program) -> list[Combination]:
+    def outputs_of(self, program: Program | ExactProgram) -> list[Combination]:
         """A network's outputs as combinations; its atoms are added."""
         sources = [[{1 + i: _ONE} for i in range(self.input_dim)]]
+        if isinstance(program, ExactProgram):
+            for exact in program.stages:
+                values = self._sums(exact.rows, sources)
+                slopes = zip(values, exact.slope_on.tolist(), exact.slope_off.tolist(), strict=True)
+                sources.append([self._switched(z, on, off) for z, on, off in slopes])
+            return self._sums(program.output, sources)
         for stage in program.stages:
             on, off = ([rational(s) for s in slopes.tolist()] for slopes in (stage.slope_on, stage.slope_off))
             values = self._values(stage.affine, sources)
             sources.append([self._switched(z, on[i], off[i]) for i, z in enumerate(values)])
         return self._values(program.output, sources)
 
-    def _values(self, affine: Affine, sources: list[list[Combination]]) -> list[Combination]:
+    def _sums(self, rows: RationalRows, sources: list[list[Combination]]) -> list[Combination]:
         found = []
-        for i, bias in enumerate(affine.bias.tolist()):
-            total = {0: rational(bias)} if bias else {}
-            for block in affine.blocks:
-                row, source = block.weight[i], sources[block.source]
-                for j in np.flatnonzero(row).tolist():
-                    self._add(total, rational(row[j]), source[j])
-            found.append({index: value for index, value in total.items() if value})
+        for i, bias in enumerate(rows.bias.tolist()):
+            terms = [(bias, {0: _ONE})] if bias else []
+            for source, matrix in rows.terms.items():
+                terms += [(factor, sources[source][j]) for j, factor in enumerate(matrix[i].tolist()) if factor]
+            found.append(self.added(terms))
         return found
+
+    def _values(self, affine: Affine, sources: list[list[Combination]]) -> list[Combination]:
+        return fold(affine, sources, _CombinationTerms(self.added))
+
+    def added(self, terms: Iterable[tuple[fmpq, Combination]]) -> Combination:
+        """A sum of multiples."""
+        total: Combination = {}
+        for factor, combination in terms:
+            self._add(total, factor, combination)
+        return {index: value for index, value in total.items() if value}
 
     def _add(self, total: Combination, factor: fmpq, other: Combination) -> None:
         self._products += len(other)
@@ -79,12 +99,8 @@ class Atoms:
 
     def _switched(self, z: Combination, on: fmpq, off: fmpq) -> Combination:
         """on * z where z > 0, off * z elsewhere."""
-        total: Combination = {}
-        if off:
-            self._add(total, off, z)
-        if on != off:
-            self._add(total, on - off, self._rectified(z))
-        return {index: value for index, value in total.items() if value}
+        terms = [(off, z)] if off else []
+        return self.added([*terms, (on - off, self._rectified(z))] if on != off else terms)
 
     def _rectified(self, z: Combination) -> Combination:
         varying = [index for index in z if index]
@@ -100,13 +116,49 @@ class Atoms:
             row = self.rows[index - self.first]
             ratio = z[max(varying)] / row[max(varying)]
             if all(value == ratio * row[k] for k, value in z.items()):
-                total = dict(z) if ratio < 0 else {}
-                self._add(total, abs(ratio), {index: _ONE})
-                return {k: value for k, value in total.items() if value}
+                return self.added([*([(_ONE, z)] if ratio < 0 else []), (abs(ratio), {index: _ONE})])
         index = self.first + len(self.rows)
         self._alike[_fingerprint(z)].append(index)
         self.rows.append(z)
         return {index: _ONE}
+
+
+class _CombinationTerms:
+    """What forms do to combinations (`program/fold.py`)."""
+
+    def __init__(self, added: Callable[[Iterable[tuple[fmpq, Combination]]], Combination]) -> None:
+        self._added = added
+
+    def entries(self, value: list[Combination], first: int, count: int) -> list[Combination]:
+        return value[first : first + count]
+
+    def zeros(self, values: Sequence[list[Combination]], count: int) -> list[Combination]:
+        return [{} for _ in range(count)]
+
+    def through(self, operator: Operator, value: list[Combination]) -> list[Combination]:
+        rows = (operator.row(number) for number in range(operator.rows))
+        return [
+            self._added((rational(w), value[k]) for k, w in zip(columns.tolist(), weights.tolist(), strict=True) if w)
+            for columns, weights in rows
+        ]
+
+    def scaled(self, factor: Array, value: list[Combination]) -> list[Combination]:
+        return [self._added([(rational(f), z)] if f else []) for f, z in zip(factor.tolist(), value, strict=True)]
+
+    def taken(self, index: npt.NDArray[np.int64], value: list[Combination]) -> list[Combination]:
+        return [value[k] for k in index.tolist()]
+
+    def summed(self, parts: Sequence[list[Combination]]) -> list[Combination]:
+        return [self._added((_ONE, z) for z in each) for each in zip(*parts, strict=True)]
+
+    def stacked(self, parts: Sequence[list[Combination]]) -> list[Combination]:
+        return [z for part in parts for z in part]
+
+    def shifted(self, value: list[Combination], bias: Array) -> list[Combination]:
+        return [
+            self._added([(_ONE, z), (rational(shift), {0: _ONE})]) if shift else z
+            for z, shift in zip(value, bias.tolist(), strict=True)
+        ]
 
 
 def _fingerprint(z: Combination) -> Fingerprint:

@@ -30,6 +30,7 @@ from polyfold.analyses.equivalence.models import Models, Part, nothing_known
 from polyfold.analyses.equivalence.result import Difference, Point
 from polyfold.analyses.equivalence.rows import Rows, Terms
 from polyfold.analyses.equivalence.search import Search, exactly_lifted
+from polyfold.analyses.equivalence.sides import Sides
 from polyfold.analyses.exact_maps import ExactMaps
 from polyfold.analyses.place import Place
 from polyfold.atlas.atlas import Atlas
@@ -62,7 +63,7 @@ def same_classes(models: Models, pair: ClassPair, tolerance: Fraction, clock: Cl
 def _by_points(models: Models, pair: ClassPair, tolerance: Fraction) -> Difference | None:
     """A random point at which the classes differ by more than the tolerance."""
     domain = models.place.domain
-    search = Search(*models.programs, Rows((), (), models.scores), models.place, tolerance)
+    search = Search(Sides(*models.sides, Rows((), (), models.scores), models.place), tolerance)
     U = search.random_points()
     X = domain.lift(U)
     units = (pair.first, pair.second)

@@ -7,9 +7,10 @@ and at last a domain cut into boxes.
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from decimal import ROUND_CEILING
+from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from math import inf
 from numbers import Real
@@ -26,18 +27,20 @@ from polyfold.analyses.equivalence.paired import Paired
 from polyfold.analyses.equivalence.result import Difference, Equivalence, Verdict, in_digits
 from polyfold.analyses.equivalence.rows import Rows
 from polyfold.analyses.equivalence.search import Search
+from polyfold.analyses.equivalence.sides import MOST_RATIONALS, Sides, side_of
 from polyfold.analyses.equivalence.with_heads import compare_models
-from polyfold.analyses.place import Place, place_of
+from polyfold.analyses.place import place_of
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.domain import DomainLike, resolve_domain
 from polyfold.atlas.problem import beyond_core, coefficients
 from polyfold.engine.progress import Progress, reporter
 from polyfold.engine.watch import check_seconds, thread_count, whole_number
 from polyfold.errors import PolyfoldError, ShapeError, how_many
+from polyfold.exact.roots import ROOT_BITS
 from polyfold.network.graph import Network
 from polyfold.network.load import load
-from polyfold.network.same import same_networks
-from polyfold.program.lower import lower, written_out
+from polyfold.network.same import differing_constants, same_networks
+from polyfold.program.lower import lower
 from polyfold.program.program import Program
 from polyfold.program.side_by_side import side_by_side
 
@@ -49,11 +52,11 @@ DEFAULT_CELLS = 2_000_000
 _SECONDS_FOR_THE_MAXIMUM = 10.0
 # How long to look for points that differ.
 _SECONDS_FOR_POINTS = 5.0
-# Coefficients of both networks that are written as rationals.
-_MOST_RATIONALS = 4_000_000
 # Atoms times what they are combinations of, over which forms are carried.
 _MOST_ENTRIES = 10_000_000
-_ROUNDED = "linear steps that follow each other were multiplied or added in floats, which may have rounded them"
+# So many constants that differ are named.
+_NAMED = 3
+_ROUNDED = "numbers that are no floats were rounded, and no proof that has room for that was found"
 
 
 def equivalent(
@@ -101,25 +104,27 @@ def equivalent(
     within = _tolerance(tolerance)
     one, other = _read(a), _read(b)
     _check_shapes(one, other)
-    first, second = one.program, other.program
-    if coefficients(first) + coefficients(second) <= _MOST_RATIONALS:
-        # Matrices that follow each other are multiplied for that: all proofs must speak of the same products.
-        first, second = written_out(first), written_out(second)
+    # What stands for irrational roots is drawn anew, the same for both networks.
+    salt = secrets.token_bytes(16)
+    matrices = coefficients(one.program) + coefficients(other.program) <= MOST_RATIONALS
+    first, second = (side_of(each.network, each.program, salt, matrices=matrices) for each in (one, other))
     # Floats that overflow or become NaN prove nothing wherever they are used, and are no news to anybody.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"), reporter(progress) as report:
-        place = place_of(resolve_domain(domain, first.input_dim))
+        place = place_of(resolve_domain(domain, one.program.input_dim))
         alike = _alike(one, other)
 
         def ask(rows: Rows, allowed: Fraction, seconds: float | None) -> _Decision:
-            return _Decision(first, second, rows, place, allowed, seconds, max_cells, threads, report, alike)
+            sides = Sides(first, second, rows, place)
+            return _Decision(sides, allowed, seconds, max_cells, threads, report, alike)
 
-        if first.head is None and second.head is None:
-            return ask(Rows.plain(first.output_dim), within, max_seconds).run()
-        clock = Clock(DEFAULT_SECONDS if max_seconds is None else max_seconds)
-        most = DEFAULT_CELLS if max_cells is None else max_cells
-        rounded = (first.rounded or second.rounded) and not alike
-        models = Models(first, second, place, most, threads, report, rounded)
-        return compare_models(models, within, max_seconds, clock, ask, _ROUNDED)
+        if first.program.head is None and second.program.head is None:
+            found = ask(Rows.plain(one.program.output_dim), within, max_seconds).run()
+        else:
+            clock = Clock(DEFAULT_SECONDS if max_seconds is None else max_seconds)
+            most = DEFAULT_CELLS if max_cells is None else max_cells
+            models = Models((first, second), place, most, threads, report, alike)
+            found = compare_models(models, within, max_seconds, clock, ask, _ROUNDED)
+        return found if found.verdict == "equal" else replace(found, hint=_hint(one, other, found))
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,17 +138,15 @@ class _Read:
 
 def _read(network: Any) -> _Read:
     if isinstance(network, Program):
-        shapes = f"{how_many(network.input_dim, 'input')} and gives {how_many(_outputs(network), 'output')}"
+        shapes = f"{how_many(network.input_dim, 'input')} and gives {how_many(network.model_output_dim, 'output')}"
         return _Read(network, shapes, network)
     loaded: Network = load(network)
-    takes = ", ".join(str(tuple(port.shape)) for port in loaded.inputs)
-    scores = [loaded.shapes[name] for name in loaded.outputs]
-    gives = ", ".join(
-        str(shape) for shape in (scores if loaded.head is None else [o.shape for o in loaded.head.outputs])
-    )
     program = lower(loaded)
-    words = f"{how_many(loaded.input_dim, 'input')} (shape {takes}) and gives {how_many(_outputs(program), 'output')}"
-    return _Read(program, f"{words} (shape {gives})", loaded)
+    takes = ", ".join(str(tuple(port.shape)) for port in loaded.inputs)
+    gives = ", ".join(str(shape) for shape in loaded.model_output_shapes)
+    outputs = how_many(program.model_output_dim, "output")
+    words = f"{how_many(loaded.input_dim, 'input')} (shape {takes}) and gives {outputs} (shape {gives})"
+    return _Read(program, words, loaded)
 
 
 def _alike(a: _Read, b: _Read) -> bool:
@@ -152,9 +155,25 @@ def _alike(a: _Read, b: _Read) -> bool:
     return one is other or (isinstance(one, Network) and isinstance(other, Network) and same_networks(one, other))
 
 
+def _hint(a: _Read, b: _Read, found: Equivalence) -> str | None:
+    """Why networks that are nearly the same are not, and what to ask instead."""
+    if not isinstance(a.network, Network) or not isinstance(b.network, Network):
+        return None
+    differing = differing_constants(a.network, b.network)
+    if not differing:
+        return None
+    more = f"; {len(differing) - _NAMED} more differ" if len(differing) > _NAMED else ""
+    named = "; ".join(differing[:_NAMED])
+    if found.upper == inf:
+        advice = "where inputs are bounded, as in pf.box, a tolerance can be proved"
+    else:
+        advice = f"tolerance={in_digits(found.upper, ROUND_CEILING)} is proved to suffice here"
+    return f"the networks are the same steps, but for numbers: {named}{more}; {advice}"
+
+
 def _check_shapes(a: _Read, b: _Read) -> None:
     first, second = a.program, b.program
-    if (first.input_dim, _outputs(first)) != (second.input_dim, _outputs(second)):
+    if (first.input_dim, first.model_output_dim) != (second.input_dim, second.model_output_dim):
         raise ShapeError(
             f"networks can be compared if their inputs and outputs agree in number: the first takes {a.shapes}, the "
             f"second takes {b.shapes}"
@@ -163,16 +182,11 @@ def _check_shapes(a: _Read, b: _Read) -> None:
         raise ShapeError("networks without outputs cannot be compared")
 
 
-def _outputs(program: Program) -> int:
-    """How many numbers the model puts out, behind its head."""
-    return program.output_dim if program.head is None else program.head.output_dim
-
-
 def _tolerance(tolerance: Any) -> Fraction:
     try:
-        if isinstance(tolerance, bool) or not isinstance(tolerance, Real):
+        if isinstance(tolerance, bool) or not isinstance(tolerance, Real | Decimal):
             raise TypeError
-        found = Fraction(tolerance) if isinstance(tolerance, int | Fraction) else Fraction(float(tolerance))
+        found = Fraction(*tolerance.as_integer_ratio())  # type: ignore[union-attr]
     except (TypeError, ValueError, OverflowError):
         raise PolyfoldError(f"tolerance={tolerance!r} must be a finite number, 0 or larger") from None
     if found < 0:
@@ -185,10 +199,7 @@ class _Decision:
 
     def __init__(
         self,
-        first: Program,
-        second: Program,
-        rows: Rows,
-        place: Place,
+        sides: Sides,
         tolerance: Fraction,
         max_seconds: float | None,
         max_cells: int | None,
@@ -196,18 +207,18 @@ class _Decision:
         report: Progress,
         alike: bool,
     ) -> None:
-        self._first, self._second, self._rows = first, second, rows
-        self._place, self._tolerance = place, tolerance
+        self._sides, self._rows, self._place, self._tolerance = sides, sides.rows, sides.place, tolerance
+        self._first, self._second = (side.program for side in sides.both)
         self._given_seconds, self._max_cells, self._threads, self._report = max_seconds, max_cells, threads, report
         self._clock = Clock(DEFAULT_SECONDS if max_seconds is None else max_seconds)
-        self._known = [Difference(Fraction(0), inf)] * len(rows)
+        self._known = [Difference(Fraction(0), inf)] * len(self._rows)
         self._paired: Paired | None = None
         self._certificate: Certificate | None = None
         self._method = "nothing decided it"
         self._stopped_by: str | None = None
         self._no_bounds: str | None = None
-        # Equal programs do not show that: other products may be rounded to the same.
-        self._rounded = (first.rounded or second.rounded) and not alike
+        self._equal_but_rounded: str | None = None
+        self._alike = alike
 
     def one_form(self) -> Equivalence | None:
         """The proof by one common form, if there is one."""
@@ -217,7 +228,7 @@ class _Decision:
         """Try one proof after the other."""
         if self._one_form():
             return self._result()
-        self._search = Search(self._first, self._second, self._rows, self._place, self._tolerance)
+        self._search = Search(self._sides, self._tolerance)
         self._search.run(self._clock.at_most(min(self._clock.max_seconds / 4, _SECONDS_FOR_POINTS)).may_go_on)
         self._learn(self._search.found, "a point where they differ, computed exactly")
         self._bound()
@@ -242,11 +253,9 @@ class _Decision:
             self._method, self._certificate = method, certificate
 
     def _result(self) -> Equivalence:
-        if self._rounded and self._verdict == "equal" and not self._tolerance:
-            return self._equal_but_rounded()
         certificate = self._certificate
-        if self._rounded and certificate is not None:
-            compared = Check("what was compared are the networks' programs", True, _ROUNDED)
+        if not self._sides.are_exact and not self._alike and certificate is not None:
+            compared = Check("what was compared stands for the networks", True, self._stands_for)
             certificate = replace(certificate, checks=(*certificate.checks, compared))
         return Equivalence(
             self._verdict,
@@ -256,25 +265,24 @@ class _Decision:
             certificate,
             self._what_stopped if self._verdict == "unknown" or not all(one.exact for one in self._known) else None,
             self._clock.seconds,
-            self._rounded,
-        )
-
-    def _equal_but_rounded(self) -> Equivalence:
-        """Programs that are the same function do not prove that networks are which these are not, quite."""
-        return Equivalence(
-            "unknown",
-            self._tolerance,
-            (Difference(Fraction(0), inf),) * len(self._known),
-            f"their programs are equal ({self._method})",
-            None,
-            f"rounding: {_ROUNDED}; give a tolerance",
-            self._clock.seconds,
-            True,
+            not self._sides.are_exact and not self._alike,
         )
 
     @property
+    def _stands_for(self) -> str:
+        """What was compared in place of the networks, where these have numbers that nobody can write down."""
+        words = []
+        for name, side in zip(("first", "second"), self._sides.both, strict=True):
+            if side.stands_for_roots:
+                words.append(f"the {name} network's irrational roots are stood for by rationals within 2^-{ROOT_BITS}")
+            elif side.truth.rounding is not None:
+                words.append(f"bounds have room for what was rounded in the {name} network's program")
+        return "; ".join(words)
+
+    @property
     def _what_stopped(self) -> str | None:
-        return "; ".join(reason for reason in (self._stopped_by, self._no_bounds) if reason) or None
+        reasons = (self._stopped_by, self._no_bounds, self._equal_but_rounded)
+        return "; ".join(reason for reason in reasons if reason) or None
 
     def _proof(self, method: str, name: str, detail: str) -> Certificate:
         both = hashlib.sha256((self._first.digest + self._second.digest).encode()).hexdigest()
@@ -294,19 +302,28 @@ class _Decision:
     def _one_form(self) -> bool:
         """Whether both networks have one common form; if not, their forms are kept to be compared."""
         programs = (self._first, self._second)
-        if sum(coefficients(program) for program in programs) > _MOST_RATIONALS:
-            self._no_bounds = f"no bounds were tried: there are more than {_MOST_RATIONALS:,} coefficients"
-            return self._same_coefficients and self._same("the networks have the same coefficients")
+        if self._alike and self._rows.first == self._rows.second:
+            return self._same("the networks are the same steps with the same numbers")
+        if sum(coefficients(program) for program in programs) > MOST_RATIONALS:
+            self._no_bounds = f"no bounds were tried: there are more than {MOST_RATIONALS:,} coefficients"
+            if not self._same_coefficients:
+                return False
+            if self._sides.are_exact:
+                return self._same("the networks have the same coefficients")
+            self._learn_rounded("their programs have the same coefficients")
+            return False
         atoms = Atoms(self._first.input_dim, self._clock.at_most(self._clock.max_seconds / 2).may_go_on)
         try:
-            first = atoms.outputs_of(self._first)
+            first = atoms.outputs_of(self._sides.first.truth)
             in_first = len(atoms.rows)
-            second = atoms.outputs_of(self._second)
+            second = atoms.outputs_of(self._sides.second.truth)
         except TooLongError:
             self._no_bounds = "no bounds were tried: writing both networks in one form took half of the time"
             return False
         first, second = self._rows.of_combinations(first, second)
-        if first == second:
+        if first == second and not self._sides.equal_truths_are_equal:
+            self._learn_rounded("their programs have one common form")
+        elif first == second:
             return self._same(
                 f"{self._first.gates:,} and {self._second.gates:,} gates become {how_many(len(atoms.rows), 'atom')}, "
                 f"and {how_many(len(first), 'value')} that are compared the same combinations of them"
@@ -333,6 +350,16 @@ class _Decision:
         )
         return True
 
+    def _learn_rounded(self, why: str) -> None:
+        """Programs that are the same function do not prove that networks are which these are not, quite."""
+        self._equal_but_rounded = f"{why}, and may have been rounded to that; give a tolerance"
+        slack = self._sides.slack("truth")
+        self._learn(
+            [Difference(Fraction(0), size) for size in slack],
+            "what was rounded on the way from the networks to equal programs",
+            self._proof("bounds on what was rounded", why, f"no output was moved by more than {in_digits(max(slack))}"),
+        )
+
     def _bound(self) -> None:
         """A bound over the whole domain, if it is bounded."""
         if self._paired is None or self._place.box is None:
@@ -350,7 +377,10 @@ class _Decision:
         if bounded.boxes > 1:
             method = f"bounds over {bounded.boxes:,} boxes, cut where they were worst"
         detail = f"no output differs by more than {in_digits(float(bounded.upper.max()), ROUND_CEILING)}"
-        known = [Difference(Fraction(0), Fraction(size) if size < inf else inf) for size in bounded.upper.tolist()]
+        known = [
+            Difference(Fraction(0), Fraction(size) + room if max(size, room) < inf else inf)
+            for size, room in zip(bounded.upper.tolist(), self._sides.slack("truth"), strict=True)
+        ]
         self._learn(
             known, method, self._proof(method, "affine forms with all roundings enclose the difference", detail)
         )
@@ -360,7 +390,10 @@ class _Decision:
         if too_many_to_list(self._first, self._second, self._place):
             self._stopped_by = self._stopped_by or "the number of dimensions: cells were not listed"
             return
-        joint = side_by_side(self._first, self._second)
+        multiples = self._sides.multiples
+        programs = (self._first, self._second) if multiples is None else multiples.programs
+        factor = Fraction(1) if multiples is None else Fraction(int(multiples.factor.p), int(multiples.factor.q))
+        joint = side_by_side(*programs)
         if not joint.written_out and not beyond_core(joint, self._place.domain):
             self._stopped_by = self._stopped_by or "the networks' size: cells were not listed"
             return
@@ -373,7 +406,7 @@ class _Decision:
             joint,
             self._rows,
             self._place,
-            self._tolerance,
+            self._tolerance * factor,
             clock,
             DEFAULT_CELLS if self._max_cells is None else self._max_cells,
             self._threads,
@@ -384,7 +417,12 @@ class _Decision:
             return
         self._stopped_by = None if cells.stopped_by is None else _limit(cells.stopped_by, self._given_seconds, None)
         method = f"cell by cell: {how_many(cells.cells, 'cell')} of both networks together, certified"
-        self._learn(list(cells.by_output), method, cells.certificate)
+        if multiples is not None:
+            self._learn([one.over(factor) for one in cells.by_output], method, cells.certificate)
+            return
+        if not any(one.upper for one in cells.by_output) and any(self._sides.slack("program")):
+            self._equal_but_rounded = "their programs are equal, and may have been rounded to that; give a tolerance"
+        self._learn(self._sides.confirmed(cells.by_output), method, cells.certificate)
 
     def _branch(self) -> None:
         """Bounds over smaller and smaller boxes. Without a tolerance no float bound is small enough."""

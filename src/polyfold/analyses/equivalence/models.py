@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from polyfold.analyses.equivalence.result import Difference, Verdict
+from polyfold.analyses.equivalence.sides import Side
 from polyfold.analyses.place import Place
 from polyfold.atlas.certificate import Certificate
 from polyfold.network.head import Head
@@ -15,18 +16,30 @@ from polyfold.program.program import Program
 
 @dataclass(frozen=True, eq=False)
 class Models:
-    """The programs of two models, with their heads, where they are compared and how many cells may be listed.
+    """Two models, with their heads, where they are compared and how many cells may be listed.
 
-    `rounded`: a program may be something else than its network, by rounding, so that it proves nothing of that.
+    `alike`: both are one network, step by step, whatever was rounded.
     """
 
-    first: Program
-    second: Program
+    sides: tuple[Side, Side]
     place: Place
     max_cells: int
     threads: int | None
     report: Callable[[int], None]
-    rounded: bool
+    alike: bool
+
+    @property
+    def rounded(self) -> bool:
+        """Whether a program may be something else than its network, so that it proves nothing of that."""
+        return any(program.rounded for program in self.programs) and not self.alike
+
+    @property
+    def first(self) -> Program:
+        return self.sides[0].program
+
+    @property
+    def second(self) -> Program:
+        return self.sides[1].program
 
     @property
     def programs(self) -> tuple[Program, Program]:

@@ -54,6 +54,11 @@ class Difference:
         best = self if (self.largest, self.point is not None) >= (other.largest, other.point is not None) else other
         return replace(best, upper=min(self.upper, other.upper))
 
+    def over(self, factor: Fraction) -> Difference:
+        """The difference, if this is a multiple of it."""
+        largest, upper = (Fraction(size) / factor if size < inf else inf for size in (self.largest, self.upper))
+        return Difference(largest, upper, self.point)
+
     def __str__(self) -> str:
         if self.largest == inf:
             return "infinite"
@@ -71,8 +76,10 @@ class Equivalence(YesOrNo, InNotebooks):
     UnknownError.
     `by_output` says for every output what is known about the largest difference; `max_difference`, `upper` and `point`
     are those of all outputs together. `certificate` says what a proof of equality or of the exact maximum rests on;
-    there is none where a single point decides. `rounded`: the programs that were compared may differ from the networks
-    by the rounding of linear steps that were put together; "equal" is then not said without a tolerance.
+    there is none where a single point decides. All of this speaks of the networks' own numbers in real arithmetic.
+    `rounded`: some of these are irrational, or there are too many for rationals, so that others stood for them; bounds
+    then have room for that, and `largest` is a lower bound at `point`. `hint` names the constants that differ where
+    networks are the same in everything else.
 
     `heads` are what the models do behind their last piecewise-linear op. The verdict and the tolerance speak of the
     models' outputs, heads included; `compared` says what `by_output` has the differences of: outputs, or the scores
@@ -89,6 +96,7 @@ class Equivalence(YesOrNo, InNotebooks):
     rounded: bool = False
     heads: tuple[Head | None, Head | None] = (None, None)
     compared: str = "outputs"
+    hint: str | None = None
 
     def truth(self) -> bool | None:
         return None if self.verdict == "unknown" else self.verdict == "equal"
@@ -103,9 +111,11 @@ class Equivalence(YesOrNo, InNotebooks):
             "different": f"DIFFERENT{within}, proved",
             "unknown": f"UNKNOWN whether they are equal{within}",
         }[self.verdict]
+        hint = f"; {self.hint}" if self.hint else ""
         stopped = f"; stopped by {self.stopped_by}" if self.stopped_by else ""
         of = "" if self.compared == "outputs" else f" of {self.compared}"
-        return f"Equivalence: {said}; largest difference{of} {self.worst}; {self.method}{stopped}; {self.seconds:.3g} s"
+        found = f"largest difference{of} {self.worst}; {self.method}{stopped}{hint}"
+        return f"Equivalence: {said}; {found}; {self.seconds:.3g} s"
 
     @property
     def worst(self) -> Difference:
@@ -178,6 +188,7 @@ class Equivalence(YesOrNo, InNotebooks):
             else [{"name": c.name, "passed": c.passed, "detail": c.detail} for c in self.certificate.checks],
             "stopped_by": self.stopped_by,
             "rounded": self.rounded,
+            "hint": self.hint,
             "seconds": self.seconds,
         }
 

@@ -9,16 +9,13 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq_mat
 
-from polyfold.analyses.equivalence.exact_passes import outputs_at
 from polyfold.analyses.equivalence.result import Difference, Point, as_float
-from polyfold.analyses.equivalence.rows import Rows
-from polyfold.analyses.place import Place
+from polyfold.analyses.equivalence.sides import Sides
 from polyfold.atlas.domain import Domain
 from polyfold.atlas.location import exact_lift
 from polyfold.atlas.maps import output_forms
 from polyfold.errors import LimitError
 from polyfold.exact.rational import rational_matrix
-from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
 
@@ -32,6 +29,8 @@ _STEPS = 0.5 ** np.arange(12)
 # Random steps tried at a time, and what a step must gain to go on.
 _AROUND = 64
 _WORTH_A_STEP = 1.01
+# Points that are looked at exactly, where floats may not show a difference.
+_CLOSER = 64
 # How far a point that lies outside after all is moved inwards.
 _INWARD = 0.01
 # Without a box: how far from the point that is known.
@@ -41,11 +40,11 @@ _DISTANCES = 10.0 ** np.arange(-2, 5)
 class Search:
     """Looks for large differences, and keeps the largest of every row that was confirmed."""
 
-    def __init__(self, first: Program, second: Program, rows: Rows, place: Place, tolerance: Fraction) -> None:
-        self._tolerance, self._rows = tolerance, rows
-        self._first, self._second, self._domain = first, second, place.domain
+    def __init__(self, sides: Sides, tolerance: Fraction) -> None:
+        self._tolerance, self._rows, self._sides, place = tolerance, sides.rows, sides, sides.place
+        self._first, self._second, self._domain = sides.first.program, sides.second.program, place.domain
         self._place, self._box, self._inside = place, place.box, place.inside.point
-        self.found = [Difference(Fraction(0), float("inf")) for _ in range(len(rows))]
+        self.found = [Difference(Fraction(0), float("inf")) for _ in range(len(sides.rows))]
         self._rng = np.random.default_rng(0)
 
     @np.errstate(over="ignore", invalid="ignore")
@@ -60,6 +59,17 @@ class Search:
             self.confirm(tops[np.abs(self._differences(tops)[:, k]).argmax()])
             if not may_go_on():
                 break
+        self._look_closer(U, may_go_on)
+
+    def _look_closer(self, U: Array, may_go_on: Callable[[], bool]) -> None:
+        """Where programs are rounded, networks may differ by less than floats show: look at some points exactly."""
+        if not any(side.program.rounded for side in self._sides.both):
+            return
+        for u in U[:: max(1, len(U) // _CLOSER)]:
+            if not may_go_on() or all(one.largest > self._tolerance for one in self.found):
+                return
+            if self.holds(u):
+                self._confirm(u)
 
     @property
     def largest(self) -> Fraction | float:
@@ -91,14 +101,14 @@ class Search:
 
     def _confirm(self, u: Array) -> Fraction:
         """The largest difference at a point of the domain, which is kept where it is larger than what is known."""
+        point = exactly_lifted(self._domain, u)
         try:
-            first, second = (outputs_at(program, self._domain, u) for program in (self._first, self._second))
+            gaps = self._sides.gaps_at(u, point)
         except LimitError:
             return Fraction(0)  # too long to be written down
-        gaps = [abs(row) for row in self._rows.of_fractions(first, second)]
         for k, gap in enumerate(gaps):
             if gap > self.found[k].largest:
-                self.found[k] = Difference(gap, float("inf"), exactly_lifted(self._domain, u))
+                self.found[k] = Difference(gap, float("inf"), point)
         return max(gaps)
 
     @np.errstate(over="ignore", invalid="ignore")

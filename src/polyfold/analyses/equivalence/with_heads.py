@@ -18,12 +18,12 @@ import numpy.typing as npt
 from polyfold.analyses.equivalence.by_classes import same_classes
 from polyfold.analyses.equivalence.clock import Clock
 from polyfold.analyses.equivalence.enclosures import outputs_differ_by_more
-from polyfold.analyses.equivalence.exact_passes import outputs_at
 from polyfold.analyses.equivalence.heads import ClassPair, compared, shifted_rows
 from polyfold.analyses.equivalence.models import Models, Part, nothing_known
 from polyfold.analyses.equivalence.result import Difference, Equivalence, Verdict, as_float
 from polyfold.analyses.equivalence.rows import Rows
 from polyfold.analyses.equivalence.search import Search, exactly_lifted
+from polyfold.analyses.equivalence.sides import Side, Sides
 from polyfold.errors import LimitError
 from polyfold.network.head import Head
 from polyfold.program.program import Program
@@ -84,13 +84,9 @@ def _parts(models: Models, tolerance: Fraction, max_seconds: float | None, clock
         if found.verdict == "equal":
             yield _part(found, "scores")
         else:
-            yield _by_points(models, range(_output_dim(models.first)), tolerance)
+            yield _by_points(models, range(models.first.model_output_dim), tolerance)
     for pair in plan.classes:
         yield _by_class(models, pair, tolerance, clock, ask)
-
-
-def _output_dim(program: Program) -> int:
-    return program.output_dim if program.head is None else program.head.output_dim
 
 
 def _part(found: Equivalence, words: str) -> Part:
@@ -111,7 +107,7 @@ def _of_outputs(models: Models, found: Equivalence, rows: Rows, slope: Fraction,
         return part
     points = [one.point for one in part.by_output if one.point is not None]
     near = [] if models.place.domain.is_slice else [np.array([as_float(x) for x in point]) for point in points]
-    shown = _by_points(models, range(_output_dim(models.first)), tolerance, near)
+    shown = _by_points(models, range(models.first.model_output_dim), tolerance, near)
     if shown.verdict == "different":
         return shown
     return replace(
@@ -125,7 +121,7 @@ def _of_outputs(models: Models, found: Equivalence, rows: Rows, slope: Fraction,
 def _by_points(models: Models, outputs: Sequence[int], tolerance: Fraction, also: Sequence[Array] = ()) -> Part:
     """Look for a point at which some outputs differ: random ones, and some that are known."""
     domain = models.place.domain
-    search = Search(*models.programs, Rows((), (), models.scores), models.place, tolerance)
+    search = Search(Sides(*models.sides, Rows((), (), models.scores), models.place), tolerance)
     U = np.concatenate([*(u[None] for u in also), search.random_points()])
     with np.errstate(over="ignore", invalid="ignore"):
         X = domain.lift(U)
@@ -133,15 +129,16 @@ def _by_points(models: Models, outputs: Sequence[int], tolerance: Fraction, also
         gaps = np.nan_to_num(np.abs(one - two)[:, list(outputs)], nan=0.0, posinf=0.0).max(axis=1)
     inside = (int(i) for i in np.argsort(-gaps, kind="stable") if search.holds(U[i]))
     for i in islice(inside, _POINTS_CONFIRMED):
+        point = exactly_lifted(domain, U[i])
         try:
-            first, second = (outputs_at(program, domain, U[i]) for program in models.programs)
+            (first, off), (second, other_off) = (side.outputs_at(domain, U[i], point) for side in models.sides)
         except LimitError:
             continue  # too long to be written down
         proved = outputs_differ_by_more(models.heads, (first, second), tolerance)
         largest = max((gap for k in outputs if (gap := proved[k]) is not None), default=None)
         if largest is not None:
-            shown = Difference(largest, float("inf"), exactly_lifted(domain, U[i]))
-            return Part("different", (shown,), "outputs", _SHOWN_OUTPUT)
+            shown = Difference(largest, float("inf"), point)
+            return Part("different", (shown,), "outputs", _SHOWN_OUTPUT, certain=not any((*off, *other_off)))
     words = [str(head) if head is not None else "none" for head in models.heads]
     return Part(
         "unknown",
@@ -163,7 +160,13 @@ def _by_class(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock
     same = None if shifted is None else ask(shifted, Fraction(0), clock.left / 4).one_form()
     if same is not None:
         return replace(_part(same, "the numbers of the classes"), by_output=(Difference(Fraction(0), Fraction(0)),))
-    return same_classes(models, pair, tolerance, clock)
+    # Multiples of all scores have the same classes, and floats may hold them where they cannot hold the scores.
+    multiples = Sides(*models.sides, Rows((), (), models.scores), models.place).multiples
+    if multiples is None:
+        return same_classes(models, pair, tolerance, clock)
+    first, second = (Side(program, program) for program in multiples.programs)
+    part = same_classes(replace(models, sides=(first, second)), pair, tolerance, clock)
+    return replace(part, certain=True)
 
 
 def _result(models: Models, parts: Sequence[Part], tolerance: Fraction, clock: Clock) -> Equivalence:

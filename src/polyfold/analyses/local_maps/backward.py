@@ -25,6 +25,7 @@ from polyfold.network.ops import (
     Linear,
     Maximum,
     Minimum,
+    Normalise,
     Op,
     Rectify,
     Reshape,
@@ -33,6 +34,7 @@ from polyfold.network.ops import (
     Shift,
     Subtract,
     Take,
+    per_channel,
     size,
 )
 from polyfold.network.spatial_ops import Combine, Convolution, Largest, TransposedConvolution, spread_bias
@@ -234,7 +236,7 @@ def _(op: Convolution | TransposedConvolution | Combine, rows: Rows, context: Co
     n, m = everywhere.shape[:2]
     batch = everywhere.reshape(n * m, *context.shape)
     if isinstance(op, Combine):
-        carried = (op.matrix.T @ batch.reshape(n * m, -1).T).T
+        carried = (op.divided.T @ batch.reshape(n * m, -1).T).T
     elif isinstance(op, Convolution):
         carried = convolve_back(batch, op.kernel, op.window, context.shapes[0][1:])
     else:
@@ -302,8 +304,16 @@ def _(op: Shift, rows: Rows, context: Context) -> Pulled:
 
 @pull.register
 def _(op: Scale, rows: Rows, context: Context) -> Pulled:
-    scaled = rows.times(np.broadcast_to(op.factor, context.shape).ravel())
+    factor = op.factor if op.divisor is None else op.factor / op.divisor
+    scaled = rows.times(np.broadcast_to(factor, context.shape).ravel())
     return (_narrowed(scaled, context.shapes[0], context),), None
+
+
+@pull.register
+def _(op: Normalise, rows: Rows, context: Context) -> Pulled:
+    axes = len(context.shape)
+    factor, offset = (np.broadcast_to(per_channel(each, axes), context.shape).ravel() for each in op.folded)
+    return (rows.times(factor),), rows.dot(offset)
 
 
 @pull.register

@@ -92,7 +92,7 @@ def matrix_of(op: Op, shape: Shape) -> sparse.csr_array | None:
 
 @matrix_of.register(Combine)
 def _(op: Combine, shape: Shape) -> sparse.csr_array | None:
-    return op.matrix if op.matrix.nnz <= MOST_ENTRIES else None
+    return op.divided if op.matrix.nnz <= MOST_ENTRIES else None
 
 
 @matrix_of.register(Convolution)

@@ -74,6 +74,8 @@ def _value_text(value: Any) -> Any:
     if hasattr(value, "tocsr"):
         parts = (value.data, value.indices, value.indptr)
         return {"sparse": [array_text(part) for part in parts], "shape": [int(n) for n in value.shape]}
+    if value is None:
+        return None
     return float(value) if isinstance(value, float) else int(value)
 
 

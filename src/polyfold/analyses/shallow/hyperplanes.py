@@ -137,6 +137,18 @@ class _Forms:
         cell, wall = cell[first], wall[first]
         return _ManyForms(cls(atlas, cell, wall, *_float_forms(atlas, cell, wall))._well_known(), of_wall)
 
+    def take(self, which: Ids) -> _Forms:
+        """Forms by number."""
+        return replace(
+            self,
+            cell=self.cell[which],
+            wall=self.wall[which],
+            a=self.a[which],
+            b=self.b[which],
+            a_error=self.a_error[which],
+            b_error=self.b_error[which],
+        )
+
     @cached_property
     def _exact(self) -> ExactForms:
         return ExactForms(self.atlas.program, self.atlas.domain)
@@ -193,9 +205,7 @@ class _ManyForms:
     def seen_from(self, sign: Ids) -> tuple[_Forms, Ids, Ids]:
         """Forms with one sign each, these signs, and every wall's form: twice where walls see it from both sides."""
         distinct, of_wall = np.unique(np.column_stack([self.of_wall, sign]), axis=0, return_inverse=True)
-        forms, which = self.forms, distinct[:, 0]
-        arrays = (forms.cell, forms.wall, forms.a, forms.b, forms.a_error, forms.b_error)
-        return _Forms(forms.atlas, *(array[which] for array in arrays)), distinct[:, 1], of_wall.ravel()
+        return self.forms.take(distinct[:, 0]), distinct[:, 1], of_wall.ravel()
 
 
 @np.errstate(invalid="ignore")

@@ -265,7 +265,7 @@ def _proved(program: Program, X: Array, signs: Signs) -> tuple[Packed, Ids]:
     """Patterns, and the rows whose signs floats with error bounds do not prove; `signs` are those of plain floats."""
     if not program.stages:
         return pack(signs), np.zeros(0, dtype=np.int64)
-    if not stays_structured(program):
+    if not stays_structured(program) and program.exact_matrices is not None:
         packed, problem = pack(signs), core_problem(program, resolve_domain(None, program.input_dim))
         # One thread: it is the smallest part of the work.
         return packed, np.flatnonzero(core.prove_witnesses(problem, packed, np.ascontiguousarray(X), 1) == 0)

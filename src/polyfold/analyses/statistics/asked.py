@@ -59,6 +59,15 @@ def finite(found: Array, question: str) -> Array:
     return found
 
 
+def no_underflow(lost: bool, question: str) -> None:
+    """Refuse to weigh cells whose volumes floats cannot hold."""
+    if lost:
+        raise PolyfoldError(
+            f"{question} underflows: volumes of cells are smaller than floats can be: rescale the inputs, or choose a "
+            "larger domain"
+        )
+
+
 def _short(given: Any) -> str:
     text = " ".join(repr(given).split())
     return text if len(text) <= 80 else f"{text[:77]}..."

@@ -280,7 +280,8 @@ class _Search:
             slopes, constants = self._values[part, :-1], self._values[part, -1]
             grows, values = _at_generators(generators, slopes, constants)
             best = np.full(len(generators), -inf)
-            np.maximum.at(best, generators.owner, np.where(grows, inf, values))
+            # What floats cannot tell is looked at first, too.
+            np.maximum.at(best, generators.owner, np.where(grows | np.isnan(values), inf, values))
             promise[part] = best
         return promise
 
@@ -304,6 +305,7 @@ class _Search:
         return form
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _at_generators(generators: Generators, slopes: Array, constants: Array) -> tuple[npt.NDArray[np.bool_], Array]:
     """Along which rays functions grow, and their values at vertices (-inf at the others)."""
     rates = np.einsum("gd,gd->g", slopes[generators.owner], generators.points)

@@ -15,10 +15,12 @@ import numpy.typing as npt
 
 from polyfold.analyses.regions import regions
 from polyfold.analyses.scores import Of, asked_of
-from polyfold.analyses.statistics.asked import an_atlas, bounded_cells, cells_asked_for, finite
+from polyfold.analyses.statistics.asked import an_atlas, bounded_cells, cells_asked_for, finite, no_underflow
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.beyond_floats import leaves_range, outputs_at
 from polyfold.atlas.maps import in_chunks
 from polyfold.errors import PolyfoldError
+from polyfold.exact.rounding import LEAST_NORMAL
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -48,7 +50,10 @@ def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "sc
     """
     asked = _asked(atlas, cells, by, of, "the integral")
     volumes, centroids = atlas.measures(asked.ids)
-    found = finite(asked.add_up(volumes[:, None] * _means(atlas, asked.ids, centroids)), "the integral")
+    means = _means(atlas, asked.ids, centroids)
+    lost = (volumes < LEAST_NORMAL)[:, None] & (np.abs(means) > 1)
+    no_underflow(bool(lost.any()), "the integral")
+    found = finite(asked.add_up(volumes[:, None] * means), "the integral")
     return found if by != "domain" else found[0]
 
 
@@ -64,7 +69,9 @@ def mean(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores
     """
     asked = _asked(atlas, cells, by, of, "the mean")
     volumes, centroids = atlas.measures(asked.ids)
-    found = finite(asked.add_up(_weights(asked, volumes)[:, None] * _means(atlas, asked.ids, centroids)), "the mean")
+    found = finite(
+        asked.add_up(_weights(asked, volumes, "the mean")[:, None] * _means(atlas, asked.ids, centroids)), "the mean"
+    )
     return found if by != "domain" else found[0]
 
 
@@ -121,7 +128,7 @@ def _second_moments(atlas: Atlas, cells: Any, by: By, of: Of, question: str, pro
     """A S A^T of every group, all of it or its diagonal, as `product` says."""
     asked = _asked(atlas, cells, by, of, question)
     volumes, centroids, covariances = atlas.moments(asked.ids)
-    weights = _weights(asked, volumes)
+    weights = _weights(asked, volumes, question)
     means = _means(atlas, asked.ids, centroids)
     away = means - asked.add_up(weights[:, None] * means)[asked.group]
     outputs = atlas.outputs
@@ -154,18 +161,18 @@ def _asked(atlas: Atlas, cells: Any, by: By, of: Of, question: str) -> _Cells:
     return _Cells(ids, np.zeros(len(ids), dtype=np.int64), 1)
 
 
-def _weights(asked: _Cells, volumes: Array) -> Array:
+def _weights(asked: _Cells, volumes: Array, question: str) -> Array:
     """Which part of its group each cell is."""
     total = asked.add_up(volumes)
-    # Cells too thin for floats to have a volume: any point of theirs is as good as their mean.
-    thin = total[asked.group] == 0
-    share = volumes / np.where(thin, 1.0, total[asked.group])
-    count = np.bincount(asked.group, minlength=asked.groups)
-    return np.where(thin, 1.0 / count[asked.group], share)
+    alone = np.bincount(asked.group, minlength=asked.groups) == 1
+    no_underflow(bool((~alone & (total < LEAST_NORMAL)).any()), question)
+    return np.where(alone[asked.group], 1.0, volumes / np.where(alone, 1.0, total)[asked.group])
 
 
 def _means(atlas: Atlas, ids: Ids, centroids: Array) -> Array:
     """The mean of every output on each cell."""
+    if leaves_range(atlas.program, atlas.domain):
+        return outputs_at(atlas.program, atlas.domain, atlas.signs(ids), centroids)
     means = np.empty((len(ids), atlas.outputs))
 
     def fill(part: slice) -> None:

@@ -8,8 +8,8 @@ from flint import fmpq, fmpq_mat
 
 from polyfold.analyses.topology.face_complex import FaceComplex
 from polyfold.atlas.location import jets_around
-from polyfold.exact.evaluate import RationalProgram
 from polyfold.exact.rational import rational
+from polyfold.program.in_rationals import RationalProgram
 
 Form = tuple[fmpq, ...]  # a slope a parameter, and the constant
 

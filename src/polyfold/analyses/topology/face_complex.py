@@ -306,7 +306,7 @@ def listed(atlas: Atlas, max_faces: int = _MOST_FACES, original: Atlas | None = 
     interrupts: list[bool] = []
     with interrupts_noted(lambda: interrupts.append(True)):
         try:
-            problem = core_problem(atlas.program, atlas.domain)
+            problem = core_problem(atlas.program, atlas.domain, rounded=False)
             found = core.list_faces(problem, atlas.certificate.threads, lambda cells: not interrupts)
         except core.TooLarge as error:
             raise LimitError(str(error)) from None
@@ -363,12 +363,15 @@ def _boundary(found: dict[str, Any], k: int, order: Ids) -> Sparse:
 
 
 def _divided(found: dict[str, Any], rows: Flags) -> tuple[Array, Array]:
-    """Points from homogeneous coordinates, and how far their coordinates can be off before they are rounded."""
+    """Points from homogeneous coordinates, and how far their coordinates can be off before they are rounded.
+
+    A point beyond float64 is infinite, and nothing is known of its smaller coordinates.
+    """
     homogeneous, error = found["coordinates"][rows], found["error"][rows]
     last = homogeneous[:, -1]
-    points = homogeneous[:, :-1] / last[:, None]
     # (x + e) / (t + f) with |e| and |f| up to the error.
     room = last - error
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        points = np.where(homogeneous[:, :-1] == 0, 0.0, homogeneous[:, :-1] / last[:, None])
         errors = np.where(room > 0, (1 + np.abs(points).max(axis=1, initial=0.0)) * error / room, np.inf)
     return points, errors

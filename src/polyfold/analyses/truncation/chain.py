@@ -9,7 +9,8 @@ import numpy as np
 from polyfold.errors import UnsupportedOpError, how_many
 from polyfold.exact.rational_arrays import Rationals, identity, product, rationals, zeros
 from polyfold.network.graph import Network, Node
-from polyfold.network.ops import Linear, Rectify, Reshape, Scale, Shape, Shift, size
+from polyfold.network.ops import Linear, Normalise, Rectify, Reshape, Scale, Shape, Shift, size
+from polyfold.program.numbers import normalisation
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,7 @@ def dense_layers(network: Network) -> tuple[Layer, ...]:
             _check_relu(node, op)
             layers.append(draft.layer(node.name))
             draft = _Draft(size(network.shapes[node.name]))
-        elif isinstance(op, Linear | Scale | Shift | Reshape):
+        elif isinstance(op, Linear | Scale | Normalise | Shift | Reshape):
             before, behind = network.shapes[node.inputs[0]], network.shapes[node.name]
             if isinstance(op, Scale | Shift) and size(before) != size(behind):
                 raise _refused(node, f"it repeats a value of shape {before} to {behind}")
@@ -70,7 +71,7 @@ class _Draft:
     def layer(self, name: str) -> Layer:
         return Layer(name, identity(self._inputs) if self._matrix is None else self._matrix, self._bias)
 
-    def after(self, op: Linear | Scale | Shift | Reshape, before: Shape, behind: Shape) -> _Draft:
+    def after(self, op: Linear | Scale | Normalise | Shift | Reshape, before: Shape, behind: Shape) -> _Draft:
         matrix, bias = self._matrix, self._bias
         if isinstance(op, Linear):
             weight = rationals(op.weight)
@@ -80,8 +81,14 @@ class _Draft:
             bias = product(block, bias) + np.tile(rationals(op.bias), groups)
         elif isinstance(op, Scale):
             factor = rationals(np.broadcast_to(op.factor, behind).ravel())
+            if op.divisor is not None:
+                factor = factor / rationals(np.broadcast_to(op.divisor, behind).ravel())
             matrix = (identity(self._inputs) if matrix is None else matrix) * factor[:, None]
             bias = bias * factor
+        elif isinstance(op, Normalise):
+            each, more = (np.repeat(part.rationals, size(behind[1:])) for part in normalisation(op))
+            matrix = (identity(self._inputs) if matrix is None else matrix) * each[:, None]
+            bias = bias * each + more
         elif isinstance(op, Shift):
             bias = bias + rationals(np.broadcast_to(op.offset, behind).ravel())
         return _Draft(self._inputs, matrix, bias)

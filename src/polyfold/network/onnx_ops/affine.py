@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from polyfold.exact.error_free import products_are_exact
 from polyfold.exact.tolerances import ONNX_BATCH_NORM_EPSILON
 from polyfold.network import compose, products, reductions
 from polyfold.network.builder import Operand, Site, Value
 from polyfold.network.choose import Comparison, keep
 from polyfold.network.onnx_ops.site import ONNX_OPS, OnnxSite, axes_without_batch, operand, reduced_axes, text
+from polyfold.network.unrounded_sums import variance_and_epsilon
 
 handles = ONNX_OPS.family("Affine maps")
 
@@ -32,15 +34,21 @@ def _gemm(
         _transposed(site, operand(factor)) if turn else operand(factor) for factor, turn in ((a, transA), (b, transB))
     )
     if isinstance(x, Value) and not isinstance(y, Value) and _is_bias(c, y.shape[1]):
-        bias = None if c is None else np.broadcast_to(beta * c.astype(np.float64), (1, y.shape[1])).ravel()
-        return compose.linear(site, x, alpha * y.T, bias)
+        bias = np.zeros(1) if c is None else c.astype(np.float64)
+        # What is multiplied without rounding is one layer.
+        if products_are_exact(y, np.array(alpha)) and products_are_exact(bias, np.array(beta)):
+            offset = None if c is None else np.broadcast_to(beta * bias, (1, y.shape[1])).ravel()
+            return compose.linear(site, x, alpha * y.T, offset)
     product = replace(site, name=f"{site.name}.product")
-    result = compose.multiply(product, products.matmul(product, x, y), np.array(alpha))
+    result = products.matmul(product, x, y)
+    if alpha != 1:
+        result = compose.scale(product, result, np.array(alpha))
     if c is None:
         return result
-    offset = operand(c)
-    scaled = compose.scale(site, offset, np.array(beta), "beta") if isinstance(offset, Value) else beta * offset
-    return compose.add(site, result, scaled)
+    added = operand(c)
+    if isinstance(added, Value):
+        return compose.add(site, result, compose.scale(site, added, np.array(beta), "beta"))
+    return compose.shift_by_multiple(site, result, beta, added)
 
 
 def _is_bias(c: Any, width: int) -> bool:
@@ -106,7 +114,7 @@ def _sum(site: OnnxSite, *terms: Any) -> Value:
 @handles("Mean", becomes="`Add`, `Shift`, `Scale`")
 def _mean(site: OnnxSite, *terms: Any) -> Value:
     total = compose.fold(site, [operand(term) for term in terms], "sum")
-    return compose.scale(site, total, np.array(1.0 / len(terms)), part="mean")
+    return compose.over(site, total, np.array(float(len(terms))), part="mean")
 
 
 @handles(
@@ -126,7 +134,7 @@ def _running_sum(site: OnnxSite, x: Value, axis: Any, *, exclusive: int = 0, rev
     return reductions.running_sum(site, x, inner, exclusive=bool(exclusive), backwards=bool(reverse))
 
 
-@handles("BatchNormalization", becomes="`Scale`, `Shift`", limits="training_mode=0")
+@handles("BatchNormalization", becomes="`Normalise`", limits="training_mode=0")
 def _batch_norm(
     site: OnnxSite,
     x: Value,
@@ -143,8 +151,8 @@ def _batch_norm(
         site.refuse("it normalises by the batch's own statistics (training_mode=1)")
     if x.rank < 2 or any(isinstance(part, Value) for part in (gamma, beta, mean, variance)):
         site.refuse("its input must be (batch, channels, ...) and its numbers constant")
-    numbers = [np.asarray(part, dtype=np.float64) for part in (gamma, beta, mean, variance)]
-    return compose.batch_norm(site, x, numbers[0], numbers[1], numbers[2], numbers[3], epsilon)
+    scale, offset, centre = (np.asarray(part, dtype=np.float64) for part in (gamma, beta, mean))
+    return compose.batch_norm(site, x, scale, offset, centre, *variance_and_epsilon(variance, epsilon))
 
 
 @handles("ReduceSum", "ReduceMean", becomes="`Linear`", limits="not over an open batch axis")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import torch
 from scipy import sparse
 
 from polyfold.network import compose, products, reductions
-from polyfold.network.builder import MIXES_THE_BATCH, Operand, Value
+from polyfold.network.builder import MIXES_THE_BATCH, Operand, Site, Value
 from polyfold.network.choose import Comparison, keep
 from polyfold.network.combining import combine
 from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, array, axes_behind_batch, operand, optional, values_in
@@ -36,10 +36,10 @@ def _addmm(site: TorchSite, bias: Any, x: Any, y: Any, *, beta: float = 1, alpha
     if isinstance(bias, Value):
         site.refuse("its bias is computed from the network's input")
     product = replace(site, name=f"{site.name}.product")
-    scaled = products.matmul(product, operand(x), alpha * array(y) if not isinstance(y, Value) else y)
-    if isinstance(y, Value):
+    scaled = products.matmul(product, operand(x), operand(y))
+    if alpha != 1:
         scaled = compose.scale(product, scaled, array(alpha))
-    return compose.shift(site, scaled, beta * array(bias))
+    return compose.shift_by_multiple(site, scaled, beta, array(bias))
 
 
 @handles(
@@ -82,23 +82,27 @@ def _times_samples(site: TorchSite, x: Any, y: Value) -> Value:
 
 @handles("add", becomes="`Add`, `Shift`")
 def _add(site: TorchSite, x: Any, y: Any, *, alpha: float = 1) -> Value:
-    return compose.add(site, operand(x), _times(site, y, alpha))
+    return _sum(site, x, y, alpha, compose.add)
 
 
 @handles("sub", "subtract", becomes="`Subtract`, `Shift`")
 def _sub(site: TorchSite, x: Any, y: Any, *, alpha: float = 1) -> Value:
-    return compose.subtract(site, operand(x), _times(site, y, alpha))
+    return _sum(site, x, y, alpha, compose.subtract)
 
 
 @handles("rsub", becomes="`Subtract`, `Shift`")
 def _rsub(site: TorchSite, x: Any, y: Any, alpha: float = 1) -> Value:
-    return compose.subtract(site, operand(y), _times(site, x, alpha))
+    return _sum(site, y, x, alpha, compose.subtract)
 
 
-def _times(site: TorchSite, x: Any, alpha: float) -> Operand:
-    if isinstance(x, Value):
-        return x if alpha == 1 else compose.scale(site, x, array(alpha), part="alpha")
-    return array(x) * alpha
+def _sum(site: TorchSite, x: Any, y: Any, alpha: float, combine: Callable[[Site, Operand, Operand], Value]) -> Value:
+    """x + alpha * y or x - alpha * y."""
+    if alpha == 1:
+        return combine(site, operand(x), operand(y))
+    if isinstance(y, Value):
+        return combine(site, operand(x), compose.scale(site, y, array(alpha), part="alpha"))
+    assert isinstance(x, Value)
+    return compose.shift_by_multiple(site, x, alpha if combine is compose.add else -alpha, array(y))
 
 
 @handles(
@@ -158,7 +162,7 @@ def _running_sum(site: TorchSite, x: Value, dim: int, *, dtype: Any = None) -> V
     return reductions.running_sum(site, x, axis)
 
 
-@handles("batch_norm", becomes="`Scale`, `Shift`", limits="with running statistics (evaluation mode)")
+@handles("batch_norm", becomes="`Normalise`", limits="with running statistics (evaluation mode)")
 def _batch_norm(
     site: TorchSite,
     x: Value,
@@ -178,7 +182,7 @@ def _batch_norm(
     return compose.batch_norm(site, x, optional(weight), optional(bias), array(mean), array(variance), eps)
 
 
-@handles("_native_batch_norm_legit_no_training", becomes="`Scale`, `Shift`")
+@handles("_native_batch_norm_legit_no_training", becomes="`Normalise`")
 def _folded_batch_norm(
     site: TorchSite, x: Value, weight: Any, bias: Any, mean: Any, variance: Any, momentum: float, eps: float
 ) -> tuple[Value]:

@@ -81,7 +81,7 @@ def _relu6(site: TorchSite, x: Value) -> Value:
 @handles("hardsigmoid", becomes="`Clamp`", batch_anywhere=True)
 def _hardsigmoid(site: TorchSite, x: Value) -> Value:
     clamped = compose.flat_clamp(site, compose.shift(site, x, array(3), part="plus3"), 0.0, 6.0)
-    return compose.scale(site, clamped, array(1 / 6), part="sixth")
+    return compose.over(site, clamped, array(6), part="sixth")
 
 
 @handles("threshold", becomes="`Clamp`", limits="a threshold equal to its value", batch_anywhere=True)

@@ -91,6 +91,7 @@ def facts(opened: Opened) -> dict[str, Any]:
     found: dict[str, Any] = {
         "inputs": program.input_dim,
         "outputs": program.output_dim,
+        "head": None if program.head is None else str(program.head),
         "gates": program.gates,
         "layers": len(dict.fromkeys(origin.node for origin in program.origins)),
         "input_shape": [program.input_dim] if network is None else _shape(network),

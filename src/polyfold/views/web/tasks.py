@@ -127,8 +127,9 @@ def compare(task: dict[str, Any], send: Send) -> None:
     """Whether two networks are the same function on a domain, and where they differ most."""
     a, b = (open_network(Source(**task[name]["source"]), task[name]["snapshot"]) for name in ("a", "b"))
     place = _place(task["domain"], a)
-    if (a.program.input_dim, a.program.output_dim) != (b.program.input_dim, b.program.output_dim):
-        sizes = [f"{each.program.input_dim} to {each.program.output_dim}" for each in (a, b)]
+    counts = [(each.program.input_dim, each.program.model_output_dim) for each in (a, b)]
+    if counts[0] != counts[1]:
+        sizes = [f"{given} to {put_out}" for given, put_out in counts]
         raise DomainError(f"the networks cannot be compared: one maps {sizes[0]} numbers, the other one {sizes[1]}")
     found = equivalent(
         _whole(a),
@@ -146,6 +147,7 @@ def compare(task: dict[str, Any], send: Send) -> None:
             "done": {
                 "verdict": found.verdict,
                 "words": str(found.worst),
+                "compared": found.compared,
                 "largest": finite(float(found.max_difference)),
                 "upper": finite(float(found.upper)),
                 "exact": found.exact,

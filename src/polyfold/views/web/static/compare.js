@@ -111,7 +111,8 @@ export class Comparison {
       fill(place, make("p", {}, found.error ?? "The comparison was not finished."));
       return;
     }
-    const { words, largest, at, point } = found.result;
+    const { words, compared, largest, at, point } = found.result;
+    const of = compared === "outputs" ? "an output" : compared;
     const verdicts = {
       equal: "Here the two networks are the same function.",
       different: "Here the two networks are different functions.",
@@ -119,7 +120,7 @@ export class Comparison {
     };
     fill(place,
       make("p", {}, make("strong", {}, verdicts[found.result.verdict] ?? `Verdict: ${found.result.verdict}.`)),
-      largest ? make("p", {}, "Largest difference of an output: ", make("data", { value: largest, title: largest }, words), inputs(point), ".") : null,
+      largest ? make("p", {}, `Largest difference of ${of}: `, make("data", { value: largest, title: largest }, words), inputs(point), ".") : null,
       at?.length === 2 ? make("button", { type: "button", onclick: () => this.#goTo(at) }, `Show the place (${short(at[0])}, ${short(at[1])})`) : null);
   }
 

@@ -80,9 +80,9 @@ export class Explorer {
     this.state.network = byId("network").value = id;
     // Ids of other networks than bundled ones mean something else elsewhere.
     this.state.name = this.network.source === "bundled" ? null : this.network.name;
-    const { kind, inputs, outputs, gates, layers } = this.network;
+    const { kind, inputs, outputs, head, gates, layers } = this.network;
     const what = { network: "", atlas: "Saved atlas: ", recording: "Recorded training: " }[kind];
-    const sizes = `${many(inputs, "input")}, ${many(outputs, "output")}, ${many(gates, "unit")} in ${many(layers, "layer")}`;
+    const sizes = `${many(inputs, "input")}, ${many(outputs, "output")}${head ? ` (scores before ${head})` : ""}, ${many(gates, "unit")} in ${many(layers, "layer")}`;
     byId("network-facts").textContent = what + sizes;
     this.form.show(this.network, domain);
     this.player.show(this.network);

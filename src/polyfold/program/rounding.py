@@ -1,0 +1,127 @@
+"""What lowering has rounded, and how far that can move the outputs.
+
+A Program holds floats. Where the network's own numbers lead to coefficients that are none (a third, a root, the product
+of two long numbers), the Program is a neighbour of the network's function. It then says so, with a bound on every
+coefficient from which the distance of the outputs follows wherever inputs are bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.errors import how_many
+from polyfold.exact.roots import ROOT_BITS
+from polyfold.program.changes import LARGEST, Change, upwards
+from polyfold.program.fold import fold, fold_form
+
+if TYPE_CHECKING:
+    from polyfold.program.affine import Affine
+    from polyfold.program.program import Program
+
+Array = npt.NDArray[np.float64]
+
+# So many nodes are named in a sentence.
+_NAMED = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Rounding:
+    """That a program is a neighbour of the network's function: where it was rounded, and by how much.
+
+    `why` names the network's nodes, `changes` has what the coefficients of every stage and of the output have moved by
+    at most (None: not at all). If a program was made of another one without changing its outputs, they are the
+    other's stages, and `of` is that program.
+    """
+
+    why: tuple[str, ...]
+    changes: tuple[Change | None, ...]
+    of: Program | None = None
+
+    @property
+    def largest(self) -> float:
+        """What the coefficients of a row, on one source or in its bias, have moved by at most, all together."""
+        present = [change for change in self.changes if change is not None]
+        sizes = [float(part.max(initial=0.0)) for c in present for part in (*c.of_source.values(), c.of_bias)]
+        return max(sizes, default=0.0)
+
+    def words(self, distance: float | None = None) -> str:
+        """The sentence that a verdict about the program owes to whoever asked about the network.
+
+        `distance` is what outputs can differ by on the domain that is spoken of, if that is known.
+        """
+        named = ", ".join(self.why[:_NAMED]) + (
+            "" if len(self.why) <= _NAMED else f" and {len(self.why) - _NAMED} more"
+        )
+        moved = f"the coefficients of a row moved by {self.largest:.2g} at most"
+        if distance is not None and np.isfinite(distance):
+            moved += f", outputs here by {distance:.2g} at most"
+        return (
+            f"of a neighbour of the network's function: floats cannot hold all of its coefficients, so "
+            f"{how_many(len(self.why), 'node')} rounded ({named}); {moved}"
+        )
+
+
+def rounding_of(program: Program) -> Rounding | None:
+    """What is said of a program that is made of this one and has the same outputs."""
+    if program.rounding is None:
+        return None
+    return Rounding(program.rounding.why, program.rounding.changes, program.rounding.of or program)
+
+
+def own_changes(program: Program) -> tuple[Change | None, ...]:
+    """What the coefficients of a program's own stages and output have moved by; infinite where only the outputs'
+    distance is known."""
+    if program.rounding is None:
+        return (None,) * len(program.affines)
+    if program.rounding.of is None:
+        return program.rounding.changes
+    return tuple(Change({}, np.full(len(affine.bias), np.inf)) for affine in program.affines)
+
+
+def distance(program: Program, reach: Array) -> Array:
+    """How far the outputs can be from those of the network's own numbers, where |x_i| <= reach_i.
+
+    >>> from polyfold.network.load import load
+    >>> from polyfold.program.lower import lower
+    >>> program = lower(load([([[0.1]], [0.0]), ([[1.0]], [0.0])]))
+    >>> distance(program, np.array([1.0])).tolist()
+    [0.0]
+    """
+    if program.rounding is None:
+        return np.zeros(program.output_dim)
+    if program.rounding.of is not None:
+        return distance(program.rounding.of, reach)
+    with np.errstate(over="ignore", invalid="ignore"):
+        reaches, moved = [np.array(reach, dtype=np.float64)], [np.zeros(program.input_dim)]
+        for number, affine in enumerate(program.affines):
+            size = upwards(fold(affine, reaches, LARGEST), affine.terms + 2)
+            change = _moved(affine, program.rounding.changes[number], reaches, moved)
+            if number == len(program.stages):
+                return change
+            stage = program.stages[number]
+            steepest = np.maximum(np.abs(stage.slope_on), np.abs(stage.slope_off))
+            reaches.append(upwards(steepest * size, 1))
+            moved.append(upwards(steepest * change, 1))
+    raise AssertionError("the last affine function is the output's")
+
+
+def _moved(affine: Affine, change: Change | None, reaches: Sequence[Array], moved: Sequence[Array]) -> Array:
+    """What an affine function's values move by: with their sources, and with their own coefficients."""
+    total = fold_form(affine.form, moved, LARGEST)
+    if change is not None:
+        total = total + change.of_bias
+        for source, part in change.of_source.items():
+            # The coefficients' change counts times what the network's own source can be.
+            largest = float((reaches[source] + moved[source]).max(initial=0.0))
+            total = total + np.where(part > 0, part * largest, 0.0)
+    return upwards(total, affine.terms + len(affine.sources) + 4)
+
+
+def root_words(node: str) -> str:
+    """What is said of a node whose roots are irrational."""
+    return f"{node!r}: roots, within 2^-{ROOT_BITS} of themselves"

@@ -1,0 +1,247 @@
+"""Networks and boxes with numbers at the ends of float64's range: what is found of them is true, or an error of ours.
+
+Judged by `cells_in_fractions`, which shares no code with the library. Numpy's warnings are errors here: a number that
+overflows unnoticed is what these tests look for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+import pytest
+
+import polyfold as pf
+from polyfold import core
+from polyfold.atlas.domain import resolve_domain
+from polyfold.atlas.problem import core_problem
+from polyfold.errors import ContradictionError, PolyfoldError
+from polyfold.program.lower import lower
+from soundness.cells_in_fractions import ExactCell, Form, value, vertices
+from soundness.edge_networks import DOMAINS, KINDS, LARGEST, LEAST, EdgeCase, edge_case
+
+pytestmark = pytest.mark.filterwarnings("error::RuntimeWarning")
+
+Result = TypeVar("Result")
+BEYOND = Fraction(LARGEST)
+A_ROUND = len(KINDS) * len(DOMAINS)  # every kind on every domain once
+
+
+def patterns(atlas: pf.Atlas) -> list[tuple[bool, ...]]:
+    """Patterns by the layers' order; a layer that multiplies by zero is decided earlier than it comes."""
+    origins = [(origin.node, origin.index, gate) for gate, origin in enumerate(atlas.program.origins)]
+    order = [gate for _, _, gate in sorted(origins)]
+    return [tuple(map(bool, signs[order])) for signs in atlas.signs()]
+
+
+def is_near(found: float, exact: Fraction, relative: Fraction = Fraction(1, 10**12)) -> bool:
+    """Whether a float is the number, up to a few roundings; beyond float64 it has to be infinite."""
+    if np.isinf(found):
+        return abs(exact) >= BEYOND and (found > 0) == (exact > 0)
+    return bool(np.isfinite(found)) and abs(Fraction(float(found)) - exact) <= abs(exact) * relative + Fraction(LEAST)
+
+
+def assert_map(slopes: np.ndarray, constant: float, form: Form, name: str) -> None:
+    for found, exact in zip([*slopes.tolist(), constant], form, strict=True):
+        assert is_near(found, exact), f"{name}: {found} for {exact}"
+
+
+def look_at(case: EdgeCase, *, everything: bool) -> None:
+    truth = case.truth()
+    by_pattern = {cell.pattern: cell for cell in truth}
+    counted = pf.count(case.layers, case.domain, threads=1)
+    assert (counted.cells, counted.complete) == (len(truth), True), case.name
+    atlas = pf.unfold(case.layers, case.domain, threads=1)
+    found = patterns(atlas)
+    assert set(found) == set(by_pattern) and len(found) == len(truth), case.name
+    failed = pf.check(atlas).failed_checks
+    assert atlas.certificate.level == "checked" and not failed, (case.name, failed)
+
+    faces = atlas.f_vector()
+    assert counted.f_vector == faces and faces[-1] == len(truth), case.name
+    assert atlas.euler_characteristic() == (1 if case.domain else (-1) ** case.dim), (case.name, faces)
+    if case.dim <= 2:
+        assert faces[0] == len(set().union(*map(vertices, truth))), (case.name, faces)
+
+    A, c = atlas.maps()
+    for i, pattern in enumerate(found):
+        for k, form in enumerate(by_pattern[pattern].outputs):
+            assert_map(A[i, k], c[i, k], form, case.name)
+    look_at_inputs(case, atlas, [by_pattern[pattern] for pattern in found])
+    assert pf.equivalent(case.layers, case.layers, case.domain).verdict == "equal", case.name
+    if everything:
+        look_closer(case, atlas, [by_pattern[pattern] for pattern in found])
+
+
+def look_at_inputs(case: EdgeCase, atlas: pf.Atlas, cells: list[ExactCell]) -> None:
+    """Witnesses that floats hold lie in their cells, and the map around them is that of the cell."""
+    inner = [i for i, cell in enumerate(cells) if is_inside(cell, atlas.witnesses[i])]
+    if not inner:
+        return
+    assert atlas.locate(atlas.witnesses[inner]).tolist() == inner, case.name
+    maps = pf.local(case.layers, atlas.witnesses[inner])
+    assert not any(map(len, (*maps.undecided, *maps.on_wall))), case.name
+    for row, i in enumerate(inner):
+        for k, form in enumerate(cells[i].outputs):
+            assert_map(maps.A[row, k], maps.c[row, k], form, case.name)
+
+
+def is_inside(cell: ExactCell, point: np.ndarray) -> bool:
+    exact = tuple(map(Fraction, point.tolist()))
+    return all(value(wall, exact) > 0 for wall in cell.walls)
+
+
+def look_closer(case: EdgeCase, atlas: pf.Atlas, cells: list[ExactCell]) -> None:
+    """Proofs, sizes, and everything that people ask next: an answer that is right, or an error of ours."""
+    assert pf.certify(atlas).level == "certified", case.name
+    if case.domain is not None:
+        assert_counted_by_programs(case, len(cells))
+        if case.dim <= 2:
+            assert_sizes(case, atlas, cells)
+    for ask in (
+        lambda: atlas.vertices(),
+        lambda: atlas.chebyshev(),
+        lambda: atlas.halfspaces(),
+        lambda: atlas.to_pandas(),
+        lambda: pf.summarise(atlas, atlas.witnesses),
+        lambda: pf.regions(atlas),
+        lambda: pf.face_complex(atlas),
+        lambda: pf.lipschitz(atlas),
+        lambda: pf.variance(atlas),
+        lambda: pf.map_of(case.layers, atlas.signs([0])[0]).feasible,
+        lambda: pf.local(case.layers, atlas.witnesses[:1]).facets(0),
+        lambda: pf.local(case.layers, atlas.witnesses[:1]).nearest_wall(0),
+    ):
+        answer_or_none(ask)
+
+
+def answer_or_none(ask: Callable[[], Result]) -> Result | None:
+    try:
+        return ask()
+    except PolyfoldError as error:
+        assert not isinstance(error, ContradictionError)
+        return None
+
+
+def assert_counted_by_programs(case: EdgeCase, cells: int) -> None:
+    """The walk by linear programs, which cases of so few dimensions do not take."""
+    program = lower(pf.load(case.layers))
+    try:
+        found, _ = core.count(core_problem(program, resolve_domain(case.domain, case.dim)), True, 1, lambda _: True)
+    except core.OpenDomain:
+        return  # too far out for it
+    assert found == cells, case.name
+
+
+def assert_sizes(case: EdgeCase, atlas: pf.Atlas, cells: list[ExactCell]) -> None:
+    volumes, centroids = atlas.measures()
+    assert not np.isnan(centroids).any(), case.name
+    for found, cell in zip(volumes, cells, strict=True):
+        assert is_near(found, size_of(cell), Fraction(1, 10**5)), (case.name, found)
+    largest = answer_or_none(lambda: pf.maximum(atlas, output=0))
+    if largest is not None:
+        exact = max(value(cell.outputs[0], corner) for cell in cells for corner in vertices(cell))
+        assert is_near(largest.value, exact, Fraction(1, 10**9)), (case.name, largest)
+    total = answer_or_none(lambda: pf.integral(atlas)) if case.dim == 1 else None
+    if total is not None:
+        assert is_near(total[0], sum(map(integral_of, cells)), Fraction(1, 10**5)), (case.name, total)
+
+
+def size_of(cell: ExactCell) -> Fraction:
+    """The length or area of a cell; of a polygon as a fan of triangles around one of its corners."""
+    first, *others = sorted(vertices(cell))
+    if len(first) == 1:
+        return others[0][0] - first[0]
+    arms = [(x - first[0], y - first[1]) for x, y in others]
+    # From the leftmost corner all others are seen in half a turn, so that slopes put them in order.
+    arms.sort(key=lambda arm: (arm[0] == 0, arm[1] / arm[0] if arm[0] else 0))
+    return sum((abs(p[0] * q[1] - p[1] * q[0]) for p, q in pairwise(arms)), Fraction(0)) / 2
+
+
+def integral_of(cell: ExactCell) -> Fraction:
+    low, high = sorted(corner[0] for corner in vertices(cell))
+    slope, constant = cell.outputs[0]
+    return (high - low) * (slope * (low + high) / 2 + constant)
+
+
+@pytest.mark.parametrize("first", range(0, 2 * A_ROUND, len(KINDS)))
+def test_every_kind_on_every_domain(first: int) -> None:
+    for seed in range(first, first + len(KINDS)):
+        look_at(edge_case(seed), everything=seed % 4 == 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(2 * A_ROUND, 16 * A_ROUND, A_ROUND))
+def test_many_networks_at_the_edges(first: int) -> None:
+    for seed in range(first, first + A_ROUND):
+        look_at(edge_case(seed), everything=True)
+
+
+# -- one network a cause
+
+
+def test_the_sum_of_two_values_overflows() -> None:
+    """A wall between vertices at which the gate is -1.1e308 and 1.1e308: their distance is no float."""
+    layers = [([[1.1e308], [-0.125]], [0.0, 0.0]), ([[0.0, 0.5]], [-0.5]), ([[1.0]], [0.0])]
+    atlas = pf.unfold(layers, pf.box(-LARGEST, LARGEST))
+    assert len(atlas) == pf.count(layers, pf.box(-LARGEST, LARGEST)).cells == 3
+    assert atlas.f_vector() == (4, 3)
+    assert pf.certify(atlas).level == "certified"
+
+
+@pytest.mark.parametrize(("scales", "slope"), [((1e200, 1e200, 1e-300), 1e100), ((1e-200, 1e-200, 1e300), 1e-100)])
+def test_products_that_come_back(scales: tuple[float, ...], slope: float) -> None:
+    """On the way products are infinite, or zero; the map is neither."""
+    layers = [([[scale]], [0.0]) for scale in scales]
+    atlas = pf.unfold(layers, pf.box(-1, 1))
+    A, c = atlas.maps(1)
+    assert A[0, 0, 0] == pytest.approx(slope, rel=1e-15) and c[0, 0] == 0
+    assert pf.local(layers, [[0.5]]).A[0, 0, 0] == A[0, 0, 0]
+    assert pf.check(atlas).level == "checked"
+
+
+def test_beyond_float64_is_infinite_and_never_nan() -> None:
+    layers = [([[1e200], [1.0]], [0.0, 0.0]), ([[1e200, 0.0]], [1.0])]
+    A, c = pf.unfold(layers, pf.box(-1, 1)).maps(1)
+    assert A.tolist() == [[[np.inf]]] and c.tolist() == [[1.0]]
+
+
+def test_an_error_bound_that_overflows_is_not_zero() -> None:
+    """Zero times the infinite error of the gate before is no number, which was taken for an exact sign."""
+    layers = [([[1e308, 1e308]], [0.0]), ([[1e308], [0.0]], [-1.0, 1.0]), ([[1.0, -1.0]], [0.0]), ([[1.0]], [0.0])]
+    maps = pf.local(layers, [[1e300, -1e300 * (1 - 2.0**-52)]])
+    assert maps.signs[0].tolist() == [True] * 4 and not len(maps.undecided[0])
+
+
+def test_walls_beyond_float64_are_scaled() -> None:
+    layers = [([[1e200, 0.0]], [0.0]), ([[1e200]], [-1e300]), ([[1.0]], [0.0])]
+    atlas = pf.unfold(layers, pf.box(-1, 1))
+    rows, bounds = atlas.halfspaces(int(atlas.locate([[0.5, 0.0]])[0]))[0]
+    wall = rows[:, 0].argmin()
+    assert np.isfinite(rows).all() and bounds[wall] / rows[wall, 0] == pytest.approx(1e-100, rel=1e-12)
+
+
+def test_thin_and_lopsided_cells_have_their_sizes() -> None:
+    """Areas of cells that are far longer than wide."""
+    layers = [([[1.0, 0.0], [1.0, 1e-280]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]
+    atlas = pf.unfold(layers, pf.box([-1.0, -1e280], [1.0, 1e280]))
+    assert sorted(atlas.volumes()) == pytest.approx([0.5e280, 0.5e280, 1.5e280, 1.5e280], rel=1e-12)
+
+
+def test_cells_that_are_none_are_an_error_of_ours() -> None:
+    atlas = pf.unfold([(np.eye(2), [0.0, 0.0]), ([[1.0, 1.0]], [0.0])], pf.box([1.0, 1.0], [2.0, 2.0]))
+    forged = replace(atlas, patterns=np.zeros_like(atlas.patterns))
+    with pytest.raises(ContradictionError, match="is no cell of this network"):
+        forged.volumes()
+
+
+def test_moments_that_underflow_are_refused() -> None:
+    layers = [(np.eye(2), [0.0, 0.0]), ([[1e300, 1e300]], [1e10])]
+    atlas = pf.unfold(layers, pf.box(-1e-300, 1e-300))
+    for question in (pf.mean, pf.variance, pf.integral):
+        with pytest.raises(PolyfoldError, match="underflows"):
+            question(atlas)
