@@ -34,9 +34,7 @@ def what_is_spoken_of(program: Program) -> str:
 
     This is the one place where a program's roundings become words of certificates and evidence.
     """
-    if program.rounding is None:
-        return THE_NETWORK
-    return program.rounding.words().removeprefix("of ")
+    return THE_NETWORK if program.rounding is None else program.rounding.words().removeprefix("of ")
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,15 @@ def as_float(value: fmpq) -> float:
         return float("inf") if value > 0 else float("-inf")
 
 
+def fraction(value: fmpq) -> Fraction:
+    """The same number for somebody who has Python only.
+
+    >>> fraction(fmpq(3, 4))
+    Fraction(3, 4)
+    """
+    return Fraction(int(value.p), int(value.q))
+
+
 def square_root(value: fmpq) -> float:
     """The square root of a rational number as a float, of any size; infinity where it is too large for one.
 
@@ -46,15 +55,6 @@ def _scaled(value: float, exponent: int) -> float:
         return ldexp(value, exponent)
     except OverflowError:
         return float("inf")
-
-
-def fraction(value: fmpq) -> Fraction:
-    """The same number for somebody who has Python only.
-
-    >>> fraction(fmpq(3, 4))
-    Fraction(3, 4)
-    """
-    return Fraction(int(value.p), int(value.q))
 
 
 def rational_matrix(matrix: npt.NDArray[np.float64]) -> fmpq_mat:
