@@ -132,6 +132,5 @@ def count(
         domain_digest=where.digest,
         checks=counted.checks,
         stopped_by=None if counted.complete else run.stopped_by,
-        of=what_is_spoken_of(program),
     )
     return Count(counted.cells, certificate, program, where)
