@@ -23,6 +23,7 @@ Verdict = Literal["equal", "different", "unknown"]
 # A number that is proved, or infinity.
 Size = Fraction | float
 Point = tuple[Fraction, ...]
+_CHANCE = "below 2^-100"
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class Equivalence(YesOrNo, InNotebooks):
     def __repr__(self) -> str:
         within = f" within {in_digits(self.tolerance)}" if self.tolerance else ""
         said = {
-            "equal": f"EQUAL{within}, proved",
+            "equal": f"EQUAL{within}, proved" + (f" but for a chance {_CHANCE}" if self.by_drawn_roots else ""),
             "different": f"DIFFERENT{within}, proved",
             "unknown": f"UNKNOWN whether they are equal{within}",
         }[self.verdict]
@@ -116,6 +117,14 @@ class Equivalence(YesOrNo, InNotebooks):
         of = "" if self.compared == "outputs" else f" of {self.compared}"
         found = f"largest difference{of} {self.worst}; {self.method}{stopped}{hint}"
         return f"Equivalence: {said}; {found}; {self.seconds:.3g} s"
+
+    @property
+    def by_drawn_roots(self) -> bool:
+        """Whether "equal" was found with numbers that were drawn in place of irrational roots.
+
+        Functions that differ agree at such numbers only by chance, below 2^-100.
+        """
+        return self.verdict == "equal" and self.rounded and self.upper == 0
 
     @property
     def worst(self) -> Difference:
@@ -188,6 +197,7 @@ class Equivalence(YesOrNo, InNotebooks):
             else [{"name": c.name, "passed": c.passed, "detail": c.detail} for c in self.certificate.checks],
             "stopped_by": self.stopped_by,
             "rounded": self.rounded,
+            "chance_of_error": _CHANCE if self.by_drawn_roots else None,
             "hint": self.hint,
             "seconds": self.seconds,
         }
