@@ -49,10 +49,19 @@ class Change:
 
     def mapped(self, combine: Callable[[Array], Array], terms: int) -> Change:
         """What combinations of so many rows, with coefficients of no sign, are moved by."""
-        return Change(
-            {s: upwards(combine(moved), terms) for s, moved in self.of_source.items()},
-            upwards(combine(self.of_bias), terms),
-        )
+
+        def bound(moved: Array) -> Array:
+            return upwards(not_lost(combine(moved), combine(np.sign(moved))), terms)
+
+        return Change({s: bound(moved) for s, moved in self.of_source.items()}, bound(self.of_bias))
+
+
+def not_lost(sizes: Array, of_ones: Array) -> Array:
+    """Products of changes that are too small for floats are still changes: 0 would say that nothing was rounded.
+
+    `of_ones` are the same products of ones in place of the changes that are not 0.
+    """
+    return np.where((sizes == 0) & (of_ones != 0), LEAST, sizes)
 
 
 def upwards(sizes: Array, roundings: int) -> Array:

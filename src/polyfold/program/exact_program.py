@@ -18,6 +18,7 @@ import numpy as np
 from polyfold.errors import ShapeError
 from polyfold.exact.rational import fraction
 from polyfold.exact.rational_arrays import Rationals, are_floats, nearest, product, rationals
+from polyfold.exact.rounding import LEAST
 from polyfold.network.graph import Network, Port
 from polyfold.network.head import Head
 from polyfold.network.ops import Shape
@@ -290,7 +291,9 @@ def _to_floats(rows: RationalRows) -> Change | None:
             close = nearest(array)
         if not np.isfinite(close).all():
             return np.full(array.shape, np.inf)
-        return upwards(np.abs(nearest(array - rationals(close))), 1)
+        apart = array - rationals(close)
+        # A gap that is too small for floats is still one: as 0 it would say that nothing was rounded.
+        return upwards(np.where(apart != 0, np.maximum(np.abs(nearest(apart)), LEAST), 0.0), 1)
 
     sums = {s: upwards(gaps(m).sum(axis=1), m.shape[1]) for s, m in rows.terms.items()}
     return Change(sums, gaps(rows.bias))

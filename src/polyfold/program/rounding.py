@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from polyfold.errors import how_many
 from polyfold.exact.roots import ROOT_BITS
-from polyfold.program.changes import LARGEST, Change, upwards
+from polyfold.program.changes import LARGEST, Change, not_lost, upwards
 from polyfold.program.fold import fold, fold_form
 
 if TYPE_CHECKING:
@@ -106,19 +106,21 @@ def distance(program: Program, reach: Array) -> Array:
             stage = program.stages[number]
             steepest = np.maximum(np.abs(stage.slope_on), np.abs(stage.slope_off))
             reaches.append(upwards(steepest * size, 1))
-            moved.append(upwards(steepest * change, 1))
+            moved.append(upwards(not_lost(steepest * change, steepest * np.sign(change)), 1))
     raise AssertionError("the last affine function is the output's")
 
 
 def _moved(affine: Affine, change: Change | None, reaches: Sequence[Array], moved: Sequence[Array]) -> Array:
     """What an affine function's values move by: with their sources, and with their own coefficients."""
-    total = fold_form(affine.form, moved, LARGEST)
+    total = not_lost(
+        fold_form(affine.form, moved, LARGEST), fold_form(affine.form, [np.sign(m) for m in moved], LARGEST)
+    )
     if change is not None:
         total = total + change.of_bias
         for source, part in change.of_source.items():
             # The coefficients' change counts times what the network's own source can be.
             largest = float((reaches[source] + moved[source]).max(initial=0.0))
-            total = total + np.where(part > 0, part * largest, 0.0)
+            total = total + np.where(part > 0, not_lost(part * largest, np.full(len(part), largest)), 0.0)
     return upwards(total, affine.terms + len(affine.sources) + 4)
 
 
