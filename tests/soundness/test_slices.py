@@ -201,7 +201,7 @@ def test_three_gates_that_nearly_meet() -> None:
 
 @pytest.mark.usefixtures("as_if_large")
 def test_points_that_floats_cannot_place() -> None:
-    """Nearer to walls than floats can tell: each point is found in the cell that it lies in, or that it touches first."""
+    """Nearer to walls than floats can tell: each point is found in the first cell that it lies in or touches."""
     step = 2.0**-50
     network = [
         (np.array([[0.1, 0.0], [0.0, 0.3], [0.1, 0.3]]), np.array([-0.01, -0.03, -0.04])),

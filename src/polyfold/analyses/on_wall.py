@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 
 import numpy as np
 import numpy.typing as npt
@@ -161,12 +162,13 @@ class _Settler:
         forms = ExactForms(program, domain)
         search = Touching(program, domain, forms, [rational(value) for value in x.tolist()])
         leaves = at.leaves.copy()
-        cells = 0
-        for cell in search.cells(lambda: cells < _MOST_CELLS and bool((at.zero & ~still & ~leaves).any())):
-            cells += 1
+        looked_at = count()
+        for cell in search.cells(lambda: next(looked_at) < _MOST_CELLS):
             rows = forms.under(cell.pattern).rows
             for gate in np.flatnonzero(at.zero & ~still & ~leaves):
                 leaves[gate] = any(rows[gate])
+            if not (at.zero & ~still & ~leaves).any():
+                break
         return replace(at, leaves=leaves), still | (at.zero & ~leaves & search.complete)
 
 
