@@ -229,6 +229,13 @@ def test_walls_beyond_float64_are_scaled() -> None:
     assert np.isfinite(rows).all() and bounds[wall] / rows[wall, 0] == pytest.approx(1e-100, rel=1e-12)
 
 
+def test_the_nearest_wall_of_an_input_at_the_end_of_floats() -> None:
+    """A step of 6.8e308 times a slope of 0.25: the foot is within reach, the step is not."""
+    layers = [([[0.25, 0.0]], [0.0]), ([[1.0]], [0.0])]
+    wall = pf.local(layers, [[LARGEST, 1.0]]).nearest_wall(0)
+    assert wall.point.tolist() == [0.0, 1.0] and wall.distance == LARGEST
+
+
 def test_thin_and_lopsided_cells_have_their_sizes() -> None:
     """Areas of cells that are far longer than wide."""
     layers = [([[1.0, 0.0], [1.0, 1e-280]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]
@@ -249,3 +256,14 @@ def test_moments_that_underflow_are_refused() -> None:
     for question in (pf.mean, pf.variance, pf.integral):
         with pytest.raises(PolyfoldError, match="underflows"):
             question(atlas)
+
+
+def test_centroids_that_underflow_are_refused() -> None:
+    """The centroid of the least interval, 2.5e-324, is rounded to nothing; the mean there is 4e-16 and not zero."""
+    layers = [([[1.7e308]], [0.0]), ([[1.0]], [0.0])]
+    with pytest.raises(PolyfoldError, match="the mean underflows"):
+        pf.mean(pf.unfold(layers, pf.box(-LEAST, LEAST)), by="cell")
+    assert pf.mean(pf.unfold(layers, pf.box(-1e-290, 1e-290))) == pytest.approx(1.7e308 * 1e-290 / 4, rel=1e-12)
+    steeper = [([[-1.7e308]], [0.0]), ([[1e308]], [0.0])]
+    with pytest.raises(PolyfoldError, match="the integral underflows"):
+        pf.integral(pf.unfold(steeper, pf.box(-LEAST, 2 * LEAST)))  # 2e-31

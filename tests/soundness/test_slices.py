@@ -18,6 +18,7 @@ import polyfold as pf
 from polyfold.atlas import problem
 from polyfold.engine import slice_exact
 from polyfold.engine.method import VERTICES
+from soundness.plain import evaluate
 
 # -- the judge
 
@@ -196,6 +197,27 @@ def test_three_gates_that_nearly_meet() -> None:
     assert_proved(network, domain, 7, "three gates")
     triangle = pf.unfold(network, domain)
     assert len(triangle.exact_witnesses) == 1
+
+
+@pytest.mark.usefixtures("as_if_large")
+def test_points_that_floats_cannot_place() -> None:
+    """Nearer to walls than floats can tell: each point is found in the first cell that it lies in or touches."""
+    step = 2.0**-50
+    network = [
+        (np.array([[0.1, 0.0], [0.0, 0.3], [0.1, 0.3]]), np.array([-0.01, -0.03, -0.04])),
+        (np.array([[1.0, -1.0, 0.0], [0.0, 1.0, -1.0]]), np.zeros(2)),
+        (np.ones((1, 2)), np.zeros(1)),
+    ]
+    atlas = pf.unfold(network, pf.slice_of(np.zeros(2), np.eye(2), bounds=pf.box(-1, 1)))
+    points = [[0.1 + i * step, 0.1 + k * step] for i in range(-2, 3) for k in range(-2, 3)]
+    signs = atlas.signs()
+    strict = 0
+    for cell, point in zip(atlas.locate(points).tolist(), points, strict=True):
+        _, values = evaluate([(W.tolist(), b.tolist()) for W, b in network], point)
+        touching = [all(v == 0 or (v > 0) == on for v, on in zip(values, row, strict=True)) for row in signs.tolist()]
+        assert signs[cell].tolist() == min(signs[touching].tolist()), (point, list(map(float, values)))
+        strict += all(values)
+    assert strict
 
 
 @pytest.mark.usefixtures("as_if_large")

@@ -15,6 +15,7 @@ import polyfold as pf
 from polyfold.data.convolutional import mnist_conv
 from polyfold.network.builder import Builder
 from polyfold.network.spatial_ops import Largest
+from soundness.plain import evaluate
 
 Array = npt.NDArray[np.float64]
 Layers = Sequence[tuple[Array, Array]]
@@ -76,6 +77,30 @@ def test_against_many_directions(seed: int) -> None:
         if len(cells) > 1:
             for A, way in zip(cells.A, cells.directions.tolist(), strict=True):
                 assert jacobian_next_to(layers, x, way) == jacobian(A)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_behind_several_layers_of_ties(seed: int) -> None:
+    """A gate that is zero where earlier ones tie may be zero all around, or on some sides only."""
+    rng = np.random.default_rng(300 + seed)
+    dim = int(rng.integers(1, 3))
+    sizes = [dim, *rng.integers(1, 4, size=3).tolist(), 1]
+    layers = [
+        (rng.integers(-2, 3, (after, before)).astype(float), rng.integers(-1, 1, after).astype(float))
+        for before, after in pairwise(sizes)
+    ]
+    X = rng.integers(-1, 2, (4, dim)).astype(float)
+    found = pf.local(layers, X, ties="all")
+    assert found.complete and not any(map(len, found.undecided))
+    for i, (x, cells) in enumerate(zip(X.tolist(), found.touching or (), strict=True)):
+        ways = [[Fraction(way) for way in row] for row in rng.integers(-9, 10, (60, dim)).tolist() if any(row)]
+        listed = {jacobian(A) for A in cells.A}
+        assert {seen for way in ways if (seen := jacobian_next_to(layers, x, way)) is not None} <= listed
+        still = set(found.vanishing[i].tolist())
+        for way in ways:
+            near = [a + b / 2**60 for a, b in zip(map(Fraction, x), way, strict=True)]
+            _, values = evaluate([(W.tolist(), b.tolist()) for W, b in layers], near)
+            assert not still & {gate for gate, value in enumerate(values) if value}
 
 
 def jacobian(A: Array) -> Jacobian:

@@ -278,6 +278,8 @@ def test_networks_that_cannot_be_unfolded(refused, tmp_path, changed, words):
         (("1", "1"), "the box is flat"),
         (("nan", "1"), "NaN"),
         (("inf", "inf"), "empty"),
+        (("0", "1e400"), "the bound 1e400 is larger than floats can be"),
+        (("zero", "1"), "--box zero 1 must be two numbers LO HI"),
     ],
 )
 def test_empty_and_inverted_boxes(refused, model, tmp_path, box, words):
@@ -296,6 +298,7 @@ def test_empty_and_inverted_boxes(refused, model, tmp_path, box, words):
         (b"-1,1,0\n-1,1,0\n", "two numbers"),
         (b"-1,1\n-1,nan\n", "NaN"),
         (b"-1,1\n1,-1\n", "empty in dimension 1"),
+        (b"-1,1\n-1e999,1\n", "the bound -1e999 is larger than floats can be"),
         (b"\xff\xfe\x00", "cannot be read"),
         (b'"' + b"1" * 200_000, "cannot be read"),
     ],
@@ -455,3 +458,8 @@ cli.main()
 
 def test_the_version(run) -> None:
     assert run("--version") == (0, f"polyfold {pf.__version__}\n", "")
+
+
+def test_seconds_that_are_no_number(run, model):
+    code, out, err = run("info", model, "--seconds", "nan")
+    assert (code, out) == (2, "") and "--seconds nan leaves no time" in err

@@ -263,7 +263,7 @@ class LocalMaps(InNotebooks):
     def _thin_if_quick(self, item: int, deadline: float) -> bool | None:
         """Whether the pattern of an input is no cell's, as far as that is known, or found out quickly."""
         tied = self._tied(item)
-        if self.touching is not None and self.touching[item].complete:
+        if self.touching is not None and self.touching[item].complete and not len(self.undecided[item]):
             return not (self.touching[item].patterns == self.patterns[item]).all(axis=1).any()
         quick = (self.program.input_dim + 1) * coefficients(self.program) <= _QUICK
         return self._search.is_thin(tied) if not tied.on_walls or (quick and time.perf_counter() < deadline) else None

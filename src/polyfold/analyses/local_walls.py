@@ -104,10 +104,12 @@ def nearest_wall(program: Program, x: Array, signs: Signs, distance: float, gate
     with np.errstate(over="ignore", invalid="ignore"):
         a, b = gate_forms(program, signs[None, :], np.array([gate]))
         square, value = np.einsum("ij,ij->i", a, a), a @ x + b
-    if _beyond_floats(program, square, value)[0]:
-        return NearestWall(gate, str(program.origins[gate]), distance, _exact_wall(program, signs, gate).foot(x))
-    step = float(value[0]) / float(square[0]) if square[0] else 0.0
-    return NearestWall(gate, str(program.origins[gate]), distance, x - step * a[0])
+        # Without a length the wall is where the input is.
+        foot = x - (value / square if square[0] else 0.0) * a[0]
+    # An input near the end of floats may have a step that is no float, though the wall is within reach.
+    if _beyond_floats(program, square, value)[0] or not np.isfinite(foot).all():
+        foot = _exact_wall(program, signs, gate).foot(x)
+    return NearestWall(gate, str(program.origins[gate]), distance, foot)
 
 
 def _beyond_floats(program: Program, squares: Array, values: Array) -> Signs:

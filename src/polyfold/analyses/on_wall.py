@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +17,12 @@ import numpy.typing as npt
 from polyfold.atlas.domain import resolve_domain
 from polyfold.atlas.location import vanishing
 from polyfold.engine.exact_cell import ExactCells, affordable, coefficients
+from polyfold.engine.exact_forms import ExactForms
 from polyfold.engine.settle import Plan, Settled, plan, settle
+from polyfold.engine.touching import Touching
 from polyfold.errors import LimitError
 from polyfold.exact.bounded import bounded_forward, exact_values
-from polyfold.exact.rational import rational_matrix
+from polyfold.exact.rational import rational, rational_matrix
 from polyfold.program.in_rationals import RationalProgram
 from polyfold.program.program import Program, forget
 
@@ -30,6 +34,9 @@ Signs = npt.NDArray[np.bool_]
 _MOST_COEFFICIENTS = 1_000_000
 # So many products of digits take some twenty seconds.
 _MOST_PRODUCTS = 10**11
+# The cells that touch an input are looked at one by one if a form takes so few products, and there are so few of them.
+_FEW_PRODUCTS = 20_000
+_MOST_CELLS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +115,10 @@ class _Settler:
                 at = replace(at, leaves=leaves & ~still)
         except LimitError:
             return floats, still
-        return self._where_affine(at, still) if (at.zero & ~still & ~at.leaves).any() else (at, still)
+        for decide in (self._where_affine, partial(self._cell_by_cell, x)):
+            if (at.zero & ~still & ~at.leaves).any():
+                at, still = decide(at, still)
+        return at, still
 
     def way_to_look(self, x: Array) -> Callable[[Array | None], Settled] | None:
         """How to find every gate's sign, or None if that takes too much."""
@@ -143,6 +153,23 @@ class _Settler:
                 leaves[gate] = any(forms.rows[gate])
                 still[gate] = not leaves[gate]
         return replace(at, leaves=leaves), still
+
+    def _cell_by_cell(self, x: Array, at: Settled, still: Signs) -> tuple[Settled, Signs]:
+        """In small networks: a gate is zero all around the input if it is on every cell that touches it."""
+        program, domain = self._program, resolve_domain(None, self._program.input_dim)
+        if (domain.dim + 1) * coefficients(program) > _FEW_PRODUCTS:
+            return at, still
+        forms = ExactForms(program, domain)
+        search = Touching(program, domain, forms, [rational(value) for value in x.tolist()])
+        leaves = at.leaves.copy()
+        looked_at = count()
+        for cell in search.cells(lambda: next(looked_at) < _MOST_CELLS):
+            rows = forms.under(cell.pattern).rows
+            for gate in np.flatnonzero(at.zero & ~still & ~leaves):
+                leaves[gate] = any(rows[gate])
+            if not (at.zero & ~still & ~leaves).any():
+                break
+        return replace(at, leaves=leaves), still | (at.zero & ~leaves & search.complete)
 
 
 def _rationally(exact: RationalProgram, x: Array, way: Array | None) -> Settled:

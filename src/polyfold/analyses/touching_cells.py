@@ -118,12 +118,14 @@ class TouchingSearch:
         """Whether an input's own pattern is no cell's: proved; None if that is too much work."""
         if not at.on_walls:
             return False
-        if len(at.special.undecided):
-            return None
         if self._cells.exact is None:
-            return None if self._own_direction(at) is None else False
-        first = next(self._exactly(at).cells(), None)
-        return None if first is None else first.pattern != tuple(at.signs.tolist())
+            known = not len(at.special.undecided) and self._own_direction(at) is not None
+            return False if known else None
+        search = self._exactly(at)
+        if search.pattern != tuple(at.signs.tolist()):
+            return None  # what floats say of signs that nobody settled is not so
+        first = next(search.cells(), None)
+        return None if first is None else first.pattern != search.pattern
 
     def all(self, at: Tied, max_cells: int | None, max_seconds: float | None) -> TouchingCells:
         """As many of the cells that touch an input as the limits allow."""
@@ -156,9 +158,9 @@ class TouchingSearch:
         if not at.on_walls:
             found[_key(at.signs)] = np.zeros(len(at.point))
             return None
-        if len(at.special.undecided):
-            return "undecided"
         if self._cells.exact is None:
+            if len(at.special.undecided):
+                return "undecided"
             for signs, direction in self._some(at, limits):
                 found.setdefault(_key(signs), direction)
             return "size"

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from flint import fmpq, fmpq_mat
 
 from polyfold.atlas.patterns import order_by_gate, pack
-from polyfold.atlas.problem import beyond_core, stays_structured
 from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.bounded import BoundedValues, bounded_forward, exact_values
 from polyfold.exact.rational import rational, rational_matrix
@@ -71,14 +70,11 @@ def _cells_of(atlas: Atlas, U: Array) -> Ids:
     unsure = np.flatnonzero(found < 0)
     if not len(unsure) or not len(atlas):
         return found
-    if beyond_core(atlas.program, atlas.domain) or stays_structured(atlas.program):
-        for i in unsure:
-            # What floats cannot tell from zero counts as zero.
-            strict = passed.certain[i] & ~passed.zero[i]
-            found[i] = _first_touching(atlas, passed.pattern[i], strict)
-    else:
-        exact = RationalProgram(atlas.program)
-        for i in unsure:
+    exact = RationalProgram(atlas.program)
+    for i in unsure:
+        if proved[i]:
+            found[i] = _first_touching(atlas, passed.pattern[i], ~passed.zero[i])
+        else:
             found[i] = _locate_exactly(atlas, exact, U[i])
     return found
 

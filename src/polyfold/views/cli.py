@@ -108,7 +108,7 @@ def info(
     limits = network_bounds(network, domain)
     cost, too_large = None, None
     if seconds:
-        if seconds < 0:
+        if not seconds > 0:
             raise LimitError(f"--seconds {seconds:g} leaves no time: give a positive number, or 0 for no estimate")
         try:
             cost = estimate_cost(program, domain, seconds=seconds, threads=threads)

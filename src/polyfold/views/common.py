@@ -8,6 +8,7 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from math import isinf
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -43,7 +44,7 @@ Model = Annotated[
     str, typer.Argument(help=f"An .onnx or .pt2 file, or the name of a bundled network ({', '.join(BUNDLED)}).")
 ]
 BoxBounds = Annotated[
-    tuple[float, float] | None, typer.Option("--box", metavar="LO HI", help="Bounds that hold for every input.")
+    tuple[str, str] | None, typer.Option("--box", metavar="LO HI", help="Bounds that hold for every input.")
 ]
 BoxFile = Annotated[Path | None, typer.Option(help="A CSV file with a row lo,hi for every input.")]
 MaxSeconds = Annotated[float | None, typer.Option(help="Stop after so many seconds.")]
@@ -85,12 +86,15 @@ class _Notes(logging.Handler):
         Console(stderr=True).print(f"[bold yellow]note:[/] {message}", soft_wrap=True, highlight=False)
 
 
-def domain_of(box: tuple[float, float] | None, box_file: Path | None) -> Box | None:
+def domain_of(box: tuple[str, str] | None, box_file: Path | None) -> Box | None:
     """The box that --box or --box-file asks for."""
     if box is not None and box_file is not None:
         raise DomainError("--box and --box-file exclude each other: give one of them")
     if box is not None:
-        return Box(*box)
+        try:
+            return Box(*map(_bound, box))
+        except ValueError:
+            raise DomainError(f"--box {' '.join(box)} must be two numbers LO HI") from None
     return None if box_file is None else _read_box(box_file)
 
 
@@ -101,7 +105,7 @@ def _read_box(path: Path) -> Box:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DomainError(f"the box file {str(path)!r} cannot be read: {error}") from None
     try:
-        bounds = np.array([[float(lo), float(hi)] for lo, hi in rows])
+        bounds = np.array([[_bound(lo), _bound(hi)] for lo, hi in rows])
     except ValueError:
         raise DomainError(
             f"the box file {str(path)!r} must hold one row 'lo,hi' of two numbers for every input"
@@ -109,6 +113,14 @@ def _read_box(path: Path) -> Box:
     if not len(bounds):
         raise DomainError(f"the box file {str(path)!r} is empty: it needs one row 'lo,hi' for every input")
     return Box(bounds[:, 0], bounds[:, 1])
+
+
+def _bound(text: str) -> float:
+    """A bound as it is written; only what says so is infinite, and not what floats are too small for."""
+    bound = float(text)
+    if isinf(bound) and "inf" not in text.lower():
+        raise DomainError(f"the bound {text} is larger than floats can be: write inf for a side that is open")
+    return bound
 
 
 def check_file(path: Path, endings: Sequence[str]) -> None:

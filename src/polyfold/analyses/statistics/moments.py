@@ -20,7 +20,8 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.beyond_floats import leaves_range, outputs_at
 from polyfold.atlas.maps import in_chunks
 from polyfold.errors import PolyfoldError
-from polyfold.exact.rounding import LEAST_NORMAL
+from polyfold.exact.rounding import LEAST, LEAST_NORMAL, TINY
+from polyfold.exact.tolerances import VOLUME_SUM
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -51,6 +52,7 @@ def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "sc
     asked = _asked(atlas, cells, by, of, "the integral")
     volumes, centroids = atlas.measures(asked.ids)
     means = _means(atlas, asked.ids, centroids)
+    _no_lost_centroids(atlas, asked.ids, centroids, means, "the integral")
     lost = (volumes < LEAST_NORMAL)[:, None] & (np.abs(means) > 1)
     no_underflow(bool(lost.any()), "the integral")
     # A mean that underflows is something again when it is multiplied by a large volume.
@@ -72,9 +74,9 @@ def mean(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores
     """
     asked = _asked(atlas, cells, by, of, "the mean")
     volumes, centroids = atlas.measures(asked.ids)
-    found = finite(
-        asked.add_up(_weights(asked, volumes, "the mean")[:, None] * _means(atlas, asked.ids, centroids)), "the mean"
-    )
+    weights, means = _weights(asked, volumes, "the mean"), _means(atlas, asked.ids, centroids)
+    _no_lost_centroids(atlas, asked.ids, centroids, means, "the mean")
+    found = finite(asked.add_up(weights[:, None] * means), "the mean")
     return found if by != "domain" else found[0]
 
 
@@ -133,6 +135,7 @@ def _second_moments(atlas: Atlas, cells: Any, by: By, of: Of, question: str, pro
     volumes, centroids, covariances = atlas.moments(asked.ids)
     weights = _weights(asked, volumes, question)
     means = _means(atlas, asked.ids, centroids)
+    _no_lost_centroids(atlas, asked.ids, centroids, means, question)
     away = means - asked.add_up(weights[:, None] * means)[asked.group]
     outputs = atlas.outputs
     within = np.empty((len(asked.ids), outputs, outputs) if product.endswith("nil") else (len(asked.ids), outputs))
@@ -170,6 +173,19 @@ def _weights(asked: _Cells, volumes: Array, question: str) -> Array:
     alone = np.bincount(asked.group, minlength=asked.groups) == 1
     no_underflow(bool((~alone & (total < LEAST_NORMAL)).any()), question)
     return np.where(alone[asked.group], 1.0, volumes / np.where(alone, 1.0, total)[asked.group])
+
+
+def _no_lost_centroids(atlas: Atlas, ids: Ids, centroids: Array, means: Array, question: str) -> None:
+    """Refuse cells that are so small that their centroids have lost their digits, if that is seen in the means."""
+    near = np.flatnonzero((np.abs(centroids) < TINY).any(axis=1))
+    if not len(near):
+        return
+    lo, hi = atlas.bounding_boxes(ids[near])
+    small = (hi - lo < TINY) & (np.abs(centroids[near]) < TINY)
+    near, small = near[small.any(axis=1)], small[small.any(axis=1)]
+    A, _ = atlas.maps(ids[near], over="parameters")
+    off = LEAST * np.where(small[:, None, :], np.abs(A), 0.0).sum(axis=2)
+    no_underflow(bool((off > np.maximum(VOLUME_SUM * np.abs(means[near]), LEAST_NORMAL)).any()), question)
 
 
 def _means(atlas: Atlas, ids: Ids, centroids: Array, times: Array | None = None) -> Array:
