@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,8 +18,9 @@ from polyfold.network.convolve import Window
 from polyfold.network.ops import Linear, Rectify, constant
 from polyfold.network.spatial_ops import Convolution, Largest
 from polyfold.program import Program, lower
+from shared_files import MODELS
 
-MODEL = Path(__file__).parents[3] / "shared" / "data" / "models" / "marabou_conv_mp1.onnx"
+MODEL = MODELS / "marabou_conv_mp1.onnx"
 RELU = Rectify(constant(1.0), constant(0.0))
 
 
@@ -109,7 +109,7 @@ def test_what_takes_too_much_stays_undecided(monkeypatch: pytest.MonkeyPatch) ->
     assert found.undecided
 
 
-@pytest.mark.shared
+@pytest.mark.shared("models")
 def test_all_facets_of_a_convolution_with_a_pool_behind_relus() -> None:
     x = np.random.default_rng(0).uniform(size=(1, 192))
     maps = pf.local(str(MODEL), x, domain=pf.box(0, 1))
