@@ -10,6 +10,7 @@ import pytest
 
 import polyfold as pf
 from polyfold.errors import PolyfoldError
+from shared_files import MODELS
 
 # Powers of two up to the ends of the number range: data times these are the same data, to the last bit.
 POWERS = (-1060, -1000, -530, -40, 40, 500, 1000)
@@ -107,10 +108,10 @@ def test_a_point_with_two_labels_is_a_no_with_the_pair() -> None:
         pf.interpolate(X, y)
 
 
-@pytest.mark.shared
+@pytest.mark.shared("models")
 def test_outputs_of_a_truncation_are_those_of_the_network() -> None:
     """States of this network are a thousand million times as large as its outputs."""
-    network = pf.load("../shared/data/models/acasxu_1_1.onnx")
+    network = pf.load(MODELS / "acasxu_1_1.onnx")
     found = pf.truncation(network, lift=True)
     X = np.random.default_rng(0).uniform(-0.5, 0.5, size=(50, 5))
     assert found.holds and np.abs(found.states(X)[-1]).max() > 1e8

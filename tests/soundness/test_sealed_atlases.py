@@ -8,7 +8,6 @@ import pickle
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,9 +18,10 @@ from engine.forged import FORGERIES, keeping_cells
 from polyfold.atlas.certificate import OF_THESE_ARRAYS
 from polyfold.program.lower import lower
 from polyfold.testing import generated_case
+from shared_files import MODELS
 
 ARRAYS = ("patterns", "witnesses", "bounded", "facet_start", "facet_wall", "neighbour", "shared_facet", "shared_wall")
-ACAS = Path(__file__).parents[3] / "shared" / "data" / "models" / "acasxu_1_1.onnx"
+ACAS = MODELS / "acasxu_1_1.onnx"
 
 
 def random_network(seed: int, *widths: int):
@@ -259,7 +259,7 @@ def test_the_maximum_over_a_forged_atlas_is_not_proved(atlas):
     assert pf.maximum(atlas).proved and "(proved)" in repr(pf.maximum(atlas))
 
 
-@pytest.mark.shared
+@pytest.mark.shared("models")
 @pytest.mark.skipif(not ACAS.is_file(), reason=f"THE SHARED MODELS ARE ABSENT: there is no {ACAS}")
 def test_a_hundred_cells_of_an_acasxu_network():
     atlas = pf.unfold(ACAS, pf.box([-0.3035, -0.0095, 0.4934, 0.3, 0.3], [-0.2986, 0.0095, 0.5, 0.5, 0.5]))

@@ -149,7 +149,7 @@ def assembled(program: Program, dim: int, finished: list[Pieces], max_cells: int
         "shared_wall": shared_wall,
         "exact_witnesses": {},
         "thin": np.flatnonzero(found.thin[order]),
-        "measure": float(found.measures[:kept].sum()),
+        "measures": found.measures[:kept][order],
     }
 
 

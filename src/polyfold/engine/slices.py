@@ -38,7 +38,7 @@ _CELL_FLOATS = 32
 
 
 def find_slice_cells(program: Program, domain: Domain, max_cells: int, leave: Leave) -> dict[str, Any]:
-    """All cells, as the arrays of an atlas; with "doubts", and the sum of lengths or areas, "measure", of "whole"."""
+    """All cells, as the arrays of an atlas; with "doubts", and lengths or areas, "measures", of "whole"."""
     search = SliceSearch(program, domain, max_cells)
     search.go_on(leave)
     return search.arrays()

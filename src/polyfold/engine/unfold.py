@@ -133,7 +133,7 @@ def atlas_of(
         return quick_checks(atlas)
     exact, end = cells["exact"], None if seconds_left is None else time.perf_counter() + seconds_left
     exact.may_go_on = lambda: end is None or time.perf_counter() < end
-    more = (check_decided(program, cells["doubts"]), check_sum(cells["measure"], cells["whole"]))
+    more = (check_decided(program, cells["doubts"]), check_sum(float(cells["measures"].sum()), cells["whole"]))
     return quick_checks(atlas, *more, exact=exact)
 
 

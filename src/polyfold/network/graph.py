@@ -175,10 +175,10 @@ class Network:
         """Every named value for input rows (n, d), as (n, *shape) arrays."""
         return dict(self.walk(rows))
 
-    def walk(self, rows: Array, reads: Callable[[Array], Array] | None = None) -> Iterator[tuple[str, Array]]:
+    def walk(self, rows: Array, reads: Callable[[Op, Array], Array] | None = None) -> Iterator[tuple[str, Array]]:
         """Name and value of all inputs and nodes in order; what no later node reads is forgotten here.
 
-        With `reads` every node reads what that makes of a value.
+        With `reads` every node reads what that makes of its op and a value.
         """
         readers = {name: node.name for node in self.nodes for name in node.inputs}
         values: dict[str, Array] = {}
@@ -189,8 +189,10 @@ class Network:
             yield port.name, values[port.name]
             start = stop
         for node in self.nodes:
-            inputs = (values[name] for name in node.inputs)
-            values[node.name] = node.op.evaluate(*(inputs if reads is None else map(reads, inputs)))
+            inputs = [values[name] for name in node.inputs]
+            if reads is not None:
+                inputs = [reads(node.op, value) for value in inputs]
+            values[node.name] = node.op.evaluate(*inputs)
             yield node.name, values[node.name]
             for name in {node.name, *node.inputs}:
                 if readers.get(name, node.name) == node.name:

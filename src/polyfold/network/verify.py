@@ -15,7 +15,8 @@ from polyfold.errors import NetworkError, how_many
 from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, SHAKEN
 from polyfold.network.graph import Network
 from polyfold.network.head import JUMPING
-from polyfold.network.ops import Array, size
+from polyfold.network.ops import Array, Op, size
+from polyfold.network.spatial_ops import Combine
 from polyfold.network.telling_points import both_sides, corners, where_numbers_fit
 
 POINTS = 140
@@ -105,7 +106,7 @@ class _Outputs:
         self.network = network
         self.finish = finish
 
-    def at(self, points: Array, reads: Callable[[Array], Array] | None = None) -> Array:
+    def at(self, points: Array, reads: Callable[[Op, Array], Array] | None = None) -> Array:
         found = {
             name: value.reshape(len(points), -1)
             for name, value in self.network.walk(points, reads)
@@ -120,12 +121,21 @@ class _Outputs:
         outputs = self.at(points)
         moved = np.zeros(outputs.shape)
 
-        def off(value: Array) -> Array:
-            return np.asarray(value * (1.0 + part * (2.0 * rng.integers(0, 2, size=value.shape) - 1.0)))
+        def off(op: Op, value: Array) -> Array:
+            sizes = value
+            if _interpolates(op):
+                # Runtimes compute its weights from coordinates: a weight that should be zero is off by a part of one.
+                sizes = np.abs(value).max(axis=tuple(range(1, value.ndim)), initial=0.0, keepdims=True)
+            return np.asarray(value + part * sizes * (2.0 * rng.integers(0, 2, size=value.shape) - 1.0))
 
         for _ in range(times):
             moved = np.maximum(moved, np.abs(self.at(points, off) - outputs))
         return moved
+
+
+def _interpolates(op: Op) -> bool:
+    """Whether an op has weights that are neither whole nor quotients of such."""
+    return isinstance(op, Combine) and op.divisor is None and not np.isin(op.matrix.data, (-1.0, 0.0, 1.0)).all()
 
 
 def _refuse(network: Network, points: Array, actual: Array, expected: Array, difference: Array) -> None:

@@ -221,7 +221,7 @@ QUESTIONS = [
         ([[1.0], [2.0]], [[0], [1]], ShapeError, "one label"),
         ([[1.0], [2.0]], [0.0, np.nan], DataError, r"y\[1\] is nan"),
         ([[1.0], [2.0]], ["a", "a"], DataError, "all 2 points have the label 'a'"),
-        ([[1.0], [2.0]], np.array([0, "x"], dtype=object), DataError, "cannot be sorted"),
+        ([[1.0], [2.0]], np.array([0, "x"], dtype=object), DataError, "all numbers or all texts"),
     ],
 )
 def test_bad_input_is_one_clear_error(ask, X, y, error, words):

@@ -175,5 +175,5 @@ def test_labels_of_all_kinds_and_bad_ones() -> None:
         found.interpret(np.zeros((0, 2)), [])
     with pytest.raises(pf.PolyfoldError, match="NaN"):
         found.interpret(X, np.where(y == 0, np.nan, 1.0))
-    with pytest.raises(pf.PolyfoldError, match="of one kind"):
+    with pytest.raises(pf.PolyfoldError, match="all numbers or all texts"):
         found.interpret(X[:2], np.array([1, "a"], dtype=object))

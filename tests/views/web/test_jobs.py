@@ -244,7 +244,7 @@ def test_a_recording(client: Client, tmp_path: Path) -> None:
     [
         (None, "domain"),
         ({"kind": "sphere"}, "sphere"),
-        ({"kind": "box", "lo": [0, 0], "hi": [0, 1]}, "empty"),
+        ({"kind": "box", "lo": [0, 0], "hi": [0, 1]}, "flat"),
         ({"kind": "box", "lo": [0], "hi": [1, 1]}, "2 numbers"),
         ({"kind": "box", "lo": [0, "a"], "hi": [1, 1]}, "'a'"),
         ({"kind": "plane", "origin": [0, 0], "x": [1, 0], "y": [2, 0]}, "directions"),

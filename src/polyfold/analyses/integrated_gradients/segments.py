@@ -51,8 +51,7 @@ def segments(program: Program, start: Array, end: Array) -> Segments:
         raise KeyboardInterrupt
     signs = unpack(found["patterns"], program.gates)
     if method == VERTICES:
-        ends = found["corners"][:, 0]
-        return Segments(signs, np.abs(ends[1::2] - ends[::2]), len(found["doubts"].gates))
+        return Segments(signs, found["measures"] / found["whole"], len(found["doubts"].gates))
     lengths, _ = find_measures(as_taken, domain, found["patterns"])
     order = np.argsort(found["witnesses"][:, 0], kind="stable")
     return Segments(signs[order], lengths[order], 0)
