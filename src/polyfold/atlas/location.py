@@ -65,7 +65,7 @@ def _cells_of(atlas: Atlas, U: Array) -> Ids:
     """The cells of points inside the domain, or -1 where the atlas has none."""
     with np.errstate(over="ignore", invalid="ignore"):
         passed = bounded_forward(atlas.program, bounded_lift(atlas.domain, U))
-    proved = passed.certain.all(axis=1)
+    proved = np.asarray(passed.certain.all(axis=1))
     found = np.where(proved, atlas.index.find(pack(passed.pattern)), -1)
     unsure = np.flatnonzero(found < 0)
     if not len(unsure) or not len(atlas):
