@@ -102,3 +102,13 @@ def test_values_of_cells_never_carry_the_name() -> None:
     assert not hasattr(found, "to_shap")
     with pytest.raises(PolyfoldError, match=r"needs an array of inputs as background=.*scope='cell'"):
         pf.shapley(pf.unfold(corner, pf.box(-4, 4)), [[1.0, 2.0]], background="uniform")
+
+
+def test_values_of_a_neighbour_say_so() -> None:
+    """A third is no float: what is explained is the function of floats next to it, and the answer says that."""
+    third = [([[Fraction(1, 3)]], [0]), ([[1.0]], [0.0])]
+    for scope in ("interventional", "cell"):
+        found = pf.shapley(third, [[1.0]], background=[[2.0]], scope=scope)
+        assert "exact, of a neighbour of the network's function" in repr(found)
+    whole = pf.shapley([([[0.5]], [0.0]), ([[1.0]], [0.0])], [[1.0]], background=[[2.0]])
+    assert whole.function == "the network" and "neighbour" not in repr(whole)

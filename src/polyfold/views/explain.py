@@ -196,6 +196,7 @@ def _facts(found: Attribution, outputs: tuple[str, ...]) -> dict[str, Any]:
         "features": list(found.feature_names),
         "outputs": list(outputs),
         "of": found.of,
+        "function": found.function,
         "largest_gap": float(found.efficiency_error.max(initial=0.0)),
         "rows": rows,
     }

@@ -18,6 +18,7 @@ from polyfold.analyses.shapley.references import Effort, explain_against
 from polyfold.analyses.shapley.result import Estimated, LocalShapley, Scope, Shapley
 from polyfold.analyses.sizes import with_sizes
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.certificate import what_is_spoken_of
 from polyfold.engine.progress import reporter
 from polyfold.engine.watch import whole_number
 from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError
@@ -84,10 +85,10 @@ def shapley(
         raise PolyfoldError(f"scope={scope!r} is no option: use {', '.join(map(repr, get_args(Scope)))}")
     names = _names(feature_names, X)
     given = network_or_atlas if isinstance(network_or_atlas, Atlas | Program) else lower(load(network_or_atlas))
-    head = given.program.head if isinstance(given, Atlas) else given.head
-    speaks_of = asked_of(of, head, "a Shapley value")
+    subject = given.program if isinstance(given, Atlas) else given
+    speaks_of, function = asked_of(of, subject.head, "a Shapley value"), what_is_spoken_of(subject)
     if scope in ("cell", "region"):
-        return replace(_local(given, X, scope, background, means, empty, names), of=speaks_of)
+        return replace(_local(given, X, scope, background, means, empty, names), of=speaks_of, function=function)
     program = _program_of(given, scope)
     rows = input_rows(program, X)
     named = _named(names, program.input_dim)
@@ -108,7 +109,19 @@ def shapley(
         how = Estimated(2 * effort.pairs_of_orders, effort.confidence, effort.seed, found.error)
     words = "a reference point" if scope == "baseline" else f"{len(references)} background points"
     scale = np.maximum(here, there.max())
-    return Shapley(rows, found.values, base, outputs, scale, scope, words, named, estimate=how, of=speaks_of)
+    return Shapley(
+        rows,
+        found.values,
+        base,
+        outputs,
+        scale,
+        scope,
+        words,
+        named,
+        estimate=how,
+        of=speaks_of,
+        function=function,
+    )
 
 
 def _local(

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.shapley.hybrids import Hybrids, LocalGame
+from polyfold.atlas.certificate import THE_NETWORK
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.tolerances import ADDS_UP
 from polyfold.network.html_table import InNotebooks
@@ -62,7 +63,8 @@ class Attribution(InNotebooks):
 
     `background` says in words what the values are relative to. That values add up was checked when this was made, to
     1e-9 of the largest number met in the network or its local models (`scale`), or of the sum of the values' sizes if
-    that is larger. `of` says whether f are the model's outputs or the scores before its head.
+    that is larger. `of` says whether f are the model's outputs or the scores before its head, and `function` whether f
+    is the network's own function or a named neighbour of it.
     """
 
     X: Array
@@ -74,6 +76,7 @@ class Attribution(InNotebooks):
     background: str
     feature_names: tuple[str, ...]
     of: str = field(default="the model's outputs", kw_only=True)
+    function: str = field(default=THE_NETWORK, kw_only=True)
 
     def __post_init__(self) -> None:
         n, d, m = self.values.shape
@@ -122,6 +125,9 @@ class Attribution(InNotebooks):
         of = "" if self.of == "the model's outputs" else f" ({self.of})"
         return f"{how_many(n, 'input')}, {how_many(d, 'feature')}, {how_many(m, 'output')}{of}"
 
+    def _whose(self) -> str:
+        return "" if self.function == THE_NETWORK else f", of {self.function}"
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Shapley(Attribution):
@@ -135,7 +141,7 @@ class Shapley(Attribution):
 
     def __repr__(self) -> str:
         how = "exact" if self.exact else f"estimated, within {self._worst_error():.2g} each"
-        return f"Shapley: {self._sizes()}, scope {self.scope!r} against {self.background}; {how}"
+        return f"Shapley: {self._sizes()}, scope {self.scope!r} against {self.background}; {how}{self._whose()}"
 
     def _worst_error(self) -> float:
         return 0.0 if self.estimate is None else float(self.estimate.error.max(initial=0.0))
@@ -172,7 +178,7 @@ class LocalShapley(Attribution):
     def __repr__(self) -> str:
         return (
             f"LocalShapley: {self._sizes()}, of the affine model of each {self.scope} (not SHAP values) against "
-            f"{self.background}; exact"
+            f"{self.background}; exact{self._whose()}"
         )
 
     @property
