@@ -17,6 +17,7 @@ from polyfold.program.side_by_side import side_by_side
 from soundness.rounding_oracle import apart, onnx_model, outputs
 
 onnx = pytest.importorskip("onnx")
+torch = pytest.importorskip("torch")
 BOX = (-2.0, 2.0)
 RELU = ("relu",)
 KINDS = (
@@ -252,3 +253,28 @@ def test_ordinary_networks_are_not_rounded():
     chain = [linear(rng.normal(size=(4, 3)), rng.normal(size=4)), RELU, linear(rng.normal(size=(2, 4)))]
     program = lower(pf.load(onnx_model(chain, 3)))
     assert program.rounding is None and not program.distance(np.ones(3)).any()
+
+
+@pytest.mark.parametrize("factors", [(1e300, 1e300, 1e-300, 1e-300), (1e-300, 1e-300, 1e300, 1e300)])
+def test_products_that_leave_the_range_of_floats_on_the_way_only(factors):
+    model = torch.nn.Sequential(*(torch.nn.Linear(1, 1, bias=False) for _ in factors), torch.nn.ReLU()).double()
+    with torch.no_grad():
+        for layer, factor in zip(model, factors, strict=False):
+            layer.weight[:] = factor
+    network = pf.load(model)
+    program = lower(network)
+    (coefficient,) = program.stages[0].affine.blocks[0].weight.ravel()
+    exact = Fraction(factors[0]) * Fraction(factors[1]) * Fraction(factors[2]) * Fraction(factors[3])
+    assert coefficient == float(exact) and (program.rounding is None) == (Fraction(coefficient) == exact)
+    assert len(pf.unfold(network, pf.box(-1, 1))) == 2
+    assert pf.local(network, [[1.0]]).A[0, 0, 0] == coefficient
+
+
+def test_what_is_written_of_an_average_is_read_again(tmp_path):
+    """onnxruntime fuses a matrix and a division, with a factor in float32."""
+    model = torch.nn.Sequential(
+        torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 3), torch.nn.Unflatten(1, (1, 3))
+    )
+    network = pf.load(torch.nn.Sequential(*model, torch.nn.AvgPool1d(3)))
+    network.save_onnx(tmp_path / "average.onnx")
+    assert pf.equivalent(network, tmp_path / "average.onnx")

@@ -61,7 +61,14 @@ def lower(network: Network, *, structured: bool | None = None) -> Program:
     if structured is None:
         structured = any(_stays_structured(network, node) for node in network.nodes)
     writer = Writer(StructuredExpression if structured else Expression)
-    return replace(writer.finish(network.input_dim, write(network, writer)), head=network.head)
+    with np.errstate(over="ignore", invalid="ignore"):
+        program = replace(writer.finish(network.input_dim, write(network, writer)), head=network.head)
+    if program.rounding is not None and not structured and not np.isfinite(program.rounding.largest):
+        # A product left the range of floats on the way, though the coefficients themselves may lie in it.
+        from polyfold.program.exact_program import lower_exactly
+
+        return lower_exactly(network).to_program()
+    return program
 
 
 def write(network: Network, writer: Writer) -> Rows:
