@@ -21,8 +21,14 @@ from polyfold.atlas.generators import LINE, VERTEX, Generators
 from polyfold.engine.unfold import unfold
 from polyfold.engine.watch import whole_number
 from polyfold.errors import LimitError, PolyfoldError, how_many
+from polyfold.network.graph import Network
+from polyfold.network.load import load
+from polyfold.program.exact_program import from_program, lower_exactly
+from polyfold.program.program import Program
 
 _MOST_CHAINS = 10_000_000
+# An atlas of a rounded program knows the neighbour only: its form is that of the neighbour, and never a network's.
+_NOT_KNOWN = "not known, a neighbour's form"
 
 
 def canonical(network_or_atlas: Any, domain: DomainLike = None, *, max_chains: int | None = _MOST_CHAINS) -> Canonical:
@@ -33,6 +39,9 @@ def canonical(network_or_atlas: Any, domain: DomainLike = None, *, max_chains: i
     slice the function is one of the domain's parameters. Of a model with a head (softmax, sigmoid, argmax) it is the
     function of the scores, and the head is part of the form: the same scores behind different heads have different
     digests. Scores that a softmax does not tell apart have different forms; `pf.equivalent` compares behind the head.
+    Where floats cannot hold all coefficients that the network's numbers lead to, the form is that of a neighbour, and a
+    digest of these numbers is part of it: equal forms are then still of the same function, but not the other way round.
+    An atlas of a rounded program has the form of the neighbour, and says so: give the network to compare networks.
 
     Parameters
     ----------
@@ -51,11 +60,23 @@ def canonical(network_or_atlas: Any, domain: DomainLike = None, *, max_chains: i
     """
     most = np.iinfo(np.int64).max
     limit = most if max_chains is None else whole_number("max_chains", max_chains, most)
-    atlas = _complete_atlas(network_or_atlas, domain, limit)
-    return _Builder(atlas, limit).form()
+    given = network_or_atlas if isinstance(network_or_atlas, Atlas | Program) else load(network_or_atlas)
+    atlas = _complete_atlas(given, domain, limit)
+    return _Builder(atlas, limit).form(_own_numbers(given, atlas))
 
 
-def _complete_atlas(network_or_atlas: Any, domain: DomainLike, limit: int) -> Atlas:
+def _own_numbers(given: Atlas | Program | Network, atlas: Atlas) -> str | None:
+    """A digest of what the atlas's program was rounded from: other numbers may be rounded to the same."""
+    if atlas.program.rounding is None:
+        return None
+    if isinstance(given, Program) and given.rounding is None:
+        return from_program(given).digest
+    if not isinstance(given, Network):
+        return _NOT_KNOWN
+    return lower_exactly(given).digest
+
+
+def _complete_atlas(network_or_atlas: Atlas | Program | Network, domain: DomainLike, limit: int) -> Atlas:
     if not isinstance(network_or_atlas, Atlas):
         # Cells hang together, so there are as many facets between them, less one at most, and each begins a chain.
         atlas = unfold(network_or_atlas, domain, max_cells=min(limit + 1, np.iinfo(np.int32).max))
@@ -84,7 +105,7 @@ class _Builder:
             self.generators = atlas.generators()
         self._refuse_too_many(limit)
 
-    def form(self) -> Canonical:
+    def form(self, numbers: str | None) -> Canonical:
         found = DistinctMaps.of(self.atlas)
         return Canonical(
             inputs=self.atlas.dim,
@@ -94,6 +115,7 @@ class _Builder:
             jumps=tuple(self._jumps(found)),
             found=found,
             head=self.atlas.program.head,
+            numbers=numbers,
         )
 
     def _jumps(self, maps: DistinctMaps) -> Iterator[Jump]:

@@ -76,9 +76,13 @@ class Canonical(OverAnAtlas, InNotebooks):
     maps      the distinct maps: for each output its slopes and its constant; in lexicographic order
     jumps     where the map changes and by how much, by hyperplane and amount
     head      what the model does behind the function, which is then one of scores; None if nothing
+    numbers   None, or a digest of the network's own numbers, if floats could not hold all coefficients that these lead
+              to: maps and jumps are then those of a neighbour
     found     the atlas that the form was made from, and which cell has which map; not part of the form
 
     Two forms are equal if and only if they are of the same function on the same domain, with the same head behind it.
+    Forms with `numbers` are equal only if these are the same, too: equal forms are still of the same function, but
+    one function may have several. Made of an atlas, they are of the neighbour itself.
     """
 
     inputs: int
@@ -88,6 +92,7 @@ class Canonical(OverAnAtlas, InNotebooks):
     jumps: tuple[Jump, ...]
     found: DistinctMaps = field(compare=False)
     head: Head | None = None
+    numbers: str | None = None
 
     def __repr__(self) -> str:
         return (
@@ -139,6 +144,7 @@ class Canonical(OverAnAtlas, InNotebooks):
             "inputs": self.inputs,
             "outputs": self.outputs,
             **({} if self.head is None else {"head": self.head.text}),
+            **({} if self.numbers is None else {"numbers": self.numbers}),
             "domain": [_integers(row) for row in self.domain],
             "maps": [[[_fraction(x) for x in line] for line in lines] for lines in self.maps],
             "jumps": [
