@@ -40,7 +40,7 @@ def test_an_estimate_comes_close():
     network = layers([3, 128, 128, 1])
     truth = pf.count(network, pf.box(-2, 2)).cells
     assert truth > 1_000_000  # twice as many as the short run may find
-    found = pf.estimate(network, pf.box(-2, 2), seconds=4)
+    found = pf.estimate(network, pf.box(-2, 2), seconds=6)
     assert not found.exact and found.reason is None
     assert found.parts >= 8 and found.least <= truth <= found.most
     assert truth / 3 < found.cells < 3 * truth

@@ -73,14 +73,16 @@ class Counted:
     checks: tuple[Check, ...]
 
 
-def count_cells(program: Program, domain: Domain, threads: int, leave: Leave) -> Counted:
-    """How many cells there are; looked over if these are all."""
+def count_cells(program: Program, domain: Domain, threads: int, leave: Leave, *, looked_over: bool = True) -> Counted:
+    """How many cells there are; looked over if these are all, and if that is wanted."""
     if beyond_core(program, domain):
         counted = count_slice_cells(program, domain, leave)
-        checks = checks_of_slice(program, counted) if counted.complete else ()
-        return Counted(counted.cells, counted.complete, VERTICES, checks)
+        seen = checks_of_slice(program, counted) if counted.complete and looked_over else ()
+        return Counted(counted.cells, counted.complete, VERTICES, seen)
     (cells, complete), method = _count_in_core(program, domain, threads, leave)
-    checks = checks_by_listing(program, domain, cells, method, lambda _: leave.keep_going(cells)) if complete else ()
+    checks: tuple[Check, ...] = ()
+    if complete and looked_over:
+        checks = checks_by_listing(program, domain, cells, method, lambda _: leave.keep_going(cells))
     return Counted(cells, complete, method, checks)
 
 

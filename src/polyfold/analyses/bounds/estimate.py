@@ -26,8 +26,9 @@ import numpy.typing as npt
 
 from polyfold.analyses.bounds.bounds import bounds
 from polyfold.atlas.domain import Domain, DomainLike, box, resolve_domain, slice_of
-from polyfold.engine.count import count
+from polyfold.engine.method import Counted, as_method_takes_it, count_cells
 from polyfold.engine.unfold import unfold
+from polyfold.engine.watch import Leave, thread_count, watched
 from polyfold.errors import LimitError
 from polyfold.network.html_table import InNotebooks
 from polyfold.network.load import load
@@ -215,7 +216,14 @@ class _Parts:
             corner = lo.copy()
             corner[free] = 0.0
             where = slice_of(corner, np.eye(len(lo))[:, free], bounds=box(lo[free], hi[free]))
-        found = count(self.program, where, max_seconds=seconds, threads=self.threads)
+        domain = resolve_domain(where, self.program.input_dim)
+        program, workers = as_method_takes_it(self.program, domain), thread_count(self.threads)
+
+        def search(leave: Leave) -> Counted:
+            # An estimate is no proof: its parts are not counted twice.
+            return count_cells(program, domain, workers, leave, looked_over=False)
+
+        found = watched(search, domain, seconds, lambda cells: None).result
         return found.cells if found.complete else None
 
     def _edges(self) -> list[Array]:
