@@ -21,6 +21,7 @@ from polyfold.exact.rational import rational, rational_matrix
 from polyfold.program.in_rationals import evaluate_exactly
 from polyfold.testing import Case, generated_case
 from polyfold.testing.strategies import cases
+from slow_params import examples
 
 SEEDS = range(40)
 
@@ -142,7 +143,7 @@ def exact_rows(atlas: Atlas, cell: int) -> tuple[list[list[fmpq]], list[fmpq]]:
     return [a for a, _ in walls], [b for _, b in walls]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(cases(max_size=4))
 def test_enclosing_boxes_hold_the_exact_corners(case):
     atlas = unfolded(case)
@@ -186,7 +187,7 @@ def test_the_smallest_hypercube():
 # -- inside
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(cases(max_size=5))
 def test_inner_boxes_lie_inside(case):
     """Every corner of the box is a point of the closed cell, in rationals; so by convexity is the whole box."""
@@ -361,7 +362,7 @@ def test_of_a_region_that_is_not_convex_the_best_cell_counts():
     assert (found.inner_lo[0] == cells.inner_lo[best]).all() and (found.inner_hi[0] == cells.inner_hi[best]).all()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.integers(0, 2**31))
 def test_convex_means_convex(seed):
     """Midpoints of points of a region that is called convex lie in it."""

@@ -17,11 +17,12 @@ from atlas.oracles import by_hand, unfolded
 from polyfold.atlas.location import contains_exactly, exact_lift
 from polyfold.exact.linear_program import maximise
 from polyfold.program.in_rationals import RationalProgram
+from slow_params import quick_then_slow
 
 ARRAYS = ("H", "c", "piece_start", "condition", "is_open", "of_domain", "alpha", "beta", "frozen", "sides")
 
 
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize("batch", quick_then_slow(range(4), quick=2))
 def test_rewritten_networks_have_the_same_shallow_network(batch):
     for seed in range(batch, 60, 4):
         program, domain, what = base(seed)
@@ -87,7 +88,7 @@ def touching(shallow):
     return found
 
 
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize("batch", quick_then_slow(range(4), quick=2))
 def test_values_and_neighbours_of_generated_functions(batch):
     for seed in range(batch, 120, 4):
         case, atlas = unfolded(seed)

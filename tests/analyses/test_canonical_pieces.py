@@ -15,6 +15,7 @@ from atlas.oracles import by_hand, unfolded
 from polyfold.analyses.canonical.centre import centre
 from polyfold.atlas.location import contains_exactly, exact_lift
 from polyfold.program.in_rationals import RationalProgram
+from slow_params import quick_then_slow
 
 
 def value(row, point):
@@ -62,7 +63,7 @@ def check(atlas, what):
     return pieces
 
 
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize("batch", quick_then_slow(range(4), quick=2))
 def test_every_point_has_one_piece_and_its_value(batch):
     merged = cut = 0
     for seed in range(batch, 160, 4):
@@ -80,7 +81,7 @@ def test_atlases_made_by_hand():
         check(atlas, atlas)
 
 
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize("batch", quick_then_slow(range(4), quick=2))
 def test_rewritten_networks_have_the_same_pieces(batch):
     for seed in range(batch, 80, 4):
         program, domain, what = base(seed)

@@ -15,6 +15,7 @@ from polyfold.atlas.location import exact_lift
 from polyfold.program.in_rationals import RationalProgram
 from polyfold.testing import domains, edits
 from polyfold.testing.networks import random_draft
+from slow_params import quick_then_slow
 
 BATCHES = 8
 WIDTHS = {1: [5, 4], 2: [5, 3], 3: [4, 2], 4: [4]}
@@ -36,7 +37,7 @@ def base(seed):
     return draft.freeze(), domain, f"seed {seed}: {dim}-{widths}, {[change.__name__ for change in changes]}"
 
 
-@pytest.mark.parametrize("batch", range(BATCHES))
+@pytest.mark.parametrize("batch", quick_then_slow(range(BATCHES), quick=3))
 def test_rewritten_networks_have_the_same_digest(batch):
     for seed in range(batch, 200, BATCHES):
         rng = np.random.default_rng([seed, 12])
@@ -56,7 +57,7 @@ def test_each_way_to_rewrite_changes_the_network(rewrite):
     assert pf.canonical(draft.freeze(), domain) == pf.canonical(program, domain)
 
 
-@pytest.mark.parametrize("batch", range(BATCHES))
+@pytest.mark.parametrize("batch", quick_then_slow(range(BATCHES), quick=3))
 def test_a_weight_changed_by_one_unit_in_the_last_place(batch):
     """Exact values at points decide, apart from the form, whether the function is another one."""
     different = same = 0

@@ -15,6 +15,7 @@ from atlas.oracles import by_hand, unfolded
 from polyfold.atlas.location import contains_exactly, jets_around
 from polyfold.program.in_rationals import RationalProgram
 from polyfold.testing import wide_case
+from slow_params import quick_then_slow
 
 
 def value(row, point):
@@ -109,7 +110,7 @@ def check(atlas, what):
     return form
 
 
-@pytest.mark.parametrize("batch", range(6))
+@pytest.mark.parametrize("batch", quick_then_slow(range(6), quick=2))
 def test_generated_functions_from_their_forms(batch):
     jumps = 0
     for seed in range(batch, 300, 6):
@@ -124,7 +125,7 @@ def test_atlases_made_by_hand():
         check(atlas, atlas)
 
 
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize("batch", quick_then_slow(range(4), quick=1))
 def test_wide_cases_from_their_forms(batch):
     """Pools, strips, cones, lopsided boxes, stages that share weights."""
     jumps = 0

@@ -17,6 +17,7 @@ from atlas.oracles import by_hand, unfolded
 from polyfold.analyses.dual_graph.graph import DualGraph
 from polyfold.engine.reference import reference_unfold
 from polyfold.errors import StorageError
+from slow_params import quick_then_slow
 
 
 def layers(widths, seed=0):
@@ -38,7 +39,7 @@ def graph_of_edges(nodes: int, edges) -> DualGraph:
     return DualGraph(atlas, None, edges, np.arange(len(edges) + 1), zeros, ones)
 
 
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize("batch", quick_then_slow(range(4), quick=2))
 def test_edges_and_their_gates_are_those_of_the_reference_engine(batch):
     several = 0
     for seed in range(batch, 120, 4):

@@ -14,6 +14,7 @@ from polyfold.errors import DomainError, LimitError, NetworkError, ShapeError
 from polyfold.exact.rational import rational
 from polyfold.program.in_rationals import evaluate_exactly
 from polyfold.program.lower import lower
+from slow_params import quick_then_slow
 
 ABSOLUTE = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]
 IDENTITY = [([[1.0]], [0.0])]
@@ -168,7 +169,7 @@ def test_different_depths_slopes_and_frameworks():
 # -- rewrites
 
 
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize("batch", quick_then_slow(range(4), quick=2))
 def test_rewrites_are_equal_and_a_changed_weight_is_what_exact_evaluation_says(batch):
     changed = 0
     for seed in range(batch, 60, 4):

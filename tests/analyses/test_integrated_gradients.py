@@ -19,6 +19,7 @@ from polyfold.errors import PolyfoldError, ShapeError
 from polyfold.program.lower import lower
 from polyfold.testing import Case
 from polyfold.testing.strategies import cases
+from slow_params import examples
 
 PROMISED = 1e-9
 
@@ -74,7 +75,7 @@ def test_segments_are_those_of_the_line() -> None:
     assert not found.undecided.any() and "complete to" in repr(found)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(cases(max_size=6))
 def test_generated_networks_are_complete(case: Case) -> None:
     rng = np.random.default_rng(0)

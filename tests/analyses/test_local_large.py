@@ -57,7 +57,7 @@ MIXTURES = np.random.default_rng(3).normal(size=(2, 10))
 @pytest.mark.parametrize(
     ("kind", "least", "images"),
     [
-        ("resnet", 400_000, 1),
+        ("short resnet", 10_000, 1),
         pytest.param("resnet", 400_000, 5, marks=pytest.mark.slow),
         pytest.param("inception", 300_000, 5, marks=pytest.mark.slow),
     ],

@@ -15,6 +15,7 @@ from polyfold.atlas.patterns import pack
 from polyfold.engine.cell_facets import Cells
 from polyfold.errors import DomainError, LimitError
 from polyfold.program.lower import lower
+from slow_params import quick_then_slow
 
 
 def layers(widths, seed=0):
@@ -43,7 +44,7 @@ def test_in_an_atlas_ways_are_shortest():
         follow(case.program, case.domain, route)
 
 
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize("batch", quick_then_slow(range(4), quick=2))
 def test_without_an_atlas_ways_are_the_same_length(batch):
     for seed in range(batch, 100, 4):
         case, atlas = unfolded(seed)
@@ -56,7 +57,7 @@ def test_without_an_atlas_ways_are_the_same_length(batch):
         follow(case.program, case.domain, route)
 
 
-@pytest.mark.parametrize("seed", range(0, 60, 3))
+@pytest.mark.parametrize("seed", quick_then_slow(range(0, 60, 3), quick=10))
 def test_in_an_incomplete_atlas_cells_between_are_looked_at(seed):
     case, whole = unfolded(seed)
     if len(whole) < 6:

@@ -8,6 +8,7 @@ import pytest
 import polyfold as pf
 from atlas.oracles import unfolded
 from polyfold.engine.reference import reference_unfold
+from slow_params import quick_then_slow
 
 
 def layers(*pairs):
@@ -32,7 +33,7 @@ def brute_force(reference) -> set[frozenset[tuple[bool, ...]]]:
     return found
 
 
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize("batch", quick_then_slow(range(4), quick=2))
 def test_generated_networks_against_exact_maps(batch):
     merged = 0
     for seed in range(batch, 160, 4):

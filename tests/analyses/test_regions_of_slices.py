@@ -15,6 +15,7 @@ from polyfold.network.convolve import Window
 from polyfold.network.ops import Linear, Rectify, Reshape, constant
 from polyfold.network.spatial_ops import Convolution, Largest
 from polyfold.program import lower
+from slow_params import quick_then_slow
 
 
 def small_conv(seed: int, *, relu_first: bool) -> pf.Network:
@@ -35,7 +36,7 @@ def small_conv(seed: int, *, relu_first: bool) -> pf.Network:
     return builder.finish([builder.emit("layer", Linear(rng.normal(size=(2, 3)), rng.normal(size=2)), value)])
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", quick_then_slow(range(3), quick=1))
 @pytest.mark.parametrize("kind", ["line", "plane"])
 @pytest.mark.parametrize("relu_first", [False, True])
 @pytest.mark.parametrize("written_out", [False, True])

@@ -20,6 +20,7 @@ from atlas.oracles import (
 )
 from polyfold.atlas.generators import LINE, RAY, VERTEX
 from polyfold.testing import generated_case
+from slow_params import quick_then_slow
 
 SEEDS = range(100)
 # Walls that are 1e-12 apart are beyond Qhull and HiGHS; for those the reference engine is the judge.
@@ -30,7 +31,7 @@ def some_cells(atlas, rng, count=8):
     return rng.permutation(len(atlas))[:count]
 
 
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize("batch", quick_then_slow(range(4), quick=2))
 def test_generators_span_their_cells(batch):
     """Vertices satisfy all inequalities, rays and lines stay inside, and both lie on the facets that they name."""
     for seed in SEEDS[batch::4]:
@@ -62,7 +63,7 @@ def test_generators_span_their_cells(batch):
         assert np.array_equal(by_cell[0], found.vertices(len(atlas) - 1))
 
 
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize("batch", quick_then_slow(range(4), quick=2))
 def test_vertices_volumes_and_centroids_against_qhull(batch):
     compared = 0
     for seed in JUDGED[batch::4]:
@@ -86,7 +87,7 @@ def test_vertices_volumes_and_centroids_against_qhull(batch):
     assert compared > 30
 
 
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize("batch", quick_then_slow(range(4), quick=2))
 def test_bounding_boxes_and_balls_against_linear_programs(batch):
     rng = np.random.default_rng(batch)
     bounded = unbounded = 0
@@ -116,7 +117,7 @@ def test_bounding_boxes_and_balls_against_linear_programs(batch):
     assert unbounded > 5
 
 
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize("batch", quick_then_slow(range(4), quick=2))
 def test_minimal_halfspaces_are_the_same_set_and_none_can_be_left_out(batch):
     rng = np.random.default_rng(batch)
     dropped = 0

@@ -8,11 +8,12 @@ import pytest
 import polyfold as pf
 from atlas.oracles import by_hand, points_inside, unfolded
 from polyfold.engine.reference import reference_unfold
+from slow_params import quick_then_slow
 
 SEEDS = range(80)
 
 
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize("batch", quick_then_slow(range(4), quick=2))
 def test_maps_are_the_network_on_their_cells(batch):
     rng = np.random.default_rng(batch)
     for seed in SEEDS[batch::4]:
@@ -30,7 +31,7 @@ def test_maps_are_the_network_on_their_cells(batch):
             assert np.abs(U @ B[cell].T + e[cell] - expected).max() <= 1e-9 * size, case
 
 
-@pytest.mark.parametrize("batch", range(2))
+@pytest.mark.parametrize("batch", quick_then_slow([1, 0], quick=1))
 def test_maps_are_those_of_the_reference_engine(batch):
     for seed in range(batch, 40, 2):
         case, atlas = unfolded(seed)

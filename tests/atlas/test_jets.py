@@ -13,8 +13,9 @@ from polyfold.atlas.maps import gate_forms, output_forms
 from polyfold.network import Network
 from polyfold.program import lower
 from program.random_networks import networks
+from slow_params import examples
 
-QUICK = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def close(found: np.ndarray, expected: np.ndarray) -> None:

@@ -17,10 +17,11 @@ from polyfold.errors import StorageError
 from polyfold.network import Network
 from polyfold.program import lower
 from program.random_networks import networks
+from slow_params import examples
 
 pytest.importorskip("pyarrow")
 
-QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @QUICK

@@ -9,6 +9,7 @@ from __future__ import annotations
 import doctest
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,7 +44,16 @@ def run(text: str, name: str) -> None:
 WITH_CODE = [path for path in DOCUMENTS if blocks(path.read_text(encoding="utf-8"))]
 
 
-@pytest.mark.parametrize("path", WITH_CODE, ids=lambda path: str(path.relative_to(ROOT)))
+# Pages whose examples take seconds; other tests try the same calls on smaller networks.
+SECONDS_EACH = {"equivalence.md", "gallery.md", "reduction.md"}
+
+
+def page(path: Path) -> Any:
+    marks = [pytest.mark.slow] if path.name in SECONDS_EACH else []
+    return pytest.param(path, marks=marks, id=str(path.relative_to(ROOT)))
+
+
+@pytest.mark.parametrize("path", [page(path) for path in WITH_CODE])
 def test_examples(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run(path.read_text(encoding="utf-8"), str(path.relative_to(ROOT)))

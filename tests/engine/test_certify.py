@@ -16,6 +16,7 @@ from atlas.oracles import by_hand, unfolded
 from engine.test_unfold_counts import PROPERTY_3
 from polyfold.errors import LimitError
 from shared_files import MODELS
+from slow_params import quick_then_slow
 
 
 def random_network(seed, *widths):
@@ -39,7 +40,7 @@ def in_exact_arithmetic(certificate: pf.Certificate) -> int:
     return int(certificate.checks[-1].detail.split(" in floats, ")[1].split()[0].replace(",", ""))
 
 
-@pytest.mark.parametrize("batch", range(2))
+@pytest.mark.parametrize("batch", quick_then_slow(range(2), quick=1))
 def test_generated_networks(batch):
     for seed in range(batch, 300, 2):
         _, atlas = unfolded(seed)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -12,11 +16,13 @@ import polyfold as pf
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.patterns import pack
 from polyfold.atlas.problem import stays_structured
-from polyfold.engine import exact_cell, shared_walls
+from polyfold.engine import exact_cell, explore, shared_walls
 from polyfold.engine.check import check_witnesses
+from polyfold.engine.watch import watched
 from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError
 from polyfold.program.lower import lower
 from polyfold.testing import generated_case
+from slow_params import quick_then_slow
 
 CORNER = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
 
@@ -37,7 +43,7 @@ def described(atlas: Atlas) -> dict[bytes, tuple[bool, frozenset[Any]]]:
     return {names[k]: (bool(atlas.bounded[k]), frozenset(facet(f) for f in atlas.facets(k))) for k in range(len(atlas))}
 
 
-@pytest.mark.parametrize("seed", range(36))
+@pytest.mark.parametrize("seed", quick_then_slow(range(36), quick=15))
 def test_without_bounds_it_finds_what_unfold_finds(seed: int) -> None:
     case = generated_case(seed, size=4)
     atlas = pf.unfold(case.program, case.domain)
@@ -155,6 +161,57 @@ def test_time_and_interrupts_stop_it() -> None:
 
     found = pf.explore(grid(), [0.5, 0.5], progress=interrupt)
     assert len(found) == 3 and found.certificate.stopped_by == "interrupt"
+
+
+def slowly(*args: object) -> object:
+    """Lowering takes a while, as that of a large network does."""
+    time.sleep(0.3)
+    return lower(*args)
+
+
+def test_seconds_are_counted_from_the_call_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An interrupt that comes so many seconds after the call is not reported to have come earlier."""
+    monkeypatch.setattr(explore, "lower", slowly)
+
+    def interrupt(cells: int) -> None:
+        raise KeyboardInterrupt
+
+    found = pf.explore(grid(), [0.5, 0.5], progress=interrupt)
+    assert found.certificate.stopped_by == "interrupt" and found.certificate.seconds >= 0.3
+    found = pf.explore(grid(), [0.5, 0.5], max_seconds=0.1)
+    assert found.certificate.stopped_by == "max_seconds" and not len(found)
+
+
+def test_a_signal_is_not_reported_before_it_is_sent(monkeypatch: pytest.MonkeyPatch, interruptible: None) -> None:
+    monkeypatch.setattr(explore, "lower", slowly)
+    rng = np.random.default_rng(0)
+    endless = [(rng.normal(size=(60, 6)), rng.normal(size=60)), (rng.normal(size=(40, 60)), rng.normal(size=40))]
+    begun, sent = time.perf_counter(), list[float]()
+
+    def interrupt() -> None:
+        sent.append(time.perf_counter() - begun)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Timer(0.6, interrupt).start()
+    found = pf.explore([*endless, (np.ones((1, 40)), [0.0])], np.zeros(6))
+    # The call began a moment after this test's clock; lowering takes three times as long as is allowed for that.
+    assert found.certificate.stopped_by == "interrupt" and found.certificate.seconds >= sent[0] - 0.1
+
+
+def test_an_interrupt_while_the_line_of_a_path_is_unfolded(
+    monkeypatch: pytest.MonkeyPatch, interruptible: None
+) -> None:
+    """The line has a run of its own, which notes the signal first: the search around it ends as well."""
+
+    def unfolded(program: pf.Program, domain: object, **options: object) -> pf.Atlas:
+        line = pf.unfold(program, domain, **options)
+        inner = watched(lambda leave: signal.raise_signal(signal.SIGINT), line.domain, None, lambda cells: None)
+        assert inner.stopped_by == "interrupt"
+        return line
+
+    monkeypatch.setattr(explore, "unfold", unfolded)
+    found = pf.explore(grid(), [0.5, 0.5], order="path", path=[[2.5, 0.5]])
+    assert found.certificate.stopped_by == "interrupt" and not len(found)
 
 
 def test_what_cannot_be_decided_leaves_the_atlas_incomplete(monkeypatch: pytest.MonkeyPatch) -> None:

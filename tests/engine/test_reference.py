@@ -17,6 +17,7 @@ from polyfold.errors import DomainError
 from polyfold.exact.linear_program import feasible_point, maximise, point_above
 from polyfold.exact.rational import rational
 from polyfold.testing import generated_case, program_from_layers, random_program
+from slow_params import quick_then_slow
 
 
 def as_sets(atlas):
@@ -78,17 +79,18 @@ def test_walls_through_the_origin(dim, walls):
     assert not any(atlas.bounded)
 
 
-@pytest.mark.parametrize("start", range(0, 240, 40))
+@pytest.mark.parametrize("start", quick_then_slow(range(0, 240, 20), quick=4))
 def test_generated_networks_are_consistent(start):
-    for seed in range(start, start + 40):
+    for seed in range(start, start + 20):
         case = generated_case(seed)
         check_consistency(case, reference_unfold(case.program, case.domain))
 
 
-def test_sampled_points_lie_in_listed_cells():
+@pytest.mark.parametrize(("seeds", "least"), [(24, 600), pytest.param(80, 2000, marks=pytest.mark.slow)])
+def test_sampled_points_lie_in_listed_cells(seeds, least):
     rng = np.random.default_rng(0)
     hits = 0
-    for seed in range(80):
+    for seed in range(seeds):
         case = generated_case(seed)
         atlas = reference_unfold(case.program, case.domain)
         listed = dict(zip(atlas.patterns, atlas.maps, strict=True))
@@ -105,7 +107,7 @@ def test_sampled_points_lie_in_listed_cells():
             ]
             assert at_point.outputs == values, case
             hits += 1
-    assert hits > 2000
+    assert hits > least
 
 
 def inside(domain, u):
@@ -225,9 +227,10 @@ def small_cases(*, gates, seeds):
             yield case
 
 
-def test_every_pattern_tried_one_by_one():
+@pytest.mark.parametrize(("seeds", "least"), [(50, 12), pytest.param(160, 40, marks=pytest.mark.slow)])
+def test_every_pattern_tried_one_by_one(seeds, least):
     tried = 0
-    for case in small_cases(gates=6, seeds=160):
+    for case in small_cases(gates=6, seeds=seeds):
         expected = [
             pattern
             for pattern in product([False, True], repeat=case.program.gates)
@@ -235,7 +238,7 @@ def test_every_pattern_tried_one_by_one():
         ]
         assert reference_unfold(case.program, case.domain).patterns == expected, case
         tried += 1
-    assert tried > 40
+    assert tried > least
 
 
 def has_interior(rows, dim):
@@ -254,9 +257,10 @@ def has_interior(rows, dim):
     return result.status == 0 and -result.fun > 1e-9
 
 
-def test_two_cells_are_neighbours_iff_their_closures_share_a_facet():
+@pytest.mark.parametrize(("seeds", "least"), [(40, 8), pytest.param(120, 25, marks=pytest.mark.slow)])
+def test_two_cells_are_neighbours_iff_their_closures_share_a_facet(seeds, least):
     tried = 0
-    for case in small_cases(gates=7, seeds=120):
+    for case in small_cases(gates=7, seeds=seeds):
         atlas = reference_unfold(case.program, case.domain)
         if not 2 <= len(atlas) <= 12:
             continue
@@ -273,7 +277,7 @@ def test_two_cells_are_neighbours_iff_their_closures_share_a_facet():
                 i,
             )
             assert atlas.bounded[i] == is_bounded(rows, case.domain.dim), (case, i)
-    assert tried > 25
+    assert tried > least
 
 
 def opposite(row):

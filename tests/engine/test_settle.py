@@ -20,8 +20,9 @@ from polyfold.program.lower import lower, written_out
 from polyfold.program.program import Program
 from polyfold.testing import generated_case
 from program.random_networks import networks
+from slow_params import examples
 
-QUICK = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def truth(program: Program, x: np.ndarray, way: np.ndarray | None = None) -> Settled:

@@ -18,6 +18,7 @@ from polyfold.errors import DomainError, LimitError
 from polyfold.program.lower import lower
 from polyfold.testing import Case, generated_case, wide_case
 from shared_files import MNIST
+from slow_params import quick_then_slow
 
 BATCH = 100
 UNDECIDED = "signs at vertices are decided"
@@ -55,7 +56,7 @@ def flat_cases(batch: int) -> list[Case]:
     return [case for make in (generated_case, wide_case) for case in map(make, seeds) if case.domain.dim <= 2]
 
 
-@pytest.mark.parametrize("batch", range(8))
+@pytest.mark.parametrize("batch", quick_then_slow(range(8), quick=4))
 def test_generated_networks(batch: int) -> None:
     """Half of these are degenerate. Whatever is called checked is right, and what is not decided is said."""
     decided = compared = 0
@@ -253,18 +254,21 @@ def handwritten(count: int) -> np.ndarray:
 
 
 @pytest.mark.shared("mnist")
-def test_the_line_between_two_digits() -> None:
+@pytest.mark.parametrize(
+    ("extend", "least"), [((0.0, 0.1), 100), pytest.param((0.0, 1.0), 1000, marks=pytest.mark.slow)]
+)
+def test_the_line_between_two_digits(extend: tuple[float, float], least: int) -> None:
     """All breakpoints: the network is affine between two of them, and across each some gate switches.
 
     Windows that see nothing but the black border tie there, which floats cannot prove and rationals do.
     """
     network, (one, other) = mnist_conv(), handwritten(2)
-    atlas = pf.unfold(network, pf.line(one, other))
+    atlas = pf.unfold(network, pf.line(one, other, extend=extend))
     assert atlas.complete and atlas.certificate.level == "checked"
-    assert atlas.certificate.method == method.VERTICES and len(atlas) > 1000
+    assert atlas.certificate.method == method.VERTICES and len(atlas) > least
     ends = np.unique([v.ravel() for v in atlas.vertices()])
     ends = ends[np.concatenate([[True], np.diff(ends) > 1e-14])]
-    assert len(ends) == len(atlas) + 1 and (ends[0], ends[-1]) == (0, 1)
+    assert len(ends) == len(atlas) + 1 and (ends[0], ends[-1]) == extend
     t = ends[:-1, None] + np.diff(ends)[:, None] * np.linspace(0, 1, 12)
     values = network(atlas.lift(t.reshape(-1, 1))).reshape(len(atlas), 12, 10)
     share = np.linspace(0, 1, 12)[:, None]
@@ -277,9 +281,11 @@ def test_the_line_between_two_digits() -> None:
 
 
 @pytest.mark.shared("mnist")
-def test_a_plane_through_three_digits() -> None:
+@pytest.mark.parametrize(("reach", "least"), [(0.001, 20), pytest.param(0.004, 500, marks=pytest.mark.slow)])
+def test_a_plane_through_three_digits(reach: float, least: int) -> None:
     p, q, r = handwritten(3)
-    atlas = pf.unfold(mnist_conv(), pf.plane(p, q - p, r - p, pf.box(0, 0.004)))
+    atlas = pf.unfold(mnist_conv(), pf.plane(p, q - p, r - p, pf.box(0, reach)))
     assert atlas.complete and atlas.certificate.level == "checked" and atlas.certificate.method == method.VERTICES
-    assert len(atlas) > 500
-    assert (atlas.locate(atlas.witnesses[::97]) == np.arange(0, len(atlas), 97)).all()
+    assert len(atlas) > least
+    step = max(1, min(97, len(atlas) // 5))
+    assert (atlas.locate(atlas.witnesses[::step]) == np.arange(0, len(atlas), step)).all()

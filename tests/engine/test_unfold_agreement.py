@@ -8,11 +8,12 @@ import polyfold as pf
 from engine.agreement import assert_same
 from polyfold.engine.reference import reference_unfold
 from polyfold.testing.cases import generated_case
+from slow_params import quick_then_slow
 
 BATCH = 25
 
 
-@pytest.mark.parametrize("batch", range(20))
+@pytest.mark.parametrize("batch", quick_then_slow(range(20), quick=6))
 def test_generated_networks(batch: int) -> None:
     for seed in range(batch * BATCH, (batch + 1) * BATCH):
         case = generated_case(seed)

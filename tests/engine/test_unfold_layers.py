@@ -75,8 +75,14 @@ NETWORKS = {
 }
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-@pytest.mark.parametrize("bounded", [True, False])
+@pytest.mark.parametrize(
+    ("name", "bounded"),
+    [
+        pytest.param(name, bounded, marks=[] if bounded == bool(k % 2) else [pytest.mark.slow])
+        for k, name in enumerate(NETWORKS)
+        for bounded in (True, False)
+    ],
+)
 def test_all_cells(name: str, bounded: bool) -> None:
     make, shape = NETWORKS[name]
     torch.manual_seed(len(name))

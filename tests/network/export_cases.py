@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-from polyfold.network import Network
+from polyfold.network import Network, load
 from polyfold.network.builder import Builder
 from polyfold.network.ops import Linear, Rectify, constant, size
 from polyfold.network.verify import sample_points
@@ -86,6 +87,13 @@ def spatial_model(name: str) -> tuple[Any, list[tuple[int, ...]]]:
     torch.manual_seed(0)
     make, shapes = SPATIAL[name]
     return make().eval(), shapes
+
+
+@cache
+def spatial_network(name: str) -> Network:
+    """The same module, as polyfold reads it. Networks do not change, so that one serves all tests."""
+    module, shapes = spatial_model(name)
+    return load(module, input_shape=shapes)
 
 
 def points_of(network: Network) -> Any:

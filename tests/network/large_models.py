@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from pytorchcv.models.inceptionv3 import inceptionv3
-from pytorchcv.models.resnet import resnet152
+from pytorchcv.models.resnet import get_resnet, resnet152
 
 from polyfold.network import Network
 from polyfold.network.ops import Linear, Rectify, size
 
-MODELS: dict[str, Callable[..., Any]] = {"resnet": resnet152, "inception": inceptionv3}
+MODELS: dict[str, Callable[..., Any]] = {
+    "resnet": resnet152,
+    "inception": inceptionv3,
+    "short resnet": partial(get_resnet, blocks=14, bottleneck=True, width_scale=0.25),
+}
 
 # The smallest images that each takes once its last pool is adaptive, and those that it was made for.
-SMALL = {"resnet": 32, "inception": 75}
+# The short one is of the same blocks, a dozen layers instead of 150, and a quarter as wide.
+SMALL = {"resnet": 32, "inception": 75, "short resnet": 32}
 FULL = {"resnet": 224, "inception": 299}
 
 
@@ -26,7 +32,7 @@ def classifier(kind: str, pixels: int) -> Any:
     torch.manual_seed(0)
     module = MODELS[kind](in_channels=1, num_classes=10)
     module.in_size = (pixels, pixels)
-    if pixels < FULL[kind]:
+    if kind not in FULL or pixels < FULL[kind]:
         module.features.final_pool = torch.nn.AdaptiveAvgPool2d(1)
     for part in module.modules():
         if isinstance(part, torch.nn.BatchNorm2d):

@@ -50,6 +50,8 @@ REFUSED = {
     "thresholdedrelu": "jumps",
     "top_k": "place of a maximum",
 }
+# Volumes of 32^3 numbers: half a second to twenty each. Smaller volumes are among the cases of the same operators.
+LARGE = {"test_maxpool_3d_default", "test_averagepool_3d_default"}
 # Dropouts in training mode are read as in evaluation mode, with a note.
 NOTED = "training_dropout"
 # onnxruntime rounds the length of the output before it aligns the corners, and so do we.
@@ -87,9 +89,25 @@ def with_constants(model: Any, arrays: list[Any]) -> tuple[Any, Any] | None:
     return changed, known[first]
 
 
+def is_large(name: str) -> bool:
+    return name in LARGE or ("_3d_" in name and "_large" in name)
+
+
 @pytest.mark.parametrize("op", READ)
 def test_cases_of_an_operator(op: str) -> None:
+    check(op, large=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("op", ["AveragePool", "MaxPool"])
+def test_large_cases_of_an_operator(op: str) -> None:
+    check(op, large=True)
+
+
+def check(op: str, *, large: bool) -> None:
     for name, model, inputs, outputs in cases().get(op, []):
+        if is_large(name) != large:
+            continue
         changed = with_constants(model, inputs)
         if changed is None:
             continue
@@ -113,3 +131,8 @@ def test_the_cases_are_there() -> None:
     """Few operators have no cases, so that the test above is not empty."""
     assert len([op for op in READ if op in cases()]) > 60
     assert sum(len(cases().get(op, [])) for op in READ) > 300
+    large = {op: [is_large(name) for name, *_ in cases().get(op, [])] for op in READ}
+    assert {op for op, them in large.items() if any(them)} == {"AveragePool", "MaxPool"}
+    for op in ("AveragePool", "MaxPool"):
+        volumes = [name for name, *_ in cases()[op] if "_3d_" in name and not is_large(name)]
+        assert volumes, op

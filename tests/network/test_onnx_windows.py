@@ -15,8 +15,9 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 from polyfold.errors import UnsupportedOpError  # noqa: E402
 from polyfold.network import Network, load  # noqa: E402
 from polyfold.network.spatial_ops import Convolution, Largest  # noqa: E402
+from slow_params import quick_then_slow  # noqa: E402
 
-SEEDS = range(120)
+SEEDS = quick_then_slow(range(120), quick=60)
 
 
 def single(

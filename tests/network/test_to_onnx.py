@@ -24,7 +24,7 @@ from network.export_cases import (  # noqa: E402
     chain,
     joined,
     points_of,
-    spatial_model,
+    spatial_network,
     split,
 )
 from network.test_shared_models import CONVOLUTIONAL, READABLE  # noqa: E402
@@ -37,8 +37,9 @@ from polyfold.network.spatial_ops import Combine, Largest, TransposedConvolution
 from polyfold.network.windows import Pool, members_of_windows  # noqa: E402
 from polyfold.program import lower  # noqa: E402
 from program.random_networks import networks  # noqa: E402
+from slow_params import examples  # noqa: E402
 
-RANDOM = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+RANDOM = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def run(model: Any, feeds: list[Any]) -> list[Any]:
@@ -101,8 +102,7 @@ def test_random_spatial_networks(network: Network) -> None:
 
 @pytest.mark.parametrize("name", SPATIAL)
 def test_models_with_space(name: str) -> None:
-    module, shapes = spatial_model(name)
-    network = load(module, input_shape=shapes)
+    network = spatial_network(name)
     back = check(network)
     assert lower(back).gates == lower(network).gates
 
@@ -181,8 +181,7 @@ def test_other_maxima_are_no_pools(members: Any) -> None:
 
 
 def test_wide_sparse_combinations_are_not_made_dense() -> None:
-    module, shapes = spatial_model("residual")
-    network = load(module, input_shape=shapes)
+    network = spatial_network("residual")
     (pool,) = (node for node in network.nodes if isinstance(node.op, Combine))
     weights = {item.name: tuple(item.dims) for item in network.to_onnx().graph.initializer}
     assert weights[f"{pool.name}.weight"] == (48, 9)
@@ -229,8 +228,7 @@ def test_float32_is_another_function_unless_the_weights_were_float32() -> None:
 
 @pytest.mark.parametrize("name", SPATIAL)
 def test_float32_models_run_in_onnxruntime(name: str) -> None:
-    module, shapes = spatial_model(name)
-    network = load(module, input_shape=shapes)
+    network = spatial_network(name)
     X = points_of(network).astype(np.float32)
     model = network.to_onnx(dtype=np.float32)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])

@@ -22,6 +22,7 @@ from network.export_cases import (  # noqa: E402
     joined,
     points_of,
     spatial_model,
+    spatial_network,
     split,
 )
 from network.test_shared_models import CONVOLUTIONAL, READABLE  # noqa: E402
@@ -34,6 +35,7 @@ from polyfold.network.ops import Add, Clamp, Rectify, Scale, Shift, constant  # 
 from polyfold.network.spatial_ops import Convolution, TransposedConvolution  # noqa: E402
 from polyfold.program import lower  # noqa: E402
 from program.random_networks import networks  # noqa: E402
+from slow_params import examples  # noqa: E402
 
 nn = torch.nn
 
@@ -67,13 +69,13 @@ def kinds(module: Any) -> list[Any]:
     return [type(child) for child in module.children()]
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks(with_spatial=True))
 def test_random_networks(network: Network) -> None:
     check(network)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks(with_spatial=True))
 def test_random_networks_are_read_again(network: Network) -> None:
     read_again(check(network), network)
@@ -134,8 +136,8 @@ def test_slopes_that_torch_has_no_layer_for() -> None:
 
 @pytest.mark.parametrize("name", SPATIAL)
 def test_models_with_space(name: str) -> None:
-    module, shapes = spatial_model(name)
-    network = load(module, input_shape=shapes)
+    module, _ = spatial_model(name)
+    network = spatial_network(name)
     exported = check(network)
     X = points_of(network)
     assert_same_values(network, X, run(module.double(), network, X))
@@ -213,16 +215,16 @@ def test_several_inputs_and_outputs() -> None:
 
 @pytest.mark.parametrize("name", ["residual", "decoder", "two ends"])
 def test_weights_can_be_trained_saved_and_loaded(name: str) -> None:
-    module, shapes = spatial_model(name)
-    exported = load(module, input_shape=shapes).to_torch()
-    inputs = [torch.randn(ROWS, *shape, dtype=torch.float64) for shape in shapes]
+    network = spatial_network(name)
+    exported = network.to_torch()
+    inputs = [torch.randn(ROWS, *port.shape, dtype=torch.float64) for port in network.inputs]
     outputs = exported(*inputs)
     sum(output.square().sum() for output in (outputs if isinstance(outputs, tuple) else (outputs,))).backward()
     assert all(parameter.grad is not None and parameter.grad.any() for parameter in exported.parameters())
     memory = io.BytesIO()
     torch.save(exported.state_dict(), memory)
     memory.seek(0)
-    other = load(module, input_shape=shapes).to_torch()
+    other = network.to_torch()
     for parameter in other.parameters():
         nn.init.zeros_(parameter)
     other.load_state_dict(torch.load(memory, weights_only=True))
@@ -243,8 +245,7 @@ def test_float32_is_another_function_unless_the_weights_were_float32() -> None:
 
 @pytest.mark.parametrize("name", SPATIAL)
 def test_float32_models_with_space(name: str) -> None:
-    module, shapes = spatial_model(name)
-    network = load(module, input_shape=shapes)
+    network = spatial_network(name)
     exported = network.to_torch(dtype=torch.float32)
     assert {value.dtype for value in exported.state_dict().values()} <= {torch.float32, torch.int64}
     X = points_of(network).astype(np.float32)

@@ -27,6 +27,7 @@ from polyfold.network.ops import (
 )
 from polyfold.program import Program, lower
 from program.random_networks import networks
+from slow_params import examples
 
 RELU = Rectify(constant(1.0), constant(0.0))
 
@@ -38,7 +39,7 @@ def through(op: Op, *, size: int = 2, inputs: int = 1) -> Program:
     return lower(builder.finish([builder.emit("op", op, *ports)]))
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks())
 def test_program_and_network_agree(network: Network) -> None:
     program = lower(network)
@@ -51,7 +52,7 @@ def test_program_and_network_agree(network: Network) -> None:
     assert pattern.shape == (20, program.gates) == (20, len(set(program.origins)))
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(100), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(networks())
 def test_programs_are_well_formed(network: Network) -> None:
     program = lower(network)

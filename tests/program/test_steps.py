@@ -13,8 +13,9 @@ from polyfold.program import Program, lower
 from polyfold.program.operators import Convolved, Matrix, Operator
 from polyfold.program.structured import Applied, Entries, Form, Taken
 from program.random_networks import networks
+from slow_params import examples
 
-QUICK = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def stage_by_stage(program: Program, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -18,8 +18,9 @@ from polyfold.network.spatial_ops import Convolution, Largest
 from polyfold.program import Program, lower
 from polyfold.program.lower import written_out
 from program.random_networks import networks
+from slow_params import examples
 
-QUICK = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 RELU = Rectify(constant(1.0), constant(0.0))
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import polyfold as pf
 from analyses.separability import proofs
+from slow_params import quick_then_slow
 from soundness.plain import evaluate, forms, inequalities, random_layers
 
 
@@ -22,7 +23,7 @@ def network(seed: int, *widths: int):
 # -- contradictions
 
 
-@pytest.mark.parametrize("batch", range(3))
+@pytest.mark.parametrize("batch", quick_then_slow(range(3), quick=1))
 def test_contradictions_of_patterns(batch):
     infeasible = 0
     for seed in range(batch, 60, 3):
@@ -50,7 +51,7 @@ def test_contradictions_of_patterns(batch):
 # -- bounds
 
 
-@pytest.mark.parametrize("batch", range(2))
+@pytest.mark.parametrize("batch", quick_then_slow(range(2), quick=1))
 def test_largest_and_smallest_values(batch):
     for seed in range(batch, 16, 2):
         layers = network(seed, 2, 5, 3, 2)

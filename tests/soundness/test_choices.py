@@ -16,6 +16,7 @@ torch: Any = pytest.importorskip("torch")
 
 import polyfold as pf  # noqa: E402
 from polyfold.errors import UnsupportedOpError  # noqa: E402
+from slow_params import quick_then_slow  # noqa: E402
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def generated(rng: Any, depth: int) -> Any:
     return Choice(at, above, below)
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", quick_then_slow(range(25), quick=9))
 def test_generated_choices(seed: int) -> None:
     choice = generated(np.random.default_rng(seed), 3)
     if not isinstance(choice, Choice) or choice.jumps:

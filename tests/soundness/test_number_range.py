@@ -19,8 +19,12 @@ import polyfold as pf
 from polyfold import core
 from polyfold.atlas.domain import resolve_domain
 from polyfold.atlas.problem import core_problem
-from polyfold.errors import ContradictionError, PolyfoldError
+from polyfold.errors import ContradictionError, LimitError, PolyfoldError
+from polyfold.network.builder import Builder
+from polyfold.network.graph import Network
+from polyfold.network.ops import Linear, Rectify
 from polyfold.program.lower import lower
+from slow_params import quick_then_slow
 from soundness.cells_in_fractions import ExactCell, value, vertices
 from soundness.edge_networks import DOMAINS, KINDS, LARGEST, LEAST, EdgeCase, edge_case
 
@@ -172,7 +176,7 @@ def integral_of(cell: ExactCell) -> tuple[Fraction, Fraction]:
     return (high - low) * (slope * (low + high) / 2 + constant), (high - low) * (size * farthest + constant_size)
 
 
-@pytest.mark.parametrize("first", range(0, 2 * A_ROUND, len(KINDS)))
+@pytest.mark.parametrize("first", quick_then_slow(range(0, 2 * A_ROUND, len(KINDS)), quick=7))
 def test_every_kind_on_every_domain(first: int) -> None:
     for seed in range(first, first + len(KINDS)):
         look_at(edge_case(seed), everything=seed % 4 == 0)
@@ -267,3 +271,31 @@ def test_centroids_that_underflow_are_refused() -> None:
     steeper = [([[-1.7e308]], [0.0]), ([[1e308]], [0.0])]
     with pytest.raises(PolyfoldError, match="the integral underflows"):
         pf.integral(pf.unfold(steeper, pf.box(-LEAST, 2 * LEAST)))  # 2e-31
+
+
+def steps_in_a_row(*steps: tuple[float, float] | None) -> Network:
+    """Functions x -> a x + b of one number, one behind the other; None is a ReLU."""
+    builder = Builder("arrays")
+    value = builder.port("x", (1,))
+    for number, step in enumerate(steps):
+        relu = Rectify(np.array(1.0), np.array(0.0))
+        op = relu if step is None else Linear(np.array([[step[0]]]), np.array([step[1]]))
+        value = builder.emit(f"step{number}", op, value)
+    return builder.finish([value])
+
+
+CHAINS_BEYOND_FLOATS = {
+    "before a gate": steps_in_a_row((1e200, 0.0), (1e200, 0.0), None),
+    "before an output": steps_in_a_row(None, (1e200, 0.0), (1e200, 0.0)),
+    "in a bias": steps_in_a_row((1.0, 1e200), (1e200, 0.0), None),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS_BEYOND_FLOATS)
+def test_chains_that_multiply_beyond_floats_are_refused_and_compared_in_rationals(name: str) -> None:
+    network = CHAINS_BEYOND_FLOATS[name]
+    for ask in (pf.unfold, pf.count):
+        with pytest.raises(LimitError, match=r"beyond .*, the largest float"):
+            ask(network, pf.box(-1, 1))
+    assert not pf.equivalent(network, [([[1.0]], [0.0])], pf.box(-1, 1))
+    assert pf.equivalent(network, network, pf.box(-1, 1))

@@ -16,6 +16,7 @@ import pytest
 
 import polyfold as pf
 from polyfold.errors import ShapeError
+from slow_params import quick_then_slow
 from soundness.oracle import Layers, Vector, same_on_line, scores, trunk_and_head, winner
 from soundness.pairs import Pair, pair, write_onnx
 
@@ -58,7 +59,7 @@ def run(path: Path, X: Any) -> Any:
     return session.run(None, {"x": X})[0]
 
 
-@pytest.mark.parametrize("first", range(0, PAIRS, AT_ONCE))
+@pytest.mark.parametrize("first", quick_then_slow(range(0, PAIRS, AT_ONCE), quick=5))
 def test_verdicts_are_true(first: int, tmp_path: Path) -> None:
     unknown = 0
     for seed in range(first, first + AT_ONCE):

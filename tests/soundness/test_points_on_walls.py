@@ -17,6 +17,7 @@ import pytest
 import polyfold as pf
 from polyfold.network.builder import Builder
 from polyfold.network.ops import Clamp, Linear, Maximum, Minimum, Rectify, Take, constant
+from slow_params import quick_then_slow
 
 Array = npt.NDArray[np.float64]
 
@@ -48,7 +49,7 @@ def other_ops(rng: np.random.Generator) -> pf.Network:
     return builder.finish([value])
 
 
-@pytest.mark.parametrize("seed", range(32))
+@pytest.mark.parametrize("seed", quick_then_slow(range(32), quick=16))
 def test_all_name_the_same_cell(seed: int) -> None:
     rng = np.random.default_rng(seed)
     network = (other_ops if seed % 4 == 0 else layers)(rng)

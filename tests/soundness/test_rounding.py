@@ -14,6 +14,7 @@ from polyfold.program.exact_program import lower_exactly
 from polyfold.program.in_rationals import evaluate_exactly
 from polyfold.program.lower import lower, written_out
 from polyfold.program.side_by_side import side_by_side
+from slow_params import quick_then_slow
 from soundness.rounding_oracle import apart, onnx_model, outputs
 
 onnx = pytest.importorskip("onnx")
@@ -93,7 +94,7 @@ def random_pair(rng):
     return width, [start, linear(powers), *ending], [linear(product, powers @ bias), *ending], kind == "chain"
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", quick_then_slow(range(20), quick=8))
 def test_generated_pairs_are_judged_as_fractions_judge_them(seed):
     rng = np.random.default_rng(seed)
     for _ in range(6):

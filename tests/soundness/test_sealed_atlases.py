@@ -121,7 +121,7 @@ def test_a_level_that_was_typed_in(atlas):
     assert is_not_believed(atlas.with_certificate(typed)) and is_not_believed(replace(atlas, certificate=typed))
     part = pf.unfold(random_network(4, 2, 6, 4, 1), pf.box(-2, 2), max_cells=5)
     assert is_not_believed(part.with_certificate(replace(part.certificate, complete=True)))
-    opened = replace(atlas.certificate, recorded=True)
+    opened = replace(atlas.certificate, recorded="in the file")
     assert is_not_believed(atlas.with_certificate(opened))
 
 
@@ -289,4 +289,4 @@ def test_an_edited_network_is_not_that_of_the_atlas(atlas):
     shallow = pf.shallow(atlas)
     assert shallow.evidence.proved and pf.canonical(atlas).shallow().evidence.proved
     assert pf.edit(shallow, [0], freeze=True).network.evidence.proved
-    assert pf.edit(shallow, [0], map=([[0.0, 0.0]], [0.0])).network.evidence is None
+    assert pf.edit(shallow, [0], map=([[0.0, 0.0]], [0.0])).network.evidence.nothing

@@ -9,6 +9,7 @@ import pytest
 
 import polyfold as pf
 from polyfold.program.exact_program import from_layers
+from slow_params import quick_then_slow
 from soundness.oracle import Layers, scores, winner
 from soundness.pairs import write_onnx
 
@@ -40,13 +41,13 @@ def root_two_root_three_and_root_six(weight: float) -> tuple[pf.Network, pf.Netw
     )
 
 
-@pytest.mark.parametrize("weight", [1.0, 1e-250, 1e-300])
+@pytest.mark.parametrize("weight", quick_then_slow([1.0, 1e-250, 1e-300], quick=2))
 def test_products_of_roots_are_not_different_behind_small_weights(weight: float) -> None:
     one, two = root_two_root_three_and_root_six(weight)
     assert pf.equivalent(one, two).verdict != "different"
 
 
-@pytest.mark.parametrize("size", [1e-200, 1e-300, 1e-310, 5e-324])
+@pytest.mark.parametrize("size", quick_then_slow([1e-200, 5e-324, 1e-300, 1e-310], quick=2))
 def test_products_of_roots_are_not_different_on_small_boxes(size: float) -> None:
     one, two = root_two_root_three_and_root_six(1.0)
     assert pf.equivalent(one, two, pf.box(-size, size)).verdict != "different"

@@ -139,7 +139,14 @@ POOLS: list[tuple[str, Function, tuple[int, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("function", "shape"), [case[1:] for case in POOLS], ids=[case[0] for case in POOLS])
+# Half of them: in every dimension one, with padding or without, and one whose windows grow.
+QUICK_POOLS = ("1d with padding", "2d, overlapping, with padding", "2d rounded up", "3d with padding", "adaptive 2d")
+
+
+@pytest.mark.parametrize(
+    ("function", "shape"),
+    [pytest.param(*case, id=name, marks=[] if name in QUICK_POOLS else [pytest.mark.slow]) for name, *case in POOLS],
+)
 def test_pools(function: Function, shape: tuple[int, ...]) -> None:
     network = pf.load(Module(function), input_shape=shape)
     rng = np.random.default_rng(0)

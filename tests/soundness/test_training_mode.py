@@ -157,3 +157,9 @@ def test_the_command_line_says_it(tmp_path: Any) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr.startswith("note: node 'drop' (Dropout) is in training mode") and done.stderr.count("\n") == 1
     assert '"notes": ["node ' in done.stdout and '"cells": 8' in done.stdout
+
+
+def test_notes_stay_with_what_is_made_of_the_network() -> None:
+    network = pf.load(DIFFERENT["Dropout"]())
+    assert pf.reduce(network).network.notes == network.notes
+    assert not pf.reduce(network).program.frame.neighbours

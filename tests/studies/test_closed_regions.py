@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 
 import polyfold as pf
 from polyfold.studies import closed_regions as study
+from slow_params import quick_then_slow
 
 PAGE = Path(__file__).parents[2] / "docs" / "dual_space.md"
 NARROW = [hidden for hidden in study.WIDTHS if max(hidden) <= 2]
@@ -25,7 +26,7 @@ def shown_rows() -> dict[tuple[str, str], str]:
     return {tuple(line.split()[1:3]): line for line in shown.splitlines()[1:]}
 
 
-@pytest.mark.parametrize("hidden", [(2, 2), (3,)])
+@pytest.mark.parametrize("hidden", quick_then_slow([(3,), (2, 2)], quick=1))
 def test_rows_of_the_page(hidden):
     shown = shown_rows()
     rows = [study.row("random", hidden, 200, study.random_network)]

@@ -18,11 +18,20 @@ from polyfold.studies.image_data import pictures
 from polyfold.studies.image_networks import ARCHITECTURES, weights
 from polyfold.studies.image_stages import Study
 
-EPOCHS = {"Dense": 30, "Conv": 30, "Inception": 4, "ResNet": 4}
+EPOCHS = {"Dense": 12, "Conv": 30, "Inception": 4, "ResNet": 4}
+
+
+@pytest.fixture(
+    scope="module",
+    params=[("Dense", "Conv"), pytest.param(tuple(ARCHITECTURES), marks=pytest.mark.slow)],
+    ids=["two", "all"],
+)
+def names(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(names: tuple[str, ...], tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("study")
 
 
@@ -32,11 +41,12 @@ def steps(folder: Path) -> Study:
 
 
 @pytest.fixture(scope="module")
-def found(steps: Study) -> locally_linear.Found:
-    return locally_linear.study(steps, list(ARCHITECTURES), (1, 10, 2000))
+def found(steps: Study, names: tuple[str, ...]) -> locally_linear.Found:
+    return locally_linear.study(steps, list(names), (1, 10, 2000))
 
 
-def test_networks_learn_and_maps_are_theirs(found: locally_linear.Found) -> None:
+def test_networks_learn_and_maps_are_theirs(found: locally_linear.Found, names: tuple[str, ...]) -> None:
+    assert len(found.networks) == len(names)
     assert found.data == "digits" and found.tests == 360
     for made in found.networks:
         assert made is not None
@@ -53,9 +63,9 @@ def test_with_a_cluster_for_every_map_little_is_lost(found: locally_linear.Found
         assert counts[2000] > 200 and counts[2000] > counts[1] - 20
 
 
-def test_transfers_between_all(found: locally_linear.Found) -> None:
+def test_transfers_between_all(found: locally_linear.Found, names: tuple[str, ...]) -> None:
     table = found.transfers
-    assert table is not None and table.names == tuple(ARCHITECTURES)
+    assert table is not None and table.names == names
     rights = [made.right for made in found.networks if made is not None]
     np.testing.assert_allclose(np.diag(table.accuracy) * 360, rights)
     assert (table.accuracy > 0.5).all() and ((table.residual >= 0) & (table.residual < 1)).all()
@@ -63,14 +73,14 @@ def test_transfers_between_all(found: locally_linear.Found) -> None:
 
 
 def test_a_second_time_everything_is_there(
-    steps: Study, found: locally_linear.Found, monkeypatch: pytest.MonkeyPatch
+    steps: Study, found: locally_linear.Found, names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*arguments: object, **options: object) -> None:
         raise AssertionError("done again")
 
     monkeypatch.setattr(image_stages, "centres_of", refuse)
     monkeypatch.setattr(image_stages, "output_table", refuse)
-    again = locally_linear.study(steps, list(ARCHITECTURES), (1, 10, 2000))
+    again = locally_linear.study(steps, list(names), (1, 10, 2000))
     assert locally_linear.as_json(again) == locally_linear.as_json(found)
 
 
@@ -115,9 +125,9 @@ def test_training_goes_on_where_it_stopped(tmp_path: Path) -> None:
         Study(data, tmp_path / "whole", lambda text: None, {"Conv": 5}).network("Conv")
 
 
-def test_command(folder: Path, found: locally_linear.Found, monkeypatch, capsys, tmp_path: Path) -> None:
+def test_command(folder: Path, found: locally_linear.Found, names, monkeypatch, capsys, tmp_path: Path) -> None:
     monkeypatch.setattr(locally_linear, "DIGITS_EPOCHS", EPOCHS)
-    options = ["--out", str(folder), "--clusters", "1", "10", "2000", "--so-far"]
+    options = ["--out", str(folder), "--clusters", "1", "10", "2000", "--networks", *names, "--so-far"]
     locally_linear.main([*options, "--json"])
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(locally_linear.as_json(found)))
     locally_linear.main([*options, "--figures", str(tmp_path)])

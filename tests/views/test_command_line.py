@@ -355,26 +355,6 @@ def test_a_lyapunov_network_with_a_product(refused, tmp_path):
     assert "Mul" in line
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["unfold"],
-        ["fold", "iris"],
-        ["unfold", "iris", "--boks", "1", "2"],
-        ["unfold", "iris", "--box", "1"],
-        ["unfold", "iris", "--box", "a", "b"],
-        ["unfold", "iris", "--max-cells", "many"],
-        ["unfold", "iris", "--max-cells", "1.5"],
-        ["info", "iris", "more"],
-    ],
-)
-def test_usage_errors_are_clean(run, arguments):
-    code, out, err = run(*arguments)
-    assert (code, out) == (2, "")
-    assert err
-    assert "Traceback" not in err
-
-
 @pytest.mark.parametrize("arguments", [["--help"], ["unfold", "--help"], ["info", "--help"]])
 def test_help(run, arguments):
     code, out, err = run(*arguments)

@@ -19,6 +19,7 @@ from polyfold.engine.feasible import Feasibility, Status, feasibility
 from polyfold.engine.validity import Validity, check_rows_fit
 from polyfold.errors import LimitError, ShapeError, how_many
 from polyfold.exact.rational import fraction
+from polyfold.network.as_found import first_hand
 from polyfold.network.html_table import InNotebooks
 from polyfold.network.load import load
 from polyfold.network.truth import YesOrNo
@@ -131,7 +132,7 @@ def map_of(network: Any, pattern: Any, *, domain: DomainLike = None) -> PatternM
     program = network if isinstance(network, Program) else lower(load(network))
     signs = as_signs(program, pattern)
     A, c = output_forms(program, signs[None, :])
-    return PatternMap(program, resolve_domain(domain, program.input_dim), signs, A[0], c[0])
+    return first_hand(PatternMap(program, resolve_domain(domain, program.input_dim), signs, A[0], c[0]))
 
 
 def as_signs(program: Program, pattern: Any) -> Signs:

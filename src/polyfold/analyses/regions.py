@@ -12,7 +12,7 @@ from polyfold.analyses.bounded_maps import bounded_maps
 from polyfold.analyses.exact_maps import ExactMaps
 from polyfold.analyses.heard import heard
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import OverAnAtlas
+from polyfold.atlas.evidence import Answer, evidence_of, resting_on
 from polyfold.atlas.maps import in_chunks
 from polyfold.errors import how_many
 from polyfold.network.html_table import InNotebooks
@@ -21,7 +21,7 @@ Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Regions(OverAnAtlas, InNotebooks):
+class Regions(Answer, InNotebooks):
     """The linear regions of an atlas: `label[i]` is the region of cell i, numbered by their first cells."""
 
     atlas: Atlas
@@ -70,7 +70,7 @@ def regions(atlas: Atlas) -> Regions:
     _, first, renumbered = np.unique(label, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
-    return Regions(atlas, rank[renumbered])
+    return resting_on(evidence_of(atlas), Regions(atlas, rank[renumbered]))
 
 
 def _same_map(atlas: Atlas, here: Ids, there: Ids) -> npt.NDArray[np.bool_]:

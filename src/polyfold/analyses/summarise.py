@@ -17,7 +17,7 @@ from polyfold.analyses.boxes.result import Boxes
 from polyfold.analyses.regions import Regions
 from polyfold.analyses.words import in_words, names_for
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import OverAnAtlas
+from polyfold.atlas.evidence import Answer, evidence_of, resting_on
 from polyfold.atlas.location import exact_lift
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational_matrix
@@ -34,7 +34,7 @@ _SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Summary(OverAnAtlas):
+class Summary(Answer):
     """The cells (or regions, if `regions` is given) that hold data, those with the most points first.
 
     Row by row: `ids`, `counts`, and with labels `class_counts` (n, classes), in the order of `classes`. With two or
@@ -225,7 +225,7 @@ def summarise(
         if output_names is not None:
             classes = tuple(outputs[k] for k in meant)
         correct = np.bincount(rank, weights=right, minlength=len(found)).astype(np.int64)
-    return Summary(
+    summary = Summary(
         atlas,
         merged,
         features,
@@ -238,6 +238,7 @@ def summarise(
         None if predicted is None else _table(rank, predicted, len(found), atlas.outputs),
         correct,
     )
+    return resting_on(evidence_of(atlas) if merged is None else merged.evidence, summary)
 
 
 def _predicted(atlas: Atlas, U: Array, cells: Ids) -> Ids | None:

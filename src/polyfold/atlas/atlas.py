@@ -17,14 +17,14 @@ vanishes on the facet but not on both cells: it may switch there, or only touch 
 which no float64 point inside was proved is kept as rationals in `exact_witnesses`.
 
 The certificate belongs to these arrays. An atlas that is made with other ones (`dataclasses.replace`, or by hand) keeps
-nothing of a certificate but "counted", with a failed check that says why; `pf.certify` then proves what is there.
+nothing of a certificate but "counted", with a failed check that says why; `pf.certify` then proves what is there. A
+copy, and what comes out of a pickle, is made anew and looked over like any other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 from os import PathLike
@@ -113,6 +113,11 @@ class Atlas:
         for name in ARRAYS:
             getattr(self, name).setflags(write=False)
         object.__setattr__(self, "certificate", self._believed(self.certificate))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Not as it lies in memory: digests that were remembered must not outlive the arrays, which a pickle or a deep
+        # copy would leave open to be written to.
+        return type(self), tuple(getattr(self, each.name) for each in fields(self))
 
     # -- what it is
 
@@ -375,8 +380,8 @@ class Atlas:
 
         A certificate of other arrays, or one that nobody vouches for, leaves the level "counted".
         """
-        other = copy(self)
-        object.__setattr__(other, "certificate", self._believed(certificate))
+        other = object.__new__(Atlas)
+        other.__dict__.update(self.__dict__, certificate=self._believed(certificate))
         return other
 
     def _believed(self, certificate: Certificate) -> Certificate:

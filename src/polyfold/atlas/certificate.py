@@ -1,10 +1,11 @@
 """Certificate: what has been proved about an atlas, and how.
 
-A certificate belongs to what it speaks of. Its claims (a level above "counted", or that no cell is missing) carry a
-`Seal`: the digests of the network, of the domain and of every array of the atlas, and the claims themselves. An atlas
-believes a certificate only if its seal fits (`believed`). So a level that was typed in, or that was copied from another
-atlas, or whose arrays were exchanged since, counts for nothing. Seals are made where something was found out:
-`sealed` is called by the engine, by `check`, by `certify`, and by `open` for what a file says.
+A certificate belongs to what it speaks of. Its claims (a level above "counted", or that no cell is missing) come with
+the digests of the network, of the domain and of every array of the atlas, and with the mark of the process that found
+them out (`network/as_found.py`). An atlas believes a certificate only if these fit (`believed`). So a level that was
+typed in, or that was copied from another atlas, or whose arrays were exchanged since, counts for nothing; one that
+another process has found is kept as its record. Certificates are sealed where something was found out: `sealed` is
+called by the engine, by `check`, by `certify`, and by `open` for what a file says.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from polyfold.network.as_found import BY_HAND, first_hand
 from polyfold.network.html_table import InNotebooks
 from polyfold.network.truth import YesOrNo
 from polyfold.program.program import Program
@@ -49,20 +51,7 @@ class Check:
         return f"{'ok' if self.passed else 'FAILED'}: {self.name} ({self.detail})"
 
 
-@dataclass(frozen=True)
-class Seal:
-    """Claims, and the digests of all that they were made of."""
-
-    level: Level
-    complete: bool
-    of: str
-    recorded: bool
-    network_digest: str
-    domain_digest: str
-    arrays_digest: str
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate(YesOrNo, InNotebooks):
     """What is known about an atlas.
 
@@ -70,15 +59,15 @@ class Certificate(YesOrNo, InNotebooks):
     below passed: the facets pair up, the witnesses have their patterns) or "certified" (soundness and completeness
     proved). It speaks of the network and the domain with these digests and of no others, and `of` says whether that is
     the network's function to the last digit. `complete` is False where a limit or an interrupt stopped the engine;
-    `stopped_by` then says which. `recorded` says that a file is the only source of that: `pf.certify`
-    has not proved it since it was opened. `head` is what the model does behind the network, in words; it is part of
-    the network's digest.
+    `stopped_by` then says which. `recorded` says where that is written, "in the file" or "in another process", if
+    nothing else speaks for it: `pf.certify` has not proved it since. `head` is what the model does behind the network,
+    in words; it is part of the network's digest.
 
-    `seal` ties the claims to the arrays of one atlas. Without it, or with that of another atlas, an atlas that is given
-    this certificate keeps nothing of it but "counted".
+    `arrays_digest` is that of all arrays of the atlas that it was made for; "" if it claims nothing of any. An atlas
+    with other arrays keeps nothing of it but "counted", and so does any atlas of one that was typed in or edited.
 
     As a truth value it is True if the atlas was checked or certified here, of the network itself, and False if a check
-    failed. Anything else raises UnknownError: a run or a proof that was cut short, a level that only a file knows of,
+    failed. Anything else raises UnknownError: a run or a proof that was cut short, a level that only a record knows of,
     or one of a neighbour of the network.
     """
 
@@ -93,8 +82,11 @@ class Certificate(YesOrNo, InNotebooks):
     stopped_by: str | None = None
     head: str = ""
     of: str = THE_NETWORK
-    recorded: bool = field(default=False, compare=False)
-    seal: Seal | None = field(default=None, repr=False, compare=False)
+    recorded: str = field(default="", compare=False)
+    arrays_digest: str = field(default="", compare=False)
+
+    def __repr__(self) -> str:
+        return f"Certificate: {self}"
 
     def __str__(self) -> str:
         if self.complete:
@@ -110,27 +102,27 @@ class Certificate(YesOrNo, InNotebooks):
     def truth(self) -> bool | None:
         if any(check.name != SEEN for check in self.failed_checks):
             return False
-        return True if self.level != "counted" and not self.recorded and self.of == THE_NETWORK else None
+        return True if self.level != "counted" and not self.source and self.of == THE_NETWORK else None
 
     def ask_instead(self) -> str:
         return "look at its level, its checks and what stopped it"
 
     @property
     def standing(self) -> str:
-        """The level, and what must be said with it: that a file is its only source, that it is of a neighbour."""
-        source = " as recorded in the file" if self.recorded and self.level != "counted" else ""
+        """The level, and what must be said with it: that a record is its only source, that it is of a neighbour."""
+        source = f" as recorded {self.source}" if self.source and self.level != "counted" else ""
         function = "" if self.of == THE_NETWORK else f" of {self.of}"
         return f"{self.level}{source}{function}"
+
+    @property
+    def source(self) -> str:
+        """Where its claims are recorded, if they were not found out here."""
+        return self.hearsay or self.recorded
 
     @property
     def failed_checks(self) -> tuple[Check, ...]:
         """The checks that did not pass. There should be none: one means a fault of polyfold's, or changed arrays."""
         return tuple(check for check in self.checks if not check.passed)
-
-    @property
-    def arrays_digest(self) -> str:
-        """SHA-256 over all arrays of the atlas that this certificate was made for; "" if it claims nothing of any."""
-        return "" if self.seal is None else self.seal.arrays_digest
 
     @property
     def claims(self) -> bool:
@@ -155,49 +147,41 @@ class Certificate(YesOrNo, InNotebooks):
 
 def unclaimed(certificate: Certificate) -> Certificate:
     """The same run, with nothing claimed of it yet."""
-    return replace(certificate, level="counted", complete=False, seal=None)
+    return first_hand(replace(certificate, level="counted", complete=False, recorded="", arrays_digest=""))
 
 
-def sealed(certificate: Certificate, program: Program, arrays_digest: str, *, recorded: bool = False) -> Certificate:
+def sealed(certificate: Certificate, program: Program, arrays_digest: str, *, recorded: str = "") -> Certificate:
     """A certificate that the atlas with these arrays believes. For those who have found out what it claims."""
-    of = what_is_spoken_of(program)
-    seal = Seal(
-        certificate.level,
-        certificate.complete,
-        of,
-        recorded,
-        certificate.network_digest,
-        certificate.domain_digest,
-        arrays_digest,
-    )
-    return replace(certificate, of=of, recorded=recorded, seal=seal if certificate.claims else None)
+    digest = arrays_digest if certificate.claims else ""
+    return first_hand(replace(certificate, of=what_is_spoken_of(program), recorded=recorded, arrays_digest=digest))
 
 
 def believed(
     certificate: Certificate, network_digest: str, domain_digest: str, arrays_digest: Callable[[], str]
 ) -> Certificate:
-    """What an atlas with these digests keeps of a certificate: all of it if the seal fits, else "counted" and why."""
+    """What an atlas with these digests keeps of a certificate: all of it if they fit, else "counted" and why."""
     if not certificate.claims:
         return certificate
     reason = _doubt(certificate, network_digest, domain_digest, arrays_digest)
-    if reason is None:
-        return certificate
-    said = f"{certificate.standing}{', complete' if certificate.complete else ''}"
-    doubt = Check(OF_THESE_ARRAYS, False, f"it said {said!r}, but {reason}")
-    return replace(unclaimed(certificate), checks=(doubt,), stopped_by=CHANGED, recorded=False)
+    if reason is not None:
+        said = f"{certificate.standing}{', complete' if certificate.complete else ''}"
+        doubt = Check(OF_THESE_ARRAYS, False, f"it said {said!r}, but {reason}")
+        return first_hand(replace(unclaimed(certificate), checks=(doubt,), stopped_by=CHANGED))
+    if certificate.hearsay:
+        return first_hand(replace(certificate, recorded=certificate.source))
+    return certificate
 
 
 def _doubt(
     certificate: Certificate, network_digest: str, domain_digest: str, arrays_digest: Callable[[], str]
 ) -> str | None:
     """Why a certificate is not believed."""
-    seal = certificate.seal
-    if seal is None or any(getattr(seal, name) != getattr(certificate, name) for name in Seal.__dataclass_fields__):
+    if certificate.hearsay == BY_HAND or not certificate.arrays_digest:
         return "nobody found that out: levels come from pf.unfold, pf.check and pf.certify"
-    if seal.network_digest != network_digest:
-        return f"of network {seal.network_digest[:12]}, and this is {network_digest[:12]}"
-    if seal.domain_digest != domain_digest:
-        return f"of domain {seal.domain_digest[:12]}, and this is {domain_digest[:12]}"
-    if seal.arrays_digest != (found := arrays_digest()):
-        return f"of arrays {seal.arrays_digest[:12]}, and these are {found[:12]}"
+    if certificate.network_digest != network_digest:
+        return f"of network {certificate.network_digest[:12]}, and this is {network_digest[:12]}"
+    if certificate.domain_digest != domain_digest:
+        return f"of domain {certificate.domain_digest[:12]}, and this is {domain_digest[:12]}"
+    if certificate.arrays_digest != (these := arrays_digest()):
+        return f"of arrays {certificate.arrays_digest[:12]}, and these are {these[:12]}"
     return None

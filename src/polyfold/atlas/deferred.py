@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from threading import Lock
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any
 
 from polyfold.atlas.atlas import Atlas, vouched
 from polyfold.atlas.certificate import Certificate, unclaimed
@@ -45,10 +45,14 @@ class DeferredAtlas(Atlas):
                 object.__delattr__(self, "_lock")
                 object.__setattr__(self, "certificate", vouched(self, found).certificate)
 
-    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """To be copied or sent elsewhere: as an atlas, since cells can be put together only once."""
         self._put_together()
-        return object.__reduce_ex__(self, protocol)
+        return Atlas.__reduce__(self)
+
+    def with_certificate(self, certificate: Certificate) -> Atlas:
+        self._put_together()
+        return Atlas.with_certificate(self, certificate)
 
     if not TYPE_CHECKING:  # or any name would seem to be there to a type checker
 

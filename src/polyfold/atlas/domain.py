@@ -21,6 +21,7 @@ from polyfold.exact.given import as_given, is_exact, over_divisors
 from polyfold.exact.rank import column_rank
 from polyfold.exact.tolerances import SAME_DIRECTION
 from polyfold.network.html_table import InNotebooks
+from polyfold.program.read_only import ReadOnly
 
 Array = npt.NDArray[np.float64]
 
@@ -29,7 +30,7 @@ _SHOWN = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Domain(InNotebooks):
+class Domain(ReadOnly, InNotebooks):
     """{origin + basis u : input_rows x <= input_offsets, parameter_rows u <= parameter_offsets}.
 
     `origin` is (n,), `basis` (n, d), the rows (k, n) and (l, d). Cells live in the d parameters; without a slice n =

@@ -1,30 +1,35 @@
 """Evidence: what an answer about an atlas rests on. No answer is surer than the atlas that it was read off.
 
 Every question over an atlas hands its evidence out with the answer: which network and domain it speaks of, what is
-known of the cells, whether all of them are there. "proved" follows from that and is nowhere a flag of its own.
+known of the cells, whether all of them are there. "proved" follows from that and is nowhere a flag of its own. Evidence
+belongs to the answer that it was given with, and to this process: an answer that was edited has none, and one that
+comes out of a pickle has a record of it.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from typing import Any, TypeVar
 
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import THE_NETWORK, Certificate, Level, what_is_spoken_of
 from polyfold.atlas.domain import Domain
+from polyfold.network.as_found import AsFound, first_hand
 from polyfold.network.html_table import InNotebooks
 from polyfold.program.program import Program
 
 _LEVELS: tuple[Level, ...] = ("counted", "checked", "certified")
+_EVIDENCE = "_evidence"
 
 
-@dataclass(frozen=True)
-class Evidence(InNotebooks):
+@dataclass(frozen=True, repr=False)
+class Evidence(AsFound, InNotebooks):
     """What an answer rests on.
 
     `level`, `complete`, `stopped_by` and `recorded` are those of the atlas's certificate, and the digests those of what
     it speaks of. `of` says whether that is the network's function to the last digit, and `head` what the model does
-    behind it. Answers that need no atlas have a `proof` of their own, in words, and no level.
+    behind it. Answers that need no atlas have a `proof` of their own, in words, and no level. Without either nothing is
+    known: the answer was put together by hand, or edited.
     """
 
     network_digest: str
@@ -34,97 +39,128 @@ class Evidence(InNotebooks):
     complete: bool
     stopped_by: str | None
     of: str = THE_NETWORK
-    recorded: bool = False
+    recorded: str = ""
     proof: str | None = None
     head: str = ""
 
     @property
     def proved(self) -> bool:
         """Whether the cells were proved here, all of them, and of the network itself; or there is a proof without."""
-        if self.of != THE_NETWORK:
+        if self.of != THE_NETWORK or self.source:
             return False
-        return self.proof is not None or (self.level == "certified" and self.complete and not self.recorded)
+        return self.proof is not None or (self.level == "certified" and self.complete)
+
+    @property
+    def source(self) -> str:
+        """Where it is recorded, if that was not found out here: "in the file", "in another process" or "by hand"."""
+        return self.hearsay or self.recorded
+
+    @property
+    def nothing(self) -> bool:
+        """Whether nothing is known."""
+        return self.level is None and self.proof is None
 
     @property
     def word(self) -> str:
         """The one word (or few) for an answer that nothing but its evidence can put in doubt."""
         if self.proved:
             return "proved"
-        source = " as recorded in the file" if self.recorded and self.level != "counted" else ""
+        if self.nothing:
+            return "put together by hand"
+        source = f" as recorded {self.source}" if self.source and self.level != "counted" else ""
         function = "" if self.of == THE_NETWORK else f" of {self.of.partition(':')[0]}"
         return f"{self.level or 'proved'}{source}{function}"
 
+    def __repr__(self) -> str:
+        return f"Evidence: {self}"
+
     def __str__(self) -> str:
         if self.level is None:
-            return f"{self.word}: {self.proof}"
+            return self.word if self.proof is None else f"{self.word}: {self.proof}"
         standing = "certified" if self.proved else self.word
         return f"{standing}, {'complete' if self.complete else 'incomplete'}"
 
     def to_json(self) -> dict[str, Any]:
         """All of it: words and truth values only."""
-        return {"proved": self.proved} | asdict(self)
+        return {"proved": self.proved} | asdict(self) | {"recorded": self.source}
 
 
-class HoldsAtlas(Protocol):
-    """A result that keeps the atlas that was asked."""
+NOTHING_KNOWN = Evidence("", "", "", None, False, None)
+
+
+class Answer:
+    """A result that carries what is known of the atlas that it was computed from.
+
+    It is kept beside the fields, so that `dataclasses.replace` leaves it behind: nobody has found out what is edited.
+    """
 
     @property
-    def atlas(self) -> Atlas: ...
+    def evidence(self) -> Evidence:
+        """What is known of the cells that the answer rests on."""
+        known: Evidence = self.__dict__.get(_EVIDENCE, NOTHING_KNOWN)
+        return known
 
 
-class OverAnAtlas:
-    """A result that keeps the atlas it was read off, and is as sure as that one."""
+Given = TypeVar("Given", bound=Answer)
 
-    @property
-    def evidence(self: HoldsAtlas) -> Evidence:
-        """What is known of the atlas that was asked."""
-        return evidence_of(self.atlas)
+
+def resting_on(evidence: Evidence, answer: Given) -> Given:
+    """The answer with its evidence. For those who have just found it."""
+    object.__setattr__(answer, _EVIDENCE, evidence)
+    return answer
 
 
 def evidence_of(atlas: Atlas) -> Evidence:
     """What is known of an atlas."""
-    return replace(evidence_from(atlas.certificate), of=what_is_spoken_of(atlas.program))
+    return first_hand(replace(evidence_from(atlas.certificate), of=what_is_spoken_of(atlas.program)))
 
 
 def evidence_from(said: Certificate) -> Evidence:
     """What a certificate says, as the evidence of an answer."""
-    return Evidence(
-        said.network_digest,
-        said.domain_digest,
-        said.arrays_digest,
-        said.level,
-        said.complete,
-        said.stopped_by,
-        said.of,
-        said.recorded,
-        head=said.head,
+    return first_hand(
+        Evidence(
+            said.network_digest,
+            said.domain_digest,
+            said.arrays_digest,
+            said.level,
+            said.complete,
+            said.stopped_by,
+            said.of,
+            said.source,
+            head=said.head,
+        )
     )
 
 
 def proof_without_atlas(program: Program, domain: Domain, proof: str, stopped_by: str | None = None) -> Evidence:
     """Of an answer that is proved without an atlas, unless something stopped it."""
-    return Evidence(
-        program.digest,
-        domain.digest,
-        "",
-        None,
-        stopped_by is None,
-        stopped_by,
-        what_is_spoken_of(program),
-        False,
-        proof,
+    return first_hand(
+        Evidence(
+            program.digest,
+            domain.digest,
+            "",
+            None,
+            stopped_by is None,
+            stopped_by,
+            what_is_spoken_of(program),
+            proof=proof,
+        )
     )
 
 
 def weaker(first: Evidence, second: Evidence) -> Evidence:
     """Of an answer that needs both: the digests are those of the first."""
+    if first.nothing or second.nothing:
+        return NOTHING_KNOWN
     levels = [one.level or "certified" for one in (first, second)]
-    return replace(
-        first,
-        level=min(levels, key=_LEVELS.index),
-        complete=first.complete and second.complete,
-        stopped_by=first.stopped_by or second.stopped_by,
-        of=first.of if first.of != THE_NETWORK else second.of,
-        recorded=first.recorded or second.recorded,
-        proof=None,
+    return first_hand(
+        replace(
+            first,
+            level=min(levels, key=_LEVELS.index),
+            complete=first.complete and second.complete,
+            stopped_by=first.stopped_by or second.stopped_by,
+            of=first.of if first.of != THE_NETWORK else second.of,
+            recorded=first.source or second.source,
+            proof=None,
+        )
     )

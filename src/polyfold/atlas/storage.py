@@ -31,7 +31,7 @@ from polyfold.network.files import atomically, first_line
 SCHEMA_VERSION = 2
 _KEY = b"polyfold"
 # What a certificate says of an atlas, not of this process's memory.
-_NOT_STORED = ("recorded", "seal")
+_NOT_STORED = ("recorded", "arrays_digest")
 
 # What Parquet takes as the text of a header, which it holds twice: its lengths are 32-bit numbers.
 _MOST_HEADER = 2**31 - 1
@@ -173,7 +173,7 @@ def _atlas(header: dict[str, Any], table: Any) -> Atlas:
     atlas = _unchecked(header, table, unclaimed(certificate))
     if _checksum(header) != checksum or atlas.arrays_digest != header["arrays"]:
         raise ValueError("its contents do not fit their checksum")
-    return atlas.with_certificate(sealed(certificate, atlas.program, header["arrays"], recorded=True))
+    return atlas.with_certificate(sealed(certificate, atlas.program, header["arrays"], recorded="in the file"))
 
 
 def _unchecked(header: dict[str, Any], table: Any, certificate: Certificate) -> Atlas:

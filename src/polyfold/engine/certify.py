@@ -85,8 +85,8 @@ def _outcome(atlas: Atlas, checks: tuple[Check, ...]) -> Certificate:
     failed = replace(atlas.certificate, level="counted", checks=checks)
     if any(not check.passed and check.name != SEEN for check in checks):
         # A cell that is not one, or a way that leads nowhere: then the list is not all of the cells either.
-        return replace(failed, complete=False, stopped_by=failed.stopped_by or CHANGED, seal=None)
-    return sealed(failed, atlas.program, arrays_digest(atlas), recorded=failed.recorded)
+        failed = replace(failed, complete=False, stopped_by=failed.stopped_by or CHANGED)
+    return sealed(failed, atlas.program, arrays_digest(atlas), recorded=atlas.certificate.source)
 
 
 def check_digests(atlas: Atlas) -> Check:

@@ -74,7 +74,7 @@ def check(atlas: Atlas) -> Certificate:
     checks.append(check_arrays(atlas, digest))
     graded = _graded(atlas.certificate, tuple(checks))
     # That the engine came to its end is not looked at again: if only a file says so, it still does.
-    return sealed(graded, atlas.program, digest, recorded=graded.recorded)
+    return sealed(graded, atlas.program, digest, recorded=atlas.certificate.source)
 
 
 def _vertex_checks(atlas: Atlas) -> list[Check]:
@@ -106,14 +106,14 @@ def check_arrays(atlas: Atlas, digest: str) -> Check:
     certificate = atlas.certificate
     if certificate.stopped_by == CHANGED:
         return Check(OF_THESE_ARRAYS, False, "they were changed after it was made")
-    if certificate.seal is None:  # a limit stopped the engine, and nothing is claimed of what it found
+    if not certificate.arrays_digest:  # a limit stopped the engine, and nothing is claimed of what it found
         return Check(OF_THESE_ARRAYS, True, f"arrays {digest[:12]}, of which it claims nothing")
     # A copy has not remembered any digest yet.
     found = {"network": replace(atlas.program).digest, "domain": atlas.domain.digest, "arrays": digest}
     wrong = [
         f"it was made for {name} {claimed[:12]}, and this is {found[name][:12]}"
         for name in found
-        if (claimed := getattr(certificate.seal, f"{name}_digest")) != found[name]
+        if (claimed := getattr(certificate, f"{name}_digest")) != found[name]
     ]
     return Check(OF_THESE_ARRAYS, not wrong, "; ".join(wrong) or f"arrays {digest[:12]}")
 

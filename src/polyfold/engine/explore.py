@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.atlas.atlas import DOMAIN_BOUNDARY, UNEXPLORED, Atlas, atlas_found
+from polyfold.atlas.atlas import DOMAIN_BOUNDARY, UNEXPLORED, Atlas, atlas_found, vouched
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.domain import Domain, DomainLike, resolve_domain, slice_of
 from polyfold.atlas.domain import box as box_of
@@ -85,6 +86,8 @@ def explore(
     >>> len(pf.explore(corner, [1.0, 1.0])), len(pf.explore(corner, [1.0, 1.0], max_cells=2))
     (4, 2)
     """
+    # Whoever counts the seconds to an interrupt, or to a limit, began when this was called.
+    begun = time.perf_counter()
     program = network if isinstance(network, Program) else lower(load(network))
     where = resolve_domain(domain, program.input_dim)
     check_seconds(max_seconds)
@@ -111,7 +114,7 @@ def explore(
                 last = None if goal is None else locate("target", goal, may_go_on)
                 search.run(_frontier(order, goal, seed or 0), locate("start", origin, may_go_on), last, leave)
 
-        watch = watched(run, where, max_seconds, report)
+        watch = watched(run, where, max_seconds, report, begun)
     return search.atlas(order, watch.seconds, watch.stopped_by)
 
 
@@ -199,12 +202,19 @@ class _Search:
     def along(self, program: Program, domain: Domain, locate: CellAt, stops: list[Array], leave: Leave) -> None:
         """Look at the cells on the straight ways from stop to stop."""
         self.stopped_by = "path"
+
+        def report(cells: int) -> None:
+            if not leave.keep_going(len(self.looked_at)):
+                raise KeyboardInterrupt
+
         for here, there in pairwise(stops):
             if np.array_equal(here, there):
                 continue
             # Cells of the network on the line are the cells that the line passes; their witnesses lie in between.
             x0, x1 = domain.lift(np.stack([here, there]))
-            line = unfold(program, slice_of(x0, x1 - x0, bounds=box_of(0, 1)), threads=1)
+            line = unfold(program, slice_of(x0, x1 - x0, bounds=box_of(0, 1)), progress=report, threads=1)
+            if not line.complete:  # an interrupt or the end of the time, which the search has been told of
+                return
             for t in np.sort(line.witnesses[:, 0]):
                 if not self._may_go_on(leave):
                     return
@@ -292,7 +302,7 @@ class _Search:
         )
         atlas = quick_checks(atlas_found(program, domain, certificate, fields))
         decided = Check("every facet was decided", not undecided, f"{undecided:,} cells have walls left undecided")
-        return atlas.with_certificate(replace(atlas.certificate, checks=(*atlas.certificate.checks, decided)))
+        return vouched(atlas, replace(atlas.certificate, checks=(*atlas.certificate.checks, decided)))
 
     def _neighbours(self, cells: list[_LookedAt]) -> npt.NDArray[np.int32]:
         """Cell numbers behind all facets. A cell with undecided walls may lack the facet that leads back."""

@@ -6,6 +6,21 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class _Noting:
+    """The handler of one block. Blocks that it lies in are told as well: whoever waits there waits for it to end."""
+
+    note: Callable[[], object]
+    around: Any
+
+    def __call__(self, number: int, frame: Any) -> None:
+        self.note()
+        if isinstance(self.around, _Noting):
+            self.around(number, frame)
 
 
 @contextmanager
@@ -19,7 +34,7 @@ def interrupts_noted(note: Callable[[], object]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield
         return
-    signal.signal(signal.SIGINT, lambda number, frame: note())
+    signal.signal(signal.SIGINT, _Noting(note, before))
     try:
         yield
     finally:

@@ -12,6 +12,7 @@ from polyfold.atlas.problem import beyond_core, core_problem
 from polyfold.engine.count_checks import checks_by_listing, checks_of_slice
 from polyfold.engine.slices import count_slice_cells, find_slice_cells
 from polyfold.engine.watch import Leave
+from polyfold.program.in_range import in_range
 from polyfold.program.lower import written_out
 from polyfold.program.program import Program
 
@@ -33,7 +34,7 @@ Cells = dict[str, Any] | core.FoundCells
 
 def as_method_takes_it(program: Program, domain: Domain) -> Program:
     """The program with its matrices written out, unless only vertices will pass it; that may raise LimitError."""
-    return program if beyond_core(program, domain) else written_out(program)
+    return program if beyond_core(program, domain) else in_range(written_out(program))
 
 
 def find_cells(

@@ -43,13 +43,18 @@ class Watched(Generic[Result]):
 
 
 def watched(
-    run: Callable[[Leave], Result], domain: Domain, max_seconds: float | None, report: Progress
+    run: Callable[[Leave], Result],
+    domain: Domain,
+    max_seconds: float | None,
+    report: Progress,
+    since: float | None = None,
 ) -> Watched[Result]:
     """Run something that asks every now and then whether it may go on.
 
-    One interrupt ends the search and keeps what was found. A second one gives that up too.
+    One interrupt ends the search and keeps what was found. A second one gives that up too. Seconds, and their limit,
+    count from `since` on (of `time.perf_counter`), or from now.
     """
-    started = time.perf_counter()
+    started = time.perf_counter() if since is None else since
     stopped_by: list[str] = []
     raised: list[BaseException] = []
 

@@ -6,19 +6,23 @@ front that our shapes leave out; otherwise the whole tensor is one sample's valu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NoReturn, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.errors import NetworkError, ShapeError, UnsupportedOpError
+from polyfold.errors import NetworkError, ShapeError, UnsupportedOpError, how_many
+from polyfold.network import unrounded
 from polyfold.network.graph import Network, Node, Port
 from polyfold.network.head import Head, HeadOp, OutputHead
-from polyfold.network.ops import Linear, Op, Reshape, Scale, Shape, Shift, Take, constant, size
+from polyfold.network.ops import Linear, Op, Reshape, Scale, Shape, Take, constant, size
 
 WHERE_TO_LOOK = "see docs/networks.md for what can be read and how to rewrite the rest"
+
+# So many nodes are named in a note.
+_NAMED = 3
 
 MIXES_THE_BATCH = "it mixes the batch axis (the first one) with others, so rows would depend on each other"
 
@@ -58,7 +62,8 @@ class Value:
         return (*self.shape[: self.batch_axis], batch, *self.shape[self.batch_axis :]) if self.batched else self.shape
 
 
-Constant: TypeAlias = npt.NDArray[np.float64]
+# Numbers of the model: floats, or objects where floats cannot hold them (exact/reals.py).
+Constant: TypeAlias = npt.NDArray[Any]
 Operand: TypeAlias = Value | Constant
 
 
@@ -67,7 +72,8 @@ class Builder:
 
     def __init__(self, source: str, notes: Sequence[str] = ()) -> None:
         self.source = source
-        self.notes = tuple(notes)
+        self.notes = list(notes)
+        self._rounded: dict[str, str] = {}
         self._ports: list[Port] = []
         self._nodes: list[Node] = []
         self._by_name: dict[str, Node] = {}
@@ -84,10 +90,11 @@ class Builder:
 
     def emit(self, name: str, op: Op, *inputs: Value) -> Value:
         """A new node; a name that is taken gets `#2`, `#3`, ..."""
-        if isinstance(op, Linear) and op.weight.shape[1] == 0 and inputs[0].shape[-1:] == (0,):
+        layer = op.exactly if isinstance(op, unrounded.Unrounded) else op
+        if isinstance(layer, Linear) and layer.weight.shape[1] == 0 and inputs[0].shape[-1:] == (0,):
             # A layer behind one of width zero adds nothing to its biases.
             lead = inputs[0].shape[:-1]
-            same = self.constant(name, np.broadcast_to(op.bias, (*lead, *op.bias.shape)))
+            same = self.constant(name, np.broadcast_to(layer.bias, (*lead, *layer.bias.shape)))
             return replace(inputs[0], name=same.name, shape=same.shape)
         name = self._unique(name)
         try:
@@ -99,13 +106,13 @@ class Builder:
         self._shapes[name] = shape
         return Value(name, shape, inputs[0].batched, batch_axis=inputs[0].batch_axis)
 
-    def constant(self, name: str, numbers: npt.NDArray[np.float64]) -> Value:
+    def constant(self, name: str, numbers: Constant) -> Value:
         """A value that is the same for all inputs: zero times some input, and the numbers added."""
         port = self._ports[0]
         anything = np.zeros(numbers.shape, dtype=np.int64)
         some = self.emit(f"{name}.input", Take(anything), Value(port.name, port.shape, batched=False))
         zero = self.emit(f"{name}.zero", Scale(constant(0.0)), some)
-        return self.emit(name, Shift(constant(numbers)), zero)
+        return self.emit(name, unrounded.shift(numbers), zero)
 
     def node(self, name: str) -> Node | None:
         """The node that computes a value; None for an input."""
@@ -114,6 +121,14 @@ class Builder:
     def shape(self, name: str) -> Shape:
         """The shape of a node's value."""
         return self._shapes[name]
+
+    def rounded(self, name: str, op: str, why: str) -> None:
+        """Say that the constants of a node are what floats make of them."""
+        self._rounded.setdefault(f"{name!r} ({op})", why)
+
+    def note(self, sentence: str) -> None:
+        """Say of the network where it is not what the model is."""
+        self.notes.append(sentence)
 
     def taken(self, name: str) -> bool:
         """Whether an input or a node has this name."""
@@ -132,10 +147,20 @@ class Builder:
             nodes=tuple(reversed(kept)),
             outputs=tuple(value.name for value in outputs),
             source=self.source,
-            notes=self.notes,
+            notes=(*dict.fromkeys(self.notes), *self._about_rounding()),
         )
         heads = [OutputHead(size(network.shapes[value.name]), value.head, value.shape) for value in outputs]
         return replace(network, head=Head.of(heads))
+
+    def _about_rounding(self) -> list[str]:
+        """One sentence on the constants that were rounded, if any were."""
+        sentences = []
+        if self._rounded:
+            sentences.append(
+                f"constants of {how_many(len(self._rounded), 'node')} are what floats make of them, so this is another "
+                f"function than the model's in real arithmetic, by how much is not known: {_listed(self._rounded)}"
+            )
+        return sentences
 
     def _unique(self, name: str) -> str:
         unique, count = name, 1
@@ -144,6 +169,11 @@ class Builder:
             unique = f"{name}#{count}"
         self._names.add(unique)
         return unique
+
+
+def _listed(nodes: Mapping[str, str]) -> str:
+    named = [f"{node}: {word}" for node, word in list(nodes.items())[:_NAMED]]
+    return "; ".join(named) + (f"; and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else "")
 
 
 @dataclass(frozen=True)

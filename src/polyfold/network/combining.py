@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
+from polyfold.exact.reals import are_reals
 from polyfold.network.builder import Constant, Site, Value
 from polyfold.network.ops import Shape, constant, size
 from polyfold.network.spatial_ops import Combine
@@ -36,6 +37,8 @@ def repeated(one: sparse.csr_array, times: int) -> sparse.csr_array:
 
 def is_sparse(matrix: Constant) -> bool:
     """Whether a constant matrix is worth keeping as its nonzero entries, like the adjacency of a large graph."""
+    if are_reals(matrix):
+        return False
     return matrix.size >= SPARSE_SIZE and int(np.count_nonzero(matrix)) <= SPARSE_PART * matrix.size
 
 

@@ -13,13 +13,15 @@ from functools import reduce
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.exact.error_free import products_are_exact, quotients_are_exact
+from polyfold.exact.error_free import products_are_exact, quotients_are_exact, sums_are_exact
+from polyfold.exact.reals import are_reals
+from polyfold.network import unrounded
 from polyfold.network.builder import Constant, Operand, Site, Value
+from polyfold.network.folding import arithmetic
 from polyfold.network.ops import (
     Add,
     Clamp,
     Concat,
-    Linear,
     Maximum,
     Minimum,
     Normalise,
@@ -27,7 +29,6 @@ from polyfold.network.ops import (
     Reshape,
     Scale,
     Shape,
-    Shift,
     Subtract,
     Take,
     constant,
@@ -38,26 +39,30 @@ from polyfold.network.ops import (
 def linear(site: Site, x: Value, weight: Constant, bias: Constant | None = None, part: str = "") -> Value:
     """W x + b along the last axis, W being (outputs, inputs)."""
     offset = np.zeros(len(weight)) if bias is None else bias
-    return site.emit(Linear(constant(weight), constant(offset)), x, part=part)
+    return site.emit(unrounded.linear(weight, offset), x, part=part)
 
 
 def scale(site: Site, x: Value, factor: Constant, part: str = "") -> Value:
     """factor * x."""
     x, factor = fit_constant(site, x, factor)
-    return site.emit(Scale(constant(factor)), x, part=part)
+    return site.emit(unrounded.scale(factor), x, part=part)
 
 
 def over(site: Site, x: Value, divisor: Constant, part: str = "") -> Value:
     """x / divisor: by a factor where that is a float, as for powers of two."""
-    x, divisor = fit_constant(site, x, divisor)
     one = np.ones(())
+    if are_reals(divisor):
+        return scale(site, x, arithmetic.divide(one, divisor), part)
+    x, divisor = fit_constant(site, x, divisor)
     if quotients_are_exact(np.ones(divisor.shape), divisor):
         return site.emit(Scale(constant(one / divisor)), x, part=part)
     return site.emit(Scale(constant(one), constant(divisor)), x, part=part)
 
 
 def shift_by_multiple(site: Site, x: Value, factor: float, constants: Constant) -> Value:
-    """x + factor * constants: the product is a number of the network only where it is a float."""
+    """x + factor * constants: floats are multiplied only where the product is one."""
+    if are_reals(constants):
+        return shift(site, x, arithmetic.multiply(constants, np.array(factor)))
     if products_are_exact(constants, np.array(factor)):
         return shift(site, x, constants * factor)
     # Divided by the factor before, and multiplied with it behind: three steps, none of which is rounded here.
@@ -68,7 +73,7 @@ def shift_by_multiple(site: Site, x: Value, factor: float, constants: Constant) 
 def shift(site: Site, x: Value, offset: Constant, part: str = "") -> Value:
     """x + offset."""
     x, offset = fit_constant(site, x, offset)
-    return site.emit(Shift(constant(offset)), x, part=part)
+    return site.emit(unrounded.shift(offset), x, part=part)
 
 
 def negate(site: Site, x: Value, part: str = "") -> Value:
@@ -111,7 +116,14 @@ def positions(shape: Shape) -> npt.NDArray[np.int64]:
 
 def rectify(site: Site, x: Value, slope_on: Constant, slope_off: Constant) -> Value:
     """slope_on * x for positive x, slope_off * x for the rest."""
-    return site.emit(Rectify(constant(slope_on), constant(slope_off)), x)
+    if not (are_reals(slope_on) or are_reals(slope_off)):
+        return site.emit(Rectify(constant(slope_on), constant(slope_off)), x)
+    # Gates have slopes that are floats: other numbers multiply what is above zero, and what is below.
+    above = relu(site, x)
+    below = site.emit(Subtract(), x, above, part="below")
+    passes = not are_reals(slope_on) and bool((slope_on == 1).all())
+    on = above if passes else scale(site, above, slope_on, part="on")
+    return site.emit(Add(), on, scale(site, below, slope_off, part="off"), part="slopes")
 
 
 def relu(site: Site, x: Value) -> Value:
@@ -133,8 +145,8 @@ def flat_clamp(site: Site, x: Value, low: float, high: float) -> Value:
 
 
 def _is_number(bound: Operand, x: Value) -> bool:
-    """Whether a bound is one constant that broadcasts to x without changing its shape."""
-    return not isinstance(bound, Value) and bound.size == 1 and bound.ndim <= x.rank
+    """Whether a bound is one float that broadcasts to x without changing its shape."""
+    return not isinstance(bound, Value) and bound.size == 1 and bound.ndim <= x.rank and not are_reals(bound)
 
 
 def _bound(bound: Operand | None, default: float) -> float:
@@ -221,7 +233,7 @@ def divide(site: Site, x: Operand, y: Operand) -> Value:
 
 def power(site: Site, x: Operand, exponent: Operand) -> Value:
     """x ** 1, which is x, or x ** 0, which is one."""
-    if isinstance(exponent, Value) or not isinstance(x, Value):
+    if isinstance(exponent, Value) or not isinstance(x, Value) or are_reals(exponent):
         site.refuse("a computed exponent is not piecewise linear")
     others = exponent[(exponent != 0) & (exponent != 1)]
     if others.size:
@@ -241,6 +253,8 @@ def batch_norm(
     epsilon: float,
 ) -> Value:
     """Batch normalisation in evaluation mode; channels are the first axis behind the batch axis."""
+    if any(numbers is not None and are_reals(numbers) for numbers in (gamma, beta, mean, variance)):
+        return _normal_step_by_step(site, x, gamma, beta, mean, variance, epsilon)
     if (variance + epsilon <= 0).any():
         site.refuse(f"it takes the root of {float((variance + epsilon).min()):g}, its variance plus epsilon")
     factor = np.ones_like(mean) if gamma is None else gamma
@@ -253,6 +267,26 @@ def batch_norm(
     turned = rearrange(site, x, np.moveaxis(positions(x.shape), 1, 0), part="turned")
     normal = site.emit(op, turned)
     return rearrange(site, normal, np.moveaxis(positions(normal.shape), 0, 1), part="order")
+
+
+def _normal_step_by_step(
+    site: Site,
+    x: Value,
+    gamma: Constant | None,
+    beta: Constant | None,
+    mean: Constant,
+    variance: Constant,
+    epsilon: float,
+) -> Value:
+    """The same with numbers of which some are no floats: moved, divided by its root, scaled and moved again."""
+    lead = (1,) if x.batched else (1, 1)
+    axes = [*lead[1:], -1, *[1] * (len(x.shape) - len(lead))]
+    value = shift(site, x, arithmetic.negative(mean).reshape(axes), part="centred")
+    root = arithmetic.function("sqrt")(arithmetic.add(variance, np.array(epsilon)))
+    value = over(site, value, root.reshape(axes), part="normal")
+    if gamma is not None:
+        value = scale(site, value, gamma.reshape(axes), part="scaled")
+    return value if beta is None else shift(site, value, beta.reshape(axes))
 
 
 def total(site: Site, x: Value, axes: Sequence[int], *, keepdims: bool, mean: bool) -> Value:
@@ -299,19 +333,32 @@ def _constant_value(site: Site, like: Value, numbers: Constant, batched: bool) -
 def fold(site: Site, operands: Sequence[Operand], combine: str) -> Value:
     """An n-ary sum, maximum or minimum as a chain of binary ones: of equal operands the first one counts."""
     binary = {"sum": add, "max": larger, "min": smaller}[combine]
-    join = {"sum": np.add, "max": np.maximum, "min": np.minimum}[combine]
-
     if combine == "sum":
         values = [operand for operand in operands if isinstance(operand, Value)]
         constants = [operand for operand in operands if not isinstance(operand, Value)]
-        operands = [*values, reduce(join, constants)] if constants else values
+        operands = [*values, *_added_up(constants)]
 
     def both(x: Operand, y: Operand) -> Operand:
-        return binary(site, x, y) if isinstance(x, Value) or isinstance(y, Value) else np.asarray(join(x, y))
+        if isinstance(x, Value) or isinstance(y, Value):
+            return binary(site, x, y)
+        return (arithmetic.larger if combine == "max" else arithmetic.smaller)(x, y)
 
     result = reduce(both, operands)
     assert isinstance(result, Value)
     return result
+
+
+def _added_up(constants: Sequence[Constant]) -> list[Constant]:
+    """Constants to be added one after the other: those that floats add without rounding as one."""
+    found: list[Constant] = []
+    for each in constants:
+        if found and not are_reals(found[-1]) and not are_reals(each):
+            pair = np.broadcast_arrays(found[-1], each)
+            if sums_are_exact(*pair):
+                found[-1] = pair[0] + pair[1]
+                continue
+        found.append(each)
+    return found
 
 
 def fit_constant(site: Site, x: Value, numbers: Constant) -> tuple[Value, Constant]:

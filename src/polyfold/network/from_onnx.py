@@ -1,5 +1,5 @@
-"""From an ONNX model to a Network: constants are computed by ONNX itself, the rest is translated node by
-node.
+"""From an ONNX model to a Network: constants are computed, without rounding where that is known, the rest is
+translated node by node.
 
 The first axis of an input is its batch axis if it is symbolic, or of length one with other axes behind it.
 Otherwise the whole tensor is one sample. Inside, a batch axis has length one; where a model with that fixed
@@ -9,8 +9,8 @@ length moves it about, it is treated like any other axis.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,11 @@ from onnx import helper, numpy_helper
 from polyfold.errors import NetworkError, ShapeError, UnsupportedOpError, how_many
 from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, IMPORT_FLOAT64
 from polyfold.network.behind_head import refuse_reading_behind_head
-from polyfold.network.builder import MIXES_THE_BATCH, WHERE_TO_LOOK, Builder, Value
+from polyfold.network.builder import MIXES_THE_BATCH, WHERE_TO_LOOK, Builder, Constant, Value
 from polyfold.network.choose import ONLY_TO_CHOOSE, Comparison
+from polyfold.network.folding.arithmetic import InexactError
+from polyfold.network.folding.folded import CONSTANTS_CANCEL, Folded, loses_digits, rounds_by_itself, runtime_of
+from polyfold.network.folding.onnx_constants import computed
 from polyfold.network.graph import Network
 from polyfold.network.onnx_ops import (
     FLOAT_TYPES,
@@ -36,8 +39,7 @@ from polyfold.network.onnx_preparation import named, needed, opset, prepared, us
 from polyfold.network.onnx_reference import reference
 from polyfold.network.onnx_session import REFERENCE_ERRORS, CannotRunError, session
 from polyfold.network.ops import Array, Shape, size
-from polyfold.network.registry import Unreadable
-from polyfold.network.unrounded_sums import remembered
+from polyfold.network.registry import Reading, Unreadable
 from polyfold.network.verify import verify, verify_head
 
 TOLERANCES = {onnx.TensorProto.DOUBLE: IMPORT_FLOAT64, onnx.TensorProto.FLOAT: IMPORT_FLOAT32}
@@ -78,8 +80,7 @@ def from_onnx(model: Any, input_shapes: Sequence[Shape] | None, *, until: str | 
         if not reader.symbolic:
             raise
         return _one_sample(model, input_shapes, until, notes, refused)
-    reader.verify(network)
-    return network
+    return reader.verified(network)
 
 
 def _one_sample(
@@ -91,11 +92,9 @@ def _one_sample(
     """
     reader = _Reader(model, input_shapes, until, notes, single=True)
     try:
-        network = reader.read()
-        reader.verify(network)
+        return reader.verified(reader.read())
     except NetworkError:
         raise refused from None
-    return network
 
 
 @dataclass(frozen=True)
@@ -136,6 +135,8 @@ class _Reader:
         self.taps: list[tuple[str, int]] = []
         self.ends: list[tuple[str, int]] = []
         self.constant_sizes: dict[str, int] = {}
+        # Constants that are something else than what the runtime makes of them.
+        self.folded: dict[str, Folded] = {}
         self.opset = opset(model)
 
     @property
@@ -152,7 +153,9 @@ class _Reader:
         for node in needed(graph, self._wanted()):
             inputs = [_lookup(known, name, node) for name in node.input]
             results = self._call(node, inputs)
-            known.update((name, result) for name, result in zip(node.output, results, strict=False) if name)
+            named_results = {name: result for name, result in zip(node.output, results, strict=False) if name}
+            known |= named_results
+            self.folded |= {name: result for name, result in named_results.items() if isinstance(result, Folded)}
         outputs = []
         for name in self._wanted():
             value = known.get(name)
@@ -193,12 +196,13 @@ class _Reader:
             single=self.single,
         )
         standard = node.domain in ("", "ai.onnx")
+        attributes = _attributes(node)
         if not values and standard and node.op_type not in RANDOM_OPS and not _has_subgraph(node):
-            return remembered(node.op_type, inputs, site.run(inputs))
+            return self._computed(node, inputs, site)
         if values and node.op_type in {"Shape", "Size"}:
             return site.run([np.zeros(full_shape(values[0]))])
         reading = ONNX_OPS.get(node.op_type) if standard and values else None
-        behind = in_head(site, node.input[0], reading, inputs, _attributes(node)) if values and standard else None
+        behind = in_head(site, node.input[0], reading, inputs, attributes) if values and standard else None
         if behind is not None:
             return [behind]
         refuse_reading_behind_head(site, values)
@@ -210,16 +214,36 @@ class _Reader:
             site.refuse(ONLY_TO_CHOOSE)
         if not reading.batch_anywhere and any(value.batched and value.batch_axis for value in values):
             site.refuse(MIXES_THE_BATCH)
-        attributes = _attributes(node)
         if node.op_type == "Cast":
-            self.types.add(attributes["to"])
+            self._casts(site, attributes["to"])
         if node.op_type == "CastLike" and not isinstance(inputs[1], Value):
-            self.types.add(helper.np_dtype_to_tensor_dtype(np.asarray(inputs[1]).dtype))
+            self._casts(site, _kind(inputs[1]))
+        inputs = [_readable(site, reading, item) for item in inputs]
         try:
             result = reading.handler(site, *inputs, **attributes)
         except ShapeError as error:
             site.refuse(str(error))
+        except InexactError as error:
+            site.refuse(f"its constants cannot be put together without rounding: {error}")
         return result if isinstance(result, list) else [result]
+
+    def _casts(self, site: OnnxSite, to: int) -> None:
+        """A type that values pass: one that cannot hold what comes in rounds, and that is said."""
+        self.types.add(to)
+        if any(loses_digits(_type_name(port.type), _type_name(to)) for port in self.inputs):
+            site.builder.note(rounds_by_itself(site.name, site.op, _type_name(to)))
+
+    def _computed(self, node: Any, inputs: list[Any], site: OnnxSite) -> Sequence[Any]:
+        """The results of a node that reads constants only: as they are, or as its runtime rounds them, with a note."""
+        results = site.run([runtime_of(item) for item in inputs])
+        try:
+            found = computed(node.op_type, _attributes(node), inputs, results, site.run)
+        except InexactError as error:
+            site.builder.rounded(site.name, site.op, str(error))
+            return results
+        # What is exact is compared with what its runtime has rounded.
+        self.types |= {_kind(item) for item in found if isinstance(item, Folded)}
+        return found
 
     def _run_node(self, node: Any, arrays: Sequence[Any]) -> list[Any]:
         try:
@@ -229,20 +253,33 @@ class _Reader:
                 f"node {user_name(node)!r} ({node.op_type}) cannot be computed by ONNX's own evaluator: {error}"
             ) from error
 
-    def verify(self, network: Network) -> None:
-        """Compare the network, and its head, with the original."""
-        original = self.original(self.taps)
+    def verified(self, network: Network) -> Network:
+        """The network, if it and its head are the original's; with a note, if only constants keep it from that."""
+        try:
+            self._verify(network, {})
+        except NetworkError:
+            if not self.folded:
+                raise
+            self._verify(network, self.folded)
+            return replace(network, notes=(*network.notes, CONSTANTS_CANCEL))
+        return network
+
+    def _verify(self, network: Network, constants: Mapping[str, Folded]) -> None:
+        original = self.original(self.taps, constants)
         verify(network, original, tolerance=self.tolerance)
         if network.head is not None:
-            verify_head(network, original, self.original(self.ends), tolerance=self.tolerance)
+            verify_head(network, original, self.original(self.ends, constants), tolerance=self.tolerance)
 
-    def original(self, wanted: Sequence[tuple[str, int]]) -> Callable[[Array], Array]:
-        """Some tensors by onnxruntime (or ONNX's slower reference), side by side."""
+    def original(self, wanted: Sequence[tuple[str, int]], constants: Mapping[str, Folded]) -> Callable[[Array], Array]:
+        """Some tensors by onnxruntime (or ONNX's slower reference), side by side, with some constants given."""
         model = onnx.ModelProto()
         model.CopyFrom(self.model)
         # What is behind them may be anything.
         names = list(dict.fromkeys(name for name, _ in wanted))
-        nodes = needed(model.graph, names)
+        nodes = [node for node in needed(model.graph, names) if not set(node.output) <= constants.keys()]
+        for name, folded in constants.items():
+            numbers = folded.floats.astype(folded.runtime.dtype)
+            model.graph.initializer.append(numpy_helper.from_array(numbers, name))
         types = {item.name: item for item in (*self.model.graph.output, *self.model.graph.value_info)}
         del model.graph.node[:]
         model.graph.node.extend(nodes)
@@ -323,10 +360,12 @@ def _input(item: Any, wanted: Shape | None) -> _Input:
     return _Input(item.name, shape, batched, batched and symbolic, tensor.elem_type)
 
 
-def _numbers(name: str, value: Any) -> Array:
+def _numbers(name: str, value: Any) -> Constant:
     """An output that is constant."""
     if value is None:
         raise NetworkError(f"output {name!r} is computed by no node")
+    if isinstance(value, Folded):
+        return value.exact
     array = np.asarray(value)
     if array.dtype.kind not in "fiub" and array.dtype.name != "bfloat16":
         raise NetworkError(f"output {name!r} is constant and holds {array.dtype}, not real numbers")
@@ -349,6 +388,24 @@ def _lookup(known: dict[str, Any], name: str, node: Any) -> Any:
     if isinstance(known[name], Unreadable):
         known[name].refuse()
     return known[name]
+
+
+def _readable(site: OnnxSite, reading: Reading, item: Any) -> Any:
+    """A constant as an operator can read it: numbers that floats cannot hold are rounded for some, with a note."""
+    if not isinstance(item, Folded) or reading.exact:
+        return item
+    if item.is_rounded:
+        site.builder.rounded(site.name, site.op, "it reads numbers that are no floats")
+    return item.floats
+
+
+def _type_name(kind: int) -> str:
+    return str(helper.tensor_dtype_to_np_dtype(kind).name)
+
+
+def _kind(constant: Any) -> int:
+    """ONNX's number for the type of a constant."""
+    return int(helper.np_dtype_to_tensor_dtype(np.asarray(runtime_of(constant)).dtype))
 
 
 def _attributes(node: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import os
 import re
 import warnings
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -32,10 +32,13 @@ from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, IMPORT_FLO
 from polyfold.network.behind_head import refuse_reading_behind_head
 from polyfold.network.builder import MIXES_THE_BATCH, WHERE_TO_LOOK, Builder, Value
 from polyfold.network.choose import ONLY_TO_CHOOSE, Comparison
+from polyfold.network.folding.arithmetic import InexactError
+from polyfold.network.folding.folded import CONSTANTS_CANCEL, Folded, runtime_of
+from polyfold.network.folding.torch_constants import computed, exact_of
 from polyfold.network.graph import Network
 from polyfold.network.names import unknown_node
 from polyfold.network.ops import Array, Shape, size
-from polyfold.network.registry import Unreadable
+from polyfold.network.registry import Reading, Unreadable
 from polyfold.network.torch_archive import check_torch_archive, plain_tensors_only
 from polyfold.network.torch_ops import (
     REFUSED_LAYERS,
@@ -179,10 +182,7 @@ def _read(program: Any, until: str | None, notes: Sequence[str], *, single: bool
             "if the model holds sparse tensors, make them dense (to_dense()): polyfold keeps their zeros out by itself"
         ) from error
     reader = _Reader(program, until, notes, single=single)
-    network = reader.read()
-    verify(network, reader.original, tolerance=reader.tolerance)
-    verify_head(network, reader.original, reader.model_outputs, tolerance=reader.tolerance)
-    return network, reader
+    return reader.verified(reader.read()), reader
 
 
 def _infer_input_shape(module: Any) -> Shape:
@@ -320,6 +320,9 @@ class _Reader:
         self.taps: list[tuple[str, int | None]] = []
         self.ends: list[tuple[str, int | None]] = []
         self.lowest_type = torch.float64
+        # Constants that are something else than what torch makes of them, and whether the original is run with these.
+        self.folded: dict[Any, Folded] = {}
+        self.runs_exact_constants = False
 
     @property
     def tolerance(self) -> float:
@@ -373,10 +376,26 @@ class _Reader:
 
     def _constant(self, name: str, numbers: Any) -> Value:
         """An output that is constant: it may have a batch axis, along which it repeats itself."""
-        array = numbers.double().numpy()
+        array = exact_of(numbers)
         if array.ndim and len(array) == self.batch > 1 and (array == array[:1]).all():
             return replace(self.builder.constant(name, array[0]), batched=True)
         return self.builder.constant(name, array)
+
+    def verified(self, network: Network) -> Network:
+        """The network, if it and its head are the original's; with a note, if only constants keep it from that."""
+        try:
+            self._verify(network)
+        except NetworkError:
+            if not self.folded:
+                raise
+            self.runs_exact_constants = True
+            self._verify(network)
+            return replace(network, notes=(*network.notes, CONSTANTS_CANCEL))
+        return network
+
+    def _verify(self, network: Network) -> None:
+        verify(network, self.original, tolerance=self.tolerance)
+        verify_head(network, self.original, self.model_outputs, tolerance=self.tolerance)
 
     def original(self, points: Array) -> Array:
         """The outputs by torch itself, in front of the head."""
@@ -405,6 +424,9 @@ class _Reader:
             for node, finished in self._needed_and_finished():
                 if node.op == "placeholder":
                     known[node] = inputs[node.name] if node.name in inputs else self.constants[node.name]
+                elif self.runs_exact_constants and node in self.folded:
+                    folded = self.folded[node]
+                    known[node] = torch.from_numpy(folded.floats).to(folded.runtime.dtype)
                 else:
                     args, kwargs = _resolve(node, known)
                     known[node] = node.target(*args, **kwargs)
@@ -460,6 +482,19 @@ class _Reader:
             finished.setdefault(reader, []).append(node)
         return [(node, finished.get(node, [])) for node in nodes]
 
+    def _constants(self, node: Any, op: str, args: Any, kwargs: Any) -> Any:
+        """The result of a node that reads constants only: as it is, or as torch rounds it, with a note."""
+        plain_args, plain_kwargs = _mapped(runtime_of, (args, kwargs))
+        result = _computed(node.target, plain_args, plain_kwargs)
+        try:
+            found = computed(op, node.target, args, kwargs, result)
+        except InexactError as error:
+            self.builder.rounded(_user_name(node), op, str(error))
+            return result
+        if isinstance(found, Folded):
+            self.folded[node] = found
+        return found
+
     def _note_type(self, node: Any) -> None:
         """Remember the coarsest arithmetic on the way: comparisons cannot be finer."""
         dtype = getattr(node.meta.get("val"), "dtype", None)
@@ -470,9 +505,11 @@ class _Reader:
         args, kwargs = _resolve(node, known)
         values = list(values_in((args, kwargs)))
         random = torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ())
-        if node.target is operator.getitem or not (values or random):
-            return _computed(node.target, args, kwargs)
         op, overload = _op_name(node.target)
+        if node.target is operator.getitem:
+            return _computed(node.target, args, kwargs)
+        if not (values or random):
+            return self._constants(node, op, args, kwargs)
         site = TorchSite(
             self.builder,
             _user_name(node),
@@ -500,12 +537,29 @@ class _Reader:
             site.refuse(MIXES_THE_BATCH)
         if reading.needs_batch and not all(value.batched for value in values):
             site.refuse(MIXES_THE_BATCH)
+        args, kwargs = _mapped(lambda item: _readable(site, reading, item), (args, kwargs))
         try:
             return reading.handler(site, *args, **kwargs)
         except ShapeError as error:
             site.refuse(str(error))
+        except InexactError as error:
+            site.refuse(f"its constants cannot be put together without rounding: {error}")
         except RuntimeError as error:
             site.refuse(f"torch cannot do with positions what it does with numbers: {_first_line(error)}")
+
+
+def _mapped(function: Callable[[Any], Any], items: Any) -> Any:
+    """The same lists and dictionaries with every item changed."""
+    return torch.utils._pytree.tree_map(function, items)
+
+
+def _readable(site: TorchSite, reading: Reading, item: Any) -> Any:
+    """A constant as an operator can read it: numbers that floats cannot hold are rounded for some, with a note."""
+    if not isinstance(item, Folded) or reading.exact:
+        return item
+    if item.is_rounded:
+        site.builder.rounded(site.name, site.op, "it reads numbers that are no floats")
+    return torch.from_numpy(item.floats)
 
 
 def _computed(target: Any, args: Any, kwargs: Any) -> Any:

@@ -117,10 +117,12 @@ def gather(site: Site, x: Value, index: Indices, fill: float | Array = 0.0, part
 def add_at(site: Site, x: Value | Constant, source: Value, pairs: Indices, shape: Shape, factor: float = 1.0) -> Value:
     """x with entries of `source` added: each row of `pairs` is a place in x and the entry that is added there."""
     matrix = sparse.csr_array(
-        (np.full(len(pairs), float(factor)), (pairs[:, 0], pairs[:, 1])), shape=(size(shape), size(source.shape))
+        (np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(size(shape), size(source.shape))
     )
     matrix.sum_duplicates()
-    if not isinstance(x, Value) and not x.any():
-        return combine(site, source, matrix, shape)
-    added = combine(site, source, matrix, shape, part="added")
-    return compose.add(site, x, added)
+    alone = not isinstance(x, Value) and not x.any()
+    added = combine(site, source, matrix, shape, part="" if alone and factor == 1 else "added")
+    if factor != 1:
+        # Multiplied at the end: several times a factor may be no float.
+        added = compose.scale(site, added, np.array(float(factor)), part="" if alone else "scaled")
+    return added if alone else compose.add(site, x, added)

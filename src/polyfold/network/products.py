@@ -13,9 +13,11 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
+from polyfold.exact.reals import are_reals
 from polyfold.network import compose
 from polyfold.network.builder import Constant, Operand, Site, Value
 from polyfold.network.combining import combine, is_sparse, sparse_times_value
+from polyfold.network.folding import arithmetic
 from polyfold.network.ops import Shape, size
 
 
@@ -161,7 +163,9 @@ def _without(site: Site, value: Value, indices: str, needed: set[str]) -> tuple[
 def _product(site: Site, value: Value, indices: str, numbers: Constant, term: str, later: str) -> tuple[Value, str]:
     """The product with a constant, summed over all indices of the two that nothing needs later."""
     once = "".join(dict.fromkeys(index for index in term if index in indices + later))
-    numbers, term = np.einsum(f"{term}->{once}", numbers), once
+    added_up = set(term) - set(once)
+    numbers = arithmetic.einsum(f"{term}->{once}", numbers) if added_up else np.einsum(f"{term}->{once}", numbers)
+    term = once
     summed = [index for index in indices if index in term and index not in later]
     shared = [index for index in indices if index in term and index in later]
     alone = [index for index in indices if index not in term]
@@ -185,7 +189,10 @@ def _product(site: Site, value: Value, indices: str, numbers: Constant, term: st
     flat = compose.reshape(site, turned, (size(shape(shared)), size(shape(alone)), size(shape(summed))), part="flat")
     blocks = matrices.reshape(size(shape(shared)), size(shape(new)), size(shape(summed)))
     one = len(blocks) == 1 and not is_sparse(blocks[0])
-    product = compose.linear(site, flat, blocks[0]) if one else block_product(site, flat, blocks)
+    if one:
+        product = compose.linear(site, flat, blocks[0])
+    else:
+        product = (_products_added_up if are_reals(blocks) else block_product)(site, flat, blocks)
     return compose.reshape(site, product, shape(shared, alone, new), part="shape"), "".join((*shared, *alone, *new))
 
 
@@ -194,6 +201,16 @@ def block_product(site: Site, x: Value, blocks: Constant) -> Value:
     rows = sparse.eye_array(x.shape[1])
     matrix = sparse.block_diag([sparse.kron(rows, sparse.csr_array(block)) for block in blocks], format="csr")
     return combine(site, x, sparse.csr_array(matrix), (len(blocks), x.shape[1], blocks.shape[1]))
+
+
+def _products_added_up(site: Site, x: Value, blocks: Constant) -> Value:
+    """The same by single products, whose factors may be any numbers."""
+    count, rows, inputs = x.shape
+    shape = (count, rows, blocks.shape[1], inputs)
+    places = np.broadcast_to(compose.positions(x.shape)[:, :, None], shape)
+    spread = compose.rearrange(site, x, np.array(places), part="factors")
+    terms = compose.scale(site, spread, blocks[:, None], part="products")
+    return compose.total(site, terms, [3], keepdims=False, mean=False)
 
 
 def _ordered(site: Site, value: Value, indices: str, wanted: str, part: str) -> Value:

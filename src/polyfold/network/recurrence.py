@@ -12,6 +12,7 @@ import numpy as np
 
 from polyfold.network import compose
 from polyfold.network.builder import Constant, Operand, Site, Value
+from polyfold.network.folding import arithmetic
 from polyfold.network.ops import Add, Concat
 
 
@@ -33,7 +34,8 @@ def step(site: Site, drive: Value, state: Operand | None, direction: Direction, 
         fed = compose.linear(site, state, direction.state_weight, part=f"{part}.state")
         drive = site.emit(Add(), drive, fed, part=f"{part}.sum")
     elif state is not None:
-        drive = compose.shift(site, drive, state @ direction.state_weight.T, part=f"{part}.state")
+        constant = arithmetic.matmul(state, direction.state_weight.T)
+        drive = compose.shift(site, drive, constant, part=f"{part}.state")
     name = f"{site.name}.{part}" if part else site.name
     return compose.relu(replace(site, name=name), drive)
 

@@ -29,6 +29,8 @@ class Reading:
     """Whether the batch axis of an argument may be another one than the first."""
     chooses: bool = False
     """Whether an argument may be the answer of a comparison."""
+    exact: bool = False
+    """Whether constants may be numbers that floats cannot hold."""
     needs_batch: bool = False
     """Whether every argument must have a batch axis of its own, which none has that was merged with another."""
 
@@ -51,10 +53,16 @@ class Readings:
         """A decorator that registers handlers under a heading of the documents."""
 
         def handles(
-            *names: str, becomes: str, limits: str = "", batch_anywhere: bool = False, chooses: bool = False
+            *names: str,
+            becomes: str,
+            limits: str = "",
+            batch_anywhere: bool = False,
+            chooses: bool = False,
+            exact: bool = False,
         ) -> Callable[[Handler], Handler]:
             def register(handler: Handler) -> Handler:
-                self._add(Reading(names, family, handler, becomes, limits, False, batch_anywhere, chooses, needs_batch))
+                flags = {"batch_anywhere": batch_anywhere, "chooses": chooses, "exact": exact}
+                self._add(Reading(names, family, handler, becomes, limits, needs_batch=needs_batch, **flags))
                 return handler
 
             return register

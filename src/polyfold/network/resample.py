@@ -1,19 +1,25 @@
-"""Interpolation along one axis as a matrix, with ONNX's many rules for where the new places lie."""
+"""Interpolation along one axis, in fractions: which old places each new one reads, and with which weights.
+
+Coordinates are quotients of lengths and of the file's own scales, so that all weights are rational.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
-
-Array = npt.NDArray[np.float64]
 
 COORDINATES = (
     *("half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric"),
     "tf_half_pixel_for_nn",
 )
+# For each new place the old ones that it reads, each with its weight.
+Weights = list[dict[int, Fraction]]
 
 
 @dataclass(frozen=True)
@@ -23,77 +29,102 @@ class Settings:
     mode: str
     coordinates: str
     nearest: str
-    cubic: float = -0.75
+    cubic: Fraction = Fraction(-3, 4)
     exclude_outside: bool = False
 
 
-def matrix(before: int, after: int, factor: float, settings: Settings) -> sparse.csr_array:
-    """The matrix (after, before) of one axis; each row of a nearest one has a single entry."""
+def weights(before: int, after: int, factor: Fraction, settings: Settings) -> Weights:
+    """The weights of one axis from so many places to so many, for linear and cubic interpolation.
+
+    >>> settings = Settings("linear", "align_corners", "")
+    >>> [{k: str(w) for k, w in row.items()} for row in weights(2, 4, Fraction(2), settings)]
+    [{0: '1'}, {0: '2/3', 1: '1/3'}, {0: '1/3', 1: '2/3'}, {1: '1'}]
+    """
     if before == after and factor == 1:
-        return sparse.csr_array(sparse.eye_array(before, format="csr"))
-    where = _places(before, after, factor, settings.coordinates)
-    if settings.mode == "nearest":
-        chosen = np.clip(_rounded(where, settings.nearest), 0, before - 1)[:, None]
-        weights = np.ones((after, 1))
-    elif settings.mode == "linear":
-        where = np.clip(where, 0, before - 1)
-        low = np.floor(where)[:, None]
-        chosen = low + np.array([0, 1])
-        part = where[:, None] - low
-        weights = np.concatenate([1 - part, part], axis=1)
-    else:
-        low = np.floor(where)[:, None]
-        chosen = low + np.array([-1, 0, 1, 2])
-        weights = _cubic(np.abs(where[:, None] - chosen), settings.cubic)
-        if settings.exclude_outside:
-            weights = np.where((chosen >= 0) & (chosen < before), weights, 0.0)
-            weights = weights / weights.sum(axis=1, keepdims=True)
-    columns = np.clip(chosen, 0, before - 1).astype(np.int64)
-    rows = np.repeat(np.arange(after), columns.shape[1])
-    result = sparse.csr_array((weights.ravel(), (rows, columns.ravel())), shape=(after, before))
-    result.sum_duplicates()
-    if settings.mode != "nearest":
-        result.eliminate_zeros()
-    return result
+        return [{place: Fraction(1)} for place in range(before)]
+    found = []
+    for where in _places(before, after, factor, settings.coordinates):
+        if settings.mode == "linear":
+            found.append(between(before, min(max(where, Fraction(0)), Fraction(before - 1))))
+        else:
+            found.append(_cubic_row(before, where, settings))
+    return found
 
 
-def _places(before: int, after: int, factor: float, coordinates: str) -> Array:
-    """Where the new places lie, in the old coordinates."""
-    # In float32, like onnxruntime: where a place lies right between two others, that decides which one is nearest.
-    new = np.arange(after, dtype=np.float32)
-    return np.asarray(_in_old_coordinates(new, before, after, np.float32(factor), coordinates), dtype=np.float64)
+def between(before: int, where: Fraction) -> dict[int, Fraction]:
+    """The two places on either side, the nearer one with the larger weight."""
+    low = min(floor(where), before - 1)
+    return gathered(before, [(low, 1 - (where - low)), (low + 1, where - low)])
 
 
-def _in_old_coordinates(
-    new: npt.NDArray[np.float32], before: int, after: int, factor: np.float32, coordinates: str
-) -> npt.NDArray[np.float32]:
-    if coordinates == "align_corners":
-        return new * np.float32(before - 1) / np.float32(after - 1) if after > 1 else 0 * new
-    if coordinates == "asymmetric":
-        return new / factor
-    if coordinates == "tf_half_pixel_for_nn":
-        return (new + np.float32(0.5)) / factor
-    if coordinates == "pytorch_half_pixel" and after == 1:
-        return 0 * new
-    if coordinates == "half_pixel_symmetric":
-        # The length is rounded, so that the middle would move; this puts it back.
-        moved = np.float32(before / 2) * (np.float32(1) - np.float32(after) / (factor * np.float32(before)))
-        return moved + (new + np.float32(0.5)) / factor - np.float32(0.5)
-    return (new + np.float32(0.5)) / factor - np.float32(0.5)
+def gathered(before: int, pairs: Sequence[tuple[int, Fraction]]) -> dict[int, Fraction]:
+    """Places with their weights, of which those outside are the place at the border; without weights of zero."""
+    row: dict[int, Fraction] = {}
+    for place, weight in pairs:
+        inside = min(max(place, 0), before - 1)
+        row[inside] = row.get(inside, Fraction(0)) + weight
+    return {place: weight for place, weight in sorted(row.items()) if weight}
 
 
-def _rounded(where: Array, rule: str) -> Array:
-    if rule == "floor":
-        return np.floor(where)
-    if rule == "ceil":
-        return np.ceil(where)
-    if rule == "round_prefer_ceil":
-        return np.floor(where + 0.5)
-    return np.ceil(where - 0.5)
-
-
-def _cubic(distance: Array, a: float) -> Array:
+def cubic(distance: Fraction, a: Fraction) -> Fraction:
     """The weight of an entry at this distance, by the cubic convolution kernel with parameter a."""
-    near = ((a + 2) * distance - (a + 3)) * distance**2 + 1
-    far = ((distance - 5) * distance + 8) * distance * a - 4 * a
-    return np.where(distance <= 1, near, np.where(distance < 2, far, 0.0))
+    if distance <= 1:
+        return ((a + 2) * distance - (a + 3)) * distance**2 + 1
+    return (((distance - 5) * distance + 8) * distance - 4) * a if distance < 2 else Fraction(0)
+
+
+def _cubic_row(before: int, where: Fraction, settings: Settings) -> dict[int, Fraction]:
+    low = floor(where)
+    pairs = [(place, cubic(abs(where - place), settings.cubic)) for place in range(low - 1, low + 3)]
+    if settings.exclude_outside:
+        pairs = [(place, weight) for place, weight in pairs if 0 <= place < before]
+        total = sum(weight for _, weight in pairs)
+        pairs = [(place, weight / total) for place, weight in pairs]
+    return gathered(before, pairs)
+
+
+def nearest(
+    before: int, after: int, factor: Fraction, settings: Settings, number: Callable[[Any], Any] = Fraction
+) -> npt.NDArray[np.int64]:
+    """Which old place each new one takes.
+
+    With `number=np.float32` coordinates are computed as onnxruntime does: what lies right between two places, or
+    nearly, may be rounded to the other side.
+    """
+    if before == after and factor == 1:
+        return np.arange(before)
+    rule = ROUNDING[settings.nearest]
+    places = [
+        rule(Fraction(float(where))) if number is np.float32 else rule(where)
+        for where in _places(before, after, factor, settings.coordinates, number)
+    ]
+    return np.clip(np.array(places, dtype=np.int64), 0, before - 1)
+
+
+ROUNDING: dict[str, Callable[[Fraction], int]] = {
+    "floor": floor,
+    "ceil": ceil,
+    "round_prefer_ceil": lambda where: floor(where + Fraction(1, 2)),
+    "round_prefer_floor": lambda where: ceil(where - Fraction(1, 2)),
+}
+
+
+def _places(
+    before: int, after: int, factor: Fraction, coordinates: str, number: Callable[[Any], Any] = Fraction
+) -> list[Any]:
+    """Where the new places lie, in the old coordinates, as numbers of some kind."""
+    new = [number(place) for place in range(after)]
+    scale, half = number(factor), number(Fraction(1, 2))
+    if coordinates == "align_corners":
+        return [place * number(before - 1) / number(after - 1) if after > 1 else number(0) for place in new]
+    if coordinates == "asymmetric":
+        return [place / scale for place in new]
+    if coordinates == "tf_half_pixel_for_nn":
+        return [(place + half) / scale for place in new]
+    if coordinates == "pytorch_half_pixel" and after == 1:
+        return [number(0)]
+    if coordinates != "half_pixel_symmetric":
+        return [(place + half) / scale - half for place in new]
+    # The length is rounded, so that the middle would move; this puts it back.
+    moved = number(before) / number(2) * (number(1) - number(after) / (scale * number(before)))
+    return [moved + (place + half) / scale - half for place in new]

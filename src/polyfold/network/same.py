@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from polyfold.exact.reals import are_reals
 from polyfold.network.graph import Network
 from polyfold.network.ops import Op, Reshape, Shape
 
@@ -50,18 +51,24 @@ def _difference_of(one: Any, two: Any) -> str | None:
     """How two constants differ; None if not just by their numbers."""
     if isinstance(one, float) and isinstance(two, float):
         return f"is {one!r} in the first and {two!r} in the second{_float32(one, two)}"
-    if not isinstance(one, np.ndarray) or not isinstance(two, np.ndarray) or one.shape != two.shape:
+    if not isinstance(one, np.ndarray) or not isinstance(two, np.ndarray) or _kind(one) != _kind(two):
         return None
+    count = int((one != two).sum())
+    if are_reals(one):
+        return f"differs in {count:,} of {one.size:,} entries, which are no floats"
     if one.size == 1:
         return _difference_of(float(one.ravel()[0]), float(two.ravel()[0]))
     apart = np.abs(one - two)
     place = tuple(int(k) for k in np.unravel_index(int(apart.argmax()), one.shape))
     where = ", ".join(map(str, place))
-    count = int((one != two).sum())
     return (
         f"differs in {count:,} of {one.size:,} entries, most at [{where}]: {float(one[place])!r} in the first and "
         f"{float(two[place])!r} in the second{_float32(one, two)}"
     )
+
+
+def _kind(array: np.ndarray[Any, Any]) -> tuple[Any, ...]:
+    return array.shape, array.dtype
 
 
 def _float32(one: Any, two: Any) -> str:

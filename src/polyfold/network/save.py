@@ -13,6 +13,7 @@ from polyfold.network.extras import require
 from polyfold.network.files import atomically
 from polyfold.network.graph import Network
 from polyfold.network.ops import Array
+from polyfold.network.unrounded import Unrounded
 
 ENDINGS = (".onnx", ".pt2")
 
@@ -50,6 +51,8 @@ def _save_torch(network: Network, path: Path) -> None:
 
 def _fits(network: Network, kind: type[np.float32]) -> bool:
     """Whether all constants are floats of this kind."""
+    if any(isinstance(node.op, Unrounded) for node in network.nodes):
+        return False
 
     def exact(values: Array) -> bool:
         with np.errstate(over="ignore"):

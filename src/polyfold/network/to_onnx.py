@@ -14,6 +14,8 @@ import onnx
 from onnx import helper
 
 from polyfold.errors import NetworkError
+from polyfold.exact.expansion import expansion
+from polyfold.exact.reals import are_reals, nearest_floats
 from polyfold.network.files import atomically
 from polyfold.network.graph import Network
 from polyfold.network.head_to_onnx import write_head
@@ -40,6 +42,7 @@ from polyfold.network.ops import (
 from polyfold.network.pools import by_count, pool_of
 from polyfold.network.rounding import rounded
 from polyfold.network.spatial_ops import Combine, Convolution, Largest, TransposedConvolution
+from polyfold.network.unrounded import Unrounded
 
 ROWS = "rows"
 # A message of protocol buffers, which an ONNX file is, ends here.
@@ -119,9 +122,24 @@ class _Place:
     kind: np.dtype[Any]
     shape: Shape
 
-    def numbers(self, part: str, values: Array | float) -> str:
-        """A constant of the network, in the model's own type."""
-        return self.graph.constant(f"{self.name}.{part}", rounded(self.name, values, self.kind))
+    def numbers(self, part: str, values: npt.NDArray[Any] | float) -> str:
+        """A constant of the network, in the model's own type; the model computes what is no float from floats."""
+        if not isinstance(values, np.ndarray) or not are_reals(values):
+            return self.graph.constant(f"{self.name}.{part}", rounded(self.name, values, self.kind))
+        if self.kind != np.float64:
+            return self.numbers(part, nearest_floats(values))
+        try:
+            top, bottom = expansion(values)
+        except OverflowError as error:
+            raise NetworkError(f"node {self.name!r} cannot be written exactly: {error}") from None
+        total = self._sum(f"{part}.top", top)
+        return self.step(part, "Div", total, self._sum(f"{part}.bottom", bottom)) if bottom else total
+
+    def _sum(self, part: str, terms: Sequence[Array]) -> str:
+        first, *rest = (self.graph.constant(f"{self.name}.{part}", term) for term in terms)
+        for term in rest:
+            first = self.step(f"{part}.sum", "Add", first, term)
+        return first
 
     def whole(self, part: str, values: Sequence[int] | npt.NDArray[np.int64]) -> str:
         """A constant of whole numbers: a shape or indices."""
@@ -195,6 +213,11 @@ def _(op: Normalise, place: _Place, reads: Sequence[_Tensor]) -> None:
 @_write.register
 def _(op: Shift, place: _Place, reads: Sequence[_Tensor]) -> None:
     place.last("Add", place.aligned(reads[0], op.offset.ndim), place.numbers("offset", op.offset))
+
+
+@_write.register
+def _(op: Unrounded, place: _Place, reads: Sequence[_Tensor]) -> None:
+    _write(op.exactly, place, reads)
 
 
 @_write.register

@@ -8,10 +8,12 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import nn
 
 from polyfold.errors import NetworkError
+from polyfold.exact.expansion import expansion
 from polyfold.network import torch_modules as own
 from polyfold.network.graph import Network
 from polyfold.network.head_to_torch import head_modules
@@ -36,6 +38,7 @@ from polyfold.network.ops import (
 from polyfold.network.pools import by_count, has_members, pool_of
 from polyfold.network.rounding import rounded
 from polyfold.network.spatial_ops import Combine, Convolution, Largest, TransposedConvolution
+from polyfold.network.unrounded import Unrounded
 from polyfold.network.windows import Pool
 
 _NUMPY: dict[Any, np.dtype[Any]] = {torch.float64: np.dtype(np.float64), torch.float32: np.dtype(np.float32)}
@@ -267,6 +270,27 @@ def _(op: Combine, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     places = _whole(np.stack([entries.row, entries.col]))
     matrix = torch.sparse_coo_tensor(places, _tensor(entries.data), entries.shape, check_invariants=True)
     return own.Combined(matrix.coalesce(), op.shape, None if op.divisor is None else _tensor(op.divisor))
+
+
+@_module.register
+def _(op: Unrounded, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
+    layer = _module(op.op, shape, reads)
+    names = {Scale: ("factor", ""), Shift: ("", "offset")}.get(type(op.op), ("weight", "bias"))
+    for name, values in zip(names, op.parts, strict=True):
+        if values is not None:
+            _compute(layer, name, values)
+    return layer
+
+
+def _compute(layer: nn.Module, name: str, values: npt.NDArray[Any]) -> None:
+    """Let a layer compute a parameter that no float holds from floats that it has."""
+    try:
+        (first, *more), bottom = expansion(values)
+    except OverflowError as error:
+        raise NetworkError(f"it cannot be written exactly: {error}") from None
+    getattr(layer, name).data = _tensor(first)
+    quotient = own.Quotient([_tensor(part) for part in more], [_tensor(part) for part in bottom])
+    nn.utils.parametrize.register_parametrization(layer, name, quotient, unsafe=True)
 
 
 @_module.register

@@ -215,6 +215,27 @@ class Combined(torch.nn.Module):  # type: ignore[misc]
         return f"shape={self.shape}"
 
 
+class Quotient(torch.nn.Module):  # type: ignore[misc]
+    """(x + more + ...) / (bottom + ...): how a parameter that is no float is computed from one that is."""
+
+    def __init__(self, more: Sequence[torch.Tensor], bottom: Sequence[torch.Tensor]) -> None:
+        super().__init__()
+        self.counts = len(more), len(bottom)
+        for name, parts in (("more", more), ("bottom", bottom)):
+            for k, part in enumerate(parts):
+                self.register_buffer(f"{name}{k}", part)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        for k in range(self.counts[0]):
+            x = x + self.get_buffer(f"more{k}")
+        if not self.counts[1]:
+            return x
+        bottom = self.get_buffer("bottom0")
+        for k in range(1, self.counts[1]):
+            bottom = bottom + self.get_buffer(f"bottom{k}")
+        return x / bottom
+
+
 class LargestOf(torch.nn.Module):  # type: ignore[misc]
     """Maxima over entries of the flattened x: buffers `members0`, ... of (maxima, members), and the maxima's order."""
 

@@ -1,15 +1,17 @@
 """Truth values of results: `if result:` means what it says, or raises.
 
 A yes is True and a no is False. What is not known is neither, and what is no yes or no has no truth value at all: both
-raise an UnknownError that says what to ask instead. Without this every result would be True, a "no" included.
+raise an UnknownError that says what to ask instead. Without this every result would be True, a "no" included. An answer
+that was found elsewhere, or changed since, is not known here.
 """
 
 from __future__ import annotations
 
 from polyfold.errors import UnknownError
+from polyfold.network.as_found import AsFound
 
 
-class YesOrNo:
+class YesOrNo(AsFound):
     """A result that answers a question with yes, no, or unknown."""
 
     def truth(self) -> bool | None:
@@ -24,10 +26,12 @@ class YesOrNo:
         answer = self.truth()
         if answer is None:
             raise UnknownError(f"unknown is neither True nor False ({self!r}): {self.ask_instead()}")
+        if self.hearsay:
+            raise UnknownError(f"nobody has found that out here, it was recorded {self.hearsay} ({self!r}): ask again")
         return answer
 
 
-class NoTruthValue:
+class NoTruthValue(AsFound):
     """A result that is no answer to a yes-or-no question."""
 
     def ask_instead(self) -> str:

@@ -16,12 +16,12 @@ from scipy import sparse
 
 from polyfold.errors import ShapeError
 from polyfold.exact.error_free import quotients_are_exact
-from polyfold.network import compose, placing
+from polyfold.network import compose, placing, unrounded
 from polyfold.network.builder import Constant, Operand, Site, Value
 from polyfold.network.combining import combine, repeated
 from polyfold.network.convolve import Window
-from polyfold.network.ops import Array, Shape, Shift, constant, size
-from polyfold.network.spatial_ops import Convolution, Largest, TransposedConvolution, divided_rows
+from polyfold.network.ops import Array, Shape, size
+from polyfold.network.spatial_ops import Largest, divided_rows
 
 Indices = npt.NDArray[np.int64]
 ABSENT = -1
@@ -40,7 +40,7 @@ def constant_kernel(site: Site, kernel: Operand, bias: Operand | None) -> tuple[
 def convolution(site: Site, x: Value, kernel: Constant, bias: Constant | None, window: Window) -> Value:
     """A convolution of the spatial axes."""
     offset = np.zeros(len(kernel)) if bias is None else bias
-    return site.emit(Convolution(constant(kernel), constant(offset), window), x)
+    return site.emit(unrounded.convolution(kernel, offset, window), x)
 
 
 def transposed_convolution(
@@ -62,12 +62,12 @@ def transposed_convolution(
         site.refuse(f"its windows reach only {tuple(reached)} places of its output")
     if all(extra < s for extra, s in zip(beyond, window.stride, strict=True)):
         space = tuple(n + extra for n, extra in zip(reached, beyond, strict=True))
-        return site.emit(TransposedConvolution(constant(kernel), constant(offset), window, space), x)
+        return site.emit(unrounded.transposed_convolution(kernel, offset, window, space), x)
     # An output that is larger by a whole stride would have more windows: the rest, just bias, is put around it.
-    nothing = constant(np.zeros(len(offset)))
-    inner = site.emit(TransposedConvolution(constant(kernel), nothing, window, tuple(reached)), x, part="windows")
+    nothing = np.zeros(len(offset))
+    inner = site.emit(unrounded.transposed_convolution(kernel, nothing, window, tuple(reached)), x, part="windows")
     wide = pad(site, inner, [(0, 0), *((0, extra) for extra in beyond)], "constant", 0.0, part="wide")
-    return site.emit(Shift(constant(offset.reshape(-1, *([1] * len(reached))))), wide)
+    return site.emit(unrounded.shift(offset.reshape(-1, *([1] * len(reached)))), wide)
 
 
 @dataclass(frozen=True)

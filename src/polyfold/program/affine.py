@@ -14,6 +14,7 @@ import numpy.typing as npt
 from polyfold.errors import LimitError
 from polyfold.exact.rounding import smallest
 from polyfold.program.operators import Matrix, Operator
+from polyfold.program.read_only import ReadOnly
 from polyfold.program.structured import Applied, Entries, Form, Nothing, Pulled, Summed, Values
 
 Array = npt.NDArray[np.float64]
@@ -26,14 +27,14 @@ _ROWS_AT_ONCE = 256
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class Block(ReadOnly):
     """A matrix applied to one source; its columns are the source's entries."""
 
     source: int
     weight: Array
 
 
-class Affine(ABC):
+class Affine(ReadOnly, ABC):
     """A linear function of the sources, plus bias."""
 
     form: Form

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from polyfold.exact.rounding import LEAST, TINY, relative
 from polyfold.program.fold import fold_form
 from polyfold.program.operators import Operator
+from polyfold.program.read_only import ReadOnly
 from polyfold.program.structured import Form
 
 Array = npt.NDArray[np.float64]
@@ -23,7 +24,7 @@ Sizes = Mapping[int, Array]
 
 
 @dataclass(frozen=True, eq=False)
-class Change:
+class Change(ReadOnly):
     """Row i moves by at most of_bias[i] and, for every source s, of_source[s][i] times the largest entry of s."""
 
     of_source: Sizes
@@ -101,9 +102,10 @@ def stacked(parts: Sequence[tuple[Change | None, int]]) -> Change | None:
 def relative_change(sizes: Sizes, bias: Array, part: float | Array, products: float = 0.0) -> Change:
     """Every coefficient moves by a part of itself, and by what so many products lose if they underflow."""
     lost = LEAST * products
-    return Change(
-        {s: upwards(part * size + lost, 2) for s, size in sizes.items()}, upwards(part * np.abs(bias) + lost, 2)
-    )
+    with np.errstate(invalid="ignore", over="ignore"):
+        return Change(
+            {s: upwards(part * size + lost, 2) for s, size in sizes.items()}, upwards(part * np.abs(bias) + lost, 2)
+        )
 
 
 def sizes_of(form: Form) -> Sizes:

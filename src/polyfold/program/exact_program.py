@@ -311,7 +311,7 @@ def _frame(network: Network) -> Frame:
         network.source,
         network.head,
         {node.name: node.inputs[0] for node in network.nodes},
-        network.notes,
+        notes=network.notes,
     )
 
 

@@ -88,7 +88,6 @@ class Expression(Rows):
 
     @property
     def sizes(self) -> Sizes:
-        """For every source the sums of the coefficients' sizes, row by row."""
         return {source: upwards(_row_sums(matrix), _width(matrix)) for source, matrix in self.terms.items()}
 
     def _rounded(self, roundings: int) -> Change:
@@ -118,7 +117,6 @@ class Expression(Rows):
         return self.scaled(factor.floats).shifted(offset.floats).moved(own).moved(Change({}, offset.float_error))
 
     def moved(self, change: Change) -> Self:
-        """The same rows, which stand for others that are off by that."""
         return replace(self, change=added([self.change, change]))
 
     def plus(self, other: Self) -> Self:

@@ -33,11 +33,13 @@ from polyfold.network.ops import (
     size,
 )
 from polyfold.network.spatial_ops import Combine, Convolution, Largest, TransposedConvolution
+from polyfold.network.unrounded import Unrounded, in_floats
 from polyfold.program.affine import Affine, Structured
 from polyfold.program.changes import Change, added, relative_change, sizes_of
 from polyfold.program.expression import Expression
-from polyfold.program.numbers import normalisation
-from polyfold.program.operators import Convolved
+from polyfold.program.in_range import in_range
+from polyfold.program.numbers import Numbers, floats_alone, normalisation, reals_of
+from polyfold.program.operators import Convolved, Matrix, Operator
 from polyfold.program.program import Program, Stage
 from polyfold.program.rounding import Rounding, own_changes
 from polyfold.program.rows import Array, Index, Rows
@@ -53,11 +55,18 @@ _LARGE = 1 << 24
 def lower(network: Network, *, structured: bool | None = None) -> Program:
     """The Program that computes a Network: written out or structured, or as it is best.
 
+    Refused where the network's numbers lead to coefficients that are larger than all floats.
+
     >>> from polyfold.network.load import load
     >>> program = lower(load([([[1.0, 2.0]], [0.0]), ([[3.0]], [1.0])]))
     >>> program.gates, str(program.origins[0])
     (1, 'relu1[0]')
     """
+    return in_range(nearest_program(network, structured=structured))
+
+
+def nearest_program(network: Network, *, structured: bool | None = None) -> Program:
+    """The same, with infinite coefficients where floats do not reach: who asks has the rationals, too."""
     if structured is None:
         structured = any(_stays_structured(network, node) for node in network.nodes)
     writer = Writer(StructuredExpression if structured else Expression)
@@ -85,12 +94,14 @@ def write(network: Network, writer: Writer) -> Rows:
 
 def _rounds(op: Op) -> bool:
     """Whether an op computes with numbers that need not be floats."""
-    return isinstance(op, Normalise) or (isinstance(op, Scale | Combine) and op.divisor is not None)
+    return isinstance(op, Normalise | Unrounded) or (isinstance(op, Scale | Combine) and op.divisor is not None)
 
 
 def _what_rounds(op: Op) -> str:
     if isinstance(op, Normalise):
         return "roots"
+    if isinstance(op, Unrounded):
+        return "numbers that are no floats"
     return "quotients" if _rounds(op) else "products and sums of linear steps"
 
 
@@ -127,11 +138,12 @@ def _written_out_change(affine: Affine) -> Change | None:
 
 
 def _stays_structured(network: Network, node: Node) -> bool:
-    if isinstance(node.op, Convolution | TransposedConvolution | Combine | Largest):
+    op = in_floats(node.op)
+    if isinstance(op, Convolution | TransposedConvolution | Combine | Largest):
         return True
-    if isinstance(node.op, Linear):
+    if isinstance(op, Linear):
         inputs, outputs = size(network.shapes[node.inputs[0]]), size(network.shapes[node.name])
-        return inputs * outputs > max(_LARGE, node.op.weight.size)
+        return inputs * outputs > max(_LARGE, op.weight.size)
     return False
 
 
@@ -184,9 +196,8 @@ def _scale(op: Scale, place: Place, arguments: list[_Argument]) -> Rows:
 
 @_translate.register
 def _normalise(op: Normalise, place: Place, arguments: list[_Argument]) -> Rows:
-    channel = np.repeat(np.arange(len(op.mean)), size(place.shape[1:]))
-    factor, offset = normalisation(op, place.writer.salt)
-    return arguments[0].rows.affinely(factor.take(channel), offset.take(channel))
+    factor, offset = (each.take(_channels(place.shape)) for each in normalisation(op, place.writer.salt))
+    return arguments[0].rows.affinely(factor, offset)
 
 
 @_translate.register
@@ -227,21 +238,55 @@ def _subtract(op: Subtract, place: Place, arguments: list[_Argument]) -> Rows:
     return a.minus(b)
 
 
-@_translate.register
-def _convolution(op: Convolution, place: Place, arguments: list[_Argument]) -> Rows:
-    operator = Convolved(op.kernel, op.window, arguments[0].shape[1:])
-    return arguments[0].rows.through(operator, np.repeat(op.bias, size(place.shape[1:])))
-
-
-@_translate.register
-def _transposed_convolution(op: TransposedConvolution, place: Place, arguments: list[_Argument]) -> Rows:
-    operator = Convolved(op.kernel, op.window, op.space, turned=True)
-    return arguments[0].rows.through(operator, np.repeat(op.bias, size(place.shape[1:])))
+@_translate.register(Convolution)
+@_translate.register(TransposedConvolution)
+def _convolution(op: Convolution | TransposedConvolution, place: Place, arguments: list[_Argument]) -> Rows:
+    return arguments[0].rows.through(_operator(op, arguments[0].shape), np.repeat(op.bias, size(place.shape[1:])))
 
 
 @_translate.register
 def _combine(op: Combine, place: Place, arguments: list[_Argument]) -> Rows:
     return arguments[0].rows.combined(op.matrix, op.divisor)
+
+
+@_translate.register
+def _unrounded(op: Unrounded, place: Place, arguments: list[_Argument]) -> Rows:
+    plain, salt = op.op, place.writer.salt
+    if isinstance(plain, Scale):
+        factor = reals_of(plain.factor, op.coefficients, salt).spread(place.shape)
+        return arguments[0].spread(place.shape).affinely(factor, floats_alone(np.zeros(size(place.shape))))
+    if isinstance(plain, Shift):
+        offset = reals_of(plain.offset, op.offsets, salt).spread(place.shape)
+        return arguments[0].spread(place.shape).affinely(floats_alone(np.ones(size(place.shape))), offset)
+    operator = _operator(plain, arguments[0].shape)
+    coefficients = reals_of(operator.factors, op.coefficients, salt)
+    return arguments[0].rows.through_numbers(operator, coefficients, _bias(op, place))
+
+
+def _operator(op: Op, reads: Shape) -> Operator:
+    """The linear map of an op, without what it adds."""
+    match op:
+        case Linear():
+            return Matrix(op.weight, size(reads[:-1]))
+        case Convolution():
+            return Convolved(op.kernel, op.window, reads[1:])
+        case TransposedConvolution():
+            return Convolved(op.kernel, op.window, op.space, turned=True)
+    raise AssertionError(f"{type(op).__name__} is no linear map that is kept as it is")
+
+
+def _bias(op: Unrounded, place: Place) -> Numbers:
+    """What an op adds to each of its numbers."""
+    plain, count = op.op, size(place.shape)
+    assert isinstance(plain, Linear | Convolution | TransposedConvolution)
+    bias = reals_of(plain.bias, op.offsets, place.writer.salt)
+    # That of a layer is along the last axis, that of channels along the first.
+    return bias.take(np.arange(count) % len(plain.bias) if isinstance(plain, Linear) else _channels(place.shape))
+
+
+def _channels(shape: Shape) -> Index:
+    """The channel of every number of a value."""
+    return np.repeat(np.arange(shape[0]), size(shape[1:]))
 
 
 # -- ops that switch. A gate that is zero is off: how it is turned says which side a tie goes to.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, isnan
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,19 +57,19 @@ def growth(program: Program, start: Array) -> float:
     """
     steps = program.steps.changed(np.abs)
     values = [start[None]]
-    total = float(start.sum())
+    total = start.sum()
     for number, (step, before) in enumerate(zip(steps.steps, program.steps.steps, strict=True)):
         grown = _grown(step.affine, before.affine, values)
         if step.stage is not None:
             stage = program.stages[step.stage]
             grown = grown * np.maximum(1.0, np.maximum(np.abs(stage.slope_on), np.abs(stage.slope_off)))
         values.append(grown)
-        total += float(grown.sum()) / _within(before.affine)
+        total += grown.sum() / _within(before.affine)
         for value in range(1, len(values)):
             if steps.last_reader[value] <= number:
                 values[value] = values[0][:, :0]
-    total += float(_grown(steps.output, program.steps.output, values).sum()) / _within(program.steps.output)
-    return inf if isnan(total) else total
+    total += _grown(steps.output, program.steps.output, values).sum() / _within(program.steps.output)
+    return inf if np.isnan(total) else float(total)
 
 
 def _grown(sizes: Affine, original: Affine, values: Sequence[Array]) -> Array:
@@ -78,6 +78,6 @@ def _grown(sizes: Affine, original: Affine, values: Sequence[Array]) -> Array:
     return grown + sizes.linear(ones) / _within(original) if isinstance(original, Structured) else grown
 
 
-def _within(affine: Affine) -> float:
-    """What a step multiplies by before it is done is at most all it multiplies by, over this."""
-    return affine.smallest if isinstance(affine, Structured) else 1.0
+def _within(affine: Affine) -> np.float64:
+    """What a step multiplies by before it is done is at most all it multiplies by, over this; 0 if that underflows."""
+    return np.float64(affine.smallest if isinstance(affine, Structured) else 1.0)

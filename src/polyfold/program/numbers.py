@@ -8,11 +8,14 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold.exact.near import Near
 from polyfold.exact.rational import as_float, rational
-from polyfold.exact.rational_arrays import Rationals, filled
+from polyfold.exact.rational_arrays import Rationals, filled, rationals
+from polyfold.exact.reals import Reals, nearest_floats
 from polyfold.exact.roots import ROOT_BITS, root
 from polyfold.exact.rounding import TINY
-from polyfold.network.ops import Normalise
+from polyfold.network.ops import Normalise, Op
+from polyfold.network.unrounded import Unrounded
 from polyfold.program.changes import upwards
 
 Array = npt.NDArray[np.float64]
@@ -24,7 +27,10 @@ _OFF = fmpq(1, 2 ** (ROOT_BITS - 1))
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """Numbers by their floats and by rationals; each differs from the true number by its error at most."""
+    """Numbers by their floats and by rationals; each differs from the true number by its error at most.
+
+    All four are arrays of one shape.
+    """
 
     floats: Array
     rationals: Rationals
@@ -34,6 +40,41 @@ class Numbers:
     def take(self, index: Index) -> Numbers:
         """Numbers by index."""
         return Numbers(self.floats[index], self.rationals[index], self.float_error[index], self.rational_error[index])
+
+    def spread(self, shape: tuple[int, ...]) -> Numbers:
+        """Numbers broadcast to a shape, in a row."""
+        places = np.arange(self.floats.size).reshape(self.floats.shape)
+        flat = Numbers(
+            self.floats.ravel(), self.rationals.ravel(), self.float_error.ravel(), self.rational_error.ravel()
+        )
+        return flat.take(np.broadcast_to(places, shape).ravel())
+
+
+def floats_alone(floats: Array) -> Numbers:
+    """Numbers that are floats."""
+    nothing = np.zeros(floats.shape)
+    return Numbers(floats, rationals(floats), nothing, nothing)
+
+
+def reals_of(floats: Array, reals: Reals | None, salt: bytes) -> Numbers:
+    """Numbers that an op keeps, with the floats that stand for them; without `reals` these are the floats.
+
+    What is not rational is drawn with the salt.
+    """
+    if reals is None:
+        return floats_alone(floats)
+    exact, errors = [], []
+    for value in reals.ravel().tolist():
+        near, off = value.drawn(salt) if isinstance(value, Near) else (value, fmpq(0))
+        exact.append(near)
+        errors.append(off)
+    return _numbers(floats, exact, errors)
+
+
+def drawn(op: Unrounded) -> Op:
+    """An op with rationals in the places of floats; not to be evaluated."""
+    fixed = [None if each is None else reals_of(nearest_floats(each), each, b"").rationals for each in op.parts]
+    return Unrounded(op.op, *fixed).exactly
 
 
 def normalisation(op: Normalise, salt: bytes = b"") -> tuple[Numbers, Numbers]:
@@ -57,9 +98,11 @@ def normalisation(op: Normalise, salt: bytes = b"") -> tuple[Numbers, Numbers]:
 
 def _numbers(floats: Array, exact: list[fmpq], errors: list[fmpq]) -> Numbers:
     gaps = [
-        abs(rational(near) - value) + error for near, value, error in zip(floats.tolist(), exact, errors, strict=True)
+        abs(rational(near) - value) + error
+        for near, value, error in zip(floats.ravel().tolist(), exact, errors, strict=True)
     ]
-    return Numbers(floats, filled(exact, floats.shape), _sizes(gaps), _sizes(errors))
+    sizes = (_sizes(each).reshape(floats.shape) for each in (gaps, errors))
+    return Numbers(floats, filled(exact, floats.shape), *sizes)
 
 
 def _sizes(values: list[fmpq]) -> Array:

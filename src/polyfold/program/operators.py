@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.network.convolve import Window, convolve, convolve_back, entries_read
+from polyfold.program.read_only import ReadOnly
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -20,7 +21,7 @@ Array = npt.NDArray[np.float64]
 Change = Callable[[Array], Array]
 
 
-class Operator(ABC):
+class Operator(ReadOnly, ABC):
     """A fixed linear map from rows of `columns` numbers to rows of `rows` numbers."""
 
     @property

@@ -26,6 +26,7 @@ from polyfold.program.affine import Affine, Block, WrittenOut
 from polyfold.program.exact_matrices import exact_blocks
 from polyfold.program.number_range import NumberRange, number_range
 from polyfold.program.origins import GateOrigin
+from polyfold.program.read_only import ReadOnly
 from polyfold.program.rounding import Rounding, distance
 from polyfold.program.steps import Steps, in_steps
 
@@ -33,7 +34,7 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Stage:
+class Stage(ReadOnly):
     """Gates that can be decided together: none depends on another one's output."""
 
     affine: Affine
@@ -51,7 +52,7 @@ class Stage:
 
 
 @dataclass(frozen=True, eq=False)
-class Program(InNotebooks):
+class Program(ReadOnly, InNotebooks):
     """A network lowered to stages of gates. Frozen; arrays are read-only.
 
     Where `rounding` is None, the program is the network's function to the last digit. Else it is a neighbour, because

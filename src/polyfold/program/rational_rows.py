@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.exact.rational import rational
 from polyfold.exact.rational_arrays import Rationals, are_floats, identity, nearest, product, rationals, zeros
 from polyfold.program.affine import Affine, Block, WrittenOut
 from polyfold.program.changes import Change, Sizes, added, relative_change, upwards
@@ -73,8 +72,14 @@ class RationalRows(Rows):
 
     @property
     def sizes(self) -> Sizes:
-        """For every source the sums of the coefficients' sizes, row by row."""
         return {s: upwards(np.abs(nearest(m)).sum(axis=1), m.shape[1] + 1) for s, m in self.terms.items()}
+
+    @property
+    def bias_sizes(self) -> Array:
+        return upwards(np.abs(nearest(self.bias)), 1)
+
+    def moved(self, change: Change) -> Self:
+        return replace(self, change=added([self.change, change]))
 
     def scaled(self, factor: Array) -> Self:
         return self._scaled(rationals(factor))
@@ -107,14 +112,31 @@ class RationalRows(Rows):
 
     def times(self, weight: Array, bias: Array) -> Self:
         groups = self.size // weight.shape[1]
-        terms = {source: _in_groups(weight, matrix, groups) for source, matrix in self.terms.items()}
-        offset = _in_groups(weight, self.bias[:, None], groups)[:, 0] + np.tile(rationals(bias), groups)
         change = None if self.change is None else self.change.through(Matrix(weight, groups))
+        return self._times(_mostly_zeros(weight), np.tile(rationals(bias), groups), change)
+
+    def _times(self, weight: Rationals, bias: Rationals, change: Change | None) -> Self:
+        groups = self.size // weight.shape[1]
+        terms = {source: _in_groups(weight, matrix, groups) for source, matrix in self.terms.items()}
+        offset = _in_groups(weight, self.bias[:, None], groups)[:, 0] + bias
         return type(self)(terms, offset, change)
 
     def through(self, operator: Operator, bias: Array) -> Self:
         # Every entry of an operator's matrix is one of its coefficients: unit vectors are mapped without rounding.
         return self.times(operator.apply(np.eye(operator.columns)).T, bias)
+
+    def through_numbers(self, operator: Operator, coefficients: Numbers, bias: Numbers) -> Self:
+        weight = coefficients.rationals
+        if not isinstance(operator, Matrix):
+            # Coefficients are numbered, so that their places in the operator's matrix are seen.
+            numbered = operator.changed(lambda factors: np.arange(1.0, factors.size + 1).reshape(factors.shape))
+            places = numbered.apply(np.eye(operator.columns)).T.astype(np.int64)
+            weight = np.concatenate([zeros(1), weight.ravel()])[places]
+        change = None if self.change is None else self.change.through(operator)
+        found = self._times(weight, bias.rationals, change)
+        if not (coefficients.rational_error.any() or bias.rational_error.any()):
+            return found
+        return found.moved(self.off_by(operator, coefficients.rational_error, bias.rational_error))
 
     def combined(self, matrix: sparse.csr_array, divisor: Array | None) -> Self:
         found = self.through(Sparse(matrix), np.zeros(matrix.shape[0]))
@@ -142,7 +164,14 @@ def padded(matrix: Rationals | None, rows: int, width: int) -> Rationals:
     return np.concatenate([matrix, zeros(rows, width - matrix.shape[1])], axis=1)
 
 
-def _in_groups(weight: Array, matrix: Rationals, groups: int) -> Rationals:
+def _mostly_zeros(matrix: Array) -> Rationals:
+    """A matrix in rationals, of which only what is not zero has to be made."""
+    exact, there = zeros(*matrix.shape), np.nonzero(matrix)
+    exact[there] = rationals(matrix[there])
+    return exact
+
+
+def _in_groups(weight: Rationals, matrix: Rationals, groups: int) -> Rationals:
     """weight @ each of the equal groups of rows."""
     each = matrix.reshape(groups, weight.shape[1], matrix.shape[1])
     there = each != 0
@@ -150,17 +179,16 @@ def _in_groups(weight: Array, matrix: Rationals, groups: int) -> Rationals:
     some = (weight != 0).sum(axis=0) @ there.sum(axis=2).sum(axis=0)
     if some * _WORTH_LOOKING_FOR_ZEROS < groups * weight.size * matrix.shape[1]:
         return np.concatenate([_few_products(weight, group, where) for group, where in zip(each, there, strict=True)])
-    exact = rationals(weight)
-    return np.concatenate([product(exact, group) for group in each])
+    return np.concatenate([product(weight, group) for group in each])
 
 
-def _few_products(weight: Array, matrix: Rationals, there: npt.NDArray[np.bool_]) -> Rationals:
+def _few_products(weight: Rationals, matrix: Rationals, there: npt.NDArray[np.bool_]) -> Rationals:
     """weight @ matrix, where both are mostly zeros: as convolutions of single entries are."""
     result = zeros(len(weight), matrix.shape[1])
     columns = [np.flatnonzero(row).tolist() for row in there]
     for total, row in zip(result, weight, strict=True):
         for k in np.flatnonzero(row).tolist():
-            factor = rational(row[k])
+            factor = row[k]
             for j in columns[k]:
                 total[j] += factor * matrix[k, j]
     return result

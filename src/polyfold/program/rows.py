@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from polyfold.program.affine import Affine
-from polyfold.program.changes import Change
+from polyfold.program.changes import Change, Sizes, added, upwards
 from polyfold.program.numbers import Numbers
 from polyfold.program.operators import Operator
 
@@ -27,6 +27,8 @@ class Rows(ABC):
     `change` bounds how far that has moved them from what the network's own numbers make of it; None if not at all.
     """
 
+    bias: npt.NDArray[Any]
+    """What each adds: floats, or rationals."""
     change: Change | None
 
     @property
@@ -85,6 +87,33 @@ class Rows(ABC):
     @abstractmethod
     def through(self, operator: Operator, bias: Array) -> Self:
         """An operator on all rows, plus bias."""
+
+    @property
+    @abstractmethod
+    def sizes(self) -> Sizes:
+        """For every source the sums of the coefficients' sizes, row by row."""
+
+    @property
+    def bias_sizes(self) -> Array:
+        """The sizes of what each row adds."""
+        return np.asarray(np.abs(self.bias))
+
+    @abstractmethod
+    def moved(self, change: Change) -> Self:
+        """The same rows, which stand for others that are off by that."""
+
+    def through_numbers(self, operator: Operator, coefficients: Numbers, bias: Numbers) -> Self:
+        """An operator on all rows, plus bias, whose numbers need not be floats; the operator has those next to them."""
+        found = self.through(operator, bias.floats)
+        return found.moved(self.off_by(operator, coefficients.float_error, bias.float_error))
+
+    def off_by(self, operator: Operator, coefficients: Array, bias: Array) -> Change:
+        """What an operator's results are off by if its coefficients and the bias are."""
+        whole = added([Change(self.sizes, self.bias_sizes), self.change])
+        if whole is None:
+            return Change({}, bias)
+        own = whole.through(operator.changed(lambda factors: coefficients.reshape(factors.shape)))
+        return Change(own.of_source, upwards(own.of_bias + bias, 1))
 
     @abstractmethod
     def combined(self, matrix: sparse.csr_array, divisor: Array | None) -> Self:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from polyfold.exact.rounding import smallest
 from polyfold.program.operators import Array, Change, Operator
+from polyfold.program.read_only import ReadOnly
 
 Index = npt.NDArray[np.int64]
 
@@ -51,7 +52,7 @@ class Values:
         return found
 
 
-class Form(ABC):
+class Form(ReadOnly, ABC):
     """A linear function of the sources with `rows` values."""
 
     @property

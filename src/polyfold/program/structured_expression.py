@@ -12,7 +12,7 @@ from polyfold.exact.error_free import products_are_exact, quotients_are_exact, s
 from polyfold.exact.rounding import relative, rounded_part
 from polyfold.network.spatial_ops import divided_rows
 from polyfold.program.affine import Affine, Structured
-from polyfold.program.changes import Change, added, relative_change, sizes_of
+from polyfold.program.changes import Change, Sizes, added, relative_change, sizes_of
 from polyfold.program.changes import stacked as stacked_changes
 from polyfold.program.numbers import Numbers
 from polyfold.program.operators import Matrix, Operator, Sparse
@@ -62,8 +62,11 @@ class StructuredExpression(Rows):
             Taken(index, self.form), self.bias[index], None if self.change is None else self.change.take(index)
         )
 
+    @property
+    def sizes(self) -> Sizes:
+        return sizes_of(self.form)
+
     def moved(self, change: Change) -> Self:
-        """The same rows, which stand for others that are off by that."""
         return replace(self, change=added([self.change, change]))
 
     def _with_rounded_bias(self, roundings: int, size: Array) -> Self:
@@ -80,14 +83,14 @@ class StructuredExpression(Rows):
         found = self.scaled(reciprocal)
         if quotients_are_exact(np.ones(len(divisor)), divisor):
             return found
-        return found.moved(relative_change(sizes_of(found.form), found.bias, rounded_part(reciprocal)))
+        return found.moved(relative_change(found.sizes, found.bias, rounded_part(reciprocal)))
 
     def shifted(self, offset: Array) -> Self:
         found = type(self)(self.form, self.bias + offset, self.change)
         return found if sums_are_exact(self.bias, offset) else found._with_rounded_bias(2, found.bias)
 
     def affinely(self, factor: Numbers, offset: Numbers) -> Self:
-        own = relative_change(sizes_of(self.form), self.bias, factor.float_error)
+        own = relative_change(self.sizes, self.bias, factor.float_error)
         return self.scaled(factor.floats).shifted(offset.floats).moved(own).moved(Change({}, offset.float_error))
 
     def plus(self, other: Self) -> Self:
@@ -115,7 +118,7 @@ class StructuredExpression(Rows):
         quotients = divided_rows(matrix, divisor)
         found = self.through(Sparse(quotients), nothing)
         part = float(rounded_part(quotients.data).max(initial=0.0))
-        return found.moved(relative_change(sizes_of(found.form), found.bias, part))
+        return found.moved(relative_change(found.sizes, found.bias, part))
 
     def affine(self, widths: Sequence[int]) -> Affine:
         return Structured(self.form, frozen(self.bias), tuple(widths))

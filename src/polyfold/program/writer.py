@@ -34,7 +34,7 @@ class Writer:
     kind: type[Rows]
     stages: list[_OpenStage] = field(default_factory=list)
     salt: bytes = b""
-    """Whatever the neighbours of irrational roots are drawn with."""
+    """Whatever the neighbours of irrational numbers are drawn with."""
     rounded: list[str] = field(default_factory=list)
     """The nodes that were rounded, and why."""
 

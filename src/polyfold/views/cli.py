@@ -17,6 +17,7 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from polyfold.analyses.bounds.bounds import bounds as network_bounds
 from polyfold.analyses.bounds.estimate import estimate as estimate_cost
@@ -66,6 +67,7 @@ from polyfold.views.summary import (
     network_panel,
 )
 from polyfold.views.truncate import truncate
+from polyfold.views.usage import UsageError, said_of
 
 VERDICTS = {"equal": 0, "different": 1, "unknown": 3}
 
@@ -288,7 +290,13 @@ def main() -> None:
     """Entry point: turns our errors into one line and exit code 2, and our faults into one line and 70."""
     try:
         with notes_on_standard_error():
-            app()
+            # Typer would show usage errors in a box of several lines.
+            sys.exit(app(prog_name="polyfold", standalone_mode=False) or 0)
+    except UsageError as error:
+        said = said_of(error, sys.argv[1:])
+        if said is not None:
+            Console(stderr=True).print(f"[bold red]error:[/] {escape(said)}", soft_wrap=True, highlight=False)
+        sys.exit(BAD_INPUT)
     except PolyfoldError as error:
         Console(stderr=True).print(f"[bold red]error:[/] {_plain(error)}", soft_wrap=True, highlight=False)
         sys.exit(BAD_INPUT)
@@ -302,8 +310,6 @@ def main() -> None:
 
 
 def _plain(error: Exception) -> str:
-    from rich.markup import escape
-
     return escape(" ".join(str(error).split()))
 
 

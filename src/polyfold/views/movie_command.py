@@ -52,25 +52,22 @@ def movie(
     given = None if points is None or labels is None else read_labels(labels, len(points))
     if points is None and labels is not None:
         raise PolyfoldError(f"--labels {str(labels)!r} belong to data: give --data, too")
-    try:
-        made = make_movie(
-            kept,
-            domain_of(box, box_file),
-            path=out,
-            colour=colour,
-            output=output,
-            threshold=threshold,
-            data=points,
-            labels=given,
-            frames=frames,
-            fps=fps,
-            size=size,
-            title=title,
-            step_name=step_name,
-            progress=sys.stderr.isatty(),
-        )
-    except IndexError as error:
-        raise PolyfoldError(str(error)) from None
+    made = make_movie(
+        kept,
+        domain_of(box, box_file),
+        path=out,
+        colour=colour,
+        output=output,
+        threshold=threshold,
+        data=points,
+        labels=given,
+        frames=frames,
+        fps=fps,
+        size=size,
+        title=title,
+        step_name=step_name,
+        progress=sys.stderr.isatty(),
+    )
     if as_json:
         print_json({"recording": str(recording), **_facts(made)})
     else:

@@ -12,8 +12,9 @@ import polyfold as pf
 from analyses.interpolation.made import around_a_simplex, clusters, in_a_cone, sequence
 from analyses.separability.oracles import gap
 from polyfold.errors import DataError, ShapeError
+from slow_params import examples, quick_then_slow
 
-DIMENSIONS = [2, 3, 10, 50]
+DIMENSIONS = quick_then_slow([2, 3, 10, 20, 50], quick=4)
 ZERO = 1e-10
 
 
@@ -117,7 +118,7 @@ def test_digits():
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_whatever_is_separable_is_interpolated(seed):
     rng = np.random.default_rng(seed)
     count, dim = int(rng.integers(2, 5)), int(rng.integers(1, 5))
@@ -158,7 +159,7 @@ def test_a_larger_width_makes_room_for_them():
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_the_whole_family_has_zero_cost(seed):
     rng = np.random.default_rng(seed)
     dim = int(rng.integers(2, 5))

@@ -106,7 +106,7 @@ def test_bad_input() -> None:
     with pytest.raises(LimitError, match="passes=0"):
         pf.cluster_maps(maps, 2, passes=0)
     clustered = pf.cluster_maps(maps, 2)
-    with pytest.raises(ShapeError, match="no clusters of output 7"):
+    with pytest.raises(PolyfoldError, match="no clusters of output 7"):
         clustered.of(7)
     with pytest.raises(ShapeError, match="do not fit clusters"):
         clustered.predict(pf.local_maps(WIDE, RNG.normal(size=(5, 40))))

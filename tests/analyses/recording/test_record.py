@@ -71,8 +71,14 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("to_file", [False, True])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    ("name", "to_file"),
+    [
+        pytest.param(name, to_file, marks=[] if to_file or name == "plain" else [pytest.mark.slow])
+        for name in MODELS
+        for to_file in (False, True)
+    ],
+)
 def test_every_snapshot_is_the_model_of_its_step(name, to_file, tmp_path):
     make, shape = MODELS[name]
     torch.manual_seed(0)

@@ -14,9 +14,10 @@ from polyfold.data.digits import mnist_l1
 from polyfold.program.exact_program import from_layers, from_program
 from polyfold.testing.strategies import cases
 from shared_files import MODELS
+from slow_params import examples
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(cases())
 def test_generated_cases(case):
     """In rationals at exact witnesses of all cells, and by pf.equivalent."""
@@ -141,7 +142,7 @@ def test_split_relus_of_a_real_network():
     found = pf.reduce(split, max_seconds=1)
     assert found.exact and [stage.width for stage in found.program.stages] == [128, 256, 256, 256]
     assert {step.kind for step in found.steps} == {"opposite"}
-    X = np.random.default_rng(0).random((10_000, 784))
+    X = np.random.default_rng(0).random((2_000, 784))
     np.testing.assert_allclose(found.network(X), split(X), rtol=0, atol=1e-11)
     np.testing.assert_allclose(found.network(X), original(X), rtol=0, atol=1e-4)
     assert {node.name for node in found.network.nodes} <= {node.name for node in split.nodes}
@@ -162,7 +163,7 @@ def test_a_trained_classifier():
     found = pf.reduce(layers, pf.box(0, 1))
     assert (found.layers_before, found.undecided) == ((100, 100), ())
     assert [stage.width for stage in found.program.stages] == [71, 76] and found.difference < 1e-11
-    X = np.random.default_rng(0).random((10_000, 784))
+    X = np.random.default_rng(0).random((2_000, 784))
     np.testing.assert_allclose(found.network(X), pf.load(layers)(X), rtol=0, atol=1e-10)
 
 

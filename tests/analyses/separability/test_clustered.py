@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import polyfold as pf
 from analyses.separability.oracles import some_order
+from slow_params import examples, quick_then_slow
 
 
 def draw(rng):
@@ -18,7 +19,7 @@ def draw(rng):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_the_definition(seed):
     X, y = draw(np.random.default_rng(seed))
     found = pf.clustered(X, y)
@@ -53,7 +54,7 @@ def test_the_condition_is_decided_exactly():
         assert pf.clustered(X, [0, 0, 1, 1]).holds is holds
 
 
-@pytest.mark.parametrize("dim", [2, 3, 10, 50])
+@pytest.mark.parametrize("dim", quick_then_slow([2, 3, 10, 20, 50], quick=4))
 def test_small_enough_clusters_always_are(dim):
     rng = np.random.default_rng(dim)
     y = np.repeat(np.arange(dim), 3)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import polyfold as pf
 from analyses.separability.oracles import NONE, SOME, gap
 from analyses.separability.proofs import no_polyhedron, polyhedron_holds
+from slow_params import examples, quick_then_slow
 
 
 def half_spaces_needed(inner, outer, most):
@@ -39,7 +40,7 @@ def draw(rng):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_cones(seed):
     X, y = draw(np.random.default_rng(seed))
     found = pf.cone_separable(X, y)
@@ -61,7 +62,7 @@ def test_cones(seed):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_simplices(seed):
     X, y = draw(np.random.default_rng(seed))
     found = pf.simplex_separable(X, y)
@@ -139,7 +140,7 @@ def test_no_time_is_said_so():
     assert found.status == "undecided" and "seconds" in found.reason and "seconds" in repr(found)
 
 
-@pytest.mark.parametrize("dim", [3, 10, 50])
+@pytest.mark.parametrize("dim", quick_then_slow([3, 10, 20, 50], quick=3))
 def test_concentric_data_in_many_dimensions(dim):
     rng = np.random.default_rng(dim)
     X = rng.normal(size=(4 * dim, dim))

@@ -15,6 +15,7 @@ import polyfold as pf
 from analyses.separability.oracles import gap, on_a_grid, some_order
 from analyses.separability.proofs import Sequence
 from polyfold.errors import DataError, PolyfoldError, ShapeError
+from slow_params import examples, quick_then_slow
 
 
 def draw(rng, classes=(2, 5)):
@@ -38,7 +39,7 @@ def proved(X, y, found, centre=None):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_all_orders_agree_and_answers_prove_themselves(seed):
     X, y = draw(np.random.default_rng(seed))
     found = pf.sequentially_separable(X, y)
@@ -56,7 +57,7 @@ def test_all_orders_agree_and_answers_prove_themselves(seed):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 def test_what_works_on_a_grid_of_base_points_is_found(seed):
     """Straight from the definition, without limits: the theory of how near a base point may be plays no part in it."""
     X, y = draw(np.random.default_rng(seed), classes=(2, 4))
@@ -66,7 +67,7 @@ def test_what_works_on_a_grid_of_base_points_is_found(seed):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_affine_maps_change_nothing(seed):
     """Powers of two and shears by integers keep floats exact, so the answers must be the same."""
     rng = np.random.default_rng(seed)
@@ -93,7 +94,7 @@ def test_cutting_off_whatever_comes_first_is_not_enough():
     assert gap(TRAP[TRAP_LABELS == 1], rest) > 1
 
 
-@pytest.mark.parametrize("seed", [1, 3, 10, 16, 26, 33])
+@pytest.mark.parametrize("seed", quick_then_slow([1, 3, 10, 16, 26, 33], quick=2))
 def test_long_failures_are_proved(seed):
     """Some classes can be cut off, so the search has to come back from dead ends: in these proofs base points have
     limits, and orders are passed over because others were better."""

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 import polyfold as pf
 from polyfold.analyses.stability import decide
 from polyfold.testing.strategies import cases
+from slow_params import examples
 
 METHODS = ("cells", "boxes", "programs")
 
@@ -64,7 +65,7 @@ def test_random_networks(method, seed):
     agrees(found, layers, pf.box(-1, 1))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(cases())
 def test_generated_cases(case):
     found = pf.stability(case.program, case.domain, max_seconds=5)

@@ -7,9 +7,10 @@ import pytest
 
 import polyfold as pf
 from analyses.statistics.known_networks import random_classifier
+from slow_params import quick_then_slow
 
 
-@pytest.mark.parametrize("dim", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("dim", quick_then_slow([1, 2, 3, 4, 5], quick=2))
 def test_against_a_million_samples(dim):
     rng = np.random.default_rng(10 + dim)
     network = random_classifier(rng, dim, 6, 4, 3)

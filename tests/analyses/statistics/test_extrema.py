@@ -17,6 +17,7 @@ from analyses.statistics.known_networks import ABSOLUTE, HAT, LARGER, XOR, rando
 from polyfold.program.in_rationals import evaluate_exactly
 from polyfold.testing.strategies import cases
 from polyfold.testing.wide import wide_case
+from slow_params import examples
 
 
 def exactly(atlas: pf.Atlas, point: tuple[Fraction, ...], output: int) -> Fraction:
@@ -98,7 +99,7 @@ def test_an_exact_value_that_floats_do_not_have():
 
 @given(cases())
 @example(wide_case(2110, size=3))  # walls that are parallel but for rounding meet at 1e16
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 def test_against_linear_programs(case):
     atlas = pf.unfold(case.program, case.domain, max_cells=80)
     if not atlas.complete or not floats_hold_the_witnesses(atlas):

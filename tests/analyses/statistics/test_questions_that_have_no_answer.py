@@ -84,9 +84,9 @@ def test_which_output():
     atlas = unit_square([(np.eye(2), np.zeros(2))])
     with pytest.raises(pf.PolyfoldError, match="which of the 2 outputs"):
         pf.maximum(atlas)
-    with pytest.raises(IndexError, match="there is no output 2: the network has 2 outputs"):
+    with pytest.raises(pf.PolyfoldError, match="there is no output 2: the network has 2 outputs"):
         pf.minimum(atlas, 2)
-    for wrong in ([1.0], [1.0, np.nan], True, [[1.0, 0.0]], "first"):
+    for wrong in ([1.0], [1.0, np.nan], [[1.0, 0.0]]):
         with pytest.raises(pf.PolyfoldError, match="output="):
             pf.maximum(atlas, wrong)
     with pytest.raises(pf.PolyfoldError, match="max_seconds=-1"):

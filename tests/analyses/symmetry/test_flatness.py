@@ -15,6 +15,7 @@ from polyfold.exact.rational_arrays import nearest
 from polyfold.program.exact_program import ExactProgram
 from polyfold.testing.edits import leaky, skips
 from polyfold.testing.networks import random_draft
+from slow_params import quick_then_slow
 
 torch = pytest.importorskip("torch")
 LOSSES = ("squared", "cross_entropy")
@@ -81,7 +82,7 @@ def by_hessians(program: ExactProgram, X: Any, y: Any, loss: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", quick_then_slow(range(4), quick=1))
 @pytest.mark.parametrize("slopes", [False, True])
 @pytest.mark.parametrize("skipping", [False, True])
 def test_against_hessians(loss: str, seed: int, slopes: bool, skipping: bool) -> None:

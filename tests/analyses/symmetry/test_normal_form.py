@@ -15,13 +15,14 @@ import polyfold as pf
 from analyses.symmetry.exact_networks import SEEDS, generated, numbers, random_steps, same_values
 from polyfold.analyses.symmetry.ordering import canonical_order
 from polyfold.program.exact_program import ExactProgram, from_layers
+from slow_params import examples
 
 ORBIT = ("permutation", "rescaling")
 normal_form, Permutation, Rescaling = pf.symmetry.normal_form, pf.symmetry.Permutation, pf.symmetry.Rescaling
 
 
 @given(seed=SEEDS, size=st.integers(1, 7))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 def test_one_form_for_the_whole_orbit(seed: int, size: int) -> None:
     program = generated(seed, size)
     other = random_steps(program, seed, ORBIT, count=6)(program)
@@ -34,7 +35,7 @@ def test_one_form_for_the_whole_orbit(seed: int, size: int) -> None:
 
 
 @given(seed=SEEDS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_another_weight_is_another_form(seed: int) -> None:
     """One incoming number of a neuron changes: no rescaling can make up for it unless it was the only one."""
     program = generated(2 * (seed // 2))
@@ -149,7 +150,7 @@ def test_all_orders_of_equal_neurons_have_one_form(layers) -> None:
 
 
 @given(seed=SEEDS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_networks_of_zeros_and_ones(seed: int) -> None:
     """Neurons without weights, without scale, and alike: every way to settle them occurs."""
     rng = np.random.default_rng(seed)

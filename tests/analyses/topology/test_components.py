@@ -140,7 +140,7 @@ def test_what_is_refused() -> None:
         pf.class_region(atlas, 2)
     with pytest.raises(PolyfoldError, match="must name two different classes"):
         pf.boundary_complex(atlas, between=(1, 1))
-    with pytest.raises(IndexError, match="no output 1"):
+    with pytest.raises(pf.PolyfoldError, match="no output 1"):
         pf.sublevel(atlas, 0.0, output=1)
     with pytest.raises(PolyfoldError, match="threshold='x' is no number"):
         pf.sublevel(atlas, "x")  # type: ignore[arg-type]

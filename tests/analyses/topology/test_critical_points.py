@@ -206,7 +206,7 @@ def test_what_is_refused() -> None:
         pf.persistence(boxed, max_simplices=3)
     with pytest.raises(PolyfoldError, match="sets='level' is no option"):
         pf.persistence(boxed, sets="level")  # type: ignore[arg-type]
-    with pytest.raises(IndexError, match="no output 1"):
+    with pytest.raises(pf.PolyfoldError, match="no output 1"):
         pf.critical_points(boxed, output=1)
     slabs = pf.unfold([([[1.0, 1.0]], [0.0]), ([[1.0]], [0.0])])
     with pytest.raises(DomainError, match="needs vertices, and the cells have none"):

@@ -16,13 +16,14 @@ from polyfold.errors import DomainError, LimitError
 from polyfold.exact.rational_arrays import rationals
 from polyfold.program.exact_program import from_layers, lower_exactly
 from polyfold.program.rational_rows import RationalRows
+from slow_params import quick_then_slow
 
 
 def rules(found):
     return [step.rule for step in found.steps]
 
 
-@pytest.mark.parametrize("batch", range(5))
+@pytest.mark.parametrize("batch", quick_then_slow(range(5), quick=2))
 def test_the_function_stays_the_same(batch):
     """500 networks: the form, and the network written without a linear path unless there was one."""
     for number in range(100):
@@ -38,7 +39,7 @@ def test_the_function_stays_the_same(batch):
         assert (found.constant.status == "found") == (not alpha.any())
 
 
-@pytest.mark.parametrize("batch", range(4))
+@pytest.mark.parametrize("batch", quick_then_slow(range(4), quick=1))
 def test_the_function_stays_the_same_on_a_domain(batch):
     for number in range(50):
         rng = np.random.default_rng([batch, number, 21])

@@ -24,6 +24,7 @@ from polyfold.errors import NetworkError, PolyfoldError, ShapeError
 from polyfold.exact.rational_arrays import rationals
 from polyfold.program.exact_program import from_layers
 from polyfold.program.rational_rows import RationalRows
+from slow_params import quick_then_slow
 
 BATCHES = 10
 EACH = 100
@@ -39,7 +40,7 @@ def transformed(rng, program):
     return moved
 
 
-@pytest.mark.parametrize("batch", range(BATCHES))
+@pytest.mark.parametrize("batch", quick_then_slow(range(BATCHES), quick=3))
 def test_transformed_networks_are_taken_to_each_other(batch):
     """1,000 networks: reduced, transformed and matched; the transformation found makes one of the other, exactly."""
     for number in range(EACH):
@@ -83,7 +84,7 @@ def perturbed(rng, program):
     return replace(program, stages=(replace(stages[0], rows=RationalRows({0: weights}, offsets)),))
 
 
-@pytest.mark.parametrize("batch", range(BATCHES))
+@pytest.mark.parametrize("batch", quick_then_slow(range(BATCHES), quick=3))
 def test_perturbed_networks_have_a_witness(batch):
     """1,000 pairs that differ in one number: a point every time, and both values at it are right."""
     for number in range(EACH):

@@ -9,6 +9,7 @@ import polyfold as pf
 from polyfold.engine.unfold import unfold_program
 from polyfold.testing.cases import generated_case
 from polyfold.views.render.style import class_colour, soft
+from slow_params import quick_then_slow
 from views.plots.networks import DEGENERATE, Layers, forward, random_layers
 from views.plots.read_back import notes, shown
 
@@ -74,7 +75,9 @@ def test_a_slice_of_a_larger_network() -> None:
         assert found.at(np.array([u, v])) == [soft(class_colour(winner))]
 
 
-@pytest.mark.parametrize("seed", [s for s in range(60) if generated_case(s).domain.dim == 2][:16])
+@pytest.mark.parametrize(
+    "seed", quick_then_slow([s for s in range(60) if generated_case(s).domain.dim == 2][:16], quick=8)
+)
 def test_generated_networks_on_generated_domains(seed: int) -> None:
     """Odd seeds are degenerate networks, on domains that may be unbounded."""
     case = generated_case(seed)

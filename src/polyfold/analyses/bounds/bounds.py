@@ -9,12 +9,14 @@ from typing import Any
 from polyfold.analyses.bounds import formulas
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import DomainLike, resolve_domain
+from polyfold.atlas.evidence import Answer, evidence_from, evidence_of, resting_on
 from polyfold.engine.count import Count
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.network.graph import Network
 from polyfold.network.html_table import InNotebooks
 from polyfold.network.load import load
 from polyfold.network.ops import Linear, Normalise, Rectify, Reshape, Scale, Shift
+from polyfold.network.unrounded import in_floats
 from polyfold.program.affine import WrittenOut
 from polyfold.program.lower import lower
 from polyfold.program.program import Program
@@ -49,10 +51,11 @@ class Bound:
 
 
 @dataclass(frozen=True, repr=False)
-class Bounds(InNotebooks):
+class Bounds(Answer, InNotebooks):
     """Bounds on the cells of a network with layers of `widths` gates on a domain of `dim` dimensions.
 
-    `cells` is how many there are, where that is known: all of a complete atlas or count.
+    `cells` is how many there are, where that is known: all of a complete atlas or count. `evidence` says what is known
+    of these; the bounds do not rest on them.
     """
 
     dim: int
@@ -70,7 +73,7 @@ class Bounds(InNotebooks):
         raise PolyfoldError(f"there is no bound {name!r}: there are {', '.join(entry.name for entry in self.entries)}")
 
     def __repr__(self) -> str:
-        known = f"{self.cells:,} cells" if self.cells is not None else "cells not counted"
+        known = f"{self.cells:,} cells ({self.evidence})" if self.cells is not None else "cells not counted"
         layers = f"layers of {', '.join(map(str, self.widths))} gates" if self.widths else "no gates"
         lines = [f"Bounds: {known}, {layers}, {how_many(self.dim, 'dimension')}"]
         return "\n".join([*lines, *(f"  {entry.kind:8} {entry}" for entry in self.entries)])
@@ -90,6 +93,7 @@ class Bounds(InNotebooks):
             "dim": self.dim,
             "widths": list(self.widths),
             "cells": self.cells,
+            "evidence": None if self.cells is None else self.evidence.to_json(),
             "upper": _written(self.upper),
             "bounds": [
                 {
@@ -124,8 +128,10 @@ def bounds(network: Any, domain: DomainLike = None) -> Bounds:
     if isinstance(network, Atlas | Count):
         if domain is not None:
             raise PolyfoldError("a domain is given with a network only: an atlas or a count has its own")
-        known = len(network) if isinstance(network, Atlas) else network.cells
-        return _bounds(network.program, network.domain.dim, known if network.complete else None, None)
+        cells = len(network) if isinstance(network, Atlas) else network.cells
+        found = _bounds(network.program, network.domain.dim, cells if network.complete else None, None)
+        known = evidence_of(network) if isinstance(network, Atlas) else evidence_from(network.certificate)
+        return resting_on(known, found)
     if isinstance(network, Program):
         return _bounds(network, resolve_domain(domain, network.input_dim).dim, None, None)
     loaded = load(network)
@@ -192,7 +198,7 @@ def _why_weights_are_not_free(network: Network | None, program: Program) -> str 
                 return f"speaks of fully connected layers; some weights of layer {number + 1} are zero"
         return None
     for node in network.nodes:
-        if not isinstance(node.op, _PLAIN):
+        if not isinstance(in_floats(node.op), _PLAIN):
             return f"speaks of fully connected layers; {node.name} is {type(node.op).__name__}"
     return None
 

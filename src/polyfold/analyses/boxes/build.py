@@ -10,6 +10,7 @@ from polyfold.analyses.boxes.outer import extents
 from polyfold.analyses.boxes.result import Boxes
 from polyfold.analyses.regions import Regions
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import evidence_of, resting_on
 from polyfold.errors import PolyfoldError, ShapeError
 
 
@@ -29,17 +30,16 @@ def boxes(of: Atlas | Regions, ids: Any = None) -> Boxes:
     """
     if isinstance(of, Atlas):
         cells = of.ids(ids)
-        return Boxes(of, None, cells, *extents(of, cells))
+        return resting_on(evidence_of(of), Boxes(of, None, cells, *extents(of, cells)))
     if not isinstance(of, Regions):
         raise PolyfoldError(f"boxes are those of an atlas or of pf.regions(atlas), not of a {type(of).__name__}")
     chosen = _region_ids(of, ids)
     cells = _cells_of(of, chosen)
     lo, hi = extents(of.atlas, cells)
     start = np.concatenate([[0], np.cumsum([len(of.cells[region]) for region in chosen])]).astype(np.int64)
-    if not len(chosen):
-        return Boxes(of.atlas, of, chosen, lo, hi)
-    lo, hi = np.minimum.reduceat(lo, start[:-1]), np.maximum.reduceat(hi, start[:-1])
-    return Boxes(of.atlas, of, chosen, lo, hi)
+    if len(chosen):
+        lo, hi = np.minimum.reduceat(lo, start[:-1]), np.maximum.reduceat(hi, start[:-1])
+    return resting_on(of.evidence, Boxes(of.atlas, of, chosen, lo, hi))
 
 
 def _region_ids(regions: Regions, ids: Any) -> Any:

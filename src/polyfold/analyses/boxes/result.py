@@ -20,7 +20,7 @@ from polyfold.analyses.facet_rows import Rows, facets_of, rows_of
 from polyfold.analyses.regions import Regions
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.chebyshev import chebyshev_balls
-from polyfold.atlas.evidence import OverAnAtlas
+from polyfold.atlas.evidence import Answer
 from polyfold.errors import LimitError, PolyfoldError, how_many
 from polyfold.network.html_table import InNotebooks
 
@@ -33,7 +33,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Boxes(OverAnAtlas, InNotebooks):
+class Boxes(Answer, InNotebooks):
     """Boxes around and inside cells (or regions, if `regions` is given) number `ids` of an atlas, row by row.
 
     Everything is in the domain's parameters. `lo` and `hi` (n, d) are least and greatest coordinates, rounded to floats

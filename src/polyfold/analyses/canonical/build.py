@@ -17,6 +17,7 @@ from polyfold.analyses.canonical.maps import DistinctMaps, Numbers, fractions
 from polyfold.analyses.canonical.rows import CellRows
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import DomainLike
+from polyfold.atlas.evidence import evidence_of, resting_on
 from polyfold.atlas.generators import LINE, VERTEX, Generators
 from polyfold.engine.unfold import unfold
 from polyfold.engine.watch import whole_number
@@ -107,7 +108,7 @@ class _Builder:
 
     def form(self, numbers: str | None) -> Canonical:
         found = DistinctMaps.of(self.atlas)
-        return Canonical(
+        form = Canonical(
             inputs=self.atlas.dim,
             outputs=self.atlas.outputs,
             domain=self.rows.of_domain(),
@@ -117,6 +118,7 @@ class _Builder:
             head=self.atlas.program.head,
             numbers=numbers,
         )
+        return resting_on(evidence_of(self.atlas), form)
 
     def _jumps(self, maps: DistinctMaps) -> Iterator[Jump]:
         atlas = self.atlas

@@ -18,7 +18,7 @@ from polyfold.analyses.canonical.flats import Row
 from polyfold.analyses.canonical.maps import DistinctMaps, Map
 from polyfold.analyses.canonical.pieces import Piece, canonical_pieces
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import OverAnAtlas
+from polyfold.atlas.evidence import Answer
 from polyfold.errors import how_many
 from polyfold.network.head import Head, behind
 from polyfold.network.html_table import InNotebooks
@@ -68,7 +68,7 @@ class Jump:
 
 
 @dataclass(frozen=True, repr=False)
-class Canonical(OverAnAtlas, InNotebooks):
+class Canonical(Answer, InNotebooks):
     """A piecewise-linear function on a domain, described so that nothing depends on the network behind it.
 
     inputs, outputs

@@ -15,7 +15,7 @@ from polyfold.analyses.canonical.rows import CellRows
 from polyfold.analyses.shallow import tiling
 from polyfold.analyses.shallow.exactly import GivenPieces
 from polyfold.analyses.shallow.network import Shallow
-from polyfold.atlas.evidence import evidence_of
+from polyfold.atlas.evidence import evidence_of, resting_on
 from polyfold.exact.rational import as_float
 
 
@@ -34,7 +34,7 @@ def network_of(maps: DistinctMaps, pieces: Sequence[Piece]) -> Shallow:
     lines = np.array([[[_nearest(x) for x in line] for line in piece.map] for piece in pieces])
     outer = {_hyperplane(row) for row in CellRows(maps.atlas).of_domain()}
     conditions = [condition for piece in pieces for condition in piece.conditions]
-    return Shallow(
+    network = Shallow(
         domain=maps.atlas.domain,
         H=numbers[:, :-1] / length[:, None],
         c=numbers[:, -1] / length,
@@ -53,8 +53,8 @@ def network_of(maps: DistinctMaps, pieces: Sequence[Piece]) -> Shallow:
         exact=GivenPieces(
             halfspaces, [[fmpq(x.numerator, x.denominator) for line in piece.map for x in line] for piece in pieces]
         ),
-        evidence=evidence_of(maps.atlas),
     )
+    return resting_on(evidence_of(maps.atlas), network)
 
 
 def _touching(maps: DistinctMaps, pieces: Sequence[Piece], inward: Mapping[Row, Row]) -> Iterator[tuple[Row, int, int]]:

@@ -18,7 +18,7 @@ from polyfold.analyses.dual_graph.graph import DualGraph, dual_graph
 from polyfold.analyses.dual_graph.route import Route, shortest_route
 from polyfold.analyses.regions import Regions
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Evidence
+from polyfold.atlas.evidence import Answer, resting_on
 from polyfold.core import hop_distances
 from polyfold.engine.progress import reporter
 from polyfold.engine.watch import Leave, check_seconds, watched
@@ -29,7 +29,7 @@ Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diameter(InNotebooks):
+class Diameter(Answer, InNotebooks):
     """The largest distance between nodes of a graph, and the smallest eccentricity.
 
     Attributes
@@ -73,11 +73,6 @@ class Diameter(InNotebooks):
     def radius(self) -> int | None:
         """The radius; None if it was not asked for or a limit or Ctrl-C came first."""
         return self.radius_lower if self.radius_lower == self.radius_upper else None
-
-    @property
-    def evidence(self) -> Evidence:
-        """What is known of the atlas that the graph was read off."""
-        return self.graph.evidence
 
     @property
     def complete(self) -> bool:
@@ -139,7 +134,7 @@ def diameter(
     search = _Search(graph, bound, radius, sets)
     with reporter(progress, "walks") as report:
         watch = watched(search.run, graph.atlas.domain, max_seconds, report)
-    return search.result(watch.seconds, watch.stopped_by)
+    return resting_on(graph.evidence, search.result(watch.seconds, watch.stopped_by))
 
 
 class _Search:

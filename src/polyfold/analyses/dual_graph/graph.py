@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.regions import Regions
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import OverAnAtlas
+from polyfold.atlas.evidence import Answer, evidence_of, resting_on
 from polyfold.atlas.numbers import one_of
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.network.html_table import InNotebooks
@@ -33,7 +33,7 @@ _TOGETHER = 128
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DualGraph(OverAnAtlas, InNotebooks):
+class DualGraph(Answer, InNotebooks):
     """Cells, or linear regions, as nodes 0, 1, ...; an edge for every two that share a facet. Arrays are read-only.
 
     edges       (edges, 2)   the two nodes of each edge, the smaller one first, in ascending order
@@ -230,9 +230,8 @@ def _of_cells(atlas: Atlas) -> DualGraph:
     edge = np.concatenate([np.arange(len(inner)), shared[shared >= 0]])
     gate = np.concatenate([atlas.facet_wall[inner], atlas.shared_wall[shared >= 0]])
     start, gates = _grouped(edge, gate, len(inner), atlas.gates)
-    return DualGraph(
-        atlas, None, np.stack([owner[inner], there[inner]], axis=1), start, gates, np.ones(len(inner), dtype=np.int64)
-    )
+    edges, facets = np.stack([owner[inner], there[inner]], axis=1), np.ones(len(inner), dtype=np.int64)
+    return resting_on(evidence_of(atlas), DualGraph(atlas, None, edges, start, gates, facets))
 
 
 def _of_regions(regions: Regions) -> DualGraph:
@@ -245,7 +244,8 @@ def _of_regions(regions: Regions) -> DualGraph:
     kept = np.repeat(ends[:, 0] != ends[:, 1], lengths)
     start, gates = _grouped(np.repeat(edge, lengths[apart]), cells.gates[kept], len(keys), regions.atlas.gates)
     facets = np.bincount(edge, minlength=len(keys)).astype(np.int64)
-    return DualGraph(regions.atlas, regions, np.stack([keys // n, keys % n], axis=1), start, gates, facets)
+    edges = np.stack([keys // n, keys % n], axis=1)
+    return resting_on(regions.evidence, DualGraph(regions.atlas, regions, edges, start, gates, facets))
 
 
 def _grouped(edge: Ids, gate: npt.NDArray[Any], edges: int, gates: int) -> tuple[Ids, npt.NDArray[np.int32]]:

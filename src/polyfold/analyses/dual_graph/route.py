@@ -13,7 +13,7 @@ import numpy.typing as npt
 from flint import fmpq
 
 from polyfold.atlas.domain import Domain
-from polyfold.atlas.evidence import Evidence
+from polyfold.atlas.evidence import Answer, resting_on
 from polyfold.core import hop_distances
 from polyfold.engine.exact_forms import ExactForms, Pattern
 from polyfold.errors import PolyfoldError, how_many
@@ -30,7 +30,7 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Route(InNotebooks):
+class Route(Answer, InNotebooks):
     """A way across facets. No way is shorter than `lower`; if that is its own length, it is proved to be shortest.
 
     Attributes
@@ -52,7 +52,6 @@ class Route(InNotebooks):
     witnesses: Array
     gates: tuple[tuple[int, ...], ...]
     lower: int
-    evidence: Evidence
     nodes: tuple[int, ...] | None = None
     looked_at: int = 0
     seconds: float = 0.0
@@ -137,13 +136,13 @@ def shortest_route(graph: DualGraph, a: int, b: int) -> Route:
     gates = tuple(graph.gates_of(graph.edge(here, there)) for here, there in pairwise(nodes))
     cells = np.array(nodes) if graph.regions is None else graph.regions.first_cell[nodes]
     lower = len(gates) if graph.complete else min(1, len(gates))
-    return Route(
+    route = Route(
         graph.atlas.program,
         graph.atlas.signs(cells),
         graph.atlas.witnesses[cells],
         gates,
         lower,
-        graph.evidence,
         tuple(nodes),
         domain=graph.atlas.domain if graph.regions is None else None,
     )
+    return resting_on(graph.evidence, route)

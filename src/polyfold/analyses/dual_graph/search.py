@@ -8,6 +8,7 @@ import numpy as np
 
 from polyfold.analyses.dual_graph.neighbourhood import Around, Neighbourhood, Separation, Step, key
 from polyfold.analyses.dual_graph.route import Route
+from polyfold.atlas.evidence import resting_on
 from polyfold.engine.frontier import Found
 from polyfold.engine.watch import Leave
 
@@ -48,19 +49,19 @@ class RouteSearch:
             return None
         cells = [self._first, *(step.to for step in self._best)]
         proved = self.lower == len(self._best)
-        return Route(
+        route = Route(
             self._around.cells.program,
             np.array([cell.signs for cell in cells]),
             np.array([cell.witness.point for cell in cells]),
             tuple(step.gates for step in self._best),
             self.lower,
-            self._around.evidence,
             None,
             self.looked_at,
             seconds,
             None if proved else self.stopped_by or stopped_by or "undecided walls",
             self._around.cells.domain,
         )
+        return resting_on(self._around.evidence, route)
 
     def _look(self, cell: Found, leave: Leave) -> Around | None:
         if self._limit is not None and self.looked_at >= self._limit and cell not in self._around:

@@ -17,8 +17,9 @@ from polyfold.analyses.dual_space.result import DualSpace
 from polyfold.analyses.exact_maps import ExactMaps
 from polyfold.analyses.statistics.asked import an_atlas
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import evidence_of, resting_on
 from polyfold.atlas.maps import in_chunks
-from polyfold.atlas.numbers import one_of
+from polyfold.atlas.numbers import one_output
 from polyfold.errors import PolyfoldError
 from polyfold.program.some_outputs import with_one_output
 
@@ -44,13 +45,13 @@ def dual_space(atlas: Atlas, output: int = 0, data: Any = None) -> DualSpace:
     an_atlas(atlas, "the dual space")
     if not len(atlas):
         raise PolyfoldError("the atlas has no cells, so its dual space has no points")
-    output = one_of(output, atlas.outputs, "output", "the network")
+    output = one_output(output, atlas.outputs)
     alone = replace(atlas, program=with_one_output(atlas.program, output))
     values, errors = _bounded(alone)
     label = _merged(alone, values, errors)
     first = np.unique(label, return_index=True)[1]
     cells = np.zeros(0, dtype=np.int64) if data is None else atlas.locate(data)
-    return DualSpace(atlas, output, values[first], label, cells)
+    return resting_on(evidence_of(atlas), DualSpace(atlas, output, values[first], label, cells))
 
 
 def _bounded(alone: Atlas) -> tuple[Array, Array]:

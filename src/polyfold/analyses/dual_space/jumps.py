@@ -14,6 +14,7 @@ import numpy.typing as npt
 from polyfold.analyses.facet_generators import facet_generators
 from polyfold.analyses.statistics.asked import an_atlas, bounded_cells, cells_asked_for, finite
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import Answer, evidence_of, resting_on
 from polyfold.errors import ShapeError, how_many
 from polyfold.network.arrays import real_array
 from polyfold.network.html_table import InNotebooks
@@ -25,11 +26,11 @@ _QUESTION = "the largest jump between pieces"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FacetJumps(InNotebooks):
+class FacetJumps(Answer, InNotebooks):
     """Each inner facet once: `facet[i]` lies between the cells `cells[i]` (n, 2).
 
     `largest[i]` is the largest difference of the two pieces' values on it, in size, and `at[i]` a vertex where it is
-    taken, in the domain's parameters.
+    taken, in the domain's parameters. `evidence` says what is known of the cells.
     """
 
     facet: Ids
@@ -41,7 +42,7 @@ class FacetJumps(InNotebooks):
         return len(self.facet)
 
     def __repr__(self) -> str:
-        return f"FacetJumps: {how_many(len(self), 'facet')}, at most {self.max:g}"
+        return f"FacetJumps: {how_many(len(self), 'facet')}, at most {self.max:g}; {self.evidence}"
 
     @property
     def max(self) -> float:
@@ -80,4 +81,5 @@ def facet_jumps(atlas: Atlas, points: Any) -> FacetJumps:
     # The last of each facet's vertices in this order has the largest jump.
     order = np.lexsort((sizes, item))
     last = order[start[1:] - 1]
-    return FacetJumps(facet, cells, finite(sizes[last], _QUESTION), vertices[last])
+    jumps = FacetJumps(facet, cells, finite(sizes[last], _QUESTION), vertices[last])
+    return resting_on(evidence_of(atlas), jumps)

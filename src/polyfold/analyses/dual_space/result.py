@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import Answer
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.network.html_table import InNotebooks
 
@@ -21,13 +22,13 @@ Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DualSpace(InNotebooks):
+class DualSpace(Answer, InNotebooks):
     """One point (w, b) for every distinct map w . u + b that an output has on the cells of an atlas.
 
     `points` (n, d + 1) are over the domain's parameters, numbered by their first cells; `point_of_cell[i]` is the point
     of cell i. Cells have the same point exactly if they have the same map, wherever they lie. `cell_of_sample[s]` and
     `point_of_sample[s]` say where data point s sits, and `samples[p]` how many sit at point p; they are empty or zero
-    without data.
+    without data. `evidence` says what is known of the cells.
     """
 
     atlas: Atlas
@@ -47,7 +48,8 @@ class DualSpace(InNotebooks):
 
     def __repr__(self) -> str:
         data = f", {how_many(len(self.cell_of_sample), 'sample')}" if len(self.cell_of_sample) else ""
-        return f"DualSpace: {how_many(len(self), 'point')} of {how_many(len(self.atlas), 'cell')}{data}"
+        cells = how_many(len(self.atlas), "cell")
+        return f"DualSpace: {how_many(len(self), 'point')} of {cells}{data}; {self.evidence}"
 
     @property
     def point_of_sample(self) -> Ids:

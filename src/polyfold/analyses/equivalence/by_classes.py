@@ -47,7 +47,6 @@ from polyfold.program.some_outputs import with_outputs
 
 Ids = npt.NDArray[np.int64]
 
-_COMPARED = "the numbers of the classes"
 # Points at which floats see different classes that are computed exactly.
 _POINTS_CONFIRMED = 8
 
@@ -56,12 +55,38 @@ def same_classes(models: Models, pair: ClassPair, tolerance: Fraction, clock: Cl
     """Compare where which of the pair's scores is the largest."""
     found = _by_points(models, pair, tolerance)
     if found is not None:
-        return Part("different", (found,), _COMPARED, "a point where the classes differ, computed exactly")
+        return Part("different", found, what_differs(pair), "a point where the classes differ, computed exactly")
     return _by_cells(models, pair, tolerance, clock)
 
 
-def _by_points(models: Models, pair: ClassPair, tolerance: Fraction) -> Difference | None:
-    """A random point at which the classes differ by more than the tolerance."""
+def what_differs(pair: ClassPair) -> str:
+    """What the differences of a pair are those of. An argmax puts the number of the class out."""
+    return "outputs" if pair.one_hot else "the numbers of the classes"
+
+
+def differences(pair: ClassPair, classes: tuple[int, int], point: Point | None = None) -> tuple[Difference, ...]:
+    """How far the outputs of a pair are apart where these classes win: one entry an output.
+
+    Classes cannot differ by more than the last and the first, and entries of a hardmax by no more than one. If the
+    classes are the same it is everywhere, and there is no point.
+    """
+    same = Difference(Fraction(0), Fraction(0))
+    one, two = classes
+    if pair.one_hot:
+        apart, elsewhere = Difference(Fraction(1), Fraction(1), point), Difference(Fraction(0), Fraction(1))
+        places = range(len(pair.first.scores))
+        return tuple(same if one == two else apart if place in classes else elsewhere for place in places)
+    most = max(len(unit.scores) for unit in (pair.first, pair.second)) - 1
+    return (same if one == two else Difference(Fraction(abs(one - two)), Fraction(most), point),)
+
+
+def _gap(pair: ClassPair, one: int, two: int) -> int:
+    """How far the outputs are apart at most where these classes win."""
+    return int(one != two) if pair.one_hot else abs(one - two)
+
+
+def _by_points(models: Models, pair: ClassPair, tolerance: Fraction) -> tuple[Difference, ...] | None:
+    """The differences at a random point at which there is one of more than the tolerance."""
     domain = models.place.domain
     search = Search(Sides(*models.sides, Rows((), (), models.scores), models.place), tolerance)
     U = search.random_points()
@@ -77,16 +102,10 @@ def _by_points(models: Models, pair: ClassPair, tolerance: Fraction) -> Differen
             scores = [outputs_at(program, domain, U[i]) for program in models.programs]
         except LimitError:
             continue  # too long to be written down
-        classes = [_class_of(unit, some) for unit, some in zip(units, scores, strict=True)]
-        if abs(classes[0] - classes[1]) > tolerance:
-            return _differs_by(pair, abs(classes[0] - classes[1]), exactly_lifted(domain, U[i]))
+        classes = (_class_of(pair.first, scores[0]), _class_of(pair.second, scores[1]))
+        if _gap(pair, *classes) > tolerance:
+            return differences(pair, classes, exactly_lifted(domain, U[i]))
     return None
-
-
-def _differs_by(pair: ClassPair, gap: Fraction | int, point: Point) -> Difference:
-    """A difference of two classes, which cannot be larger than that of the last and the first."""
-    most = max(len(unit.scores) for unit in (pair.first, pair.second)) - 1
-    return Difference(Fraction(gap), Fraction(most), point)
 
 
 def _float_classes(outputs: npt.NDArray[np.float64], unit: Unit) -> Ids:
@@ -102,7 +121,7 @@ def _by_cells(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock
     """All cells of both networks with the gates of both argmaxes, and then the cells' borders."""
 
     def unknown(reason: str, method: str = "nothing decided it") -> Part:
-        return Part("unknown", (nothing_known(),), _COMPARED, method, None, reason)
+        return Part("unknown", (nothing_known(),), what_differs(pair), method, None, reason)
 
     if too_many_to_list(*models.programs, models.place):
         return unknown("the number of dimensions: cells were not listed")
@@ -132,12 +151,13 @@ def _by_cells(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock
     places = [then.winners(signs), now.winners(signs)]
     one, two = (side.classes(winners) for side, winners in zip(sides, places, strict=True))
     cell = int(np.abs(one - two).argmax())
-    gap = Fraction(int(abs(one[cell] - two[cell])))
+    classes = (int(one[cell]), int(two[cell]))
+    gap = _gap(pair, *classes)
     method = f"cell by cell: {how_many(len(atlas), 'cell')} with one class each, certified"
     borders = _Borders(atlas, models.place, sides, places)
     if gap > tolerance:
         point = borders.lifted(atlas.rational_witness(cell))
-        return Part("different", (_differs_by(pair, gap, point),), _COMPARED, method, certificate)
+        return Part("different", differences(pair, classes, point), what_differs(pair), method, certificate)
     between = "a tolerance between the classes: whether they differ by more where scores tie was not looked at"
     if gap:
         return unknown(between)
@@ -145,14 +165,14 @@ def _by_cells(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock
         found = borders.differ(clock)
     except TooLongError:
         return unknown("max_seconds", f"the same classes inside of all {how_many(len(atlas), 'cell')}")
-    if 0 < found.gap <= tolerance:
-        return unknown(between)
     if found.point is not None:
-        return Part("different", (_differs_by(pair, found.gap, found.point),), _COMPARED, f"{method}; scores tie there")
+        if _gap(pair, *found.classes) <= tolerance:
+            return unknown(between)
+        differ = differences(pair, found.classes, found.point)
+        return Part("different", differ, what_differs(pair), f"{method}; scores tie there")
     if not found.settled:
         return unknown("inputs at which scores tie: elsewhere the classes are the same, there it is not proved")
-    same = Difference(Fraction(0), Fraction(0))
-    return Part("equal", (same,), _COMPARED, f"{method}, ties included", certificate)
+    return Part("equal", differences(pair, (0, 0)), what_differs(pair), f"{method}, ties included", certificate)
 
 
 @dataclass(frozen=True)
@@ -182,7 +202,7 @@ class _Found:
 
     settled: bool
     point: Point | None = None
-    gap: Fraction = Fraction(0)
+    classes: tuple[int, int] = (0, 0)
 
 
 class _Borders:
@@ -290,9 +310,8 @@ class _Borders:
             for k in range(self._atlas.outputs)
         ]
         # Scores stand in the order in which they win ties: the first of the largest wins.
-        classes = []
-        for side in self._sides:
-            some = [scores[k] for k in side.among]
-            classes.append(int(side.classes(np.array(some.index(max(some))))))
-        gap = Fraction(abs(classes[0] - classes[1]))
-        return _Found(True, self.lifted(parameters), gap) if gap else _Found(True)
+        winners = ([scores[k] for k in side.among] for side in self._sides)
+        one, two = (
+            int(side.classes(np.array(some.index(max(some))))) for side, some in zip(self._sides, winners, strict=True)
+        )
+        return _Found(True) if one == two else _Found(True, self.lifted(parameters), (one, two))

@@ -38,10 +38,11 @@ from polyfold.engine.progress import Progress, reporter
 from polyfold.engine.watch import check_seconds, thread_count, whole_number
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.roots import ROOT_BITS
+from polyfold.network.as_found import first_hand
 from polyfold.network.graph import Network
 from polyfold.network.load import load
 from polyfold.network.same import differing_constants, same_networks
-from polyfold.program.lower import lower
+from polyfold.program.lower import nearest_program
 from polyfold.program.program import Program
 from polyfold.program.side_by_side import side_by_side
 
@@ -106,7 +107,7 @@ def equivalent(
     started = time.perf_counter()
     one, other = _read(a), _read(b)
     _check_shapes(one, other)
-    # What stands for irrational roots is drawn anew, the same for both networks.
+    # What stands for irrational numbers is drawn anew, the same for both networks.
     salt = secrets.token_bytes(16)
     matrices = coefficients(one.program) + coefficients(other.program) <= MOST_RATIONALS
     first, second = (side_of(each.network, each.program, salt, matrices=matrices) for each in (one, other))
@@ -129,7 +130,7 @@ def equivalent(
             most = DEFAULT_CELLS if max_cells is None else max_cells
             models = Models((first, second), place, most, threads, report, alike)
             found = compare_models(models, within, max_seconds, clock, ask, _ROUNDED)
-        return found if found.verdict == "equal" else replace(found, hint=_hint(one, other, found))
+        return first_hand(found if found.verdict == "equal" else replace(found, hint=_hint(one, other, found)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +147,7 @@ def _read(network: Any) -> _Read:
         shapes = f"{how_many(network.input_dim, 'input')} and gives {how_many(network.model_output_dim, 'output')}"
         return _Read(network, shapes, network)
     loaded: Network = load(network)
-    program = lower(loaded)
+    program = nearest_program(loaded)
     takes = ", ".join(str(tuple(port.shape)) for port in loaded.inputs)
     gives = ", ".join(str(shape) for shape in loaded.model_output_shapes)
     outputs = how_many(program.model_output_dim, "output")
@@ -261,7 +262,7 @@ class _Decision:
         certificate = self._certificate
         if not self._sides.are_exact and not self._alike and certificate is not None:
             compared = Check("what was compared stands for the networks", True, self._stands_for)
-            certificate = replace(certificate, checks=(*certificate.checks, compared))
+            certificate = first_hand(replace(certificate, checks=(*certificate.checks, compared)))
         return Equivalence(
             self._verdict,
             self._tolerance,
@@ -279,7 +280,7 @@ class _Decision:
         words = []
         for name, side in zip(("first", "second"), self._sides.both, strict=True):
             if side.stands_for_roots:
-                words.append(f"the {name} network's irrational roots are stood for by rationals within 2^-{ROOT_BITS}")
+                words.append(f"rationals within 2^-{ROOT_BITS} stand for the {name} network's irrational numbers")
             elif side.truth.rounding is not None:
                 words.append(f"bounds have room for what was rounded in the {name} network's program")
         return "; ".join(words)
@@ -291,7 +292,7 @@ class _Decision:
 
     def _proof(self, method: str, name: str, detail: str) -> Certificate:
         both = hashlib.sha256((self._first.digest + self._second.digest).encode()).hexdigest()
-        return Certificate(
+        proof = Certificate(
             level="certified",
             complete=True,
             method=method,
@@ -301,6 +302,7 @@ class _Decision:
             domain_digest=self._place.domain.digest,
             checks=(Check(name, True, detail),),
         )
+        return first_hand(proof)
 
     # -- what is tried
 

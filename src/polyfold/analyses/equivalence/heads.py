@@ -76,10 +76,15 @@ class Unit:
 
 @dataclass(frozen=True)
 class ClassPair:
-    """Two argmaxes (or hardmaxes) whose answers are compared: their scores, and who wins where scores tie."""
+    """Two argmaxes, or two hardmaxes, whose answers are compared: their scores, and who wins where scores tie."""
 
     first: Unit
     second: Unit
+
+    @property
+    def one_hot(self) -> bool:
+        """Whether the outputs are not the class itself but a one at its place and zeros at the others."""
+        return self.first.kind == "hardmax"
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,7 @@ class Comparison:
 
     rows      by slope: a difference of rows is at most slope times it as a difference of outputs
     enough    rows of chains of ops: the outputs are the same if these are, but perhaps also if not
-    classes   pairs of argmaxes
+    classes   pairs of argmaxes or of hardmaxes
     others    outputs of different kinds, by their numbers: only a point can show that they differ
     anyway    outputs that lie within the tolerance whatever the scores are differ by no more than this; None if none do
     """
@@ -171,7 +176,7 @@ def _rows(pairs: dict[tuple[Terms, Terms], None], scores: tuple[int, int]) -> Ro
 
 
 def _without_place(unit: Unit) -> Unit:
-    return Unit("argmax", unit.scores, last=unit.last)
+    return Unit(unit.kind, unit.scores, last=unit.last)
 
 
 def _places_of_groups(ones: Sequence[Unit], twos: Sequence[Unit]) -> dict[tuple[tuple[int, ...], tuple[int, ...]], int]:

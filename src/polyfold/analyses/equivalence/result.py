@@ -107,9 +107,10 @@ class Equivalence(YesOrNo, InNotebooks):
 
     def __repr__(self) -> str:
         within = f" within {in_digits(self.tolerance)}" if self.tolerance else ""
+        known = f" as recorded {self.hearsay}" if self.hearsay else ", proved"
         said = {
-            "equal": f"EQUAL{within}, proved" + (f" but for a chance {_CHANCE}" if self.by_drawn_roots else ""),
-            "different": f"DIFFERENT{within}, proved",
+            "equal": f"EQUAL{within}{known}" + (f" but for a chance {_CHANCE}" if self.by_drawn_roots else ""),
+            "different": f"DIFFERENT{within}{known}",
             "unknown": f"UNKNOWN whether they are equal{within}",
         }[self.verdict]
         hint = f"; {self.hint}" if self.hint else ""
@@ -119,8 +120,13 @@ class Equivalence(YesOrNo, InNotebooks):
         return f"Equivalence: {said}; {found}; {self.seconds:.3g} s"
 
     @property
+    def proved(self) -> bool:
+        """Whether the verdict was proved here. Nobody answers for one that was edited, or found by another process."""
+        return self.verdict != "unknown" and not self.hearsay
+
+    @property
     def by_drawn_roots(self) -> bool:
-        """Whether "equal" was found with numbers that were drawn in place of irrational roots.
+        """Whether "equal" was found with numbers that were drawn in place of irrational numbers.
 
         Functions that differ agree at such numbers only by chance, below 2^-100.
         """
@@ -171,6 +177,7 @@ class Equivalence(YesOrNo, InNotebooks):
         """
         return {
             "verdict": self.verdict,
+            "proved": self.proved,
             "tolerance": _number(as_float(self.tolerance)),
             "tolerance_as_fraction": _fraction(self.tolerance),
             "max_difference": _number(_down(self.max_difference)),

@@ -27,7 +27,9 @@ from polyfold.errors import LimitError
 from polyfold.exact.rounding import TINY, relative
 from polyfold.network.graph import Network
 from polyfold.network.ops import Linear
+from polyfold.network.unrounded import in_floats
 from polyfold.program.exact_program import ExactProgram, from_program, lower_exactly
+from polyfold.program.in_range import clipped, in_range
 from polyfold.program.in_rationals import evaluate_exactly
 from polyfold.program.lower import written_out
 from polyfold.program.program import Program
@@ -58,7 +60,7 @@ class Side:
 
     @property
     def stands_for_roots(self) -> bool:
-        """Whether only irrational roots keep it from that: rationals that were drawn stand for them."""
+        """Whether only irrational numbers keep it from that: rationals that were drawn stand for them."""
         return isinstance(self.truth, ExactProgram) and not self.is_exact
 
     def outputs_at(self, domain: Domain, u: Array, point: Point) -> Outputs:
@@ -177,7 +179,8 @@ class Sides:
         ]
 
     def _at_least(self, k: int, one: Difference, room: Size) -> tuple[Size, Size]:
-        upper = one.upper + room
+        # A fraction that is larger than all floats cannot be added to an infinite one.
+        upper = room if room == float("inf") else one.upper + room
         if one.point is None:
             return Fraction(0), upper
         return self._gaps([side.outputs_at_input(one.point) for side in self.both])[k], upper
@@ -198,15 +201,18 @@ class Sides:
 
 def side_of(network: Network | Program, program: Program, salt: bytes, *, matrices: bool) -> Side:
     """What is compared of a network, of which this is the program; with `matrices` cells are found in these."""
-    if program.rounding is not None and isinstance(network, Network) and _is_small(network, program):
+    floats = written_out(program) if matrices else program
+    within = clipped(floats) is floats
+    if (program.rounded or not within) and isinstance(network, Network) and _is_small(network, program):
         truth = lower_exactly(network, salt=salt)
         # Its nearest floats are nearer than what rounding step by step has come to.
-        return Side(truth.to_program(), truth)
-    return Side(written_out(program) if matrices else program, program)
+        return Side(clipped(truth.to_program()), truth)
+    return Side(in_range(floats), program)
 
 
 def _is_small(network: Network, program: Program) -> bool:
-    products = sum(node.op.weight.size for node in network.nodes if isinstance(node.op, Linear)) * network.input_dim
+    ops = [in_floats(node.op) for node in network.nodes]
+    products = sum(op.weight.size for op in ops if isinstance(op, Linear)) * network.input_dim
     return coefficients(program) <= MOST_RATIONALS and products <= _MOST_PRODUCTS
 
 

@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.analyses.equivalence.by_classes import same_classes
+from polyfold.analyses.equivalence.by_classes import differences, same_classes, what_differs
 from polyfold.analyses.equivalence.clock import Clock
 from polyfold.analyses.equivalence.enclosures import outputs_differ_by_more
 from polyfold.analyses.equivalence.heads import ClassPair, compared, shifted_rows
@@ -159,7 +159,7 @@ def _by_class(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock
     shifted = shifted_rows(pair, models.scores)
     same = None if shifted is None else ask(shifted, Fraction(0), clock.left / 4).one_form()
     if same is not None:
-        return replace(_part(same, "the numbers of the classes"), by_output=(Difference(Fraction(0), Fraction(0)),))
+        return replace(_part(same, what_differs(pair)), by_output=differences(pair, (0, 0)))
     # Multiples of all scores have the same classes, and floats may hold them where they cannot hold the scores.
     multiples = Sides(*models.sides, Rows((), (), models.scores), models.place).multiples
     if multiples is None:

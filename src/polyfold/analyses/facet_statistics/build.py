@@ -8,6 +8,7 @@ from polyfold.analyses.facet_statistics.layers import layer_of_facets, layer_of_
 from polyfold.analyses.facet_statistics.mean_bound import mean_bound
 from polyfold.analyses.facet_statistics.result import FacetStatistics
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import evidence_of, resting_on
 from polyfold.errors import PolyfoldError
 
 
@@ -28,4 +29,5 @@ def facet_statistics(atlas: Atlas) -> FacetStatistics:
         raise PolyfoldError("this atlas has no cells, and so no facets to count: pf.resume finds the missing ones")
     layers, layer = layer_of_gates(atlas)
     counts = np.diff(atlas.facet_start).astype(np.int64)
-    return FacetStatistics(atlas, counts, layers, layer_of_facets(atlas, layer), mean_bound(atlas))
+    found = FacetStatistics(atlas, counts, layers, layer_of_facets(atlas, layer), mean_bound(atlas))
+    return resting_on(evidence_of(atlas), found)

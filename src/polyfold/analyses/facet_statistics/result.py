@@ -13,6 +13,7 @@ from polyfold.analyses.facet_statistics.diameters import diameters_of
 from polyfold.analyses.facet_statistics.layers import DOMAIN
 from polyfold.analyses.facet_statistics.mean_bound import MeanBound
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import Answer
 from polyfold.errors import how_many
 from polyfold.network.extras import require
 from polyfold.network.html_table import InNotebooks
@@ -25,13 +26,13 @@ Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FacetStatistics(InNotebooks):
+class FacetStatistics(Answer, InNotebooks):
     """Facets of an atlas's cells: `counts[i]` is how many cell i has.
 
     `layers` are the user's nodes that have gates, in order; `facet_layer[k]` is the number of the one that forms facet
     k of the atlas, -1 on the domain's boundary. A facet on gates of several layers belongs to the earliest.
     `mean_bound` holds the mean beside 2d. Volumes and diameters are in the domain's parameters, and computed when asked
-    for.
+    for. `evidence` says what is known of the cells.
     """
 
     atlas: Atlas
@@ -48,7 +49,7 @@ class FacetStatistics(InNotebooks):
         return len(self.counts)
 
     def __repr__(self) -> str:
-        return f"FacetStatistics of {how_many(len(self), 'cell')}: {self.mean_bound}"
+        return f"FacetStatistics of {how_many(len(self), 'cell')}: {self.mean_bound}; {self.evidence}"
 
     # -- how many
 

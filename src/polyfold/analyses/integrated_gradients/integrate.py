@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +13,7 @@ from polyfold.analyses.integrated_gradients.result import IntegratedGradients
 from polyfold.analyses.integrated_gradients.segments import segments
 from polyfold.analyses.local import input_rows
 from polyfold.analyses.sizes import with_sizes
+from polyfold.atlas.numbers import some_outputs
 from polyfold.engine.progress import reporter
 from polyfold.errors import PolyfoldError, ShapeError
 from polyfold.network.arrays import real_array
@@ -106,10 +106,7 @@ def _outputs(outputs: Any, f_x: Array) -> Ids:
             raise PolyfoldError(f"outputs={outputs!r} is no option: use None, numbers of outputs, or 'largest'")
         largest: Ids = np.argmax(f_x, axis=1)[:, None]
         return largest
-    numbers = [outputs] if isinstance(outputs, Integral) else list(outputs)
-    for number in numbers:
-        if not isinstance(number, Integral) or isinstance(number, bool) or not 0 <= int(number) < m:
-            raise PolyfoldError(f"there is no output {number!r}: the network has {m}, counted from 0")
+    numbers = some_outputs(outputs, m)
     if not numbers:
         raise PolyfoldError("outputs=[] asks for nothing: give numbers of outputs, or None for all")
     return np.tile(np.array(numbers, dtype=np.int64), (n, 1))

@@ -44,7 +44,7 @@ def from_clusters(data: LabelledData, order: Sequence[Any] | None, width: int | 
     """The same of data that have been checked."""
     wide = checked_width(data, width)
     clusters = clusters_of(data)
-    if not clusters:
+    if not clusters.holds:
         raise DataError(f"the data are not clustered: {clusters.reason}")
     numbers = [data.row_of(label) for label in (data.labels if order is None else order)]
     count = len(data.labels)

@@ -38,6 +38,7 @@ from polyfold.network.ops import (
     size,
 )
 from polyfold.network.spatial_ops import Combine, Convolution, Largest, TransposedConvolution, spread_bias
+from polyfold.network.unrounded import network_in_floats
 
 Array = npt.NDArray[Any]
 Places = npt.NDArray[np.int32]
@@ -112,7 +113,7 @@ class Backward:
     """A network made ready for pulling back in one type of floats."""
 
     def __init__(self, network: Network, dtype: npt.DTypeLike, threads: int) -> None:
-        self.network = network
+        self.network = network = network_in_floats(network)
         self.dtype = np.dtype(dtype)
         self.threads = threads
         self._matrices: dict[str, SparseRows | None] = {}

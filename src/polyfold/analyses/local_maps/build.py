@@ -6,7 +6,6 @@ import hashlib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from polyfold.analyses.local_maps.backward import Backward
 from polyfold.analyses.local_maps.forward import Passed, passed
 from polyfold.analyses.local_maps.result import MapMatrices
 from polyfold.analyses.local_maps.storage import About, InFolder, InMemory, Place
+from polyfold.atlas.numbers import some_outputs
 from polyfold.engine.interrupts import interrupts_noted
 from polyfold.engine.progress import Progress, reporter
 from polyfold.engine.watch import check_seconds, thread_count
@@ -181,11 +181,10 @@ def _finite(rows: Array) -> Array:
 def _chosen(outputs: Sequence[int] | None, count: int) -> tuple[int, ...]:
     if outputs is None:
         return tuple(range(count))
-    chosen = tuple(outputs)
-    wrong = [j for j in chosen if not isinstance(j, Integral) or not 0 <= j < count]
-    if wrong or not chosen or len(set(chosen)) < len(chosen):
+    chosen = some_outputs(outputs, count)
+    if not chosen or len(set(chosen)) < len(chosen):
         raise ShapeError(f"outputs={outputs!r}: give some of the numbers 0 to {count - 1}, each once")
-    return tuple(int(j) for j in chosen)
+    return chosen
 
 
 def _batch(network: Network, outputs: int, itemsize: int) -> int:

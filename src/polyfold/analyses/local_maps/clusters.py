@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.local_maps.gram import means, products, span
 from polyfold.analyses.local_maps.result import AT_ONCE, MapMatrices, applied, largest_output, share_right
+from polyfold.atlas.numbers import place_of_output
 from polyfold.engine.progress import reporter
 from polyfold.errors import LimitError, PolyfoldError, ShapeError, how_many
 from polyfold.network.extras import require
@@ -52,9 +53,7 @@ class ClusteredMaps(InNotebooks):
 
     def of(self, output: int) -> Array:
         """The centres of an output."""
-        if output not in self.outputs:
-            raise ShapeError(f"there are no clusters of output {output!r}: there are those of {list(self.outputs)}")
-        return self.centres[self.outputs.index(output)]
+        return self.centres[place_of_output(output, self.outputs, "clusters")]
 
     def images(self, output: int) -> Array:
         """The centres' slopes in the shape of the inputs, (clusters, *input_shape)."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold.atlas.numbers import place_of_output
 from polyfold.errors import ShapeError, how_many
 from polyfold.network.html_table import InNotebooks
 
@@ -67,9 +68,7 @@ class MapMatrices(InNotebooks):
 
     def of(self, output: int) -> Array:
         """C_j: one row [w, b] an input."""
-        if output not in self.outputs:
-            raise ShapeError(f"there are no maps of output {output!r}: there are those of {list(self.outputs)}")
-        found: Array = self.matrices[self.outputs.index(output)]
+        found: Array = self.matrices[place_of_output(output, self.outputs, "maps")]
         return found
 
     @cached_property

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.local_maps.gram import Floats, means, products, span
 from polyfold.analyses.local_maps.result import AT_ONCE, MapMatrices, applied, largest_output, share_right
+from polyfold.atlas.numbers import place_of_output
 from polyfold.engine.progress import reporter
 from polyfold.errors import LimitError, ShapeError, how_many
 from polyfold.network.html_table import InNotebooks
@@ -48,9 +49,7 @@ class Transfer(InNotebooks):
 
     def of(self, output: int) -> Floats:
         """M_j: rows [w, b] of the first network times M_j are near to those of the second one."""
-        if output not in self.outputs:
-            raise ShapeError(f"there is no map of output {output!r}: there are those of {list(self.outputs)}")
-        return self.fits[self.outputs.index(output)].matrix
+        return self.fits[place_of_output(output, self.outputs, "transfers")].matrix
 
     @property
     def residual(self) -> tuple[float, ...]:

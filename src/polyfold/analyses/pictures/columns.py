@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.facet_statistics.layers import layer_of_gates
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.numbers import one_of
+from polyfold.atlas.numbers import one_output
 from polyfold.errors import PolyfoldError
 
 Array = npt.NDArray[np.float64]
@@ -53,7 +53,7 @@ def column(atlas: Atlas, asked: Any, cells: Ids, middles: Array, output: int, ou
 
 def outputs_at(atlas: Atlas, cells: Ids, points: Array, output: int) -> Array:
     """The output of each cell's map at a point."""
-    output = one_of(output, atlas.outputs, "output", "the network")
+    output = one_output(output, atlas.outputs)
     A, c = atlas.maps(cells, over="parameters")
     with np.errstate(over="ignore", invalid="ignore"):
         found: Array = np.einsum("nd,nd->n", A[:, output], points) + c[:, output]
@@ -62,7 +62,7 @@ def outputs_at(atlas: Atlas, cells: Ids, points: Array, output: int) -> Array:
 
 def slopes(atlas: Atlas, cells: Ids, output: int) -> Array:
     """The norm of an output's gradient on each cell, over the domain's parameters."""
-    output = one_of(output, atlas.outputs, "output", "the network")
+    output = one_output(output, atlas.outputs)
     A, _ = atlas.maps(cells, over="parameters")
     with np.errstate(over="ignore"):
         found: Array = np.linalg.norm(A[:, output], axis=1)

@@ -23,7 +23,7 @@ from polyfold.analyses.statistics.classes import classes
 from polyfold.analyses.statistics.decision_boundary import decision_boundary
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import Box, Domain, DomainLike, resolve_domain
-from polyfold.atlas.numbers import one_of
+from polyfold.atlas.numbers import one_of, one_output
 from polyfold.engine.unfold import unfold
 from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError, how_many
 from polyfold.network.arrays import real_array
@@ -201,7 +201,7 @@ def film_of(
         view=_view(where, first),
         snapshots=asked,
         colour=colour,  # type: ignore[arg-type]  # one of them, as was seen above
-        output=one_of(output, first.outputs, "output", "the network"),
+        output=one_output(output, first.outputs),
         threshold=classes(first, threshold=threshold).threshold,
         outputs=first.outputs,
         data=points,

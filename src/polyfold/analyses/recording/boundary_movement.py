@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from polyfold.analyses.statistics.classes import classes
 from polyfold.analyses.statistics.decision_boundary import decision_boundary
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import DomainLike, resolve_domain
+from polyfold.atlas.evidence import Answer, Evidence, evidence_of, resting_on, weaker
 from polyfold.engine.progress import reporter
 from polyfold.engine.unfold import unfold_program
 from polyfold.errors import LimitError, PolyfoldError, how_many
@@ -41,11 +42,12 @@ _QUESTION = "how far the decision boundary moves"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BoundaryMovement(InNotebooks):
+class BoundaryMovement(Answer, InNotebooks):
     """The decision boundary at n snapshots, and what it swept from each to the next, in the domain's parameters.
 
     `areas[i, k]` is the volume of class k and `length[i]` the measure of the boundary at snapshot `snapshots[i]`;
-    `flows[i, j, k]` is the volume of the inputs that are of class j there and of class k at the next one.
+    `flows[i, j, k]` is the volume of the inputs that are of class j there and of class k at the next one. `evidence`
+    says what is known of the cells of all snapshots together; its digests are those of the first.
     """
 
     steps: Ids
@@ -58,7 +60,8 @@ class BoundaryMovement(InNotebooks):
         return len(self.flows)
 
     def __repr__(self) -> str:
-        return f"BoundaryMovement: {how_many(len(self), 'move')}, {self.changed.sum():g} swept in all"
+        moves = how_many(len(self), "move")
+        return f"BoundaryMovement: {moves}, {self.changed.sum():g} swept in all; {self.evidence}"
 
     @cached_property
     def changed(self) -> Array:
@@ -117,16 +120,20 @@ def boundary_movement(
     asked = in_turn(a_recording(recording, _QUESTION), snapshots, _QUESTION)
     before: Program | None = None
     areas, length, flows = [], [], []
+    known: list[Evidence] = []
     with reporter(progress, "snapshots") as report:
         for row, snapshot in enumerate(asked.tolist()):
             program = lower(recording.network(snapshot))
             where = resolve_domain(domain, program.input_dim)
 
             def unfolded(some: Program) -> Atlas:
-                return _whole(unfold_program(some, where, False, max_cells, max_seconds))  # noqa: B023  # called at once
+                found = _whole(unfold_program(some, where, False, max_cells, max_seconds))  # noqa: B023  # called at once
+                known.append(evidence_of(found))
+                return found
 
             atlas = unfolded(program)
             found = classes(atlas, threshold=threshold, max_cells=max_cells, max_seconds=max_seconds)
+            known.append(found.evidence)
             bounded_cells(found.atlas, found.atlas.ids(), _QUESTION)
             areas.append(_sums(found.label, found.atlas.volumes(), len(found)))
             length.append(float(decision_boundary(found).measures.sum()))
@@ -137,7 +144,7 @@ def boundary_movement(
     arrays = (np.array(areas), np.array(length), np.array(flows))
     for array in arrays:
         finite(array, _QUESTION)
-    return BoundaryMovement(recording.steps[asked], asked, *arrays)
+    return resting_on(reduce(weaker, known), BoundaryMovement(recording.steps[asked], asked, *arrays))
 
 
 def _flows(a: Program, b: Program, threshold: float, unfolded: Callable[[Program], Atlas]) -> Array:

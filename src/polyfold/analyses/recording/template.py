@@ -22,6 +22,7 @@ from polyfold.network.graph import Network, Node
 from polyfold.network.load import load
 from polyfold.network.ops import constant
 from polyfold.network.same import same_networks
+from polyfold.network.unrounded import Unrounded
 
 
 @dataclass(frozen=True)
@@ -124,6 +125,9 @@ def _found(model: Any, input_shape: Any, first: Weights) -> Template | None:
             value = getattr(node.op, field.name)
             if isinstance(value, np.ndarray):
                 places += _place(node.name, field.name, value, filling)
+    if any(isinstance(node.op, Unrounded) for node in network.nodes):
+        # Its numbers are no arrays of floats, which is all that templates keep.
+        return None
     template = Template(network, tuple(places))
     return template if same_networks(template.filled(first), read) else None
 

@@ -25,6 +25,7 @@ from polyfold.engine.progress import reporter
 from polyfold.engine.watch import check_seconds
 from polyfold.errors import PolyfoldError
 from polyfold.exact.rational_arrays import nearest
+from polyfold.network.as_found import first_hand
 from polyfold.network.load import load
 from polyfold.program.exact_program import ExactProgram
 from polyfold.program.program import Program
@@ -91,11 +92,13 @@ def reduce(
         known = isinstance(stability, Stability) and (stability.network_digest, stability.domain_digest)
         if known != (program.digest, place.domain.digest):
             raise PolyfoldError("stability= must be what pf.stability found on the same network and domain")
+        if stability.hearsay:
+            raise PolyfoldError(f"stability= was recorded {stability.hearsay}, which proves nothing: ask pf.stability")
         first = _Smaller(Draft(program, ()), ())
     draft = Draft(first.draft.program, _known(first.draft.program, stability))
     last = _smaller(draft, place, ways)
     reduced = last.draft.program
-    return Reduction(
+    reduction = Reduction(
         loaded,
         reduced,
         place.domain,
@@ -105,6 +108,7 @@ def reduce(
         rounding_error(reduced, place),
         time.perf_counter() - started,
     )
+    return first_hand(reduction)
 
 
 @dataclass(frozen=True)

@@ -103,12 +103,15 @@ class Reduction(NoTruthValue, InNotebooks):
 
     @property
     def proved(self) -> bool:
-        """Whether what `guarantee` says is proved: it always is, unless numbers are beyond floats."""
-        return min(self.difference, self.relative_difference) < inf
+        """Whether what `guarantee` says was proved here: it always is, unless numbers are beyond floats. Nobody answers
+        for a result that was edited, or found by another process; `confirm` does."""
+        return not self.hearsay and min(self.difference, self.relative_difference) < inf
 
     @property
     def guarantee(self) -> str:
         """What is proved, in words."""
+        if self.hearsay:
+            return f"the same function as recorded {self.hearsay}: confirm() looks again"
         if self.exact:
             return "the same function, exactly, proved"
         same, behind = "the same function", ""

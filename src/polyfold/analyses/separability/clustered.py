@@ -24,13 +24,15 @@ from flint import fmpq
 from polyfold.analyses.separability.data import LabelledData, labelled
 from polyfold.exact.rational import as_float
 from polyfold.exact.rational_arrays import Rationals, filled, matrix, nearest, product
+from polyfold.network.as_found import first_hand
 from polyfold.network.html_table import InNotebooks
+from polyfold.network.truth import YesOrNo
 
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Clustered(InNotebooks):
+class Clustered(YesOrNo, InNotebooks):
     """Whether data are clustered, decided in rationals; `radii`, `heights` and `normals` are rounded.
 
     radii: of the ball around each class's mean that holds the class.
@@ -47,7 +49,7 @@ class Clustered(InNotebooks):
     normals: Array
     reason: str
 
-    def __bool__(self) -> bool:
+    def truth(self) -> bool:
         return self.holds
 
     def __repr__(self) -> str:
@@ -66,7 +68,7 @@ def clustered(X: Any, y: Any) -> Clustered:
     data = labelled(X, y)
     found = clusters_of(data)
     means, radii, heights = (data.given(each) for each in (found.means, found.radii, found.heights))
-    return replace(found, means=means, radii=radii, heights=heights)
+    return first_hand(replace(found, means=means, radii=radii, heights=heights))
 
 
 def clusters_of(data: LabelledData) -> Clustered:

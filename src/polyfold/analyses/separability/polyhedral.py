@@ -28,6 +28,7 @@ from polyfold.analyses.separability.polyhedral_result import (
     Status,
 )
 from polyfold.errors import how_many
+from polyfold.network.as_found import first_hand
 
 Finish = Callable[[PointSet, PointSet, Sequence[HalfSpace]], Sequence[HalfSpace] | None]
 Together = Callable[[PointSet, PointSet, Sequence[Group]], Sequence[HalfSpace] | JointObstacle | None]
@@ -53,7 +54,7 @@ def decided(
         normals = np.array([wall.normal for wall in walls]).reshape(len(walls), data.dim)
         bias = -np.array([wall.offset for wall in walls])
         proofs = (tuple(groups), tuple(facets)) if status == "not separable" else ((), ())
-        return PolyhedralSeparability(kind, status, label, normals, bias, *proofs, programs, reason)
+        return first_hand(PolyhedralSeparability(kind, status, label, normals, bias, *proofs, programs, reason))
 
     for k in choices:
         inner, outer = data.of(k), data.of(1 - k)
@@ -96,7 +97,7 @@ def in_users_unit(data: LabelledData, found: PolyhedralSeparability) -> Polyhedr
         nothing = (np.zeros((0, data.dim)), np.zeros(0))
         return replace(found, status="undecided", inside=None, weights=nothing[0], bias=nothing[1], reason=reason)
     weights = np.array([wall.normal for wall in there]).reshape(len(there), data.dim)
-    return replace(found, weights=weights, bias=-np.array([wall.offset for wall in there]))
+    return first_hand(replace(found, weights=weights, bias=-np.array([wall.offset for wall in there])))
 
 
 def _which(data: LabelledData, choices: Sequence[int]) -> str:

@@ -43,6 +43,7 @@ from polyfold.analyses.separability.sequence_result import (
 from polyfold.errors import DataError, ShapeError, how_many
 from polyfold.exact.rational_arrays import Rationals, nearest
 from polyfold.network.arrays import real_array
+from polyfold.network.as_found import first_hand
 
 Array = npt.NDArray[np.float64]
 
@@ -67,7 +68,8 @@ def sequentially_separable(
     """
     data = labelled(X, y)
     found = sequence_of(data, data.centre if centre is None else _given(centre, data), max_seconds)
-    return replace(found, centre=data.given(found.centre), steps=tuple(_in_users_unit(data, s) for s in found.steps))
+    steps = tuple(_in_users_unit(data, step) for step in found.steps)
+    return first_hand(replace(found, centre=data.given(found.centre), steps=steps))
 
 
 def sequence_of(data: LabelledData, middle: PointSet, max_seconds: float | None) -> SequentialSeparability:
@@ -220,7 +222,8 @@ class _Search:
         ends = tuple(self.dead_ends) if status == "not separable" else ()
         centre = self.centre.floats[0]
         twins = self.data.same_point
-        return SequentialSeparability(status, centre, self.data.labels, steps, ends, self.programs, reason, twins)
+        labels, programs = self.data.labels, self.programs
+        return first_hand(SequentialSeparability(status, centre, labels, steps, ends, programs, reason, twins))
 
 
 def _without(classes: tuple[int, ...], k: int) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from polyfold.analyses.shallow.hyperplanes import distinct_hyperplanes
 from polyfold.analyses.shallow.network import Shallow
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.domain import DomainLike
-from polyfold.atlas.evidence import evidence_of
+from polyfold.atlas.evidence import evidence_of, resting_on
 from polyfold.engine.unfold import unfold
 from polyfold.errors import PolyfoldError
 from polyfold.exact.rational import as_float
@@ -57,7 +57,7 @@ def shallow(network_or_atlas: Any, domain: DomainLike = None) -> Shallow:
     inner = np.flatnonzero((atlas.neighbour >= 0) & found.near)
     piece = np.concatenate([atlas.facet_owner, found.corner_cell])
     by_piece = np.argsort(piece, kind="stable")
-    return Shallow(
+    network = Shallow(
         domain=atlas.domain,
         H=found.H,
         c=found.c,
@@ -70,9 +70,9 @@ def shallow(network_or_atlas: Any, domain: DomainLike = None) -> Shallow:
         frozen=np.zeros(len(atlas), dtype=bool),
         sides=np.column_stack([found.of_facet[inner], atlas.facet_owner[inner], atlas.neighbour[inner]]),
         exact=PiecesOfAnAtlas.of(atlas, found.exact),
-        evidence=evidence_of(atlas),
         head=atlas.program.head,
     )
+    return resting_on(evidence_of(atlas), network)
 
 
 @np.errstate(over="ignore", invalid="ignore")

@@ -13,6 +13,7 @@ from flint import fmpq
 from polyfold.analyses.shallow.exactly import ExactPieces, as_rational, vanishes_on
 from polyfold.analyses.shallow.network import Shallow
 from polyfold.analyses.shallow.tiling import Row, Top, largest
+from polyfold.atlas.evidence import resting_on
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import as_float
 from polyfold.network.html_table import InNotebooks
@@ -114,7 +115,7 @@ def edit(
     if freeze:
         frozen = changed.frozen.copy()
         frozen[pieces] = True
-        changed = replace(changed, frozen=frozen)
+        changed = resting_on(changed.evidence, replace(changed, frozen=frozen))
     return Edit(changed, pieces, tuple(_jumps(changed)))
 
 
@@ -180,7 +181,7 @@ def _with_maps(shallow: Shallow, maps: dict[int, Map]) -> Shallow:
     for piece, numbers in maps.items():
         lines = np.array([as_float(x) for x in numbers]).reshape(shallow.outputs, shallow.inputs + 1)
         alpha[piece], beta[piece] = lines[:, :-1], lines[:, -1]
-    return replace(shallow, alpha=alpha, beta=beta, exact=EditedPieces(shallow.exact, maps), evidence=None)
+    return replace(shallow, alpha=alpha, beta=beta, exact=EditedPieces(shallow.exact, maps))
 
 
 def _jumps(shallow: Shallow) -> Iterator[Jump]:

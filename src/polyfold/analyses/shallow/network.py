@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.shallow.exactly import ExactPieces, ExactValue, value_at
 from polyfold.atlas.domain import Domain
-from polyfold.atlas.evidence import Evidence
+from polyfold.atlas.evidence import Answer
 from polyfold.atlas.location import contains, parameter_rows
 from polyfold.errors import DomainError, PolyfoldError, how_many
 from polyfold.exact.rational import rational
@@ -59,7 +59,7 @@ class Widths:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Shallow(InNotebooks):
+class Shallow(Answer, InNotebooks):
     """A piecewise-linear function of n inputs with m outputs as a network with three hidden layers.
 
     H, c         (k, n), (k,)         the hyperplanes H x = c
@@ -71,10 +71,10 @@ class Shallow(InNotebooks):
     frozen       (p,) bool            whether fine-tuning leaves a piece's map alone
     sides        (facets, 3)          facets between pieces: the hyperplane, the piece on its side H x <= c, the other;
                                       None if that is not known, because pieces were given with a tolerance
-    evidence                          what is known of the atlas that the pieces come from; None if given or edited
     head                              what the model does behind this function, whose outputs are then scores
 
-    Pieces, maps and calls speak of the scores. Exported networks have the head.
+    Pieces, maps and calls speak of the scores. Exported networks have the head. `evidence` says what is known of the
+    atlas that the pieces come from: nothing, if they were given or edited.
     """
 
     domain: Domain
@@ -89,7 +89,6 @@ class Shallow(InNotebooks):
     frozen: Flags
     sides: Ids | None
     exact: ExactPieces = field(repr=False)
-    evidence: Evidence | None = None
     head: Head | None = None
 
     def __post_init__(self) -> None:
@@ -110,7 +109,7 @@ class Shallow(InNotebooks):
         return (
             f"Shallow: {how_many(len(self), 'piece')} between {how_many(len(self.c), 'hyperplane')}, "
             f"{self.inputs} -> {self.outputs}{behind(self.head)}; widths {self.widths}"
-            + ("" if self.evidence is None else f"; {self.evidence}")
+            + ("" if self.evidence.nothing else f"; {self.evidence}")
         )
 
     @property

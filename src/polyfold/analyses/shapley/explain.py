@@ -19,6 +19,7 @@ from polyfold.analyses.shapley.result import Estimated, LocalShapley, Scope, Sha
 from polyfold.analyses.sizes import with_sizes
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import what_is_spoken_of
+from polyfold.atlas.evidence import NOTHING_KNOWN, evidence_of, resting_on
 from polyfold.engine.progress import reporter
 from polyfold.engine.watch import whole_number
 from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError
@@ -87,8 +88,10 @@ def shapley(
     given = network_or_atlas if isinstance(network_or_atlas, Atlas | Program) else lower(load(network_or_atlas))
     subject = given.program if isinstance(given, Atlas) else given
     speaks_of, function = asked_of(of, subject.head, "a Shapley value"), what_is_spoken_of(subject)
+    known = evidence_of(given) if isinstance(given, Atlas) else NOTHING_KNOWN
     if scope in ("cell", "region"):
-        return replace(_local(given, X, scope, background, means, empty, names), of=speaks_of, function=function)
+        local = _local(given, X, scope, background, means, empty, names)
+        return resting_on(known, replace(local, of=speaks_of, function=function))
     program = _program_of(given, scope)
     rows = input_rows(program, X)
     named = _named(names, program.input_dim)
@@ -109,7 +112,7 @@ def shapley(
         how = Estimated(2 * effort.pairs_of_orders, effort.confidence, effort.seed, found.error)
     words = "a reference point" if scope == "baseline" else f"{len(references)} background points"
     scale = np.maximum(here, there.max())
-    return Shapley(
+    attribution = Shapley(
         rows,
         found.values,
         base,
@@ -122,6 +125,7 @@ def shapley(
         of=speaks_of,
         function=function,
     )
+    return resting_on(known, attribution)
 
 
 def _local(

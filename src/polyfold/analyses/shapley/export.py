@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polyfold.atlas.numbers import one_output
 from polyfold.errors import PolyfoldError
 from polyfold.network.extras import require
 
@@ -79,6 +80,4 @@ def _output(result: Shapley, output: int | None) -> int | None:
     m = result.values.shape[2]
     if output is None:
         return 0 if m == 1 else None
-    if not isinstance(output, Integral) or isinstance(output, bool) or not 0 <= output < m:
-        raise PolyfoldError(f"there is no output {output!r}: there are {m}, counted from 0")
-    return int(output)
+    return one_output(output, m)

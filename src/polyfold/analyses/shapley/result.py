@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from polyfold.analyses.shapley.hybrids import Hybrids, LocalGame
 from polyfold.atlas.certificate import THE_NETWORK
+from polyfold.atlas.evidence import Answer
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.tolerances import ADDS_UP
 from polyfold.network.html_table import InNotebooks
@@ -58,13 +59,14 @@ class Estimated:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Attribution(InNotebooks):
+class Attribution(Answer, InNotebooks):
     """values[i, j, k] is what feature j adds to output k at input i: base_values[i] + values[i].sum(0) = f(X[i]).
 
     `background` says in words what the values are relative to. That values add up was checked when this was made, to
     1e-9 of the largest number met in the network or its local models (`scale`), or of the sum of the values' sizes if
     that is larger. `of` says whether f are the model's outputs or the scores before its head, and `function` whether f
-    is the network's own function or a named neighbour of it.
+    is the network's own function or a named neighbour of it. `evidence` says what is known of the atlas that was given,
+    if one was.
     """
 
     X: Array
@@ -178,7 +180,7 @@ class LocalShapley(Attribution):
     def __repr__(self) -> str:
         return (
             f"LocalShapley: {self._sizes()}, of the affine model of each {self.scope} (not SHAP values) against "
-            f"{self.background}; exact{self._whose()}"
+            f"{self.background}; exact{self._whose()}" + ("" if self.evidence.nothing else f"; cells {self.evidence}")
         )
 
     @property

@@ -31,6 +31,7 @@ from polyfold.engine.interrupts import interrupts_noted
 from polyfold.engine.progress import Progress, reporter
 from polyfold.engine.watch import check_seconds
 from polyfold.errors import LimitError, PolyfoldError
+from polyfold.network.as_found import first_hand
 from polyfold.network.graph import Network
 from polyfold.network.load import load
 from polyfold.program.exact_program import ExactProgram, from_program, lower_exactly
@@ -247,4 +248,4 @@ class _Search:
                 proofs.append(self.ledger.proofs[Claim(stage, gate, side)] if side else "")
         origins = tuple(origin for stage in self._given.stages for origin in stage.origins)
         seconds = time.perf_counter() - self._started
-        return Stability(tuple(behaviour), tuple(proofs), origins, *self._digests, seconds)
+        return first_hand(Stability(tuple(behaviour), tuple(proofs), origins, *self._digests, seconds))

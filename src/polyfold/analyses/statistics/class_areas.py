@@ -11,14 +11,14 @@ import numpy.typing as npt
 from polyfold.analyses.statistics.asked import bounded_cells
 from polyfold.analyses.statistics.classes import Classes, as_classes
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Evidence
+from polyfold.atlas.evidence import Answer, resting_on
 from polyfold.network.html_table import InNotebooks
 
 Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class ClassAreas(InNotebooks):
+class ClassAreas(Answer, InNotebooks):
     """The volume of each class in the domain's parameters.
 
     `tied[k]` is how much of `areas[k]` class k has only because it has the lowest number: another class has the very
@@ -28,7 +28,6 @@ class ClassAreas(InNotebooks):
 
     areas: Array
     tied: Array
-    evidence: Evidence
 
     @property
     def total(self) -> float:
@@ -60,4 +59,4 @@ def class_areas(atlas: Atlas | Classes, cells: Any = None) -> ClassAreas:
     areas, tied = np.zeros(len(found)), np.zeros(len(found))
     np.add.at(areas, label, volumes)
     np.add.at(tied, label, volumes * found.tied[parts])
-    return ClassAreas(areas, tied, found.evidence)
+    return resting_on(found.evidence, ClassAreas(areas, tied))

@@ -18,7 +18,7 @@ from polyfold.analyses.bounded_maps import bounded_maps
 from polyfold.analyses.exact_maps import ExactMaps
 from polyfold.analyses.statistics.asked import an_atlas, cells_asked_for
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Evidence, evidence_of, weaker
+from polyfold.atlas.evidence import Answer, evidence_of, resting_on, weaker
 from polyfold.atlas.maps import in_chunks
 from polyfold.atlas.patterns import pack
 from polyfold.engine.unfold import unfold_program
@@ -33,7 +33,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Classes(InNotebooks):
+class Classes(Answer, InNotebooks):
     """The cells of `original`, cut into parts on each of which one class wins.
 
     `atlas` holds the parts: an atlas of the same function on the same domain. `label[i]` is the class of part i, and
@@ -54,11 +54,6 @@ class Classes(InNotebooks):
     def __repr__(self) -> str:
         won = len(np.unique(self.label))
         return f"Classes: {won} of {len(self)} win, on {how_many(len(self.label), 'part')} of cells; {self.evidence}"
-
-    @property
-    def evidence(self) -> Evidence:
-        """What is known of the atlas that was asked, and of that of the parts of its cells."""
-        return weaker(evidence_of(self.original), evidence_of(self.atlas))
 
     @cached_property
     def tied(self) -> Flags:
@@ -102,7 +97,8 @@ def classes(
         raise LimitError(f"the classes have more than {len(parts):,} parts; {stopped} stopped the search")
     signs = parts.signs()
     cell = atlas.index.find(pack(signs[:, : atlas.gates]))
-    return Classes(atlas, parts, asked.winners(signs), cell, level)
+    known = weaker(evidence_of(atlas), evidence_of(parts))
+    return resting_on(known, Classes(atlas, parts, asked.winners(signs), cell, level))
 
 
 def as_classes(given: Any, question: str) -> Classes:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from polyfold.analyses.facet_generators import facet_generators
 from polyfold.analyses.statistics.classes import Classes, as_classes
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Evidence
+from polyfold.atlas.evidence import Answer, resting_on
 from polyfold.atlas.generators import VERTEX, Generators
 from polyfold.atlas.halfspaces import wall_rows
 from polyfold.atlas.numbers import one_of
@@ -29,7 +29,7 @@ Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class DecisionBoundary(InNotebooks):
+class DecisionBoundary(Answer, InNotebooks):
     """Pieces of dimension d - 1: points in one dimension, segments in two, polygons in three.
 
     Piece i lies between the classes `pair[i]` (n, 2), the lower number first. It is facet `facet[i]` of
@@ -55,11 +55,6 @@ class DecisionBoundary(InNotebooks):
         pairs = len(np.unique(self.pair, axis=0))
         pieces = how_many(len(self), "piece")
         return f"DecisionBoundary: {pieces} between {how_many(pairs, 'pair')} of classes; {self.evidence}"
-
-    @property
-    def evidence(self) -> Evidence:
-        """What is known of the cells, and of their parts."""
-        return self.classes.evidence
 
     def vertices(self, piece: int) -> Array:
         """The vertices of one piece."""
@@ -101,7 +96,7 @@ def decision_boundary(atlas: Atlas | Classes) -> DecisionBoundary:
     start, rows, generators = facet_generators(parts, facet)
     if parts.dim == 3:
         rows = _in_order(parts, facet, start, rows, generators)
-    return DecisionBoundary(
+    boundary = DecisionBoundary(
         found,
         found.label[sides],
         facet,
@@ -111,6 +106,7 @@ def decision_boundary(atlas: Atlas | Classes) -> DecisionBoundary:
         generators.points[rows],
         generators.kind[rows],
     )
+    return resting_on(found.evidence, boundary)
 
 
 def _in_order(atlas: Atlas, facet: Ids, start: Ids, rows: Ids, generators: Generators) -> Ids:

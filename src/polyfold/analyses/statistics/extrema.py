@@ -28,9 +28,10 @@ from polyfold.analyses.regions import regions
 from polyfold.analyses.scores import Of, asked_of
 from polyfold.analyses.statistics.asked import an_atlas, cells_asked_for
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Evidence, evidence_of
+from polyfold.atlas.evidence import Answer, evidence_of, resting_on
 from polyfold.atlas.generators import VERTEX, Generators
 from polyfold.atlas.maps import in_chunks
+from polyfold.atlas.numbers import one_output
 from polyfold.atlas.problem import beyond_core
 from polyfold.engine.watch import check_seconds
 from polyfold.errors import PolyfoldError, ShapeError, how_many
@@ -48,7 +49,7 @@ _FEW_FLAT_CELLS = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Extremum(InNotebooks):
+class Extremum(Answer, InNotebooks):
     """The largest or smallest value of a function of the outputs.
 
     `value` is the value at `point`, a vertex of cell `cell`, in the domain's parameters; `exact_value` and
@@ -76,7 +77,6 @@ class Extremum(InNotebooks):
     exact_point: tuple[Fraction, ...] | None = None
     ray: Array | None = None
     multipliers: Mapping[int, Fraction] = field(default_factory=dict)
-    evidence: Evidence | None = None
     of: str = "the model's outputs"
 
     @property
@@ -87,10 +87,10 @@ class Extremum(InNotebooks):
     @property
     def proved(self) -> bool:
         """Whether nothing exceeds (or undercuts) the value: settled, on cells that were certified."""
-        return self.settled and self.evidence is not None and self.evidence.proved
+        return self.settled and self.evidence.proved
 
     def __repr__(self) -> str:
-        known = "unknown" if self.evidence is None else self.evidence.word
+        known = self.evidence.word
         how = known if self.settled else f"not proved, bound {self.bound}, cells {known}"
         end = "no end, " if self.ray is not None else ""
         of = "" if self.of == "the model's outputs" else f", of {self.of}"
@@ -148,7 +148,7 @@ def _extremum(
         top = _by_vertices(atlas, ids, weights)
     else:
         top = _Search(atlas, ids, weights, max_seconds).run()
-    return replace(top if side > 0 else _negated(top), of=words, evidence=evidence_of(atlas))
+    return resting_on(evidence_of(atlas), replace(top if side > 0 else _negated(top), of=words))
 
 
 def _coefficients(atlas: Atlas, output: Any) -> Array:
@@ -160,10 +160,8 @@ def _coefficients(atlas: Atlas, output: Any) -> Array:
                 f"which of the {count} outputs? Give output=0 to {count - 1}, or {count} coefficients for a combination"
             )
         output = 0
-    if isinstance(output, int | np.integer) and not isinstance(output, bool):
-        if not 0 <= output < count:
-            raise IndexError(f"there is no output {output}: the network has {how_many(count, 'output')}")
-        unit: Array = np.eye(count)[output]
+    if isinstance(output, str) or not np.iterable(output):
+        unit: Array = np.eye(count)[one_output(output, count)]
         return unit
     weights = real_array(f"output={output!r} is neither a number of an output nor coefficients", output)
     if weights.shape != (count,) or not np.isfinite(weights).all():

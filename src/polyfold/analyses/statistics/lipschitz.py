@@ -19,10 +19,10 @@ from polyfold.analyses.regions import Regions
 from polyfold.analyses.scores import Of, asked_of
 from polyfold.analyses.statistics.asked import an_atlas, cells_asked_for, finite
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Evidence, evidence_of
+from polyfold.atlas.evidence import Answer, evidence_of, resting_on
 from polyfold.atlas.maps import in_chunks
 from polyfold.errors import PolyfoldError, how_many
-from polyfold.exact.rounding import relative
+from polyfold.exact.rounding import LEAST, relative
 from polyfold.exact.tolerances import SINGULAR_VALUE_ROUNDINGS
 from polyfold.network.html_table import InNotebooks
 
@@ -31,7 +31,7 @@ Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Lipschitz(InNotebooks):
+class Lipschitz(Answer, InNotebooks):
     """A Lipschitz constant: ||f(u) - f(v)||_p <= value ||u - v||_p for all u and v, and for no smaller value.
 
     `value` is right up to `error`, a bound on all roundings. `of_cells[i]` is the constant on cell `ids[i]` alone.
@@ -46,7 +46,6 @@ class Lipschitz(InNotebooks):
     cells: Ids
     ids: Ids
     of_cells: Array
-    evidence: Evidence
     of: str = "the model's outputs"
 
     def of_regions(self, regions: Regions) -> Array:
@@ -96,10 +95,12 @@ def lipschitz(atlas: Atlas, p: float = 2, cells: Any = None, *, of: Of = "scores
         in_chunks(len(ids), 12 * atlas.outputs * (widest + 1) + atlas.gates, fill)
     finite(norms + errors, "the Lipschitz constant")
     value = float(norms.max())
-    # The largest true norm lies between the largest of all lower bounds and the largest of all upper ones.
-    error = max(float((norms + errors).max()) - value, value - float((norms - errors).max()))
-    attained = ids[norms + errors >= (norms - errors).max()]
-    return Lipschitz(value, order, error, attained, ids, norms, evidence_of(atlas), words)
+    # The largest true norm lies between the largest of all lower bounds and the largest of all upper ones. Both are
+    # taken from the value, for sums with it would round the errors away.
+    above, below = (norms - value) + errors, float(((value - norms) + errors).min())
+    error = max(float(above.max()), below) * (1 + relative(8)) + LEAST
+    attained = ids[above + below >= -relative(8) * (np.abs(above) + below)]
+    return resting_on(evidence_of(atlas), Lipschitz(value, order, error, attained, ids, norms, words))
 
 
 def _order(p: float, outputs: int) -> float:
@@ -119,6 +120,21 @@ def _order(p: float, outputs: int) -> float:
 
 def _norms(A: Array, doubts: Array, p: float) -> tuple[Array, Array]:
     """Norms (n,) of linear maps (n, m, d) from p-norms to p-norms, and how far they can be off."""
+    # Squares of numbers beyond 1e-154 and 1e154 leave the floats. Times a power of two every map has the size of one,
+    # and what is too small then does not count beside its largest number.
+    largest = np.maximum(np.abs(A), doubts).max(axis=(1, 2), initial=0.0)
+    exponent = np.frexp(largest)[1]
+    norms, errors = np.full((2, len(A)), inf)
+    known = np.isfinite(largest)
+    shift = -exponent[known, None, None]
+    some = _norms_of_size_one(np.ldexp(A[known], shift), np.ldexp(doubts[known], shift), p)
+    norms[known], errors[known] = (np.ldexp(part, exponent[known]) for part in some)
+    # Back among the least floats both are rounded once more.
+    return norms, errors + 2 * LEAST
+
+
+def _norms_of_size_one(A: Array, doubts: Array, p: float) -> tuple[Array, Array]:
+    """The same of maps whose largest number is about one."""
     m, d = A.shape[1:]
     if m == 1:
         # |a . x| <= ||a||_q ||x||_p with 1/p + 1/q = 1, and for some x they are equal.
@@ -138,7 +154,7 @@ def _norms(A: Array, doubts: Array, p: float) -> tuple[Array, Array]:
 
 
 def _vector_norms(a: Array, q: float) -> Array:
-    """q-norms of rows, without overflow."""
+    """q-norms of rows. A high power of all but the largest number is zero, of which the norm must not be."""
     sizes = np.abs(a)
     if q in (1.0, inf):
         return np.asarray(np.linalg.norm(sizes, q, axis=1))

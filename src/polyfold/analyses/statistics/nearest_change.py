@@ -19,7 +19,7 @@ from polyfold.analyses.statistics.asked import finite
 from polyfold.analyses.statistics.classes import Classes, as_classes
 from polyfold.analyses.statistics.nearest_point import DUAL, Nearest, nearest_point, roughly_nearest_point
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Evidence
+from polyfold.atlas.evidence import Answer, resting_on
 from polyfold.atlas.location import parameter_rows
 from polyfold.errors import DomainError, PolyfoldError, how_many
 from polyfold.network.html_table import InNotebooks
@@ -34,7 +34,7 @@ _FEW_DIMENSIONS = 7
 
 
 @dataclass(frozen=True, eq=False)
-class NearestChange(InNotebooks):
+class NearestChange(Answer, InNotebooks):
     """For every point: the distance to the nearest point of another class, and that point.
 
     `point[i]`, in the domain's parameters, lies on the boundary between class `label[i]`, that of the point asked
@@ -51,7 +51,6 @@ class NearestChange(InNotebooks):
     cell: Ids
     gap: Array
     norm: Norm
-    evidence: Evidence
 
     def __len__(self) -> int:
         return len(self.distance)
@@ -94,13 +93,12 @@ def nearest_change(atlas: Atlas | Classes, X: Any, norm: Norm = "l2") -> Nearest
         np.full(n, -1),
         np.zeros(n),
         norm,
-        found.evidence,
     )
     for own in np.unique(label).tolist():
         rivals = _Rivals(found, own, _ORDERS[norm])
         for row in np.flatnonzero(label == own).tolist() if len(rivals.ids) else ():
             rivals.search(points[row], row, result)
-    return result
+    return resting_on(found.evidence, result)
 
 
 class _Rivals:

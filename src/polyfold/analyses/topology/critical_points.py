@@ -22,7 +22,8 @@ from polyfold.analyses.topology.endless_stars import Face, relative_numbers
 from polyfold.analyses.topology.face_complex import FaceComplex, face_complex
 from polyfold.analyses.topology.vertex_order import VertexOrder, ends_of_edges, vertex_order
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.numbers import one_of
+from polyfold.atlas.evidence import Answer, resting_on
+from polyfold.atlas.numbers import one_of, one_output
 from polyfold.errors import how_many
 from polyfold.network.html_table import InNotebooks
 
@@ -32,7 +33,7 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CriticalPoints(InNotebooks):
+class CriticalPoints(Answer, InNotebooks):
     """The vertices of `faces` and the flat sets that they make, by the output's value there.
 
     Flat set s (one vertex, as a rule) has the value `value[s]` and consists of the vertices of `faces` with `label` s.
@@ -40,6 +41,7 @@ class CriticalPoints(InNotebooks):
     regular. They are -1 where that is not decided: in a flat set without end that has very many faces. `flat[s]`: more
     than one vertex, or no end.
     `boundary[s]`: some vertex lies on the domain's boundary, where the output is looked at within the domain only.
+    `evidence` says what is known of the cells.
     """
 
     faces: FaceComplex
@@ -55,7 +57,8 @@ class CriticalPoints(InNotebooks):
         return len(self.critical)
 
     def __repr__(self) -> str:
-        return f"CriticalPoints: {len(self)} of {how_many(len(self.value), 'flat set')} of vertices are critical"
+        sets = how_many(len(self.value), "flat set")
+        return f"CriticalPoints: {len(self)} of {sets} of vertices are critical; {self.evidence}"
 
     @property
     def critical(self) -> Ids:
@@ -96,7 +99,7 @@ def critical_points(atlas: Atlas | FaceComplex, *, output: int = 0) -> CriticalP
     ([0.0, 1.0, 2.0], [[1, 0], [0, 0], [0, 0]])
     """
     faces = atlas if isinstance(atlas, FaceComplex) else face_complex(an_atlas(atlas, "where an output is critical"))
-    output = one_of(output, faces.atlas.outputs, "output", "the network")
+    output = one_output(output, faces.atlas.outputs)
     order = vertex_order(faces, output, "where an output is critical")
     label, count = _flat_sets(faces, order)
     stars = _lower_stars(faces, order, label)
@@ -118,7 +121,7 @@ def critical_points(atlas: Atlas | FaceComplex, *, output: int = 0) -> CriticalP
     boundary[label[(faces.signs(0)[:, faces.atlas.gates :] == 0).any(axis=1)]] = True
     flat = np.bincount(label, minlength=count) > 1
     flat[stars.endless] = True
-    return CriticalPoints(faces, output, label, value, indices, flat, boundary)
+    return resting_on(faces.evidence, CriticalPoints(faces, output, label, value, indices, flat, boundary))
 
 
 def _flat_sets(faces: FaceComplex, order: VertexOrder) -> tuple[Ids, int]:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from polyfold import core
 from polyfold.analyses.statistics.asked import an_atlas
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Evidence, evidence_of, weaker
+from polyfold.atlas.evidence import Answer, evidence_of, resting_on, weaker
 from polyfold.atlas.numbers import one_of
 from polyfold.atlas.patterns import PatternIndex, pack, unpack
 from polyfold.atlas.problem import beyond_core, core_problem
@@ -42,7 +42,7 @@ _MOST_FACES = 20_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FaceComplex(InNotebooks):
+class FaceComplex(Answer, InNotebooks):
     """The faces of `atlas`: face i of dimension k is row i of entry k of every tuple; of dimension d it is cell i.
 
     `boundary[k]` is the sparse matrix (faces of dimension k - 1, faces of dimension k) of incidence numbers: 1 or -1
@@ -83,11 +83,6 @@ class FaceComplex(InNotebooks):
     def __repr__(self) -> str:
         by_dimension = ", ".join(f"{n:,}" for n in self.f_vector)
         return f"FaceComplex: {how_many(len(self), 'face')}, by dimension {by_dimension}; {self.evidence}"
-
-    @property
-    def evidence(self) -> Evidence:
-        """What is known of the atlas that was asked, and of that of the parts of its cells."""
-        return weaker(evidence_of(self.original), evidence_of(self.atlas))
 
     @property
     def dim(self) -> int:
@@ -312,7 +307,8 @@ def listed(atlas: Atlas, max_faces: int = _MOST_FACES, original: Atlas | None = 
             raise LimitError(str(error)) from None
     if interrupts:
         raise KeyboardInterrupt
-    return _from_core(atlas, found, original or atlas)
+    whole = original or atlas
+    return resting_on(weaker(evidence_of(whole), evidence_of(atlas)), _from_core(atlas, found, whole))
 
 
 def _from_core(atlas: Atlas, found: dict[str, Any], original: Atlas) -> FaceComplex:

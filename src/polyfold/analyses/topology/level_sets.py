@@ -15,7 +15,7 @@ from polyfold.analyses.statistics.asked import an_atlas, cells_asked_for
 from polyfold.analyses.topology.face_complex import FaceComplex, listed
 from polyfold.analyses.topology.subcomplex import Subcomplex
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.numbers import one_of
+from polyfold.atlas.numbers import one_output
 from polyfold.engine.unfold import unfold_program
 from polyfold.errors import LimitError, PolyfoldError
 from polyfold.network.arrays import real_array
@@ -61,7 +61,7 @@ def cut_at(atlas: Atlas, threshold: float, output: int) -> FaceComplex:
     """The faces of the cells, cut where an output takes a value; the last gate is the difference."""
     an_atlas(atlas, "a level set")
     cells_asked_for(atlas, None, "a level set")
-    output = one_of(output, atlas.outputs, "output", "the network")
+    output = one_output(output, atlas.outputs)
     level = real_array(f"threshold={threshold!r} is no number", threshold)
     if level.shape or not np.isfinite(level):
         raise PolyfoldError(f"threshold={threshold!r} must be a finite number")

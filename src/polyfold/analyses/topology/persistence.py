@@ -17,7 +17,8 @@ from polyfold.analyses.statistics.asked import an_atlas
 from polyfold.analyses.topology.face_complex import FaceComplex, face_complex
 from polyfold.analyses.topology.vertex_order import vertex_order
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.numbers import one_of
+from polyfold.atlas.evidence import Answer, resting_on
+from polyfold.atlas.numbers import one_output
 from polyfold.errors import DomainError, LimitError, PolyfoldError
 from polyfold.network.extras import require
 from polyfold.network.html_table import InNotebooks
@@ -30,17 +31,19 @@ _MOST_SIMPLICES = 2_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Persistence(InNotebooks):
+class Persistence(Answer, InNotebooks):
     """`diagrams[k]` (n, 2): where each k-dimensional feature is born and where it dies; infinite if it never does.
 
     Features are those over two elements. With superlevel sets values fall, and what never dies has death -infinity.
+    `evidence` says what is known of the cells.
     """
 
     diagrams: tuple[Array, ...]
     sets: Sets
 
     def __repr__(self) -> str:
-        return f"Persistence: {', '.join(str(len(pairs)) for pairs in self.diagrams)} features by dimension"
+        features = ", ".join(str(len(pairs)) for pairs in self.diagrams)
+        return f"Persistence: {features} features by dimension; {self.evidence}"
 
     def betti(self, value: float) -> tuple[int, ...]:
         """The Betti numbers of the sublevel (superlevel) set at a value."""
@@ -67,7 +70,7 @@ def persistence(
     faces = atlas if isinstance(atlas, FaceComplex) else face_complex(an_atlas(atlas, "persistent homology"))
     if sets not in ("sublevel", "superlevel"):
         raise PolyfoldError(f"sets={sets!r} is no option: use 'sublevel' or 'superlevel'")
-    output = one_of(output, faces.atlas.outputs, "output", "the network")
+    output = one_output(output, faces.atlas.outputs)
     unbounded = int((~faces.bounded[-1]).sum())
     if unbounded:
         raise DomainError(
@@ -88,7 +91,7 @@ def persistence(
     for k in range(faces.dim + 1):
         pairs = sign * np.asarray(tree.persistence_intervals_in_dimension(k), dtype=np.float64).reshape(-1, 2)
         diagrams.append(pairs[np.lexsort((sign * pairs[:, 1], sign * pairs[:, 0]))])
-    return Persistence(tuple(diagrams), sets)
+    return resting_on(faces.evidence, Persistence(tuple(diagrams), sets))
 
 
 def triangulated(faces: FaceComplex, max_simplices: int = _MOST_SIMPLICES) -> Ids:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.analyses.topology.face_complex import FaceComplex
-from polyfold.atlas.evidence import Evidence
+from polyfold.atlas.evidence import Answer, Evidence, resting_on
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.network.html_table import InNotebooks
 
@@ -85,11 +85,11 @@ class Subcomplex(InNotebooks):
     @cached_property
     def components(self) -> Components:
         """Its connected components."""
-        return _components(self)
+        return resting_on(self.evidence, _components(self))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Components(InNotebooks):
+class Components(Answer, InNotebooks):
     """Connected components, those with more faces of the largest dimension first.
 
     `label[k][i]` is the component of face i of dimension k, or -1. For every component: `dim`, its own dimension;
@@ -112,7 +112,7 @@ class Components(InNotebooks):
         return len(self.dim)
 
     def __repr__(self) -> str:
-        return f"Components: {len(self)}"
+        return f"Components: {len(self)}; {self.evidence}"
 
     def __getitem__(self, number: int) -> Subcomplex:
         """One component as a set of its own."""

@@ -11,6 +11,7 @@ from polyfold.analyses.truncation.result import Truncation
 from polyfold.errors import PolyfoldError
 from polyfold.exact.pseudo_inverse import exact_rank
 from polyfold.exact.rational_arrays import Rationals, nearest, product
+from polyfold.network.as_found import first_hand
 from polyfold.network.load import load
 
 
@@ -59,9 +60,10 @@ def truncation(network: Any, *, lift: bool = False) -> Truncation:
         maps.append(map_from_rationals(*cumulative, exact_rank(cumulative[0], least)))
     weight, bias = _behind(cumulative, layers[-1])
     names = tuple(layer.name for layer in layers[:-1])
-    return Truncation(
+    found = Truncation(
         loaded, names, tuple(maps), nearest(weight), nearest(bias), tuple(surjective), lift, layers, (weight, bias)
     )
+    return first_hand(found)
 
 
 def _behind(before: tuple[Rationals, Rationals] | None, layer: Layer) -> tuple[Rationals, Rationals]:

@@ -10,7 +10,8 @@ from polyfold.errors import UnsupportedOpError, how_many
 from polyfold.exact.rational_arrays import Rationals, identity, product, rationals, zeros
 from polyfold.network.graph import Network, Node
 from polyfold.network.ops import Linear, Normalise, Rectify, Reshape, Scale, Shape, Shift, size
-from polyfold.program.numbers import normalisation
+from polyfold.network.unrounded import Unrounded
+from polyfold.program.numbers import drawn, normalisation
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +41,7 @@ def dense_layers(network: Network) -> tuple[Layer, ...]:
     draft = _Draft(size(network.inputs[0].shape))
     for node in network.nodes:
         _check_chain(node, previous)
-        op = node.op
+        op = drawn(node.op) if isinstance(node.op, Unrounded) else node.op
         if isinstance(op, Rectify):
             _check_relu(node, op)
             layers.append(draft.layer(node.name))

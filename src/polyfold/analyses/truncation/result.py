@@ -16,6 +16,7 @@ from polyfold.exact.pseudo_inverse import pseudo_inverse
 from polyfold.exact.rational_arrays import Rationals, nearest, product, rationals, zeros
 from polyfold.exact.rounding import UNIT
 from polyfold.exact.tolerances import STATES_ARE_KNOWN
+from polyfold.network.as_found import AsFound
 from polyfold.network.graph import Network
 from polyfold.network.html_table import InNotebooks
 from polyfold.program.exact_program import ExactProgram, from_layers
@@ -29,7 +30,7 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Truncation(InNotebooks):
+class Truncation(AsFound, InNotebooks):
     """A chain of dense ReLU layers as maps of one space to itself, and an affine map to the outputs.
 
     With W^(l) = W_l ... W_1 and b^(l) = W_l b^(l-1) + b_l, map l is tau of W^(l) and b^(l). If all hidden layers up to
@@ -68,7 +69,9 @@ class Truncation(InNotebooks):
     def __repr__(self) -> str:
         widths = ", ".join(str(tau.gates) for tau in self.maps)
         where = f"R^{self.dim}" + (f" (R^{self.network.input_dim} embedded)" if self.lifted else "")
-        if self.holds:
+        if self.hearsay:
+            says = f"how far it is exact was recorded {self.hearsay}, and is not known here"
+        elif self.holds:
             says = "the network is these maps and an affine one, proved"
         else:
             says = f"exact up to layer {self.exact_layers}, {self.names[self.exact_layers]!r} is not surjective"
@@ -81,7 +84,10 @@ class Truncation(InNotebooks):
 
     @property
     def exact_layers(self) -> int:
-        """So many hidden layers from the first on are surjective: the proposition is proved for them."""
+        """So many hidden layers from the first on are surjective: the proposition is proved for them. None are, if that
+        was found by another process, or edited."""
+        if self.hearsay:
+            return 0
         return next((k for k, reaches in enumerate(self.surjective) if not reaches), len(self.surjective))
 
     @property

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from polyfold.analyses.two_layer.form import two_layer
+from polyfold.analyses.two_layer.form import TwoLayer, two_layer
 from polyfold.analyses.two_layer.linear_part import flips_without_effect
 from polyfold.analyses.two_layer.rules import Reduced, opposite_pairs, r1, r2
 from polyfold.analyses.two_layer.steps import Step
 from polyfold.analyses.two_layer.zero_one import DEFAULT_SECONDS
 from polyfold.engine.watch import check_seconds
+from polyfold.network.as_found import first_hand
 from polyfold.network.html_table import InNotebooks
 from polyfold.network.truth import YesOrNo
 from polyfold.program.origins import GateOrigin
@@ -63,6 +64,10 @@ def identifiable(network: Any, *, max_seconds: float | None = None) -> Identifia
     """
     check_seconds(max_seconds)
     form = two_layer(network, asked="pf.identifiable", instead="pf.symmetry")
+    return first_hand(_decided(form, DEFAULT_SECONDS if max_seconds is None else float(max_seconds)))
+
+
+def _decided(form: TwoLayer, max_seconds: float) -> Identifiability:
     reduced = r2(r1(Reduced(form)))
     if reduced.steps:
         names = _named(tuple(step.neurons[0] for step in reduced.steps))
@@ -74,7 +79,7 @@ def identifiable(network: Any, *, max_seconds: float | None = None) -> Identifia
     if not form.is_plain and form.neurons:
         neuron = form.origins[:1]
         return Identifiability("no", f"{neuron[0]} can be flipped: a linear path takes up the rest", subset=neuron)
-    found = flips_without_effect(form, DEFAULT_SECONDS if max_seconds is None else float(max_seconds))
+    found = flips_without_effect(form, max_seconds)
     if found.status == "found":
         subset = tuple(form.origins[k] for k in found.members)
         together = "together: what they send adds up to a constant" if len(subset) > 1 else "by itself: it is even"

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from polyfold.analyses.two_layer.form import TwoLayer, of_program, two_layer
-from polyfold.analyses.two_layer.linear_part import ConstantLinearPart, flips_to_constant
+from polyfold.analyses.two_layer.linear_part import ConstantLinearPart, as_linear_part, flips_to_constant
 from polyfold.analyses.two_layer.on_domain import Reach, without_idle_walls
 from polyfold.analyses.two_layer.plain import cost, written_plainly
 from polyfold.analyses.two_layer.rules import Reduced, opposite_pairs, r1, r2, r3
@@ -113,7 +113,7 @@ def irreducible(network: Any, domain: DomainLike = None, *, max_seconds: float |
     paired = r2(reduction)
     single = r3(paired)
     subset = flips_to_constant(single.form, DEFAULT_SECONDS if max_seconds is None else float(max_seconds))
-    constant = ConstantLinearPart(subset, tuple(single.form.origins[k] for k in subset.members))
+    constant = as_linear_part(single.form, subset)
     steps = list(single.steps)
     found = single.form
     if subset.members:

@@ -13,6 +13,7 @@ import numpy as np
 from polyfold.analyses.two_layer.form import TwoLayer, of_program
 from polyfold.analyses.two_layer.zero_one import DEFAULT_SECONDS, Subset, nonempty_subset_without_sum, subset_with_sum
 from polyfold.exact.rational_arrays import Rationals, zeros
+from polyfold.network.as_found import first_hand
 from polyfold.network.truth import YesOrNo
 from polyfold.program.exact_program import ExactProgram
 from polyfold.program.origins import GateOrigin
@@ -59,13 +60,18 @@ def constant_linear_part(program: ExactProgram, max_seconds: float = DEFAULT_SEC
     """
     form = of_program(program)
     subset = flips_to_constant(form, max_seconds)
-    return ConstantLinearPart(subset, tuple(form.origins[k] for k in subset.members))
+    return as_linear_part(form, subset)
+
+
+def as_linear_part(form: TwoLayer, subset: Subset) -> ConstantLinearPart:
+    """What `flips_to_constant` found, with the neurons' names."""
+    return first_hand(ConstantLinearPart(subset, tuple(form.origins[k] for k in subset.members)))
 
 
 def flips_to_constant(form: TwoLayer, max_seconds: float) -> Subset:
     """Which flips make N constant; none at all if it is."""
     if form.is_plain:
-        return Subset("found", (), "N(x) is constant as it is")
+        return first_hand(Subset("found", (), "N(x) is constant as it is"))
     return subset_with_sum(_added_by_flips(form), -form.alpha.ravel(), max_seconds)
 
 

@@ -28,6 +28,7 @@ from polyfold.analyses.two_layer.rules import Reduced, by_rules
 from polyfold.analyses.two_layer.steps import Step
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational_arrays import Rationals
+from polyfold.network.as_found import first_hand
 from polyfold.network.html_table import InNotebooks
 from polyfold.network.truth import YesOrNo
 from polyfold.program.exact_program import ExactProgram
@@ -72,10 +73,11 @@ class Match(YesOrNo, InNotebooks):
         return None if self.point is None else np.array([as_float(value) for value in self.point])
 
     def __repr__(self) -> str:
+        known = f" as recorded {self.hearsay}" if self.hearsay else ", proved"
         said = {
-            "equal": "EQUAL, proved",
+            "equal": f"EQUAL{known}",
             "matched": f"MATCHED within {self.tolerance:g}, not equal",
-            "different": "DIFFERENT, proved",
+            "different": f"DIFFERENT{known}",
         }[self.verdict]
         at = ""
         if self.point is not None and self.values is not None:
@@ -114,8 +116,8 @@ def match(a: Any, b: Any, *, tolerance: float = 0) -> Match:
     one, other = (by_rules(form) for form in forms)
     difference = bends_of(one.form).minus(bends_of(other.form))
     if difference.is_zero:
-        return _equal(one, other)
-    return _different(one, other, difference, within, forms)
+        return first_hand(_equal(one, other))
+    return first_hand(_different(one, other, difference, within, forms))
 
 
 def _equal(one: Reduced, other: Reduced) -> Match:

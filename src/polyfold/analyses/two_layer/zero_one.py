@@ -21,6 +21,7 @@ from polyfold.analyses.two_layer.lattice import by_lattice, seconds_for
 from polyfold.analyses.two_layer.residues import PRIMES, Choice, GaveUpError, eliminated, parts, solutions
 from polyfold.errors import how_many
 from polyfold.exact.rational_arrays import Rationals, zeros
+from polyfold.network.as_found import first_hand
 from polyfold.network.truth import YesOrNo
 
 # What is not decided by then is unknown, unless somebody gives more time.
@@ -52,8 +53,8 @@ def subset_with_sum(vectors: Rationals, target: Rationals, max_seconds: float = 
     'none'
     """
     if not target.any():
-        return Subset("found", (), "the sum over no column is zero")
-    return _answered(vectors, target, False, max_seconds)
+        return first_hand(Subset("found", (), "the sum over no column is zero"))
+    return first_hand(_answered(vectors, target, False, max_seconds))
 
 
 def nonempty_subset_without_sum(vectors: Rationals, max_seconds: float = DEFAULT_SECONDS) -> Subset:
@@ -67,8 +68,8 @@ def nonempty_subset_without_sum(vectors: Rationals, max_seconds: float = DEFAULT
     """
     zero = next((j for j in range(vectors.shape[1]) if not vectors[:, j].any()), None)
     if zero is not None:
-        return Subset("found", (zero,), "it is zero by itself")
-    return _answered(vectors, zeros(len(vectors)), True, max_seconds)
+        return first_hand(Subset("found", (zero,), "it is zero by itself"))
+    return first_hand(_answered(vectors, zeros(len(vectors)), True, max_seconds))
 
 
 def _answered(vectors: Rationals, target: Rationals, nonempty: bool, max_seconds: float) -> Subset:

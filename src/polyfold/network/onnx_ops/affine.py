@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from polyfold.exact.error_free import products_are_exact
+from polyfold.exact.reals import are_reals
 from polyfold.exact.tolerances import ONNX_BATCH_NORM_EPSILON
 from polyfold.network import compose, products, reductions
-from polyfold.network.builder import Operand, Site, Value
+from polyfold.network.builder import Constant, Operand, Site, Value
 from polyfold.network.choose import Comparison, keep
+from polyfold.network.folding import arithmetic
+from polyfold.network.folding.folded import Folded
 from polyfold.network.onnx_ops.site import ONNX_OPS, OnnxSite, axes_without_batch, operand, reduced_axes, text
-from polyfold.network.unrounded_sums import variance_and_epsilon
 
 handles = ONNX_OPS.family("Affine maps")
 
 
-@handles("Gemm", becomes="`Linear`", limits="one factor constant")
+@handles("Gemm", becomes="`Linear`", limits="one factor constant", exact=True)
 def _gemm(
     site: OnnxSite,
     a: Any,
@@ -33,25 +35,27 @@ def _gemm(
     x, y = (
         _transposed(site, operand(factor)) if turn else operand(factor) for factor, turn in ((a, transA), (b, transB))
     )
-    if isinstance(x, Value) and not isinstance(y, Value) and _is_bias(c, y.shape[1]):
-        bias = np.zeros(1) if c is None else c.astype(np.float64)
-        # What is multiplied without rounding is one layer.
-        if products_are_exact(y, np.array(alpha)) and products_are_exact(bias, np.array(beta)):
-            offset = None if c is None else np.broadcast_to(beta * bias, (1, y.shape[1])).ravel()
-            return compose.linear(site, x, alpha * y.T, offset)
+    added = None if c is None else operand(c)
+    if isinstance(x, Value) and not isinstance(y, Value) and _is_bias(added, y.shape[1]):
+        bias = np.zeros(1) if added is None else added
+        # What is multiplied without rounding is one layer; numbers that are no floats always are.
+        known = any(are_reals(numbers) for numbers in (y, bias))
+        if known or (products_are_exact(y, np.array(alpha)) and products_are_exact(bias, np.array(beta))):
+            weight, offset = arithmetic.multiply(y.T, np.array(alpha)), arithmetic.multiply(bias, np.array(beta))
+            offset = np.broadcast_to(offset, (1, y.shape[1])).ravel()
+            return compose.linear(site, x, weight, None if added is None else offset)
     product = replace(site, name=f"{site.name}.product")
     result = products.matmul(product, x, y)
     if alpha != 1:
         result = compose.scale(product, result, np.array(alpha))
-    if c is None:
+    if added is None:
         return result
-    added = operand(c)
     if isinstance(added, Value):
         return compose.add(site, result, compose.scale(site, added, np.array(beta), "beta"))
     return compose.shift_by_multiple(site, result, beta, added)
 
 
-def _is_bias(c: Any, width: int) -> bool:
+def _is_bias(c: Operand | None, width: int) -> TypeGuard[Constant | None]:
     """Whether C adds the same numbers to every row."""
     if c is None:
         return True
@@ -69,17 +73,18 @@ def _transposed(site: Site, x: Operand) -> Operand:
     "MatMul",
     becomes="`Linear`, or `Combine` for a stack of constants or a sparse one on the left",
     limits="one factor constant (a fixed adjacency matrix, say)",
+    exact=True,
 )
 def _matmul(site: OnnxSite, a: Any, b: Any) -> Value:
     return products.matmul(site, operand(a), operand(b))
 
 
-@handles("Add", becomes="`Add`, `Shift`")
+@handles("Add", becomes="`Add`, `Shift`", exact=True)
 def _add(site: OnnxSite, a: Any, b: Any) -> Value:
     return compose.add(site, operand(a), operand(b))
 
 
-@handles("Sub", becomes="`Subtract`, `Shift`")
+@handles("Sub", becomes="`Subtract`, `Shift`", exact=True)
 def _sub(site: OnnxSite, a: Any, b: Any) -> Value:
     return compose.subtract(site, operand(a), operand(b))
 
@@ -89,6 +94,7 @@ def _sub(site: OnnxSite, a: Any, b: Any) -> Value:
     becomes="`Scale`, or like Where",
     limits="one factor constant or a comparison, as in h * (h > 0)",
     chooses=True,
+    exact=True,
 )
 def _mul(site: OnnxSite, a: Any, b: Any) -> Value:
     factors = [item if isinstance(item, Comparison) else operand(item) for item in (a, b)]
@@ -96,7 +102,7 @@ def _mul(site: OnnxSite, a: Any, b: Any) -> Value:
     return compose.multiply(site, operand(a), operand(b)) if kept is None else kept
 
 
-@handles("Div", becomes="`Scale`", limits="constant denominator")
+@handles("Div", becomes="`Scale`", limits="constant denominator", exact=True)
 def _div(site: OnnxSite, a: Any, b: Any) -> Value:
     return compose.divide(site, operand(a), operand(b))
 
@@ -111,12 +117,12 @@ def _neg(site: OnnxSite, x: Value) -> Value:
     return compose.negate(site, x)
 
 
-@handles("Sum", becomes="`Add`, `Shift`")
+@handles("Sum", becomes="`Add`, `Shift`", exact=True)
 def _sum(site: OnnxSite, *terms: Any) -> Value:
     return compose.fold(site, [operand(term) for term in terms], "sum")
 
 
-@handles("Mean", becomes="`Add`, `Shift`, `Scale`")
+@handles("Mean", becomes="`Add`, `Shift`, `Scale`", exact=True)
 def _mean(site: OnnxSite, *terms: Any) -> Value:
     total = compose.fold(site, [operand(term) for term in terms], "sum")
     return compose.over(site, total, np.array(float(len(terms))), part="mean")
@@ -126,6 +132,7 @@ def _mean(site: OnnxSite, *terms: Any) -> Value:
     "Einsum",
     becomes="`Linear`, `Combine`, `Scale`, `Take`",
     limits="one computed factor",
+    exact=True,
 )
 def _einsum(site: OnnxSite, *factors: Any, equation: Any) -> Value:
     return products.einsum(site, text(equation), [operand(factor) for factor in factors])
@@ -139,7 +146,7 @@ def _running_sum(site: OnnxSite, x: Value, axis: Any, *, exclusive: int = 0, rev
     return reductions.running_sum(site, x, inner, exclusive=bool(exclusive), backwards=bool(reverse))
 
 
-@handles("BatchNormalization", becomes="`Normalise`", limits="training_mode=0")
+@handles("BatchNormalization", becomes="`Normalise`", limits="training_mode=0", exact=True)
 def _batch_norm(
     site: OnnxSite,
     x: Value,
@@ -156,8 +163,17 @@ def _batch_norm(
         site.refuse("it normalises by the batch's own statistics (training_mode=1)")
     if x.rank < 2 or any(isinstance(part, Value) for part in (gamma, beta, mean, variance)):
         site.refuse("its input must be (batch, channels, ...) and its numbers constant")
-    scale, offset, centre = (np.asarray(part, dtype=np.float64) for part in (gamma, beta, mean))
-    return compose.batch_norm(site, x, scale, offset, centre, *variance_and_epsilon(variance, epsilon))
+    if isinstance(variance, Folded) and variance.terms is not None and not epsilon and variance.terms[1].size == 1:
+        # An epsilon that is no float32 is added in the file itself: a normalisation keeps the two apart.
+        variance, epsilon = variance.terms[0], float(variance.terms[1].reshape(()))
+    scale, offset, centre, spread = (_numbers(part) for part in (gamma, beta, mean, variance))
+    return compose.batch_norm(site, x, scale, offset, centre, spread, epsilon)
+
+
+def _numbers(constant: Any) -> Constant:
+    numbers = operand(constant)
+    assert not isinstance(numbers, Value)
+    return numbers
 
 
 @handles("ReduceSum", "ReduceMean", becomes="`Linear`", limits="not over an open batch axis")

@@ -86,6 +86,6 @@ def _moved_with_batch(site: OnnxSite, x: Value, rest: Sequence[Any]) -> Any:
     return pieces if len(pieces) > 1 else pieces[0]
 
 
-@handles("Concat", becomes="`Concat`", limits="not along an open batch axis")
+@handles("Concat", becomes="`Concat`", limits="not along an open batch axis", exact=True)
 def _concat(site: OnnxSite, *pieces: Any, axis: int) -> Value:
     return compose.concat(site, [operand(piece) for piece in pieces], axis)

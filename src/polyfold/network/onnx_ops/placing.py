@@ -9,6 +9,7 @@ import numpy as np
 
 from polyfold.network import compose, placing
 from polyfold.network.builder import MIXES_THE_BATCH, Value
+from polyfold.network.folding import arithmetic
 from polyfold.network.onnx_ops.site import ONNX_OPS, OnnxSite, full_shape, operand, text
 from polyfold.network.ops import size
 
@@ -43,8 +44,7 @@ def _scatter(site: OnnxSite, x: Any, indices: Any, updates: Any, *, axis: int = 
     shape = full_shape(x) if isinstance(x, Value) else x.shape
     places = _destinations(site, shape, np.asarray(indices), axis)
     if not isinstance(updates, Value):
-        amounts = np.zeros(size(shape))
-        np.add.at(amounts, places.ravel(), np.asarray(updates, dtype=np.float64).ravel())
+        amounts = arithmetic.added_at(size(shape), places, np.asarray(updates, dtype=np.float64))
         return compose.add(site, operand(x), amounts.reshape(shape))
     pairs = np.stack([places.ravel(), np.arange(places.size)], axis=1)
     if updates.batch_axis:

@@ -11,6 +11,7 @@ from onnx import helper
 
 from polyfold.network import compose, recurrence
 from polyfold.network.builder import Operand, Value
+from polyfold.network.folding import arithmetic
 from polyfold.network.onnx_ops.site import ONNX_OPS, OnnxSite, text
 from polyfold.network.recurrence import Direction
 
@@ -59,7 +60,7 @@ def _rnn(
         hidden = matrices[1].shape[2]
         both = np.zeros(2 * hidden) if bias is None else np.asarray(bias, dtype=np.float64)[side]
         begin = _start(site, start, side, steps_first, f"{name}.start")
-        offsets = both[:hidden] + both[hidden:]
+        offsets = arithmetic.add(both[:hidden], both[hidden:])
         sequence, final = recurrence.unroll(
             site, steps_first, Direction(name, matrices[0][side], matrices[1][side], offsets, begin, turned)
         )

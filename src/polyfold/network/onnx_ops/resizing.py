@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
+from math import floor
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from polyfold.exact.near import Near
+from polyfold.exact.rational import fraction
+from polyfold.exact.reals import reals
 from polyfold.network import compose, resample, windows
 from polyfold.network.builder import Value
+from polyfold.network.folding.onnx_constants import exact_of
+from polyfold.network.interpolation import Axis, interpolate
 from polyfold.network.onnx_ops.site import ONNX_OPS, OnnxSite, full_shape, text, with_channels
 
 handles = ONNX_OPS.family("Padding and interpolation")
@@ -53,6 +61,7 @@ def _pad(
     *("Resize", "Upsample"),
     becomes="`Take` for nearest, else `Combine`",
     limits="nearest, linear and cubic, with all coordinate modes but tf_crop_and_resize, and without antialias",
+    exact=True,
 )
 def _resize(site: OnnxSite, x: Any, *rest: Any, **options: Any) -> Value:
     if not isinstance(x, Value) or any(isinstance(item, Value) for item in rest):
@@ -61,13 +70,13 @@ def _resize(site: OnnxSite, x: Any, *rest: Any, **options: Any) -> Value:
         scales = options.get("scales") if not rest else rest[0]
         # Before version 11 coordinates were simply divided and rounded down.
         settings = resample.Settings(text(options.get("mode", b"nearest")), "asymmetric", "floor")
-        return _resized(site, x, np.asarray(scales, dtype=np.float64), None, settings)
+        return _resized(site, x, _fractions(site, scales), None, settings)
     _, scales, sizes = (*rest, None, None, None)[:3]
     settings = resample.Settings(
         text(options.get("mode", b"nearest")),
         text(options.get("coordinate_transformation_mode", b"half_pixel")),
         text(options.get("nearest_mode", b"round_prefer_floor")),
-        float(options.get("cubic_coeff_a", -0.75)),
+        Fraction(options.get("cubic_coeff_a", -0.75)),
         bool(options.get("exclude_outside", 0)),
     )
     if options.get("antialias"):
@@ -76,13 +85,16 @@ def _resize(site: OnnxSite, x: Any, *rest: Any, **options: Any) -> Value:
         site.refuse(f"its coordinate_transformation_mode {settings.coordinates!r} is not supported")
     if settings.mode not in ("nearest", "linear", "cubic"):
         site.refuse(f"its mode {settings.mode!r} is not supported")
+    if settings.nearest not in resample.ROUNDING:
+        site.refuse(f"its nearest_mode {settings.nearest!r} is unknown")
     axes = options.get("axes")
     chosen = list(range(x.rank)) if axes is None else [int(axis) % x.rank for axis in axes]
     before = full_shape(x)
-    factors, after = np.ones(x.rank), list(before)
+    factors, after = [Fraction(1)] * x.rank, list(before)
     if scales is not None and np.size(scales):
-        factors[chosen] = np.asarray(scales, dtype=np.float64)
-        after = [int(np.floor(n * f)) for n, f in zip(before, factors, strict=True)]
+        for axis, factor in zip(chosen, _fractions(site, scales), strict=True):
+            factors[axis] = factor
+        after = [floor(n * f) for n, f in zip(before, factors, strict=True)]
     else:
         wanted = _wanted(
             [int(n) for n in sizes],
@@ -94,20 +106,30 @@ def _resize(site: OnnxSite, x: Any, *rest: Any, **options: Any) -> Value:
     return _resized(site, x, factors, after, settings)
 
 
-def _wanted(sizes: list[int], before: list[int], policy: str) -> list[tuple[int, float]]:
+def _fractions(site: OnnxSite, scales: Any) -> list[Fraction]:
+    """Scales as the numbers that they are."""
+    numbers = reals(exact_of(scales)).ravel().tolist()
+    if any(isinstance(scale, Near) for scale in numbers):
+        site.refuse("its scales are irrational")
+    return [fraction(scale) for scale in numbers]
+
+
+def _wanted(sizes: list[int], before: list[int], policy: str) -> list[tuple[int, Fraction]]:
     """Length and factor of every axis that is given by its size."""
-    factors = [n / m for n, m in zip(sizes, before, strict=True)]
+    factors = [Fraction(n, m) for n, m in zip(sizes, before, strict=True)]
     if policy == "stretch":
         return list(zip(sizes, factors, strict=True))
     factor = min(factors) if policy == "not_larger" else max(factors)
-    return [(int(np.floor(factor * m + 0.5)), factor) for m in before]
+    return [(floor(factor * m + Fraction(1, 2)), factor) for m in before]
 
 
-def _resized(site: OnnxSite, x: Value, factors: Any, after: list[int] | None, settings: resample.Settings) -> Value:
+def _resized(
+    site: OnnxSite, x: Value, factors: list[Fraction], after: list[int] | None, settings: resample.Settings
+) -> Value:
     """The spatial axes resized, the others left as they are."""
     if len(factors) != x.rank:
         site.refuse(f"it has {len(factors)} scales for {x.rank} axes")
-    lengths = after or [int(np.floor(n * f)) for n, f in zip(full_shape(x), factors, strict=True)]
+    lengths = after or [floor(n * f) for n, f in zip(full_shape(x), factors, strict=True)]
     unchanged = [n == m and f == 1 for n, m, f in zip(full_shape(x), lengths, factors, strict=True)]
     if x.rank >= 3 and all(unchanged[:2]):
         sample, first = with_channels(site, x), 2
@@ -116,17 +138,30 @@ def _resized(site: OnnxSite, x: Value, factors: Any, after: list[int] | None, se
         sample, first = compose.reshape(site, x, (1, *x.shape), part="channel"), 1
     else:
         site.refuse("it resizes the batch axis (the first one)")
-    matrices = [
-        resample.matrix(n, m, f, settings)
-        for n, m, f in zip(sample.shape[1:], lengths[first:], list(factors)[first:], strict=True)
-    ]
+    axes = list(zip(sample.shape[1:], lengths[first:], factors[first:], strict=True))
     if settings.mode == "nearest":
         index = compose.positions(sample.shape)
-        for axis, rows in enumerate(matrices):
-            index = np.take(index, rows.indices, axis=axis + 1)
+        for number, axis in enumerate(axes):
+            index = np.take(index, _nearest(site, *axis, settings), axis=number + 1)
         resized = compose.rearrange(site, sample, index)
     else:
-        resized = windows.per_axis(site, sample, matrices)
+        rows = [Axis(axis[0], resample.weights(*axis, settings)) for axis in axes]
+        resized = interpolate(site, sample, rows)
     if first == 2:
         return resized
     return replace(compose.reshape(site, resized, resized.shape[1:], part="shape"), batched=True)
+
+
+def _nearest(
+    site: OnnxSite, before: int, after: int, factor: Fraction, settings: resample.Settings
+) -> npt.NDArray[np.int64]:
+    """The places that runtimes take. Where rounded coordinates decide, the network says so."""
+    taken = resample.nearest(before, after, factor, settings, np.float32)
+    exact = resample.nearest(before, after, factor, settings)
+    if not np.array_equal(taken, exact):
+        new = int(np.flatnonzero(taken != exact)[0])
+        site.builder.note(
+            f"node {site.name!r} ({site.op}) takes entry {int(taken[new])} of {before} for entry {new}, as runtimes do "
+            f"whose coordinates are rounded to float32; by coordinates that are not, it would take {int(exact[new])}"
+        )
+    return taken

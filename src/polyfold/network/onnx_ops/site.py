@@ -1,7 +1,8 @@
 """What all readers of ONNX operators share: the table, and inputs as values or constants.
 
 A handler gets the Site and the node's inputs in order: computed tensors as Values, constant ones as NumPy
-arrays in their own type, absent ones as None. Attributes come as keywords, under ONNX's names.
+arrays in their own type (or as Folded, if the handler says that it can read those), absent ones as None.
+Attributes come as keywords, under ONNX's names.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import onnx
 
 from polyfold.network import compose, windows
 from polyfold.network.builder import Operand, Site, Value
+from polyfold.network.folding.folded import Folded
 from polyfold.network.ops import Shape
 from polyfold.network.registry import Readings
 
@@ -33,7 +35,9 @@ class OnnxSite(Site):
 
 
 def operand(argument: Any) -> Operand:
-    """An input as a value or a float64 constant."""
+    """An input as a value or a constant."""
+    if isinstance(argument, Folded):
+        return argument.exact
     return argument if isinstance(argument, Value) else np.asarray(argument, dtype=np.float64)
 
 

@@ -26,11 +26,13 @@ def _leaky_relu(site: OnnxSite, x: Value, *, alpha: float = 0.01) -> Value:
     return compose.rectify(site, x, np.array(1.0), np.array(alpha))
 
 
-@handles("PRelu", becomes="`Rectify`", limits="constant slopes")
+@handles("PRelu", becomes="`Rectify`", limits="constant slopes", exact=True)
 def _prelu(site: OnnxSite, x: Value, slope: Any) -> Value:
     if isinstance(slope, Value):
         site.refuse("its slope is computed from the network's input")
-    x, slopes = compose.fit_constant(site, x, np.asarray(slope, dtype=np.float64))
+    slopes = operand(slope)
+    assert not isinstance(slopes, Value)
+    x, slopes = compose.fit_constant(site, x, slopes)
     return compose.rectify(site, x, np.array(1.0), slopes)
 
 
@@ -39,7 +41,7 @@ def _abs(site: OnnxSite, x: Value) -> Value:
     return compose.rectify(site, x, np.array(1.0), np.array(-1.0))
 
 
-@handles("Clip", becomes="`Clamp`", batch_anywhere=True)
+@handles("Clip", becomes="`Clamp`", batch_anywhere=True, exact=True)
 def _clip(site: OnnxSite, x: Value, low: Any = None, high: Any = None, **bounds: float) -> Value:
     low, high = bounds.get("min", low), bounds.get("max", high)
     return compose.clamp(site, x, None if low is None else operand(low), None if high is None else operand(high))
@@ -52,12 +54,12 @@ def _hard_sigmoid(site: OnnxSite, x: Value, *, alpha: float = 0.2, beta: float =
     return compose.flat_clamp(site, shifted, 0.0, 1.0)
 
 
-@handles("Max", becomes="`Maximum`, `Clamp`")
+@handles("Max", becomes="`Maximum`, `Clamp`", exact=True)
 def _max(site: OnnxSite, *operands: Any) -> Value:
     return compose.fold(site, [operand(item) for item in operands], "max")
 
 
-@handles("Min", becomes="`Minimum`, `Clamp`")
+@handles("Min", becomes="`Minimum`, `Clamp`", exact=True)
 def _min(site: OnnxSite, *operands: Any) -> Value:
     return compose.fold(site, [operand(item) for item in operands], "min")
 

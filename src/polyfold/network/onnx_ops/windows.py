@@ -60,7 +60,10 @@ def ones(numbers: Any, axes: int) -> tuple[int, ...]:
 
 
 @handles(
-    "Conv", becomes="`Convolution`", limits="constant kernel; all strides, dilations, groups, pads and auto_pad modes"
+    "Conv",
+    becomes="`Convolution`",
+    limits="constant kernel; all strides, dilations, groups, pads and auto_pad modes",
+    exact=True,
 )
 def _conv(
     site: OnnxSite,
@@ -87,6 +90,7 @@ def _conv(
     "ConvTranspose",
     becomes="`TransposedConvolution`",
     limits="constant kernel; with output_padding, output_shape and auto_pad",
+    exact=True,
 )
 def _conv_transpose(
     site: OnnxSite,

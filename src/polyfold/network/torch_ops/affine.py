@@ -14,12 +14,13 @@ from polyfold.network import compose, products, reductions
 from polyfold.network.builder import MIXES_THE_BATCH, Operand, Site, Value
 from polyfold.network.choose import Comparison, keep
 from polyfold.network.combining import combine
+from polyfold.network.folding.folded import Folded
 from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, array, axes_behind_batch, operand, optional, values_in
 
 handles = TORCH_OPS.family("Affine maps")
 
 
-@handles("linear", becomes="`Linear`", limits="constant weights", batch_anywhere=True)
+@handles("linear", becomes="`Linear`", limits="constant weights", batch_anywhere=True, exact=True)
 def _linear(site: TorchSite, x: Operand, weight: Any, bias: Any = None) -> Value:
     if isinstance(weight, Value) or isinstance(bias, Value) or not isinstance(x, Value):
         site.refuse("its weights are computed from the network's input")
@@ -31,7 +32,7 @@ def _linear(site: TorchSite, x: Operand, weight: Any, bias: Any = None) -> Value
     return compose.linear(site, x, matrix, optional(bias))
 
 
-@handles("addmm", becomes="`Linear`, `Shift`", limits="one factor and the bias constant")
+@handles("addmm", becomes="`Linear`, `Shift`", limits="one factor and the bias constant", exact=True)
 def _addmm(site: TorchSite, bias: Any, x: Any, y: Any, *, beta: float = 1, alpha: float = 1) -> Value:
     if isinstance(bias, Value):
         site.refuse("its bias is computed from the network's input")
@@ -47,6 +48,7 @@ def _addmm(site: TorchSite, bias: Any, x: Any, y: Any, *, beta: float = 1, alpha
     becomes="`Linear`, or `Combine` for a stack of constants or a sparse one on the left",
     limits="one factor constant (a fixed adjacency matrix, say)",
     batch_anywhere=True,
+    exact=True,
 )
 def _matmul(site: TorchSite, x: Any, y: Any) -> Value:
     if isinstance(y, Value) and not isinstance(x, Value) and y.rank == 2 and y.batch_axis == 1:
@@ -72,7 +74,7 @@ def _sparse_times(site: TorchSite, x: Any, y: Any) -> Value:
 
 def _times_samples(site: TorchSite, x: Any, y: Value) -> Value:
     """A matrix times a matrix whose columns are the samples."""
-    if x.layout is torch.strided:
+    if isinstance(x, Folded) or x.layout is torch.strided:
         return compose.linear(site, y, array(x))
     entries = x.detach().to_sparse_coo().coalesce()
     rows, columns = entries.indices().numpy()
@@ -80,17 +82,17 @@ def _times_samples(site: TorchSite, x: Any, y: Value) -> Value:
     return combine(site, y, matrix, (x.shape[0],))
 
 
-@handles("add", becomes="`Add`, `Shift`")
+@handles("add", becomes="`Add`, `Shift`", exact=True)
 def _add(site: TorchSite, x: Any, y: Any, *, alpha: float = 1) -> Value:
     return _sum(site, x, y, alpha, compose.add)
 
 
-@handles("sub", "subtract", becomes="`Subtract`, `Shift`")
+@handles("sub", "subtract", becomes="`Subtract`, `Shift`", exact=True)
 def _sub(site: TorchSite, x: Any, y: Any, *, alpha: float = 1) -> Value:
     return _sum(site, x, y, alpha, compose.subtract)
 
 
-@handles("rsub", becomes="`Subtract`, `Shift`")
+@handles("rsub", becomes="`Subtract`, `Shift`", exact=True)
 def _rsub(site: TorchSite, x: Any, y: Any, alpha: float = 1) -> Value:
     return _sum(site, y, x, alpha, compose.subtract)
 
@@ -110,6 +112,7 @@ def _sum(site: TorchSite, x: Any, y: Any, alpha: float, combine: Callable[[Site,
     becomes="`Scale`, or like where",
     limits="one factor constant or a comparison, as in h * (h > 0)",
     chooses=True,
+    exact=True,
 )
 def _mul(site: TorchSite, x: Any, y: Any) -> Value:
     factors = [item if isinstance(item, Comparison) else operand(item) for item in (x, y)]
@@ -117,7 +120,7 @@ def _mul(site: TorchSite, x: Any, y: Any) -> Value:
     return compose.multiply(site, operand(x), operand(y)) if kept is None else kept
 
 
-@handles("div", "divide", "true_divide", becomes="`Scale`", limits="constant denominator, no rounding")
+@handles("div", "divide", "true_divide", becomes="`Scale`", limits="constant denominator, no rounding", exact=True)
 def _div(site: TorchSite, x: Any, y: Any, *, rounding_mode: str | None = None) -> Value:
     if rounding_mode is not None:
         site.refuse("a rounded quotient is not continuous")
@@ -145,12 +148,13 @@ def _total(site: TorchSite, x: Value, dim: Any = None, keepdim: bool = False, *,
     "einsum",
     becomes="`Linear`, `Combine`, `Scale`, `Take`",
     limits="one computed factor",
+    exact=True,
 )
 def _einsum(site: TorchSite, equation: str, factors: Sequence[Any], *, path: Any = None) -> Value:
     return products.einsum(site, equation, [operand(factor) for factor in factors])
 
 
-@handles("tensordot", becomes="`Linear`", limits="one factor constant; not over the batch axis")
+@handles("tensordot", becomes="`Linear`", limits="one factor constant; not over the batch axis", exact=True)
 def _tensordot(site: TorchSite, x: Any, y: Any, x_dims: Sequence[int], y_dims: Sequence[int]) -> Value:
     factors = [operand(x), operand(y)]
     ranks = [item.rank if isinstance(item, Value) else item.ndim for item in factors]
@@ -167,7 +171,7 @@ def _running_sum(site: TorchSite, x: Value, dim: int, *, dtype: Any = None) -> V
     return reductions.running_sum(site, x, axis)
 
 
-@handles("batch_norm", becomes="`Normalise`", limits="with running statistics (evaluation mode)")
+@handles("batch_norm", becomes="`Normalise`", limits="with running statistics (evaluation mode)", exact=True)
 def _batch_norm(
     site: TorchSite,
     x: Value,
@@ -187,7 +191,7 @@ def _batch_norm(
     return compose.batch_norm(site, x, optional(weight), optional(bias), array(mean), array(variance), eps)
 
 
-@handles("_native_batch_norm_legit_no_training", becomes="`Normalise`")
+@handles("_native_batch_norm_legit_no_training", becomes="`Normalise`", exact=True)
 def _folded_batch_norm(
     site: TorchSite, x: Value, weight: Any, bias: Any, mean: Any, variance: Any, momentum: float, eps: float
 ) -> tuple[Value]:

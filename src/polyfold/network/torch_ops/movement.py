@@ -11,6 +11,8 @@ import torch
 
 from polyfold.network import compose
 from polyfold.network.builder import Operand, Value
+from polyfold.network.folding.folded import loses_digits, rounds_by_itself
+from polyfold.network.folding.torch_constants import type_name
 from polyfold.network.ops import size
 from polyfold.network.torch_ops.site import (
     TORCH_OPS,
@@ -45,6 +47,9 @@ def _copy(site: TorchSite, x: Value, *options: Any, **more: Any) -> Value:
 def _cast(site: TorchSite, x: Any, *options: Any, **more: Any) -> Any:
     if not site.dtype.is_floating_point:
         site.refuse(f"a cast to {site.dtype} is not continuous")
+    # Models are traced in float64 or float32: a cast to float32 may be the trace's own.
+    if loses_digits("float32", type_name(site.dtype)):
+        site.builder.note(rounds_by_itself(site.name, site.op, type_name(site.dtype)))
     return x
 
 
@@ -82,14 +87,14 @@ def _placed(site: TorchSite, x: Value, moved: Any, part: str = "") -> Value:
     return replace(compose.rearrange(site, x, index, part), batch_axis=axis)
 
 
-@handles("cat", "concat", "concatenate", becomes="`Concat`", limits="not along the batch axis")
+@handles("cat", "concat", "concatenate", becomes="`Concat`", limits="not along the batch axis", exact=True)
 def _cat(site: TorchSite, pieces: Sequence[Any], dim: int = 0) -> Value:
     return compose.concat(site, [operand(piece) for piece in pieces], dim)
 
 
-@handles("stack", becomes="`Concat`", limits="not in front of the batch axis")
+@handles("stack", becomes="`Concat`", limits="not in front of the batch axis", exact=True)
 def _stack(site: TorchSite, pieces: Sequence[Any], dim: int = 0) -> Value:
-    rank = 1 + (pieces[0].rank if isinstance(pieces[0], Value) else pieces[0].dim())
+    rank = 1 + (pieces[0].rank if isinstance(pieces[0], Value) else array(pieces[0]).ndim)
     dim %= rank
     raised = [_raised(site, piece, dim) for piece in pieces]
     return compose.concat(site, raised, dim)

@@ -11,6 +11,7 @@ import torch
 from polyfold.network import compose, placing
 from polyfold.network.builder import MIXES_THE_BATCH, Value
 from polyfold.network.choose import Comparison, choose
+from polyfold.network.folding import arithmetic
 from polyfold.network.ops import size
 from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, array, operand, positions_of_a_batch
 
@@ -127,10 +128,9 @@ def _add_where(site: TorchSite, x: Any, source: Any, choose_places: Any, alpha: 
     where = torch.arange(site.batch * size(shape)).reshape(site.batch, *shape)
     places = choose_places(where)
     if not isinstance(source, Value):
-        amounts = torch.zeros(where.numel(), dtype=torch.float64)
-        numbers = torch.as_tensor(source, dtype=torch.float64)[used] * alpha
-        amounts.index_add_(0, places.reshape(-1), numbers.expand(places.shape).reshape(-1))
-        return compose.add(site, operand(x), array(amounts.reshape(where.shape)))
+        numbers = arithmetic.multiply(array(source)[used], np.array(float(alpha)))
+        amounts = arithmetic.added_at(where.numel(), places.numpy(), np.broadcast_to(numbers, places.shape))
+        return compose.add(site, operand(x), amounts.reshape(where.shape))
     entries = positions_of_a_batch(site, source)[used].expand(places.shape)
     pairs = torch.stack([places.reshape(-1), entries.reshape(-1)], dim=1).numpy()
     counts = np.array([size(shape), size(source.shape)])

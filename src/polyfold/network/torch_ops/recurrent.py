@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from polyfold.network import compose, recurrence
 from polyfold.network.builder import Operand, Value
+from polyfold.network.folding import arithmetic
 from polyfold.network.recurrence import Direction
 from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, array, values_in
 
@@ -55,7 +57,7 @@ def _rnn(
             number = layer * directions + side
             name = f"layer{layer}" + (".reverse" if side else "")
             numbers = [array(item) for item in weights[number * each : (number + 1) * each]]
-            bias = numbers[2] + numbers[3] if has_biases else np.zeros(len(numbers[0]))
+            bias = arithmetic.add(numbers[2], numbers[3]) if has_biases else np.zeros(len(numbers[0]))
             begin = _start(site, start, number, f"{name}.start")
             direction = Direction(name, numbers[0], numbers[1], bias, begin, backwards=bool(side))
             states, final = recurrence.unroll(site, sequence, direction)
@@ -88,7 +90,8 @@ def _cell(
 ) -> Value:
     if any(values_in([input_weight, state_weight, input_bias, state_bias])) or not isinstance(x, Value):
         site.refuse("its weights are computed from the network's input")
-    bias = sum((array(b) for b in (input_bias, state_bias) if b is not None), np.zeros(len(array(input_weight))))
+    biases = [array(bias) for bias in (input_bias, state_bias) if bias is not None]
+    bias = reduce(arithmetic.add, biases, np.zeros(len(array(input_weight))))
     state = start if isinstance(start, Value) else recurrence.same_state(site, array(start))
     direction = Direction("", array(input_weight), array(state_weight), bias, state, backwards=False)
     drive = compose.linear(site, x, direction.input_weight, bias, part="input")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
-
-import torch
-from scipy import sparse
 
 from polyfold.network import placing, windows
 from polyfold.network.builder import Value
+from polyfold.network.interpolation import interpolate
 from polyfold.network.ops import size
+from polyfold.network.torch_ops import upsampling
 from polyfold.network.torch_ops.site import TORCH_OPS, TorchSite, one_sample, positions_of_a_batch
 from polyfold.network.torch_ops.windows import spatial_axes, with_channels
 
@@ -54,19 +54,15 @@ def _nearest(site: TorchSite, x: Value, *options: Any) -> Value:
     limits="by size or factor, with and without align_corners and antialias",
 )
 def _interpolate(site: TorchSite, x: Value, output_size: Any, align_corners: bool, scale_factors: Any = None) -> Value:
-    """What torch does to one axis is a matrix: we let it interpolate the columns of the identity."""
     axes = spatial_axes(site)
     x = with_channels(site, x, axes)
-    matrices = []
-    for axis, n in enumerate(x.shape[1:]):
-        # The other axes have length two and keep it; torch 2.13 gets antialiasing wrong where one has length one.
-        shape = [n if k == axis else 2 for k in range(axes)]
-        identity = torch.eye(n, dtype=torch.float64).reshape(n, 1, *(n if k == axis else 1 for k in range(axes)))
-        sizes = None if output_size is None else [output_size[k] if k == axis else 2 for k in range(axes)]
-        factors = None if scale_factors is None else [scale_factors[k] if k == axis else 1.0 for k in range(axes)]
-        spread = identity.expand(n, 1, *shape).contiguous()
-        columns = (
-            site.target(spread, sizes, align_corners, factors).movedim(axis + 2, 1).reshape(n, -1, 2 ** (axes - 1))
-        )
-        matrices.append(sparse.csr_array(columns[..., 0].T.numpy().copy()))
-    return windows.per_axis(site, x, matrices)
+    space = x.shape[1:]
+    factors = [None] * axes if scale_factors is None else [Fraction(factor) for factor in scale_factors]
+    sizes = output_size
+    if output_size is None:
+        # Torch multiplies floats to know how long an axis becomes.
+        sizes = [int(n * factor) for n, factor in zip(space, scale_factors, strict=True)]
+    samplings = [
+        upsampling.Sampling(n, m, align_corners, factor) for n, m, factor in zip(space, sizes, factors, strict=True)
+    ]
+    return interpolate(site, x, [upsampling.axis(site.op, sampling) for sampling in samplings])

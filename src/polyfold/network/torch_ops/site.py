@@ -1,8 +1,8 @@
 """What all readers of torch operators share: the table, and arguments as values or constants.
 
 A handler gets the Site and the operator's own arguments. Computed tensors arrive as Values, constant ones as
-torch tensors; what it returns stands for the operator's result. Names are ATen's, without the overload unless
-that matters.
+torch tensors (or as Folded, if the handler says that it can read those); what it returns stands for the
+operator's result. Names are ATen's, without the overload unless that matters.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import torch
 
 from polyfold.network.builder import MIXES_THE_BATCH, Constant, Operand, Site, Value
 from polyfold.network.choose import Comparison
+from polyfold.network.folding.folded import Folded
 from polyfold.network.ops import size
 from polyfold.network.registry import Readings
 
@@ -31,7 +32,9 @@ class TorchSite(Site):
 
 
 def array(numbers: Any) -> Constant:
-    """A constant tensor or Python number in float64."""
+    """A constant tensor or Python number in float64, or as it is if floats cannot hold it."""
+    if isinstance(numbers, Folded):
+        return numbers.exact
     if isinstance(numbers, torch.Tensor):
         dense = numbers.detach() if numbers.layout is torch.strided else numbers.detach().to_dense()
         return np.asarray(dense.cpu().double().numpy())

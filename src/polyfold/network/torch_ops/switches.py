@@ -34,7 +34,7 @@ def _rrelu(
     return compose.rectify(site, x, array(1), array((lower + upper) / 2))
 
 
-@handles("prelu", "_prelu_kernel", becomes="`Rectify`")
+@handles("prelu", "_prelu_kernel", becomes="`Rectify`", exact=True)
 def _prelu(site: TorchSite, x: Value, weight: Any) -> Value:
     slopes = array(weight)
     if slopes.size == 1:
@@ -51,7 +51,7 @@ def _abs(site: TorchSite, x: Value) -> Value:
     return compose.rectify(site, x, array(1), array(-1))
 
 
-@handles("clamp", "clip", becomes="`Clamp`, or `Rectify` for bounds that differ from entry to entry")
+@handles("clamp", "clip", becomes="`Clamp`, or `Rectify` for bounds that differ from entry to entry", exact=True)
 def _clamp(site: TorchSite, x: Value, min: Any = None, max: Any = None) -> Value:
     low = None if min is None else operand(min)
     high = None if max is None else operand(max)
@@ -63,12 +63,12 @@ def _hardtanh(site: TorchSite, x: Value, min_val: float = -1, max_val: float = 1
     return compose.flat_clamp(site, x, min_val, max_val)
 
 
-@handles("clamp_min", becomes="`Clamp`, `Rectify`")
+@handles("clamp_min", becomes="`Clamp`, `Rectify`", exact=True)
 def _clamp_min(site: TorchSite, x: Value, min: Any) -> Value:
     return compose.clamp(site, x, operand(min), None)
 
 
-@handles("clamp_max", becomes="`Clamp`, `Rectify`")
+@handles("clamp_max", becomes="`Clamp`, `Rectify`", exact=True)
 def _clamp_max(site: TorchSite, x: Value, max: Any) -> Value:
     return compose.clamp(site, x, None, operand(max))
 
@@ -91,12 +91,12 @@ def _threshold(site: TorchSite, x: Value, threshold: float, value: float) -> Val
     return compose.flat_clamp(site, x, threshold, np.inf)
 
 
-@handles("maximum", "max.other", "fmax", becomes="`Maximum`, `Clamp`")
+@handles("maximum", "max.other", "fmax", becomes="`Maximum`, `Clamp`", exact=True)
 def _maximum(site: TorchSite, x: Any, y: Any) -> Value:
     return compose.larger(site, operand(x), operand(y))
 
 
-@handles("minimum", "min.other", "fmin", becomes="`Minimum`, `Clamp`")
+@handles("minimum", "min.other", "fmin", becomes="`Minimum`, `Clamp`", exact=True)
 def _minimum(site: TorchSite, x: Any, y: Any) -> Value:
     return compose.smaller(site, operand(x), operand(y))
 

@@ -36,6 +36,7 @@ def with_channels(site: TorchSite, x: Any, axes: int) -> Value:
     *("conv1d", "conv2d", "conv3d"),
     becomes="`Convolution`",
     limits="constant kernel; all strides, dilations, groups and paddings ('same' and 'valid' too)",
+    exact=True,
 )
 def _conv(
     site: TorchSite,
@@ -65,6 +66,7 @@ def _conv(
     *("conv_transpose1d", "conv_transpose2d", "conv_transpose3d"),
     becomes="`TransposedConvolution`",
     limits="constant kernel; all strides, dilations, groups, paddings and output paddings",
+    exact=True,
 )
 def _conv_transpose(
     site: TorchSite,

@@ -20,6 +20,7 @@ from polyfold.analyses.statistics.classes import Classes, classes
 from polyfold.analyses.statistics.decision_boundary import DecisionBoundary, decision_boundary
 from polyfold.analyses.words import names_for
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.numbers import one_output
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.views.scene import plane
 from polyfold.views.scene.shapes import Colouring, Part, Polygons, Scene, Segments
@@ -101,7 +102,7 @@ class _Given:
 def _filled(given: _Given, colour: Any, output: int) -> Scene:
     atlas = given.atlas
     found = polygons(atlas, given.view)
-    name = given.outputs[output] if -1 < output < len(given.outputs) else str(output)
+    name = given.outputs[one_output(output, atlas.outputs)]
     by = column(atlas, colour, found.cells, middles(found.start, found.points), output, name)
     said = plane.texts(atlas, found, given.inputs, given.outputs, given.data)
     cells = Polygons(found.start, found.points, _colouring(by), said)

@@ -13,6 +13,7 @@ from polyfold.analyses.facet_statistics.result import FacetStatistics
 from polyfold.analyses.pictures.columns import column
 from polyfold.analyses.shapley.result import LocalShapley
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.numbers import one_output
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.views.scene.shapes import Axes, Bars, Scene
 
@@ -66,9 +67,7 @@ def column_histogram(atlas: Atlas, *, of: Any = "facets", output: int = 0, bins:
 
 def share_bars(found: LocalShapley, *, output: int = 0, title: str | None = None) -> Scene:
     """How much each feature adds on average, as a size, within the inputs' own cells or regions."""
-    outputs = found.values.shape[2]
-    if isinstance(output, bool) or not isinstance(output, int) or not 0 <= output < outputs:
-        raise PolyfoldError(f"there is no output {output!r}: there are {outputs}, counted from 0")
+    output = one_output(output, found.values.shape[2])
     if not len(found):
         raise PolyfoldError("bars of Shapley values need at least one input, and there are none")
     bars = Bars(found.feature_names, np.abs(found.values[:, :, output]).mean(axis=0))

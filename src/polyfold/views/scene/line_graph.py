@@ -14,7 +14,7 @@ from polyfold.analyses.pictures.view import View, view_of
 from polyfold.analyses.statistics.classes import Classes, classes
 from polyfold.analyses.words import in_words, names_for
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.numbers import one_of
+from polyfold.atlas.numbers import some_outputs
 from polyfold.errors import how_many
 from polyfold.views.scene import plane
 from polyfold.views.scene.shapes import Axes, Colouring, Part, Points, Polygons, Scene, Segments
@@ -46,8 +46,7 @@ def line_graph_scene(
     rows = plane.rows_of_data(data, atlas.dim)
     window = view_of(atlas, view, rows, dim=1)
     (variable,) = plane.input_names(atlas, inputs)
-    asked = range(atlas.outputs) if output is None else np.atleast_1d(np.asarray(output)).tolist()
-    chosen = [one_of(each, atlas.outputs, "output", "the network") for each in asked]
+    chosen = some_outputs(range(atlas.outputs) if output is None else output, atlas.outputs)
     found = intervals(atlas, window)
     A, c = atlas.maps(found.cells, over="parameters")
     ends = np.stack([np.stack([found.ends, A[:, j] * found.ends + c[:, j : j + 1]], axis=2) for j in chosen])

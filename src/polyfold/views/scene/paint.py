@@ -15,7 +15,7 @@ from polyfold.analyses.regions import Regions, regions
 from polyfold.analyses.statistics.classes import Classes, classes
 from polyfold.analyses.words import names_for
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.numbers import one_of
+from polyfold.atlas.numbers import one_output
 from polyfold.views.scene.cells import class_names
 from polyfold.views.scene.shapes import Colouring
 
@@ -69,7 +69,7 @@ def paint(of: Atlas | Classes | Regions, colour: Any, output: int, outputs: Sequ
     return Paint(
         atlas,
         colour,
-        one_of(output, atlas.outputs, "output", "the network"),
+        one_output(output, atlas.outputs),
         names_for(outputs, atlas.outputs, "y", "output"),
         class_names(atlas, outputs),
         of if isinstance(of, Classes) else classes(atlas) if asked == "class" else None,

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from polyfold.analyses.facet_statistics.layers import layer_of_gates
 from polyfold.analyses.words import in_words
 from polyfold.atlas.atlas import DOMAIN_BOUNDARY, Atlas
+from polyfold.atlas.numbers import one_output
 from polyfold.atlas.storage import open_atlas
 from polyfold.errors import DomainError
 from polyfold.views.web.drawing import Arrays, keys_of, read_arrays
@@ -137,9 +138,7 @@ def _of_output(columns: Array, label: npt.NDArray[np.int64], output: int | None)
     """The column of one output; unless one is asked for, of the one that wins at the cell's centre."""
     outputs = columns.shape[1]
     if output is not None:
-        if not 0 <= output < outputs:
-            raise DomainError(f"there is no output {output}: the network has {outputs}, counted from 0")
-        return columns[:, output]
+        return columns[:, one_output(output, outputs)]
     return columns[:, 0] if outputs == 1 else columns[np.arange(len(columns)), label]
 
 

@@ -83,6 +83,6 @@ def _where(one: Extremum, features: tuple[str, ...]) -> str:
 
 
 def _proof(one: Extremum) -> str:
-    if one.settled and one.evidence is not None:
+    if one.settled:
         return "proved" if one.proved else f"the best on all cells, which are {one.evidence.word}"
     return "the best one found; a limit ended the proof"

@@ -1,0 +1,207 @@
+"""Every result that is computed from an atlas carries what is known of it, and is called proved only if that is."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import is_dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import polyfold as pf
+from polyfold.analyses.shapley.result import Attribution
+from polyfold.atlas.evidence import Evidence
+from polyfold.program.lower import lower
+
+POINT = np.array([[0.3, -0.4]])
+
+
+def pieces(atlas: pf.Atlas) -> np.ndarray:
+    return np.zeros((len(atlas), atlas.dim + 1))
+
+
+# What every public function makes of an atlas, and what can be asked of that. Each names the function that it is for.
+ASKED: dict[str, tuple[Callable[[pf.Atlas], object], ...]] = {
+    "bounds": (pf.bounds,),
+    "boundary_complex": (pf.boundary_complex, lambda atlas: pf.boundary_complex(atlas).components),
+    "boxes": (pf.boxes, lambda atlas: pf.boxes(pf.regions(atlas))),
+    "canonical": (pf.canonical, lambda atlas: pf.canonical(atlas).shallow()),
+    "class_areas": (pf.class_areas, lambda atlas: pf.class_areas(pf.classes(atlas))),
+    "class_region": (lambda atlas: pf.class_region(atlas, 0),),
+    "classes": (pf.classes,),
+    "critical_points": (pf.critical_points, lambda atlas: pf.critical_points(pf.face_complex(atlas))),
+    "decision_boundary": (pf.decision_boundary,),
+    "diameter": (pf.diameter, lambda atlas: pf.diameter(pf.regions(atlas)), lambda atlas: pf.diameter(atlas).route),
+    "dual_graph": (
+        pf.dual_graph,
+        lambda atlas: pf.dual_graph(pf.regions(atlas)),
+        lambda atlas: pf.dual_graph(atlas).route(0, 1),
+    ),
+    "dual_space": (pf.dual_space,),
+    "face_complex": (
+        pf.face_complex,
+        lambda atlas: pf.face_complex(atlas).all(),
+        lambda atlas: pf.face_complex(atlas).skeleton(1).components,
+    ),
+    "facet_jumps": (lambda atlas: pf.facet_jumps(atlas, pieces(atlas)),),
+    "facet_statistics": (pf.facet_statistics,),
+    "level_set": (lambda atlas: pf.level_set(atlas, 0.1),),
+    "lipschitz": (pf.lipschitz,),
+    "maximum": (lambda atlas: pf.maximum(atlas, 0),),
+    "minimum": (lambda atlas: pf.minimum(atlas, 1),),
+    "nearest_change": (lambda atlas: pf.nearest_change(atlas, POINT),),
+    "path": (lambda atlas: pf.path(atlas, 0, len(atlas) - 1), lambda atlas: pf.path(atlas, [0.0, 0.0], [0.9, 0.9])),
+    "persistence": (lambda atlas: pytest.importorskip("gudhi") and pf.persistence(atlas),),
+    "regions": (pf.regions,),
+    "shallow": (pf.shallow, lambda atlas: pf.edit(pf.shallow(atlas), [0], freeze=True).network),
+    "shapley": (
+        lambda atlas: pf.shapley(atlas, POINT, background="uniform", scope="cell"),
+        lambda atlas: pf.shapley(atlas, POINT, background="uniform", scope="region"),
+        lambda atlas: pf.shapley(atlas, POINT, background=[[0.0, 0.0]]),
+    ),
+    "sublevel": (lambda atlas: pf.sublevel(atlas, 0.1),),
+    "summarise": (lambda atlas: pf.summarise(atlas, POINT), lambda atlas: pf.summarise(pf.regions(atlas), POINT).boxes),
+    "superlevel": (lambda atlas: pf.superlevel(atlas, 0.1),),
+}
+# These take an atlas too, and give no result of this kind.
+OTHERS = {
+    "betti": "a tuple of numbers",
+    "certify": "a certificate",
+    "check": "a certificate",
+    "covariance": "an array",
+    "integral": "an array",
+    "mean": "an array",
+    "plot": "a figure",
+    "resume": "an atlas",
+    "variance": "an array",
+}
+
+
+def random_layers(*widths: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    rng = np.random.default_rng(7)
+    return [(rng.normal(size=(b, a)), rng.normal(size=b)) for a, b in pairwise(widths)]
+
+
+def certified(atlas: pf.Atlas) -> pf.Atlas:
+    return atlas.with_certificate(pf.certify(atlas))
+
+
+@pytest.fixture(scope="module")
+def atlases(tmp_path_factory) -> dict[str, pf.Atlas]:
+    """The same cells, known in four ways, and those of a neighbour of a network."""
+    checked = pf.unfold(random_layers(2, 5, 2), pf.box(-1, 1))
+    path = tmp_path_factory.mktemp("kept") / "atlas.parquet"
+    certified(checked).save(path)
+    thirds = [(np.full((3, 2), 0.1) + np.eye(3, 2), np.full(3, 0.1)), (np.eye(3) / 3, np.zeros(3))]
+    linear = [*thirds[:1], (np.ones((2, 3)) / 3, np.zeros(2)), (np.array([[0.1, 0.3], [0.3, 0.7]]), np.zeros(2))]
+    rounded = lower(pf.load(joined(linear)))
+    assert rounded.rounded
+    return {
+        "checked": checked,
+        "certified": certified(checked),
+        "of a file": pf.open(path),
+        "of a neighbour": certified(pf.unfold(rounded, pf.box(-1, 1))),
+    }
+
+
+def joined(layers: list[tuple[np.ndarray, np.ndarray]]) -> object:
+    """Two linear layers with nothing in between, whose product is no matrix of floats."""
+    torch = pytest.importorskip("torch")
+    modules = []
+    for number, (W, b) in enumerate(layers):
+        layer = torch.nn.Linear(W.shape[1], W.shape[0]).double()
+        layer.weight.data, layer.bias.data = torch.from_numpy(W), torch.from_numpy(b)
+        modules += [layer, torch.nn.ReLU()] if number == 0 else [layer]
+    return torch.nn.Sequential(*modules)
+
+
+def test_every_function_that_takes_an_atlas_is_asked():
+    """Whoever adds one says here what it carries."""
+    found = set()
+    for name in pf.__all__:
+        thing = getattr(pf, name)
+        if inspect.isfunction(thing):
+            first = next(iter(inspect.signature(thing).parameters.values()), None)
+            if first is not None and ("Atlas" in str(first.annotation) or "atlas" in first.name):
+                found.add(name)
+    assert found <= ASKED.keys() | OTHERS.keys(), found - ASKED.keys() - OTHERS.keys()
+    assert not ASKED.keys() & OTHERS.keys()
+
+
+def test_every_class_that_carries_evidence_is_asked(atlases):
+    """The classes of pf that have evidence are those that were asked, and those that need no atlas."""
+    with_evidence = {
+        thing
+        for name in pf.__all__
+        if inspect.isclass(thing := getattr(pf, name)) and isinstance(getattr(thing, "evidence", None), property)
+    }
+    asked = {type(result) for _, result in answers(atlases["checked"])}
+    assert with_evidence - asked == {pf.Equivalence, pf.BoundaryMovement}
+
+
+def answers(atlas: pf.Atlas) -> Iterator[tuple[str, object]]:
+    for name, questions in ASKED.items():
+        for ask in questions:
+            yield name, ask(atlas)
+
+
+@pytest.mark.parametrize("known", ["checked", "certified", "of a file", "of a neighbour"])
+def test_every_result_says_what_it_rests_on(atlases, known):
+    atlas = atlases[known]
+    for name, result in answers(atlas):
+        evidence = result.evidence
+        assert isinstance(evidence, Evidence) and is_dataclass(result), name
+        assert evidence.network_digest == atlas.program.digest and evidence.domain_digest == atlas.domain.digest, name
+        assert evidence.arrays_digest == atlas.arrays_digest, name
+        assert not evidence.proved or known == "certified", name
+        assert evidence.level in ("checked", "certified") and evidence.complete, name
+        assert evidence.level == "checked" or known != "checked", name
+        if known == "of a file":
+            assert evidence.source == "in the file", name
+        if known == "of a neighbour":
+            assert "neighbour" in evidence.of, name
+        assert json.loads(json.dumps(evidence.to_json()))["proved"] == evidence.proved
+        # SHAP values do not rest on cells.
+        words = repr(result)
+        if not isinstance(result, Attribution) or result.scope in ("cell", "region"):
+            assert evidence.proved or evidence.word in words, (name, words)
+        if not evidence.proved:
+            assert "proved" not in words and not getattr(result, "proved", False), (name, words)
+
+
+def test_certified_atlases_have_answers_that_are_proved(atlases):
+    """What needs no other cells than the atlas's own is as sure as the atlas."""
+    proved = {name for name, result in answers(atlases["certified"]) if result.evidence.proved}
+    cut_anew = {"boundary_complex", "class_areas", "class_region", "classes", "decision_boundary", "level_set"}
+    cut_anew |= {"nearest_change", "sublevel", "superlevel"}
+    assert proved == ASKED.keys() - cut_anew
+
+
+def test_json_says_it_too(atlases):
+    found = pf.bounds(atlases["certified"])
+    assert json.loads(json.dumps(found.to_json()))["evidence"]["level"] == "certified"
+    assert pf.bounds(random_layers(2, 3, 1)).to_json()["evidence"] is None
+    assert pf.bounds(pf.count(random_layers(2, 3, 1), pf.box(-1, 1))).to_json()["evidence"]["level"] == "checked"
+
+
+def test_edited_results_have_none(atlases):
+    atlas = atlases["certified"]
+    for name, result in answers(atlas):
+        # A set of faces is the user's choice; what is known of the faces stays known.
+        if not isinstance(result, pf.Subcomplex):
+            assert replace(result).evidence.nothing, name
+
+
+def test_the_movement_of_a_boundary_rests_on_all_snapshots():
+    layers = [(np.array([[1.0, 0.0]]), np.array([0.0]))]
+    recorder = pf.record(layers)
+    layers[0][1][:] = -0.25
+    recorder.step()
+    moved = pf.boundary_movement(recorder.recording, pf.box(-1, 1))
+    assert moved.evidence.level == "checked" and moved.evidence.complete and "checked, complete" in repr(moved)
+    first = lower(recorder.recording.network(0))
+    assert moved.evidence.network_digest == first.digest and moved.evidence.arrays_digest
+    assert replace(moved).evidence.nothing
