@@ -11,6 +11,9 @@ import polyfold as pf
 from polyfold.analyses.bounds.estimate import _Parts
 from polyfold.program.lower import lower
 
+# Cells of layers([3, 128, 128, 1]) in the box from -2 to 2.
+COUNTED = 1_549_099
+
 
 def layers(widths, seed=0):
     rng = np.random.default_rng(seed)
@@ -36,11 +39,27 @@ def test_what_is_found_in_time_is_exact():
     assert found.error == 0 and found.seconds > 0 and found.memory > 8 * found.cells
 
 
-def test_an_estimate_comes_close():
+@pytest.mark.slow
+def test_so_many_cells_are_there():
+    assert pf.count(layers([3, 128, 128, 1]), pf.box(-2, 2)).cells == COUNTED
+
+
+def test_the_mean_over_some_parts_comes_close():
+    """What an estimate takes of its parts, without its clock: so many parts as a busy machine would leave time for."""
     network = layers([3, 128, 128, 1])
-    truth = pf.count(network, pf.box(-2, 2)).cells
+    parts = _Parts(lower(pf.load(network)), np.full(3, -2.0), np.full(3, 2.0), np.random.default_rng(0), 1)
+    parts.cuts = 16
+    edges = parts._edges()
+    found = [parts.contribution(edges, part, 60.0) for part in parts.rng.integers(parts.cuts, size=(40, 3))]
+    estimated, error = parts.count * np.mean(found), parts.count * np.std(found, ddof=1) / len(found) ** 0.5
+    assert COUNTED / 3 < estimated < 3 * COUNTED and abs(estimated - COUNTED) < 6 * error
+
+
+@pytest.mark.slow
+def test_an_estimate_comes_close():
+    network, truth = layers([3, 128, 128, 1]), COUNTED
     assert truth > 1_000_000  # twice as many as the short run may find
-    found = pf.estimate(network, pf.box(-2, 2), seconds=6)
+    found = pf.estimate(network, pf.box(-2, 2), seconds=20)
     assert not found.exact and found.reason is None
     assert found.parts >= 8 and found.least <= truth <= found.most
     assert truth / 3 < found.cells < 3 * truth
