@@ -23,7 +23,7 @@ healthy = $(shell $(1)/bin/python -c 'import sys' >/dev/null 2>&1 && \
 # Prerequisite that forces a rule exactly when the environment named is not healthy.
 unless_healthy = $(if $(call healthy,$(1)),,FORCE)
 
-SOURCES := src tests benchmarks tools examples
+SOURCES := src studies tests benchmarks tools examples
 # Folders are listed too: their time changes when a file is added or removed.
 NATIVE := $(shell find native -not -name '.*' 2>/dev/null) CMakeLists.txt
 NATIVE_CODE := $(filter %.hpp %.cpp,$(NATIVE))
@@ -81,13 +81,13 @@ test-relucent: setup $(BENCH_VENV)/.with-torch
 DATA ?= ../shared/data/mnist
 paper-001: setup
 	@mkdir -p out/paper_001/figures
-	@$(PY) -m polyfold.studies.xor_duals --figure out/paper_001/figures/duals.svg --transfer-figure out/paper_001/figures/transfers.svg
-	@$(PY) -m polyfold.studies.closed_regions
-	@$(PY) -m polyfold.studies.locally_linear $(if $(wildcard $(DATA)),--data $(DATA)) --figures out/paper_001/figures
+	@$(PY) -m studies.xor_duals --figure out/paper_001/figures/duals.svg --transfer-figure out/paper_001/figures/transfers.svg
+	@$(PY) -m studies.closed_regions
+	@$(PY) -m studies.locally_linear $(if $(wildcard $(DATA)),--data $(DATA)) --figures out/paper_001/figures
 
 paper-003: setup
-	@$(PY) -m polyfold.studies.diameters --figure docs/images/diameters.svg
-	@$(PY) -m polyfold.studies.face_counts --figure docs/images/face_counts.svg \
+	@$(PY) -m studies.diameters --figure docs/images/diameters.svg
+	@$(PY) -m studies.face_counts --figure docs/images/face_counts.svg \
 		--training-figure docs/images/face_counts_training.svg
 
 movies: setup
@@ -125,8 +125,8 @@ callgrind-check: setup
 
 docs: setup
 	@$(PY) tools/draw_atlas.py
-	@$(PY) -m polyfold.studies.iris_cells --figure docs/images/iris_cells.svg > /dev/null
-	@$(PY) -m polyfold.studies.xor_duals --figure docs/images/xor_duals.svg --transfer-figure docs/images/xor_transfers.svg > /dev/null
+	@$(PY) -m studies.iris_cells --figure docs/images/iris_cells.svg > /dev/null
+	@$(PY) -m studies.xor_duals --figure docs/images/xor_duals.svg --transfer-figure docs/images/xor_transfers.svg > /dev/null
 	@$(PY) tools/write_networks_page.py
 	@$(PY) tools/gallery.py > /dev/null
 	@$(PY) -m pytest -q tests/docs
@@ -134,7 +134,7 @@ docs: setup
 	@$(PY) tools/gallery.py --interactive out/docs/docs/gallery
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) build dist out src/polyfold/core/_native.pyi
+	rm -rf $(VENV) $(BENCH_VENV) build dist out src/polyfold/_core/_native.pyi
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -168,8 +168,8 @@ $(VENV)/.dev: $(VENV)/.core
 $(VENV)/.native: $(VENV)/.core $(NATIVE)
 	@echo 'building the compiled core'
 	@$(PY) $(PIP_INSTALL) --no-build-isolation --no-deps --editable .
-	@stub=$$(find $(VENV)/lib -path '*/polyfold/core/_native.pyi' | head -n 1); \
-		if [ -n "$$stub" ]; then cp "$$stub" src/polyfold/core/_native.pyi; fi
+	@stub=$$(find $(VENV)/lib -path '*/polyfold/_core/_native.pyi' | head -n 1); \
+		if [ -n "$$stub" ]; then cp "$$stub" src/polyfold/_core/_native.pyi; fi
 	@touch $@
 
 # relucent is under a copyleft licence: it lives in an environment of its own and is only ever run as a program.

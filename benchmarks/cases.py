@@ -63,7 +63,7 @@ def write_acasxu(folder: Path, times: float = 1.0) -> Path | None:
     if not ACASXU.exists():
         return None
     import polyfold as pf
-    from polyfold.program.lower import lower
+    from polyfold.program.lower.lower import lower
 
     path = folder / f"acasxu_{times:g}.npz"
     if not path.exists():

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polyfold as pf
-from polyfold.studies.annuli import EXTENT, trained
+from studies.annuli import EXTENT, trained
 
 KINDS = ("html", "gif", "mp4")
 

@@ -19,10 +19,10 @@ for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 # shap compiles for seven seconds what runs for a few milliseconds here.
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
-import pytest  # noqa: E402
-from hypothesis import settings  # noqa: E402
+import pytest
+from hypothesis import settings
 
-from shared_files import ABSENT, missing  # noqa: E402
+from helpers.shared_files import ABSENT, missing
 
 # A quick test that works for longer than this is named at the end of a run: it should be made smaller, or slow.
 MOST_CPU_SECONDS = 10.0

@@ -2,12 +2,11 @@
 
     python tools/check_layers.py [SOURCE]
 
-- Imports go downward only:
-  views > studies > views.render > views.scene > analyses > engine > atlas > program > network > core, exact > errors.
-  An import inside a function or under TYPE_CHECKING counts as any other. Packages on one level do not import
-  each other. `polyfold` itself may import anything, and nothing inside imports it.
-- `core` alone imports the compiled extension.
-- `data` imports `network` and `errors` only. `testing` may import anything; nothing imports it.
+- Imports go downward only, in the order of LAYERS. An import inside a function or under TYPE_CHECKING counts as any
+  other. Layers on one level do not import each other. Only a face, the `__init__` of a layer or of the package, may
+  name modules above it, and nothing imports a face: everybody imports the module that defines a name.
+- `_core` alone imports the compiled extension.
+- `testing` may import anything; nothing imports it.
 - Packages under a copyleft licence are never imported.
 - Tolerances live in `exact`: elsewhere there are no tiny float literals, no machine epsilon, and "close to"
   only with tolerances given by name. (`testing` may use small numbers: it makes nearly degenerate networks.)
@@ -24,24 +23,39 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PACKAGE = "polyfold"
-LEVELS = {
-    "errors": 0,
-    "exact": 1,
-    "core": 1,
-    "network": 2,
-    "data": 3,
-    "program": 4,
-    "atlas": 5,
-    "engine": 6,
-    "analyses": 7,
-    # Scenes and renderers know no commands, so studies draw with them as well.
-    "views.scene": 8,
-    "views.render": 9,
-    "studies": 10,
-    "views": 11,
-    "testing": 12,
-}
-ONLY = {"data": {"network", "errors"}}
+# From low to high. What stands on one line is one level.
+LAYERS = """
+errors
+_base
+exact _core
+domain
+network
+datasets
+program
+atlas
+engine
+size
+stats
+topology
+graph
+maps
+explain
+symmetry
+rewrite
+compare
+layers
+separation
+training
+plotting
+reporting
+explorer
+cli
+testing
+"""
+LEVELS = {layer: level for level, line in enumerate(LAYERS.split("\n")) for layer in line.split()}
+# Where everything is named once: these `__init__` hold code that others import.
+NO_FACES = {"_core", "datasets"}
+FACE = "a face"
 ROOT_MODULES = {"__init__", "__main__"}
 COPYLEFT = {"relucent", "cdd", "ppl", "pplpy", "igraph"}
 TINY = 1e-3
@@ -70,9 +84,11 @@ def check(source: Path) -> list[Violation]:
 def check_file(path: Path, source: Path) -> Iterator[Violation]:
     """All violations in one file."""
     module = path.relative_to(source).with_suffix("").parts
-    place = layer_of(module[1:])
+    place = module[1]
     if len(module) == 2 and place in ROOT_MODULES:
         place = PACKAGE
+    elif place in LEVELS and len(module) == 3 and module[2] == "__init__" and place not in NO_FACES:
+        place = FACE
     elif place not in LEVELS:
         yield Violation(path, 1, f"{place!r} is no known layer: give it a level in tools/check_layers.py")
         return
@@ -80,19 +96,13 @@ def check_file(path: Path, source: Path) -> Iterator[Violation]:
     for node in ast.walk(tree):
         line = getattr(node, "lineno", 1)
         for target in imported(node, module):
-            message = judge_import(place, target)
+            message = judge_import(place, target) or judge_face(target, source)
             if message:
                 yield Violation(path, line, message)
         if place not in ("exact", "testing"):
             message = judge_tolerance(node)
             if message:
                 yield Violation(path, line, f"{message}: tolerances belong in {PACKAGE}.exact")
-
-
-def layer_of(parts: tuple[str, ...]) -> str:
-    """The layer of a module below the package: the part of `views` that has a level of its own, or the first name."""
-    inner = ".".join(parts[:2])
-    return inner if inner in LEVELS else parts[0]
 
 
 def imported(node: ast.AST, module: tuple[str, ...]) -> Iterator[str]:
@@ -122,20 +132,30 @@ def judge_import(place: str, target: str) -> str | None:
         return f"imports {parts[0]}, which is under a copyleft licence"
     if parts[0] != PACKAGE:
         return None
-    layer = layer_of(tuple(parts[1:])) if len(parts) > 1 else PACKAGE
-    if "_native" in parts and place != "core":
-        return f"imports the compiled extension {target}: only {PACKAGE}.core does"
-    if place in (PACKAGE, "testing") or layer == place:
+    layer = parts[1] if len(parts) > 1 else PACKAGE
+    if "_native" in parts and place != "_core":
+        return f"imports the compiled extension {target}: only {PACKAGE}._core does"
+    if place in (PACKAGE, FACE, "testing") or layer == place:
         return None
     if layer not in LEVELS:
         return f"imports {target} from the package's own front: import the module that defines it"
     if layer == "testing":
         return f"imports {PACKAGE}.testing, which is for tests"
-    if place in ONLY and layer not in ONLY[place]:
-        return f"{place} imports {layer}: it may import only {', '.join(sorted(ONLY[place]))}"
     if LEVELS[layer] >= LEVELS[place]:
         return f"{place} imports {layer}: imports go downward only"
     return None
+
+
+def judge_face(target: str, source: Path) -> str | None:
+    """Why `polyfold.layer.name` is a name of a layer's face and not a module, or None."""
+    parts = target.split(".")
+    if parts[0] != PACKAGE or len(parts) != 3 or parts[1] in NO_FACES:
+        return None
+    folder = source / PACKAGE / parts[1]
+    inside = folder / parts[2]
+    if not folder.is_dir() or inside.is_dir() or inside.with_suffix(".py").exists():
+        return None
+    return f"imports {parts[2]} from the face {PACKAGE}.{parts[1]}: import the module that defines it"
 
 
 def judge_tolerance(node: ast.AST) -> str | None:

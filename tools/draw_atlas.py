@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 import polyfold as pf
-from polyfold.data import read
+from polyfold.datasets import read
 
 TARGET = Path(__file__).parents[1] / "docs" / "images" / "iris.svg"
 LENGTH, WIDTH = 8.0, 3.0

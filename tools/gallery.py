@@ -41,7 +41,7 @@ SETUP = """
 import numpy as np
 
 import polyfold as pf
-from polyfold.data import iris, iris_test
+from polyfold.datasets import iris, iris_test
 
 petals, species = iris_test()
 flowers = pf.unfold(iris(), pf.box([0, 0], [8, 3]))
@@ -219,7 +219,7 @@ pf.plot(space, colour="class", cut=(2, 0.5))
         "Slopes of an image network",
         "At each picture the slopes of every output, in the picture's own shape: figure 6 of paper 001.",
         """
-from polyfold.data.digits import mnist_l1
+from polyfold.datasets.digits import mnist_l1
 from sklearn.datasets import load_digits
 
 small = load_digits().images[:300] / 16                       # 8 by 8, made 28 by 28
@@ -293,7 +293,7 @@ pf.plot(truncated, data=points, labels=(points[:, 0] > 0).astype(int))
         "Three hidden nodes learn to tell a circle from the annulus around it; as MP4 or as a player in HTML, too: see "
         "[movies](movies.md).",
         """
-from polyfold.studies.annuli import trained
+from studies.annuli import trained
 
 found = trained("circle", (3,), epochs=120, every=8, rate=0.05)
 pf.movie(found.recording, pf.box(-1, 1), path="circle.gif", data=found.data, labels=found.labels,

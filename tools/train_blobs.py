@@ -1,4 +1,4 @@
-"""Train the small network of docs/truncation.md and write src/polyfold/data/blobs.npz; or draw its film strip.
+"""Train the small network of docs/truncation.md and write src/polyfold/datasets/blobs.npz; or draw its film strip.
 
     python tools/train_blobs.py [--scan SEEDS]
     python tools/train_blobs.py --picture docs/images/film_strip.png
@@ -63,7 +63,7 @@ def main() -> None:
     parser.add_argument("--picture", type=Path, help="draw the film strip of the bundled network, train nothing")
     options = parser.parse_args()
     if options.picture:
-        from polyfold.data.blobs import blobs, blobs_data
+        from polyfold.datasets.blobs import blobs, blobs_data
 
         pf.film_strip(pf.truncation(blobs()), *blobs_data(), path=options.picture)
         return

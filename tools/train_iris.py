@@ -1,4 +1,4 @@
-"""Train the bundled network and write src/polyfold/data/iris.json.
+"""Train the bundled network and write src/polyfold/datasets/iris.json.
 
     python tools/train_iris.py
 

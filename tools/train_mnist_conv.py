@@ -1,4 +1,4 @@
-"""Train a small convolutional network on MNIST and write src/polyfold/data/mnist_conv.npz.
+"""Train a small convolutional network on MNIST and write src/polyfold/datasets/mnist_conv.npz.
 
     python tools/train_mnist_conv.py [FOLDER OF MNIST]
 

@@ -1,4 +1,4 @@
-"""Train two fully connected networks on MNIST and write src/polyfold/data/mnist_l1.npz and mnist_he.npz.
+"""Train two fully connected networks on MNIST and write src/polyfold/datasets/mnist_l1.npz and mnist_he.npz.
 
     python tools/train_mnist_l1.py [FOLDER OF MNIST] [--only NAME] [--l1 STRENGTH] [--out FOLDER]
 

@@ -9,7 +9,7 @@ import pytest
 import polyfold as pf
 from cases import Case, boxes
 from networks import linear_layers, torch_default
-from polyfold.program.lower import lower
+from polyfold.program.lower.lower import lower
 from polyfold.program.program import Program
 
 CASES = {

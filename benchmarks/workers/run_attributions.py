@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 import polyfold as pf
-from polyfold.data.convolutional import mnist_conv
+from polyfold.datasets.convolutional import mnist_conv
 
 Array = npt.NDArray[np.float64]
 WEIGHTS = Path(pf.__file__).parent / "data" / "mnist_conv.npz"

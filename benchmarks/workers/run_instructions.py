@@ -12,7 +12,7 @@ from pathlib import Path
 from archive import read
 
 import polyfold as pf
-from polyfold.program.lower import lower
+from polyfold.program.lower.lower import lower
 
 
 def main() -> None:

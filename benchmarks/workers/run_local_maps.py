@@ -19,7 +19,7 @@ import torch
 from torch.func import jacrev, vmap
 
 import polyfold as pf
-from polyfold.studies.image_networks import ARCHITECTURES
+from studies.image_networks import ARCHITECTURES
 
 # Pictures that torch takes together: each size is tried.
 BATCHES = (25, 50, 100, 200, 400)

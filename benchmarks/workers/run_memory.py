@@ -17,7 +17,7 @@ import numpy as np
 from archive import read
 
 import polyfold as pf
-from polyfold.program.lower import lower
+from polyfold.program.lower.lower import lower
 
 
 def status(name: str) -> int:

@@ -20,7 +20,7 @@ from typing import Any
 from archive import read
 
 import polyfold as pf
-from polyfold.program.lower import lower
+from polyfold.program.lower.lower import lower
 
 
 def task(name: str, path: Path, threads: int) -> tuple[Callable[[], Any], Callable[[Any], int]]:

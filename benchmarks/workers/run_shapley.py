@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 import polyfold as pf
-from polyfold.program.lower import lower
+from polyfold.program.lower.lower import lower
 
 Array = npt.NDArray[Any]
 Explain = Callable[[Array], Array]

@@ -22,8 +22,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import polyfold as pf
 from baselines.sampling import sample_line, sample_plane
-from polyfold.data.convolutional import mnist_conv
-from polyfold.program.lower import lower
+from polyfold.datasets.convolutional import mnist_conv
+from polyfold.program.lower.lower import lower
 
 MLP = (784, 1024, 1024, 10)
 FORWARD_ROWS, LINE_SAMPLES, PLANE_LINES, PLANE_SAMPLES, RESOLUTION = 256, 2000, 40, 100, 1e-12

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "geometry/growing_array.hpp"
+#include "geometry/base/growing_array.hpp"
 
 namespace polyfold {
 

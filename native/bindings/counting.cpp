@@ -2,8 +2,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings/arrays.hpp"
-#include "geometry/hops.hpp"
-#include "geometry/sparse_rank.hpp"
+#include "geometry/graph/hops.hpp"
+#include "geometry/graph/sparse_rank.hpp"
 
 namespace polyfold {
 

@@ -10,11 +10,11 @@
 #include <optional>
 
 #include "bindings/arrays.hpp"
-#include "geometry/certify.hpp"
-#include "geometry/face_complex.hpp"
-#include "geometry/known_cells.hpp"
+#include "geometry/faces/face_complex.hpp"
+#include "geometry/proof/certify.hpp"
+#include "geometry/proof/facet_pairs.hpp"
 #include "geometry/unfold.hpp"
-#include "geometry/verify.hpp"
+#include "geometry/walk/known_cells.hpp"
 
 namespace polyfold {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "bindings/arrays.hpp"
-#include "geometry/pull_rows.hpp"
+#include "geometry/maps/pull_rows.hpp"
 
 namespace polyfold {
 

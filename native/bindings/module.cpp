@@ -2,7 +2,7 @@
 #include "bindings/arrays.hpp"
 
 NB_MODULE(_native, m) {
-    m.doc() = "The compiled core of polyfold; use it through polyfold.core.";
+    m.doc() = "The compiled core of polyfold; use it through polyfold._core.";
     polyfold::bind_engine(m);
     polyfold::bind_slices(m);
     polyfold::bind_counting(m);

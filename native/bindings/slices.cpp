@@ -2,7 +2,7 @@
 #include <nanobind/stl/pair.h>
 
 #include "bindings/arrays.hpp"
-#include "geometry/slice_cut.hpp"
+#include "geometry/slices/slice_cut.hpp"
 
 namespace polyfold {
 

@@ -2,11 +2,11 @@
 
 #include <limits>
 
-#include "geometry/count_walk.hpp"
-#include "geometry/enough_facets.hpp"
-#include "geometry/face_count.hpp"
-#include "geometry/list_walk.hpp"
-#include "geometry/pairing.hpp"
+#include "geometry/cells/enough_facets.hpp"
+#include "geometry/count/count_walk.hpp"
+#include "geometry/faces/face_count.hpp"
+#include "geometry/list/list_walk.hpp"
+#include "geometry/list/pairing.hpp"
 
 namespace polyfold {
 

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <vector>
 
-#include "geometry/cell_block.hpp"
-#include "geometry/cell_walk.hpp"
-#include "geometry/lp_walk.hpp"
-#include "geometry/measure.hpp"
-#include "geometry/problem.hpp"
-#include "geometry/run.hpp"
+#include "geometry/cells/cell_block.hpp"
+#include "geometry/cells/measure.hpp"
+#include "geometry/problem/problem.hpp"
+#include "geometry/walk/cell_walk.hpp"
+#include "geometry/walk/lp_walk.hpp"
+#include "geometry/walk/run.hpp"
 
 namespace polyfold {
 

@@ -13,43 +13,50 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from polyfold.analyses import symmetry
-    from polyfold.analyses.bounds.bounds import Bounds, bounds
-    from polyfold.analyses.bounds.estimate import Estimate, estimate
-    from polyfold.analyses.boxes.build import boxes
-    from polyfold.analyses.boxes.result import Boxes
-    from polyfold.analyses.canonical.build import canonical
-    from polyfold.analyses.canonical.form import Canonical
-    from polyfold.analyses.dual_graph.diameter import Diameter, diameter
-    from polyfold.analyses.dual_graph.graph import DualGraph, dual_graph
-    from polyfold.analyses.dual_graph.path import path
-    from polyfold.analyses.dual_graph.route import Route
-    from polyfold.analyses.dual_space.build import dual_space
-    from polyfold.analyses.dual_space.jumps import FacetJumps, facet_jumps
-    from polyfold.analyses.dual_space.result import DualSpace
-    from polyfold.analyses.equivalence.decide import equivalent
-    from polyfold.analyses.equivalence.result import Equivalence
-    from polyfold.analyses.facet_statistics.build import facet_statistics
-    from polyfold.analyses.facet_statistics.result import FacetStatistics
-    from polyfold.analyses.integrated_gradients.integrate import integrated_gradients
-    from polyfold.analyses.integrated_gradients.result import IntegratedGradients
-    from polyfold.analyses.interpolation.classifier import Interpolant
-    from polyfold.analyses.interpolation.clustered import interpolate_clustered
-    from polyfold.analyses.interpolation.cost import (
-        CostBound,
-        CostDecomposition,
-        barycentric,
-        cost_bound,
-        cost_decomposition,
-    )
-    from polyfold.analyses.interpolation.interpolate import interpolate
-    from polyfold.analyses.interpolation.polyhedral import interpolate_cone, interpolate_simplex
-    from polyfold.analyses.interpolation.sequential import interpolate_sequential
-    from polyfold.analyses.local import LocalMaps, local
-    from polyfold.analyses.local_maps.build import local_maps
-    from polyfold.analyses.local_maps.clusters import ClusterCurve, ClusteredMaps, cluster_curve, cluster_maps
-    from polyfold.analyses.local_maps.result import MapMatrices
-    from polyfold.analyses.local_maps.transfer import (
+    from polyfold import symmetry
+    from polyfold.atlas.atlas import Atlas
+    from polyfold.atlas.cell import Cell
+    from polyfold.atlas.certificate import Certificate
+    from polyfold.atlas.evidence import Evidence
+    from polyfold.atlas.regions import Regions, regions
+    from polyfold.atlas.storage import open_atlas as open
+    from polyfold.compare.canonical.build import canonical
+    from polyfold.compare.canonical.form import Canonical
+    from polyfold.compare.equivalence.decide import equivalent
+    from polyfold.compare.equivalence.result import Equivalence
+    from polyfold.compare.match.match import Match, match
+    from polyfold.domain.domain import Domain, box, line, plane, polytope, slice_of
+    from polyfold.engine.blocks import Block, unfold_in_blocks
+    from polyfold.engine.cells.explore import explore
+    from polyfold.engine.cells.local import LocalMaps, local
+    from polyfold.engine.cells.of_pattern import PatternMap, map_of
+    from polyfold.engine.cells.touching_cells import TouchingCells
+    from polyfold.engine.count import Count, count
+    from polyfold.engine.proof.certify import certify
+    from polyfold.engine.proof.check import check
+    from polyfold.engine.resume import resume
+    from polyfold.engine.unfold import unfold
+    from polyfold.errors import PolyfoldError, UnknownError
+    from polyfold.explain.integrated_gradients.integrate import integrated_gradients
+    from polyfold.explain.integrated_gradients.result import IntegratedGradients
+    from polyfold.explain.shapley.explain import shapley
+    from polyfold.explain.shapley.result import LocalShapley, Shapley
+    from polyfold.graph.diameter import Diameter, diameter
+    from polyfold.graph.dual import DualGraph, dual_graph
+    from polyfold.graph.path import path
+    from polyfold.graph.route import Route
+    from polyfold.layers.build import truncation
+    from polyfold.layers.cones import cone_layer
+    from polyfold.layers.interpret import Interpretation
+    from polyfold.layers.one_map import TruncationMap, truncation_map
+    from polyfold.layers.result import Truncation
+    from polyfold.maps.clusters import ClusterCurve, ClusteredMaps, cluster_curve, cluster_maps
+    from polyfold.maps.dual_space.build import dual_space
+    from polyfold.maps.dual_space.jumps import FacetJumps, facet_jumps
+    from polyfold.maps.dual_space.result import DualSpace
+    from polyfold.maps.matrices import local_maps
+    from polyfold.maps.result import MapMatrices
+    from polyfold.maps.transfer import (
         Similarity,
         Transfer,
         TransferTable,
@@ -57,74 +64,67 @@ if TYPE_CHECKING:
         transfer,
         transfer_table,
     )
-    from polyfold.analyses.map_of import PatternMap, map_of
-    from polyfold.analyses.recording.boundary_movement import BoundaryMovement, boundary_movement
-    from polyfold.analyses.recording.cell_counts import cell_counts
-    from polyfold.analyses.recording.map_drift import MapDrift, map_drift
-    from polyfold.analyses.recording.recorder import open_recording, record
-    from polyfold.analyses.recording.recording import Recording
-    from polyfold.analyses.reduction.reduce import reduce
-    from polyfold.analyses.reduction.result import Reduction
-    from polyfold.analyses.regions import Regions, regions
-    from polyfold.analyses.separability.clustered import Clustered, clustered
-    from polyfold.analyses.separability.cone import cone_separable
-    from polyfold.analyses.separability.polyhedral_result import PolyhedralSeparability
-    from polyfold.analyses.separability.sequence_result import SequentialSeparability
-    from polyfold.analyses.separability.sequential import sequentially_separable
-    from polyfold.analyses.separability.simplex import simplex_separable
-    from polyfold.analyses.shallow.build import shallow
-    from polyfold.analyses.shallow.edit import Edit, edit
-    from polyfold.analyses.shallow.from_pieces import from_pieces
-    from polyfold.analyses.shallow.network import Shallow
-    from polyfold.analyses.shapley.explain import shapley
-    from polyfold.analyses.shapley.result import LocalShapley, Shapley
-    from polyfold.analyses.stability.decide import stability
-    from polyfold.analyses.stability.result import Stability
-    from polyfold.analyses.statistics.class_areas import ClassAreas, class_areas
-    from polyfold.analyses.statistics.classes import Classes, classes
-    from polyfold.analyses.statistics.decision_boundary import DecisionBoundary, decision_boundary
-    from polyfold.analyses.statistics.extrema import Extremum, maximum, minimum
-    from polyfold.analyses.statistics.lipschitz import Lipschitz, lipschitz
-    from polyfold.analyses.statistics.moments import covariance, integral, mean, variance
-    from polyfold.analyses.statistics.nearest_change import NearestChange, nearest_change
-    from polyfold.analyses.summarise import Summary, summarise
-    from polyfold.analyses.topology.betti import betti
-    from polyfold.analyses.topology.class_sets import boundary_complex, class_region
-    from polyfold.analyses.topology.critical_points import CriticalPoints, critical_points
-    from polyfold.analyses.topology.face_complex import FaceComplex, face_complex
-    from polyfold.analyses.topology.level_sets import level_set, sublevel, superlevel
-    from polyfold.analyses.topology.persistence import Persistence, persistence
-    from polyfold.analyses.topology.subcomplex import Components, Subcomplex
-    from polyfold.analyses.touching_cells import TouchingCells
-    from polyfold.analyses.truncation.build import truncation
-    from polyfold.analyses.truncation.cones import cone_layer
-    from polyfold.analyses.truncation.interpret import Interpretation
-    from polyfold.analyses.truncation.one_map import TruncationMap, truncation_map
-    from polyfold.analyses.truncation.result import Truncation
-    from polyfold.analyses.two_layer.identifiable import Identifiability, identifiable
-    from polyfold.analyses.two_layer.irreducible import Irreducible, irreducible
-    from polyfold.analyses.two_layer.match import Match, match
-    from polyfold.atlas.atlas import Atlas
-    from polyfold.atlas.cell import Cell
-    from polyfold.atlas.certificate import Certificate
-    from polyfold.atlas.domain import Domain, box, line, plane, polytope, slice_of
-    from polyfold.atlas.evidence import Evidence
-    from polyfold.atlas.storage import open_atlas as open
-    from polyfold.engine.blocks import Block, unfold_in_blocks
-    from polyfold.engine.certify import certify
-    from polyfold.engine.check import check
-    from polyfold.engine.count import Count, count
-    from polyfold.engine.explore import explore
-    from polyfold.engine.resume import resume
-    from polyfold.engine.unfold import unfold
-    from polyfold.errors import PolyfoldError, UnknownError
     from polyfold.network.graph import Network
     from polyfold.network.load import load
+    from polyfold.plotting.api import plot
+    from polyfold.plotting.film_strip import film_strip
+    from polyfold.plotting.movie.movie import Movie, movie
     from polyfold.program.program import Program
-    from polyfold.views.film_strip import film_strip
-    from polyfold.views.movie import Movie, movie
-    from polyfold.views.plot import plot
-    from polyfold.views.report.report import Report, report
+    from polyfold.reporting.report import Report, report
+    from polyfold.rewrite.reduction.reduce import reduce
+    from polyfold.rewrite.reduction.result import Reduction
+    from polyfold.rewrite.shallow.build import shallow
+    from polyfold.rewrite.shallow.edit import Edit, edit
+    from polyfold.rewrite.shallow.from_pieces import from_pieces
+    from polyfold.rewrite.shallow.network import Shallow
+    from polyfold.rewrite.stability.decide import stability
+    from polyfold.rewrite.stability.result import Stability
+    from polyfold.rewrite.two_layer.identifiable import Identifiability, identifiable
+    from polyfold.rewrite.two_layer.irreducible import Irreducible, irreducible
+    from polyfold.separation.clustered import Clustered, clustered
+    from polyfold.separation.cone import cone_separable
+    from polyfold.separation.interpolation.classifier import Interpolant
+    from polyfold.separation.interpolation.clustered import interpolate_clustered
+    from polyfold.separation.interpolation.cost import (
+        CostBound,
+        CostDecomposition,
+        barycentric,
+        cost_bound,
+        cost_decomposition,
+    )
+    from polyfold.separation.interpolation.interpolate import interpolate
+    from polyfold.separation.interpolation.polyhedral import interpolate_cone, interpolate_simplex
+    from polyfold.separation.interpolation.sequential import interpolate_sequential
+    from polyfold.separation.polyhedral_result import PolyhedralSeparability
+    from polyfold.separation.sequence_result import SequentialSeparability
+    from polyfold.separation.sequential import sequentially_separable
+    from polyfold.separation.simplex import simplex_separable
+    from polyfold.size.bounds import Bounds, bounds
+    from polyfold.size.estimate import Estimate, estimate
+    from polyfold.stats.boxes.build import boxes
+    from polyfold.stats.boxes.result import Boxes
+    from polyfold.stats.class_areas import ClassAreas, class_areas
+    from polyfold.stats.classes import Classes, classes
+    from polyfold.stats.decision_boundary import DecisionBoundary, decision_boundary
+    from polyfold.stats.extrema import Extremum, maximum, minimum
+    from polyfold.stats.facets.build import facet_statistics
+    from polyfold.stats.facets.result import FacetStatistics
+    from polyfold.stats.lipschitz import Lipschitz, lipschitz
+    from polyfold.stats.moments import covariance, integral, mean, variance
+    from polyfold.stats.nearest_change import NearestChange, nearest_change
+    from polyfold.stats.summarise import Summary, summarise
+    from polyfold.topology.betti import betti
+    from polyfold.topology.class_sets import boundary_complex, class_region
+    from polyfold.topology.critical_points import CriticalPoints, critical_points
+    from polyfold.topology.face_complex import FaceComplex, face_complex
+    from polyfold.topology.level_sets import level_set, sublevel, superlevel
+    from polyfold.topology.persistence import Persistence, persistence
+    from polyfold.topology.subcomplex import Components, Subcomplex
+    from polyfold.training.boundary_movement import BoundaryMovement, boundary_movement
+    from polyfold.training.cell_counts import cell_counts
+    from polyfold.training.map_drift import MapDrift, map_drift
+    from polyfold.training.recorder import open_recording, record
+    from polyfold.training.recording import Recording
 
 __version__ = "0.1.0"
 

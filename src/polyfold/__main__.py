@@ -1,5 +1,5 @@
 """python -m polyfold: the same as the command `polyfold`."""
 
-from polyfold.views.cli import main
+from polyfold.cli.main import main
 
 main()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from atlas.oracles import CORNER, by_hand, unfolded
+from helpers.atlas_oracles import CORNER, by_hand, unfolded
 from polyfold.errors import DomainError, PolyfoldError, ShapeError
 
 SEEDS = range(60)

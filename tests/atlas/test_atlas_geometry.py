@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from atlas.oracles import (
+from helpers.atlas_oracles import (
     by_hand,
     extent,
     gaps,
@@ -18,9 +18,9 @@ from atlas.oracles import (
     unfolded,
     volume_and_centroid,
 )
-from polyfold.atlas.generators import LINE, RAY, VERTEX
+from helpers.slow_params import quick_then_slow
+from polyfold.atlas.geometry.generators import LINE, RAY, VERTEX
 from polyfold.testing import generated_case
-from slow_params import quick_then_slow
 
 SEEDS = range(100)
 # Walls that are 1e-12 apart are beyond Qhull and HiGHS; for those the reference engine is the judge.

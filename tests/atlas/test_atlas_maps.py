@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from atlas.oracles import by_hand, points_inside, unfolded
-from polyfold.engine.reference import reference_unfold
-from slow_params import quick_then_slow
+from helpers.atlas_oracles import by_hand, points_inside, unfolded
+from helpers.slow_params import quick_then_slow
+from polyfold.testing.reference import reference_unfold
 
 SEEDS = range(80)
 
@@ -57,8 +57,9 @@ def test_maps_of_special_networks():
 def test_many_cells_are_computed_in_parts(monkeypatch):
     """The same numbers come out when the work is cut into pieces of a few cells."""
     from polyfold.atlas import atlas as module
-    from polyfold.atlas import halfspaces, jets
-    from polyfold.atlas.maps import in_chunks
+    from polyfold.atlas.geometry import halfspaces
+    from polyfold.program.passes import jets
+    from polyfold.program.passes.pulled_back import in_chunks
 
     _, atlas = unfolded(6)
     maps, rows = atlas.maps(), atlas.halfspaces(minimal=False)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from atlas.oracles import CORNER, by_hand, unfolded
-from polyfold.atlas.domain import Domain
+from helpers.atlas_oracles import CORNER, by_hand, unfolded
+from polyfold.domain.domain import Domain
 from polyfold.errors import StorageError
 from polyfold.program.affine import Affine
 

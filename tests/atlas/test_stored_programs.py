@@ -10,14 +10,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import polyfold as pf
+from helpers.random_networks import networks
+from helpers.slow_params import examples
 from polyfold.atlas import storage
 from polyfold.atlas.stored_program import program_from, program_text
-from polyfold.data.convolutional import mnist_conv
+from polyfold.datasets.convolutional import mnist_conv
 from polyfold.errors import StorageError
 from polyfold.network import Network
-from polyfold.program import lower
-from program.random_networks import networks
-from slow_params import examples
+from polyfold.program.lower.lower import lower
 
 pytest.importorskip("pyarrow")
 

@@ -10,7 +10,7 @@ import pytest
 
 import polyfold as pf
 from baselines import edge_subdivision, facet_vertex, sampling
-from polyfold.program.lower import lower
+from polyfold.program.lower.lower import lower
 
 METHODS = pytest.mark.parametrize("method", [edge_subdivision, facet_vertex], ids=["edge_subdivision", "facet_vertex"])
 Layers = list[tuple[np.ndarray, np.ndarray]]

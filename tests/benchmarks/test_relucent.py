@@ -13,10 +13,10 @@ import pytest
 import torch
 
 import polyfold as pf
-from analyses.facet_oracles import facets_by_programs
-from analyses.wavy import wavy
-from polyfold.studies.small_networks import Layers, along_training, random_network
+from helpers.facet_oracles import facets_by_programs
+from helpers.wavy import wavy
 from processes import run
+from studies.small_networks import Layers, along_training, random_network
 from workers.archive import write
 from workers.awkward import awkward, integer_networks
 

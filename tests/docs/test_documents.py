@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from polyfold.network.onnx_ops import ONNX_OPS
-from polyfold.network.torch_ops import TORCH_OPS
+from polyfold.network.read.onnx_ops import ONNX_OPS
+from polyfold.network.read.torch_ops import TORCH_OPS
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]

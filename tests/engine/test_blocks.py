@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from polyfold.data.convolutional import mnist_conv
-from polyfold.program.lower import lower
+from polyfold.datasets.convolutional import mnist_conv
+from polyfold.program.lower.lower import lower
 
 ARRAYS = ("patterns", "witnesses", "bounded", "facet_start", "facet_wall", "neighbour", "shared_facet", "shared_wall")
 

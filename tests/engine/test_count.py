@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from polyfold import core
+from polyfold import _core as core
 from polyfold.engine.method import PROGRAMS, SECTIONS
 from polyfold.testing import generated_case
 from polyfold.testing.wide import wide_case

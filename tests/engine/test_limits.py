@@ -16,13 +16,13 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from atlas.oracles import CORNER, unfolded
-from polyfold import core
-from polyfold.atlas.deferred import DeferredAtlas
-from polyfold.atlas.domain import resolve_domain
-from polyfold.atlas.problem import core_problem
+from helpers.atlas_oracles import CORNER, unfolded
+from polyfold import _core as core
+from polyfold.atlas.core_problem import core_problem
+from polyfold.atlas.deferred_arrays import DeferredAtlas
+from polyfold.domain.domain import resolve_domain
 from polyfold.errors import LimitError
-from polyfold.program.lower import lower
+from polyfold.program.lower.lower import lower
 
 ARRAYS = ("patterns", "witnesses", "bounded", "facet_start", "facet_wall", "neighbour", "shared_facet", "shared_wall")
 

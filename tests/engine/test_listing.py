@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from engine.agreement import assert_same
-from polyfold.engine.reference import reference_unfold
-from polyfold.program.lower import lower
+from helpers.agreement import assert_same
+from polyfold.program.lower.lower import lower
+from polyfold.testing.reference import reference_unfold
 
 Layers = list[tuple[np.ndarray, np.ndarray]]
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import polyfold as pf
-from engine.forged import keeping_cells
+from helpers.forged_atlases import keeping_cells
 from polyfold.engine.method import GENERATORS, PROGRAMS
 from polyfold.testing.cases import Case
 from polyfold.testing.strategies import cases

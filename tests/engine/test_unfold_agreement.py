@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 import polyfold as pf
-from engine.agreement import assert_same
-from polyfold.engine.reference import reference_unfold
+from helpers.agreement import assert_same
+from helpers.slow_params import quick_then_slow
 from polyfold.testing.cases import generated_case
-from slow_params import quick_then_slow
+from polyfold.testing.reference import reference_unfold
 
 BATCH = 25
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from shared_files import MODELS
+from helpers.shared_files import MODELS
 
 
 def hyperplanes(d: int, n: int) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -81,8 +81,8 @@ def test_acasxu_on_the_property_3_box() -> None:
 @pytest.mark.shared("models")
 def test_two_walls_that_only_touch_the_box() -> None:
     """Two naive engines disagree here (2 and 3 cells): a wall passes exactly through corners of the box."""
-    from polyfold.engine.reference import reference_unfold
-    from polyfold.program.lower import lower
+    from polyfold.program.lower.lower import lower
+    from polyfold.testing.reference import reference_unfold
 
     network = pf.load(MODELS / "marabou_fc_2-2-3.onnx")
     assert len(pf.unfold(network, pf.box(-1, 1))) == len(reference_unfold(lower(network), pf.box(-1, 1))) == 2

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from engine.agreement import assert_same
-from polyfold.atlas.domain import DomainLike
-from polyfold.engine.reference import reference_unfold
-from polyfold.program.lower import lower
+from helpers.agreement import assert_same
+from polyfold.domain.domain import DomainLike
+from polyfold.program.lower.lower import lower
+from polyfold.testing.reference import reference_unfold
 
 
 def hidden(*layers: tuple[Any, Any]) -> list[tuple[np.ndarray, np.ndarray]]:

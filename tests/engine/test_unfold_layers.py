@@ -12,9 +12,9 @@ import torch
 from torch import nn
 
 import polyfold as pf
-from engine.agreement import assert_same
-from polyfold.engine.reference import reference_unfold
-from polyfold.program.lower import lower, written_out
+from helpers.agreement import assert_same
+from polyfold.program.lower.lower import lower, written_out
+from polyfold.testing.reference import reference_unfold
 
 
 class Recurrent(nn.Module):

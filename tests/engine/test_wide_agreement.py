@@ -9,19 +9,19 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from engine.agreement import assert_same
-from polyfold.atlas import problem
-from polyfold.atlas.domain import Domain
-from polyfold.atlas.problem import core_problem
-from polyfold.core import FoundCells, OpenDomain
-from polyfold.core import count as core_count
-from polyfold.core import find_cells as find_cells_by
+from helpers.agreement import assert_same
+from polyfold._core import FoundCells, OpenDomain
+from polyfold._core import count as core_count
+from polyfold._core import find_cells as find_cells_by
+from polyfold.atlas import core_problem as problem
+from polyfold.atlas.core_problem import core_problem
+from polyfold.domain.domain import Domain
 from polyfold.engine.method import GENERATORS, PROGRAMS, VERTICES
-from polyfold.engine.reference import ReferenceAtlas, reference_unfold
-from polyfold.engine.watch import Leave
+from polyfold.engine.run import Leave
 from polyfold.errors import LimitError
 from polyfold.program.program import Program
 from polyfold.testing import Case, wide_case
+from polyfold.testing.reference import ReferenceAtlas, reference_unfold
 
 CASES, BATCH = 2000, 20
 MOST_CELLS = 300

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.shared_files import MODELS
 from polyfold.errors import UnsupportedOpError
 from polyfold.network import load
-from polyfold.network.verify import sample_points
-from polyfold.program import lower
-from shared_files import MODELS
+from polyfold.network.read.check import sample_points
+from polyfold.program.lower.lower import lower
 
 onnx: Any = pytest.importorskip("onnx")
 onnxruntime: Any = pytest.importorskip("onnxruntime")

@@ -9,11 +9,11 @@ import pytest
 from flint import fmpq
 
 import polyfold as pf
-from polyfold.program.back_to_network import to_network
+from helpers.shared_files import MODELS
 from polyfold.program.exact_program import from_layers, from_program, lower_exactly
-from polyfold.program.lower import lower, written_out
+from polyfold.program.lower.lower import lower, written_out
+from polyfold.program.to_network import to_network
 from polyfold.testing.cases import generated_case
-from shared_files import MODELS
 
 SMALL = (
     "acasxu_1_1",

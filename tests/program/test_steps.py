@@ -6,14 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from polyfold.data.convolutional import mnist_conv
+from helpers.random_networks import networks
+from helpers.slow_params import examples
+from polyfold.datasets.convolutional import mnist_conv
 from polyfold.network import Network
-from polyfold.network.convolve import Window
-from polyfold.program import Program, lower
+from polyfold.network.ops.convolve import Window
+from polyfold.program import Program
+from polyfold.program.forms import Applied, Entries, Form, Taken
+from polyfold.program.lower.lower import lower
 from polyfold.program.operators import Convolved, Matrix, Operator
-from polyfold.program.structured import Applied, Entries, Form, Taken
-from program.random_networks import networks
-from slow_params import examples
 
 QUICK = settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 

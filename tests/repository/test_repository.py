@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polyfold.data import bundled, iris, read
+from polyfold.datasets import bundled, iris, read
 from polyfold.errors import NetworkError
 
 ROOT = Path(__file__).parents[2]

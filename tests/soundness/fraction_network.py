@@ -15,10 +15,10 @@ import numpy as np
 from scipy import sparse
 
 from polyfold.network import Network
-from polyfold.network.builder import Builder, Value
-from polyfold.network.convolve import Window
-from polyfold.network.ops import Add, Concat, Linear, Op, Rectify, Scale, Shift, constant
-from polyfold.network.spatial_ops import Combine, Convolution, Largest, TransposedConvolution
+from polyfold.network.ops.convolve import Window
+from polyfold.network.ops.ops import Add, Concat, Linear, Op, Rectify, Scale, Shift, constant
+from polyfold.network.ops.spatial import Combine, Convolution, Largest, TransposedConvolution
+from polyfold.network.read.builder import Builder, Value
 
 Jet = list[Fraction]  # a value, and its slope along every input
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from analyses.separability import proofs
-from slow_params import quick_then_slow
+from helpers import separability_proofs as proofs
+from helpers.slow_params import quick_then_slow
 from soundness.plain import evaluate, forms, inequalities, random_layers
 
 

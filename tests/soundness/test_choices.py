@@ -14,9 +14,9 @@ import pytest
 
 torch: Any = pytest.importorskip("torch")
 
-import polyfold as pf  # noqa: E402
-from polyfold.errors import UnsupportedOpError  # noqa: E402
-from slow_params import quick_then_slow  # noqa: E402
+import polyfold as pf
+from helpers.slow_params import quick_then_slow
+from polyfold.errors import UnsupportedOpError
 
 
 @dataclass(frozen=True)

@@ -12,14 +12,14 @@ import pytest
 
 import polyfold as pf
 from polyfold.program.exact_program import lower_exactly
-from polyfold.program.lower import lower
+from polyfold.program.lower.lower import lower
 
 onnx = pytest.importorskip("onnx")
 torch: Any = pytest.importorskip("torch")
 pytest.importorskip("onnxruntime")
 
-from onnx import TensorProto, helper, numpy_helper  # noqa: E402
-from torch import nn  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper
+from torch import nn
 
 KINDS = {np.float32: TensorProto.FLOAT, np.float64: TensorProto.DOUBLE}
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from polyfold.analyses.shapley.result import Attribution
 from polyfold.atlas.evidence import Evidence
-from polyfold.program.lower import lower
+from polyfold.explain.shapley.result import Attribution
+from polyfold.program.lower.lower import lower
 
 POINT = np.array([[0.3, -0.4]])
 

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from polyfold.program.lower import lower
+from helpers.confirming import confirmed
+from polyfold.program.lower.lower import lower
 
 ABSOLUTE = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]
 ANOTHER = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 2.0]], [0.0])]
@@ -276,8 +277,8 @@ def test_reductions_that_were_edited():
     assert found.proved and "proved" in repr(found) and found.to_json()["proved"]
     forged = replace(found, before=pf.load(ANOTHER), domain=pf.reduce(ABSOLUTE, pf.box(-2, -1)).domain)
     assert not forged.proved and "proved" not in repr(forged) and not forged.to_json()["proved"]
-    assert not forged.confirm()
-    assert found.confirm()
+    assert not confirmed(forged)
+    assert confirmed(found)
 
 
 def test_a_reduction_does_not_rest_on_edited_claims():

@@ -19,9 +19,10 @@ import numpy as np
 import pytest
 
 import polyfold as pf
+from helpers.confirming import confirmed
+from helpers.slow_params import quick_then_slow
 from polyfold.network.graph import Network
 from polyfold.network.head import Head, HeadOp, OutputHead
-from slow_params import quick_then_slow
 
 onnx = pytest.importorskip("onnx")
 onnxruntime = pytest.importorskip("onnxruntime")
@@ -462,7 +463,7 @@ def test_heads_are_kept_by_files_and_rewrites(tmp_path: Any) -> None:
     X = np.random.default_rng(0).uniform(-2, 2, size=(40, 2))
     expected = network.model_outputs(X)
     np.testing.assert_allclose(pf.reduce(network, BOX).network.model_outputs(X), expected, atol=1e-12)
-    assert pf.reduce(network, BOX).confirm()
+    assert confirmed(pf.reduce(network, BOX))
     moved = pf.symmetry.Permutation(1, (1, 0, 3, 2))(network)
     assert moved.head == network.head
     np.testing.assert_allclose(moved.model_outputs(X), expected, atol=1e-12)

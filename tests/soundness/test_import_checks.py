@@ -12,9 +12,9 @@ import pytest
 import polyfold as pf
 from polyfold.errors import NetworkError
 from polyfold.exact.tolerances import IMPORT_FLOAT32, IMPORT_FLOAT64
-from polyfold.network.ops import Linear, constant
-from polyfold.network.telling_points import both_sides, corners
-from polyfold.network.verify import sample_points, telling_points, verify
+from polyfold.network.ops.ops import Linear, constant
+from polyfold.network.read.check import sample_points, telling_points, verify
+from polyfold.network.read.telling_points import both_sides, corners
 
 
 def refused(network: Any, original: Any, tolerance: float = IMPORT_FLOAT32) -> bool:

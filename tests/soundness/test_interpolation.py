@@ -10,15 +10,15 @@ import pytest
 
 import polyfold as pf
 from polyfold.program.exact_program import lower_exactly
-from polyfold.program.lower import lower
+from polyfold.program.lower.lower import lower
 from soundness.interpolation_oracle import onnx_axis, over_space, torch_axis
 
 onnx = pytest.importorskip("onnx")
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnxruntime")
 
-from onnx import TensorProto, helper, numpy_helper  # noqa: E402
-from torch.nn import functional  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper
+from torch.nn import functional
 
 RULES = ("half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric")
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import polyfold as pf
+from polyfold.cli.labels import read_labels
 from polyfold.errors import DataError, PolyfoldError
-from polyfold.views.labels import read_labels
-from polyfold.views.report.subject import subject
+from polyfold.reporting.subject import subject
 
 NETWORK = pf.load([(np.eye(2), [0.0, 0.0]), (np.eye(2), [0.0, 0.0])])
 X = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 0.0]])

@@ -16,15 +16,15 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from polyfold import core
-from polyfold.atlas.domain import resolve_domain
-from polyfold.atlas.problem import core_problem
+from helpers.slow_params import quick_then_slow
+from polyfold import _core as core
+from polyfold.atlas.core_problem import core_problem
+from polyfold.domain.domain import resolve_domain
 from polyfold.errors import ContradictionError, LimitError, PolyfoldError
-from polyfold.network.builder import Builder
 from polyfold.network.graph import Network
-from polyfold.network.ops import Linear, Rectify
-from polyfold.program.lower import lower
-from slow_params import quick_then_slow
+from polyfold.network.ops.ops import Linear, Rectify
+from polyfold.network.read.builder import Builder
+from polyfold.program.lower.lower import lower
 from soundness.cells_in_fractions import ExactCell, value, vertices
 from soundness.edge_networks import DOMAINS, KINDS, LARGEST, LEAST, EdgeCase, edge_case
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from polyfold.views.scene.histograms import share_bars
+from polyfold.plotting.scene.histograms import share_bars
 
 LAYERS = [
     (np.array([[1.0, 0.5], [-0.5, 1.0], [0.3, -0.7]]), np.array([0.1, -0.2, 0.05])),

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import polyfold as pf
+from helpers.slow_params import quick_then_slow
 from polyfold.errors import ShapeError
-from slow_params import quick_then_slow
 from soundness.oracle import Layers, Vector, same_on_line, scores, trunk_and_head, winner
 from soundness.pairs import Pair, pair, write_onnx
 

@@ -15,9 +15,9 @@ import numpy.typing as npt
 import pytest
 
 import polyfold as pf
-from polyfold.network.builder import Builder
-from polyfold.network.ops import Clamp, Linear, Maximum, Minimum, Rectify, Take, constant
-from slow_params import quick_then_slow
+from helpers.slow_params import quick_then_slow
+from polyfold.network.ops.ops import Clamp, Linear, Maximum, Minimum, Rectify, Take, constant
+from polyfold.network.read.builder import Builder
 
 Array = npt.NDArray[np.float64]
 

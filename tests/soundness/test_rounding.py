@@ -10,11 +10,11 @@ import pytest
 from flint import fmpq
 
 import polyfold as pf
+from helpers.slow_params import quick_then_slow
+from polyfold.program.derive.side_by_side import side_by_side
 from polyfold.program.exact_program import lower_exactly
-from polyfold.program.in_rationals import evaluate_exactly
-from polyfold.program.lower import lower, written_out
-from polyfold.program.side_by_side import side_by_side
-from slow_params import quick_then_slow
+from polyfold.program.lower.lower import lower, written_out
+from polyfold.program.passes.rationals import evaluate_exactly
 from soundness.rounding_oracle import apart, onnx_model, outputs
 
 onnx = pytest.importorskip("onnx")

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import polyfold as pf
+from helpers.shared_files import MODELS
 from polyfold.errors import PolyfoldError
-from shared_files import MODELS
 
 # Powers of two up to the ends of the number range: data times these are the same data, to the last bit.
 POWERS = (-1060, -1000, -530, -40, 40, 500, 1000)

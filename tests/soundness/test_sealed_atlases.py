@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from analyses.test_equivalence_rounded import two_linear_layers
-from engine.forged import FORGERIES, keeping_cells
+from compare.equivalence.test_rounded import two_linear_layers
+from helpers.forged_atlases import FORGERIES, keeping_cells
+from helpers.shared_files import MODELS
 from polyfold.atlas.certificate import OF_THESE_ARRAYS
-from polyfold.program.lower import lower
+from polyfold.program.lower.lower import lower
 from polyfold.testing import generated_case
-from shared_files import MODELS
 
 ARRAYS = ("patterns", "witnesses", "bounded", "facet_start", "facet_wall", "neighbour", "shared_facet", "shared_wall")
 ACAS = MODELS / "acasxu_1_1.onnx"

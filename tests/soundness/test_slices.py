@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from polyfold.atlas import problem
-from polyfold.engine import slice_exact
+from helpers.slow_params import quick_then_slow
+from polyfold.atlas import core_problem as problem
 from polyfold.engine.method import VERTICES
+from polyfold.engine.slices.run import exact as slice_exact
 from polyfold.errors import DomainError
-from slow_params import quick_then_slow
 from soundness.plain import evaluate
 
 # -- the judge

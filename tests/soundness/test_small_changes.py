@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import polyfold as pf
+from helpers.slow_params import quick_then_slow
 from polyfold.program.exact_program import from_layers
-from slow_params import quick_then_slow
 from soundness.oracle import Layers, scores, winner
 from soundness.pairs import write_onnx
 

@@ -17,13 +17,15 @@ import pytest
 
 import polyfold as pf
 from polyfold.atlas.patterns import pack
-from polyfold.engine.check import check_witnesses
+from polyfold.engine.proof.check import check_witnesses
 from polyfold.errors import LimitError
 from polyfold.network import Network
-from polyfold.network.builder import Value
-from polyfold.network.ops import Add, Concat, Linear, Scale, Shift, constant
-from polyfold.program import Program, exact_matrices, lower
-from polyfold.program.unrounded import written_out_without_rounding
+from polyfold.network.ops.ops import Add, Concat, Linear, Scale, Shift, constant
+from polyfold.network.read.builder import Value
+from polyfold.program import Program
+from polyfold.program.derive import exact_matrices
+from polyfold.program.lower.lower import lower
+from polyfold.program.lower.rounding_free import written_out_without_rounding
 from soundness.fraction_network import (
     LEAKY,
     RELU,

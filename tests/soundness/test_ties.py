@@ -15,8 +15,8 @@ from torch import nn
 from torch.nn import functional
 
 import polyfold as pf
-from polyfold.data.convolutional import mnist_conv
-from polyfold.network.ops import Maximum, Minimum
+from polyfold.datasets.convolutional import mnist_conv
+from polyfold.network.ops.ops import Maximum, Minimum
 
 Array = npt.NDArray[np.float64]
 Function = Callable[[torch.Tensor], torch.Tensor]

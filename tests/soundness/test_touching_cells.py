@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pytest
 
 import polyfold as pf
-from polyfold.data.convolutional import mnist_conv
-from polyfold.network.builder import Builder
-from polyfold.network.spatial_ops import Largest
+from polyfold.datasets.convolutional import mnist_conv
+from polyfold.network.ops.spatial import Largest
+from polyfold.network.read.builder import Builder
 from soundness.plain import evaluate
 
 Array = npt.NDArray[np.float64]

@@ -15,12 +15,12 @@ onnx: Any = pytest.importorskip("onnx")
 torch: Any = pytest.importorskip("torch")
 pytest.importorskip("onnxruntime")
 
-from onnx import TensorProto, helper, numpy_helper  # noqa: E402
-from torch import nn  # noqa: E402
-from torch.nn import functional  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper
+from torch import nn
+from torch.nn import functional
 
-import polyfold as pf  # noqa: E402
-from polyfold.errors import NetworkError  # noqa: E402
+import polyfold as pf
+from polyfold.errors import NetworkError
 
 
 def around(*layers: Any) -> Any:
@@ -153,7 +153,7 @@ def test_models_of_torchs_own_exporter() -> None:
 
 def test_the_command_line_says_it(tmp_path: Any) -> None:
     onnx.save(onnx_model(DROPOUT, {"ratio": np.float32(0.5), "mode": True}), tmp_path / "model.onnx")
-    command = [sys.executable, "-m", "polyfold.views.cli", "count", str(tmp_path / "model.onnx"), "--json"]
+    command = [sys.executable, "-m", "polyfold.cli.main", "count", str(tmp_path / "model.onnx"), "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stderr.startswith("note: node 'drop' (Dropout) is in training mode") and done.stderr.count("\n") == 1
     assert '"notes": ["node ' in done.stdout and '"cells": 8' in done.stdout

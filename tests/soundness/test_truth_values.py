@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from polyfold.analyses.equivalence.result import Difference, Equivalence
+from polyfold.compare.equivalence.result import Difference, Equivalence
 
 CORNER = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
 ABSOLUTE = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]

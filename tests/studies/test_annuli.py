@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from polyfold.errors import PolyfoldError
-from polyfold.studies.annuli import circle, trained, xor
+from studies.annuli import circle, trained, xor
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,8 +12,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import polyfold as pf
-from polyfold.studies import closed_regions as study
-from slow_params import quick_then_slow
+from helpers.slow_params import quick_then_slow
+from studies import closed_regions as study
 
 PAGE = Path(__file__).parents[2] / "docs" / "dual_space.md"
 NARROW = [hidden for hidden in study.WIDTHS if max(hidden) <= 2]
@@ -22,7 +22,7 @@ TRIANGLE = [([[0.0, -1.0], [1.0, 1.0], [-1.0, 1.0]], [0.0, 0.0, 0.0]), ([[-1.0, 
 
 
 def shown_rows() -> dict[tuple[str, str], str]:
-    (shown,) = re.findall(r"^\$ python -m polyfold.studies.closed_regions\n(.*?)^```", PAGE.read_text(), re.M | re.S)
+    (shown,) = re.findall(r"^\$ python -m studies.closed_regions\n(.*?)^```", PAGE.read_text(), re.M | re.S)
     return {tuple(line.split()[1:3]): line for line in shown.splitlines()[1:]}
 
 

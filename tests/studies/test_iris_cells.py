@@ -11,8 +11,8 @@ import pytest
 from scipy.spatial import ConvexHull
 
 import polyfold as pf
-from polyfold.data import iris, iris_test, read
-from polyfold.studies.iris_cells import facts, iris_cells, main
+from polyfold.datasets import iris, iris_test, read
+from studies.iris_cells import facts, iris_cells, main
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

@@ -13,10 +13,10 @@ pytest.importorskip("torch")
 pytest.importorskip("sklearn")
 
 from polyfold.errors import StorageError
-from polyfold.studies import image_stages, locally_linear
-from polyfold.studies.image_data import pictures
-from polyfold.studies.image_networks import ARCHITECTURES, weights
-from polyfold.studies.image_stages import Study
+from studies import image_stages, locally_linear
+from studies.image_data import pictures
+from studies.image_networks import ARCHITECTURES, weights
+from studies.image_stages import Study
 
 EPOCHS = {"Dense": 12, "Conv": 30, "Inception": 4, "ResNet": 4}
 

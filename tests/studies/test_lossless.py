@@ -6,7 +6,7 @@ import json
 import re
 from pathlib import Path
 
-from polyfold.studies.lossless import main, reduced, subjects
+from studies.lossless import main, reduced, subjects
 
 PAGE = Path(__file__).parents[2] / "docs" / "reduction.md"
 
@@ -19,13 +19,13 @@ def rows(text: str) -> list[list[str]]:
 
 def test_bundled_networks_are_as_the_page_says(capsys):
     main(["--seconds", "60"])
-    (shown,) = re.findall(r"^\$ python -m polyfold.studies.lossless .*?\n(.*?)^```", PAGE.read_text(), re.M | re.S)
+    (shown,) = re.findall(r"^\$ python -m studies.lossless .*?\n(.*?)^```", PAGE.read_text(), re.M | re.S)
     found = rows(capsys.readouterr().out)
     assert len(found) == 5 and found == rows(shown)[:5]
 
 
 def test_json(capsys, monkeypatch):
-    from polyfold.studies import lossless
+    from studies import lossless
 
     monkeypatch.setattr(
         lossless, "subjects", lambda models: [one for one in subjects(models) if one.name == "mnist_he"]

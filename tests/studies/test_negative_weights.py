@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polyfold.data.digits import mnist_l1
+from datasets.test_digits import stable
+from polyfold.datasets.digits import mnist_l1
 from polyfold.network import load
-from polyfold.studies.negative_weights import main, negative_weights, trained_networks
-from repository.test_bundled_digits import stable
+from studies.negative_weights import main, negative_weights, trained_networks
 
 PAGE = Path(__file__).parents[2] / "docs" / "symmetry_study.md"
 
@@ -29,7 +29,7 @@ def test_by_hand() -> None:
 
 def test_the_document_shows_what_it_prints(capsys: pytest.CaptureFixture[str]) -> None:
     main([])
-    (shown,) = re.findall(r"^\$ python -m polyfold.studies.negative_weights\n(.*?)^```", PAGE.read_text(), re.M | re.S)
+    (shown,) = re.findall(r"^\$ python -m studies.negative_weights\n(.*?)^```", PAGE.read_text(), re.M | re.S)
     assert shown == capsys.readouterr().out
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from polyfold.studies import diameters, face_counts
-from polyfold.studies.small_networks import along_training, random_network
+from studies import diameters, face_counts
+from studies.small_networks import along_training, random_network
 
 ROOT = Path(__file__).parents[2]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from polyfold.studies import xor_duals as study
+from studies import xor_duals as study
 
 PAGE = Path(__file__).parents[2] / "docs" / "dual_space.md"
 
@@ -26,7 +26,7 @@ def printed(tmp_path_factory):
 def test_the_page_shows_what_is_printed(capsys, printed):
     figures, options = printed
     study.main(options)
-    (shown,) = re.findall(r"^\$ python -m polyfold.studies.xor_duals\n(.*?)^```", PAGE.read_text(), re.M | re.S)
+    (shown,) = re.findall(r"^\$ python -m studies.xor_duals\n(.*?)^```", PAGE.read_text(), re.M | re.S)
     assert capsys.readouterr().out.strip() == shown.strip()
     for figure, name in zip(figures, ("xor_duals.svg", "xor_transfers.svg"), strict=True):
         assert figure.read_text() == (PAGE.parent / "images" / name).read_text()

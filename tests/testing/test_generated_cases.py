@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from polyfold.engine.reference import reference_unfold
 from polyfold.testing import edits, generated_case, program_from_layers, random_program
 from polyfold.testing.networks import draft_from_layers, random_draft
+from polyfold.testing.reference import reference_unfold
 from polyfold.testing.strategies import cases
 
 

@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 
 import polyfold as pf
-from polyfold.atlas.maps import gate_forms
 from polyfold.exact.rank import column_rank
+from polyfold.program.passes.pulled_back import gate_forms
 from polyfold.testing import Case, domains, edits, wide_case
 from polyfold.testing.networks import random_draft
 

@@ -34,30 +34,32 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from polyfold.atlas import chebyshev, location
+from polyfold._base.notebook import html_table
+from polyfold._base.numbers import one_of
 from polyfold.atlas.cell import Cell
 from polyfold.atlas.certificate import Certificate, believed, sealed, unclaimed
+from polyfold.atlas.core_problem import beyond_core
 from polyfold.atlas.digest import ARRAYS, arrays_digest
-from polyfold.atlas.domain import Domain
-from polyfold.atlas.exact_gates import ExactGates
-from polyfold.atlas.flat import (
+from polyfold.atlas.geometry import chebyshev
+from polyfold.atlas.geometry import locate as location
+from polyfold.atlas.geometry.flat_cells import (
     count_flat_faces,
     flat_covariances,
     flat_generators,
     flat_measures,
     made_from_facets,
 )
-from polyfold.atlas.generators import Generators, count_faces, find_covariances, find_generators, find_measures
-from polyfold.atlas.halfspaces import Halfspaces, halfspaces
-from polyfold.atlas.jets import has_short_jets, parameter_maps
-from polyfold.atlas.maps import in_chunks, output_forms
-from polyfold.atlas.numbers import one_of
+from polyfold.atlas.geometry.generators import Generators, count_faces, find_covariances, find_generators, find_measures
+from polyfold.atlas.geometry.halfspaces import Halfspaces, halfspaces
 from polyfold.atlas.patterns import PatternIndex, unpack
-from polyfold.atlas.problem import beyond_core
+from polyfold.domain.domain import Domain
+from polyfold.domain.points import parameter_rows
 from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational
 from polyfold.network.head import behind
-from polyfold.network.html_table import html_table
+from polyfold.program.passes.jets import has_short_jets, parameter_maps
+from polyfold.program.passes.pulled_back import in_chunks, output_forms
+from polyfold.program.passes.single_gates import ExactGates
 from polyfold.program.program import Program
 
 if TYPE_CHECKING:
@@ -275,7 +277,7 @@ class Atlas:
         >>> line.lift([[0.0], [0.5]]).tolist()
         [[0.0, 0.0], [1.0, 2.0]]
         """
-        return self.domain.lift(location.parameter_rows(self.domain, points))
+        return self.domain.lift(parameter_rows(self.domain, points))
 
     def generators(self, cells: Any = None) -> Generators:
         """Vertices, rays and lines of cells, with the facets that they lie on."""

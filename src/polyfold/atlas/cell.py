@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.notebook import html_table
 from polyfold.errors import how_many
-from polyfold.network.html_table import html_table
 
 if TYPE_CHECKING:
     from polyfold.atlas.atlas import Atlas

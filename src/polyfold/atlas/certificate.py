@@ -2,7 +2,7 @@
 
 A certificate belongs to what it speaks of. Its claims (a level above "counted", or that no cell is missing) come with
 the digests of the network, of the domain and of every array of the atlas, and with the mark of the process that found
-them out (`network/as_found.py`). An atlas believes a certificate only if these fit (`believed`). So a level that was
+them out (`_base/as_found.py`). An atlas believes a certificate only if these fit (`believed`). So a level that was
 typed in, or that was copied from another atlas, or whose arrays were exchanged since, counts for nothing; one that
 another process has found is kept as its record. Certificates are sealed where something was found out: `sealed` is
 called by the engine, by `check`, by `certify`, and by `open` for what a file says.
@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from polyfold.network.as_found import BY_HAND, first_hand
-from polyfold.network.html_table import InNotebooks
-from polyfold.network.truth import YesOrNo
+from polyfold._base.as_found import BY_HAND, first_hand
+from polyfold._base.notebook import InNotebooks
+from polyfold._base.truth import YesOrNo
 from polyfold.program.program import Program
 
 Level = Literal["counted", "checked", "certified"]

@@ -11,11 +11,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
+from polyfold._base.as_found import AsFound, first_hand
+from polyfold._base.notebook import InNotebooks
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import THE_NETWORK, Certificate, Level, what_is_spoken_of
-from polyfold.atlas.domain import Domain
-from polyfold.network.as_found import AsFound, first_hand
-from polyfold.network.html_table import InNotebooks
+from polyfold.domain.domain import Domain
 from polyfold.program.program import Program
 
 _LEVELS: tuple[Level, ...] = ("counted", "checked", "certified")

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.files import atomically, first_line
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Certificate, Check, believed, sealed, unclaimed
 from polyfold.atlas.digest import arrays_digest
-from polyfold.atlas.domain import Domain
 from polyfold.atlas.stored_program import array_from, array_text, program_from, program_text
+from polyfold.domain.domain import Domain
 from polyfold.errors import PolyfoldError, StorageError
-from polyfold.network.files import atomically, first_line
 
 SCHEMA_VERSION = 2
 _KEY = b"polyfold"

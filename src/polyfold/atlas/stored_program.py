@@ -13,15 +13,15 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.network.convolve import Window
 from polyfold.network.head import head_from, head_json
+from polyfold.network.ops.convolve import Window
 from polyfold.program.affine import Affine, Block, Structured, WrittenOut
-from polyfold.program.changes import Change
+from polyfold.program.forms import Applied, Entries, Form, Nothing, Scaled, Stacked, Summed, Taken
+from polyfold.program.lower.changes import Change
 from polyfold.program.operators import Convolved, Matrix, Operator, Sparse
 from polyfold.program.origins import GateOrigin, GateOrigins, OriginGroup
 from polyfold.program.program import Program, Stage
 from polyfold.program.rounding import Rounding
-from polyfold.program.structured import Applied, Entries, Form, Nothing, Scaled, Stacked, Summed, Taken
 
 Json = dict[str, Any]
 _Item = TypeVar("_Item")

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.notebook import InNotebooks
+from polyfold._base.progress import reporter
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
-from polyfold.atlas.problem import beyond_core
+from polyfold.atlas.core_problem import beyond_core
+from polyfold.domain.domain import Domain, DomainLike, resolve_domain
 from polyfold.engine.method import VERTICES, as_method_takes_it
-from polyfold.engine.progress import reporter
 from polyfold.engine.resume import resume
-from polyfold.engine.slices import SliceSearch
+from polyfold.engine.run import Leave, check_seconds, thread_count, watched, whole_number
+from polyfold.engine.slices.run import SliceSearch
 from polyfold.engine.unfold import atlas_of, unfold_program
-from polyfold.engine.watch import Leave, check_seconds, thread_count, watched, whole_number
-from polyfold.network.html_table import InNotebooks
 from polyfold.network.load import load
-from polyfold.program.lower import lower
+from polyfold.program.lower.lower import lower
 from polyfold.program.program import Program
 
 Ids = npt.NDArray[np.int64]

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from polyfold._base.notebook import InNotebooks
+from polyfold._base.progress import reporter
 from polyfold.atlas.certificate import Certificate, believed, sealed
-from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
-from polyfold.atlas.generators import count_faces
-from polyfold.atlas.problem import beyond_core
+from polyfold.atlas.core_problem import beyond_core
+from polyfold.atlas.geometry.generators import count_faces
+from polyfold.domain.domain import Domain, DomainLike, resolve_domain
 from polyfold.engine.method import as_method_takes_it, count_cells
-from polyfold.engine.progress import reporter
+from polyfold.engine.run import check_seconds, thread_count, watched
 from polyfold.engine.unfold import unfold_program
-from polyfold.engine.watch import check_seconds, thread_count, watched
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.network.head import head_json
-from polyfold.network.html_table import InNotebooks
 from polyfold.network.load import load
-from polyfold.program.lower import lower
+from polyfold.program.lower.lower import lower
 from polyfold.program.program import Program
 
 

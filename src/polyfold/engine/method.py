@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from polyfold import core
+from polyfold import _core as core
 from polyfold.atlas.certificate import Check
-from polyfold.atlas.domain import Domain
-from polyfold.atlas.problem import beyond_core, core_problem
-from polyfold.engine.count_checks import checks_by_listing, checks_of_slice
-from polyfold.engine.slices import count_slice_cells, find_slice_cells
-from polyfold.engine.watch import Leave
+from polyfold.atlas.core_problem import beyond_core, core_problem
+from polyfold.domain.domain import Domain
+from polyfold.engine.proof.count_checks import checks_by_listing, checks_of_slice
+from polyfold.engine.run import Leave
+from polyfold.engine.slices.run import count_slice_cells, find_slice_cells
 from polyfold.program.in_range import in_range
-from polyfold.program.lower import written_out
+from polyfold.program.lower.lower import written_out
 from polyfold.program.program import Program
 
 GENERATORS = "cells with all their vertices and rays, cut depth first"

@@ -8,18 +8,18 @@ from math import lcm
 
 import numpy as np
 
-from polyfold import core
+from polyfold import _core as core
+from polyfold._base.progress import reporter
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import CHANGED
-from polyfold.atlas.location import bounded_lift, jets_around
-from polyfold.atlas.problem import core_problem
+from polyfold.atlas.core_problem import core_problem
+from polyfold.domain.points import bounded_lift, jets_around
 from polyfold.engine.method import GENERATORS, PROGRAMS, Cells
-from polyfold.engine.progress import reporter
+from polyfold.engine.run import Leave, check_seconds, thread_count, watched, whole_number
 from polyfold.engine.unfold import atlas_of, put_together, unfold_program
-from polyfold.engine.watch import Leave, check_seconds, thread_count, watched, whole_number
 from polyfold.errors import PolyfoldError
-from polyfold.exact.bounded import bounded_forward
-from polyfold.program.in_rationals import RationalProgram
+from polyfold.program.passes.bounded import bounded_forward
+from polyfold.program.passes.rationals import RationalProgram
 
 _CHUNK = 1 << 12
 

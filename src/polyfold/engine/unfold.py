@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from polyfold._base.interrupts import interrupts_noted
+from polyfold._base.progress import reporter
+from polyfold._core import FoundCells, GivenUp
 from polyfold.atlas.atlas import Atlas, atlas_found
 from polyfold.atlas.certificate import Certificate
-from polyfold.atlas.deferred import DeferredAtlas
-from polyfold.atlas.domain import Domain, DomainLike, resolve_domain
-from polyfold.core import FoundCells, GivenUp
-from polyfold.engine.check import quick_checks
-from polyfold.engine.interrupts import interrupts_noted
+from polyfold.atlas.deferred_arrays import DeferredAtlas
+from polyfold.domain.domain import Domain, DomainLike, resolve_domain
 from polyfold.engine.method import VERTICES, Cells, as_method_takes_it, find_cells
-from polyfold.engine.progress import reporter
-from polyfold.engine.slice_checks import check_decided, check_sum
-from polyfold.engine.watch import Leave, Watched, check_seconds, thread_count, watched, whole_number
+from polyfold.engine.proof.check import quick_checks
+from polyfold.engine.run import Leave, Watched, check_seconds, thread_count, watched, whole_number
+from polyfold.engine.slices.checks import check_decided, check_sum
 from polyfold.network.load import load
-from polyfold.program.lower import lower
+from polyfold.program.lower.lower import lower
 from polyfold.program.program import Program
 
 _ARRAYS = ("patterns", "witnesses", "facet_start", "facet_wall", "neighbour", "shared_facet", "shared_wall")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polyfold._base.extras import require
+from polyfold._base.notebook import html_table
 from polyfold.errors import NetworkError, ShapeError, how_many
-from polyfold.network.extras import require
 from polyfold.network.head import Head
-from polyfold.network.html_table import html_table
-from polyfold.network.ops import Array, Op, Shape, size
+from polyfold.network.ops.ops import Array, Op, Shape, size
 
 if TYPE_CHECKING:
     import onnx
@@ -229,14 +229,14 @@ class Network:
         [('linear1', 'Gemm'), ('relu1', 'Relu'), ('linear2', 'Gemm')]
         """
         require("onnx", extra="onnx", purpose="an ONNX model of a network")
-        from polyfold.network.to_onnx import to_onnx
+        from polyfold.network.write.onnx import to_onnx
 
         return to_onnx(self, dtype)
 
     def save_onnx(self, path: str | PathLike[str], *, dtype: Any = np.float64) -> None:
         """Write `to_onnx` to a file; an interrupted or failed write leaves what was there before."""
         require("onnx", extra="onnx", purpose="an ONNX file of a network")
-        from polyfold.network.to_onnx import save_onnx
+        from polyfold.network.write.onnx import save_onnx
 
         save_onnx(self, path, dtype)
 
@@ -260,6 +260,6 @@ class Network:
         )
         """
         require("torch", extra="torch", purpose="a torch module of a network")
-        from polyfold.network.to_torch import to_torch
+        from polyfold.network.write.torch import to_torch
 
         return to_torch(self, dtype)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.errors import NetworkError, ShapeError, how_many
-from polyfold.network.ops import Array, Shape, size
+from polyfold.network.ops.ops import Array, Shape, size
 
 Kind = Literal["softmax", "log-softmax", "sigmoid", "log-sigmoid", "argmax", "hardmax"]
 # Ops that treat every number by itself, and ops whose result jumps.

@@ -9,11 +9,11 @@ from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
+from polyfold._base.extras import require
 from polyfold.errors import NetworkError
-from polyfold.network.extras import require
-from polyfold.network.from_arrays import from_arrays
 from polyfold.network.graph import Network
-from polyfold.network.ops import Shape
+from polyfold.network.ops.ops import Shape
+from polyfold.network.read.arrays import from_arrays
 
 READABLE = (
     "a torch.nn.Module, the path of an .onnx or .pt2 file, an onnx.ModelProto, a fitted scikit-learn "
@@ -70,16 +70,16 @@ def _read(model: Any, shapes: list[Shape] | None, until: str | None) -> Network:
     if not _any_from(modules, "keras"):
         if _any_from(modules, "torch.nn", "torch.jit"):
             require("torch", extra="torch", purpose=f"reading {name}")
-            from polyfold.network.from_torch import from_torch
+            from polyfold.network.read.torch import from_torch
 
             return from_torch(model, shapes, until=until)
         if name == "ExportedProgram" and _any_from(modules, "torch"):
-            from polyfold.network.from_torch import from_exported
+            from polyfold.network.read.torch import from_exported
 
             return from_exported(_without_shape(model, shapes), until=until)
         if name == "ModelProto" and _any_from(modules, "onnx"):
             require("onnx", extra="onnx", purpose="reading an ONNX model")
-            from polyfold.network.from_onnx import from_onnx
+            from polyfold.network.read.onnx import from_onnx
 
             return from_onnx(model, shapes, until=until)
     _without_shape(model, shapes)
@@ -88,11 +88,11 @@ def _read(model: Any, shapes: list[Shape] | None, until: str | None) -> Network:
     if isinstance(model, Network):
         return model
     if _any_from(modules, "keras"):
-        from polyfold.network.from_keras import from_keras
+        from polyfold.network.read.keras import from_keras
 
         return from_keras(model)
     if _any_from(modules, "sklearn.neural_network", "sklearn.pipeline"):
-        from polyfold.network.from_sklearn import from_sklearn
+        from polyfold.network.read.sklearn import from_sklearn
 
         return from_sklearn(model)
     if _any_from(modules, "sklearn"):
@@ -133,11 +133,11 @@ def _load_file(path: str | os.PathLike[str], shapes: list[Shape] | None, until: 
         raise NetworkError(f"there is no file {name!r}")
     if ending == ".pt2":
         require("torch", extra="torch", purpose=f"reading {name!r}")
-        from polyfold.network.from_torch import from_pt2
+        from polyfold.network.read.torch import from_pt2
 
         return from_pt2(_without_shape(path, shapes), until=until)
     require("onnx", extra="onnx", purpose=f"reading {name!r}")
-    from polyfold.network.from_onnx import from_onnx_file
+    from polyfold.network.read.onnx import from_onnx_file
 
     return from_onnx_file(path, shapes, until=until)
 

@@ -1,7 +1,7 @@
 """Programs: what the engine runs, and how a Network becomes one."""
 
 from polyfold.program.affine import Affine, Block
-from polyfold.program.lower import lower
+from polyfold.program.lower.lower import lower
 from polyfold.program.origins import GateOrigin
 from polyfold.program.program import Program, Stage
 

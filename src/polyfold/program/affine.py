@@ -11,11 +11,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.read_only import ReadOnly
 from polyfold.errors import LimitError
 from polyfold.exact.rounding import smallest
+from polyfold.program.forms import Applied, Entries, Form, Nothing, Pulled, Summed, Values
 from polyfold.program.operators import Matrix, Operator
-from polyfold.program.read_only import ReadOnly
-from polyfold.program.structured import Applied, Entries, Form, Nothing, Pulled, Summed, Values
 
 Array = npt.NDArray[np.float64]
 Change = Callable[[Array], Array]
@@ -44,7 +44,7 @@ class Affine(ReadOnly, ABC):
     @abstractmethod
     def blocks(self) -> tuple[Block, ...]:
         """The matrices. A structured function is written out for that, which rounds: exact arithmetic goes by `form`
-        (`program/fold.py`). Refused if it is too large."""
+        (`program/passes/fold.py`). Refused if it is too large."""
 
     @property
     @abstractmethod

@@ -21,15 +21,15 @@ from polyfold.exact.rational_arrays import Rationals, are_floats, nearest, produ
 from polyfold.exact.rounding import LEAST
 from polyfold.network.graph import Network, Port
 from polyfold.network.head import Head
-from polyfold.network.ops import Shape
-from polyfold.program.changes import Change, added, upwards
-from polyfold.program.lower import write
+from polyfold.network.ops.ops import Shape
+from polyfold.program.lower.changes import Change, added, upwards
+from polyfold.program.lower.lower import write
+from polyfold.program.lower.rational_rows import RationalRows, padded, rows_of
+from polyfold.program.lower.rows import Array, frozen
+from polyfold.program.lower.writer import Writer
 from polyfold.program.origins import GateOrigin, OriginGroup
 from polyfold.program.program import Program, Stage
-from polyfold.program.rational_rows import RationalRows, padded, rows_of
 from polyfold.program.rounding import Rounding, own_changes
-from polyfold.program.rows import Array, frozen
-from polyfold.program.writer import Writer
 
 
 @dataclass(frozen=True, eq=False)

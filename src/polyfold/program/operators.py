@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.network.convolve import Window, convolve, convolve_back, entries_read
-from polyfold.program.read_only import ReadOnly
+from polyfold._base.read_only import ReadOnly
+from polyfold.network.ops.convolve import Window, convolve, convolve_back, entries_read
 
 if TYPE_CHECKING:
     from scipy import sparse

@@ -20,13 +20,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.notebook import InNotebooks
+from polyfold._base.read_only import ReadOnly
 from polyfold.network.head import Head
-from polyfold.network.html_table import InNotebooks
 from polyfold.program.affine import Affine, Block, WrittenOut
-from polyfold.program.exact_matrices import exact_blocks
+from polyfold.program.derive.exact_matrices import exact_blocks
 from polyfold.program.number_range import NumberRange, number_range
 from polyfold.program.origins import GateOrigin
-from polyfold.program.read_only import ReadOnly
 from polyfold.program.rounding import Rounding, distance
 from polyfold.program.steps import Steps, in_steps
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from polyfold.errors import how_many
 from polyfold.exact.roots import ROOT_BITS
-from polyfold.program.changes import LARGEST, Change, not_lost, upwards
-from polyfold.program.fold import fold, fold_form
+from polyfold.program.lower.changes import LARGEST, Change, not_lost, upwards
+from polyfold.program.passes.fold import fold, fold_form
 
 if TYPE_CHECKING:
     from polyfold.program.affine import Affine
@@ -87,7 +87,7 @@ def distance(program: Program, reach: Array) -> Array:
     """How far the outputs can be from those of the network's own numbers, where |x_i| <= reach_i.
 
     >>> from polyfold.network.load import load
-    >>> from polyfold.program.lower import lower
+    >>> from polyfold.program.lower.lower import lower
     >>> program = lower(load([([[0.1]], [0.0]), ([[1.0]], [0.0])]))
     >>> distance(program, np.array([1.0])).tolist()
     [0.0]

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.program.affine import Affine, Structured
-from polyfold.program.structured import Applied, Entries, Form, Nothing, Scaled, Stacked, Summed, Taken
+from polyfold.program.forms import Applied, Entries, Form, Nothing, Scaled, Stacked, Summed, Taken
 
 Array = npt.NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from polyfold.atlas.domain import Domain, resolve_domain
+from polyfold.domain.domain import Domain, resolve_domain
 from polyfold.program.program import Program
 from polyfold.testing import domains, edits
 from polyfold.testing.networks import random_draft

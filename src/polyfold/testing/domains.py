@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.atlas.domain import DomainLike, box, polytope, slice_of
+from polyfold.domain.domain import DomainLike, box, polytope, slice_of
 
 Rng = np.random.Generator
 DomainMaker = Callable[[Rng, int], DomainLike]

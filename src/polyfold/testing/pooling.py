@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from polyfold.network.builder import Builder, Value
-from polyfold.network.ops import Clamp, Linear, Maximum, Minimum, Rectify, Take
-from polyfold.program.lower import lower
+from polyfold.network.ops.ops import Clamp, Linear, Maximum, Minimum, Rectify, Take
+from polyfold.network.read.builder import Builder, Value
+from polyfold.program.lower.lower import lower
 from polyfold.program.program import Program
 from polyfold.testing.networks import Draft
 

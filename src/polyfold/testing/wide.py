@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from polyfold.atlas.domain import resolve_domain
+from polyfold.domain.domain import resolve_domain
 from polyfold.testing import domains, edits
 from polyfold.testing.cases import Case, some
 from polyfold.testing.networks import random_draft

@@ -1,0 +1,76 @@
+#include "geometry/cells/frame.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include "geometry/exact/rounding.hpp"
+
+namespace polyfold {
+
+Walls with_wall(const Walls& walls, std::int32_t wall) {
+    auto more =
+        walls ? std::make_shared<std::vector<std::int32_t>>(*walls) : std::make_shared<std::vector<std::int32_t>>();
+    const auto at = std::lower_bound(more->begin(), more->end(), wall);
+    if (at == more->end() || *at != wall) more->insert(at, wall);
+    return more;
+}
+
+Walls common_walls(const Walls& a, const Walls& b) {
+    if (!a || !b) return nullptr;
+    auto both = std::make_shared<std::vector<std::int32_t>>();
+    std::set_intersection(a->begin(), a->end(), b->begin(), b->end(), std::back_inserter(*both));
+    return both;
+}
+
+int GeneratorStore::add(const double* at, double point_error, bool infinite,
+                        std::shared_ptr<const ExactVector> exact_point, Walls walls) {
+    coordinates.insert(coordinates.end(), at, at + dimensions);
+    error.push_back(point_error);
+    at_infinity.push_back(infinite);
+    exact.push_back(std::move(exact_point));
+    touched.push_back(std::move(walls));
+    return size() - 1;
+}
+
+int GeneratorStore::copy(const GeneratorStore& from, int g) {
+    return add(from.point(g), from.error[g], from.at_infinity[g], from.exact[g], from.touched[g]);
+}
+
+void GeneratorStore::truncate(int count) {
+    coordinates.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(dimensions));
+    error.resize(count);
+    at_infinity.resize(count);
+    exact.resize(count);
+    touched.resize(count);
+}
+
+void Frame::clear() {
+    generators.truncate(0);
+    rows.clear();
+    value.clear();
+    sign.clear();
+    above_known = false;
+}
+
+void Frame::list_rows(const StageMap& map, int dimensions) {
+    const int n = count();
+    forms.resize(n * dimensions);
+    norm.resize(n);
+    doubt.resize(n);
+    for (int c = 0; c < n; ++c) {
+        for (int k = 0; k < dimensions; ++k) forms[k * n + c] = map.entry(rows[c], k);
+        norm[c] = map.norm(rows[c]) * (1 + 0x1p-20);
+        doubt[c] =
+            (map.norm(rows[c]) * rounding::bound(dimensions + 2) + map.error(rows[c]) * dimensions) * (1 + 0x1p-20) +
+            rounding::tiny;
+    }
+}
+
+void Frame::truncate(int generator_count) {
+    if (generators.size() == generator_count) return;
+    generators.truncate(generator_count);
+    value.resize(generator_count * rows.size());
+    sign.resize(generator_count * rows.size());
+}
+
+}  // namespace polyfold

@@ -1,0 +1,65 @@
+// What all cells below one entry into a stage have in common: the gates that can still cut, and generators with the
+// gates' values there.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "geometry/exact/exact_vector.hpp"
+#include "geometry/problem/stage_map.hpp"
+
+namespace polyfold {
+
+// A short sorted list, shared by all generators that have it; nothing is the empty list.
+using Walls = std::shared_ptr<const std::vector<std::int32_t>>;
+Walls with_wall(const Walls& walls, std::int32_t wall);
+Walls common_walls(const Walls& a, const Walls& b);
+
+// The sign of a gate at a generator. Where floats could not decide, the float value says nothing.
+enum Sign : std::int8_t { exactly_negative = -2, negative = -1, zero = 0, positive = 1, exactly_positive = 2 };
+
+// Generators in parallel arrays, numbered in the order in which they were made.
+struct GeneratorStore {
+    int dimensions = 0;               // dim + 1
+    std::vector<double> coordinates;  // dimensions each, the largest between a half and one
+    std::vector<double> error;        // bounds the error of every coordinate
+    std::vector<std::uint8_t> at_infinity;
+    std::vector<std::shared_ptr<const ExactVector>> exact;  // where they were needed
+    std::vector<Walls> touched;  // walls through it that hold none of its facets; only kept where faces are counted
+
+    int size() const { return static_cast<int>(error.size()); }
+    const double* point(int g) const { return coordinates.data() + g * dimensions; }
+    int add(const double* at, double point_error, bool infinite, std::shared_ptr<const ExactVector> exact_point,
+            Walls walls);
+    int copy(const GeneratorStore& from, int g);
+    void truncate(int count);
+};
+
+struct Frame {
+    void clear();
+
+    GeneratorStore generators;
+
+    // The rows of the stage that cut the cell which entered it, ascending. All others are decided.
+    std::vector<int> rows;
+    std::vector<double> forms;  // [k * rows + c]: their forms, side by side
+    std::vector<double> norm;   // sum of the entries' sizes
+    std::vector<double> doubt;  // what a value can be off at a generator that is known exactly
+
+    // [g * rows + c]: values at generators; of generators that were made by cutting with row c only later rows are
+    // known.
+    std::vector<double> value;
+    std::vector<std::int8_t> sign;
+
+    Forms above;  // the next stage's forms without the rows listed; made when first needed
+    bool above_known = false;
+
+    int count() const { return static_cast<int>(rows.size()); }
+    Sign sign_at(int g, int c) const { return static_cast<Sign>(sign[g * rows.size() + c]); }
+    double value_at(int g, int c) const { return value[g * rows.size() + c]; }
+    void list_rows(const StageMap& map, int dimensions);
+    void truncate(int count);
+};
+
+}  // namespace polyfold

@@ -1,0 +1,74 @@
+// The depth-first walk that only counts: cells are made up to the last stage, and counted there by their sections.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "geometry/count/section_count.hpp"
+#include "geometry/walk/cell_walk.hpp"
+#include "geometry/walk/lp_walk.hpp"
+
+namespace polyfold {
+
+struct CellCount {
+    std::int64_t cells = 0;
+};
+
+template <int Words>
+class CountWalk {
+  public:
+    using CellPointer = std::unique_ptr<Cell<Words>>;
+    using Block = CellCount;
+
+    CountWalk(const Problem& problem, const StopSignal& stop)
+        : stages_(static_cast<int>(problem.stages.size())),
+          upper_(problem, stop, {.hand_out = true, .stages = std::max(1, stages_ - 1)}),
+          last_(problem, stop),
+          sections_(problem, stop) {}
+
+    CellPointer root() { return upper_.root(); }
+    CellPointer advance(Cell<Words>& cell) { return upper_.advance(cell); }
+    void recycle(CellPointer cell) { upper_.recycle(std::move(cell)); }
+
+    void emit(Cell<Words>& cell, CellCount& count) {
+        if (cell.stage == stages_) {
+            ++count.cells;  // there are no gates
+        } else if (cell.lines.empty()) {
+            count.cells += sections_.parts(cell);
+        } else {
+            count_one_by_one(cell, count);
+        }
+    }
+
+  private:
+    const int stages_;
+    CellWalk<Words> upper_, last_;
+    SectionCount<Words> sections_;
+    std::vector<CellPointer> stack_;
+
+    // Where the cell contains a line there is nothing that sections could be made of yet.
+    void count_one_by_one(Cell<Words>& cell, CellCount& count) {
+        stack_.clear();
+        while (CellPointer on = last_.advance(cell)) stack_.push_back(std::move(on));
+        ++count.cells;
+        while (!stack_.empty()) {
+            CellPointer next = std::move(stack_.back());
+            stack_.pop_back();
+            while (CellPointer on = last_.advance(*next)) stack_.push_back(std::move(on));
+            ++count.cells;
+            last_.recycle(std::move(next));
+        }
+    }
+};
+
+// Cells by linear programs, none of them kept.
+class LpCountWalk : public LpWalk {
+  public:
+    using Block = CellCount;
+    LpCountWalk(const Problem& problem, const StopSignal& stop) : LpWalk(problem, stop, false) {}
+
+    void emit(const LpCell&, CellCount& count) { ++count.cells; }
+};
+
+}  // namespace polyfold

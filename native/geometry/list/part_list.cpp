@@ -1,0 +1,354 @@
+#include "geometry/list/part_list.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "geometry/exact/rounding.hpp"
+
+namespace polyfold {
+
+namespace {
+
+constexpr int most_facets = 64;
+constexpr std::size_t worth_gathering = 16;  // vertices
+constexpr int worth_searching = 10;          // vertices; fewer are looked at as quickly one by one
+
+// More parts than so many rows make in general position.
+bool may_make_too_many(int rows, int dim) {
+    if (rows > most_rows) return true;
+    std::int64_t parts = 1, choices = 1;
+    for (int k = 1; k <= std::min(rows, dim) && parts <= PartTable::most_parts; ++k) {
+        choices = choices * (rows - k + 1) / k;
+        parts += choices;
+    }
+    return parts > PartTable::most_parts;
+}
+
+// Numbers into registers of their own; nothing is behind the last one.
+void copy_into(Lanes* registers, const double* numbers, int count) {
+    for (; count >= lanes; count -= lanes, numbers += lanes) std::memcpy(registers++, numbers, sizeof(Lanes));
+    if (count == 0) return;
+    const double second = count > 1 ? numbers[1] : 0.0, third = count > 2 ? numbers[2] : 0.0;
+    *registers = Lanes{numbers[0], second, third, 0.0};
+}
+
+template <class Visit>
+void for_each_bit(std::uint64_t bits, Visit visit) {
+    for (; bits; bits &= bits - 1) visit(std::countr_zero(bits));
+}
+
+double largest_of(Lanes x) {
+    return std::max(std::max(x[0], x[1]), std::max(x[2], x[3]));
+}
+
+}  // namespace
+
+template <int Words>
+bool PartList<Words>::look_at(const Cell<Words>& cell) {
+    const Frame& frame = *cell.frame;
+    rows_ = frame.count() - cell.row;
+    if (rows_ > most_rows || !cell.lines.empty() || cell.facets.size() > most_facets) return false;
+    Bits some = 0, all = ~Bits{0};
+    vertices_.clear();
+    for (const int g : cell.generators) {
+        const std::int8_t* sign = frame.sign.data() + static_cast<std::ptrdiff_t>(g) * frame.count() + cell.row;
+        Bits code = 0;
+        bool apart = true;
+        for (int r = 0; r < rows_; ++r) {
+            code |= Bits{sign[r] > 0} << (most_rows - 1 - r);
+            apart &= sign[r] != zero;
+        }
+        if (!apart) return false;
+        vertices_.push_back({frame.generators.error[g], code, 0, frame.generators.at_infinity[g] != 0});
+        some |= code;
+        all &= code;
+    }
+    cutting_ = some & ~all;
+    return !may_make_too_many(std::popcount(cutting_), problem_.dim);
+}
+
+template <int Words>
+bool PartList<Words>::find(Cell<Words>& cell) {
+    start(cell);
+    return cutting_ == 0 || cut(cell, 0, 0, cutting_);
+}
+
+// The cell itself is the first section.
+template <int Words>
+void PartList<Words>::start(const Cell<Words>& cell) {
+    const Frame& frame = *cell.frame;
+    const int n = frame.count(), first = cell.row;
+    row_registers_ = registers_for(rows_);
+    forms_.resize(static_cast<std::size_t>(row_registers_) * dimensions_);
+    for (int k = 0; k < dimensions_; ++k)
+        copy_into(forms_.data() + k * row_registers_, frame.forms.data() + k * n + first, rows_);
+    norm_.assign(frame.norm.begin() + first, frame.norm.begin() + n);
+    doubt_.assign(frame.doubt.begin() + first, frame.doubt.begin() + n);
+
+    slots_.clear();
+    cell.facets.for_each([&](int s) { slots_.push_back(s); });
+    std::sort(slots_.begin(), slots_.end(), [&](int a, int b) { return cell.slots[a].wall < cell.slots[b].wall; });
+    bit_of_slot_.resize(cell.slots.size());
+    for (std::size_t bit = 0; bit < slots_.size(); ++bit) bit_of_slot_[slots_[bit]] = static_cast<int>(bit);
+
+    parts_.clear(rows_, point_registers_);
+    make_room(cell.size());
+    for (int v = 0; v < cell.size(); ++v) {
+        const int g = cell.generators[v];
+        cell.facets_of[v].for_each([&](int s) { vertices_[v].facets |= Bits{1} << bit_of_slot_[s]; });
+        copy_into(values(v), frame.value.data() + static_cast<std::ptrdiff_t>(g) * n + first, rows_);
+        copy_into(point(v), cell.point(v), dimensions_);
+        hand_out(v, 0, parts_);
+    }
+    levels_[0].first = 0;
+    levels_[0].last = cell.size();
+}
+
+template <int Words>
+void PartList<Words>::make_room(std::size_t vertices) {
+    if (points_.size() < vertices * point_registers_) points_.resize(2 * vertices * point_registers_);
+    if (values_.size() < vertices * row_registers_) values_.resize(2 * vertices * row_registers_);
+}
+
+// Give a vertex to all parts around it: at t = 1, or as a direction.
+template <int Words>
+void PartList<Words>::hand_out(int v, Bits chain, PartTable& parts) {
+    const Vertex& vertex = vertices_[v];
+    const Lanes* at = point(v);
+    const double scale = vertex.infinite ? 1.0 : 1 / at[problem_.dim / lanes][problem_.dim % lanes];
+    for (int i = 0; i < point_registers_; ++i) scaled_[i] = at[i] * scale;
+    parts.add_vertex(vertex.code, chain, vertex.facets, vertex.infinite, scaled_.data());
+}
+
+// The edges of a section that one of the rows cuts.
+template <int Words>
+void PartList<Words>::find_edges(int level, Bits rows) {
+    Section& section = levels_[level];
+    section.edges = 0;
+    const int first = section.first, last = section.last, facets = problem_.dim - level - 1;
+    const bool searched = last - first >= worth_searching;
+    if (searched) {
+        search_.clear(last - first, slots_.size(), rows_);
+        for (int v = first; v < last; ++v)
+            for_each_bit(vertices_[v].facets, [&](int facet) { search_.put(v - first, facet); });
+        // Among few the edges that no row cuts are sooner dropped than avoided.
+        if (search_.many())
+            for (int v = first; v < last; ++v)
+                for_each_row(vertices_[v].code & rows, [&](int row) { search_.put_positive(v - first, row); });
+    }
+    for (int a = first; a < last; ++a) {
+        const Vertex& from = vertices_[a];
+        const auto add_if_cut = [&](int b) { section.add({a, b, (from.code ^ vertices_[b].code) & rows}); };
+        // A simple vertex has an edge to those which lie on all of its facets but one.
+        if (std::popcount(from.facets) != facets + 1) {
+            for (int b = a + 1; b < last; ++b) add_edge_if_any(section, a, b, rows, facets);
+        } else if (searched) {
+            const auto for_each_facet = [&](auto visit) { for_each_bit(from.facets, visit); };
+            const auto for_each_row_in_question = [&](auto visit) {
+                for_each_row(rows, [&](int row) { visit(row, (from.code & bit_of_row(row)) != 0); });
+            };
+            const auto visit = [&](std::size_t i) { add_if_cut(first + static_cast<int>(i)); };
+            if (search_.many())
+                search_.for_each_across(for_each_facet, for_each_row_in_question, a + 1 - first, visit);
+            else
+                search_.for_each_beside(for_each_facet, a + 1 - first, visit);
+        } else {
+            for (int b = a + 1; b < last; ++b)
+                if (const Bits missing = from.facets & ~vertices_[b].facets; (missing & (missing - 1)) == 0)
+                    add_if_cut(b);
+        }
+    }
+}
+
+// Two vertices are neighbours if no third one lies on all facets that they share.
+template <int Words>
+void PartList<Words>::add_edge_if_any(Section& section, int a, int b, Bits rows, int facets) const {
+    const Vertex &from = vertices_[a], &to = vertices_[b];
+    const Bits cutting = (from.code ^ to.code) & rows, common = from.facets & to.facets;
+    if (cutting == 0 || std::popcount(common) < facets) return;
+    if (std::popcount(to.facets) != facets + 1)
+        for (int other = section.first; other < section.last; ++other)
+            if (other != a && other != b && (vertices_[other].facets & common) == common) return;
+    section.add({a, b, cutting});
+}
+
+// Cut a section, which the rows of `chain` have made, by each of these rows, and what they make of it by those behind.
+template <int Words>
+bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
+    find_edges(level, rows);
+    Section& next = levels_[level + 1];
+    const int made = levels_[level].last;
+    make_room(made + levels_[level].edges);
+    while (rows) {
+        stop_.check();
+        const int row = std::countl_zero(rows);
+        const Bits bit = bit_of_row(row);
+        rows ^= bit;
+        Bits some = 0, all = ~Bits{0};
+        levels_[level].list_edges_cut_by(bit, cut_);
+        // Many vertices lie between the same parts: put them together before all these parts get them.
+        const bool gather = cut_.size() >= worth_gathering;
+        if (gather) gathered_.clear(rows_, point_registers_);
+        for (const Edge& edge : cut_) {
+            if (!add_crossing(cell, edge, row, chain | bit)) return false;
+            const int v = static_cast<int>(vertices_.size()) - 1;
+            if (gather)
+                hand_out(v, 0, gathered_);
+            else
+                hand_out(v, chain | bit, parts_);
+            some |= vertices_[v].code;
+            all &= vertices_[v].code;
+        }
+        if (gather) parts_.add_vertices(gathered_, chain | bit);
+        next.first = made;
+        next.last = static_cast<int>(vertices_.size());
+        if (const Bits cutting = some & ~all & rows) {
+            evaluate(cell, made, chain | bit);
+            if (!cut(cell, level + 1, chain | bit, cutting)) return false;
+        }
+        vertices_.erase(vertices_.begin() + made, vertices_.end());
+    }
+    return true;
+}
+
+// The vertex where the row vanishes on an edge, which is one of the section that the rows of `chain` make.
+template <int Words>
+bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain) {
+    const Vertex from = vertices_[edge.from], to = vertices_[edge.to];
+    const double from_size = std::abs(value(edge.from, row)), to_size = std::abs(value(edge.to, row));
+    const double from_doubt = doubt_at(edge.from, row), to_doubt = doubt_at(edge.to, row);
+    // The signs are right even where the values alone do not prove them; the place between is then only a guess.
+    const bool rough = !(from_size > from_doubt && to_size > to_doubt);
+    const Share share = Share::between(from_size, to_size, from_doubt, to_doubt);
+
+    const Lanes *start = point(edge.from), *end = point(edge.to);
+    Lanes* at = point(static_cast<int>(vertices_.size()));
+    Lanes distances{}, sizes{};
+    for (int i = 0; i < point_registers_; ++i) {
+        const Lanes step = end[i] - start[i];
+        at[i] = start[i] + share.share * step;
+        distances = larger(distances, size_of(step));
+        sizes = larger(sizes, size_of(at[i]));
+    }
+    Vertex vertex{share.error_of_point(from.error, to.error, largest_of(distances)), from.code & to.code,
+                  from.facets & to.facets, from.infinite && to.infinite};
+    if (vertex.infinite) at[problem_.dim / lanes][problem_.dim % lanes] = 0;
+
+    // Where both ends have the same sign, so has the vertex. The others' values are on a line.
+    const Bits open = (from.code ^ to.code) & ~bit_of_row(row);
+    bool sure = !rough;
+    for (Bits rest = open; rest && sure;) {
+        const int r = std::countl_zero(rest);
+        rest ^= bit_of_row(r);
+        const double start_value = value(edge.from, r), end_value = value(edge.to, r);
+        const double between = start_value + share.share * (end_value - start_value);
+        const double height = std::abs(start_value) + std::abs(end_value);
+        const double doubt =
+            ((doubt_at(edge.from, r) + doubt_at(edge.to, r)) * 2 + (share.error + rounding::bound(4)) * height) *
+            (1 + 0x1p-20);
+        sure = std::abs(between) > doubt;
+        if (between > 0) vertex.code |= bit_of_row(r);
+    }
+    // Nobody may ever ask for a sign here, but a place that is quite wrong would spoil the witnesses.
+    const double size = largest_of(sizes), last = at[problem_.dim / lanes][problem_.dim % lanes];
+    if (!sure || !(vertex.error < rounding::near * size) ||
+        !(vertex.infinite || vertex.error < rounding::there * last)) {
+        vertex.code = from.code & to.code;
+        return add_by_equations(cell, vertex, open, chain);
+    }
+    vertices_.push_back(vertex);
+    return true;
+}
+
+// The same where values along the edge do not tell enough. False if another row vanishes there as well.
+template <int Words>
+bool PartList<Words>::add_by_equations(Cell<Words>& cell, Vertex vertex, Bits open, Bits chain) {
+    const int v = static_cast<int>(vertices_.size());
+    Frame& frame = *cell.frame;
+    const Mask<Words> mask = mask_of(cell, vertex.facets, chain);
+    read_point(v);
+    auto settled = crossing_.equations().settle(cell, mask, Equations<Words>::no_line, vertex.infinite,
+                                                {vertex.error, false, rounding::poor}, scratch_.data());
+    const int g = frame.generators.add(scratch_.data(), settled.error, vertex.infinite, std::move(settled.exact), {});
+    bool apart = true;
+    for_each_row(open, [&](int r) {
+        double value = 0;
+        for (int k = 0; k < dimensions_; ++k) value += forms_[k * row_registers_ + r / lanes][r % lanes] * scratch_[k];
+        const bool sure = std::abs(value) > doubt_[r] + norm_[r] * frame.generators.error[g];
+        const int sign = sure ? (value > 0 ? positive : negative)
+                              : crossing_.doubtful_sign(frame, cell, g, mask, frame.rows[cell.row + r], value);
+        if (sign > 0) vertex.code |= bit_of_row(r);
+        apart = apart && sign != zero;
+    });
+    vertex.error = frame.generators.error[g];
+    frame.truncate(g);
+    copy_into(point(v), scratch_.data(), dimensions_);
+    vertices_.push_back(vertex);
+    return apart;
+}
+
+// Values of all rows at the vertices of a section that will be cut.
+template <int Words>
+void PartList<Words>::evaluate(Cell<Words>& cell, int first, Bits chain) {
+    const int last = static_cast<int>(vertices_.size());
+    for (int v = first; v < last; ++v) {
+        Vertex& vertex = vertices_[v];
+        read_point(v);
+        const typename Equations<Words>::Guess guess{vertex.error, false, rounding::near};
+        double error =
+            crossing_.equations().inherit(Equations<Words>::no_line, vertex.infinite, guess, scratch_.data());
+        if (!(error < rounding::unknown))
+            error = crossing_.equations()
+                        .settle(cell, mask_of(cell, vertex.facets, chain), Equations<Words>::no_line, vertex.infinite,
+                                {rounding::unknown, false, rounding::near}, scratch_.data())
+                        .error;
+        vertex.error = error;
+        copy_into(point(v), scratch_.data(), dimensions_);
+        int i = 0;
+        for (; i + 4 <= row_registers_; i += 4) evaluate_registers<4>(i, values(v));
+        if (row_registers_ - i == 3) evaluate_registers<3>(i, values(v));
+        if (row_registers_ - i == 2) evaluate_registers<2>(i, values(v));
+        if (row_registers_ - i == 1) evaluate_registers<1>(i, values(v));
+    }
+}
+
+// Several sums side by side, because each term of a sum waits for the one before.
+template <int Words>
+template <int Count>
+void PartList<Words>::evaluate_registers(int first, Lanes* value) const {
+    Lanes sum[Count]{};
+    for (int k = 0; k < dimensions_; ++k)
+        for (int i = 0; i < Count; ++i) sum[i] += forms_[k * row_registers_ + first + i] * scratch_[k];
+    for (int i = 0; i < Count; ++i) value[first + i] = sum[i];
+}
+
+// The slots of a vertex on these facets and rows. The rows get slots that are free, so that their equations are found.
+template <int Words>
+Mask<Words> PartList<Words>::mask_of(Cell<Words>& cell, Bits facets, Bits chain) const {
+    Mask<Words> mask, used = cell.facets;
+    for_each_bit(facets, [&](int bit) { mask.set(slots_[bit]); });
+    for_each_row(chain, [&](int r) {
+        const int slot = used.first_free();
+        if (slot < 0) throw TooManyFacets();
+        used.set(slot);
+        mask.set(slot);
+        if (slot >= static_cast<int>(cell.slots.size())) cell.slots.resize(slot + 1);
+        const int row = cell.frame->rows[cell.row + r];
+        cell.slots[slot] = {cell.map.get(), row, problem_.stages[cell.stage].first_wall + row};
+    });
+    return mask;
+}
+
+template <int Words>
+void PartList<Words>::read_point(int v) {
+    const Lanes* at = point(v);
+    for (int k = 0; k < dimensions_; ++k) scratch_[k] = at[k / lanes][k % lanes];
+}
+
+template class PartList<1>;
+template class PartList<4>;
+template class PartList<16>;
+template class PartList<64>;
+
+}  // namespace polyfold

@@ -1,0 +1,135 @@
+// All parts into which the last rows of its frame cut a cell, put together from the vertices of the parts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "geometry/cells/crossing.hpp"
+#include "geometry/cells/edge_search.hpp"
+#include "geometry/list/part_table.hpp"
+
+namespace polyfold {
+
+// A vertex on some of the rows is one of all parts around it, and it is found once for all of them: as a vertex of the
+// section that these rows make of the cell, each where the rows before it have left a section. The section's vertices
+// on other rows are those of its own sections, and so on down to points.
+//
+// Where rows meet the cell's faces and each other in general position, the parts around a vertex are all those with the
+// signs that the other rows have there, and all walls through the vertex bound them: the rows are like coordinate
+// planes, whatever the cell's own face looks like. Where they do not, `find` gives up.
+template <int Words>
+class PartList {
+  public:
+    PartList(const Problem& problem, const StopSignal& stop)
+        : problem_(problem),
+          stop_(stop),
+          dimensions_(problem.dim + 1),
+          point_registers_(registers_for(dimensions_)),
+          crossing_(problem),
+          levels_(problem.dim + 1),
+          scratch_(dimensions_),
+          scaled_(point_registers_) {}
+
+    // Whether the rows that have not been inserted are few enough, and in general position as far as the cell's own
+    // vertices show. The cell is in its last stage.
+    bool look_at(const Cell<Words>& cell);
+
+    // Find the parts of the cell that was looked at last; false if more rows meet in a point than can be dealt with.
+    bool find(Cell<Words>& cell);
+
+    // What was found.
+    const PartTable& parts() const { return parts_; }
+    int rows() const { return rows_; }  // rows of the frame from the cell's next one on, each a bit of the codes
+    const std::vector<int>& slots() const { return slots_; }  // the cell's facets, by their bits and by their walls
+
+  private:
+    using Bits = std::uint64_t;
+    struct Edge {
+        int from, to;
+        Bits rows;  // that cut it
+    };
+    // A section of the cell, of one dimension less at every level.
+    struct Section {
+        int first = 0, last = 0;  // its vertices
+        std::vector<Edge> edge;
+        std::size_t edges = 0;
+
+        // Only edges that are cut; nobody can foretell which, so the others are added as well and then overwritten.
+        void add(const Edge& candidate) {
+            if (edges == edge.size()) edge.resize(2 * edges + 16);
+            edge[edges] = candidate;
+            edges += candidate.rows != 0;
+        }
+        void list_edges_cut_by(Bits row, std::vector<Edge>& list) const {
+            list.resize(edges + 1);
+            std::size_t count = 0;
+            for (std::size_t e = 0; e < edges; ++e) {
+                list[count] = edge[e];
+                count += (edge[e].rows & row) != 0;
+            }
+            list.resize(count);
+        }
+    };
+    struct Vertex {
+        double error;
+        Bits code;    // rows that are positive there
+        Bits facets;  // of the cell, that it lies on
+        bool infinite;
+    };
+
+    const Problem& problem_;
+    const StopSignal& stop_;
+    const int dimensions_;       // dim + 1
+    const int point_registers_;  // that a point fills
+    Crossing<Words> crossing_;
+    PartTable parts_;
+    int rows_ = 0;
+    Bits cutting_ = 0;  // rows that cut the cell
+    std::vector<int> slots_;
+
+    // By row.
+    int row_registers_ = 0;
+    std::vector<Lanes> forms_;  // [k * row_registers_ + register]
+    std::vector<double> norm_, doubt_;
+
+    // Vertices of all sections on the way down.
+    std::vector<Vertex> vertices_;
+    std::vector<Lanes> points_;
+    std::vector<Lanes> values_;  // of all rows, row_registers_ each; only of sections that are cut
+    std::vector<Section> levels_;
+
+    // Scratch.
+    std::vector<double> scratch_;
+    std::vector<Lanes> scaled_;
+    EdgeSearch search_;
+    std::vector<Edge> cut_;
+    PartTable gathered_;
+    std::vector<int> bit_of_slot_;
+
+    Lanes* point(int v) { return points_.data() + static_cast<std::ptrdiff_t>(v) * point_registers_; }
+    Lanes* values(int v) { return values_.data() + static_cast<std::ptrdiff_t>(v) * row_registers_; }
+    double value(int v, int row) { return values(v)[row / lanes][row % lanes]; }
+    double doubt_at(int v, int row) const { return doubt_[row] + norm_[row] * vertices_[v].error; }
+
+    void start(const Cell<Words>& cell);
+    void find_edges(int level, Bits rows);
+    void add_edge_if_any(Section& section, int a, int b, Bits rows, int facets) const;
+    bool cut(Cell<Words>& cell, int level, Bits chain, Bits rows);
+    bool add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain);
+    bool add_by_equations(Cell<Words>& cell, Vertex vertex, Bits open, Bits chain);
+    void evaluate(Cell<Words>& cell, int first, Bits chain);
+    template <int Count>
+    void evaluate_registers(int first, Lanes* value) const;
+    Mask<Words> mask_of(Cell<Words>& cell, Bits facets, Bits chain) const;
+    void hand_out(int v, Bits chain, PartTable& parts);
+    void read_point(int v);
+    void make_room(std::size_t vertices);
+};
+
+extern template class PartList<1>;
+extern template class PartList<4>;
+extern template class PartList<16>;
+extern template class PartList<64>;
+
+}  // namespace polyfold

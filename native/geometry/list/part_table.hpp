@@ -1,0 +1,130 @@
+// The parts of a cell while their vertices are being found: by the signs of the rows that cut the cell.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "geometry/base/lanes.hpp"
+
+namespace polyfold {
+
+// Rows as bits, the first one highest: in the order of their codes, parts are in the order of the walk.
+constexpr int most_rows = 64;
+constexpr std::uint64_t bit_of_row(int row) {
+    return std::uint64_t{1} << (most_rows - 1 - row);
+}
+template <class Visit>
+void for_each_row(std::uint64_t rows, Visit visit) {
+    while (rows) {
+        const int row = std::countl_zero(rows);
+        rows ^= bit_of_row(row);
+        visit(row);
+    }
+}
+
+struct Part {
+    std::uint64_t code = 0;    // the rows that are on
+    std::uint64_t facets = 0;  // facets of the cell that the part has a vertex on
+    std::uint64_t rows = 0;    // rows that it has a vertex on
+    bool open = false;         // it has a vertex at infinity
+};
+
+class PartTable {
+  public:
+    static constexpr int most_parts = 1 << 12;
+
+    // Forget all parts; `rows` is how many bits codes have, `registers` how many a point fills.
+    void clear(int rows, int registers) {
+        for (const int place : places_) table_[place] = none;
+        places_.clear();
+        parts_.clear();
+        sums_.clear();
+        drifts_.clear();
+        registers_ = registers;
+        // Few rows need no hashing.
+        factor_ = rows <= table_bits ? 1 : 0x9e3779b97f4a7c15;
+    }
+
+    int size() const { return static_cast<int>(parts_.size()); }
+    const Part& operator[](int part) const { return parts_[part]; }
+    const Lanes* sum(int part) const { return sums_.data() + part * registers_; }      // of the vertices
+    const Lanes* drift(int part) const { return drifts_.data() + part * registers_; }  // of the rays
+
+    int find(std::uint64_t code) const {
+        int place = first_place(code);
+        while (table_[place] != none && parts_[table_[place]].code != code) place = (place + 1) % table_size;
+        return table_[place];
+    }
+    static constexpr int none = -1;
+
+    // A vertex lies on some rows and facets, which bound all parts around it: those with these signs of the other rows.
+    void add_vertex(std::uint64_t code, std::uint64_t rows, std::uint64_t facets, bool infinite, const Lanes* point) {
+        for_each_around(code, rows, [&](int index) {
+            parts_[index].facets |= facets;
+            parts_[index].open |= infinite;
+            add_up(point, (infinite ? drifts_ : sums_).data() + index * registers_);
+        });
+    }
+
+    // The same for many vertices that lie on these rows, gathered by the signs of the others.
+    void add_vertices(const PartTable& gathered, std::uint64_t rows) {
+        for (int i = 0; i < gathered.size(); ++i) {
+            const Part& vertices = gathered[i];
+            for_each_around(vertices.code, rows, [&](int index) {
+                parts_[index].facets |= vertices.facets;
+                parts_[index].open |= vertices.open;
+                add_up(gathered.sum(i), sums_.data() + index * registers_);
+                if (vertices.open) add_up(gathered.drift(i), drifts_.data() + index * registers_);
+            });
+        }
+    }
+
+  private:
+    static constexpr int table_bits = 13;
+    static constexpr int table_size = 1 << table_bits;
+    static_assert(table_size >= 2 * most_parts);
+
+    int registers_ = 1;
+    std::uint64_t factor_ = 1;
+    std::vector<std::int32_t> table_ = std::vector<std::int32_t>(table_size, none);
+    std::vector<int> places_;  // in the table, by part
+    std::vector<Part> parts_;
+    std::vector<Lanes> sums_, drifts_;
+
+    int first_place(std::uint64_t code) const { return static_cast<int>((code * factor_) >> (64 - table_bits)); }
+
+    // The parts around a point on these rows, at which others have these signs.
+    template <class Visit>
+    [[gnu::always_inline]] void for_each_around(std::uint64_t code, std::uint64_t rows, Visit visit) {
+        std::uint64_t chosen = 0;
+        do {
+            const int index = find_or_add(code | chosen);
+            parts_[index].rows |= rows;
+            visit(index);
+            chosen = (chosen - rows) & rows;
+        } while (chosen);
+    }
+
+    void add_up(const Lanes* point, Lanes* sum) const {
+        for (int i = 0; i < registers_; ++i) sum[i] += point[i];
+    }
+
+    [[gnu::always_inline]] int find_or_add(std::uint64_t code) {
+        int place = first_place(code);
+        while (table_[place] != none) {
+            if (parts_[table_[place]].code == code) return table_[place];
+            place = (place + 1) % table_size;
+        }
+        table_[place] = size();
+        places_.push_back(place);
+        parts_.push_back({.code = code});
+        sums_.resize(sums_.size() + registers_, Lanes{});
+        drifts_.resize(drifts_.size() + registers_, Lanes{});
+        return size() - 1;
+    }
+};
+
+}  // namespace polyfold

@@ -1,0 +1,505 @@
+#include "geometry/walk/cell_walk.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "geometry/exact/rounding.hpp"
+
+namespace polyfold {
+
+namespace {
+
+constexpr int most_generators = 1 << 16;
+constexpr std::size_t worth_searching = 16;  // generators; fewer are looked at as quickly one by one
+
+enum Side : std::uint8_t { above = 1, below = 2, on_it = 4 };
+
+// Whether nobody but the caller holds it, who may then fill it anew.
+template <class T>
+bool is_free(const std::shared_ptr<T>& held) {
+    if (held.use_count() != 1) return false;
+    std::atomic_thread_fence(std::memory_order_acquire);  // see all that its last holder did
+    return true;
+}
+
+}  // namespace
+
+template <int Words>
+CellWalk<Words>::CellWalk(const Problem& problem, const StopSignal& stop, const WalkOptions& options)
+    : problem_(problem),
+      stop_(stop),
+      selection_(options.selection),
+      keep_touched_(options.keep_touched),
+      end_(options.stages < 0 ? static_cast<int>(problem.stages.size()) : options.stages),
+      dimensions_(problem.dim + 1),
+      crossing_(problem, options.hand_out),
+      writer_(problem),
+      frames_(problem.stages.size()),
+      maps_(problem.stages.size()) {}
+
+// Before any wall: the point (0, 1), a line along every axis, and infinity (t >= 0) as the only facet.
+template <int Words>
+auto CellWalk<Words>::root() -> CellPointer {
+    auto cell = std::make_unique<Cell<Words>>();
+    const int d = problem_.dim;
+    for (int k = 0; k < d; ++k) {
+        auto& line = cell->lines.emplace_back();
+        line.coordinates.assign(dimensions_, 0.0);
+        line.coordinates[k] = 1.0;
+        line.pivot = k;
+    }
+    cell->start(problem_);
+    cell->slots.resize(1);
+    cell->slots[0] = {cell->map.get(), problem_.rows(), problem_.infinity_wall()};
+    cell->facets.set(0);
+    if (selection_) cell->wanted_last = selection_->count;
+
+    Frame start;
+    start.generators.dimensions = dimensions_;
+    std::vector<double> origin(dimensions_, 0.0);
+    origin[d] = 1.0;
+    start.generators.add(origin.data(), 0.0, false, nullptr, nullptr);
+    cell->add(0, {});
+    open_frame(*cell, &start);
+    while (cell->row < cell->frame->count()) insert(*cell);
+    enter_next_stage(*cell);
+    return cell;
+}
+
+template <int Words>
+auto CellWalk<Words>::advance(Cell<Words>& cell) -> CellPointer {
+    if (cell.stage < end_) cell.frame->truncate(cell.made);
+    while (cell.stage < end_) {
+        if (cell.row == cell.frame->count()) {
+            enter_next_stage(cell);
+            continue;
+        }
+        if (CellPointer on = insert(cell)) return on;
+    }
+    return nullptr;
+}
+
+template <int Words>
+auto CellWalk<Words>::advance_by_one_row(Cell<Words>& cell) -> CellPointer {
+    cell.frame->truncate(cell.made);
+    if (cell.row < cell.frame->count()) return insert(cell);
+    enter_next_stage(cell);
+    return nullptr;
+}
+
+// ---- stages
+
+template <int Words>
+void CellWalk<Words>::enter_next_stage(Cell<Words>& cell) {
+    const std::shared_ptr<Frame> before = cell.frame;
+    cell.next = 0;
+    if (++cell.stage == static_cast<int>(problem_.stages.size())) return;
+    if (!before->above_known) {
+        before->above = cell.map->forms_above_without(before->rows, cell.pattern);
+        before->above_known = true;
+    }
+    forms_ = before->above;
+    const int first = problem_.stages[cell.stage - 1].first_wall;
+    if (cell.stage > 1)
+        for (const int row : before->rows) cell.map->add_gate_to(forms_, row, cell.on(first + row));
+    const std::shared_ptr<StageMap> map = fresh_map(cell.stage);
+    map->refill(std::move(cell.map), cell.pattern, forms_);
+    cell.map = map;
+    open_frame(cell, before.get());
+}
+
+template <int Words>
+std::shared_ptr<Frame> CellWalk<Words>::fresh_frame(int stage) {
+    std::shared_ptr<Frame>& last = frames_[stage];
+    if (last && is_free(last)) {
+        last->clear();
+    } else {
+        last = std::make_shared<Frame>();
+        last->generators.dimensions = dimensions_;
+    }
+    return last;
+}
+
+template <int Words>
+std::shared_ptr<StageMap> CellWalk<Words>::fresh_map(int stage) {
+    // Free maps of later stages may still hold this stage's last one.
+    for (std::size_t later = maps_.size() - 1; later > static_cast<std::size_t>(stage); --later)
+        if (maps_[later] && is_free(maps_[later])) maps_[later]->forget_below();
+    std::shared_ptr<StageMap>& last = maps_[stage];
+    if (!last || !is_free(last)) last = std::make_shared<StageMap>(problem_, stage);
+    return last;
+}
+
+// Look at all rows of the stage at once. Those that do not cut the cell cut none of its parts either, and are decided
+// here.
+template <int Words>
+void CellWalk<Words>::open_frame(Cell<Words>& cell, Frame* before) {
+    auto frame = fresh_frame(cell.stage);
+    std::vector<std::int32_t>& origins = low_generators_;
+    origins = cell.generators;
+    for (int& g : cell.generators) g = frame->generators.copy(before->generators, g);
+    cell.frame = frame;
+    cell.row = 0;
+
+    const StageMap& map = *cell.map;
+    const bool is_domain = cell.stage == 0;
+    const int count = cell.size(), width = is_domain ? problem_.rows() : map.width(), stride = map.width();
+    values_.assign(static_cast<std::size_t>(count) * width, 0.0);
+    signs_.resize(static_cast<std::size_t>(count) * width);
+    sides_.assign(width, 0);
+    for (int v = 0; v < count; ++v) {
+        stop_.check();
+        double* value = values_.data() + v * width;
+        std::int8_t* sign = signs_.data() + v * width;
+        const double* point = cell.point(v);
+        for (int k = 0; k < dimensions_; ++k) {
+            const double* entries = map.entries() + k * stride;
+            const double x = point[k];
+            if (x != 0.0)
+                for (int i = 0; i < width; ++i) value[i] += entries[i] * x;
+        }
+        const double relative = (rounding::bound(dimensions_ + 2) + frame->generators.error[v]) * (1 + 0x1p-20);
+        const double absolute = dimensions_ * (1 + 0x1p-20);
+        const double *norms = map.norms(), *errors = map.errors();
+        bool doubtful = false;
+        for (int i = 0; i < width; ++i) {
+            const double doubt = norms[i] * relative + errors[i] * absolute + rounding::tiny;
+            sign[i] = static_cast<std::int8_t>((value[i] > doubt) - (value[i] < -doubt));
+            doubtful |= sign[i] == 0;
+        }
+        if (doubtful) {
+            for (int i = 0; i < width; ++i)
+                if (sign[i] == 0)
+                    sign[i] = static_cast<std::int8_t>(
+                        crossing_.doubtful_sign(*frame, cell, cell.generators[v], cell.facets_of[v], i, value[i]));
+            // Other cells of the frame before have the same generator.
+            before->generators.error[origins[v]] = frame->generators.error[v];
+            before->generators.exact[origins[v]] = frame->generators.exact[v];
+        }
+        for (int i = 0; i < width; ++i)
+            sides_[i] |= static_cast<std::uint8_t>(sign[i] > 0 ? above : sign[i] < 0 ? below : on_it);
+    }
+    std::vector<int>& zeros = positives_;
+    for (int i = 0; i < width; ++i) {
+        bool cuts = is_domain || (sides_[i] & above && sides_[i] & below);
+        for (auto& line : cell.lines) cuts = cuts || line_sign(cell, line, i) != 0;
+        if (cuts) {  // domain rows are few, and all looked at one by one
+            frame->rows.push_back(i);
+            continue;
+        }
+        zeros.clear();
+        if (sides_[i] & on_it)
+            for (int v = 0; v < count; ++v)
+                if (signs_[v * width + i] == 0) zeros.push_back(v);
+        settle_gate(cell, i, (sides_[i] & above) != 0, (sides_[i] & below) != 0, zeros);
+    }
+    frame->list_rows(map, dimensions_);
+    const int n = frame->count();
+    frame->value.resize(count * n);
+    frame->sign.resize(count * n);
+    for (int v = 0; v < count; ++v)
+        for (int c = 0; c < n; ++c) {
+            frame->value[v * n + c] = values_[v * width + frame->rows[c]];
+            frame->sign[v * n + c] = signs_[v * width + frame->rows[c]];
+        }
+    cell.made = frame->generators.size();
+}
+
+// A row that has one sign on the cell, or none.
+template <int Words>
+void CellWalk<Words>::settle_gate(Cell<Words>& cell, int row, bool positive, bool negative,
+                                  const std::vector<int>& zeros) {
+    const int wall = problem_.stages[cell.stage].first_wall + row;
+    if ((positive || negative) && !zeros.empty()) record_touching(cell, wall, zeros);
+    if (cell.stage == 0) return;
+    if (!positive && !negative) {
+        cell.vanishing_key ^= key_of_gate_vanishing(wall);
+        if (keep_touched_) cell.vanishing = with_wall(cell.vanishing, wall);
+    }
+    cell.set_gate(wall, positive);
+}
+
+// The wall does not cut the cell but meets it in a face: if that is a facet, the facet lies on this wall too.
+template <int Words>
+void CellWalk<Words>::record_touching(Cell<Words>& cell, int wall, const std::vector<int>& zeros) {
+    if (keep_touched_)
+        for (const int v : zeros) {
+            Walls& touched = cell.frame->generators.touched[cell.generators[v]];
+            touched = with_wall(touched, wall);
+        }
+    if (static_cast<int>(zeros.size() + cell.lines.size()) < problem_.dim) return;
+    Mask<Words> common = cell.facets;
+    for (const int v : zeros) common = common & cell.facets_of[v];
+    common.for_each([&](int slot) {
+        std::size_t members = 0;
+        for (const auto& mask : cell.facets_of) members += mask.has(slot);
+        if (members == zeros.size()) cell.shared.emplace_back(slot, wall);
+    });
+}
+
+// ---- inserting a wall
+
+// Insert the next row. Returns the on side if the cell was cut and both sides are wanted; `cell` is then the off side.
+template <int Words>
+auto CellWalk<Words>::insert(Cell<Words>& cell) -> CellPointer {
+    const Frame& frame = *cell.frame;
+    cell.next = frame.rows[cell.row];
+    for (std::size_t l = 0; l < cell.lines.size(); ++l)
+        if (const int sign = line_sign(cell, cell.lines[l], cell.next)) return cut_line(cell, new_slot(cell), l, sign);
+
+    const int size = cell.size();
+    positives_.resize(size);
+    negatives_.resize(size);
+    int positives = 0, negatives = 0;
+    for (int v = 0; v < size; ++v) {  // without branches: signs are hard to foresee
+        const int sign = frame.sign_at(cell.generators[v], cell.row);
+        positives_[positives] = negatives_[negatives] = v;
+        positives += sign > 0;
+        negatives += sign < 0;
+    }
+    positives_.resize(positives);
+    negatives_.resize(negatives);
+    if (!positives_.empty() && !negatives_.empty()) return cut(cell, new_slot(cell));
+
+    std::vector<int> zeros;
+    if (positives_.size() + negatives_.size() < static_cast<std::size_t>(cell.size()))
+        for (int v = 0; v < cell.size(); ++v)
+            if (frame.sign_at(cell.generators[v], cell.row) == zero) zeros.push_back(v);
+    if (cell.stage == 0 && !negatives_.empty())
+        throw FlatDomain(std::all_of(zeros.begin(), zeros.end(), [&](int v) { return cell.at_infinity(v); }));
+    settle_gate(cell, cell.next, !positives_.empty(), !negatives_.empty(), zeros);
+    ++cell.row;
+    return nullptr;
+}
+
+template <int Words>
+int CellWalk<Words>::new_slot(Cell<Words>& cell) {
+    const int slot = cell.facets.first_free();
+    if (slot < 0) throw TooManyFacets();
+    if (slot >= static_cast<int>(cell.slots.size())) cell.slots.resize(slot + 1);
+    return slot;
+}
+
+template <int Words>
+int CellWalk<Words>::line_sign(Cell<Words>& cell, typename Cell<Words>::Line& line, int row) {
+    const StageMap& map = *cell.map;
+    double value = 0;
+    for (int k = 0; k < dimensions_; ++k) value += map.entry(row, k) * line.coordinates[k];
+    const int sign = crossing_.sign_of(map, row, line.coordinates.data(), line.error, value);
+    if (sign <= 1) return sign;
+    if (!line.exact) line.exact = crossing_.equations().solve(cell, cell.facets, line.pivot, true);
+    return sign_of_product(map.exact_row(row), *line.exact);
+}
+
+// ---- cutting
+
+// Afterwards `cell` is the off side, which takes the cell's own memory; the on side is returned.
+template <int Words>
+auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
+    cell.slots[slot] = {cell.map.get(), cell.next, cell.wall(problem_)};
+    CellPointer high = fresh();
+    high->inherit(cell);
+    if (cell.stage > 0) high->set_gate(cell.wall(problem_), true);
+
+    // A facet goes on in the side where it has a generator that is not on the cut.
+    Mask<Words> low_facets, high_facets, cutting;
+    cutting.set(slot);
+    for (const int v : negatives_) low_facets = low_facets | cell.facets_of[v];
+    for (const int v : positives_) high_facets = high_facets | cell.facets_of[v];
+    high->facets = high_facets | cutting;
+    low_generators_.clear();
+    low_masks_.clear();
+    const auto add_low = [&](int g, const Mask<Words>& mask) {
+        low_generators_.push_back(g);
+        low_masks_.push_back(mask);
+    };
+    Frame& frame = *cell.frame;
+    for (const int v : negatives_) add_low(cell.generators[v], cell.facets_of[v]);
+    for (const int v : positives_) high->add(cell.generators[v], cell.facets_of[v]);
+    if (positives_.size() + negatives_.size() < static_cast<std::size_t>(cell.size()))
+        for (int v = 0; v < cell.size(); ++v) {
+            const int g = cell.generators[v];
+            if (frame.sign_at(g, cell.row) != zero) continue;
+            if (keep_touched_)
+                for (const Mask<Words>& facets : {low_facets | cutting, high_facets | cutting})
+                    frame.generators.touched[g] = walls_lost(cell, v, facets);
+            add_low(g, (cell.facets_of[v] & low_facets) | cutting);
+            high->add(g, (cell.facets_of[v] & high_facets) | cutting);
+        }
+
+    // The double-description rule: a generator on either side and an edge between them give one on the cut, which lies
+    // on the facets of the edge and on the cut.
+    const int edge = problem_.dim - 1 - static_cast<int>(cell.lines.size());
+    const auto cross = [&](int p, int n) {
+        const Mask<Words> walls = (cell.facets_of[p] & cell.facets_of[n]) | cutting;
+        const int g = crossing_.between(frame, cell, cell.generators[p], cell.generators[n], cell.row, walls);
+        add_low(g, walls);
+        high->add(g, walls);
+    };
+    const bool searched = negatives_.size() >= worth_searching;
+    if (searched) {
+        negative_edges_.clear(negatives_.size(), cell.slots.size());
+        for (std::size_t i = 0; i < negatives_.size(); ++i)
+            cell.facets_of[negatives_[i]].for_each([&](int slot) { negative_edges_.put(i, slot); });
+    }
+    negative_masks_.clear();
+    for (const int n : negatives_) negative_masks_.push_back(cell.facets_of[n]);
+    for (const int p : positives_) {
+        stop_.check();
+        const Mask<Words> mask = cell.facets_of[p];
+        const bool simple = mask.size() == edge + 1;
+        if (simple && searched) {
+            negative_edges_.for_each_beside([&](auto visit) { mask.for_each(visit); }, 0,
+                                            [&](std::size_t i) { cross(p, negatives_[i]); });
+            continue;
+        }
+        for (std::size_t i = 0; i < negatives_.size(); ++i) {
+            const Mask<Words> common = mask & negative_masks_[i];
+            if (common.size() < edge) continue;
+            const int n = negatives_[i];
+            bool adjacent = simple || negative_masks_[i].size() == edge + 1;
+            if (!adjacent) {
+                adjacent = true;
+                for (int other = 0; other < cell.size() && adjacent; ++other)
+                    adjacent = other == p || other == n || !cell.facets_of[other].contains(common);
+            }
+            if (adjacent) cross(p, n);
+        }
+    }
+    if (std::max(low_generators_.size(), high->generators.size()) > most_generators)
+        throw TooLarge("a cell has more than 65,536 vertices and rays: choose a smaller domain or a box");
+    cell.facets = low_facets | cutting;
+    std::swap(cell.generators, low_generators_);
+    std::swap(cell.facets_of, low_masks_);
+    if (!cell.shared.empty()) {
+        std::erase_if(cell.shared, [&](const auto& item) { return !low_facets.has(item.first); });
+        std::erase_if(high->shared, [&](const auto& item) { return !high_facets.has(item.first); });
+    }
+    return choose_sides(cell, std::move(high));
+}
+
+// What a generator touches once only `facets` are left: the facets that it loses are still walls through it.
+template <int Words>
+Walls CellWalk<Words>::walls_lost(const Cell<Words>& cell, int v, const Mask<Words>& facets) const {
+    Walls walls = cell.frame->generators.touched[cell.generators[v]];
+    cell.facets_of[v].for_each([&](int s) {
+        if (facets.has(s) || cell.slots[s].wall == problem_.infinity_wall()) return;
+        walls = with_wall(walls, cell.slots[s].wall);
+        for (const auto& [slot, wall] : cell.shared)
+            if (slot == s) walls = with_wall(walls, wall);
+    });
+    return walls;
+}
+
+// The wall crosses a line: slide every generator along the line onto the wall; the line itself becomes a ray of either
+// side.
+template <int Words>
+auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int sign) -> CellPointer {
+    CellPointer low = fresh(), high = fresh();
+    low->inherit(cell);
+    const auto line = cell.lines[l];
+    const StageMap& map = *cell.map;
+    const auto value_on = [&](const double* point) {
+        double value = 0;
+        for (int k = 0; k < dimensions_; ++k) value += map.entry(cell.next, k) * point[k];
+        return value;
+    };
+    const double along = value_on(line.coordinates.data());
+    const bool wrong_side = !(std::abs(along) > 0) || (along > 0) != (sign > 0);
+    // Slide a point along the line onto the wall; false if floats cannot say where that is.
+    const auto slide = [&](double* point) {
+        const double factor = value_on(point) / along;
+        bool finite = true;
+        for (int k = 0; k < dimensions_; ++k) {
+            point[k] -= factor * line.coordinates[k];
+            finite = finite && std::isfinite(point[k]);
+        }
+        return finite && !wrong_side;
+    };
+
+    // The low side gets everything first; the high side differs in one ray.
+    Cell<Words>& side = *low;
+    side.slots[slot] = {cell.map.get(), cell.next, cell.wall(problem_)};
+    side.facets.set(slot);
+    side.lines.erase(side.lines.begin() + static_cast<std::ptrdiff_t>(l));
+    for (auto& other : side.lines) {
+        stop_.check();
+        const bool rough = !slide(other.coordinates.data());
+        auto settled = crossing_.equations().settle(side, side.facets, other.pivot, true, {rounding::unknown, rough},
+                                                    other.coordinates.data());
+        other.error = settled.error;
+        other.exact = std::move(settled.exact);
+    }
+    Frame& frame = *cell.frame;
+    for (int v = 0; v < cell.size(); ++v) {
+        stop_.check();
+        Mask<Words> mask = cell.facets_of[v];
+        mask.set(slot);
+        point_.assign(cell.point(v), cell.point(v) + dimensions_);
+        const bool rough = !slide(point_.data());
+        auto settled = crossing_.equations().settle(side, mask, Equations<Words>::no_line, cell.at_infinity(v),
+                                                    {rounding::unknown, rough}, point_.data());
+        const int g = frame.generators.add(point_.data(), settled.error, cell.at_infinity(v), std::move(settled.exact),
+                                           frame.generators.touched[cell.generators[v]]);
+        crossing_.evaluate(frame, side, g, mask, cell.row + 1);
+        side.add(g, mask);
+    }
+    // Every wall so far contains the line.
+    auto so_far = std::make_shared<std::vector<std::int32_t>>();
+    if (keep_touched_) {
+        const int gates = cell.stage > 0 ? cell.wall(problem_) : 0, rows = cell.stage > 0 ? problem_.rows() : cell.next;
+        for (int wall = 0; wall < gates; ++wall) so_far->push_back(wall);
+        for (int row = 0; row < rows; ++row) so_far->push_back(problem_.gates + row);
+    }
+    *high = side;
+    if (cell.stage > 0) high->set_gate(cell.wall(problem_), true);
+    for (Cell<Words>* target : {low.get(), high.get()}) {
+        const int wanted = target == high.get() ? sign : -sign;
+        std::shared_ptr<const ExactVector> exact = line.exact;
+        std::vector<double> ray = line.coordinates;
+        if (wanted < 0) {
+            for (double& x : ray) x = -x;
+            if (exact) {
+                auto flipped = std::make_shared<ExactVector>(*exact);
+                for (auto& n : flipped->numerators) n.negate();
+                exact = flipped;
+            }
+        }
+        const int g = frame.generators.add(ray.data(), line.error, true, std::move(exact), so_far);
+        target->add(g, cell.facets);
+    }
+    for (Cell<Words>* target : {low.get(), high.get()})
+        crossing_.evaluate(frame, *target, target->generators.back(), cell.facets, cell.row + 1);
+    std::swap(cell, *low);
+    recycle(std::move(low));
+    return choose_sides(cell, std::move(high));
+}
+
+// Go on with the off side, `cell`, and return the on side; where only one is wanted, with that one.
+template <int Words>
+auto CellWalk<Words>::choose_sides(Cell<Words>& cell, CellPointer on) -> CellPointer {
+    const bool is_gate = cell.stage > 0;
+    bool keep_off = is_gate, keep_on = true;
+    for (Cell<Words>* side : {&cell, on.get()}) {
+        ++side->row;
+        side->made = side->frame->generators.size();
+    }
+    if (is_gate && selection_) {
+        cell.wanted_last = on->wanted_first =
+            selection_->first_on(cell.wanted_first, cell.wanted_last, cell.wall(problem_));
+        keep_off = cell.wanted_first < cell.wanted_last;
+        keep_on = on->wanted_first < on->wanted_last;
+    }
+    if (keep_off && keep_on) return on;
+    if (!keep_off) std::swap(cell, *on);
+    recycle(std::move(on));
+    return nullptr;
+}
+
+template class CellWalk<1>;
+template class CellWalk<4>;
+template class CellWalk<16>;
+template class CellWalk<64>;
+
+}  // namespace polyfold

@@ -1,0 +1,130 @@
+// The depth-first walk: insert walls one by one, cut cells in two, hand out the finished ones.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "geometry/cells/cell.hpp"
+#include "geometry/cells/cell_block.hpp"
+#include "geometry/cells/cell_writer.hpp"
+#include "geometry/cells/crossing.hpp"
+#include "geometry/cells/edge_search.hpp"
+#include "geometry/problem/problem.hpp"
+
+namespace polyfold {
+
+// The domain has no interior.
+struct FlatDomain : std::exception {
+    bool empty;
+    explicit FlatDomain(bool is_empty) : empty(is_empty) {}
+    const char* what() const noexcept override { return empty ? "empty" : "flat"; }
+};
+
+// The cells that are wanted, for a walk that visits only those: packed patterns in lexicographic order of their gates.
+struct Selection {
+    const std::uint8_t* patterns = nullptr;
+    std::int64_t count = 0;
+    int stride = 0;
+
+    bool on(std::int64_t cell, int gate) const { return (patterns[cell * stride + gate / 8] >> (gate % 8)) & 1; }
+
+    // Where the gate goes on among cells first .. last - 1, which agree in all earlier gates.
+    std::int64_t first_on(std::int64_t first, std::int64_t last, int gate) const {
+        while (first < last) {
+            const std::int64_t middle = first + (last - first) / 2;
+            if (on(middle, gate)) {
+                last = middle;
+            } else {
+                first = middle + 1;
+            }
+        }
+        return first;
+    }
+};
+
+struct WalkOptions {
+    const Selection* selection = nullptr;  // visit these cells only
+    bool keep_touched = false;             // every generator knows all walls through it, as counting faces needs
+    bool hand_out = false;                 // generators are handed out too, so they are wanted to be known well
+    int stages = -1;                       // hand cells out when they enter this stage; negative: when all are done
+};
+
+template <int Words>
+class CellWalk {
+  public:
+    using CellPointer = std::unique_ptr<Cell<Words>>;
+    using Block = CellBlock;
+
+    CellWalk(const Problem& problem, const StopSignal& stop, const WalkOptions& options = {});
+
+    // The whole domain as a cell with no gate inserted; throws FlatDomain.
+    CellPointer root();
+
+    // Insert walls until the cell is cut: `cell` becomes the off side, and the on side is returned. If it is never cut
+    // the cell is finished, and nothing is returned. Cells of one frame must be advanced in the order of a stack.
+    CellPointer advance(Cell<Words>& cell);
+
+    // The same for a single row, whichever stage cells are handed out at.
+    CellPointer advance_by_one_row(Cell<Words>& cell);
+
+    // Write a finished cell behind the others.
+    void emit(Cell<Words>& cell, CellBlock& block) { writer_.emit(cell, block); }
+
+    void recycle(CellPointer cell) {
+        cell->frame.reset();
+        cell->map.reset();
+        spare_.push_back(std::move(cell));
+    }
+
+  private:
+    const Problem& problem_;
+    const StopSignal& stop_;
+    const Selection* const selection_;
+    const bool keep_touched_;
+    const int end_;         // the stage at which cells are handed out
+    const int dimensions_;  // dim + 1
+    Crossing<Words> crossing_;
+    CellWriter<Words> writer_;
+    std::vector<CellPointer> spare_;
+    // The last ones made for each stage, which are mostly free again when the next one is wanted.
+    std::vector<std::shared_ptr<Frame>> frames_;
+    std::vector<std::shared_ptr<StageMap>> maps_;
+
+    // Scratch.
+    Forms forms_;
+    std::vector<double> point_, values_;
+    std::vector<int> positives_, negatives_;
+    EdgeSearch negative_edges_;
+    std::vector<Mask<Words>> negative_masks_, low_masks_;
+    std::vector<std::int32_t> low_generators_;
+    std::vector<std::int8_t> signs_;
+    std::vector<std::uint8_t> sides_;
+
+    CellPointer fresh() {
+        if (spare_.empty()) return std::make_unique<Cell<Words>>();
+        CellPointer cell = std::move(spare_.back());
+        spare_.pop_back();
+        return cell;
+    }
+    std::shared_ptr<Frame> fresh_frame(int stage);
+    std::shared_ptr<StageMap> fresh_map(int stage);
+    void open_frame(Cell<Words>& cell, Frame* before);
+    void enter_next_stage(Cell<Words>& cell);
+    CellPointer insert(Cell<Words>& cell);
+    CellPointer cut(Cell<Words>& cell, int slot);
+    CellPointer cut_line(Cell<Words>& cell, int slot, std::size_t line, int line_sign);
+    CellPointer choose_sides(Cell<Words>& cell, CellPointer on);
+    void settle_gate(Cell<Words>& cell, int row, bool positive, bool negative, const std::vector<int>& zeros);
+    void record_touching(Cell<Words>& cell, int wall, const std::vector<int>& zeros);
+    Walls walls_lost(const Cell<Words>& cell, int i, const Mask<Words>& facets) const;
+    int new_slot(Cell<Words>& cell);
+
+    int line_sign(Cell<Words>& cell, typename Cell<Words>::Line& line, int row);
+};
+
+extern template class CellWalk<1>;
+extern template class CellWalk<4>;
+extern template class CellWalk<16>;
+extern template class CellWalk<64>;
+
+}  // namespace polyfold

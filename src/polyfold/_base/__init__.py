@@ -1,0 +1,1 @@
+"""What every layer uses: rows and names, clocks, files, notebook tables, truth values."""

@@ -1,0 +1,1 @@
+"""The geometry of cells: generators, rows, maps, and where a point lies."""

@@ -1,0 +1,142 @@
+"""Vertices, rays and lines of cells, found again by walking the cells' patterns through the core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold import _core as core
+from polyfold._base.numbers import one_of
+from polyfold.atlas.core_problem import core_problem
+from polyfold.atlas.patterns import Packed, order_by_gate
+from polyfold.domain.domain import Domain
+from polyfold.errors import LimitError, how_many
+from polyfold.program.program import Program
+
+Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+
+VERTEX, RAY, LINE = 0, 1, 2
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Generators:
+    """What spans each of a list of cells: cell = hull(vertices) + cone(rays) + span(lines).
+
+    Item i's generators are rows start[i]:start[i + 1] of `points` (a vertex, or the direction of a ray or line) and
+    `kind`. Generator g lies on the facets facet[facet_start[g]:facet_start[g + 1]] of its cell, counted from the
+    cell's first facet.
+    """
+
+    start: Ids
+    points: Array
+    kind: npt.NDArray[np.uint8]
+    facet_start: Ids
+    facet: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def __repr__(self) -> str:
+        return f"Generators: {len(self.points):,} vertices, rays and lines of {how_many(len(self), 'item')}"
+
+    @cached_property
+    def owner(self) -> Ids:
+        """The item that each generator belongs to."""
+        return np.repeat(np.arange(len(self)), np.diff(self.start))
+
+    def vertices(self, item: int) -> Array:
+        """The vertices of one item."""
+        item = one_of(item, len(self), "item", "the list")
+        rows = slice(self.start[item], self.start[item + 1])
+        found: Array = self.points[rows][self.kind[rows] == VERTEX]
+        return found
+
+    def take(self, items: Ids) -> Generators:
+        """The same for other items: reordered, repeated or left out."""
+        start, rows = _ragged_take(self.start, items)
+        facet_start, facets = _ragged_take(self.facet_start, rows)
+        return Generators(start, self.points[rows], self.kind[rows], facet_start, self.facet[facets])
+
+    def bounding_boxes(self) -> tuple[Array, Array]:
+        """Least and greatest coordinates of every item; infinite where it is unbounded."""
+        vertex = (self.kind == VERTEX)[:, None]
+        line = (self.kind == LINE)[:, None]
+        down = np.where((self.points < 0) | (line & (self.points != 0)), -np.inf, np.inf)
+        up = np.where((self.points > 0) | (line & (self.points != 0)), np.inf, -np.inf)
+        lo = np.where(vertex, self.points, down)
+        hi = np.where(vertex, self.points, up)
+        return np.minimum.reduceat(lo, self.start[:-1]), np.maximum.reduceat(hi, self.start[:-1])
+
+
+def find_generators(program: Program, domain: Domain, patterns: Packed) -> Generators:
+    """The generators of the cells with these patterns, in their order. Patterns must be distinct."""
+    order = order_by_gate(patterns)
+    with _limits_named():
+        found = core.trace(core_problem(program, domain), np.ascontiguousarray(patterns[order]))
+    _check_all_there(len(found["start"]) - 1, len(patterns))
+    in_core_order = Generators(
+        found["start"],
+        found["coordinates"][:, : domain.dim],
+        found["kind"],
+        found["facet_start"],
+        found["facet"],
+    )
+    return in_core_order.take(np.argsort(order, kind="stable"))
+
+
+def find_measures(program: Program, domain: Domain, patterns: Packed) -> tuple[Array, Array]:
+    """Volumes and centroids of the cells with these patterns, in their order. Patterns must be distinct."""
+    volumes, centroids, _ = _measured(program, domain, patterns, False)
+    return volumes, centroids
+
+
+def find_covariances(program: Program, domain: Domain, patterns: Packed) -> tuple[Array, Array, Array]:
+    """The same, and the covariances of the uniform distributions on the cells."""
+    return _measured(program, domain, patterns, True)
+
+
+def _measured(program: Program, domain: Domain, patterns: Packed, covariance: bool) -> tuple[Array, Array, Array]:
+    order = order_by_gate(patterns)
+    problem = core_problem(program, domain)
+    with _limits_named():
+        volumes, centroids, covariances = core.measure(problem, np.ascontiguousarray(patterns[order]), covariance)
+    _check_all_there(len(volumes), len(patterns))
+    back = np.argsort(order, kind="stable")
+    return volumes[back], centroids[back], covariances[back] if covariance else covariances
+
+
+def _check_all_there(found: int, asked: int) -> None:
+    if found != asked:
+        raise LimitError(
+            f"{how_many(asked - found, 'cell')} of {asked:,} cannot be measured: they are so thin that they vanish "
+            "when the network is written out as matrices, which are rounded"
+        )
+
+
+def count_faces(program: Program, domain: Domain, threads: int) -> tuple[int, ...]:
+    """Numbers of faces of dimension 0, 1, ..., d of the whole complex."""
+    with _limits_named():
+        return tuple(core.count_faces(core_problem(program, domain, rounded=False), threads, lambda cells: True))
+
+
+@contextmanager
+def _limits_named() -> Iterator[None]:
+    """The core refuses cells with very many vertices; say so in our words."""
+    try:
+        yield
+    except core.TooLarge as error:
+        raise LimitError(str(error)) from None
+
+
+def _ragged_take(start: Ids, order: Ids) -> tuple[Ids, Ids]:
+    """Ragged lists in another order: the new starts, and the old row behind every new one."""
+    lengths = np.diff(start)[order]
+    new_start = np.concatenate([[0], np.cumsum(lengths)])
+    rows = np.repeat(start[:-1][order] - new_start[:-1], lengths) + np.arange(new_start[-1])
+    return new_start, rows

@@ -1,0 +1,108 @@
+"""Cells as inequalities A u <= b over the domain's parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold._base.numbers import one_of
+from polyfold.errors import how_many
+from polyfold.program.passes.beyond_floats import rounded_up_to_scale
+from polyfold.program.passes.jets import has_short_jets, parameter_walls
+from polyfold.program.passes.pulled_back import gate_forms, in_chunks
+
+if TYPE_CHECKING:
+    from polyfold.atlas.atlas import Atlas
+    from polyfold.domain.domain import Domain
+
+Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Halfspaces:
+    """Cell i of the list is {u : A[s:e] u <= b[s:e]} with s, e = start[i], start[i + 1].
+
+    Row r comes from wall[r]; walls are numbered as in the atlas: gates first, then domain rows.
+    """
+
+    start: Ids
+    A: Array
+    b: Array
+    wall: Ids
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def __repr__(self) -> str:
+        return f"Halfspaces: {how_many(len(self.b), 'row')} of {how_many(len(self), 'cell')}"
+
+    def __getitem__(self, item: int) -> tuple[Array, Array]:
+        item = one_of(item, len(self), "item", "the list")
+        rows = slice(self.start[item], self.start[item + 1])
+        return self.A[rows], self.b[rows]
+
+
+def halfspaces(atlas: Atlas, ids: Ids, minimal: bool) -> Halfspaces:
+    """See `Atlas.halfspaces`."""
+    if minimal:
+        starts, stops = atlas.facet_start[ids], atlas.facet_start[ids + 1]
+        counts = stops - starts
+        offset = np.concatenate([[0], np.cumsum(counts)])
+        facets = np.repeat(starts - offset[:-1], counts) + np.arange(offset[-1])
+        cells, walls = np.repeat(ids, counts), atlas.facet_wall[facets].astype(np.int64)
+    else:
+        count = atlas.gates + atlas.domain.rows
+        offset = np.arange(len(ids) + 1) * count
+        cells, walls = np.repeat(ids, count), np.tile(np.arange(count), len(ids))
+    A, b = wall_rows(atlas, cells, walls)
+    return Halfspaces(offset, A, b, walls)
+
+
+def wall_rows(atlas: Atlas, cells: Ids, walls: Ids) -> tuple[Array, Array]:
+    """The inequality a . u <= b that wall walls[i] puts on cell cells[i].
+
+    It is the gate's own form, unless that lies beyond float64: then a multiple by a power of two.
+    """
+    A, b = np.zeros((len(cells), atlas.dim)), np.zeros(len(cells))
+    program, domain = atlas.program, atlas.domain
+
+    def pushed(part: slice) -> None:
+        distinct = some[part]
+        at = on_gates[slice(*np.searchsorted(cells[on_gates], [distinct[0], distinct[-1] + 1]))]
+        signs, rows = atlas.signs(distinct), np.searchsorted(distinct, cells[at])
+        linear, constant = parameter_walls(program, domain, signs, rows, walls[at], rounded_up_to_scale)
+        side = np.where(signs[rows, walls[at]], -1.0, 1.0)
+        A[at], b[at] = linear * side[:, None], -constant * side
+
+    def pulled(part: slice) -> None:
+        at = on_gates[part]
+        signs = atlas.signs(cells[at])
+        linear, constant = gate_forms(program, signs, walls[at], rounded_up_to_scale)
+        side = np.where(signs[np.arange(len(at)), walls[at]], -1.0, 1.0)
+        A[at], b[at] = _over_parameters(domain, linear * side[:, None], -constant * side)
+
+    on_gates = np.flatnonzero(walls < program.gates)
+    if has_short_jets(domain):
+        on_gates = on_gates[np.argsort(cells[on_gates], kind="stable")]
+        some = np.unique(cells[on_gates])
+        in_chunks(len(some), program.gates, pushed)
+    else:
+        in_chunks(len(on_gates), program.gates + program.input_dim, pulled)
+    at = np.flatnonzero(walls >= program.gates)
+    rows_A, rows_b = domain_rows(domain)
+    A[at], b[at] = rows_A[walls[at] - program.gates], rows_b[walls[at] - program.gates]
+    return A, b
+
+
+def domain_rows(domain: Domain) -> tuple[Array, Array]:
+    """All domain rows as A u <= b over the parameters."""
+    A, b = _over_parameters(domain, domain.input_rows, domain.input_offsets)
+    return np.concatenate([A, domain.parameter_rows]), np.concatenate([b, domain.parameter_offsets])
+
+
+def _over_parameters(domain: Domain, A: Array, b: Array) -> tuple[Array, Array]:
+    return (A @ domain.basis, b - A @ domain.origin) if domain.is_slice else (A, b)

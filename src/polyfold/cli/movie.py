@@ -1,0 +1,102 @@
+"""polyfold movie: a saved recording as MP4, GIF or HTML player."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from polyfold.cli.labels import read_labels
+from polyfold.cli.options import AsJson, BoxBounds, BoxFile, check_file, domain_of, print_json
+from polyfold.cli.points import read_points
+from polyfold.errors import PolyfoldError, StorageError, how_many
+from polyfold.plotting.movie.movie import ENDINGS, Movie
+from polyfold.plotting.movie.movie import movie as make_movie
+from polyfold.training.recorder import open_recording
+from polyfold.training.recording import Recording
+
+
+def movie(
+    recording: Annotated[Path, typer.Argument(metavar="RECORDING", help="A file that pf.record has written.")],
+    out: Annotated[Path, typer.Option(help=f"The file to write; it ends in {', '.join(ENDINGS)}.")],
+    box: BoxBounds = None,
+    box_file: BoxFile = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(help="A CSV file with a line of numbers for every input, to draw; without a box, around these."),
+    ] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="A CSV file with the number of its class for every line of the data.")
+    ] = None,
+    colour: Annotated[str, typer.Option(help="What colours cells: class, output, slope, volume or facets.")] = "class",
+    output: Annotated[int, typer.Option(help="Which output, for colours.")] = 0,
+    threshold: Annotated[float, typer.Option(help="With one output, class 1 is where it is larger.")] = 0.0,
+    frames: Annotated[
+        int | None, typer.Option(help="How many snapshots to show, evenly spread; all unless given.")
+    ] = None,
+    fps: Annotated[float, typer.Option(help="Frames a second.")] = 10.0,
+    size: Annotated[int, typer.Option(help="The side of an MP4 or GIF in pixels.")] = 640,
+    title: Annotated[str, typer.Option(help="The heading of an HTML player.")] = "Cells over training",
+    step_name: Annotated[str, typer.Option(help='What a step of the recording is, such as "epoch".')] = "step",
+    as_json: AsJson = False,
+) -> None:
+    """Show how cells and decision boundary of a network with two inputs move while it is trained."""
+    check_file(out, ENDINGS)
+    kept = _opened(recording)
+    inputs = kept.network(0).input_dim
+    points = None if data is None else read_points(data, inputs).rows
+    given = None if points is None or labels is None else read_labels(labels, len(points))
+    if points is None and labels is not None:
+        raise PolyfoldError(f"--labels {str(labels)!r} belong to data: give --data, too")
+    made = make_movie(
+        kept,
+        domain_of(box, box_file),
+        path=out,
+        colour=colour,
+        output=output,
+        threshold=threshold,
+        data=points,
+        labels=given,
+        frames=frames,
+        fps=fps,
+        size=size,
+        title=title,
+        step_name=step_name,
+        progress=sys.stderr.isatty(),
+    )
+    if as_json:
+        print_json({"recording": str(recording), **_facts(made)})
+    else:
+        _print(made)
+
+
+def _opened(path: Path) -> Recording:
+    if path.is_dir():
+        raise StorageError(f"{str(path)!r} is a folder: give a file that pf.record has written")
+    return open_recording(path)
+
+
+def _facts(made: Movie) -> dict[str, Any]:
+    """What `polyfold movie --json` prints."""
+    return {
+        "movie": str(made.path),
+        "frames": len(made),
+        "fps": made.fps,
+        "steps": made.steps.tolist(),
+        "cells": made.cells.tolist(),
+        "accuracy": None if made.accuracy is None else made.accuracy.tolist(),
+    }
+
+
+def _print(made: Movie) -> None:
+    first, last = int(made.cells[0]), int(made.cells[-1])
+    said = f"{how_many(len(made), 'frame')}: {how_many(first, 'cell')} at step {made.steps[0]}, "
+    said += f"{last:,} at step {made.steps[-1]}"
+    if made.accuracy is not None:
+        said += f"; accuracy {100 * made.accuracy[0]:.1f} % and {100 * made.accuracy[-1]:.1f} %"
+    Console().print(escape(said), soft_wrap=True, highlight=False)
+    Console().print(f"written to [bold]{escape(str(made.path))}[/]", soft_wrap=True, highlight=False)

@@ -1,0 +1,453 @@
+"""equivalent: whether two networks are the same function on a domain, decided exactly or bounded.
+
+The cheapest proof first: one common form, a point where they differ, a bound over the whole domain, every cell of both,
+and at last a domain cut into boxes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, Decimal
+from fractions import Fraction
+from math import inf
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from polyfold._base.as_found import first_hand
+from polyfold._base.progress import Progress, reporter
+from polyfold._base.words import in_digits
+from polyfold.atlas.certificate import Certificate, Check
+from polyfold.atlas.core_problem import beyond_core
+from polyfold.compare.equivalence.atoms import Atoms, TooLongError
+from polyfold.compare.equivalence.branching import Bounded, bounds_over, branch
+from polyfold.compare.equivalence.by_cells import cell_by_cell, too_many_to_list
+from polyfold.compare.equivalence.clock import Clock
+from polyfold.compare.equivalence.models import Models
+from polyfold.compare.equivalence.paired_atoms import Paired
+from polyfold.compare.equivalence.result import Difference, Equivalence, Verdict
+from polyfold.compare.equivalence.rows import Rows
+from polyfold.compare.equivalence.search import Search
+from polyfold.compare.equivalence.sides import MOST_RATIONALS, Sides, side_of
+from polyfold.compare.equivalence.with_heads import compare_models
+from polyfold.domain.domain import DomainLike, resolve_domain
+from polyfold.engine.bounds.bounded_domain import place_of
+from polyfold.engine.run import check_seconds, thread_count, whole_number
+from polyfold.errors import PolyfoldError, ShapeError, how_many
+from polyfold.exact.roots import ROOT_BITS
+from polyfold.network.graph import Network
+from polyfold.network.load import load
+from polyfold.network.same import differing_constants, same_networks
+from polyfold.program.coefficients import coefficients
+from polyfold.program.derive.side_by_side import side_by_side
+from polyfold.program.lower.lower import nearest_program
+from polyfold.program.program import Program
+
+# What is not decided by then is unknown, unless somebody gives more time.
+DEFAULT_SECONDS = 60.0
+# Cells of both networks that are listed, unless somebody asks for more: what a few gigabytes hold.
+DEFAULT_CELLS = 2_000_000
+# Once the verdict is known, how long to look for the exact maximum, unless somebody gives a time.
+_SECONDS_FOR_THE_MAXIMUM = 10.0
+# How long to look for points that differ.
+_SECONDS_FOR_POINTS = 5.0
+# Atoms times what they are combinations of, over which forms are carried.
+_MOST_ENTRIES = 10_000_000
+# So many constants that differ are named.
+_NAMED = 3
+_ROUNDED = "numbers that are no floats were rounded, and no proof that has room for that was found"
+
+
+def equivalent(
+    a: Any,
+    b: Any,
+    domain: DomainLike = None,
+    tolerance: Any = 0,
+    *,
+    max_seconds: float | None = None,
+    max_cells: int | None = None,
+    progress: bool | Callable[[int], None] = False,
+    threads: int | None = None,
+) -> Equivalence:
+    """Decide whether two networks are the same function on a domain, or differ nowhere by more than a tolerance.
+
+    The functions are those that the networks' float weights define in real arithmetic, with the heads that the models
+    end in (softmax, sigmoid, argmax): outputs are compared behind these. "equal" and "different" are proved. The
+    result is true if they are equal and false if they differ. "unknown", which a time limit can lead to, is neither: as
+    a truth value it raises UnknownError, so look at `verdict` where there may be too little time.
+
+    Parameters
+    ----------
+    a, b: anything that `pf.load` takes; inputs and outputs must agree in number, and nothing else needs to.
+    domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`, `pf.line`, `pf.plane`.
+    tolerance: how much outputs may differ, each by itself: a number >= 0, taken as it is. Behind a head it is one on
+        the model's outputs: bounds on scores bound these, but scores that differ by more decide nothing.
+    max_seconds: stop there; None for 60 seconds, of which at most 10 go to the exact maximum once the verdict is known.
+    max_cells: list at most so many cells of both networks together; None for two million.
+    progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
+    threads: how many to use; None for one a processor.
+
+    >>> import polyfold as pf
+    >>> absolute = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]  # relu(x) + relu(-x)
+    >>> another = [([[2.0]], [0.0]), ([[1.0]], [0.0])]                     # relu(2 x)
+    >>> bool(pf.equivalent(absolute, absolute[:1] + [([[1.0, 1.0]], [0.0])]))
+    True
+    >>> result = pf.equivalent(absolute, another, pf.box(-1, 3))
+    >>> result.verdict, result.max_difference, result.point
+    ('different', Fraction(3, 1), (Fraction(3, 1),))
+    """
+    check_seconds(max_seconds)
+    thread_count(threads)
+    if max_cells is not None:
+        whole_number("max_cells", max_cells, 2**31 - 1)
+    within = _tolerance(tolerance)
+    started = time.perf_counter()
+    one, other = _read(a), _read(b)
+    _check_shapes(one, other)
+    # What stands for irrational numbers is drawn anew, the same for both networks.
+    salt = secrets.token_bytes(16)
+    matrices = coefficients(one.program) + coefficients(other.program) <= MOST_RATIONALS
+    first, second = (side_of(each.network, each.program, salt, matrices=matrices) for each in (one, other))
+    # Floats that overflow or become NaN prove nothing wherever they are used, and are no news to anybody.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"), reporter(progress) as report:
+        place = place_of(resolve_domain(domain, one.program.input_dim))
+        alike = _alike(one, other)
+
+        def ask(rows: Rows, allowed: Fraction, seconds: float | None) -> _Decision:
+            sides = Sides(first, second, rows, place)
+            return _Decision(sides, allowed, seconds, max_cells, threads, report, alike)
+
+        if max_seconds is not None:
+            # What it took to write the networks in rationals is part of the answer.
+            max_seconds = max(0.0, max_seconds - (time.perf_counter() - started))
+        if first.program.head is None and second.program.head is None:
+            found = ask(Rows.plain(one.program.output_dim), within, max_seconds).run()
+        else:
+            clock = Clock(DEFAULT_SECONDS if max_seconds is None else max_seconds)
+            most = DEFAULT_CELLS if max_cells is None else max_cells
+            models = Models((first, second), place, most, threads, report, alike)
+            found = compare_models(models, within, max_seconds, clock, ask, _ROUNDED)
+        return first_hand(found if found.verdict == "equal" else replace(found, hint=_hint(one, other, found)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """A program, in words what shapes it takes and gives, and the network that it is of."""
+
+    program: Program
+    shapes: str
+    network: Network | Program
+
+
+def _read(network: Any) -> _Read:
+    if isinstance(network, Program):
+        shapes = f"{how_many(network.input_dim, 'input')} and gives {how_many(network.model_output_dim, 'output')}"
+        return _Read(network, shapes, network)
+    loaded: Network = load(network)
+    program = nearest_program(loaded)
+    takes = ", ".join(str(tuple(port.shape)) for port in loaded.inputs)
+    gives = ", ".join(str(shape) for shape in loaded.model_output_shapes)
+    outputs = how_many(program.model_output_dim, "output")
+    words = f"{how_many(loaded.input_dim, 'input')} (shape {takes}) and gives {outputs} (shape {gives})"
+    return _Read(program, words, loaded)
+
+
+def _alike(a: _Read, b: _Read) -> bool:
+    """Whether both are one network, step by step, so that lowering has rounded them alike if it did."""
+    one, other = a.network, b.network
+    return one is other or (isinstance(one, Network) and isinstance(other, Network) and same_networks(one, other))
+
+
+def _hint(a: _Read, b: _Read, found: Equivalence) -> str | None:
+    """Why networks that are nearly the same are not, and what to ask instead."""
+    if not isinstance(a.network, Network) or not isinstance(b.network, Network):
+        return None
+    differing = differing_constants(a.network, b.network)
+    if not differing:
+        return None
+    more = f"; {len(differing) - _NAMED} more differ" if len(differing) > _NAMED else ""
+    named = "; ".join(differing[:_NAMED])
+    if found.upper == inf:
+        advice = "where inputs are bounded, as in pf.box, a tolerance can be proved"
+    else:
+        advice = f"tolerance={in_digits(found.upper, ROUND_CEILING)} is proved to suffice here"
+    return f"the networks are the same steps, but for numbers: {named}{more}; {advice}"
+
+
+def _check_shapes(a: _Read, b: _Read) -> None:
+    first, second = a.program, b.program
+    if (first.input_dim, first.model_output_dim) != (second.input_dim, second.model_output_dim):
+        raise ShapeError(
+            f"networks can be compared if their inputs and outputs agree in number: the first takes {a.shapes}, the "
+            f"second takes {b.shapes}"
+        )
+    if not first.output_dim:
+        raise ShapeError("networks without outputs cannot be compared")
+
+
+def _tolerance(tolerance: Any) -> Fraction:
+    try:
+        if isinstance(tolerance, bool) or not isinstance(tolerance, Real | Decimal):
+            raise TypeError
+        found = Fraction(*tolerance.as_integer_ratio())  # type: ignore[union-attr]
+    except (TypeError, ValueError, OverflowError):
+        raise PolyfoldError(f"tolerance={tolerance!r} must be a finite number, 0 or larger") from None
+    if found < 0:
+        raise PolyfoldError(f"tolerance={tolerance!r} must be a finite number, 0 or larger")
+    return found
+
+
+class _Decision:
+    """What is known so far, and what to try next."""
+
+    def __init__(
+        self,
+        sides: Sides,
+        tolerance: Fraction,
+        max_seconds: float | None,
+        max_cells: int | None,
+        threads: int | None,
+        report: Progress,
+        alike: bool,
+    ) -> None:
+        self._sides, self._rows, self._place, self._tolerance = sides, sides.rows, sides.place, tolerance
+        self._first, self._second = (side.program for side in sides.both)
+        self._given_seconds, self._max_cells, self._threads, self._report = max_seconds, max_cells, threads, report
+        self._clock = Clock(DEFAULT_SECONDS if max_seconds is None else max_seconds)
+        self._known = [Difference(Fraction(0), inf)] * len(self._rows)
+        self._paired: Paired | None = None
+        self._certificate: Certificate | None = None
+        self._method = "nothing decided it"
+        self._stopped_by: str | None = None
+        self._no_bounds: str | None = None
+        self._equal_but_rounded: str | None = None
+        self._alike = alike
+
+    def one_form(self) -> Equivalence | None:
+        """The proof by one common form, if there is one."""
+        return self._result() if self._one_form() else None
+
+    def run(self) -> Equivalence:
+        """Try one proof after the other."""
+        if self._one_form():
+            return self._result()
+        self._search = Search(self._sides, self._tolerance)
+        self._search.run(self._clock.at_most(min(self._clock.max_seconds / 4, _SECONDS_FOR_POINTS)).may_go_on)
+        self._learn(self._search.found, "a point where they differ, computed exactly")
+        self._bound()
+        self._look_at_cells()
+        if self._verdict == "unknown":
+            self._branch()
+        return self._result()
+
+    # -- what is known
+
+    @property
+    def _verdict(self) -> Verdict:
+        if any(one.largest > self._tolerance for one in self._known):
+            return "different"
+        return "equal" if all(one.upper <= self._tolerance for one in self._known) else "unknown"
+
+    def _learn(self, found: list[Difference], method: str, certificate: Certificate | None = None) -> None:
+        """Take in more, and say what decided if it did."""
+        before = self._verdict
+        self._known = [one.joined(other) for one, other in zip(self._known, found, strict=True)]
+        if before == "unknown" != self._verdict or all(one.exact for one in found):
+            self._method, self._certificate = method, certificate
+
+    def _result(self) -> Equivalence:
+        certificate = self._certificate
+        if not self._sides.are_exact and not self._alike and certificate is not None:
+            compared = Check("what was compared stands for the networks", True, self._stands_for)
+            certificate = first_hand(replace(certificate, checks=(*certificate.checks, compared)))
+        return Equivalence(
+            self._verdict,
+            self._tolerance,
+            tuple(self._known),
+            self._method,
+            certificate,
+            self._what_stopped if self._verdict == "unknown" or not all(one.exact for one in self._known) else None,
+            self._clock.seconds,
+            not self._sides.are_exact and not self._alike,
+        )
+
+    @property
+    def _stands_for(self) -> str:
+        """What was compared in place of the networks, where these have numbers that nobody can write down."""
+        words = []
+        for name, side in zip(("first", "second"), self._sides.both, strict=True):
+            if side.stands_for_roots:
+                words.append(f"rationals within 2^-{ROOT_BITS} stand for the {name} network's irrational numbers")
+            elif side.truth.rounding is not None:
+                words.append(f"bounds have room for what was rounded in the {name} network's program")
+        return "; ".join(words)
+
+    @property
+    def _what_stopped(self) -> str | None:
+        reasons = (self._stopped_by, self._no_bounds, self._equal_but_rounded)
+        return "; ".join(reason for reason in reasons if reason) or None
+
+    def _proof(self, method: str, name: str, detail: str) -> Certificate:
+        both = hashlib.sha256((self._first.digest + self._second.digest).encode()).hexdigest()
+        proof = Certificate(
+            level="certified",
+            complete=True,
+            method=method,
+            seconds=self._clock.seconds,
+            threads=1,
+            network_digest=both,
+            domain_digest=self._place.domain.digest,
+            checks=(Check(name, True, detail),),
+        )
+        return first_hand(proof)
+
+    # -- what is tried
+
+    def _one_form(self) -> bool:
+        """Whether both networks have one common form; if not, their forms are kept to be compared."""
+        programs = (self._first, self._second)
+        if self._alike and self._rows.first == self._rows.second:
+            return self._same("the networks are the same steps with the same numbers")
+        if sum(coefficients(program) for program in programs) > MOST_RATIONALS:
+            self._no_bounds = f"no bounds were tried: there are more than {MOST_RATIONALS:,} coefficients"
+            if not self._same_coefficients:
+                return False
+            if self._sides.are_exact:
+                return self._same("the networks have the same coefficients")
+            self._learn_rounded("their programs have the same coefficients")
+            return False
+        atoms = Atoms(self._first.input_dim, self._clock.at_most(self._clock.max_seconds / 2).may_go_on)
+        try:
+            first = atoms.outputs_of(self._sides.first.truth)
+            in_first = len(atoms.rows)
+            second = atoms.outputs_of(self._sides.second.truth)
+        except TooLongError:
+            self._no_bounds = "no bounds were tried: writing both networks in one form took half of the time"
+            return False
+        first, second = self._rows.of_combinations(first, second)
+        if first == second and not self._sides.equal_truths_are_equal:
+            self._learn_rounded("their programs have one common form")
+        elif first == second:
+            return self._same(
+                f"{self._first.gates:,} and {self._second.gates:,} gates become {how_many(len(atoms.rows), 'atom')}, "
+                f"and {how_many(len(first), 'value')} that are compared the same combinations of them"
+            )
+        size = len(atoms.rows) * (len(atoms.rows) + self._first.input_dim)
+        if size > _MOST_ENTRIES:
+            self._no_bounds = f"no bounds were tried: {len(atoms.rows):,} atoms are too many"
+        elif self._place.box is None:
+            self._no_bounds = self._place.why_no_box
+        else:
+            self._paired = Paired(atoms, in_first, first, second, self._place.domain)
+        return False
+
+    @property
+    def _same_coefficients(self) -> bool:
+        scores = (replace(program, head=None).digest for program in (self._first, self._second))
+        return self._rows.first == self._rows.second and len(set(scores)) == 1
+
+    def _same(self, detail: str) -> bool:
+        method = "both networks have one common form"
+        same = [Difference(Fraction(0), Fraction(0))] * len(self._rows)
+        self._learn(
+            same, method, self._proof(method, "the outputs are the same combinations of the same atoms", detail)
+        )
+        return True
+
+    def _learn_rounded(self, why: str) -> None:
+        """Programs that are the same function do not prove that networks are which these are not, quite."""
+        self._equal_but_rounded = f"{why}, and may have been rounded to that; give a tolerance"
+        slack = self._sides.slack("truth")
+        self._learn(
+            [Difference(Fraction(0), size) for size in slack],
+            "what was rounded on the way from the networks to equal programs",
+            self._proof("bounds on what was rounded", why, f"no output was moved by more than {in_digits(max(slack))}"),
+        )
+
+    def _bound(self) -> None:
+        """A bound over the whole domain, if it is bounded."""
+        if self._paired is None or self._place.box is None:
+            return
+        try:
+            self._paired.pair(self._place.box.centre, self._place.box.half, self._clock.may_go_on)
+        except TooLongError:
+            self._paired, self._stopped_by = None, _limit("max_seconds", self._given_seconds, None)
+            return
+        sizes, _, _ = bounds_over(self._paired, self._place.box)
+        self._learn_bounds(Bounded(sizes, 1))
+
+    def _learn_bounds(self, bounded: Bounded) -> None:
+        method = "bounds over the whole domain"
+        if bounded.boxes > 1:
+            method = f"bounds over {bounded.boxes:,} boxes, cut where they were worst"
+        detail = f"no output differs by more than {in_digits(float(bounded.upper.max()), ROUND_CEILING)}"
+        known = [
+            Difference(Fraction(0), Fraction(size) + room if max(size, room) < inf else inf)
+            for size, room in zip(bounded.upper.tolist(), self._sides.slack("truth"), strict=True)
+        ]
+        self._learn(
+            known, method, self._proof(method, "affine forms with all roundings enclose the difference", detail)
+        )
+
+    def _look_at_cells(self) -> None:
+        """Every cell of both networks, as far as there is time."""
+        if too_many_to_list(self._first, self._second, self._place):
+            self._stopped_by = self._stopped_by or "the number of dimensions: cells were not listed"
+            return
+        multiples = self._sides.multiples
+        programs = (self._first, self._second) if multiples is None else multiples.programs
+        factor = Fraction(1) if multiples is None else Fraction(int(multiples.factor.p), int(multiples.factor.q))
+        joint = side_by_side(*programs)
+        if not joint.written_out and not beyond_core(joint, self._place.domain):
+            self._stopped_by = self._stopped_by or "the networks' size: cells were not listed"
+            return
+        clock = self._clock
+        if self._verdict == "equal" or (self._verdict == "different" and self._given_seconds is None):
+            clock = clock.at_most(_SECONDS_FOR_THE_MAXIMUM)
+        elif self._verdict == "unknown" and self._paired is not None and self._tolerance:
+            clock = clock.at_most(self._clock.left / 2)
+        cells = cell_by_cell(
+            joint,
+            self._rows,
+            self._place,
+            self._tolerance * factor,
+            clock,
+            DEFAULT_CELLS if self._max_cells is None else self._max_cells,
+            self._threads,
+            self._report,
+        )
+        if cells.by_output is None:
+            self._stopped_by = _limit(cells.stopped_by, self._given_seconds, self._max_cells)
+            return
+        self._stopped_by = None if cells.stopped_by is None else _limit(cells.stopped_by, self._given_seconds, None)
+        method = f"cell by cell: {how_many(cells.cells, 'cell')} of both networks together, certified"
+        if multiples is not None:
+            self._learn([one.over(factor) for one in cells.by_output], method, cells.certificate)
+            return
+        if not any(one.upper for one in cells.by_output) and any(self._sides.slack("program")):
+            self._equal_but_rounded = "their programs are equal, and may have been rounded to that; give a tolerance"
+        self._learn(self._sides.confirmed(cells.by_output), method, cells.certificate)
+
+    def _branch(self) -> None:
+        """Bounds over smaller and smaller boxes. Without a tolerance no float bound is small enough."""
+        if self._paired is None or self._place.box is None or not self._tolerance:
+            return
+        bounded = branch(self._paired, self._place, self._tolerance, self._search, self._clock.may_go_on, self._report)
+        self._learn_bounds(bounded)
+        self._learn(self._search.found, "a point where they differ, computed exactly")
+        if self._verdict == "unknown":
+            self._stopped_by = _limit("max_seconds", self._given_seconds, None)
+
+
+def _limit(stopped_by: str | None, max_seconds: float | None, max_cells: int | None) -> str | None:
+    """A limit in the user's words; those that nobody gave say so."""
+    if stopped_by == "max_seconds":
+        return f"max_seconds={max_seconds:g}" if max_seconds is not None else "max_seconds, which was not given"
+    if stopped_by == "max_cells":
+        return f"max_cells={max_cells if max_cells is not None else DEFAULT_CELLS}"
+    return stopped_by

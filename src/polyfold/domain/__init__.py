@@ -1,0 +1,1 @@
+"""Where we look: boxes, polytopes, slices, and points and rows in them."""

@@ -1,0 +1,116 @@
+"""Upper bounds of affine functions on all cells of an atlas, proved in floats.
+
+On a cell {u : a_i . u <= b_i} a function D . u + e is at most sum l_i b_i + e, for any l >= 0 with D = sum l_i a_i.
+The multipliers of the facets at the best vertex are such l, up to rounding, and so are those of a linear program. What
+rounding leaves of D is bounded by how far the domain reaches. So vertices only propose: a wrong one makes a bound
+larger, never wrong.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.geometry.facet_rows import Rows, facet_rows
+from polyfold.atlas.geometry.generators import VERTEX, Generators
+from polyfold.engine.bounds.bounded_domain import Box
+from polyfold.exact.rounding import LEAST, TINY, relative
+
+Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+
+# Cells whose vertices are looked at together.
+CELLS_AT_ONCE = 1 << 14
+# With more dimensions cells have too many vertices to look at.
+_FEW_DIMENSIONS = 7
+
+
+@np.errstate(all="ignore")
+def upper_bounds(atlas: Atlas, cells: Ids, slopes: Array, slope_errors: Array, box: Box) -> Array:
+    """Bounds (n, j) on functions (n, j, d + 1) over each cell, within a box that holds the domain."""
+    over_the_box = _over_the_box(slopes, slope_errors, box)
+    if atlas.dim > _FEW_DIMENSIONS:
+        return over_the_box
+    bounds, reach = np.full(slopes.shape[:2], np.inf), box.reach
+    generators, rows = atlas.generators(cells), facet_rows(atlas, cells)
+    for j in range(slopes.shape[1]):
+        best = _best_vertices(generators, slopes[:, j])
+        there = np.flatnonzero(best >= 0)
+        at, used = _facets_at(generators, best[there], rows.start[there], atlas.dim)
+        multipliers = _solved(rows.A[at] * used[..., None], slopes[there, j, :-1])
+        bounds[there, j] = _bound(rows, at, multipliers * used, slopes[there, j], slope_errors[there, j], reach)
+    return np.minimum(np.where(np.isnan(bounds), np.inf, bounds), over_the_box)
+
+
+def _over_the_box(functions: Array, errors: Array, box: Box) -> Array:
+    """What functions are at most anywhere in the box, whichever their cells."""
+    D, rounding = functions[..., :-1], relative(2 * functions.shape[-1] + 16)
+    value = functions[..., -1] + D @ box.centre
+    size = np.abs(functions[..., -1]) + np.abs(D) @ box.reach
+    doubt = errors[..., -1] + errors[..., :-1] @ box.reach
+    bound = value + np.abs(D) @ box.half + (doubt + rounding * size) * (1 + rounding) + TINY
+    return np.where(np.isnan(bound), np.inf, bound + relative(4) * np.abs(bound))
+
+
+@np.errstate(all="ignore")
+def closer_bound(atlas: Atlas, cell: int, slopes: Array, slope_errors: Array, reach: Array) -> float:
+    """The same for one function on one cell, with the multipliers that a linear program finds."""
+    # Imported here because SciPy takes longer to import than all of polyfold.
+    from scipy.optimize import linprog
+
+    rows = facet_rows(atlas, np.array([cell]))
+    if not (np.isfinite(rows.A).all() and np.isfinite(rows.b).all() and np.isfinite(slopes).all()):
+        return np.inf
+    found = linprog(-slopes[:-1], A_ub=rows.A, b_ub=rows.b, bounds=(None, None), method="highs")
+    if found.status != 0:
+        return np.inf
+    multipliers = np.maximum(-found.ineqlin.marginals, 0.0)
+    at = np.arange(len(rows.b))[None]
+    bound = _bound(rows, at, multipliers[None], slopes[None], slope_errors[None], reach)[0]
+    return float(bound) if not np.isnan(bound) else np.inf
+
+
+def _best_vertices(generators: Generators, functions: Array) -> Ids:
+    """For each item the vertex where its function is largest, or -1."""
+    values = np.einsum("gd,gd->g", functions[generators.owner, :-1], generators.points)
+    values = np.where((generators.kind == VERTEX) & np.isfinite(values), values, -np.inf)
+    order = np.lexsort((values, generators.owner))
+    last = order[generators.start[1:] - 1]
+    best: Ids = np.where((np.diff(generators.start) > 0) & (values[last] > -np.inf), last, -1)
+    return best
+
+
+def _facets_at(generators: Generators, vertices: Ids, first_row: Ids, dim: int) -> tuple[Ids, Array]:
+    """Rows (n, d) of facets that meet in each vertex, and 1 where there is one, 0 where there are fewer than d."""
+    start, stop = generators.facet_start[vertices], generators.facet_start[vertices + 1]
+    places = start[:, None] + np.arange(dim)
+    used = places < stop[:, None]
+    safe = np.minimum(places, max(len(generators.facet) - 1, 0))
+    return np.where(used, first_row[:, None] + generators.facet[safe], 0), used.astype(np.float64)
+
+
+def _solved(A: Array, D: Array) -> Array:
+    """l >= 0 with sum of l_i a_i = D, as far as there is one."""
+    system = np.swapaxes(A, 1, 2)
+    singular = np.linalg.det(system) == 0
+    system = np.where(singular[:, None, None], np.eye(A.shape[1]), system)
+    found = np.linalg.solve(system, D[..., None])[..., 0]
+    return np.where(np.isfinite(found) & (found > 0), found, 0.0)
+
+
+def _bound(rows: Rows, at: Ids, multipliers: Array, functions: Array, errors: Array, reach: Array) -> Array:
+    """What any multipliers >= 0 prove: l . b + e, plus what is left of D times the reach, plus all roundings."""
+    A, b, A_error, b_error = rows.A[at], rows.b[at], rows.A_error[at], rows.b_error[at]
+    D, e = functions[:, :-1], functions[:, -1]
+    rounding = relative(2 * (at.shape[1] + D.shape[1]) + 16)
+    size = np.abs(D) + np.einsum("nf,nfd->nd", multipliers, np.abs(A))
+    left = np.abs(D - np.einsum("nf,nfd->nd", multipliers, A)) + rounding * size
+    left = left + errors[:, :-1] + np.einsum("nf,nfd->nd", multipliers, A_error)
+    # Products that underflow lose little, but it is multiplied by how far the domain reaches.
+    left = left + 8 * at.shape[1] * LEAST
+    level = e + np.einsum("nf,nf->n", multipliers, b)
+    doubt = errors[:, -1] + np.einsum("nf,nf->n", multipliers, b_error) + left @ reach
+    size_of_level = np.abs(e) + np.einsum("nf,nf->n", multipliers, np.abs(b))
+    bound: Array = level + (doubt + rounding * size_of_level) * (1 + rounding) + TINY
+    return bound + relative(4) * np.abs(bound)

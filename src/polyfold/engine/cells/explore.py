@@ -1,0 +1,325 @@
+"""explore: the cells around a point, one after the other, in any dimension."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import pairwise
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold._base.progress import reporter
+from polyfold.atlas.atlas import DOMAIN_BOUNDARY, UNEXPLORED, Atlas, atlas_found, vouched
+from polyfold.atlas.certificate import Certificate, Check
+from polyfold.atlas.patterns import pack
+from polyfold.domain.domain import Domain, DomainLike, resolve_domain, slice_of
+from polyfold.domain.domain import box as box_of
+from polyfold.engine.cells.at_point import CellAt
+from polyfold.engine.cells.facets import Cells, Witness
+from polyfold.engine.cells.frontier import Best, Breadth, Depth, Found, Frontier, Wander
+from polyfold.engine.cells.validity import ROWS_MEMORY, check_rows_fit
+from polyfold.engine.proof.check import quick_checks
+from polyfold.engine.run import Leave, check_seconds, watched, whole_number
+from polyfold.engine.unfold import unfold
+from polyfold.errors import LimitError, PolyfoldError, ShapeError
+from polyfold.network.load import load
+from polyfold.program.lower.lower import lower
+from polyfold.program.program import Program
+
+Array = npt.NDArray[np.float64]
+
+# Bytes that a small object takes beside its data.
+_OBJECT = 300
+_HOW = {
+    "breadth": "breadth first",
+    "depth": "depth first",
+    "random": "at random",
+    "best": "best first",
+    "path": "along a path",
+}
+METHOD = "local search, {how}; facets by rays and linear programs, proved"
+
+
+def explore(
+    network: Any,
+    start: Any,
+    *,
+    order: str = "breadth",
+    max_cells: int | None = None,
+    radius: float | None = None,
+    max_seconds: float | None = None,
+    target: Any = None,
+    path: Any = None,
+    domain: DomainLike = None,
+    seed: int | None = None,
+    memory: int = ROWS_MEMORY,
+    progress: bool | Callable[[int], None] = False,
+) -> Atlas:
+    """The cells around a point, from neighbour to neighbour: for networks with more cells than can ever be listed.
+
+    The atlas has the cells that were looked at, with all their facets; behind a facet that was not passed lies -2. It
+    is complete if nothing was left to look at, for the cells of a domain are connected through facets.
+
+    Parameters
+    ----------
+    network: anything that `pf.load` takes.
+    start: a point of the domain's parameters, which are the inputs unless the domain is a slice.
+    order: "breadth" or "depth" first; "random", a walk that does not come back; "best", nearest to `target` first;
+        "path", the cells on the way along `path`.
+    max_cells, max_seconds: stop there; so does an interrupt (Ctrl-C).
+    radius: enter a cell only if the facet on the way, or the point found behind it, is at most so far from `start`.
+    target: a point; the search ends when its cell has been looked at.
+    path: points (k, d); the way leads from `start` straight to each of them in turn.
+    domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`.
+    seed: of the random walk; None is 0.
+    memory: bytes that the cells found may take; the search stops there. A network one cell of which takes more is
+        refused.
+    progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
+
+    >>> import numpy as np, polyfold as pf
+    >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
+    >>> len(pf.explore(corner, [1.0, 1.0])), len(pf.explore(corner, [1.0, 1.0], max_cells=2))
+    (4, 2)
+    """
+    # Whoever counts the seconds to an interrupt, or to a limit, began when this was called.
+    begun = time.perf_counter()
+    program = network if isinstance(network, Program) else lower(load(network))
+    where = resolve_domain(domain, program.input_dim)
+    check_seconds(max_seconds)
+    _check_options(order, target, path, radius, seed)
+    limit = None if max_cells is None else whole_number("max_cells", max_cells, np.iinfo(np.int32).max)
+    if not isinstance(memory, Integral) or memory < 1:
+        raise LimitError(f"memory={memory!r} must be a positive number of bytes")
+    check_rows_fit(program, where, int(memory))
+    cells = Cells(program, where)
+    locate = CellAt(cells)
+    origin = locate.point("start", start)
+    goal = None if target is None else locate.point("target", target)
+    search = _Search(cells, origin, None if radius is None else float(radius), limit, int(memory))
+    with reporter(progress) as report:
+
+        def run(leave: Leave) -> None:
+            def may_go_on() -> bool:
+                return leave.keep_going(0)
+
+            if order == "path":
+                stops = [origin, *(locate.point(f"path[{k}]", point) for k, point in enumerate(path))]
+                search.along(program, where, locate, stops, leave)
+            else:
+                last = None if goal is None else locate("target", goal, may_go_on)
+                search.run(_frontier(order, goal, seed or 0), locate("start", origin, may_go_on), last, leave)
+
+        watch = watched(run, where, max_seconds, report, begun)
+    return search.atlas(order, watch.seconds, watch.stopped_by)
+
+
+def _check_options(order: Any, target: Any, path: Any, radius: Any, seed: Any) -> None:
+    if order not in _HOW:
+        raise PolyfoldError(f"order={order!r} is no option: use one of {', '.join(map(repr, _HOW))}")
+    if order == "best" and target is None:
+        raise PolyfoldError("order='best' goes towards a target: give one, target=[...]")
+    if order == "path" and path is None:
+        raise PolyfoldError("order='path' follows a path: give one, path=[[...], ...]")
+    if order != "path" and path is not None:
+        raise PolyfoldError(f"a path is followed with order='path', not with order={order!r}")
+    if order == "path" and (target is not None or radius is not None):
+        given = "target" if target is not None else f"radius={radius!r}"
+        raise PolyfoldError(f"{given} means nothing with order='path': the path says where to look")
+    if radius is not None and not (isinstance(radius, Real) and float(radius) > 0):
+        raise PolyfoldError(f"radius={radius!r} must be a positive number or None")
+    if seed is not None and (not isinstance(seed, Integral) or seed < 0):
+        raise PolyfoldError(f"seed={seed!r} must be a whole number, 0 or larger")
+    if seed is not None and order != "random":
+        raise PolyfoldError(f"seed={seed!r} means nothing with order={order!r}: only order='random' draws lots")
+    if order == "path" and (np.ndim(path) != 2 or not len(path)):
+        raise ShapeError(f"a path is a list of points (k, d); this one has shape {np.shape(path)}")
+
+
+def _frontier(order: str, target: Array | None, seed: int) -> Frontier:
+    if order == "best":
+        assert target is not None
+        return Best(target)
+    if order == "random":
+        return Wander(seed)
+    return Depth() if order == "depth" else Breadth()
+
+
+@dataclass(frozen=True, eq=False)
+class _LookedAt:
+    """What an atlas needs of a cell: its witness, and its facets' walls with the patterns behind them."""
+
+    witness: Witness
+    bounded: bool
+    walls: tuple[tuple[int, ...], ...]
+    behind: tuple[bytes | None, ...]
+    undecided: bool
+
+    @property
+    def bytes(self) -> int:
+        """About how much memory it takes."""
+        return self.witness.point.nbytes + sum(_OBJECT + len(pattern or b"") for pattern in self.behind) + _OBJECT
+
+
+@dataclass(eq=False)
+class _Search:
+    """The cells looked at so far, by their patterns."""
+
+    cells: Cells
+    start: Array
+    radius: float | None
+    limit: int | None
+    memory: int
+    looked_at: dict[bytes, _LookedAt] = field(default_factory=dict)
+    stopped_by: str | None = None
+    used: int = 0
+
+    def run(self, frontier: Frontier, first: Found, last: Found | None, leave: Leave) -> None:
+        """Look at cells in the frontier's order until there are none, or something says stop."""
+        seen = {_key(first)}
+        goal = None if last is None else _key(last)
+        frontier.add(first)
+        while len(frontier):
+            waiting = len(frontier) * (_OBJECT + self.cells.program.gates + 8 * self.cells.domain.dim)
+            if not self._may_go_on(leave, waiting + len(seen) * (_OBJECT + len(_key(first)))):
+                return
+            cell = frontier.take()
+            for found in self._look_at(cell, leave):
+                if _key(found) not in seen:
+                    seen.add(_key(found))
+                    frontier.add(found)
+            if self.limit is not None:
+                # One more than will be looked at says that there was more.
+                frontier.keep(self.limit - len(self.looked_at) + 1)
+            if _key(cell) == goal and goal in self.looked_at:
+                self.stopped_by = "target"
+                return
+
+    def along(self, program: Program, domain: Domain, locate: CellAt, stops: list[Array], leave: Leave) -> None:
+        """Look at the cells on the straight ways from stop to stop."""
+        self.stopped_by = "path"
+
+        def report(cells: int) -> None:
+            if not leave.keep_going(len(self.looked_at)):
+                raise KeyboardInterrupt
+
+        for here, there in pairwise(stops):
+            if np.array_equal(here, there):
+                continue
+            # Cells of the network on the line are the cells that the line passes; their witnesses lie in between.
+            x0, x1 = domain.lift(np.stack([here, there]))
+            line = unfold(program, slice_of(x0, x1 - x0, bounds=box_of(0, 1)), progress=report, threads=1)
+            if not line.complete:  # an interrupt or the end of the time, which the search has been told of
+                return
+            for t in np.sort(line.witnesses[:, 0]):
+                if not self._may_go_on(leave):
+                    return
+                point = here + t * (there - here)
+                cell = locate("a point of the path", point, lambda: leave.keep_going(len(self.looked_at)))
+                if _key(cell) not in self.looked_at:
+                    self._look_at(cell, leave)
+
+    def _may_go_on(self, leave: Leave, waiting: int = 0) -> bool:
+        if self.limit is not None and len(self.looked_at) >= self.limit:
+            self.stopped_by = "max_cells"
+            return False
+        if self.used + waiting > self.memory:
+            self.stopped_by = "memory"
+            return False
+        return leave.keep_going(len(self.looked_at))
+
+    def _look_at(self, cell: Found, leave: Leave) -> list[Found]:
+        """Find the facets of a cell; what lies behind those that are near enough. A cell half done is left out."""
+        stopped = False
+
+        def may_go_on() -> bool:
+            nonlocal stopped
+            stopped = stopped or not leave.keep_going(len(self.looked_at))
+            return not stopped
+
+        validity = self.cells.walls.under(cell.signs)
+        witness = self.cells.witness(validity, cell.witness.point, cell.witness, may_go_on) or cell.witness
+        facets = self.cells.facets(validity, witness, lambda rows: may_go_on())
+        if stopped:
+            return []
+        looked_at = _LookedAt(
+            witness,
+            self.cells.is_bounded(validity),
+            tuple(facet.walls for facet in facets.facets),
+            tuple(None if facet.across is None else _bytes(facet.across) for facet in facets.facets),
+            bool(facets.undecided),
+        )
+        self.looked_at[_key(cell)] = looked_at
+        self.used += looked_at.bytes
+        return [
+            Found(facet.across, facet.witness)
+            for facet in facets.facets
+            if facet.across is not None and facet.witness is not None and self._near(facet.point, facet.witness.point)
+        ]
+
+    def _near(self, *points: Array) -> bool:
+        return self.radius is None or any(np.linalg.norm(point - self.start) <= self.radius for point in points)
+
+    def atlas(self, order: str, seconds: float, interrupted_by: str | None) -> Atlas:
+        """What was looked at, as an atlas."""
+        cells = list(self.looked_at.values())
+        neighbour = self._neighbours(cells)
+        undecided = sum(cell.undecided for cell in cells)
+        complete = bool(cells) and not undecided and not (neighbour == UNEXPLORED).any()
+        reason = interrupted_by or self.stopped_by or ("undecided" if undecided else "radius")
+        walls = [walls for cell in cells for walls in cell.walls]
+        program, domain = self.cells.program, self.cells.domain
+        patterns = np.frombuffer(b"".join(self.looked_at), dtype=np.uint8)
+        fields = {
+            "patterns": patterns.reshape(len(cells), (program.gates + 7) // 8).copy(),
+            "witnesses": np.array([cell.witness.point for cell in cells]).reshape(len(cells), domain.dim),
+            "bounded": np.array([cell.bounded for cell in cells], dtype=bool),
+            "facet_start": np.cumsum([0, *(len(cell.walls) for cell in cells)]),
+            "facet_wall": np.array([first for first, *_ in walls], dtype=np.int32),
+            "neighbour": neighbour,
+            "shared_facet": np.repeat(np.arange(len(walls)), [len(several) - 1 for several in walls]),
+            "shared_wall": np.array([wall for _, *more in walls for wall in more], dtype=np.int32),
+            "exact_witnesses": {
+                k: tuple(Fraction(int(x.p), int(x.q)) for x in cell.witness.exact)
+                for k, cell in enumerate(cells)
+                if cell.witness.exact is not None
+            },
+        }
+        certificate = Certificate(
+            level="counted",
+            complete=complete,
+            method=METHOD.format(how=_HOW[order]),
+            seconds=seconds,
+            threads=1,
+            network_digest=program.digest,
+            head=str(program.head or ""),
+            domain_digest=domain.digest,
+            stopped_by=None if complete else reason,
+        )
+        atlas = quick_checks(atlas_found(program, domain, certificate, fields))
+        decided = Check("every facet was decided", not undecided, f"{undecided:,} cells have walls left undecided")
+        return vouched(atlas, replace(atlas.certificate, checks=(*atlas.certificate.checks, decided)))
+
+    def _neighbours(self, cells: list[_LookedAt]) -> npt.NDArray[np.int32]:
+        """Cell numbers behind all facets. A cell with undecided walls may lack the facet that leads back."""
+        number = {key: k for k, key in enumerate(self.looked_at)}
+        behind = [
+            [DOMAIN_BOUNDARY if pattern is None else number.get(pattern, UNEXPLORED) for pattern in cell.behind]
+            for cell in cells
+        ]
+        return np.array(
+            [there if there < 0 or k in behind[there] else UNEXPLORED for k, row in enumerate(behind) for there in row],
+            dtype=np.int32,
+        )
+
+
+def _key(cell: Found) -> bytes:
+    return _bytes(cell.signs)
+
+
+def _bytes(signs: npt.NDArray[np.bool_]) -> bytes:
+    return pack(signs[None, :]).tobytes()

@@ -1,0 +1,195 @@
+"""How far inputs are from the next wall, without ever holding all gates' rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from polyfold.domain.domain import resolve_domain
+from polyfold.engine.cells.signs_at import Special
+from polyfold.errors import LimitError
+from polyfold.exact.rational import as_float, rational, square_root
+from polyfold.exact.rounding import FAR_FROM_OVERFLOW, FAR_FROM_UNDERFLOW, TINY, relative
+from polyfold.program.passes.held import pushed
+from polyfold.program.passes.pulled_back import gate_forms, majorant, roundings
+from polyfold.program.passes.single_gates import GateForm, TooMuchError, exact_gates, is_cheap
+from polyfold.program.program import Program
+
+Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+Signs = npt.NDArray[np.bool_]
+
+
+# With a time limit work is done in so many times smaller parts: between them one can stop.
+_CLOCK = 32
+
+
+@dataclass(frozen=True, eq=False)
+class WallDistances:
+    """For each input the Euclidean distance to the nearest wall and the gate it belongs to.
+
+    Infinity and -1 if there is no wall at all; NaN and -1 if a time limit came first, which `stopped_by` then names.
+    """
+
+    distance: Array
+    gate: Ids
+    stopped_by: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.distance)
+
+
+@dataclass(frozen=True, eq=False)
+class NearestWall:
+    """A gate and its name, the distance to its wall, and the nearest point of the wall."""
+
+    gate: int
+    name: str
+    distance: float
+    point: Array
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def distances_to_walls(
+    program: Program,
+    X: Array,
+    signs: Signs,
+    special: Sequence[Special],
+    memory: int,
+    *,
+    report: Callable[[int], None] = lambda inputs: None,
+    max_seconds: float | None = None,
+) -> WallDistances:
+    """The nearest wall of each input, given its pattern and the gates that are special there."""
+    started = time.perf_counter()
+    if max_seconds is not None:
+        memory = max(1, memory // _CLOCK)
+    distance, gate = np.full(len(X), np.nan), np.full(len(X), -1, dtype=np.int64)
+    late = False
+    for i in range(len(X)):
+        if len(special[i].on_wall):
+            distance[i], gate[i] = 0.0, int(special[i].on_wall[0])
+            report(i + 1)
+            continue
+        squares = np.zeros(program.gates)
+        for part in _squares(program, signs[i], memory):
+            squares += part
+            late = max_seconds is not None and time.perf_counter() - started > max_seconds
+            if late:
+                break
+        if late:
+            break
+        *values, _ = pushed(program, signs[i : i + 1], X[i : i + 1])
+        size = np.abs(np.concatenate([np.zeros(0), *(z[0] for z in values)]))
+        flat = [special[i].vanishing, _noise(program, signs[i : i + 1], special[i].undecided, memory)]
+        squares[np.concatenate(flat)] = 0.0
+        lengths = np.where(squares > 0, size / np.sqrt(squares), np.inf)
+        for gate_number in np.setdiff1d(np.flatnonzero(_beyond_floats(program, squares, size)), np.concatenate(flat)):
+            lengths[gate_number] = _exact_wall(program, signs[i], int(gate_number)).distance(X[i])
+        distance[i] = lengths.min(initial=np.inf)
+        gate[i] = int(lengths.argmin()) if np.isfinite(distance[i]) else -1
+        report(i + 1)
+    return WallDistances(distance, gate, "max_seconds" if late else None)
+
+
+def nearest_wall(program: Program, x: Array, signs: Signs, distance: float, gate: int) -> NearestWall:
+    """The wall of a gate, seen from an input."""
+    if gate < 0:
+        return NearestWall(-1, "no wall", distance, np.full(len(x), np.nan))
+    with np.errstate(over="ignore", invalid="ignore"):
+        a, b = gate_forms(program, signs[None, :], np.array([gate]))
+        square, value = np.einsum("ij,ij->i", a, a), a @ x + b
+        # Without a length the wall is where the input is.
+        foot = x - (value / square if square[0] else 0.0) * a[0]
+    # An input near the end of floats may have a step that is no float, though the wall is within reach.
+    if _beyond_floats(program, square, value)[0] or not np.isfinite(foot).all():
+        foot = _exact_wall(program, signs, gate).foot(x)
+    return NearestWall(gate, str(program.origins[gate]), distance, foot)
+
+
+def _beyond_floats(program: Program, squares: Array, values: Array) -> Signs:
+    """Which gates' squared lengths and values floats may have lost, given what they make of them."""
+    lost: Signs = ~((squares > FAR_FROM_UNDERFLOW) & (squares < FAR_FROM_OVERFLOW) & np.isfinite(values))
+    if not is_cheap(program, program.input_dim) or program.number_range.holds(2):
+        # Squares do not underflow, or not all of many: zeros are right.
+        lost &= squares != 0
+    elif not program.number_range.holds():
+        lost[:] = True
+    return lost
+
+
+@dataclass(frozen=True)
+class _ExactWall:
+    """A gate's form under a pattern in rationals: its constant, and its slopes."""
+
+    form: GateForm
+
+    def distance(self, x: Array) -> float:
+        square = self._square
+        return square_root(self._value(x) ** 2 / square) if square else np.inf
+
+    def foot(self, x: Array) -> Array:
+        """The nearest point of the wall."""
+        step = self._value(x) / self._square
+        return np.array([as_float(rational(p) - step * a) for p, a in zip(x.tolist(), self._slopes, strict=True)])
+
+    @property
+    def _slopes(self) -> tuple[fmpq, ...]:
+        return self.form.coefficients[1:]
+
+    @property
+    def _square(self) -> fmpq:
+        return sum((a * a for a in self._slopes), fmpq(0))
+
+    def _value(self, x: Array) -> fmpq:
+        return self.form.at(map(rational, x.tolist()))
+
+
+def _exact_wall(program: Program, signs: Signs, gate: int) -> _ExactWall:
+    try:
+        (form,) = exact_gates(program, resolve_domain(None, program.input_dim)).forms(gate, signs[None])
+    except TooMuchError:
+        raise LimitError(
+            f"floats cannot hold what the distance to gate {gate} ({program.origins[gate]}) is made of, and the "
+            "network is too large for it to be computed in rational numbers: rescale its layers"
+        ) from None
+    return _ExactWall(form)
+
+
+def _noise(program: Program, signs: Signs, undecided: Ids, memory: int) -> Ids:
+    """Undecided gates whose slopes are nothing but rounding errors: they have no wall that could be near."""
+    widest = max([program.input_dim, *(stage.width for stage in program.stages)])
+    if not len(undecided) or len(undecided) * widest * 32 > memory:
+        return undecided[:0]
+    patterns = np.broadcast_to(signs, (len(undecided), program.gates))
+    a, _ = gate_forms(program, patterns, undecided)
+    size, _ = gate_forms(majorant(program), patterns, undecided)
+    return undecided[(np.abs(a) <= relative(roundings(program)) * size + TINY).all(axis=1)]
+
+
+def _squares(program: Program, signs: Signs, memory: int) -> Iterator[Array]:
+    """Parts of the sums of squares of every gate's slopes: they add up to the squared lengths of its row.
+
+    Input directions are pushed forward or gates pulled back: whichever are fewer.
+    """
+    inputs, gates = program.input_dim, program.gates
+    widest = max([inputs, *(stage.width for stage in program.stages)])
+    if inputs <= gates:
+        step = max(1, memory // 8 // (3 * (gates + inputs)))
+        for start in range(0, inputs, step):
+            directions = np.eye(min(step, inputs - start), inputs, start)
+            *stages, _ = pushed(program, signs[None, :], directions, linear=True)
+            yield np.concatenate([np.zeros(0), *(np.einsum("ij,ij->j", z, z) for z in stages)])
+    else:
+        step = max(1, memory // 8 // (4 * widest + gates))
+        for start in range(0, gates, step):
+            some = np.arange(start, min(start + step, gates))
+            a, _ = gate_forms(program, np.broadcast_to(signs, (len(some), gates)), some)
+            part = np.zeros(gates)
+            part[some] = np.einsum("ij,ij->i", a, a)
+            yield part

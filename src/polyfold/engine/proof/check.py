@@ -1,0 +1,338 @@
+"""Looking an atlas over again, by other means than those that made it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from polyfold import _core as core
+from polyfold.atlas.atlas import Atlas, vouched
+from polyfold.atlas.certificate import CHANGED, OF_THESE_ARRAYS, Certificate, Check, sealed
+from polyfold.atlas.core_problem import beyond_core, core_problem, stays_structured
+from polyfold.atlas.digest import arrays_digest
+from polyfold.atlas.geometry.domain_volume import domain_volume
+from polyfold.atlas.geometry.generators import Generators
+from polyfold.atlas.geometry.halfspaces import wall_rows
+from polyfold.atlas.geometry.locate import vanishing
+from polyfold.atlas.patterns import pack
+from polyfold.domain.points import bounded_lift, contains, contains_exactly, jets_around
+from polyfold.engine.slices.checks import check_sum
+from polyfold.engine.slices.exact import ExactSlice
+from polyfold.engine.slices.witnesses import check_slice_witnesses
+from polyfold.errors import how_many
+from polyfold.exact.rational import as_float
+from polyfold.exact.tolerances import CONTINUITY
+from polyfold.program.passes.beyond_floats import to_unit_size
+from polyfold.program.passes.bounded import bounded_forward
+from polyfold.program.passes.jets import has_short_jets, sizes_of_terms
+from polyfold.program.passes.pulled_back import gate_forms, support
+from polyfold.program.passes.rationals import RationalProgram
+from polyfold.program.passes.single_gates import ExactGates, TooMuchError, exact_gates
+
+Array = npt.NDArray[np.float64]
+
+_CHUNK = 1 << 14
+_FLOATS = 1 << 24
+
+# Up to here the vertices of all cells, and their faces, can be listed in a time comparable to the engine's.
+_FEW_VERTICES = 6
+
+
+def quick_checks(atlas: Atlas, *more: Check, exact: ExactSlice | None = None) -> Atlas:
+    """What every run looks at: do the facets pair up, and do the witnesses have their patterns? And more.
+
+    `exact` decides what floats cannot on lines and planes through large programs, and knows when time is over.
+    """
+    checks = (check_pairing(atlas), check_distinct(atlas), check_witnesses(atlas, exact), *more)
+    return vouched(atlas, _graded(atlas.certificate, checks))
+
+
+def check(atlas: Atlas) -> Certificate:
+    """Look an atlas over: what every run looks at, maps across facets, volumes, the Euler characteristic, and whether
+    the arrays are still those that were found.
+
+    What needs the vertices of all cells (facets, volumes, Euler) is looked at up to six dimensions. Returns the
+    certificate with the outcome of every check; its level is "checked" if all of them passed, and "counted" if one did
+    not. An atlas whose arrays were changed by however little is not "checked": whether it is right is for `pf.certify`
+    to prove.
+
+    >>> import numpy as np, polyfold as pf
+    >>> atlas = pf.unfold([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))], pf.box(-1, 1))
+    >>> pf.check(atlas).level
+    'checked'
+    """
+    checks = [check_pairing(atlas), check_distinct(atlas), check_witnesses(atlas)]
+    # The others walk to the cells by their patterns, which makes sense only if these are right.
+    if all(item.passed for item in checks):
+        checks.append(check_continuity(atlas))
+        if atlas.dim <= _FEW_VERTICES:
+            checks += _vertex_checks(atlas)
+    digest = arrays_digest(atlas)
+    checks.append(check_arrays(atlas, digest))
+    graded = _graded(atlas.certificate, tuple(checks))
+    # That the engine came to its end is not looked at again: if only a file says so, it still does.
+    return sealed(graded, atlas.program, digest, recorded=atlas.certificate.source)
+
+
+def _vertex_checks(atlas: Atlas) -> list[Check]:
+    """What needs all vertices of all cells."""
+    by_vertices = beyond_core(atlas.program, atlas.domain)
+    if not by_vertices and atlas.program.exact_matrices is None:
+        # The vertices of rounded matrices are those of other cells.
+        return []
+    # Without the core, vertices are made from the facets listed: nothing to compare.
+    checks = [] if by_vertices else [check_facets(atlas)]
+    # A volume that float64 cannot hold (zero or infinite by its exponent) has nothing to be compared with.
+    if not atlas.certificate.cut_short and atlas.bounded.all() and 0 < domain_volume(atlas.domain) < np.inf:
+        checks.append(check_volumes(atlas))
+    if atlas.complete and (atlas.bounded.all() or not atlas.domain.rows):
+        checks.append(check_euler(atlas))
+    return checks
+
+
+def _graded(certificate: Certificate, checks: tuple[Check, ...]) -> Certificate:
+    passed = all(item.passed for item in checks)
+    return replace(certificate, level="checked" if passed and certificate.complete else "counted", checks=checks)
+
+
+# -- the checks
+
+
+def check_arrays(atlas: Atlas, digest: str) -> Check:
+    """The arrays, with this digest, are those that the certificate was made for, and so are network and domain."""
+    certificate = atlas.certificate
+    if certificate.stopped_by == CHANGED:
+        return Check(OF_THESE_ARRAYS, False, "they were changed after it was made")
+    if not certificate.arrays_digest:  # a limit stopped the engine, and nothing is claimed of what it found
+        return Check(OF_THESE_ARRAYS, True, f"arrays {digest[:12]}, of which it claims nothing")
+    # A copy has not remembered any digest yet.
+    found = {"network": replace(atlas.program).digest, "domain": atlas.domain.digest, "arrays": digest}
+    wrong = [
+        f"it was made for {name} {claimed[:12]}, and this is {found[name][:12]}"
+        for name in found
+        if (claimed := getattr(certificate, f"{name}_digest")) != found[name]
+    ]
+    return Check(OF_THESE_ARRAYS, not wrong, "; ".join(wrong) or f"arrays {digest[:12]}")
+
+
+def check_pairing(atlas: Atlas) -> Check:
+    """Every inner facet leads to a cell that leads back, and exactly the facet's gates may differ between the two."""
+    inner, unexplored, one_way, wrong = core.count_pairing(
+        np.ascontiguousarray(atlas.patterns),
+        atlas.gates,
+        atlas.domain.rows,
+        atlas.facet_start,
+        atlas.facet_wall,
+        atlas.neighbour,
+        atlas.shared_facet,
+        atlas.shared_wall,
+        atlas.certificate.threads,
+    )
+    return Check(
+        "facets pair up",
+        one_way == 0 and wrong == 0 and (unexplored == 0 or atlas.certificate.cut_short),
+        f"{inner // 2:,} inner, {unexplored:,} open, {one_way:,} one-way, {wrong:,} between wrong patterns",
+    )
+
+
+def check_distinct(atlas: Atlas) -> Check:
+    """No pattern is listed twice."""
+    # In the engine's order equal patterns would be neighbours; only another order has to be sorted.
+    repeated = atlas.index.repeated if core.count_disorder(np.ascontiguousarray(atlas.patterns)) else 0
+    return Check("patterns differ", repeated == 0, f"{repeated:,} repeated")
+
+
+def check_witnesses(atlas: Atlas, exact: ExactSlice | None = None) -> Check:
+    """Every witness lies strictly inside the domain and inside its cell: a gate is zero there only if it vanishes
+    on the whole cell. Proved."""
+    if beyond_core(atlas.program, atlas.domain):
+        return check_slice_witnesses(atlas, exact)
+    if stays_structured(atlas.program):
+        return _check_witnesses_in_floats(atlas)
+    left = np.flatnonzero(~_proved_by_core(atlas))
+    # What is left may have gates that vanish on the whole cell, or need tighter bounds, or rationals.
+    by_floats, unsure = len(atlas) - len(left), []
+    for part in _chunks(len(left)):
+        cells = left[part]
+        passed = bounded_forward(atlas.program, bounded_lift(atlas.domain, atlas.witnesses[cells]))
+        right = (pack(passed.pattern) == atlas.patterns[cells]).all(axis=1) & passed.certain.all(axis=1)
+        right &= contains(atlas.domain, atlas.witnesses[cells], strictly=True)
+        right[right] = _zeros_everywhere(atlas, cells[right], passed.zero[right])
+        by_floats += int(right.sum())
+        unsure += cells[~right].tolist()
+    wrong = 0
+    if unsure:
+        rationals = RationalProgram(atlas.program)
+        wrong = sum(not _inside_exactly(atlas, rationals, cell) for cell in unsure)
+    return Check(
+        "witnesses have their patterns",
+        wrong == 0,
+        f"{by_floats:,} proved in floats, {len(unsure) - wrong:,} in rationals, {wrong:,} wrong",
+    )
+
+
+def _proved_by_core(atlas: Atlas) -> npt.NDArray[np.bool_]:
+    """Cells whose witnesses the core proves; none where it would read rounded matrices."""
+    if atlas.program.exact_matrices is None:
+        return np.zeros(len(atlas), dtype=bool)
+    problem = core_problem(atlas.program, atlas.domain)
+    patterns, witnesses = np.ascontiguousarray(atlas.patterns), np.ascontiguousarray(atlas.witnesses)
+    return np.asarray(core.prove_witnesses(problem, patterns, witnesses, atlas.certificate.threads) != 0)
+
+
+def _check_witnesses_in_floats(atlas: Atlas) -> Check:
+    """The same where matrices and rationals are out of reach: what floats cannot prove stays unproved."""
+    proved = contains(atlas.domain, atlas.witnesses, strictly=True)
+    # A pass keeps about eight numbers a gate.
+    for part in _chunks(len(atlas), 8 * (atlas.gates + atlas.program.input_dim)):
+        inputs = bounded_lift(atlas.domain, atlas.witnesses[part])
+        passed = bounded_forward(atlas.program, inputs)
+        proved[part] &= (pack(passed.pattern) == atlas.patterns[part]).all(axis=1) & passed.certain.all(axis=1)
+        if passed.zero.any():
+            proved[part] &= ~(passed.zero & ~vanishing(atlas.program, inputs)).any(axis=1)
+    left = np.flatnonzero(~proved)
+    named = f": cells {', '.join(map(str, left[:4].tolist()))}{' ...' * (len(left) > 4)}" if len(left) else ""
+    return Check(
+        "witnesses have their patterns",
+        not len(left),
+        f"{int(proved.sum()):,} proved in floats, {len(left):,} unproved{named}",
+    )
+
+
+def _zeros_everywhere(atlas: Atlas, cells: npt.NDArray[np.int64], zero: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Whether the gates that are zero at a cell's witness are so all over the cell: no way to them has all factors."""
+    fine = np.ones(len(cells), dtype=bool)
+    rows, gates = np.nonzero(zero)
+    if len(rows):
+        linear, constant = gate_forms(support(atlas.program), atlas.signs(cells[rows]), gates)
+        fine[rows[linear.any(axis=1) | (constant != 0)]] = False
+    return fine
+
+
+def _inside_exactly(atlas: Atlas, exact: RationalProgram, cell: int) -> bool:
+    witness = atlas.rational_witness(cell)
+    passed = exact.forward(jets_around(atlas.domain, witness))
+    strictly = all(value != 0 or not any(slopes) for value, *slopes in passed.preactivations)
+    same = bool((pack(np.array([passed.pattern], dtype=bool))[0] == atlas.patterns[cell]).all())
+    return strictly and same and contains_exactly(atlas.domain, witness, strictly=True)
+
+
+@np.errstate(over="ignore", invalid="ignore", divide="ignore")
+def check_continuity(atlas: Atlas) -> Check:
+    """The maps of two neighbours differ by a multiple of the wall between them, so they agree on it: in floats, and
+    in rationals where numbers are too large or too small for these."""
+    worst = 0.0
+    exact = exact_gates(atlas.program, atlas.domain)
+    owner = atlas.facet_owner
+    inner = np.flatnonzero(atlas.neighbour > owner)
+    # Two maps over the parameters; or over all inputs, and as much again while they are made.
+    width = atlas.dim if has_short_jets(atlas.domain) else 2 * atlas.program.input_dim
+    for part in _chunks(len(inner), 2 * atlas.outputs * width):
+        facets = inner[part]
+        here, there = owner[facets], atlas.neighbour[facets].astype(np.int64)
+        walls = atlas.facet_wall[facets].astype(np.int64)
+        a, b = to_unit_size(*wall_rows(atlas, here, walls))
+        size = np.linalg.norm(a, axis=1)
+        normal, offset = a / size[:, None], b / size
+        # Cells have several facets: each map is made once.
+        cells, items = np.unique(np.concatenate([here, there]), return_inverse=True)
+        all_A, all_c = atlas.maps(cells, over="parameters")
+        (A, other_A), (c, other_c) = np.split(all_A[items], 2), np.split(all_c[items], 2)
+        # On the wall {u : normal . u = offset}: along it the difference is flat, and at its foot point it is zero.
+        difference = A - other_A
+        across = np.einsum("nij,nj->ni", difference, normal)
+        along = np.abs(difference - across[:, :, None] * normal[:, None, :]).max(axis=2, initial=0.0)
+        foot = np.abs(across * offset[:, None] + c - other_c)
+        jump = _relative(along, foot, offset, *map(_larger, (A, c), (other_A, other_c)))
+        # Where large terms cancel, a map is only as good as these terms are.
+        far = np.flatnonzero(~(jump <= CONTINUITY))
+        if len(far):
+            sizes = map(
+                _larger,
+                sizes_of_terms(atlas.program, atlas.domain, atlas.signs(here[far])),
+                sizes_of_terms(atlas.program, atlas.domain, atlas.signs(there[far])),
+            )
+            jump[far] = _relative(along[far], foot[far], offset[far], *sizes)
+        left = np.flatnonzero(~(jump <= CONTINUITY))
+        shown = np.concatenate([all_c[..., None], all_A], axis=2)[items].reshape(2, len(facets), atlas.outputs, -1)
+        agree = np.array(
+            [_agree_exactly(atlas, exact, (here[i], there[i]), walls[i], shown[:, i]) for i in left], dtype=bool
+        )
+        jump[left] = np.where(agree, 0.0, np.nan_to_num(jump[left], nan=np.inf))
+        worst = float(np.maximum(worst, jump.max(initial=0.0)))
+    return Check(
+        "maps agree across facets",
+        worst <= CONTINUITY,
+        f"{how_many(len(inner), 'facet')}, largest jump {worst:.2g} relative",
+    )
+
+
+def _agree_exactly(atlas: Atlas, exact: ExactGates, cells: tuple[int, int], wall: int, shown: Array) -> bool:
+    """Whether the maps of two cells differ by multiples of the wall's form on either of them, and are as shown."""
+    signs = atlas.signs(list(cells))
+    try:
+        walls = [form.coefficients for form in exact.forms(int(wall), signs) if not form.vanishes]
+        maps = [
+            [exact.forms(atlas.gates + k, signs[[i]])[0].coefficients for k in range(atlas.outputs)] for i in (0, 1)
+        ]
+    except TooMuchError:
+        return False
+    rounded = np.array([[[as_float(number) for number in row] for row in rows] for rows in maps])
+    if not np.isclose(shown, rounded, rtol=CONTINUITY, atol=0.0).all():
+        return False
+    differences = [[p - q for p, q in zip(one, other, strict=True)] for one, other in zip(*maps, strict=True)]
+    return any(all(_is_multiple(difference, row) for difference in differences) for row in walls)
+
+
+def _is_multiple(row: Sequence[fmpq], of: Sequence[fmpq]) -> bool:
+    pivot = next(k for k, entry in enumerate(of) if entry)
+    return all(p * of[pivot] == row[pivot] * q for p, q in zip(row, of, strict=True))
+
+
+def _larger(one: Array, other: Array) -> Array:
+    return np.maximum(np.abs(one), np.abs(other))
+
+
+def _relative(along: Array, foot: Array, offset: Array, A: Array, c: Array) -> Array:
+    """The larger of each facet's two jumps, relative to a map with coefficients as large as these."""
+    scale_A = A.max(axis=(1, 2), initial=1.0)[:, None]
+    scale_c = c + scale_A * np.abs(offset)[:, None] + 1.0
+    jump: Array = np.maximum(along / scale_A, foot / scale_c).max(axis=1, initial=0.0)
+    # Nothing is small beside infinity.
+    return np.where(np.isfinite(scale_c).all(axis=1), jump, np.nan)
+
+
+def check_facets(atlas: Atlas) -> Check:
+    """The facets listed are as many as the cells' vertices and rays lie on."""
+    others = 0
+    for part in _chunks(len(atlas)):
+        ids = np.arange(part.start, part.stop)
+        others += int((_facet_counts(atlas.generators(ids)) != np.diff(atlas.facet_start)[ids]).sum())
+    return Check("facets are those of the vertices", others == 0, f"{others:,} cells have others than those listed")
+
+
+def check_euler(atlas: Atlas) -> Check:
+    """The faces' alternating sum is that of a ball, or of R^d without its points at infinity."""
+    found, expected = atlas.euler_characteristic(), 1 if atlas.bounded.all() else (-1) ** atlas.dim
+    return Check("Euler characteristic", found == expected, f"{found} from {atlas.f_vector()}, {expected} expected")
+
+
+def check_volumes(atlas: Atlas) -> Check:
+    """The cells' volumes add up to the domain's."""
+    return check_sum(float(atlas.volumes().sum()), domain_volume(atlas.domain))
+
+
+def _facet_counts(found: Generators) -> npt.NDArray[np.int64]:
+    """How many facets each item has: every facet has a generator on it."""
+    counts = np.zeros(len(found), dtype=np.int64)
+    np.maximum.at(counts, np.repeat(found.owner, np.diff(found.facet_start)), found.facet + 1)
+    return counts
+
+
+def _chunks(count: int, floats_each: int = 1) -> Iterator[slice]:
+    step = max(1, min(_CHUNK, _FLOATS // max(1, floats_each)))
+    return (slice(start, min(start + step, count)) for start in range(0, count, step))

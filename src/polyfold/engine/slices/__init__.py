@@ -1,0 +1,1 @@
+"""Lines and planes through large programs, cut into cells vertex by vertex."""

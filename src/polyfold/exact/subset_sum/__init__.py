@@ -1,0 +1,1 @@
+"""Sums of some of given vectors: which subset makes a target, in whole numbers."""

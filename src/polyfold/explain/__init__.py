@@ -1,0 +1,1 @@
+"""Which inputs a prediction rests on."""

@@ -1,0 +1,81 @@
+"""Dual graphs for others: networkx, and the files that it writes."""
+
+from __future__ import annotations
+
+import json
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyfold._base.files import atomically
+from polyfold.errors import StorageError
+
+if TYPE_CHECKING:
+    import networkx
+
+    from polyfold.graph.dual import DualGraph
+
+FORMATS = (".graphml", ".gexf", ".json")
+
+
+def to_networkx(graph: DualGraph) -> networkx.Graph:
+    """Nodes are numbered as in the graph. Attributes are plain Python values.
+
+    Nodes: pattern (0 and 1, gate by gate), witness (a list), bounded, and for regions cells (how many) instead of
+    a pattern. Edges: gates (a list), neurons (their names), facets, and stage (of the first gate).
+    """
+    import networkx
+
+    made = networkx.Graph(of=f"{graph.thing}s", complete=graph.complete)
+    made.add_nodes_from(enumerate(_nodes(graph)))
+    names = [str(origin) for origin in graph.atlas.program.origins]
+    start, gates, facets = graph.gate_start.tolist(), graph.gates.tolist(), graph.facets.tolist()
+    for k, (a, b) in enumerate(graph.edges.tolist()):
+        some = gates[start[k] : start[k + 1]]
+        made.add_edge(a, b, gates=some, neurons=[names[gate] for gate in some], facets=facets[k])
+    return made
+
+
+def _nodes(graph: DualGraph) -> list[dict[str, Any]]:
+    atlas, regions = graph.atlas, graph.regions
+    if regions is not None:
+        points = atlas.witnesses[regions.first_cell].tolist()
+        return [
+            {"cells": len(cells), "witness": point, "bounded": bool(atlas.bounded[cells].all())}
+            for cells, point in zip(regions.cells, points, strict=True)
+        ]
+    patterns = ("".join("01"[on] for on in row) for row in atlas.signs().tolist())
+    rows = zip(patterns, atlas.witnesses.tolist(), atlas.bounded.tolist(), strict=True)
+    return [{"pattern": pattern, "witness": point, "bounded": bounded} for pattern, point, bounded in rows]
+
+
+def save(graph: DualGraph, path: str | PathLike[str]) -> None:
+    """Write a graph by networkx; the file's ending says in which format.
+
+    GraphML and GEXF have no lists: there the gates are text, apart by blanks. JSON is networkx's node-link data.
+    """
+    import networkx
+
+    target = Path(fspath(path))
+    if target.suffix not in FORMATS:
+        raise StorageError(f"{str(target)!r} has no ending of a graph's file: use one of {', '.join(FORMATS)}")
+    if not target.parent.is_dir():
+        raise StorageError(f"cannot write to {str(target)!r}: {str(target.parent)!r} is no folder")
+    made = to_networkx(graph)
+    with atomically(target) as file:
+        if target.suffix == ".json":
+            data = {
+                "directed": False,
+                "multigraph": False,
+                "graph": made.graph,
+                "nodes": [{"id": node, **values} for node, values in made.nodes(data=True)],
+                "edges": [{"source": a, "target": b, **values} for a, b, values in made.edges(data=True)],
+            }
+            file.write_text(json.dumps(data, allow_nan=False) + "\n", encoding="utf-8")
+            return
+        for _, attributes in (*made.nodes(data=True), *((edge[:2], edge[2]) for edge in made.edges(data=True))):
+            for name, value in attributes.items():
+                if isinstance(value, list):
+                    attributes[name] = " ".join(map(str, value))
+        write = networkx.write_graphml if target.suffix == ".graphml" else networkx.write_gexf
+        write(made, file)

@@ -1,0 +1,1 @@
+"""The piecewise-linear operations that a network may consist of."""

@@ -1,0 +1,1 @@
+"""Readers: torch, ONNX, scikit-learn, Keras and arrays become networks, and are checked against the original."""

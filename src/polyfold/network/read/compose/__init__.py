@@ -1,0 +1,1 @@
+"""Operations of other frameworks, put together from the few that a network knows."""

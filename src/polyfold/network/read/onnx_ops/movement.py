@@ -1,0 +1,91 @@
+"""What moves numbers about or leaves them as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import onnx
+
+from polyfold.network.ops.ops import size
+from polyfold.network.read.builder import MIXES_THE_BATCH, Value
+from polyfold.network.read.compose import ops as compose
+from polyfold.network.read.onnx_ops.site import FLOAT_TYPES, ONNX_OPS, OnnxSite, full_shape, operand
+
+handles = ONNX_OPS.family("The same numbers elsewhere")
+
+
+@handles("Identity", becomes="nothing", batch_anywhere=True)
+def _identity(site: OnnxSite, x: Value) -> Value:
+    return x
+
+
+@handles("Dropout", becomes="nothing", limits="not in training mode", batch_anywhere=True)
+def _dropout(site: OnnxSite, x: Value, ratio: Any = None, training: Any = None, **options: Any) -> list[Any]:
+    if training is not None and bool(np.any(training)) and bool(np.any(0.5 if ratio is None else ratio)):
+        site.refuse("it drops values at random (training_mode is true)")
+    # The mask says that everything is kept.
+    return [x, np.ones(full_shape(x), dtype=np.bool_)]
+
+
+@handles(*("Cast", "CastLike"), becomes="nothing", limits="to types of real numbers", batch_anywhere=True, chooses=True)
+def _cast(site: OnnxSite, x: Any, like: Any = None, *, to: int = onnx.TensorProto.FLOAT, **options: Any) -> Any:
+    if to not in FLOAT_TYPES:
+        site.refuse(f"a cast to {onnx.TensorProto.DataType.Name(to)} is not continuous")
+    return x
+
+
+RESHAPES = ("Flatten", "Reshape", "Squeeze", "Unsqueeze")
+
+KEEPS_THE_SAMPLES = frozenset({"Transpose", "Squeeze", "Unsqueeze", "Slice", "Gather", "GatherND", "Split"})
+
+
+@handles(
+    *RESHAPES,
+    *("Transpose", "Slice", "Gather", "GatherND", "GatherElements", "Compress", "ReverseSequence", "Split"),
+    *("Expand", "Tile", "DepthToSpace", "SpaceToDepth"),
+    becomes="`Reshape`, `Take`",
+    limits="samples may not be mixed; indices must be constant",
+    batch_anywhere=True,
+)
+def _move(site: OnnxSite, x: Any, *rest: Any, **options: Any) -> Any:
+    """Let ONNX's own definition move the positions of the numbers, and read off where they went."""
+    if not isinstance(x, Value) or any(isinstance(item, Value) for item in rest):
+        site.refuse("which numbers it takes depends on the network's input")
+    if x.batched and not site.single and (x.batch_axis or site.op == "Transpose"):
+        return _moved_with_batch(site, x, rest)
+    moved = site.run([compose.positions(full_shape(x)), *rest])
+    pieces = [compose.moved(site, x, piece, str(k) if len(moved) > 1 else "") for k, piece in enumerate(moved)]
+    return pieces if len(pieces) > 1 else pieces[0]
+
+
+def _moved_with_batch(site: OnnxSite, x: Value, rest: Sequence[Any]) -> Any:
+    """The same for an open batch axis that goes, or went, to another place: two samples show where it is."""
+    if site.op not in KEEPS_THE_SAMPLES:
+        site.refuse(MIXES_THE_BATCH)
+    samples = 2
+    count = size(x.shape)
+    where = np.moveaxis(compose.positions((samples, *x.shape)), 0, x.batch_axis)
+    pieces = []
+    moved = site.run([where, *rest])
+    for k, piece in enumerate(moved):
+        for axis in range(piece.ndim):
+            by_sample = np.moveaxis(piece, axis, 0)
+            if (
+                len(by_sample) == samples
+                and (by_sample[1] - count == by_sample[0]).all()
+                and (by_sample[0] < count).all()
+            ):
+                part = str(k) if len(moved) > 1 else ""
+                pieces.append(replace(compose.rearrange(site, x, np.array(by_sample[0]), part), batch_axis=axis))
+                break
+        else:
+            site.refuse(MIXES_THE_BATCH)
+    return pieces if len(pieces) > 1 else pieces[0]
+
+
+@handles("Concat", becomes="`Concat`", limits="not along an open batch axis", exact=True)
+def _concat(site: OnnxSite, *pieces: Any, axis: int) -> Value:
+    return compose.concat(site, [operand(piece) for piece in pieces], axis)

@@ -1,0 +1,1 @@
+"""Networks written back as torch modules and ONNX files."""

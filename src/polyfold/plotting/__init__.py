@@ -1,0 +1,1 @@
+"""Pictures: geometry, scenes that know no renderer, renderers, movies."""

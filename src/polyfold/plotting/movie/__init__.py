@@ -1,0 +1,1 @@
+"""Movies of training."""

@@ -1,0 +1,218 @@
+"""movie: the cells of a network and its decision boundary over training, as MP4, GIF or an HTML player."""
+
+from __future__ import annotations
+
+import os
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from html import escape
+from math import isfinite
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold._base.extras import require
+from polyfold._base.files import atomically
+from polyfold._base.progress import reporter
+from polyfold._base.words import names_for
+from polyfold.errors import PolyfoldError, StorageError, how_many
+from polyfold.plotting.geometry.film import Film, Frame, film_of
+from polyfold.plotting.movie.encode import ffmpeg_program, gif, mp4
+from polyfold.plotting.movie.player.write import write_player
+from polyfold.plotting.render.frames import pixels
+from polyfold.plotting.scene.training import Legend, frame_scene
+from polyfold.training.recording import Recording
+
+Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+
+ENDINGS = (".mp4", ".gif", ".html")
+_SIDES, _FASTEST = (64, 4096), 120
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Movie:
+    """A movie that was written to `path`.
+
+    Frame i shows snapshot `snapshots[i]`, after `steps[i]` steps, when there were `cells[i]` cells on the domain and
+    the share `accuracy[i]` of the data had the class of its label; without labels `accuracy` is None.
+    """
+
+    path: Path
+    fps: float
+    snapshots: Ids
+    steps: Ids
+    cells: Ids
+    accuracy: Array | None
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __repr__(self) -> str:
+        lasts = f"{len(self) / self.fps:g} seconds"
+        return f"Movie: {how_many(len(self), 'frame')}, {lasts}, written to {str(self.path)!r}"
+
+    def _repr_html_(self) -> str:
+        """The movie itself, for notebooks, which keep it; what was written is read again."""
+        try:
+            content = self.path.read_bytes()
+        except OSError:
+            return escape(repr(self))
+        kind = self.path.suffix.lower()
+        if kind == ".html":
+            page = escape(content.decode("utf-8"))
+            return f'<iframe srcdoc="{page}" title="movie" style="width: 100%; height: 60rem; border: 0"></iframe>'
+        data = b64encode(content).decode("ascii")
+        if kind == ".gif":
+            return f'<img src="data:image/gif;base64,{data}" alt="{escape(repr(self))}">'
+        return f'<video controls loop src="data:video/mp4;base64,{data}"></video>'
+
+
+def movie(
+    recording: Recording,
+    domain: Any = None,
+    *,
+    path: str | PathLike[str],
+    colour: str = "class",
+    output: int = 0,
+    threshold: float = 0.0,
+    data: Any = None,
+    labels: Any = None,
+    frames: Any = None,
+    fps: float = 10.0,
+    size: int = 640,
+    title: str = "Cells over training",
+    step_name: str = "step",
+    inputs: Any = None,
+    names: Any = None,
+    progress: bool | Callable[[int], None] = False,
+    max_cells: int | None = None,
+    max_seconds: float | None = None,
+) -> Movie:
+    """Write a movie of training: at every snapshot the cells in a plane, and where the class changes.
+
+    Parameters
+    ----------
+    recording: from `pf.record` or `pf.open_recording`.
+    domain: a bounded domain of dimension 2: `pf.box` for two inputs, `pf.plane` through more of them, or four numbers
+        x0, x1, y0, y1. None is the data's own box and a margin.
+    path: ends in .mp4, .gif or .html. The file is written whole or not at all.
+    colour: "class"; "output", taken in each polygon's middle; "slope", the length of the output's gradient; "volume",
+        the area's logarithm; "facets", how many a cell has. Colours mean the same in all frames.
+    output: which one, for "output" and "slope". `threshold`: with one output, class 1 is where it is larger.
+    data, labels: inputs (n, d) to draw, and the classes' numbers (n,) that they should have. On a plane through more
+        inputs they are not drawn, and only counted.
+    frames: how many snapshots to show, evenly spread, or a list of their numbers; None is all.
+    fps: frames a second. `size`: the longer side of an MP4 or GIF in pixels.
+    title: of the player. `step_name`: what a step is, such as "epoch".
+    inputs, names: what the plane's two coordinates are called, and what classes are.
+    progress: True for a bar on standard error, or a function that is called with the number of frames so far.
+    max_cells, max_seconds: LimitError if one snapshot has more cells, or takes longer.
+
+    >>> import numpy as np, polyfold as pf, tempfile, os
+    >>> layers = [(np.array([[1.0, 0.0]]), np.array([0.0])), (np.array([[1.0]]), np.array([-0.5]))]
+    >>> recorder = pf.record(layers)
+    >>> layers[0][0][0, 1] = 1.0
+    >>> recorder.step()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     shown = pf.movie(recorder.recording, pf.box(-1, 1), path=os.path.join(folder, "x.html"))
+    >>> shown.steps.tolist(), shown.cells.tolist()
+    ([0, 1], [2, 2])
+    """
+    target = _target(Path(path))
+    kind = target.suffix.lower()
+    program = ffmpeg_program() if kind == ".mp4" else ""
+    if kind != ".html":
+        require("matplotlib", extra="plot", purpose=f"a {kind} movie (.html needs none)")
+    _check_numbers(fps, size)
+    film = film_of(
+        recording,
+        domain,
+        frames=frames,
+        colour=colour,
+        output=output,
+        threshold=threshold,
+        data=data,
+        labels=labels,
+        max_cells=max_cells,
+        max_seconds=max_seconds,
+    )
+    letter = "u" if film.domain.is_slice else "x"
+    axes, called = names_for(inputs, 2, letter, "coordinate"), _names(names, film.classes)
+    legend = Legend(axes, called, _label(film), film.limits(), str(step_name))
+    seen: list[tuple[int, float | None]] = []
+    with ExitStack() as work:
+        report = work.enter_context(reporter(progress, "frames", len(film)))
+        temporary = work.enter_context(atomically(target))
+
+        def watched() -> Iterator[Frame]:
+            for frame in film:
+                yield frame
+                seen.append((frame.cells, frame.accuracy))
+                report(len(seen))
+
+        if kind == ".html":
+            with temporary.open("w", encoding="utf-8", newline="\n") as file:
+                write_player(file, film, watched(), legend=legend, title=title, fps=fps, notes=_notes(film))
+        else:
+            add = work.enter_context(gif(temporary, fps, len(film)) if kind == ".gif" else mp4(temporary, fps, program))
+            for frame in watched():
+                add(pixels(frame_scene(film, frame, legend), legend.names, size))
+    cells, accuracy = zip(*seen, strict=True)
+    return Movie(
+        path=target,
+        fps=float(fps),
+        snapshots=film.snapshots,
+        steps=recording.steps[film.snapshots],
+        cells=np.array(cells, dtype=np.int64),
+        accuracy=None if film.labels is None else np.array(accuracy, dtype=np.float64),
+    )
+
+
+def _target(path: Path) -> Path:
+    """Fail before the work, not after it, where nothing can be written."""
+    if path.suffix.lower() not in ENDINGS:
+        raise StorageError(f"path={str(path)!r} must end in {', '.join(ENDINGS)}, which says what is written")
+    if path.is_dir():
+        raise StorageError(f"cannot write to {str(path)!r}: it is a folder")
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise StorageError(f"cannot write to {str(path)!r}: there is no folder {str(path.parent)!r}")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise StorageError(f"cannot write to {str(path)!r}: permission denied")
+    return path
+
+
+def _check_numbers(fps: Any, size: Any) -> None:
+    if isinstance(fps, bool) or not isinstance(fps, int | float) or not (isfinite(fps) and 0 < fps <= _FASTEST):
+        raise PolyfoldError(f"fps={fps!r} must be a number of frames a second, above 0 and up to {_FASTEST}")
+    least, most = _SIDES
+    if isinstance(size, bool) or not isinstance(size, int) or not least <= size <= most:
+        raise PolyfoldError(f"size={size!r} must be a whole number of pixels from {least} to {most}")
+
+
+def _names(names: Any, classes: int) -> tuple[str, ...]:
+    if names is None:
+        return tuple(f"class {k}" for k in range(classes))
+    return names_for(names, classes, "", "class name")
+
+
+def _label(film: Film) -> str:
+    which = f"output {film.output}" if film.outputs > 1 else "output"
+    labels = {"output": f"{which} in the middle", "slope": f"slope of {which}", "volume": "log10 of the cell's area"}
+    return labels.get(film.colour, film.colour)
+
+
+def _notes(film: Film) -> tuple[str, ...]:
+    """What the pictures leave out."""
+    if film.data is None:
+        return ()
+    hidden = how_many(len(film.data) - len(film.points), "data point")
+    if film.domain.is_slice:
+        return (f"{hidden} count for the accuracy and are not drawn: they need not lie in the plane.",)
+    return () if len(film.points) == len(film.data) else (f"{hidden} outside the view are not drawn.",)

@@ -1,0 +1,1 @@
+"""Programs made of programs: some outputs, two side by side, gates that tell classes."""

@@ -1,0 +1,58 @@
+"""The largest of several values as a tournament: pairs are compared, then the winners, until one is left.
+
+Every comparison is a gate with a name: `pool[c,i,j].max(0,1)` compares the first two members of that window,
+`pool[c,i,j].max(0-1,2-3)` the winners of the first four. It is on where the later one is larger.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from polyfold.program.lower.rows import Index, Rows
+from polyfold.program.lower.writer import Place
+
+
+def tournament(place: Place, x: Rows, members: Index) -> Rows:
+    """The largest of some rows of x for every entry of the place's value.
+
+    Line i of `members` (entries, most members) lists the rows for entry i; -1 where there are fewer.
+    """
+    most = members.shape[1]
+    span = 1  # how many members a competitor stands for
+    while members.shape[1] > 1:
+        if members.shape[1] % 2:
+            members = np.pad(members, ((0, 0), (0, 1)), constant_values=-1)
+        winners, members = _compared(place, x, members[:, 0::2], members[:, 1::2], span, most)
+        x = winners
+        span *= 2
+    return x.take(members[:, 0])
+
+
+def _compared(place: Place, x: Rows, left: Index, right: Index, span: int, most: int) -> tuple[Rows, Index]:
+    """The winners of one round, and which of them play on for each entry."""
+    remaining = np.full(left.shape, -1)
+    parts: list[Rows] = []
+    count = 0
+    for pair in range(left.shape[1]):
+        entries = np.flatnonzero((left[:, pair] >= 0) & (right[:, pair] >= 0))
+        if len(entries):
+            a, b = x.take(left[entries, pair]), x.take(right[entries, pair])
+            # Off where they are equal: the earlier one wins.
+            parts.append(a.plus(place.gates(b.minus(a), _role(2 * pair * span, span, most), entries)))
+            remaining[entries, pair] = count + np.arange(len(entries))
+            count += len(entries)
+    # Who has no opponent plays on.
+    alone = (left >= 0) ^ (right >= 0)
+    parts.append(x.take(np.maximum(left, right)[alone]))
+    remaining[alone] = count + np.arange(int(alone.sum()))
+    return place.stacked([part for part in parts if part.size] or parts[:1]), remaining
+
+
+def _role(first: int, span: int, most: int) -> str:
+    """The members that are compared, by their places in the window."""
+
+    def some(start: int) -> str:
+        last = min(start + span, most) - 1
+        return str(start) if start == last else f"{start}-{last}"
+
+    return f"max({some(first)},{some(first + span)})"

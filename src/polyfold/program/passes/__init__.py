@@ -1,0 +1,1 @@
+"""Passes over a program, each in an arithmetic of its own."""

@@ -1,0 +1,121 @@
+"""Affine forms of a program under given patterns: the cells' maps and the gates' walls, in batches.
+
+Both run backwards from what is asked for to the input, so the cost does not grow with the input's dimension times the
+widths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.domain.domain import resolve_domain
+from polyfold.program.passes.beyond_floats import Round, mend_gates, mend_outputs, rounded
+from polyfold.program.program import Program, Stage
+
+Array = npt.NDArray[np.float64]
+Signs = npt.NDArray[np.bool_]
+
+
+def output_forms(
+    program: Program, signs: Signs, visit: Callable[[int, Array], None] | None = None, some: slice = slice(None)
+) -> tuple[Array, Array]:
+    """(A, c) with outputs A x + c for each pattern: (n, m, inputs) and (n, m); of all m outputs or of some.
+
+    On the way, `visit(s, rows)` is called with the coefficients (n, m, width) of the outputs on what stage s puts out.
+    """
+    asked = np.arange(program.output_dim)[some]
+    pending = {
+        value: np.broadcast_to(rows, (len(signs), *rows.shape))
+        for value, rows in program.steps.output.rows(asked).items()
+    }
+    constant = np.broadcast_to(program.output.bias[asked], (len(signs), len(asked)))
+    A, c = _pull_back(program, signs, pending, constant, len(program.steps.steps), visit)
+    mend_outputs(program, resolve_domain(None, program.input_dim), signs, asked, A, c)
+    return A, c
+
+
+def majorant(program: Program) -> Program:
+    """The program with all coefficients made positive: its forms bound the terms that the program's forms add up."""
+    return _each_coefficient(program, np.abs)
+
+
+def support(program: Program) -> Program:
+    """The program with ones for all coefficients but zeros: a form is zero there only if all its terms are."""
+    return _each_coefficient(program, lambda array: (array != 0).astype(np.float64))
+
+
+def _each_coefficient(program: Program, change: Callable[[Array], Array]) -> Program:
+    stages = tuple(Stage(s.affine.changed(change), change(s.slope_on), change(s.slope_off)) for s in program.stages)
+    return Program(program.input_dim, stages, program.output.changed(change), program.origins)
+
+
+def roundings(program: Program) -> int:
+    """Bounds how many roundings lie behind one coefficient of a form."""
+    steps = program.steps
+    inner = sum(step.affine.terms + 2 * width + 4 for step, width in zip(steps.steps, steps.widths, strict=True))
+    return 8 + program.input_dim + inner + steps.output.terms
+
+
+def gate_forms(
+    program: Program, signs: Signs, gates: npt.NDArray[np.int64], as_floats: Round = rounded
+) -> tuple[Array, Array]:
+    """(a, b) with pre-activation a . x + b of one gate for each pattern: (n, inputs) and (n,).
+
+    Rows that are computed in rationals because floats leave their range become floats by `as_floats`.
+    """
+    linear = np.zeros((len(gates), program.input_dim))
+    constant = np.zeros(len(gates))
+    first = np.asarray(program.first_gate)
+    stage_of = np.searchsorted(first, gates, side="right") - 1
+    for s in np.unique(stage_of):
+        at = np.flatnonzero(stage_of == s)
+        before = program.steps.value_of_source[s + 1] - 1
+        affine, local = program.steps.steps[before].affine, gates[at] - first[s]
+        pending = {value: rows[:, None, :] for value, rows in affine.rows(local).items()}
+        a, b = _pull_back(program, signs[at], pending, affine.bias[local][:, None], before)
+        linear[at], constant[at] = a[:, 0], b[:, 0]
+    everywhere = resolve_domain(None, program.input_dim)
+    mend_gates(program, everywhere, signs, np.arange(len(gates)), gates, linear, constant, as_floats)
+    return linear, constant
+
+
+def in_chunks(count: int, floats_each: int, work: Callable[[slice], None], budget: int = 1 << 24) -> None:
+    """Run `work` on slices of range(count), each needing at most about `budget` floats."""
+    step = max(1, budget // max(1, floats_each))
+    for start in range(0, count, step):
+        work(slice(start, min(start + step, count)))
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _pull_back(
+    program: Program,
+    signs: Signs,
+    pending: dict[int, Array],
+    constant: Array,
+    steps: int,
+    visit: Callable[[int, Array], None] | None = None,
+) -> tuple[Array, Array]:
+    """`pending[v]` holds coefficients (n, k, width of value v) that still wait to be carried through step v."""
+    for v in range(steps, 0, -1):
+        if v not in pending:
+            continue
+        step, row = program.steps.steps[v - 1], pending.pop(v)
+        if step.stage is not None:
+            if visit:
+                visit(step.stage + 1, row)
+            stage, first = program.stages[step.stage], program.first_gate[step.stage]
+            on = signs[:, first : first + stage.width]
+            row = row * np.where(on, stage.slope_on, stage.slope_off)[:, None, :]
+            constant = constant + row @ step.affine.bias
+        for value, carried in step.affine.pull(row).items():
+            pending[value] = pending[value] + carried if value in pending else carried
+    shape = (*constant.shape, program.input_dim)
+    return _own(np.broadcast_to(pending.get(0, np.zeros(1)), shape)), _own(constant)
+
+
+def _own(array: Array) -> Array:
+    """The array itself if it can be written to, else a copy."""
+    return np.require(array, requirements=("C", "W"))

@@ -1,0 +1,34 @@
+"""How long the decision boundary between each two classes is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from polyfold.stats.decision_boundary import DecisionBoundary
+
+
+@dataclass(frozen=True)
+class Border:
+    """The boundary between two classes: how many pieces, and their lengths, areas or volumes added up."""
+
+    pair: tuple[int, int]
+    pieces: int
+    measure: float
+
+
+def borders(boundary: DecisionBoundary) -> tuple[Border, ...]:
+    """The boundary class by class, the lower numbers first.
+
+    >>> import polyfold as pf
+    >>> larger = [([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0])]
+    >>> borders(pf.decision_boundary(pf.unfold(larger, pf.box(0, 3))))[0].pair
+    (0, 1)
+    """
+    pairs, which = np.unique(boundary.pair.reshape(-1, 2), axis=0, return_inverse=True)
+    found = []
+    for number, (one, other) in enumerate(pairs.tolist()):
+        mine = which.ravel() == number
+        found.append(Border((one, other), int(mine.sum()), float(boundary.measures[mine].sum())))
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""Networks rewritten: smaller, shallow, or edited, and the proof that the function is the same."""

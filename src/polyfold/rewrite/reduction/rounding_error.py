@@ -1,0 +1,75 @@
+"""How far a program moves when its coefficients are rounded to floats, over a domain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold.engine.bounds.bounded_domain import Place
+from polyfold.engine.bounds.source_ranges import source_ranges
+from polyfold.exact.rational_arrays import nearest
+from polyfold.exact.rounding import LEAST, TINY, UNIT, relative
+from polyfold.program.exact_program import ExactProgram, ExactStage
+from polyfold.program.lower.rational_rows import RationalRows
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RoundingError:
+    """What rounding changed, at most: `absolute` on the domain (infinite if that has no end), output by output, and
+    `relative` times 1 + max |x_i| at every input x whatever. Both are 0 if nothing was rounded."""
+
+    absolute: tuple[float, ...]
+    relative: tuple[float, ...]
+
+
+def rounding_error(program: ExactProgram, place: Place) -> RoundingError:
+    """A coefficient moves by half a unit in its last place at most, so a pre-activation by that part of its terms, and
+    by what its sources have moved."""
+    if program.in_floats:
+        return RoundingError((0.0,) * program.output_dim, (0.0,) * program.output_dim)
+    reaches = [np.maximum(np.abs(low), np.abs(high)) for low, high in source_ranges(program, place)]
+    with np.errstate(invalid="ignore", over="ignore"):
+        return RoundingError(_errors(program, reaches), _errors(program, _unit_reaches(program)))
+
+
+def _unit_reaches(program: ExactProgram) -> list[Array]:
+    """Bounds on all sources over 1 + max |x_i|."""
+    room, reaches = _room(program), [np.ones(program.input_dim)]
+    for stage in program.stages:
+        z = np.abs(nearest(stage.rows.bias)) + TINY
+        for source, matrix in stage.rows.terms.items():
+            z = z + np.abs(nearest(matrix)) @ reaches[source] + LEAST * reaches[source].sum()
+        reaches.append(_steepest(stage) * z * room + TINY)
+    return reaches
+
+
+def _errors(program: ExactProgram, reaches: list[Array]) -> tuple[float, ...]:
+    moved, room = [np.zeros(program.input_dim)], _room(program)
+    for number, stage in enumerate(program.stages):
+        z = _moved(stage.rows, reaches, moved, room)
+        moved.append((_steepest(stage) * z + 2 * UNIT * reaches[number + 1]) * room + TINY)
+    return tuple(_moved(program.output, reaches, moved, room).tolist())
+
+
+def _room(program: ExactProgram) -> float:
+    """For the roundings of this computation itself."""
+    return 1 + relative(4 * (max(program.widths) + 8) * (len(program.stages) + 1))
+
+
+def _steepest(stage: ExactStage) -> Array:
+    on, off = np.abs(nearest(stage.slope_on)), np.abs(nearest(stage.slope_off))
+    return np.maximum(on, off) * (1 + 2 * UNIT)
+
+
+def _moved(rows: RationalRows, reaches: list[Array], moved: list[Array], room: float) -> Array:
+    total = UNIT * np.abs(nearest(rows.bias))
+    for source, matrix in rows.terms.items():
+        size = np.abs(nearest(matrix)) * (1 + 2 * UNIT)
+        # Coefficients that are too small for floats are rounded by no part of themselves.
+        total = total + size @ moved[source] + 2 * UNIT * (size @ reaches[source]) + LEAST * reaches[source].sum()
+    found: Array = total * room + TINY
+    return np.where(np.isnan(found), np.inf, found)

@@ -1,0 +1,127 @@
+"""Clustered data: classes in balls around their means that are small beside the simplex of the means.
+
+The talk behind it says "sufficiently clustered" and no more. Here it means: the means of the Q classes are the
+corners of a simplex; with r_j the radius of the ball around mean j that holds class j, and h_j the height of corner j
+above the face of the others,
+
+    r_i + r_j < h_j  for all i other than j,   and   r_j < (1 - 1/Q) h_j.
+
+The affine function that is 1 at mean j and 0 at all others (its barycentric coordinate) changes by at most r / h_j
+over a ball of radius r. So it is larger on class j than on the other classes and than 1/Q, its value at the centre:
+hyperplanes parallel to the face opposite to corner j cut class j off, in whatever order the classes come.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from polyfold._base.as_found import first_hand
+from polyfold._base.notebook import InNotebooks
+from polyfold._base.truth import YesOrNo
+from polyfold.exact.rational import as_float
+from polyfold.exact.rational_arrays import Rationals, filled, matrix, nearest, product
+from polyfold.separation.data import LabelledData, labelled
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Clustered(YesOrNo, InNotebooks):
+    """Whether data are clustered, decided in rationals; `radii`, `heights` and `normals` are rounded.
+
+    radii: of the ball around each class's mean that holds the class.
+    heights: of each mean above the flat through the others. Zero if the means lie in a common flat of too low
+        dimension.
+    normals: (Q, d), unit vectors from the face opposite to each mean towards it; NaN where heights are zero.
+    """
+
+    holds: bool
+    labels: tuple[Hashable, ...]
+    means: Array
+    radii: Array
+    heights: Array
+    normals: Array
+    reason: str
+
+    def truth(self) -> bool:
+        return self.holds
+
+    def __repr__(self) -> str:
+        return f"Clustered: {self.reason}"
+
+
+def clustered(X: Any, y: Any) -> Clustered:
+    """Whether every class lies in a small ball around its mean, small beside the simplex of the means.
+
+    Clustered data are sequentially separable in every order of the classes.
+
+    >>> found = clustered([[0, 0], [1, 0], [9, 0], [10, 0], [0, 9]], [0, 0, 1, 1, 2])
+    >>> found.holds, found.radii.tolist()
+    (True, [0.5, 0.5, 0.0])
+    """
+    data = labelled(X, y)
+    found = clusters_of(data)
+    means, radii, heights = (data.given(each) for each in (found.means, found.radii, found.heights))
+    return first_hand(replace(found, means=means, radii=radii, heights=heights))
+
+
+def clusters_of(data: LabelledData) -> Clustered:
+    """The same of data that have been checked, with lengths in their unit."""
+    means, count = data.means, len(data.labels)
+    squares = [_largest_square(data.of(k).exact - means.exact[k]) for k in range(count)]
+    radii = np.array([as_float(square) ** 0.5 for square in squares])
+    inverse = _inverse_gram(means.exact)
+    if inverse is None:
+        nothing = np.full(means.floats.shape, np.nan)
+        reason = f"no: the means of the {count} classes are no corners of a simplex (they are affinely dependent)"
+        return Clustered(False, data.labels, means.floats, radii, np.zeros(count), nothing, reason)
+    # Gradients of barycentric coordinates are inverse @ edges, and minus the sum of these for the first corner. The
+    # squares of their lengths, one over the squares of the heights, can be read off the inverse.
+    rows = product(inverse, means.exact[1:] - means.exact[0])
+    lengths = [sum(inverse.ravel().tolist(), fmpq(0)), *np.diagonal(inverse).tolist()]
+    heights = np.array([as_float(1 / length) ** 0.5 for length in lengths])
+    normals = nearest(np.concatenate([-rows.sum(axis=0)[None], rows])) * heights[:, None]
+    fault = _too_large(data, squares, [1 / length for length in lengths])
+    return Clustered(fault is None, data.labels, means.floats, radii, heights, normals, fault or "yes")
+
+
+def _inverse_gram(corners: Rationals) -> Rationals | None:
+    """The inverse of the products of edges from the first corner; None if the corners are affinely dependent."""
+    edges = corners[1:] - corners[0]
+    if len(edges) > edges.shape[1]:
+        return None
+    try:
+        inverse = matrix(product(edges, edges.T)).inv()
+    except ZeroDivisionError:
+        return None
+    return filled(inverse.entries(), (len(edges), len(edges)))
+
+
+def _too_large(data: LabelledData, radii: list[fmpq], heights: list[fmpq]) -> str | None:
+    """Why the balls are too large, given squares of radii and heights; None if they are not."""
+    count, labels = len(radii), data.labels
+    if data.same_point is not None:
+        return f"no: {data.in_words(data.same_point)}"
+    for j in range(count):
+        if radii[j] >= (1 - fmpq(1, count)) ** 2 * heights[j]:
+            return f"no: the ball around class {labels[j]} reaches the hyperplane through the centre"
+        for i in range(count):
+            if i != j and not _sum_is_less(radii[i], radii[j], heights[j]):
+                return f"no: the balls around classes {labels[i]} and {labels[j]} are too large for their distance"
+    return None
+
+
+def _sum_is_less(a: fmpq, b: fmpq, c: fmpq) -> bool:
+    """Whether sqrt(a) + sqrt(b) < sqrt(c), exactly."""
+    rest = c - a - b
+    return bool(rest > 0 and 4 * a * b < rest * rest)
+
+
+def _largest_square(rows: Rationals) -> fmpq:
+    return max(sum((entry * entry for entry in row), fmpq(0)) for row in rows)

@@ -1,0 +1,228 @@
+"""bounds: how many cells a network can have by what is known of its layers, next to the number that it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from polyfold._base.notebook import InNotebooks
+from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import Answer, evidence_from, evidence_of, resting_on
+from polyfold.domain.domain import DomainLike, resolve_domain
+from polyfold.engine.count import Count
+from polyfold.errors import PolyfoldError, how_many
+from polyfold.network.graph import Network
+from polyfold.network.load import load
+from polyfold.network.ops.ops import Linear, Normalise, Rectify, Reshape, Scale, Shift
+from polyfold.network.ops.unrounded import in_floats
+from polyfold.program.affine import WrittenOut
+from polyfold.program.lower.lower import lower
+from polyfold.program.program import Program
+from polyfold.size import formulas
+
+_PLAIN = (Linear, Normalise, Rectify, Reshape, Scale, Shift)
+
+_DIGITS_SHOWN = 12
+# Sums of binomials take minutes beyond so many gates times dimensions, and have millions of digits.
+_MOST_TERMS = 1 << 24
+# Longer ones are not written out as JSON: few readers take them.
+_MOST_BITS = 4096
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One bound, or the reason why it says nothing about this network.
+
+    kind: "upper": no network of these layers has more cells on any domain of this dimension.
+        "lower": weights exist with so many regions on R^d; this network may have fewer.
+        "estimate": what random networks have on average, about; no bound.
+        "facets": of a straight way, and so of distances between cells.
+    """
+
+    name: str
+    kind: str
+    value: int | None
+    formula: str
+    reason: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.name}: {in_short(self.value) if self.value is not None else self.reason}"
+
+
+@dataclass(frozen=True, repr=False)
+class Bounds(Answer, InNotebooks):
+    """Bounds on the cells of a network with layers of `widths` gates on a domain of `dim` dimensions.
+
+    `cells` is how many there are, where that is known: all of a complete atlas or count. `evidence` says what is known
+    of these; the bounds do not rest on them.
+    """
+
+    dim: int
+    widths: tuple[int, ...]
+    cells: int | None
+    entries: tuple[Bound, ...]
+
+    def __iter__(self) -> Iterator[Bound]:
+        return iter(self.entries)
+
+    def __getitem__(self, name: str) -> Bound:
+        for entry in self.entries:
+            if entry.name == name:
+                return entry
+        raise PolyfoldError(f"there is no bound {name!r}: there are {', '.join(entry.name for entry in self.entries)}")
+
+    def __repr__(self) -> str:
+        known = f"{self.cells:,} cells ({self.evidence})" if self.cells is not None else "cells not counted"
+        layers = f"layers of {', '.join(map(str, self.widths))} gates" if self.widths else "no gates"
+        lines = [f"Bounds: {known}, {layers}, {how_many(self.dim, 'dimension')}"]
+        return "\n".join([*lines, *(f"  {entry.kind:8} {entry}" for entry in self.entries)])
+
+    @property
+    def gates(self) -> int:
+        return sum(self.widths)
+
+    @property
+    def upper(self) -> int:
+        """The least of the upper bounds that hold for this network."""
+        return min(entry.value for entry in self.entries if entry.kind == "upper" and entry.value is not None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values. A number of more than a thousand digits is null, and `short` says about how large it is."""
+        return {
+            "dim": self.dim,
+            "widths": list(self.widths),
+            "cells": self.cells,
+            "evidence": None if self.cells is None else self.evidence.to_json(),
+            "upper": _written(self.upper),
+            "bounds": [
+                {
+                    "name": e.name,
+                    "kind": e.kind,
+                    "value": None if e.value is None else _written(e.value),
+                    "short": None if e.value is None else in_short(e.value),
+                    "formula": e.formula,
+                    "reason": e.reason,
+                }
+                for e in self.entries
+            ],
+        }
+
+
+def bounds(network: Any, domain: DomainLike = None) -> Bounds:
+    """What the literature says about the number of cells, from the widths of the layers and the domain's dimension.
+
+    Parameters
+    ----------
+    network: anything that `pf.load` takes; or an atlas or `pf.count(...)`, which bring their domain and the number of
+        cells along.
+    domain: only its dimension matters: that of a slice is smaller than the network's inputs.
+
+    >>> import numpy as np, polyfold as pf
+    >>> rng = np.random.default_rng(0)
+    >>> lines = [(rng.normal(size=(5, 2)), rng.normal(size=5)), (np.ones((1, 5)), np.zeros(1))]
+    >>> found = pf.bounds(pf.unfold(lines))
+    >>> found.cells, found["Zaslavsky"].value, found.upper
+    (16, 16, 16)
+    """
+    if isinstance(network, Atlas | Count):
+        if domain is not None:
+            raise PolyfoldError("a domain is given with a network only: an atlas or a count has its own")
+        cells = len(network) if isinstance(network, Atlas) else network.cells
+        found = _bounds(network.program, network.domain.dim, cells if network.complete else None, None)
+        known = evidence_of(network) if isinstance(network, Atlas) else evidence_from(network.certificate)
+        return resting_on(known, found)
+    if isinstance(network, Program):
+        return _bounds(network, resolve_domain(domain, network.input_dim).dim, None, None)
+    loaded = load(network)
+    program = lower(loaded)
+    return _bounds(program, resolve_domain(domain, program.input_dim).dim, None, loaded)
+
+
+def _bounds(program: Program, dim: int, cells: int | None, network: Network | None) -> Bounds:
+    widths = tuple(stage.width for stage in program.stages)
+    gates = sum(widths)
+    skips = _why_not_a_chain(program)
+    slopes = None if all(stage.is_relu for stage in program.stages) else "needs gates that are zero where they are off"
+    long = None if gates * dim <= _MOST_TERMS else f"not computed: sums over {gates:,} gates in {dim:,} dimensions"
+    one_layer = long if len(widths) == 1 else f"holds for one layer; there are {len(widths)}"
+    entries = (
+        _bound("all patterns", "upper", "2^N", None, lambda: 2**gates),
+        _bound("Zaslavsky", "upper", "sum C(n, j), j <= d", one_layer, lambda: formulas.zaslavsky(widths[0], dim)),
+        _bound("Raghu 2017", "upper", "prod sum C(n_l, j), j <= d", long, lambda: formulas.raghu(widths, dim)),
+        _bound(
+            "Montufar 2017",
+            "upper",
+            "prod sum C(n_l, j), j <= min(d, n_1, ..., n_l)",
+            skips or long,
+            lambda: formulas.montufar_2017(widths, dim),
+        ),
+        _bound(
+            "Serra 2018",
+            "upper",
+            "sum prod C(n_l, j_l), j_l <= min(d, n_1 - j_1, ..., n_(l-1) - j_(l-1), n_l)",
+            skips or slopes or long,
+            lambda: formulas.serra_2018(widths, dim),
+        ),
+        _bound(
+            "Montufar 2014",
+            "lower",
+            "prod floor(n_l / d)^d sum C(n_L, j), j <= d",
+            skips or slopes or _why_weights_are_not_free(network, program) or _why_too_narrow(widths, dim) or long,
+            lambda: formulas.montufar_2014(widths, dim),
+        ),
+        _bound("Hanin-Rolnick 2019", "estimate", "N^d / d!", long, lambda: formulas.hanin_rolnick(gates, dim)),
+        _bound("segment", "facets", "prod (n_l + 1) - 1", None, lambda: formulas.segment_bound(widths)),
+    )
+    return Bounds(dim, widths, cells, entries)
+
+
+def _bound(name: str, kind: str, formula: str, reason: str | None, value: Any) -> Bound:
+    return Bound(name, kind, None if reason else value(), formula, reason)
+
+
+def _why_not_a_chain(program: Program) -> str | None:
+    """Why a layer does not see the one before it only: skips, and comparisons with values from farther back."""
+    for number, stage in enumerate(program.stages):
+        if set(stage.affine.sources) - {number}:
+            return f"needs layers that read the one before them only; layer {number + 1} reads others, too"
+    return None
+
+
+def _why_weights_are_not_free(network: Network | None, program: Program) -> str | None:
+    """Why some weights cannot be chosen as one likes. Without the network itself, a zero may be one of them."""
+    if network is None:
+        for number, stage in enumerate(program.stages):
+            affine = stage.affine
+            if not isinstance(affine, WrittenOut) or not all(block.weight.all() for block in affine.blocks):
+                return f"speaks of fully connected layers; some weights of layer {number + 1} are zero"
+        return None
+    for node in network.nodes:
+        if not isinstance(in_floats(node.op), _PLAIN):
+            return f"speaks of fully connected layers; {node.name} is {type(node.op).__name__}"
+    return None
+
+
+def _why_too_narrow(widths: tuple[int, ...], dim: int) -> str | None:
+    if not widths:
+        return "speaks of one layer or more; there is none"
+    if min(widths) < dim:
+        return f"needs layers of at least {how_many(dim, 'gate')}; the narrowest has {min(widths)}"
+    return None
+
+
+def _written(value: int) -> int | None:
+    return value if value.bit_length() <= _MOST_BITS else None
+
+
+def in_short(value: int) -> str:
+    """A whole number as people read it; long ones by their powers of ten.
+
+    >>> in_short(1234567), in_short(10**100)
+    ('1,234,567', '1.00e+100')
+    """
+    if value < 10**_DIGITS_SHOWN:
+        return f"{value:,}"
+    digits = value.bit_length() * 30103 // 100000  # at least one digit too few, never too many
+    power = digits + (value >= 10 ** (digits + 1)) if value >= 10**digits else digits - 1
+    return f"{value // 10 ** (power - 2) / 100:.2f}e+{power}"

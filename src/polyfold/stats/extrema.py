@@ -1,0 +1,346 @@
+"""Where a network's output is largest or smallest, and how large that is.
+
+An affine function on a polytope is largest at a vertex, or grows for ever along a ray. Bounds proved in floats say
+which cells can hold the largest value; of these, linear programs in rationals find theirs, the most promising first,
+until no other cell can have more. So the value is a rational number, and that nothing on these cells exceeds it is
+proved; that these are the cells is for the atlas's certificate to say.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import inf
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpq
+
+from polyfold._base.inputs import real_array
+from polyfold._base.notebook import InNotebooks
+from polyfold._base.numbers import one_output
+from polyfold.atlas.asked import an_atlas, cells_asked_for
+from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.core_problem import beyond_core
+from polyfold.atlas.evidence import Answer, evidence_of, resting_on
+from polyfold.atlas.geometry.bounded_maps import bounded_maps
+from polyfold.atlas.geometry.exact_maps import ExactMaps
+from polyfold.atlas.geometry.generators import VERTEX, Generators
+from polyfold.atlas.regions import regions
+from polyfold.engine.bounds.bounded_domain import Box, place_of
+from polyfold.engine.bounds.cell_bounds import CELLS_AT_ONCE, closer_bound, upper_bounds
+from polyfold.engine.bounds.cell_programs import ExactPrograms
+from polyfold.engine.run import check_seconds
+from polyfold.errors import PolyfoldError, ShapeError, how_many
+from polyfold.exact.linear_program import Optimum, dot
+from polyfold.exact.rational import fraction, rational
+from polyfold.exact.rounding import TINY, relative
+from polyfold.network.scores import Of, asked_of
+from polyfold.program.passes.pulled_back import in_chunks
+
+Array = npt.NDArray[np.float64]
+Ids = npt.NDArray[np.int64]
+
+# With more cells than this on which floats cannot tell a function from a constant, they are looked at by regions.
+_FEW_FLAT_CELLS = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Extremum(Answer, InNotebooks):
+    """The largest or smallest value of a function of the outputs.
+
+    `value` is the value at `point`, a vertex of cell `cell`, in the domain's parameters; `exact_value` and
+    `exact_point` are the same without rounding. `bound` is proved not to be exceeded (or undercut) anywhere: it equals
+    `exact_value` unless a time limit stopped the proof. Where there is no largest or smallest value, `value` is
+    infinite and `ray` a direction in which it grows, or falls, for ever from `point` on, within the cell. On lines and
+    planes through networks that are too large for exact programs, `exact_value` and `exact_point` are None, `bound` is
+    infinite, and `value` is the best of all vertices in floats. `of` says whether the value is one of the model's
+    outputs or of the scores before its head.
+
+    `multipliers` prove that nothing on `cell` exceeds the value: the inequalities a . u <= b of these walls (exactly as
+    `pf.map_of(network, pattern).exact_row(wall)` gives them), multiplied and added, have the function's slopes on the
+    left, and on the right the value without the function's constant. For a minimum the function is minus the one asked
+    about. `pf.maximum(atlas, cells=[k])` has those of any other cell.
+
+    All of this is true of the cells that the atlas lists. `evidence` says what is known of these, and only if they are
+    certified is the answer `proved`.
+    """
+
+    value: float
+    point: Array
+    cell: int
+    bound: Fraction | float
+    exact_value: Fraction | None = None
+    exact_point: tuple[Fraction, ...] | None = None
+    ray: Array | None = None
+    multipliers: Mapping[int, Fraction] = field(default_factory=dict)
+    of: str = "the model's outputs"
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing exceeds (or undercuts) the value on the cells that the atlas lists. Decided exactly."""
+        return self.ray is not None or self.bound == self.exact_value
+
+    @property
+    def proved(self) -> bool:
+        """Whether nothing exceeds (or undercuts) the value: settled, on cells that were certified."""
+        return self.settled and self.evidence.proved
+
+    def __repr__(self) -> str:
+        known = self.evidence.word
+        how = known if self.settled else f"not proved, bound {self.bound}, cells {known}"
+        end = "no end, " if self.ray is not None else ""
+        of = "" if self.of == "the model's outputs" else f", of {self.of}"
+        return f"Extremum: {self.value:g} in cell {self.cell} ({end}{how}){of}"
+
+
+def maximum(
+    atlas: Atlas, output: Any = None, cells: Any = None, *, max_seconds: float | None = None, of: Of = "scores"
+) -> Extremum:
+    """The largest value of an output over the domain, and where it is.
+
+    Parameters
+    ----------
+    output: the number of an output; or a vector of coefficients, for that combination of all outputs. May be left out
+        if there is one output only.
+    cells: look at these cells only.
+    max_seconds: give up the proof then: `bound` may be larger than the value.
+    of: "scores", which are the outputs of a model without a head; "outputs" is refused for a model that has one.
+
+    >>> import polyfold as pf
+    >>> hat = [([[1.0], [1.0], [1.0]], [0.0, -1.0, -2.0]), ([[1.0, -2.0, 1.0]], [0.0])]
+    >>> atlas = pf.unfold(hat)
+    >>> pf.maximum(atlas)
+    Extremum: 1 in cell 1 (checked)
+    >>> top = pf.maximum(atlas.with_certificate(pf.certify(atlas)))
+    >>> top.value, top.point.tolist(), top.proved
+    (1.0, [1.0], True)
+    """
+    return _extremum(atlas, output, cells, max_seconds, 1, of, "the maximum")
+
+
+def minimum(
+    atlas: Atlas, output: Any = None, cells: Any = None, *, max_seconds: float | None = None, of: Of = "scores"
+) -> Extremum:
+    """The smallest value of an output over the domain, and where it is. Options as for `pf.maximum`.
+
+    >>> import polyfold as pf
+    >>> falling = [([[1.0]], [0.0]), ([[-2.0]], [1.0])]
+    >>> lowest = pf.minimum(pf.unfold(falling))
+    >>> lowest.value, lowest.ray.tolist()
+    (-inf, [1.0])
+    """
+    return _extremum(atlas, output, cells, max_seconds, -1, of, "the minimum")
+
+
+def _extremum(
+    atlas: Atlas, output: Any, cells: Any, max_seconds: float | None, side: int, of: Of, question: str
+) -> Extremum:
+    an_atlas(atlas, question)
+    words = asked_of(of, atlas.program.head, question)
+    check_seconds(max_seconds)
+    weights = side * _coefficients(atlas, output)
+    ids = cells_asked_for(atlas, cells, question)
+    if beyond_core(atlas.program, atlas.domain):
+        top = _by_vertices(atlas, ids, weights)
+    else:
+        top = _Search(atlas, ids, weights, max_seconds).run()
+    return resting_on(evidence_of(atlas), replace(top if side > 0 else _negated(top), of=words))
+
+
+def _coefficients(atlas: Atlas, output: Any) -> Array:
+    """The function of the outputs that is asked about."""
+    count = atlas.outputs
+    if output is None:
+        if count > 1:
+            raise PolyfoldError(
+                f"which of the {count} outputs? Give output=0 to {count - 1}, or {count} coefficients for a combination"
+            )
+        output = 0
+    if isinstance(output, str) or not np.iterable(output):
+        unit: Array = np.eye(count)[one_output(output, count)]
+        return unit
+    weights = real_array(f"output={output!r} is neither a number of an output nor coefficients", output)
+    if weights.shape != (count,) or not np.isfinite(weights).all():
+        raise ShapeError(
+            f"output={output!r} must be the number of an output, or {how_many(count, 'finite coefficient')}, one an "
+            "output"
+        )
+    return weights
+
+
+def _negated(top: Extremum) -> Extremum:
+    exact = None if top.exact_value is None else -top.exact_value
+    return replace(top, value=0.0 - top.value, bound=-top.bound, exact_value=exact)
+
+
+class _Best(NamedTuple):
+    """The largest value so far, where it is, and the program that found it, unless the function is constant there."""
+
+    value: fmpq
+    cell: int
+    point: tuple[fmpq, ...]
+    program: Optimum | None = None
+
+
+class _Search:
+    """The largest value of one function, with a proof."""
+
+    def __init__(self, atlas: Atlas, ids: Ids, weights: Array, max_seconds: float | None) -> None:
+        self._atlas, self._ids, self._weights = atlas, ids, weights
+        self._until = inf if max_seconds is None else time.perf_counter() + max_seconds
+        self._exact_weights = [rational(w) for w in weights.tolist()]
+        self._maps, self._programs = ExactMaps(atlas), ExactPrograms(atlas)
+        self._values, self._errors = self._functions()
+        self._box: Box | None = place_of(atlas.domain).box
+        self._levels: dict[int, fmpq] = {}  # of regions that are flat
+        self._label: Ids | None = None
+
+    def run(self) -> Extremum:
+        bounds = self._bounds()
+        flat = self._maybe_flat()
+        if np.count_nonzero(flat) > _FEW_FLAT_CELLS:
+            self._label = regions(self._atlas).label
+        best: _Best | None = None
+        order = np.argsort(-(bounds if self._box is not None else self._promise()), kind="stable")
+        for item in order.tolist():
+            if best is not None:
+                if not _exceeds(bounds[item], best.value):
+                    bounds[item] = -inf
+                    continue
+                if time.perf_counter() > self._until:
+                    break
+                if not flat[item]:
+                    bounds[item] = min(bounds[item], self._closer(item))
+                    if not _exceeds(bounds[item], best.value):
+                        bounds[item] = -inf
+                        continue
+            cell = int(self._ids[item])
+            *slopes, constant = self._level_or_form(cell, bool(flat[item]))
+            if not any(slopes):
+                here = _Best(constant, cell, self._atlas.rational_witness(cell))
+            else:
+                found = self._programs.largest(cell, slopes)
+                assert found.point is not None
+                if found.ray is not None:
+                    return _without_end(cell, found.point, found.ray)
+                here = _Best(dot(slopes, found.point) + constant, cell, found.point, found)
+            bounds[item] = -inf
+            if best is None or here.value > best.value:
+                best = here
+        assert best is not None
+        multipliers = {} if best.program is None else self._programs.proof(best.cell, best.program)
+        return replace(_found(best, float(bounds.max(initial=-inf))), multipliers=multipliers)
+
+    def _functions(self) -> tuple[Array, Array]:
+        """The function on every cell (n, d + 1) in floats: slopes, and the constant behind them; with error bounds."""
+        atlas, ids, weights = self._atlas, self._ids, self._weights
+        values, errors = np.empty((len(ids), atlas.dim + 1)), np.empty((len(ids), atlas.dim + 1))
+        widest = max([atlas.program.input_dim, *atlas.program.steps.widths])
+        used = np.flatnonzero(weights)
+
+        def fill(part: slice) -> None:
+            found = bounded_maps(atlas, ids[part])
+            some, sizes = found.values[:, used], np.abs(weights[used])
+            values[part] = np.einsum("m,nmd->nd", weights[used], some)
+            doubt = np.einsum("m,nmd->nd", sizes, found.errors[:, used])
+            rounded = relative(len(used) + 2) * np.einsum("m,nmd->nd", sizes, np.abs(some))
+            errors[part] = (doubt + rounded) * (1 + relative(2 * len(used) + 8)) + TINY
+
+        with np.errstate(over="ignore", invalid="ignore"):
+            in_chunks(len(ids), 12 * atlas.outputs * (widest + 1) + atlas.gates, fill)
+        return values, errors
+
+    def _bounds(self) -> Array:
+        bounds = np.full(len(self._ids), inf)
+        if self._box is not None:
+            for start in range(0, len(bounds), CELLS_AT_ONCE):
+                part = slice(start, start + CELLS_AT_ONCE)
+                values, errors = self._values[part, None], self._errors[part, None]
+                bounds[part] = upper_bounds(self._atlas, self._ids[part], values, errors, self._box)[:, 0]
+        return bounds
+
+    def _maybe_flat(self) -> npt.NDArray[np.bool_]:
+        """Cells on which floats cannot tell the function from a constant."""
+        slopes = self._values[:, :-1]
+        clear: npt.NDArray[np.bool_] = np.any((np.abs(slopes) > self._errors[:, :-1]) & np.isfinite(slopes), axis=1)
+        return ~clear
+
+    def _promise(self) -> Array:
+        """In which order to look where there are no bounds: who seems to grow for ever first, then by vertices."""
+        promise = np.empty(len(self._ids))
+        for start in range(0, len(promise), CELLS_AT_ONCE):
+            part = slice(start, start + CELLS_AT_ONCE)
+            generators = self._atlas.generators(self._ids[part])
+            slopes, constants = self._values[part, :-1], self._values[part, -1]
+            grows, values = _at_generators(generators, slopes, constants)
+            best = np.full(len(generators), -inf)
+            # What floats cannot tell is looked at first, too.
+            np.maximum.at(best, generators.owner, np.where(grows | np.isnan(values), inf, values))
+            promise[part] = best
+        return promise
+
+    def _closer(self, item: int) -> float:
+        if self._box is None:
+            return inf
+        return closer_bound(self._atlas, int(self._ids[item]), self._values[item], self._errors[item], self._box.reach)
+
+    def _level_or_form(self, cell: int, flat: bool) -> list[fmpq]:
+        """The function on a cell, exactly: slopes, and the constant. A flat region is looked at once."""
+        region = None if self._label is None or not flat else int(self._label[cell])
+        width = self._atlas.dim + 1
+        if region in self._levels:
+            return [*[fmpq(0)] * (width - 1), self._levels[region]]
+        numbers = self._maps[cell]
+        form = [
+            sum((w * numbers[k * width + j] for k, w in enumerate(self._exact_weights)), fmpq(0)) for j in range(width)
+        ]
+        if region is not None and not any(form[:-1]):
+            self._levels[region] = form[-1]
+        return form
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _at_generators(generators: Generators, slopes: Array, constants: Array) -> tuple[npt.NDArray[np.bool_], Array]:
+    """Along which rays functions grow, and their values at vertices (-inf at the others)."""
+    rates = np.einsum("gd,gd->g", slopes[generators.owner], generators.points)
+    vertex = generators.kind == VERTEX
+    grows: npt.NDArray[np.bool_] = ~vertex & (rates > 0)
+    return grows, np.where(vertex, rates + constants[generators.owner], -inf)
+
+
+def _by_vertices(atlas: Atlas, ids: Ids, weights: Array) -> Extremum:
+    """The largest value at a vertex, in floats. Such cells are bounded."""
+    A, c = atlas.maps(ids, over="parameters")
+    generators = atlas.generators(ids)
+    _, values = _at_generators(generators, np.einsum("m,nmd->nd", weights, A), c @ weights)
+    best = int(values.argmax())
+    return Extremum(float(values[best]), generators.points[best], int(ids[generators.owner[best]]), inf)
+
+
+def _exceeds(bound: float, value: fmpq) -> bool:
+    return bound == inf or (bound > -inf and rational(float(bound)) > value)
+
+
+def _found(best: _Best, left: float) -> Extremum:
+    exact = fraction(best.value)
+    bound: Fraction | float = exact if left == -inf else (inf if left == inf else max(exact, Fraction(left)))
+    where = tuple(fraction(x) for x in best.point)
+    return Extremum(_float(exact), np.array([_float(x) for x in where]), best.cell, bound, exact, where)
+
+
+def _without_end(cell: int, point: tuple[fmpq, ...], ray: tuple[fmpq, ...]) -> Extremum:
+    where = tuple(fraction(x) for x in point)
+    longest = max(abs(fraction(x)) for x in ray)
+    direction = np.array([_float(fraction(x) / longest) for x in ray])
+    return Extremum(inf, np.array([_float(x) for x in where]), cell, inf, None, where, direction)
+
+
+def _float(x: Fraction) -> float:
+    try:
+        return float(x)
+    except OverflowError:
+        return inf if x > 0 else -inf
