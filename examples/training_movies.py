@@ -53,7 +53,7 @@ def make(name: str, folder: Path, kinds: list[str], frames: int | None) -> None:
     print(f"{path}: {len(found.recording)} snapshots, {time.perf_counter() - begun:.1f} s")
     for kind in kinds:
         begun = time.perf_counter()
-        made = pf.movie(
+        made = pf.training.movie(
             found.recording,
             pf.box(*EXTENT),
             path=folder / f"{name}.{kind}",

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from polyfold._base.files import atomically
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.maps.clusters import centres_of, values_by_centres
-from polyfold.maps.matrices import local_maps
+from polyfold.maps.matrices import matrices as local_maps
 from polyfold.maps.storage import read_output
 from polyfold.maps.transfer import OutputTable, TransferTable, output_table, together
 from polyfold.network.load import load

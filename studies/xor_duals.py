@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from polyfold.domain.domain import box
 from polyfold.engine.cells.local import local
-from polyfold.engine.cells.of_pattern import map_of
+from polyfold.engine.cells.of_pattern import of_pattern as map_of
 from polyfold.engine.count import count
 from polyfold.engine.unfold import unfold
 from polyfold.maps.dual_space.build import dual_space

@@ -46,6 +46,9 @@ compare
 layers
 separation
 training
+plotting.geometry
+plotting.scene
+plotting.render
 plotting
 reporting
 explorer
@@ -84,7 +87,7 @@ def check(source: Path) -> list[Violation]:
 def check_file(path: Path, source: Path) -> Iterator[Violation]:
     """All violations in one file."""
     module = path.relative_to(source).with_suffix("").parts
-    place = module[1]
+    place = layer_of(module[1:])
     if len(module) == 2 and place in ROOT_MODULES:
         place = PACKAGE
     elif place in LEVELS and len(module) == 3 and module[2] == "__init__" and place not in NO_FACES:
@@ -103,6 +106,12 @@ def check_file(path: Path, source: Path) -> Iterator[Violation]:
             message = judge_tolerance(node)
             if message:
                 yield Violation(path, line, f"{message}: tolerances belong in {PACKAGE}.exact")
+
+
+def layer_of(parts: tuple[str, ...]) -> str:
+    """The layer of a module below the package: the inner folder that has a level of its own, or the first name."""
+    inner = ".".join(parts[:2])
+    return inner if inner in LEVELS else parts[0]
 
 
 def imported(node: ast.AST, module: tuple[str, ...]) -> Iterator[str]:
@@ -132,7 +141,7 @@ def judge_import(place: str, target: str) -> str | None:
         return f"imports {parts[0]}, which is under a copyleft licence"
     if parts[0] != PACKAGE:
         return None
-    layer = parts[1] if len(parts) > 1 else PACKAGE
+    layer = layer_of(tuple(parts[1:])) if len(parts) > 1 else PACKAGE
     if "_native" in parts and place != "_core":
         return f"imports the compiled extension {target}: only {PACKAGE}._core does"
     if place in (PACKAGE, FACE, "testing") or layer == place:

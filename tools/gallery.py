@@ -101,7 +101,7 @@ pf.plot(flowers, colour="class", data=petals, labels=species,
         "boundary",
         "The decision boundary alone",
         "Over the walls of cells in grey; of a network on the whole plane, cut off at the view.",
-        "pf.plot(pf.decision_boundary(pf.unfold(layers)), view=(-3, 3, -3, 3))",
+        "pf.plot(pf.stats.decision_boundary(pf.unfold(layers)), view=(-3, 3, -3, 3))",
     ),
     Entry(
         "regions",
@@ -124,7 +124,7 @@ pf.plot(pf.regions(pf.unfold(folded, pf.box(-2, 2))))
         "Smallest boxes around some cells, here those that hold most data.",
         """
 held = np.bincount(flowers.locate(petals), minlength=len(flowers))
-pf.plot(pf.boxes(flowers, np.argsort(-held)[:3]), data=petals, labels=species)
+pf.plot(pf.stats.boxes(flowers, np.argsort(-held)[:3]), data=petals, labels=species)
 """,
     ),
     Entry(
@@ -176,31 +176,31 @@ pf.plot(space, colour="class", cut=(2, 0.5))
         "dual_space",
         "Dual space",
         "The map of every cell as a point (w, b); points that hold data are larger.",
-        "pf.plot(pf.dual_space(atlas, data=np.random.default_rng(1).uniform(-2, 2, size=(200, 2))))",
+        "pf.plot(pf.maps.dual_space(atlas, data=np.random.default_rng(1).uniform(-2, 2, size=(200, 2))))",
     ),
     Entry(
         "dual_space_edges",
         "Dual space from one side",
         "Points of neighbouring cells are joined: an edge is the jump of the gradient at a wall.",
-        'pf.plot(pf.dual_space(flowers, 1), axes=("w0", "w1"), edges=True)',
+        'pf.plot(pf.maps.dual_space(flowers, 1), axes=("w0", "w1"), edges=True)',
     ),
     Entry(
         "dual_graph",
         "The dual graph",
         "Cells as points, joined where they share a facet, by how many walls lie between them and one cell.",
-        "pf.plot(pf.dual_graph(atlas), source=0)",
+        "pf.plot(pf.graph.dual(atlas), source=0)",
     ),
     Entry(
         "dual_graph_spring",
         "The dual graph in many dimensions",
         "Where cells cannot be drawn, a layout by springs shows which of them touch.",
-        "pf.plot(pf.dual_graph(pf.unfold(random_layers(4, 6, 1), pf.box(-1, 1))), source=0)",
+        "pf.plot(pf.graph.dual(pf.unfold(random_layers(4, 6, 1), pf.box(-1, 1))), source=0)",
     ),
     Entry(
         "facets",
         "Facets per cell",
         "How many cells have how many facets, and what is known about the mean.",
-        "pf.plot(pf.facet_statistics(atlas))",
+        "pf.plot(pf.stats.facets(atlas))",
     ),
     Entry(
         "faces",
@@ -231,7 +231,7 @@ pf.plot(pf.local(mnist_l1(), pictures[[4, 8, 3]]))
         "centres",
         "Clusters of slopes",
         "The centres of the clusters of each output's maps, as pictures.",
-        "pf.plot(pf.cluster_maps(pf.local_maps(mnist_l1(), pictures, outputs=[0, 1, 2, 3]), 6))",
+        "pf.plot(pf.maps.cluster(pf.maps.matrices(mnist_l1(), pictures, outputs=[0, 1, 2, 3]), 6))",
     ),
     Entry(
         "training",
@@ -239,13 +239,13 @@ pf.plot(pf.local(mnist_l1(), pictures[[4, 8, 3]]))
         "How the volumes of the classes change over the snapshots of a recording.",
         """
 weights = [(w.copy(), b.copy()) for w, b in random_layers(2, 8, 2)]
-recorder, rng = pf.record(weights), np.random.default_rng(1)
+recorder, rng = pf.training.record(weights), np.random.default_rng(1)
 for step in range(30):
     for w, b in weights:
         w += 0.05 * rng.normal(size=w.shape)
         b += 0.05 * rng.normal(size=b.shape)
     recorder.step(loss=np.exp(-step / 10))
-pf.plot(pf.boundary_movement(recorder.recording, pf.box(-2, 2)), of="areas")
+pf.plot(pf.training.boundary_movement(recorder.recording, pf.box(-2, 2)), of="areas")
 """,
     ),
     Entry(
@@ -258,7 +258,7 @@ pf.plot(pf.boundary_movement(recorder.recording, pf.box(-2, 2)), of="areas")
         "training_maps",
         "Training: local maps",
         "How far the maps around data points move from snapshot to snapshot.",
-        "pf.plot(pf.map_drift(recorder.recording, [[0, 0], [1, 0], [0, 1], [1, 1]]))",
+        "pf.plot(pf.training.map_drift(recorder.recording, [[0, 0], [1, 0], [0, 1], [1, 1]]))",
     ),
     Entry(
         "beeswarm",
@@ -266,7 +266,7 @@ pf.plot(pf.boundary_movement(recorder.recording, pf.box(-2, 2)), of="areas")
         "Drawn by shap, from values that are exact.",
         """
 names = ["petal length", "petal width"]
-values = pf.shapley(flowers, petals, background=petals, feature_names=names)
+values = pf.explain.shapley(flowers, petals, background=petals, feature_names=names)
 pf.plot(values, output=1)
 """,
     ),
@@ -282,7 +282,7 @@ pf.plot(values, output=1)
         "Data behind each truncation of a network, which collapses more and more of them to points.",
         """
 turn = np.array([[1.0, -1.0], [1.0, 1.0]]) / np.sqrt(2)
-truncated = pf.truncation([(turn, [0.5, 0.8]), (-turn, [1.0, 1.2]), (turn, [0.0, 0.0])])
+truncated = pf.layers.truncation([(turn, [0.5, 0.8]), (-turn, [1.0, 1.2]), (turn, [0.0, 0.0])])
 points = np.random.default_rng(1).normal(size=(150, 2))
 pf.plot(truncated, data=points, labels=(points[:, 0] > 0).astype(int))
 """,
@@ -296,7 +296,7 @@ pf.plot(truncated, data=points, labels=(points[:, 0] > 0).astype(int))
 from studies.annuli import trained
 
 found = trained("circle", (3,), epochs=120, every=8, rate=0.05)
-pf.movie(found.recording, pf.box(-1, 1), path="circle.gif", data=found.data, labels=found.labels,
+pf.training.movie(found.recording, pf.box(-1, 1), path="circle.gif", data=found.data, labels=found.labels,
          names=("annulus", "circle"), step_name="epoch", size=320, fps=5)
 """,
         ".gif",

@@ -21,7 +21,7 @@ import numpy as np
 
 import polyfold as pf
 
-TARGET = Path(__file__).parents[1] / "src" / "polyfold" / "data" / "blobs.npz"
+TARGET = Path(__file__).parents[1] / "src" / "polyfold" / "datasets" / "blobs.npz"
 CENTRES = np.array([[0.0, 1.6], [-1.6, -1.0], [1.6, -1.0]])
 SPREAD, MEMBERS, DATA_SEED = 0.35, 60, 0
 WIDTHS, SEED, STEPS, RATE = (2, 2, 2, 2, 3), 1, 1500, 0.02
@@ -65,11 +65,11 @@ def main() -> None:
     if options.picture:
         from polyfold.datasets.blobs import blobs, blobs_data
 
-        pf.film_strip(pf.truncation(blobs()), *blobs_data(), path=options.picture)
+        pf.layers.film_strip(pf.layers.truncation(blobs()), *blobs_data(), path=options.picture)
         return
     for seed in range(options.scan) if options.scan else [SEED]:
         layers, right = train(seed)
-        print(f"seed {seed}: {right:.1%} right; {pf.truncation(layers).interpret(*clusters())}")
+        print(f"seed {seed}: {right:.1%} right; {pf.layers.truncation(layers).interpret(*clusters())}")
     if not options.scan:
         points, labels = clusters()
         arrays = {f"{name}{k}": part for k, pair in enumerate(layers, 1) for name, part in zip("Wb", pair, strict=True)}

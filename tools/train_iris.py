@@ -31,7 +31,7 @@ from torch import nn
 
 import polyfold as pf
 
-TARGET = Path(__file__).parents[1] / "src" / "polyfold" / "data" / "iris.json"
+TARGET = Path(__file__).parents[1] / "src" / "polyfold" / "datasets" / "iris.json"
 HIDDEN = (5, 7, 4)
 SETTINGS: dict[str, Any] = {
     "epochs": 5000,

@@ -23,7 +23,7 @@ import torch
 from torch import nn
 
 ROOT = Path(__file__).resolve().parents[1]
-TARGET = ROOT / "src" / "polyfold" / "data" / "mnist_conv.npz"
+TARGET = ROOT / "src" / "polyfold" / "datasets" / "mnist_conv.npz"
 MNIST = ROOT.parent / "shared" / "data" / "mnist"
 SETTINGS: dict[str, Any] = {"seed": 0, "epochs": 3, "batch": 64, "learning_rate": 0.001, "optimiser": "Adam"}
 

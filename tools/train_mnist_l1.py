@@ -36,7 +36,7 @@ import torch
 from torch import nn
 
 ROOT = Path(__file__).resolve().parents[1]
-TARGET = ROOT / "src" / "polyfold" / "data"
+TARGET = ROOT / "src" / "polyfold" / "datasets"
 MNIST = ROOT.parent / "shared" / "data" / "mnist"
 TRAINING: dict[str, Any] = {
     "seed": 0,

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
-from polyfold.network.ops.ops import ops
-from polyfold.network.ops.ops import spatial as spatial_ops
+from polyfold.network.ops import ops
+from polyfold.network.ops import spatial as spatial_ops
 from polyfold.network.read.onnx_ops import HEAD_OPS as ONNX_HEADS
 from polyfold.network.read.onnx_ops import ONNX_OPS
 from polyfold.network.read.registry import Reading, Readings

@@ -11,7 +11,7 @@ from settings import Bench
 MNIST = Path(__file__).resolve().parents[3] / "shared" / "data" / "mnist"
 PICTURES, QUICK_PICTURES = 20, 2
 METHODS = {
-    "polyfold": "`pf.integrated_gradients`",
+    "polyfold": "`pf.explain.integrated_gradients`",
     "captum_50": "captum's IntegratedGradients, 50 steps",
     "captum_500": "captum's IntegratedGradients, 500 steps",
     "deep": "shap's DeepExplainer, layers as modules",

@@ -56,7 +56,8 @@ def section(bench: Bench) -> Section:
             ]
         )
     how = (
-        "`pf.diameter(graph)` without and with the radius, and `networkx.diameter(usebounds=True)` on the same graph, "
+        "`pf.graph.diameter(graph)` without and with the radius, and `networkx.diameter(usebounds=True)` on the same "
+        "graph, "
         f"one run each, ended after {seconds:g} CPU-seconds; making the graph is not timed. Both walk from one cell "
         "after another and keep bounds on all eccentricities; polyfold's walks are compiled. The segment bound is what "
         "the widths alone say: no two cells are farther apart than prod(n_l + 1) - 1."

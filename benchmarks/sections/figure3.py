@@ -87,7 +87,8 @@ def section(bench: Bench) -> Section:
         "patterns left are those of the cells. Algorithm 1 is "
         "[ours, from its description](../benchmarks/baselines/algorithm_1.py); each program is solved by itself, by "
         "HiGHS called directly, or by SciPy's `linprog`, as most people would, which calls HiGHS too. polyfold is "
-        "`pf.shallow(pf.unfold(layers))`, from arrays to half-spaces and maps, which is what Algorithm 1 returns, one "
+        "`pf.rewrite.shallow(pf.unfold(layers))`, from arrays to half-spaces and maps, which is what Algorithm 1 "
+        "returns, one "
         f"thread, default checks, the median of calls that follow a first one. More than {seconds:g} CPU-seconds "
         "for a network end a row: '-'."
         + ("" if notes else " But for zero biases as written, the patterns kept are those of polyfold's cells, all.")
@@ -115,7 +116,7 @@ def files(folder: Path, pair: Pair, biases: bool) -> list[Path]:
 
 def polyfold(bench: Bench, pair: Pair, biases: bool) -> list[Measured]:
     """Our times, one a seed."""
-    bench.say(f"widths {pair[0]}, {pair[1]}, {BIASES[biases]} biases: pf.shallow(pf.unfold(layers))")
+    bench.say(f"widths {pair[0]}, {pair[1]}, {BIASES[biases]} biases: pf.rewrite.shallow(pf.unfold(layers))")
     seconds = QUICK_POLYFOLD_SECONDS if bench.quick else POLYFOLD_SECONDS
     answer = run("run_shallow", "polyfold", "-", seconds, *files(bench.folder, pair, biases))
     if answer is None:

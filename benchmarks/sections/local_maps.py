@@ -14,7 +14,7 @@ SAME = {"float64": 1e-9, "float32": 1e-3}
 
 
 def section(bench: Bench) -> Section:
-    table = Table(["network", "floats", "`pf.local_maps`", "`vmap(jacrev)`", "ratio"])
+    table = Table(["network", "floats", "`pf.maps.matrices`", "`vmap(jacrev)`", "ratio"])
     count = QUICK_PICTURES if bench.quick else PICTURES
     for name, what in NETWORKS.items():
         for dtype in ("float64", "float32"):

@@ -23,7 +23,7 @@ import polyfold as pf
 from polyfold.datasets.convolutional import mnist_conv
 
 Array = npt.NDArray[np.float64]
-WEIGHTS = Path(pf.__file__).parent / "data" / "mnist_conv.npz"
+WEIGHTS = Path(pf.__file__).parent / "datasets" / "mnist_conv.npz"
 
 
 def pictures(folder: str, count: int) -> Array:
@@ -74,7 +74,7 @@ def attributions(method: str, X: Array, targets: npt.NDArray[np.int64]) -> tuple
     if method == "polyfold":
         network = mnist_conv()
         start = time.process_time()
-        found = pf.integrated_gradients(network, X, np.zeros(784), outputs="largest")
+        found = pf.explain.integrated_gradients(network, X, np.zeros(784), outputs="largest")
         return found.values[:, :, 0], time.process_time() - start
     import torch
 
@@ -105,7 +105,7 @@ def main() -> None:
     gain = outputs.max(axis=1) - network(np.zeros((1, 784)))[0, targets]
     values, spent = attributions(method, X, targets)
     off = np.abs(values.sum(axis=1) - gain)
-    exact = pf.integrated_gradients(network, X, np.zeros(784), outputs="largest").values[:, :, 0]
+    exact = pf.explain.integrated_gradients(network, X, np.zeros(784), outputs="largest").values[:, :, 0]
     answer = {
         "largest_gap": float(off.max()),
         "median_gap": float(np.median(off)),

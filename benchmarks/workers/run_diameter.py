@@ -26,16 +26,16 @@ def main() -> None:
     path, method = Path(sys.argv[1]), sys.argv[2]
     layers, box = read(path)
     atlas = pf.unfold(layers, None if box is None else pf.box(*box))
-    graph = pf.dual_graph(atlas)
+    graph = pf.graph.dual(atlas)
     limit = math.ceil(time.process_time() + float(sys.argv[3]))
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
     answer: dict[str, Any] = {"cells": len(atlas), "edges": len(graph.edges)}
     if method == "polyfold":
         start = time.process_time()
-        found = pf.diameter(graph, radius=False)
+        found = pf.graph.diameter(graph, radius=False)
         answer |= {"cpu_seconds": time.process_time() - start, "diameter": found.diameter, "walks": found.walks}
         start = time.process_time()
-        both = pf.diameter(graph)
+        both = pf.graph.diameter(graph)
         answer |= {"radius": both.radius, "both_seconds": time.process_time() - start, "bound": both.segment_bound}
     elif method == "networkx":
         import networkx

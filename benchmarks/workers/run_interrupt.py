@@ -39,7 +39,7 @@ def main() -> None:
     back = time.perf_counter()
     if not sent or result.complete:
         raise SystemExit("the call came to its end before it was interrupted")
-    cells = result.cells if isinstance(result, pf.Count) else len(result)
+    cells = result.cells if isinstance(result, pf.engine.Count) else len(result)
     together = time.perf_counter() - back
     print(json.dumps({"cells": int(cells), "latency": back - sent[0], "together": together}))
 

@@ -56,8 +56,8 @@ def main() -> None:
         slopes = jacobians(model, x, BATCHES[0]).numpy().reshape(count, 10, -1)
     else:
         network = pf.load(model, input_shape=(1, 28, 28))
-        spent = quickest(lambda: pf.local_maps(network, X, dtype=dtype, threads=1), seconds)
-        slopes = pf.local_maps(network, X, dtype=dtype, threads=1).matrices[:, :, :-1].transpose(1, 0, 2)
+        spent = quickest(lambda: pf.maps.matrices(network, X, dtype=dtype, threads=1), seconds)
+        slopes = pf.maps.matrices(network, X, dtype=dtype, threads=1).matrices[:, :, :-1].transpose(1, 0, 2)
     # What both methods have in common, to be compared.
     print(json.dumps({"cpu_seconds": spent / count, "sum_of_sizes": float(np.abs(slopes, dtype=np.float64).sum())}))
 

@@ -43,7 +43,7 @@ def time_polyfold(layers: Layers, seconds: float) -> dict[str, Any]:
     while len(wall) < 2 or sum(wall[1:]) < seconds:
         cpu_start, start = time.process_time(), time.perf_counter()
         atlas = pf.unfold(layers, threads=1)
-        shallow = pf.shallow(atlas)
+        shallow = pf.rewrite.shallow(atlas)
         wall.append(time.perf_counter() - start)
         cpu.append(time.process_time() - cpu_start)
     times = {"cpu_seconds": median(cpu[1:]), "seconds": median(wall[1:]), "first_cpu_seconds": cpu[0]}

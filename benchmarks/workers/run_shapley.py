@@ -103,7 +103,7 @@ class Question:
 
     def polyfold(self, X: Array) -> Array:
         background: Any = self.background[0] if self.scope == "baseline" else self.background
-        return pf.shapley(self.program, X, background=background, scope=self.scope).values[:, :, 0]  # type: ignore[arg-type]
+        return pf.explain.shapley(self.program, X, background=background, scope=self.scope).values[:, :, 0]  # type: ignore[arg-type]
 
 
 def timed_polyfold(question: Question, seconds: float) -> tuple[float, int, Array]:

@@ -38,7 +38,7 @@ def pictures(folder: str) -> npt.NDArray[np.float64]:
         return np.frombuffer(file.read(16 + 3 * 784), dtype=np.uint8, offset=16).reshape(3, 784) / 255
 
 
-def network(name: str) -> pf.Program:
+def network(name: str) -> pf.program.Program:
     """The network, lowered."""
     if name == "conv":
         return lower(mnist_conv())

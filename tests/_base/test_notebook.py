@@ -59,12 +59,12 @@ def results() -> dict[str, Any]:
     network = load(LAYERS)
     atlas = pf.unfold(LAYERS, pf.box(-1, 1))
     weights = [(np.array(w), np.array(b)) for w, b in LAYERS]
-    recorder = pf.record(weights)
+    recorder = pf.training.record(weights)
     weights[0][0][0, 0] = 2.0
     recorder.step(loss=1.0)
-    maps = pf.local_maps(network, X)
-    graph = pf.dual_graph(atlas)
-    faces = pf.face_complex(atlas)
+    maps = pf.maps.matrices(network, X)
+    graph = pf.graph.dual(atlas)
+    faces = pf.topology.faces(atlas)
     return {
         "Network": network,
         "Program": atlas.program,
@@ -74,35 +74,35 @@ def results() -> dict[str, Any]:
         "Certificate": atlas.certificate,
         "Count": pf.count(LAYERS, pf.box(-1, 1)),
         "Regions": pf.regions(atlas),
-        "Bounds": pf.bounds(LAYERS),
-        "Boxes": pf.boxes(atlas),
-        "Canonical": pf.canonical(atlas),
+        "Bounds": pf.size.bounds(LAYERS),
+        "Boxes": pf.stats.boxes(atlas),
+        "Canonical": pf.compare.canonical(atlas),
         "Equivalence": pf.equivalent(LAYERS, LAYERS, pf.box(-1, 1)),
         "Reduction": pf.reduce(LAYERS, pf.box(0, 1)),
-        "Stability": pf.stability(LAYERS, pf.box(0, 1)),
+        "Stability": pf.rewrite.stability(LAYERS, pf.box(0, 1)),
         "LocalMaps": pf.local(LAYERS, X),
         "MapMatrices": maps,
-        "ClusteredMaps": pf.cluster_maps(maps, 2),
+        "ClusteredMaps": pf.maps.cluster(maps, 2),
         "DualGraph": graph,
-        "Diameter": pf.diameter(graph),
+        "Diameter": pf.graph.diameter(graph),
         "Route": graph.route(0, len(graph) - 1),
-        "DualSpace": pf.dual_space(atlas, data=X),
-        "FacetStatistics": pf.facet_statistics(atlas),
-        "Shapley": pf.shapley(atlas, X, background=X),
-        "IntegratedGradients": pf.integrated_gradients(LAYERS, X, [0.0, 0.0]),
-        "Classes": pf.classes(atlas, threshold=0.5),
-        "ClassAreas": pf.class_areas(atlas),
-        "DecisionBoundary": pf.decision_boundary(pf.classes(atlas, threshold=0.5)),
-        "Extremum": pf.maximum(atlas),
-        "Lipschitz": pf.lipschitz(atlas),
+        "DualSpace": pf.maps.dual_space(atlas, data=X),
+        "FacetStatistics": pf.stats.facets(atlas),
+        "Shapley": pf.explain.shapley(atlas, X, background=X),
+        "IntegratedGradients": pf.explain.integrated_gradients(LAYERS, X, [0.0, 0.0]),
+        "Classes": pf.stats.classes(atlas, threshold=0.5),
+        "ClassAreas": pf.stats.class_areas(atlas),
+        "DecisionBoundary": pf.stats.decision_boundary(pf.stats.classes(atlas, threshold=0.5)),
+        "Extremum": pf.stats.maximum(atlas),
+        "Lipschitz": pf.stats.lipschitz(atlas),
         "Summary": pf.summarise(atlas, X),
         "Recording": recorder.recording,
-        "BoundaryMovement": pf.boundary_movement(recorder.recording, pf.box(-1, 1), threshold=0.5),
-        "MapDrift": pf.map_drift(recorder.recording, X),
-        "Shallow": pf.shallow(atlas),
+        "BoundaryMovement": pf.training.boundary_movement(recorder.recording, pf.box(-1, 1), threshold=0.5),
+        "MapDrift": pf.training.map_drift(recorder.recording, X),
+        "Shallow": pf.rewrite.shallow(atlas),
         "FaceComplex": faces,
-        "Truncation": pf.truncation(LAYERS),
-        "Irreducible": pf.irreducible(LAYERS),
+        "Truncation": pf.layers.truncation(LAYERS),
+        "Irreducible": pf.rewrite.irreducible(LAYERS),
     }
 
 
@@ -149,8 +149,8 @@ def test_names_that_users_give_are_escaped() -> None:
         ),
         tuple(f"{HOSTILE}{name}" for name in plain.outputs),
     )
-    shapley = pf.shapley(RESULTS["Atlas"], X, background=X, feature_names=[HOSTILE, "b"])
-    statistics = pf.facet_statistics(pf.unfold(named, pf.box(-1, 1)))
+    shapley = pf.explain.shapley(RESULTS["Atlas"], X, background=X, feature_names=[HOSTILE, "b"])
+    statistics = pf.stats.facets(pf.unfold(named, pf.box(-1, 1)))
     summary = pf.summarise(RESULTS["Atlas"], X, feature_names=[HOSTILE, "b"])
     for result in (named, shapley, statistics, summary):
         read = Reader(result._repr_html_())

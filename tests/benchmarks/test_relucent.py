@@ -98,7 +98,7 @@ def test_relucent_finds_the_cells_of_the_network_with_more_than_2d_facets(tmp_pa
     atlas = pf.unfold(layers)
     assert theirs["complete"] and set(theirs["cells"]) == set(words(atlas)) and len(atlas) == 1808
     assert facets(atlas) <= {frozenset(edge) for edge in theirs["edges"]}
-    assert pf.facet_statistics(atlas).mean > 6.18
+    assert pf.stats.facets(atlas).mean > 6.18
 
 
 def facets(atlas: pf.Atlas) -> set[frozenset[str]]:
@@ -194,9 +194,9 @@ def test_calls_that_the_comparison_names_answer_alike(tmp_path: Path) -> None:
     for name, (slopes, constant) in theirs["maps"].items():
         assert A[number[name]].ravel() == pytest.approx(slopes, abs=1e-9)
         assert c[number[name]] == pytest.approx(constant, abs=1e-9)
-    edges = pf.dual_graph(atlas).to_networkx().number_of_edges()
+    edges = pf.graph.dual(atlas).to_networkx().number_of_edges()
     assert edges == atlas.inner_facets == theirs["edges"] - phantoms // 2
-    assert pf.path(atlas, start[0], end[0]).hops == theirs["path"]
+    assert pf.graph.path(atlas, start[0], end[0]).hops == theirs["path"]
     sliced = pf.unfold(layers, pf.slice_of([0.1, 0.2], [[1.0], [0.5]]))
     assert sorted(words(sliced)) == theirs["slice"]
     assert theirs["faces"] == list(atlas.f_vector()[::-1])

@@ -92,12 +92,12 @@ def test_json_adds_up(run, data, scope, options):
 
 def test_it_says_what_python_says(run, data, background):
     _, out, _ = run("iris", "--data", data, "--background", background, "--json")
-    expected = pf.shapley(iris(), PETALS, background=iris_test()[0])
+    expected = pf.explain.shapley(iris(), PETALS, background=iris_test()[0])
     rows = json.loads(out)["rows"]
     np.testing.assert_allclose([row["values"] for row in rows], expected.values, rtol=0, atol=0)
     np.testing.assert_allclose([row["base_values"] for row in rows], expected.base_values, rtol=0, atol=0)
     _, out, _ = run("iris", "--data", data, "--background", background, "--scope", "cell", "--json")
-    expected = pf.shapley(iris(), PETALS, background=iris_test()[0], scope="cell")
+    expected = pf.explain.shapley(iris(), PETALS, background=iris_test()[0], scope="cell")
     rows = json.loads(out)["rows"]
     np.testing.assert_allclose([row["values"] for row in rows], expected.values, rtol=0, atol=0)
     assert [row["cell"] for row in rows] == expected.cells.tolist()
@@ -189,7 +189,7 @@ def test_csv_file(run, data, tmp_path):
     assert len(rows) == 6 * 3
     assert list(rows[0]) == ["row", "output", "cell", "base_value", *NAMES, "output_value"]
     atlas = pf.unfold(iris(), pf.box(0, 8))
-    expected = pf.shapley(atlas, PETALS, background="uniform", scope="cell")
+    expected = pf.explain.shapley(atlas, PETALS, background="uniform", scope="cell")
     for number, row in enumerate(rows):
         i, k = divmod(number, 3)
         assert (row["row"], row["output"]) == (str(i), read("iris").outputs[k])

@@ -129,7 +129,7 @@ def test_info_plans(run):
     code, out, err = run("info", "iris", "--box", 0, 8, "--seconds", 30, "--json")
     facts = json.loads(out)
     assert code == 0 and facts["estimate"]["exact"] and facts["estimate"]["cells"] == cells
-    assert facts["bounds"]["upper"] == 5104 == pf.bounds(iris()).upper
+    assert facts["bounds"]["upper"] == 5104 == pf.size.bounds(iris()).upper
     code, out, err = run("info", "iris", "--seconds", 0, "--json")
     assert code == 0 and json.loads(out)["estimate"] is None
     code, out, err = run("info", "iris", "--seconds", -1)

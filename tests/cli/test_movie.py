@@ -26,7 +26,7 @@ def kept(tmp_path) -> Path:
     rng = np.random.default_rng(1)
     layers = [(rng.normal(size=(4, 2)), rng.normal(size=4)), (rng.normal(size=(1, 4)), np.zeros(1))]
     path = tmp_path / "kept.recording"
-    with pf.record(layers, path) as recorder:
+    with pf.training.record(layers, path) as recorder:
         for _ in range(2):
             layers[0][1][:] += 0.1
             recorder.step()
@@ -39,9 +39,9 @@ def test_it_writes_a_player_and_says_so(run, kept, tmp_path):
     labels.write_text("label\n1\n0\n")
     code, said, err = run(kept, "--out", out, "--box", -1, 1, "--data", data, "--labels", labels)
     assert (code, err) == (0, "")
-    network = pf.open_recording(kept).network(2)
+    network = pf.training.open(kept).network(2)
     right = 100 * ((network(np.array([[0.5, 0.5], [-0.5, 0.25]]))[:, 0] > 0) == [1, 0]).mean()
-    assert f"3 frames: {len(pf.unfold(pf.open_recording(kept).network(0), pf.box(-1, 1)))} cells at step 0" in said
+    assert f"3 frames: {len(pf.unfold(pf.training.open(kept).network(0), pf.box(-1, 1)))} cells at step 0" in said
     assert f"{right:.1f} %" in said and "a.html" in said
     assert "<!doctype html>" in out.read_text(encoding="utf-8")
 
@@ -52,7 +52,7 @@ def test_json(run, kept, tmp_path):
     assert (code, err) == (0, "") and said.count("\n") == 1
     facts = json.loads(said)
     assert facts["steps"] == [0, 2] and facts["frames"] == 2 and facts["accuracy"] is None
-    assert facts["cells"] == pf.cell_counts(pf.open_recording(kept), pf.box(-1, 1), snapshots=[0, 2]).tolist()
+    assert facts["cells"] == pf.training.cell_counts(pf.training.open(kept), pf.box(-1, 1), snapshots=[0, 2]).tolist()
     assert out.read_bytes().startswith(b"GIF89a")
 
 

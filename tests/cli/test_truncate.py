@@ -61,7 +61,7 @@ def test_it_writes_the_film_strip_and_the_tables(run, files, tmp_path):
     assert sorted(path.name for path in out_folder.iterdir()) == FILES
     assert (out_folder / "film_strip.png").read_bytes().startswith(b"\x89PNG")
     X, y = blobs_data()
-    truncation = pf.truncation(blobs())
+    truncation = pf.layers.truncation(blobs())
     names = np.array(["top", "left", "right"])[y]
     with (out_folder / "table.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -84,7 +84,7 @@ def test_json_says_what_python_says(run, files, tmp_path, monkeypatch):
     assert (code, err) == (0, "") and out.count("\n") == 1
     facts = json.loads(out)
     X, _ = blobs_data()
-    seen = pf.truncation(blobs()).interpret(X)
+    seen = pf.layers.truncation(blobs()).interpret(X)
     assert facts["holds"] is True and facts["labels"] is None and facts["classes"] == [0, 1, 2]
     assert facts["table"] == json.loads(json.dumps(seen.table()))
     assert [layer["cone_score"] for layer in facts["layers"]] == seen.layer_score.tolist()

@@ -58,7 +58,7 @@ def test_weights_are_float32_as_trained(make: Callable[[], Any], facts: Callable
 
 def test_files_are_small() -> None:
     for name in ("mnist_l1", "mnist_he"):
-        assert (ROOT / "src" / "polyfold" / "data" / f"{name}.npz").stat().st_size < 400_000
+        assert (ROOT / "src" / "polyfold" / "datasets" / f"{name}.npz").stat().st_size < 400_000
 
 
 def test_stable_neurons_are_as_many_as_the_docstring_says() -> None:

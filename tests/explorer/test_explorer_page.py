@@ -364,11 +364,11 @@ def test_compares_two_networks(visit: Visit) -> None:
 def test_plays_a_training(visit: Visit, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     layers = [(rng.normal(size=(6, 2)), rng.normal(size=6)), (rng.normal(size=(1, 6)), np.zeros(1))]
-    with pf.record(layers, tmp_path / "training.recording") as recorder:
+    with pf.training.record(layers, tmp_path / "training.recording") as recorder:
         for _ in range(3):
             layers[0][1][:] += 0.5
             recorder.step()
-    recording = pf.open_recording(tmp_path / "training.recording")
+    recording = pf.training.open(tmp_path / "training.recording")
     counts = [len(pf.unfold(network, pf.box(-1, 1))) for network in recording]
     visitor = visit().opens(IRIS).uploads(tmp_path / "training.recording")
     visitor.until("polyfold.network.kind === 'recording'")

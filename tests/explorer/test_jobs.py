@@ -220,12 +220,12 @@ def test_a_saved_atlas(client: Client, tmp_path: Path) -> None:
 def test_a_recording(client: Client, tmp_path: Path) -> None:
     path = tmp_path / "run.recording"
     layers = random_layers(7, 2, 5, 2)
-    with pf.record(layers, path=path) as recorder:
+    with pf.training.record(layers, path=path) as recorder:
         for step in range(3):
             layers[0][0][:] *= 1.5
             recorder.step(loss=1.0 / (step + 1))
     known = client.upload("run.recording", path.read_bytes())
-    recording = pf.open_recording(path)
+    recording = pf.training.open(path)
     assert known["kind"] == "recording" and known["steps"] == recording.steps.tolist()
     assert known["id"] in [each["id"] for each in client.get("/api/recordings")["recordings"]]
     for snapshot in (0, len(recording) - 1):

@@ -10,7 +10,7 @@ import pytest
 
 import polyfold as pf
 
-STATIC = Path(pf.__file__).parent / "views" / "web" / "static"
+STATIC = Path(pf.__file__).parent / "explorer" / "static"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -46,7 +46,7 @@ def test_edges_and_their_gates_are_those_of_the_reference_engine(batch):
         case, atlas = unfolded(seed)
         if len(atlas) > 60:
             continue
-        graph = pf.dual_graph(atlas)
+        graph = pf.graph.dual(atlas)
         reference = reference_unfold(case.program, case.domain)
         number = {tuple(row): k for k, row in enumerate(atlas.signs().tolist())}
         rename = [number[tuple(pattern)] for pattern in reference.patterns]
@@ -70,14 +70,14 @@ def test_diameter_and_radius_against_brute_force_on_200_graphs():
             atlas = pf.unfold(atlas.program, atlas.domain, max_cells=max(2, len(atlas) // 2), threads=1)
             incomplete += not atlas.complete
         degenerate += len(atlas.shared_wall) > 0
-        graph = pf.dual_graph(pf.regions(atlas) if seed % 5 == 0 else atlas)
+        graph = pf.graph.dual(pf.regions(atlas) if seed % 5 == 0 else atlas)
         whole = plain(graph)
         parts = list(nx.connected_components(whole))
         disconnected += len(parts) > 1
         largest = max(parts, key=lambda part: (len(part), -min(part)))
         part = whole.subgraph(largest)
         eccentricity = nx.eccentricity(part)
-        found = pf.diameter(graph, sets=True)
+        found = pf.graph.diameter(graph, sets=True)
         assert found.complete and found.components == len(parts) and found.nodes == len(part)
         assert found.diameter == max(eccentricity.values())
         assert found.radius == min(eccentricity.values())
@@ -86,7 +86,7 @@ def test_diameter_and_radius_against_brute_force_on_200_graphs():
         assert found.periphery.tolist() == sorted(v for v, e in eccentricity.items() if e == found.diameter)
         assert nx.shortest_path_length(part, *found.ends) == found.route.hops == found.diameter
         assert found.segment_bound is None or found.diameter <= found.segment_bound
-        assert pf.diameter(graph, radius=False).diameter == found.diameter
+        assert pf.graph.diameter(graph, radius=False).diameter == found.diameter
     assert min(disconnected, degenerate, incomplete) > 5
 
 
@@ -111,7 +111,7 @@ def test_graphs_that_no_network_has(made):
     graph = graph_of_edges(len(made), made.edges)
     largest = max(nx.connected_components(made), key=lambda part: (len(part), -min(part)))
     part = made.subgraph(largest)
-    found = pf.diameter(graph, sets=True)
+    found = pf.graph.diameter(graph, sets=True)
     assert found.diameter == found.route.hops == nx.diameter(part)
     assert found.radius == nx.radius(part)
     assert found.centre.tolist() == sorted(nx.center(part))
@@ -125,7 +125,7 @@ def test_graphs_that_no_network_has(made):
 
 def test_distances_and_eccentricities_against_networkx():
     atlas = pf.unfold(layers([3, 9, 7, 1]))
-    graph = pf.dual_graph(atlas)
+    graph = pf.graph.dual(atlas)
     lengths = dict(nx.all_pairs_shortest_path_length(plain(graph)))
     expected = np.array([[lengths[a][b] for b in range(len(graph))] for a in range(len(graph))])
     assert len(graph) > 200
@@ -137,9 +137,9 @@ def test_distances_and_eccentricities_against_networkx():
 
 @pytest.mark.slow
 def test_a_large_graph_against_all_eccentricities():
-    graph = pf.dual_graph(pf.unfold(layers([3, 32, 24, 1]), pf.box(-3, 3)))
+    graph = pf.graph.dual(pf.unfold(layers([3, 32, 24, 1]), pf.box(-3, 3)))
     assert len(graph) > 10_000
-    found, all_of_them = pf.diameter(graph, sets=True), graph.eccentricities()
+    found, all_of_them = pf.graph.diameter(graph, sets=True), graph.eccentricities()
     assert (found.diameter, found.radius) == (all_of_them.max(), all_of_them.min())
     assert found.centre.tolist() == np.flatnonzero(all_of_them == found.radius).tolist()
     assert found.periphery.tolist() == np.flatnonzero(all_of_them == found.diameter).tolist()
@@ -147,7 +147,7 @@ def test_a_large_graph_against_all_eccentricities():
 
 
 def test_one_layer_in_general_position_is_as_far_across_as_it_has_gates():
-    found = pf.diameter(pf.unfold(layers([2, 30, 1])))
+    found = pf.graph.diameter(pf.unfold(layers([2, 30, 1])))
     assert found.diameter == found.segment_bound == 30
     assert found.history[0][0] == 1 and found.history[-1][1:] == (30, 30)
 
@@ -156,7 +156,7 @@ def test_regions_are_contracted():
     for seed in range(60):
         _, atlas = unfolded(seed)
         regions = pf.regions(atlas)
-        graph, cells = pf.dual_graph(regions), pf.dual_graph(atlas)
+        graph, cells = pf.graph.dual(regions), pf.graph.dual(atlas)
         expected = {}
         for k, (a, b) in enumerate(cells.edges.tolist()):
             ends = tuple(sorted((int(regions.label[a]), int(regions.label[b]))))
@@ -171,15 +171,15 @@ def test_regions_are_contracted():
 
 def test_special_atlases():
     for atlas in by_hand():
-        graph = pf.dual_graph(atlas)
+        graph = pf.graph.dual(atlas)
         assert len(graph.edges) == atlas.inner_facets
         assert graph.degrees.sum() == 2 * atlas.inner_facets
-        assert pf.diameter(graph).diameter == nx.diameter(plain(graph))
+        assert pf.graph.diameter(graph).diameter == nx.diameter(plain(graph))
 
 
 def test_networkx_gets_the_names():
     atlas = pf.unfold(layers([2, 5, 4, 1]))
-    graph = pf.dual_graph(atlas)
+    graph = pf.graph.dual(atlas)
     made = graph.to_networkx()
     assert made.number_of_nodes() == len(atlas) and made.number_of_edges() == len(graph.edges)
     for a, b, values in made.edges(data=True):
@@ -187,13 +187,13 @@ def test_networkx_gets_the_names():
         assert [g for g in range(atlas.gates) if one[g] != other[g]] == values["gates"]  # generic: what switches
         assert values["neurons"] == [str(atlas.program.origins[gate]) for gate in values["gates"]]
     assert made.nodes[3]["witness"] == atlas.witnesses[3].tolist()
-    merged = pf.dual_graph(pf.regions(atlas)).to_networkx()
+    merged = pf.graph.dual(pf.regions(atlas)).to_networkx()
     assert sum(values["cells"] for _, values in merged.nodes(data=True)) == len(atlas)
 
 
 @pytest.mark.parametrize("ending", ["graphml", "gexf", "json"])
 def test_files_can_be_read_again(tmp_path, ending):
-    graph = pf.dual_graph(unfolded(1)[1])
+    graph = pf.graph.dual(unfolded(1)[1])
     file = tmp_path / f"graph.{ending}"
     graph.save(file)
     if ending == "json":
@@ -208,7 +208,7 @@ def test_files_can_be_read_again(tmp_path, ending):
 
 
 def test_bad_files(tmp_path):
-    graph = pf.dual_graph(unfolded(1)[1])
+    graph = pf.graph.dual(unfolded(1)[1])
     with pytest.raises(StorageError, match="graphml"):
         graph.save(tmp_path / "graph.dot")
     with pytest.raises(StorageError, match="no folder"):
@@ -218,9 +218,9 @@ def test_bad_files(tmp_path):
 
 def test_bad_input():
     atlas = unfolded(0)[1]
-    graph = pf.dual_graph(atlas)
+    graph = pf.graph.dual(atlas)
     with pytest.raises(pf.PolyfoldError, match="unfold the network"):
-        pf.dual_graph([1, 2])
+        pf.graph.dual([1, 2])
     with pytest.raises(IndexError, match=f"the graph has {len(atlas)}"):
         graph.distances(len(atlas))
     with pytest.raises(pf.PolyfoldError, match="whole numbers"):
@@ -228,13 +228,13 @@ def test_bad_input():
     with pytest.raises(pf.PolyfoldError, match="share no facet"):
         graph.edge(0, 0)
     with pytest.raises(pf.PolyfoldError, match="max_seconds=0"):
-        pf.diameter(graph, max_seconds=0)
+        pf.graph.diameter(graph, max_seconds=0)
 
 
 def test_a_limit_leaves_bounds():
     atlas = pf.unfold(layers([4, 12, 10, 1]))
-    truth = pf.diameter(atlas)
-    found = pf.diameter(atlas, max_seconds=1e-9)
+    truth = pf.graph.diameter(atlas)
+    found = pf.graph.diameter(atlas, max_seconds=1e-9)
     assert found.stopped_by == "max_seconds" and not found.complete and found.diameter is None
     assert found.lower <= truth.diameter <= found.upper
     assert found.radius_lower <= truth.radius <= found.radius_upper
@@ -251,6 +251,6 @@ def test_an_interrupt_leaves_bounds(interruptible):
             os.kill(os.getpid(), signal.SIGINT)
 
     assert threading.current_thread() is threading.main_thread()
-    found = pf.diameter(atlas, progress=interrupt)
+    found = pf.graph.diameter(atlas, progress=interrupt)
     assert found.stopped_by == "interrupt" and found.walks <= 5 and found.lower < found.upper
     assert walks[0] == 1

@@ -36,9 +36,9 @@ def follow(program, domain, route) -> None:
 def test_in_an_atlas_ways_are_shortest():
     for seed in range(80):
         case, atlas = unfolded(seed)
-        graph = nx.from_scipy_sparse_array(pf.dual_graph(atlas).matrix)
+        graph = nx.from_scipy_sparse_array(pf.graph.dual(atlas).matrix)
         a, b = np.random.default_rng(seed).integers(len(atlas), size=2).tolist()
-        route = pf.path(atlas, a, b)
+        route = pf.graph.path(atlas, a, b)
         assert route.hops == len(route) == nx.shortest_path_length(graph, a, b) and route.shortest
         assert (route.nodes[0], route.nodes[-1]) == (a, b)
         follow(case.program, case.domain, route)
@@ -51,9 +51,9 @@ def test_without_an_atlas_ways_are_the_same_length(batch):
         a, b = np.random.default_rng(seed).integers(len(atlas), size=2).tolist()
         if a in atlas.exact_witnesses or b in atlas.exact_witnesses:
             continue
-        route = pf.path(case.program, atlas.witnesses[a], atlas.witnesses[b], domain=case.domain)
+        route = pf.graph.path(case.program, atlas.witnesses[a], atlas.witnesses[b], domain=case.domain)
         assert route.shortest and route.stopped_by is None, case
-        assert route.hops == pf.path(atlas, a, b).hops, case
+        assert route.hops == pf.graph.path(atlas, a, b).hops, case
         follow(case.program, case.domain, route)
 
 
@@ -64,16 +64,16 @@ def test_in_an_incomplete_atlas_cells_between_are_looked_at(seed):
         pytest.skip("too few cells to leave some out")
     part = pf.unfold(case.program, case.domain, max_cells=len(whole) // 2, threads=1)
     assert not part.complete
-    route = pf.path(part, 0, len(part) - 1)
+    route = pf.graph.path(part, 0, len(part) - 1)
     a, b = whole.index.find(part.patterns[[0, len(part) - 1]]).tolist()
-    assert route.shortest and route.hops == pf.path(whole, a, b).hops
+    assert route.shortest and route.hops == pf.graph.path(whole, a, b).hops
     follow(case.program, case.domain, route)
 
 
 def test_the_lower_bound_never_exceeds_the_distance():
     for seed in range(80):
         case, atlas = unfolded(seed)
-        graph = pf.dual_graph(atlas)
+        graph = pf.graph.dual(atlas)
         goal = len(atlas) // 2
         separation = Separation(Cells(case.program, case.domain), atlas.signs([goal])[0])
         bound = np.array([separation(signs) for signs in atlas.signs()])
@@ -85,7 +85,7 @@ def test_gates_of_one_hyperplane_are_crossed_together():
     """Patterns differ in three gates and the way has one step: their number bounds nothing."""
     same = [([[1.0, 0.0], [2.0, 0.0], [-1.0, 0.0]], [0.0, 0.0, 0.0]), ([[1.0, 1.0, 1.0]], [0.0])]
     for where in (same, pf.unfold(same)):
-        route = pf.path(where, [1.0, 0.5], [-1.0, 0.5])
+        route = pf.graph.path(where, [1.0, 0.5], [-1.0, 0.5])
         assert route.gates == ((0, 1, 2),) and route.shortest
     assert [str(neuron) for neuron in route.neurons[0]] == ["relu1[0]", "relu1[1]", "relu1[2]"]
 
@@ -93,15 +93,15 @@ def test_gates_of_one_hyperplane_are_crossed_together():
 def test_regions_and_graphs():
     atlas = pf.unfold([(np.eye(2), np.zeros(2)), (np.array([[1.0, 0.0]]), np.zeros(1))])
     regions = pf.regions(atlas)
-    assert pf.path(regions, [1.0, 1.0], [-1.0, -1.0]).hops == 1
-    assert pf.path(pf.dual_graph(regions), 0, 1).gates == ((0,),)
-    assert pf.path(atlas, 2, 2).hops == 0 and pf.path(atlas, 2, 2).shortest
+    assert pf.graph.path(regions, [1.0, 1.0], [-1.0, -1.0]).hops == 1
+    assert pf.graph.path(pf.graph.dual(regions), 0, 1).gates == ((0,),)
+    assert pf.graph.path(atlas, 2, 2).hops == 0 and pf.graph.path(atlas, 2, 2).shortest
 
 
 def test_a_network_that_nobody_unfolds():
     network = layers([20, 24, 24, 1])
     x = np.random.default_rng(1).normal(size=20)
-    route = pf.path(network, x, x + 0.3, max_cells=25, domain=pf.box(-9, 9))
+    route = pf.graph.path(network, x, x + 0.3, max_cells=25, domain=pf.box(-9, 9))
     assert 0 < route.lower <= route.hops and route.looked_at <= 25
     signs = lower(pf.load(network)).evaluate(route.witnesses)[1]
     assert (signs == route.patterns).all()
@@ -113,13 +113,13 @@ def test_a_network_that_nobody_unfolds():
 def test_a_limit_says_what_is_proved():
     network = layers([2, 12, 12, 1], seed=4)
     a, b = [-2.0, -2.0], [2.0, 2.0]
-    truth = pf.path(pf.unfold(network), a, b).hops
+    truth = pf.graph.path(pf.unfold(network), a, b).hops
     with pytest.raises(LimitError, match="at least"):
-        pf.path(network, a, b, max_cells=2)
+        pf.graph.path(network, a, b, max_cells=2)
     seen = set()
     for limit in (25, 60, 231):
         try:
-            route = pf.path(network, a, b, max_cells=limit)
+            route = pf.graph.path(network, a, b, max_cells=limit)
         except LimitError:
             continue
         seen.add(route.shortest)
@@ -133,14 +133,14 @@ def test_bad_input():
     network = layers([2, 3, 1])
     atlas = pf.unfold(network, pf.box(-1, 1))
     with pytest.raises(pf.PolyfoldError, match="numbers in an atlas only"):
-        pf.path(network, 0, 1)
+        pf.graph.path(network, 0, 1)
     with pytest.raises(DomainError):
-        pf.path(atlas, [5.0, 0.0], 0)
+        pf.graph.path(atlas, [5.0, 0.0], 0)
     with pytest.raises(DomainError, match="b lies outside"):
-        pf.path(network, [0.0, 0.0], [5.0, 0.0], domain=pf.box(-1, 1))
+        pf.graph.path(network, [0.0, 0.0], [5.0, 0.0], domain=pf.box(-1, 1))
     with pytest.raises(IndexError, match="there is no cell 99"):
-        pf.path(atlas, 99, 0)
+        pf.graph.path(atlas, 99, 0)
     with pytest.raises(pf.PolyfoldError, match="an atlas has its own"):
-        pf.path(atlas, 0, 1, domain=pf.box(0, 1))
+        pf.graph.path(atlas, 0, 1, domain=pf.box(0, 1))
     with pytest.raises(LimitError, match="max_cells=0"):
-        pf.path(network, [0.0, 0.0], [1.0, 0.0], max_cells=0)
+        pf.graph.path(network, [0.0, 0.0], [1.0, 0.0], max_cells=0)

@@ -8,7 +8,7 @@ import numpy as np
 import polyfold as pf
 
 
-def betti_by_gudhi(of: pf.Subcomplex, prime: int = 2) -> tuple[int, ...]:
+def betti_by_gudhi(of: pf.topology.Subcomplex, prime: int = 2) -> tuple[int, ...]:
     """Over the integers modulo a prime. The set must be bounded, or its bounded faces are taken."""
     complex = of.complex
     kept = [flags & bounded for flags, bounded in zip(of.chosen, complex.bounded, strict=True)]

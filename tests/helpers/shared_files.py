@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+SHARED = Path(__file__).resolve().parents[3] / "shared"
 MODELS = SHARED / "data" / "models"
 MNIST = SHARED / "data" / "mnist"
 

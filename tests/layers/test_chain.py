@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 nn = torch.nn
 
 
-def agrees(model: object, dim: int) -> pf.Truncation:
+def agrees(model: object, dim: int) -> pf.layers.Truncation:
     """The layers compute what the model computes, and so do the truncation maps where they are proved to."""
     network = pf.load(model)
     X = np.random.default_rng(0).normal(size=(30, dim))
@@ -22,7 +22,7 @@ def agrees(model: object, dim: int) -> pf.Truncation:
         value = value @ nearest(layer.weight).T + nearest(layer.bias)
         value = np.maximum(value, 0) if k < len(layers) - 1 else value
     np.testing.assert_allclose(value, network(X), rtol=0, atol=1e-9)
-    found = pf.truncation(model)
+    found = pf.layers.truncation(model)
     if found.holds:
         np.testing.assert_allclose(found.outputs(X), network(X), rtol=0, atol=1e-8)
     return found
@@ -98,4 +98,4 @@ class Residual(nn.Module):
 )
 def test_others_are_refused_by_name(model: object, shape: object, said: str) -> None:
     with pytest.raises(pf.PolyfoldError, match=said):
-        pf.truncation(pf.load(model, input_shape=shape))
+        pf.layers.truncation(pf.load(model, input_shape=shape))

@@ -30,7 +30,7 @@ def test_identity_forward_and_constant_behind(n: int, aperture: float) -> None:
     rng = np.random.default_rng([n, int(aperture * 100)])
     for _ in range(3):
         p, h = rng.normal(size=n), rng.normal(size=n) * 10
-        tau = pf.cone_layer(p, h, aperture)
+        tau = pf.layers.cone_layer(p, h, aperture)
         assert tau.weight.shape == (n, n) and tau.surjective and tau.injective
         forward = cone_points(rng, p, h, aperture, 200)
         atol = 1e-13 * tau.condition * np.abs(forward).max()
@@ -49,7 +49,7 @@ def test_rectangular_layers_keep_the_projection(gates: int, n: int) -> None:
     """Appendix: tau is W^+ W on the cone and W^+ W p behind it; the identity again if there are gates enough."""
     rng = np.random.default_rng([gates, n])
     p, h = rng.normal(size=n), rng.normal(size=n)
-    tau = pf.cone_layer(p, h, 1.2, gates=gates)
+    tau = pf.layers.cone_layer(p, h, 1.2, gates=gates)
     assert tau.weight.shape == (gates, n) and tau.rank == min(gates, n)
     project = np.linalg.pinv(tau.weight) @ tau.weight
     forward, behind = (cone_points(rng, p, sign * h, 1.2, 100) for sign in (1, -1))
@@ -65,7 +65,7 @@ def test_the_whole_cone_lies_in_the_orthant(n: int) -> None:
     rng = np.random.default_rng(n)
     for aperture in (0.3, 1.0, 3.0):
         h = rng.normal(size=n)
-        tau = pf.cone_layer(np.zeros(n), h, aperture)
+        tau = pf.layers.cone_layer(np.zeros(n), h, aperture)
         # An upper bound of the sine's square, from a float that is right to a few units in the last place.
         sine = Fraction(np.sin(aperture / 2)) * (1 + Fraction(1, 2**48))
         axis = [Fraction(value) for value in h]
@@ -78,7 +78,7 @@ def test_the_whole_cone_lies_in_the_orthant(n: int) -> None:
 
 def test_wider_cones_than_asked_for_are_not_kept() -> None:
     """The aperture means something: in the plane, points just outside a wide cone are moved."""
-    tau = pf.cone_layer([1.0, -1.0], [0.0, 1.0], 2.0)
+    tau = pf.layers.cone_layer([1.0, -1.0], [0.0, 1.0], 2.0)
     for side in (-1, 1):
         angle = 1.0 + 0.01
         point = np.array([[1 + side * np.sin(angle), -1 + np.cos(angle)]])
@@ -104,8 +104,8 @@ def test_rotations(n: int) -> None:
 
 
 def test_one_dimension_and_narrow_cones() -> None:
-    assert pf.cone_layer([2.0], [-3.0], 1.0)([[1.0], [5.0]]).tolist() == [[1.0], [2.0]]
-    narrow = pf.cone_layer(np.zeros(3), [0, 0, 1], 5e-324)
+    assert pf.layers.cone_layer([2.0], [-3.0], 1.0)([[1.0], [5.0]]).tolist() == [[1.0], [2.0]]
+    narrow = pf.layers.cone_layer(np.zeros(3), [0, 0, 1], 5e-324)
     np.testing.assert_allclose(narrow([[0.0, 0.0, 2.0]]), [[0.0, 0.0, 2.0]], rtol=0, atol=1e-12)
 
 
@@ -122,10 +122,10 @@ def test_one_dimension_and_narrow_cones() -> None:
 )
 def test_bad_cones(arguments: tuple, said: str) -> None:
     with pytest.raises(pf.PolyfoldError, match=said):
-        pf.cone_layer(*arguments)
+        pf.layers.cone_layer(*arguments)
 
 
 @pytest.mark.parametrize("gates", [0, -1, 1.5, True])
 def test_bad_numbers_of_gates(gates: object) -> None:
     with pytest.raises(pf.PolyfoldError, match=f"gates={gates}"):
-        pf.cone_layer([0, 0], [1, 0], 1.0, gates=gates)
+        pf.layers.cone_layer([0, 0], [1, 0], 1.0, gates=gates)

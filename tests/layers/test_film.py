@@ -23,7 +23,7 @@ def inside(corners: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 def test_frames_in_the_plane() -> None:
     X, y = blobs_data()
-    found = pf.truncation(blobs())
+    found = pf.layers.truncation(blobs())
     seen = found.interpret(X, y)
     strip = film(found, seen)
     assert [frame.title for frame in strip.frames][:2] == ["input", "behind layer 1, 'relu1'"]
@@ -53,7 +53,7 @@ def test_frames_in_the_plane() -> None:
 def test_outputs_have_the_colours_of_their_classes() -> None:
     """Labels are sorted, outputs are not: who wins where decides which is which."""
     X, y = blobs_data()
-    found = pf.truncation(blobs())
+    found = pf.layers.truncation(blobs())
     names = np.array(["top", "left", "right"])[y]
     seen = found.interpret(X, names)
     assert seen.classes == ("left", "right", "top")
@@ -65,7 +65,7 @@ def test_outputs_have_the_colours_of_their_classes() -> None:
 def test_principal_components_in_more_dimensions() -> None:
     rng = np.random.default_rng(0)
     layers = layers_of(rng, [5, 4, 3, 2])
-    found = pf.truncation(layers)
+    found = pf.layers.truncation(layers)
     seen = found.interpret(points_in(rng, 40, 5))
     strip = film(found, seen)
     everything = np.concatenate(seen.states)
@@ -79,15 +79,15 @@ def test_principal_components_in_more_dimensions() -> None:
 
 
 def test_one_input_one_output_and_one_point() -> None:
-    found = pf.truncation([(np.array([[2.0]]), np.array([1.0])), (np.array([[1.0]]), np.array([-1.0]))])
+    found = pf.layers.truncation([(np.array([[2.0]]), np.array([1.0])), (np.array([[1.0]]), np.array([-1.0]))])
     strip = film(found, found.interpret([[1.0], [-3.0]]))
     assert strip.frames[0].points.tolist() == [[1.0, 0.0], [-3.0, 0.0]] and strip.extent[2] < 0 < strip.extent[3]
-    flat = pf.truncation([(np.eye(2), np.zeros(2)), (np.array([[1.0, 1.0]]), np.array([-1.0]))])
+    flat = pf.layers.truncation([(np.eye(2), np.zeros(2)), (np.array([[1.0, 1.0]]), np.array([-1.0]))])
     strip = film(flat, flat.interpret([[1.0, 3.0]]))
     last = strip.frames[-1]
     assert strip.class_of_output == (-1, 0)
     assert len(last.winners) == 2 and inside(last.winners[1], np.array([[1.0, 3.0]])).all()
-    three = pf.truncation([(np.eye(3), np.zeros(3)), (np.eye(3), np.zeros(3))])
+    three = pf.layers.truncation([(np.eye(3), np.zeros(3)), (np.eye(3), np.zeros(3))])
     strip = film(three, three.interpret([[1.0, 2.0, 3.0]]))
     assert strip.share == 1.0 and np.isfinite(strip.frames[0].points).all()
 
@@ -95,26 +95,26 @@ def test_one_input_one_output_and_one_point() -> None:
 def test_the_picture(tmp_path) -> None:
     pytest.importorskip("matplotlib")
     X, y = blobs_data()
-    found = pf.truncation(blobs())
+    found = pf.layers.truncation(blobs())
     for ending, begins in ((".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")):
         path = tmp_path / f"strip{ending}"
-        figure = pf.film_strip(found, X, y, path=path)
+        figure = pf.layers.film_strip(found, X, y, path=path)
         assert path.read_bytes().startswith(begins)
         assert figure.axes[0].get_title() == "input" and len(figure.axes) == 4
         again = tmp_path / f"again{ending}"
-        pf.film_strip(found, X, y, path=again)
+        pf.layers.film_strip(found, X, y, path=again)
         assert again.read_bytes() == path.read_bytes()
     shown = figure.axes[3].collections
     assert sum(len(part.get_offsets()) for part in shown if part.get_label() in "012") == 180
     with pytest.raises(pf.PolyfoldError, match=r"must end in \.png, \.svg, \.pdf"):
-        pf.film_strip(found, X, y, path=tmp_path / "strip.bmp")
+        pf.layers.film_strip(found, X, y, path=tmp_path / "strip.bmp")
     assert len(list(tmp_path.iterdir())) == 6
 
 
 def test_a_picture_in_more_dimensions() -> None:
     pytest.importorskip("matplotlib")
     rng = np.random.default_rng(1)
-    found = pf.truncation(layers_of(rng, [4, 3, 20]))
+    found = pf.layers.truncation(layers_of(rng, [4, 3, 20]))
     X = points_in(rng, 50, 4)
-    figure = pf.film_strip(found, X, [f"c{k % 15}" for k in range(50)])
+    figure = pf.layers.film_strip(found, X, [f"c{k % 15}" for k in range(50)])
     assert "of their variance" in figure.get_supxlabel()

@@ -14,7 +14,7 @@ from polyfold.datasets.blobs import blobs, blobs_data
 from polyfold.layers.gates import gate_signs
 
 
-def behind(tau: pf.TruncationMap) -> list[tuple[np.ndarray, np.ndarray]]:
+def behind(tau: pf.layers.TruncationMap) -> list[tuple[np.ndarray, np.ndarray]]:
     """A network with one hidden layer."""
     return [(tau.weight, tau.bias), (np.ones((2, tau.gates)), np.zeros(2))]
 
@@ -23,10 +23,10 @@ def test_a_cone_scores_one() -> None:
     """One class in the cone, one in the opposite one: kept as it is, and collapsed to a point."""
     rng = np.random.default_rng(0)
     h = rng.normal(size=5)
-    tau = pf.cone_layer(np.ones(5), h, 2.0)
+    tau = pf.layers.cone_layer(np.ones(5), h, 2.0)
     near = rng.normal(scale=0.05, size=(40, 5)) + h / np.linalg.norm(h)
     X, y = np.concatenate([1 + near, 1 - near]), np.repeat(["forward", "behind"], 40)
-    found = pf.truncation(behind(tau)).interpret(X, y)
+    found = pf.layers.truncation(behind(tau)).interpret(X, y)
     assert found.classes == ("behind", "forward") and found.decided == (True,)
     assert found.layer_score.tolist() == [1.0] and found.score.tolist() == [[1.0, 1.0]]
     assert found.kept.tolist() == [[0.0, 1.0]] and found.collapsed.tolist() == [[1.0, 0.0]]
@@ -40,15 +40,15 @@ def test_mixed_sectors_score_zero() -> None:
     """As many gates on as off at every point."""
     layers = [(np.eye(2), np.zeros(2)), (np.ones((2, 2)), np.zeros(2))]
     X = np.array([[1.0, -1.0], [2.0, -3.0], [-1.0, 4.0], [-2.0, 1.0]])
-    found = pf.truncation(layers).interpret(X, [0, 0, 1, 1])
+    found = pf.layers.truncation(layers).interpret(X, [0, 0, 1, 1])
     assert found.layer_score.tolist() == [0.0] and not found.score.any()
     assert not found.kept.any() and not found.collapsed.any() and not found.at_a_point.any()
     # In between: three gates on and one off is a half.
     four = [(np.eye(4), np.zeros(4)), (np.ones((2, 4)), np.zeros(2))]
-    assert pf.truncation(four).interpret([[1.0, 1.0, 1.0, -1.0]]).layer_score.tolist() == [0.5]
+    assert pf.layers.truncation(four).interpret([[1.0, 1.0, 1.0, -1.0]]).layer_score.tolist() == [0.5]
     # Gates that are zero agree with either side.
-    assert pf.truncation(four).interpret([[1.0, 1.0, 0.0, 0.0]]).kept.tolist() == [[1.0]]
-    assert pf.truncation(four).interpret([[0.0, 0.0, 0.0, 0.0]]).layer_score.tolist() == [1.0]
+    assert pf.layers.truncation(four).interpret([[1.0, 1.0, 0.0, 0.0]]).kept.tolist() == [[1.0]]
+    assert pf.layers.truncation(four).interpret([[0.0, 0.0, 0.0, 0.0]]).layer_score.tolist() == [1.0]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -56,7 +56,7 @@ def test_numbers_from_the_definition(seed: int) -> None:
     rng = np.random.default_rng(seed)
     layers = layers_of(rng, [3, 3, 2, 2])
     X, y = points_in(rng, 60, 3), rng.integers(0, 3, 60)
-    found = pf.truncation(layers).interpret(X, y)
+    found = pf.layers.truncation(layers).interpret(X, y)
     value = X
     for k, (W, b) in enumerate(layers[:-1]):
         z = value @ W.T + b
@@ -84,7 +84,7 @@ def test_signs_on_walls_are_decided() -> None:
         (np.ones((1, 2)), np.zeros(1)),
     ]
     X = np.array([[i / 10, (30 - i) / 20] for i in range(-20, 60)] + [[i / 10, (i + 1) / 10] for i in range(-9, 9)])
-    signs, decided = gate_signs(pf.truncation(layers), pf.truncation(layers).states(X))
+    signs, decided = gate_signs(pf.layers.truncation(layers), pf.layers.truncation(layers).states(X))
     assert decided == (True, True)
     floats_differ = 0
     for i, x in enumerate(X):
@@ -102,10 +102,10 @@ def test_signs_on_walls_are_decided() -> None:
 
 
 def test_gates_behind_a_layer_that_loses_are_not_called_decided() -> None:
-    found = pf.truncation(iris()).interpret(*iris_test())
+    found = pf.layers.truncation(iris()).interpret(*iris_test())
     assert found.decided == (True, False, False)
     assert found.residuals.proved == (False, False, False, False) and (found.residuals.largest > 0.1).all()
-    lifted = pf.truncation(iris(), lift=True).interpret(*iris_test())
+    lifted = pf.layers.truncation(iris(), lift=True).interpret(*iris_test())
     assert lifted.decided == (True, True, False) and lifted.residuals.proved == (True, False, False, False)
     assert lifted.classes == ("setosa", "versicolor", "virginica") and lifted.means.shape == (4, 3, 5)
 
@@ -113,7 +113,7 @@ def test_gates_behind_a_layer_that_loses_are_not_called_decided() -> None:
 def test_a_trained_network_collapses_its_classes() -> None:
     """What docs/truncation.md says about its film strip."""
     X, y = blobs_data()
-    found = pf.truncation(blobs())
+    found = pf.layers.truncation(blobs())
     assert found.holds and (pf.load(blobs())(X).argmax(axis=1) == y).all()
     seen = found.interpret(X, y)
     assert seen.decided == (True, True, True)
@@ -130,7 +130,7 @@ def test_in_rationals_where_floats_do_not_suffice() -> None:
     rng = np.random.default_rng(0)
     layers = [(rng.normal(size=(3, 3)), 0.3 * rng.normal(size=3)) for _ in range(30)]
     layers.append((rng.normal(size=(2, 3)), np.zeros(2)))
-    found = pf.truncation(layers)
+    found = pf.layers.truncation(layers)
     assert found.holds and found.floats_suffice[0] and not found.floats_suffice[-1]
     X = points_in(rng, 15, 3)
     rough, exact = found.interpret(X), found.interpret(X, exact=True)
@@ -147,7 +147,7 @@ def test_in_rationals_where_floats_do_not_suffice() -> None:
 
 def test_rationals_decide_all_signs() -> None:
     """Behind layers that are not surjective, too: by the definition, in fractions."""
-    found = pf.truncation(iris())
+    found = pf.layers.truncation(iris())
     X, species = iris_test()
     seen = found.interpret(X[:10], species[:10], exact=True)
     assert seen.decided == (True, True, True) and (seen.residuals.largest > 0.1).all()
@@ -158,15 +158,15 @@ def test_rationals_decide_all_signs() -> None:
 
 def test_without_labels_classes_are_the_networks_own() -> None:
     X, y = blobs_data()
-    assert pf.truncation(blobs()).interpret(X).labels.tolist() == y.tolist()
+    assert pf.layers.truncation(blobs()).interpret(X).labels.tolist() == y.tolist()
     one = [(np.eye(2), np.zeros(2)), (np.array([[1.0, -1.0]]), np.zeros(1))]
-    assert pf.truncation(one).interpret([[1.0, 2.0], [2.0, 1.0]]).classes == (0, 1)
+    assert pf.layers.truncation(one).interpret([[1.0, 2.0], [2.0, 1.0]]).classes == (0, 1)
 
 
 def test_labels_of_all_kinds_and_bad_ones() -> None:
     import torch
 
-    found = pf.truncation(blobs())
+    found = pf.layers.truncation(blobs())
     X, y = blobs_data()
     assert found.interpret(X, torch.as_tensor(np.array(y))).members.tolist() == [60, 60, 60]
     with pytest.raises(pf.PolyfoldError, match=r"180 points need as many labels; these have shape \(3,\)"):

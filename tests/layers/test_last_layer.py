@@ -15,7 +15,7 @@ def test_weights_solve_the_least_squares_problem(widths: list[int]) -> None:
     rng = np.random.default_rng(widths)
     layers = layers_of(rng, widths)
     X, y = points_in(rng, 50, widths[0]), np.arange(50) % widths[-1]
-    truncation = pf.truncation(layers)
+    truncation = pf.layers.truncation(layers)
     found = truncation.least_squares(X, y)
     states = truncation.states(X)[-1]
     means = np.stack([states[y == j].mean(axis=0) for j in range(widths[-1])], axis=1)
@@ -31,7 +31,7 @@ def test_weights_solve_the_least_squares_problem(widths: list[int]) -> None:
 
 def test_more_classes_than_dimensions_and_targets_of_ones_own() -> None:
     rng = np.random.default_rng(0)
-    truncation = pf.truncation(layers_of(rng, [2, 2, 2]))
+    truncation = pf.layers.truncation(layers_of(rng, [2, 2, 2]))
     X, y = points_in(rng, 40, 2), np.arange(40) % 4
     targets = rng.normal(size=(4, 3))
     found = truncation.least_squares(X, y, targets)
@@ -48,9 +48,9 @@ def test_more_classes_than_dimensions_and_targets_of_ones_own() -> None:
 
 def test_collapsed_classes_cost_nothing() -> None:
     """If every class is a point, and points are independent, the least-squares layer has no error."""
-    tau = pf.cone_layer([1.0, 1.0], [1.0, 0.0], 1.0)
+    tau = pf.layers.cone_layer([1.0, 1.0], [1.0, 0.0], 1.0)
     X = np.array([[3.0, 1.0], [3.0, 1.0], [0.5, 1.0], [-1.0, 1.2]])
-    truncation = pf.truncation([(tau.weight, tau.bias), (np.ones((2, 2)), np.zeros(2))])
+    truncation = pf.layers.truncation([(tau.weight, tau.bias), (np.ones((2, 2)), np.zeros(2))])
     found = truncation.least_squares(X, [0, 0, 1, 1])
     assert found.cost == pytest.approx(0.0, abs=1e-20) and found.network_cost > 1
     np.testing.assert_allclose(found.network(X), np.eye(2)[[0, 0, 1, 1]], rtol=0, atol=1e-12)
@@ -58,7 +58,7 @@ def test_collapsed_classes_cost_nothing() -> None:
 
 def test_a_trained_network() -> None:
     X, y = blobs_data()
-    truncation = pf.truncation(blobs())
+    truncation = pf.layers.truncation(blobs())
     found = truncation.least_squares(X, y)
     assert found.classes == (0, 1, 2) and found.weight.shape == (3, 2)
     np.testing.assert_allclose(found.network(X), truncation.states(X)[-1] @ found.weight.T, rtol=0, atol=1e-9)
@@ -68,10 +68,10 @@ def test_lifted_networks_have_one_too() -> None:
     rng = np.random.default_rng(4)
     layers = layers_of(rng, [2, 4, 3, 3])
     X, y = points_in(rng, 30, 2), np.arange(30) % 3
-    lifted = pf.truncation(layers, lift=True)
+    lifted = pf.layers.truncation(layers, lift=True)
     assert lifted.holds
     found = lifted.least_squares(X, y)
     assert found.network.input_dim == 2
     np.testing.assert_allclose(found.network(X), lifted.states(X)[-1] @ found.weight.T, rtol=0, atol=1e-8)
     with pytest.raises(pf.PolyfoldError, match="where all hidden layers are surjective"):
-        _ = pf.truncation(layers).least_squares(X, y).network
+        _ = pf.layers.truncation(layers).least_squares(X, y).network

@@ -24,7 +24,7 @@ def test_surjective_networks_are_their_truncation_maps(widths: list[int]) -> Non
     tried = 0
     while tried < 4:
         layers = layers_of(rng, widths)
-        found = pf.truncation(layers)
+        found = pf.layers.truncation(layers)
         assert found.holds == surjective(layers[:-1])
         if not found.holds:
             continue
@@ -45,7 +45,7 @@ def test_the_last_layer_need_not_be_surjective() -> None:
     """The paper asks it of all layers; the affine map behind the last truncation may have any rank."""
     rng = np.random.default_rng(0)
     layers = [*layers_of(rng, [3, 3, 2]), (np.array([[1.0, 2.0], [2.0, 4.0], [0.0, 0.0]]), np.ones(3))]
-    found = pf.truncation(layers)
+    found = pf.layers.truncation(layers)
     assert found.holds and not found.check(points_in(rng, 9, 3), exact=True).largest.any()
 
 
@@ -55,7 +55,7 @@ def test_states_are_what_the_definition_says(widths: list[int]) -> None:
     rng = np.random.default_rng(widths)
     layers = layers_of(rng, widths)
     X = points_in(rng, 3, widths[0])
-    found = pf.truncation(layers).states_exactly(X)
+    found = pf.layers.truncation(layers).states_exactly(X)
     assert len(found) == len(layers)
     for i, x in enumerate(X):
         state = sympy.Matrix([sympy.Rational(value) for value in x])
@@ -71,7 +71,7 @@ def test_states_are_what_the_definition_says(widths: list[int]) -> None:
 def test_a_widening_network_loses_and_says_how_much() -> None:
     rng = np.random.default_rng(3)
     layers = layers_of(rng, [2, 4, 3, 2])
-    found = pf.truncation(layers)
+    found = pf.layers.truncation(layers)
     assert not found.holds and found.exact_layers == 0 and found.surjective == (False, True)
     X = points_in(rng, 20, 2)
     exact, measured = found.check(X, exact=True), found.check(X)
@@ -89,7 +89,7 @@ def test_a_widening_network_loses_and_says_how_much() -> None:
 def test_where_all_gates_are_on_nothing_is_lost() -> None:
     """The proposition may hold at inputs even if it does not hold for all: rationals tell."""
     layers = [(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.ones(3)), (np.ones((1, 3)), np.zeros(1))]
-    found = pf.truncation(layers)
+    found = pf.layers.truncation(layers)
     check = found.check(np.array([[1.0, 2.0], [0.5, 0.1]]), exact=True)
     assert check.proved == (False, False) and not check.largest.any()
     assert found.check(np.array([[-3.0, 1.0]]), exact=True).largest[0] > 0
@@ -99,20 +99,20 @@ def test_a_rank_that_floats_cannot_see_counts() -> None:
     """Surjective by one part in 2^50: decided, and the proposition holds exactly."""
     W = np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-50]])
     layers = [(W, np.array([0.5, -0.25])), (np.array([[1.0, 1.0]]), np.zeros(1))]
-    found = pf.truncation(layers)
+    found = pf.layers.truncation(layers)
     assert found.holds and found.maps[0].condition > 1e15
     assert not found.check([[1.0, -2.0], [3.0, 1.0]], exact=True).largest.any()
-    flat = pf.truncation([(np.ones((2, 2)), np.array([0.5, -0.25])), layers[1]])
+    flat = pf.layers.truncation([(np.ones((2, 2)), np.array([0.5, -0.25])), layers[1]])
     assert not flat.holds and flat.maps[0].rank == 1
 
 
 def test_a_tiny_residual_is_not_rounded_to_zero() -> None:
     layers = [(np.array([[1.0], [1.0]]), np.array([0.0, -(2.0**-1074)])), (np.ones((1, 2)), np.zeros(1))]
-    assert pf.truncation(layers).check([[0.0]], exact=True).largest[0] > 0
+    assert pf.layers.truncation(layers).check([[0.0]], exact=True).largest[0] > 0
 
 
 def test_one_layer_has_no_truncation() -> None:
-    found = pf.truncation([(np.array([[1.0, 2.0]]), np.array([3.0]))])
+    found = pf.layers.truncation([(np.array([[1.0, 2.0]]), np.array([3.0]))])
     assert found.holds and found.maps == ()
     assert [state.tolist() for state in found.states([[1.0, 1.0]])] == [[[1.0, 1.0]]]
     assert found.outputs([[1.0, 1.0]]).tolist() == [[6.0]]
@@ -120,7 +120,7 @@ def test_one_layer_has_no_truncation() -> None:
 
 
 def test_bad_inputs() -> None:
-    found = pf.truncation(layers_of(np.random.default_rng(0), [2, 2, 1]))
+    found = pf.layers.truncation(layers_of(np.random.default_rng(0), [2, 2, 1]))
     with pytest.raises(pf.PolyfoldError, match="takes 2 numbers a row"):
         found.states(np.zeros((3, 5)))
     with pytest.raises(pf.PolyfoldError, match="finite numbers; X holds nan"):
@@ -133,7 +133,7 @@ def test_bad_inputs() -> None:
         found.check([[np.inf, 1.0]], exact=True)
     huge = np.full((2, 2), 1e200) * [[1, 2], [3, 1]]
     with pytest.raises(pf.PolyfoldError, match="too large for floats"):
-        pf.truncation([(huge, np.zeros(2)), (huge, np.zeros(2)), (huge, np.zeros(2))])
+        pf.layers.truncation([(huge, np.zeros(2)), (huge, np.zeros(2)), (huge, np.zeros(2))])
     small = huge / 1e200 / 1e200
     with pytest.raises(pf.PolyfoldError, match="or so small, that its pseudo-inverse is too large for floats"):
-        pf.truncation([(small, np.zeros(2)), (small, np.zeros(2)), (small, np.zeros(2))])
+        pf.layers.truncation([(small, np.zeros(2)), (small, np.zeros(2)), (small, np.zeros(2))])

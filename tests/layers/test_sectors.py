@@ -18,7 +18,7 @@ def layer(gates: int, dim: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize(("gates", "dim"), SHAPES)
 def test_tau_is_the_base_and_the_generators_that_are_on(gates: int, dim: int) -> None:
     W, b = layer(gates, dim)
-    tau = pf.truncation_map(W, b)
+    tau = pf.layers.truncation_map(W, b)
     X = points_in(np.random.default_rng(1), 50, dim)
     inverse = np.linalg.pinv(W)
     np.testing.assert_allclose(tau(X), (np.maximum(X @ W.T + b, 0) - b) @ inverse.T, rtol=0, atol=1e-12)
@@ -36,7 +36,7 @@ def test_tau_is_the_base_and_the_generators_that_are_on(gates: int, dim: int) ->
 @pytest.mark.parametrize(("gates", "dim"), SHAPES)
 def test_sectors_are_the_cells_of_the_layer(gates: int, dim: int) -> None:
     W, b = layer(gates, dim)
-    tau = pf.truncation_map(W, b)
+    tau = pf.layers.truncation_map(W, b)
     found = tau.sectors()
     atlas = pf.unfold([(W, b), (np.ones((1, gates)), np.zeros(1))])
     assert sorted(map(tuple, found.patterns)) == sorted(map(tuple, atlas.signs()))
@@ -69,7 +69,7 @@ def test_sectors_are_the_cells_of_the_layer(gates: int, dim: int) -> None:
 @pytest.mark.parametrize(("gates", "dim"), [(2, 2), (3, 3), (2, 3), (1, 2)])
 def test_what_sectors_collapse_to(gates: int, dim: int) -> None:
     """Of a surjective layer: a face of S+ with one dimension for each gate that is on, and all of it."""
-    tau = pf.truncation_map(*layer(gates, dim))
+    tau = pf.layers.truncation_map(*layer(gates, dim))
     assert tau.surjective and tau.base_on_all_walls
     rng = np.random.default_rng(3)
     for sector in tau.sectors():
@@ -91,7 +91,7 @@ def test_what_sectors_collapse_to(gates: int, dim: int) -> None:
 
 @pytest.mark.parametrize(("gates", "dim"), [(2, 2), (3, 3), (2, 3), (1, 3)])
 def test_identity_on(gates: int, dim: int) -> None:
-    tau = pf.truncation_map(*layer(gates, dim))
+    tau = pf.layers.truncation_map(*layer(gates, dim))
     domain = tau.identity_on
     atlas = pf.unfold(tau.network, domain)
     assert atlas.dim == gates and len(atlas) == 1 and atlas.signs().all()
@@ -112,7 +112,7 @@ def test_truncation_separates_what_is_away_from_the_negative_sector(gates: int, 
 
     Behind tau the sum of all a_i is 0 on the first class, and at least the largest a_i on the second.
     """
-    tau = pf.truncation_map(*layer(gates, dim, seed=1))
+    tau = pf.layers.truncation_map(*layer(gates, dim, seed=1))
     assert tau.surjective
     rng = np.random.default_rng([gates, dim])
     a = rng.normal(size=(400, gates))
@@ -127,24 +127,24 @@ def test_truncation_separates_what_is_away_from_the_negative_sector(gates: int, 
 
 
 def test_walls_that_do_not_meet() -> None:
-    tau = pf.truncation_map([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0.0, 0.0, -1.0])
+    tau = pf.layers.truncation_map([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0.0, 0.0, -1.0])
     assert not tau.base_on_all_walls and len(tau.sectors()) == 7
-    assert pf.truncation_map([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1.0, 2.0, 3.0]).base_on_all_walls
+    assert pf.layers.truncation_map([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1.0, 2.0, 3.0]).base_on_all_walls
     # 0.1 + 0.2 is not 0.3: the three lines miss each other by less than floats show.
-    assert not pf.truncation_map([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0.1, 0.2, 0.3]).base_on_all_walls
+    assert not pf.layers.truncation_map([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0.1, 0.2, 0.3]).base_on_all_walls
 
 
 def test_sectors_of_deeper_layers_and_domains() -> None:
     from polyfold.datasets.blobs import blobs
 
-    found = pf.truncation(blobs())
+    found = pf.layers.truncation(blobs())
     for tau in found.maps:
         assert len(tau.sectors()) == 4 and len(tau.sectors(pf.box(-3, 3))) <= 4
         assert tau.sectors(max_cells=2).atlas.complete is False
 
 
 def test_errors() -> None:
-    tau = pf.truncation_map(np.eye(2), np.zeros(2))
+    tau = pf.layers.truncation_map(np.eye(2), np.zeros(2))
     with pytest.raises(pf.PolyfoldError, match="as many of True and False"):
         tau.sector([1, 0])
     with pytest.raises(pf.PolyfoldError, match="rows of 2 numbers"):
@@ -152,10 +152,10 @@ def test_errors() -> None:
     with pytest.raises(pf.PolyfoldError, match="not 'lost'"):
         tau.sectors().of_kind("lost")
     with pytest.raises(pf.PolyfoldError, match=r"\(2, 3\) and \(3,\)"):
-        pf.truncation_map(np.ones((2, 3)), np.zeros(3))
+        pf.layers.truncation_map(np.ones((2, 3)), np.zeros(3))
     with pytest.raises(pf.PolyfoldError, match="infinity or NaN"):
-        pf.truncation_map([[np.inf]], [0.0])
-    zero = pf.truncation_map(np.zeros((2, 2)), np.ones(2))
+        pf.layers.truncation_map([[np.inf]], [0.0])
+    zero = pf.layers.truncation_map(np.zeros((2, 2)), np.ones(2))
     assert zero.rank == 0 and zero([[3.0, 4.0]]).tolist() == [[0.0, 0.0]]
     with pytest.raises(pf.PolyfoldError, match="all zero"):
         _ = zero.identity_on

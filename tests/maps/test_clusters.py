@@ -17,13 +17,13 @@ WIDE = [(RNG.normal(size=(12, 40)), RNG.normal(size=12)), (RNG.normal(size=(3, 1
 
 
 def test_as_many_clusters_as_maps_are_the_network() -> None:
-    maps = pf.local_maps(SMALL, RNG.normal(size=(500, 2)) * 3)
+    maps = pf.maps.matrices(SMALL, RNG.normal(size=(500, 2)) * 3)
     k = maps.distinct_cells
     assert 5 < k < 20
-    clustered = pf.cluster_maps(maps, k)
+    clustered = pf.maps.cluster(maps, k)
     assert (clustered.values(maps) == maps.values()).all() and clustered.inertia == (0.0,) * 3
     # Also at inputs in other cells' maps that were not clustered, the nearest centre is a real map of the network.
-    elsewhere = pf.local_maps(SMALL, RNG.normal(size=(50, 2)))
+    elsewhere = pf.maps.matrices(SMALL, RNG.normal(size=(50, 2)))
     for j in range(3):
         known = {row.tobytes() for row in maps.of(j) + 0.0}
         assert {row.tobytes() for row in clustered.of(j)} == known
@@ -31,8 +31,8 @@ def test_as_many_clusters_as_maps_are_the_network() -> None:
 
 
 def test_one_cluster_is_the_mean_map() -> None:
-    maps = pf.local_maps(WIDE, RNG.normal(size=(300, 40)))
-    clustered = pf.cluster_maps(maps, 1)
+    maps = pf.maps.matrices(WIDE, RNG.normal(size=(300, 40)))
+    clustered = pf.maps.cluster(maps, 1)
     for j in range(3):
         np.testing.assert_allclose(clustered.of(j)[0], maps.of(j).mean(axis=0), rtol=0, atol=1e-12)
         assert clustered.inertia[j] == pytest.approx(len(maps) * maps.of(j).var(axis=0).sum())
@@ -57,7 +57,7 @@ def test_clusters_are_found(method: str, dtype: str) -> None:
 
 def test_few_dimensions_are_made_use_of(monkeypatch: pytest.MonkeyPatch) -> None:
     # Rows of one hidden layer are sums of its twelve rows and a constant: 13 dimensions of 41.
-    maps = pf.local_maps(WIDE, RNG.normal(size=(400, 40)))
+    maps = pf.maps.matrices(WIDE, RNG.normal(size=(400, 40)))
     rows = maps.of(0)
     directions = under_test._directions(rows)
     assert directions is not None and directions.shape == (41, 13)
@@ -78,8 +78,8 @@ def test_nearest_is_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_curves_fall_and_rise() -> None:
-    maps = pf.local_maps(SMALL, RNG.normal(size=(400, 2)) * 2)
-    curve = pf.cluster_curve(maps, [1, 3, 100], maps, maps.predict())
+    maps = pf.maps.matrices(SMALL, RNG.normal(size=(400, 2)) * 2)
+    curve = pf.maps.cluster_curve(maps, [1, 3, 100], maps, maps.predict())
     assert curve.k == (1, 3, 100) and curve.accuracy[-1] == 1.0 and curve.inertia[-1] == 0.0
     assert curve.inertia[0] > curve.inertia[1] > 0 and curve.accuracy[0] < 1.0
     # A row that is a cluster by itself counts as 0 in a silhouette; all others are in the middle of theirs.
@@ -90,25 +90,25 @@ def test_pictures_of_centres() -> None:
     torch = pytest.importorskip("torch")
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(12, 5), torch.nn.ReLU(), torch.nn.Linear(5, 2))
-    maps = pf.local_maps(pf.load(model, input_shape=(1, 3, 4)), RNG.normal(size=(100, 1, 3, 4)))
-    clustered = pf.cluster_maps(maps, 4)
+    maps = pf.maps.matrices(pf.load(model, input_shape=(1, 3, 4)), RNG.normal(size=(100, 1, 3, 4)))
+    clustered = pf.maps.cluster(maps, 4)
     assert clustered.images(1).shape == (4, 1, 3, 4)
     assert (clustered.images(1).reshape(4, -1) == clustered.of(1)[:, :-1]).all()
 
 
 def test_bad_input() -> None:
-    maps = pf.local_maps(SMALL, RNG.normal(size=(20, 2)))
+    maps = pf.maps.matrices(SMALL, RNG.normal(size=(20, 2)))
     for k in (0, 1.5, "3"):
         with pytest.raises(LimitError, match=f"k={k!r}"):
-            pf.cluster_maps(maps, k)
+            pf.maps.cluster(maps, k)
     with pytest.raises(PolyfoldError, match="'lloyd' or 'minibatch'"):
-        pf.cluster_maps(maps, 2, method="elkan")
+        pf.maps.cluster(maps, 2, method="elkan")
     with pytest.raises(LimitError, match="passes=0"):
-        pf.cluster_maps(maps, 2, passes=0)
-    clustered = pf.cluster_maps(maps, 2)
+        pf.maps.cluster(maps, 2, passes=0)
+    clustered = pf.maps.cluster(maps, 2)
     with pytest.raises(PolyfoldError, match="no clusters of output 7"):
         clustered.of(7)
     with pytest.raises(ShapeError, match="do not fit clusters"):
-        clustered.predict(pf.local_maps(WIDE, RNG.normal(size=(5, 40))))
+        clustered.predict(pf.maps.matrices(WIDE, RNG.normal(size=(5, 40))))
     with pytest.raises(ShapeError, match="as many labels"):
         clustered.score(maps, [1, 2])

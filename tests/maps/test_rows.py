@@ -29,7 +29,7 @@ ARCHITECTURES = ("Dense", "Conv", "Inception", "ResNet")
 
 def compare_with_program(network: Network, dtype: str, accuracy: float) -> None:
     points = np.random.default_rng(0).normal(size=(20, network.input_dim)) * 2
-    maps = pf.local_maps(network, points, dtype=dtype)
+    maps = pf.maps.matrices(network, points, dtype=dtype)
     program = lower(network)
     outputs, signs = program.evaluate(points)
     A, c = output_forms(program, signs)
@@ -60,9 +60,9 @@ def test_large_convolutions_stay_kernels(monkeypatch: pytest.MonkeyPatch) -> Non
     model = architecture("Inception", 8)
     X = np.random.default_rng(0).normal(size=(5, 1, 8, 8))
     network = pf.load(model, input_shape=(1, 8, 8))
-    written = pf.local_maps(network, X).matrices
+    written = pf.maps.matrices(network, X).matrices
     monkeypatch.setattr(sparse_rows, "MOST_ENTRIES", 0)
-    np.testing.assert_allclose(pf.local_maps(network, X).matrices, written, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(pf.maps.matrices(network, X).matrices, written, rtol=0, atol=1e-11)
 
 
 def architecture(name: str, side: int):
@@ -96,7 +96,7 @@ def autograd_rows(model, X: np.ndarray) -> np.ndarray:
 def test_rows_are_those_of_autograd(name: str, side: int) -> None:
     model = architecture(name, side)
     X = np.random.default_rng(1).normal(size=(30, 1, side, side))
-    maps = pf.local_maps(pf.load(model, input_shape=(1, side, side)), X)
+    maps = pf.maps.matrices(pf.load(model, input_shape=(1, side, side)), X)
     rows = autograd_rows(model, X)
     np.testing.assert_allclose(maps.matrices, rows, rtol=0, atol=1e-11 * np.abs(rows).max())
     assert maps.residual <= 1e-12 * np.abs(rows).max() and maps.distinct_cells == 30
@@ -111,7 +111,7 @@ def test_rows_at_a_thousand_images(name: str) -> None:
         pixels = np.frombuffer(file.read(16 + 1000 * 784), dtype=np.uint8, offset=16)
     X = (pixels.reshape(1000, 1, 28, 28) / 255 - 0.1307) / 0.3081
     network = pf.load(model, input_shape=(1, 28, 28))
-    maps, rows = pf.local_maps(network, X), autograd_rows(model, X)
+    maps, rows = pf.maps.matrices(network, X), autograd_rows(model, X)
     # On black background the entries of a pool are equal, up to the order in which each side adds. Where both take the
     # same entries, rows are the same; where not, the entries taken are equal.
     same = np.ones(1000, dtype=bool)
@@ -149,7 +149,7 @@ def pool_winners(model, X: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
 def test_some_outputs_in_any_order() -> None:
     layers = [(np.arange(12.0).reshape(4, 3) - 5, np.ones(4)), (np.arange(12.0).reshape(3, 4) - 5, np.ones(3))]
     X = np.random.default_rng(0).normal(size=(7, 3))
-    every, some = pf.local_maps(layers, X), pf.local_maps(layers, X, outputs=[2, 0])
+    every, some = pf.maps.matrices(layers, X), pf.maps.matrices(layers, X, outputs=[2, 0])
     assert some.outputs == (2, 0) and (some.of(0) == every.of(0)).all() and (some.of(2) == every.of(2)).all()
     assert (some.predict() == np.array([0, 2])[(some.values()[:, 1] < some.values()[:, 0]).astype(int)]).all()
     with pytest.raises(PolyfoldError, match="no maps of output 1"):
@@ -160,14 +160,14 @@ def test_cells_are_told_apart() -> None:
     # Two gates in one dimension: cells (-inf, 0), (0, 1), (1, inf).
     layers = [([[1.0], [1.0]], [0.0, -1.0]), ([[1.0, 1.0]], [0.0])]
     X = np.array([[-3.0], [-0.5], [0.25], [0.75], [2.0], [5.0], [0.5]])
-    maps = pf.local_maps(layers, X)
+    maps = pf.maps.matrices(layers, X)
     assert maps.distinct_cells == 3 == len(np.unique(pf.local(layers, X).patterns, axis=0))
     assert [len({row.tobytes() for row in maps.cells[k]}) for k in ([0, 1], [2, 3, 6], [4, 5])] == [1, 1, 1]
 
 
 def test_clamps_and_constants() -> None:
     network = Network((Port("x", (2,)),), (Node("c", Clamp(-1.0, 2.0), ("x",)),), ("c",))
-    maps = pf.local_maps(network, [[-3.0, 0.5], [4.0, 1.0]])
+    maps = pf.maps.matrices(network, [[-3.0, 0.5], [4.0, 1.0]])
     assert maps.of(0).tolist() == [[0, 0, -1], [0, 0, 2]] and maps.of(1).tolist() == [[0, 1, 0], [0, 1, 0]]
 
 
@@ -176,7 +176,7 @@ def test_ties_go_to_the_first_as_in_autograd() -> None:
     model = torch.nn.Sequential(torch.nn.MaxPool2d(2), torch.nn.ReLU(), torch.nn.Flatten()).double()
     X = np.ones((1, 1, 4, 4))
     X[0, 0, :2, :2] = 0.0
-    maps = pf.local_maps(pf.load(model, input_shape=(1, 4, 4)), X)
+    maps = pf.maps.matrices(pf.load(model, input_shape=(1, 4, 4)), X)
     assert (maps.matrices == autograd_rows(model, X)).all()
 
 
@@ -186,7 +186,7 @@ def test_windows_with_groups_strides_and_padding() -> None:
     op = Convolution(constant(rng.normal(size=(4, 3, 3, 2))), constant(rng.normal(size=4)), window)
     network = Network((Port("x", (6, 5, 7)),), (Node("c", op, ("x",)),), ("c",))
     X = rng.normal(size=(3, 6, 5, 7))
-    maps = pf.local_maps(network, X)
+    maps = pf.maps.matrices(network, X)
     assert maps.residual < 1e-12 and maps.distinct_cells == 1
     np.testing.assert_allclose(maps.matrices[:, 0], maps.matrices[:, 2], rtol=0, atol=0)
 
@@ -196,8 +196,8 @@ def test_threads_change_nothing(threads: int) -> None:
     model = architecture("Conv", 28)
     X = np.random.default_rng(2).normal(size=(40, 1, 28, 28))
     network = pf.load(model, input_shape=(1, 28, 28))
-    one = pf.local_maps(network, X, threads=1).matrices
-    assert (pf.local_maps(network, X, threads=threads).matrices == one).all()
+    one = pf.maps.matrices(network, X, threads=1).matrices
+    assert (pf.maps.matrices(network, X, threads=threads).matrices == one).all()
 
 
 def test_many_outputs() -> None:
@@ -210,14 +210,14 @@ def test_many_outputs() -> None:
     network = pf.load(model, input_shape=(1, 6, 6))
     for dtype, accuracy in (("float64", 1e-13), ("float32", 1e-6)):
         np.testing.assert_allclose(
-            pf.local_maps(network, X, dtype=dtype).matrices, autograd_rows(model, X), rtol=0, atol=accuracy
+            pf.maps.matrices(network, X, dtype=dtype).matrices, autograd_rows(model, X), rtol=0, atol=accuracy
         )
 
 
 def test_pictures_of_slopes() -> None:
     model = architecture("Dense", 8)
     X = np.random.default_rng(2).normal(size=(4, 1, 8, 8))
-    maps = pf.local_maps(pf.load(model, input_shape=(1, 8, 8)), X)
+    maps = pf.maps.matrices(pf.load(model, input_shape=(1, 8, 8)), X)
     assert maps.images(3).shape == (4, 1, 8, 8) and (maps.images(3, [2])[0].ravel() == maps.of(3)[2, :-1]).all()
 
 
@@ -233,13 +233,13 @@ def test_pictures_of_slopes() -> None:
 )
 def test_bad_options(options: dict, error: type, message: str) -> None:
     with pytest.raises(error, match=message):
-        pf.local_maps([([[1.0, 2.0]], [0.0])], [[1.0, 1.0]], **options)
+        pf.maps.matrices([([[1.0, 2.0]], [0.0])], [[1.0, 1.0]], **options)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_bad_inputs(kind: type) -> None:
     layers = [([[1.0, 2.0]], [0.0])]
     with pytest.raises(ShapeError, match=r"shape \(2, 3\)"):
-        pf.local_maps(layers, np.ones((2, 3), dtype=kind))
+        pf.maps.matrices(layers, np.ones((2, 3), dtype=kind))
     with pytest.raises(ShapeError, match="input 1 is not finite"):
-        pf.local_maps(layers, np.array([[1.0, 1.0], [np.nan, 0.0]], dtype=kind))
+        pf.maps.matrices(layers, np.array([[1.0, 1.0], [np.nan, 0.0]], dtype=kind))

@@ -24,7 +24,7 @@ def bytes_in(folder: Path) -> tuple[bytes, bytes]:
 
 
 def test_files_hold_what_memory_holds(tmp_path: Path) -> None:
-    kept, free = pf.local_maps(LAYERS, X, path=tmp_path / "a"), pf.local_maps(LAYERS, X)
+    kept, free = pf.maps.matrices(LAYERS, X, path=tmp_path / "a"), pf.maps.matrices(LAYERS, X)
     assert isinstance(kept.matrices, np.memmap) and not isinstance(free.matrices, np.memmap)
     assert (kept.matrices == free.matrices).all() and (kept.cells == free.cells).all()
     assert kept.residual == free.residual and kept.path == tmp_path / "a"
@@ -35,10 +35,10 @@ def test_files_hold_what_memory_holds(tmp_path: Path) -> None:
 
 
 def test_stopped_by_time_and_again(tmp_path: Path) -> None:
-    whole = pf.local_maps(LAYERS, X, path=tmp_path / "whole")
+    whole = pf.maps.matrices(LAYERS, X, path=tmp_path / "whole")
     lengths = []
     while not lengths or lengths[-1] < len(X):
-        part = pf.local_maps(LAYERS, X, path=tmp_path / "parts", max_seconds=1e-9)
+        part = pf.maps.matrices(LAYERS, X, path=tmp_path / "parts", max_seconds=1e-9)
         assert len(part) == len(part.X) == part.matrices.shape[1]
         assert (part.stopped_by is None) == (len(part) == len(X))
         lengths.append(len(part))
@@ -48,21 +48,21 @@ def test_stopped_by_time_and_again(tmp_path: Path) -> None:
 
 
 def test_interrupted_and_again(tmp_path: Path, interruptible: None) -> None:
-    pf.local_maps(LAYERS, X, path=tmp_path / "whole")
+    pf.maps.matrices(LAYERS, X, path=tmp_path / "whole")
 
     def interrupt(done: int) -> None:
         signal.raise_signal(signal.SIGINT)
 
-    part = pf.local_maps(LAYERS, X, path=tmp_path / "parts", progress=interrupt)
+    part = pf.maps.matrices(LAYERS, X, path=tmp_path / "parts", progress=interrupt)
     assert part.stopped_by == "interrupt" and 0 < len(part) < len(X)
     rest = []
-    again = pf.local_maps(LAYERS, X, path=tmp_path / "parts", progress=rest.append)
+    again = pf.maps.matrices(LAYERS, X, path=tmp_path / "parts", progress=rest.append)
     assert again.stopped_by is None and rest[0] > len(part)
     assert bytes_in(tmp_path / "parts") == bytes_in(tmp_path / "whole")
 
 
 def test_killed_between_writing_and_keeping(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pf.local_maps(LAYERS, X, path=tmp_path / "whole")
+    pf.maps.matrices(LAYERS, X, path=tmp_path / "whole")
 
     class KilledError(Exception):
         pass
@@ -72,16 +72,16 @@ def test_killed_between_writing_and_keeping(tmp_path: Path, monkeypatch: pytest.
             raise KilledError
 
     with pytest.raises(KilledError):
-        pf.local_maps(LAYERS, X, path=tmp_path / "parts", progress=killed)
+        pf.maps.matrices(LAYERS, X, path=tmp_path / "parts", progress=killed)
     assert json.loads((tmp_path / "parts" / "about.json").read_text())["done"] == 0
-    pf.local_maps(LAYERS, X, path=tmp_path / "parts")
+    pf.maps.matrices(LAYERS, X, path=tmp_path / "parts")
     assert bytes_in(tmp_path / "parts") == bytes_in(tmp_path / "whole")
 
 
 def test_done_is_not_done_again(tmp_path: Path) -> None:
-    pf.local_maps(LAYERS, X, path=tmp_path)
+    pf.maps.matrices(LAYERS, X, path=tmp_path)
     seen: list[int] = []
-    again = pf.local_maps(LAYERS, X, path=tmp_path, progress=seen.append)
+    again = pf.maps.matrices(LAYERS, X, path=tmp_path, progress=seen.append)
     assert not seen and len(again) == len(X)
     with pytest.raises(ValueError, match="read-only"):
         again.matrices[0, 0, 0] = 1.0
@@ -97,33 +97,33 @@ def test_done_is_not_done_again(tmp_path: Path) -> None:
     ],
 )
 def test_others_are_not_mixed_in(tmp_path: Path, layers: list, inputs: np.ndarray, options: dict, message: str) -> None:
-    pf.local_maps(LAYERS, X, path=tmp_path)
+    pf.maps.matrices(LAYERS, X, path=tmp_path)
     before = bytes_in(tmp_path)
     with pytest.raises(StorageError, match=message):
-        pf.local_maps(layers, inputs, path=tmp_path, **options)
+        pf.maps.matrices(layers, inputs, path=tmp_path, **options)
     assert bytes_in(tmp_path) == before
 
 
 def test_damaged_folders(tmp_path: Path) -> None:
-    pf.local_maps(LAYERS, X, path=tmp_path)
+    pf.maps.matrices(LAYERS, X, path=tmp_path)
     about = tmp_path / "about.json"
     text = about.read_text()
     about.write_text("{")
     with pytest.raises(StorageError, match="damaged"):
-        pf.local_maps(LAYERS, X, path=tmp_path)
+        pf.maps.matrices(LAYERS, X, path=tmp_path)
     about.unlink()
     with pytest.raises(StorageError, match=r"no about\.json"):
-        pf.local_maps(LAYERS, X, path=tmp_path)
+        pf.maps.matrices(LAYERS, X, path=tmp_path)
     about.write_text(text)
     np.save(tmp_path / "maps.npy", np.zeros((3, 2, 6)))
     with pytest.raises(StorageError, match="do not fit"):
-        pf.local_maps(LAYERS, X, path=tmp_path)
+        pf.maps.matrices(LAYERS, X, path=tmp_path)
 
 
 def test_too_much_for_memory_or_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(build, "IN_MEMORY", 1000)
     with pytest.raises(LimitError, match="path="):
-        pf.local_maps(LAYERS, X)
+        pf.maps.matrices(LAYERS, X)
     monkeypatch.setattr(storage.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 1000}))
     with pytest.raises(StorageError, match="room for 1,000"):
-        pf.local_maps(LAYERS, X, path=tmp_path / "new")
+        pf.maps.matrices(LAYERS, X, path=tmp_path / "new")

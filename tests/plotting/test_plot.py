@@ -30,9 +30,9 @@ def test_every_kind_of_the_table_can_be_imported() -> None:
     [
         lambda atlas: atlas,
         pf.regions,
-        pf.classes,
-        pf.decision_boundary,
-        lambda atlas: pf.boxes(atlas, [0, 1]),
+        pf.stats.classes,
+        pf.stats.decision_boundary,
+        lambda atlas: pf.stats.boxes(atlas, [0, 1]),
     ],
 )
 def test_results_are_drawn_as_they_are(make: object, renderer: str) -> None:

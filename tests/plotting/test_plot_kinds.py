@@ -31,9 +31,9 @@ PLANE = pf.unfold(random_network(1, 2, 6, 3), pf.box(-1, 1))
 X = np.random.default_rng(2).uniform(-1, 1, size=(12, 2))
 
 
-def recording() -> pf.Recording:
+def recording() -> pf.training.Recording:
     layers = [(w.copy(), b.copy()) for w, b in random_network(1, 2, 4, 2)]
-    recorder = pf.record(layers)
+    recorder = pf.training.record(layers)
     for step in range(3):
         layers[0][1][:] += 0.1
         recorder.step(loss=1.0 / (step + 1))
@@ -42,9 +42,9 @@ def recording() -> pf.Recording:
 
 def things() -> dict[tuple[str, str], tuple[Any, dict[str, Any]]]:
     """Something to draw for every kind that this file is about, and the options that it needs."""
-    statistics, maps = pf.facet_statistics(PLANE), pf.local_maps(random_network(3, 16, 6, 3), np.ones((4, 16)))
+    statistics, maps = pf.stats.facets(PLANE), pf.maps.matrices(random_network(3, 16, 6, 3), np.ones((4, 16)))
     kept = recording()
-    shapley = pf.shapley(PLANE, X, background=X)
+    shapley = pf.explain.shapley(PLANE, X, background=X)
     return {
         ("Atlas", "graph"): (pf.unfold(random_network(4, 1, 6, 2)), {}),
         ("Atlas", "cells"): (SOLID, {"view": CUBE}),
@@ -52,27 +52,30 @@ def things() -> dict[tuple[str, str], tuple[Any, dict[str, Any]]]:
         ("Atlas", "histogram"): (PLANE, {"of": "volume"}),
         ("Atlas", "faces"): (PLANE, {}),
         ("Regions", "regions"): (pf.regions(SOLID), {"view": CUBE}),
-        ("Classes", "classes"): (pf.classes(SOLID), {"view": CUBE}),
-        ("Classes", "surface"): (pf.classes(PLANE), {}),
-        ("DualSpace", "points"): (pf.dual_space(PLANE, data=X), {}),
-        ("DualGraph", "graph"): (pf.dual_graph(PLANE), {"source": 0}),
+        ("Classes", "classes"): (pf.stats.classes(SOLID), {"view": CUBE}),
+        ("Classes", "surface"): (pf.stats.classes(PLANE), {}),
+        ("DualSpace", "points"): (pf.maps.dual_space(PLANE, data=X), {}),
+        ("DualGraph", "graph"): (pf.graph.dual(PLANE), {"source": 0}),
         ("FacetStatistics", "facets"): (statistics, {}),
         ("FacetStatistics", "layers"): (statistics, {}),
         ("FacetStatistics", "sizes"): (statistics, {}),
         ("LocalMaps", "gradients"): (pf.local(random_network(3, 16, 6, 3), np.ones((2, 16))), {}),
         ("MapMatrices", "gradients"): (maps, {}),
-        ("ClusteredMaps", "centres"): (pf.cluster_maps(maps, 2), {}),
+        ("ClusteredMaps", "centres"): (pf.maps.cluster(maps, 2), {}),
         ("Recording", "metrics"): (kept, {}),
         ("Recording", "cell_counts"): (kept, {"domain": pf.box(-1, 1)}),
-        ("BoundaryMovement", "movement"): (pf.boundary_movement(kept, pf.box(-1, 1)), {}),
-        ("MapDrift", "drift"): (pf.map_drift(kept, X), {}),
-        ("LocalShapley", "shares"): (pf.shapley(PLANE, X, background=X, scope="cell", empty="all"), {"output": 1}),
+        ("BoundaryMovement", "movement"): (pf.training.boundary_movement(kept, pf.box(-1, 1)), {}),
+        ("MapDrift", "drift"): (pf.training.map_drift(kept, X), {}),
+        ("LocalShapley", "shares"): (
+            pf.explain.shapley(PLANE, X, background=X, scope="cell", empty="all"),
+            {"output": 1},
+        ),
         ("Shapley", "beeswarm"): (shapley, {"output": 0}),
         ("Shapley", "bar"): (shapley, {"output": 1}),
         ("Shapley", "waterfall"): (shapley, {"output": 2, "row": 3}),
         ("Shapley", "heatmap"): (shapley, {"output": 0}),
         ("Shapley", "violin"): (shapley, {"output": 0}),
-        ("Truncation", "film"): (pf.truncation(random_network(5, 2, 2, 2)), {"data": X}),
+        ("Truncation", "film"): (pf.layers.truncation(random_network(5, 2, 2, 2)), {"data": X}),
     }
 
 
@@ -111,7 +114,7 @@ def test_solids_in_the_figure_fill_the_view_in_the_colours_of_their_classes() ->
     winner = load(NETWORK)(inside).argmax(axis=1)
     assert [soft(class_colour(int(k))) for k in winner] == np.asarray(mesh.facecolor)[large].tolist()
     # Pointing at a corner says the cell that it belongs to.
-    parts = pf.classes(SOLID).atlas
+    parts = pf.stats.classes(SOLID).atlas
     for triangle, cell in zip(corners[large], parts.locate(inside), strict=True):
         assert all(mesh.text[corner].startswith(f"cell {cell}<br>pattern ") for corner in triangle)
 
@@ -124,7 +127,7 @@ def test_a_surface_in_the_figure_has_the_outputs_values() -> None:
 
 
 def test_bars_in_both_figures() -> None:
-    statistics = pf.facet_statistics(PLANE)
+    statistics = pf.stats.facets(PLANE)
     counts = np.bincount([len(cell.facets) for cell in PLANE])
     (bars,) = pf.plot(statistics).data
     assert dict(zip(map(int, bars.x), bars.y.tolist(), strict=True)) == {

@@ -40,39 +40,39 @@ def test_counts_and_certificate(page, atlas):
     assert f"On the domain there are {len(atlas)} cells: no more, and no fewer." in words
     table = rows(page, "Numbers of cells")
     assert table[1] == ["cells that this network has", str(len(atlas)), "counted"]
-    found = pf.bounds(atlas)
+    found = pf.size.bounds(atlas)
     assert [f"{found['Serra 2018'].value:,}", "Serra 2018"] in [row[1:] for row in table]
     assert [f"{found['all patterns'].value:,}", "all patterns"] in [row[1:] for row in table]
 
 
 def test_faces_and_facets(page, atlas):
     assert [int(row[2]) for row in rows(page, "The f-vector")[1:]] == list(atlas.f_vector())
-    facets = pf.facet_statistics(atlas)
+    facets = pf.stats.facets(atlas)
     assert [[name, str(count)] for name, count in zip(facets.layers, facets.layer_facets, strict=True)] == rows(
         page, "Which layer"
     )[1:]
     words = Reading(page).words
     assert f"{atlas.inner_facets} between cells, and {atlas.boundary_facets} where the domain ends" in words
-    assert f"has diameter {pf.diameter(atlas).diameter}:" in words
+    assert f"has diameter {pf.graph.diameter(atlas).diameter}:" in words
 
 
 def test_extrema_means_and_steepness(page, atlas):
     for row in rows(page, "The smallest and largest value")[1:]:
         output = IRIS.outputs.index(row[0])
-        found = (pf.minimum if row[1] == "smallest" else pf.maximum)(atlas, output)
+        found = (pf.stats.minimum if row[1] == "smallest" else pf.stats.maximum)(atlas, output)
         assert row[2] == number(found.value) and f"(cell {found.cell})" in row[3] and row[4] == "proved"
-    means = pf.mean(atlas)
-    deviations = np.sqrt(pf.variance(atlas))
+    means = pf.stats.mean(atlas)
+    deviations = np.sqrt(pf.stats.variance(atlas))
     assert rows(page, "Mean and standard deviation")[1:] == [
         [name, number(float(m)), number(float(s))] for name, m, s in zip(IRIS.outputs, means, deviations, strict=True)
     ]
-    assert f"The Lipschitz constant on the domain is {number(pf.lipschitz(atlas).value)}" in Reading(page).words
+    assert f"The Lipschitz constant on the domain is {number(pf.stats.lipschitz(atlas).value)}" in Reading(page).words
 
 
 def test_classes_areas_and_boundary(page, atlas):
-    areas = pf.class_areas(atlas)
+    areas = pf.stats.class_areas(atlas)
     assert [row[1] for row in rows(page, "Part of the domain")[1:]] == [percent(float(part)) for part in areas.shares]
-    boundary = pf.decision_boundary(atlas)
+    boundary = pf.stats.decision_boundary(atlas)
     table = rows(page, "Where two classes meet")[1:]
     assert sum(int(row[1]) for row in table) == len(boundary)
     between = [tuple(row[0].split(" and ")) for row in table]
@@ -96,7 +96,7 @@ def test_data_and_regions(page, atlas):
 
 def test_distances_to_another_answer(page, atlas):
     petals, _ = iris_test()
-    found = pf.nearest_change(atlas, petals)
+    found = pf.stats.nearest_change(atlas, petals)
     assert rows(page, "The data points nearest to another answer")[1][2] == number(float(found.distance.min()))
 
 
@@ -122,7 +122,7 @@ def test_shares_of_features_add_up(page):
 def test_rules_hold_on_a_grid(page, atlas):
     """Everywhere in a rule's box the network gives the rule's answer, as a fine grid says."""
     petals, _ = iris_test()
-    rules = class_rules(pf.classes(atlas), np.zeros(2), np.full(2, 8.0), petals)
+    rules = class_rules(pf.stats.classes(atlas), np.zeros(2), np.full(2, 8.0), petals)
     network = pf.load(list(IRIS.layers))
     assert [rule.label for rule in rules] == [0, 1, 2] and all(rule.proved for rule in rules)
     for rule in rules:

@@ -47,9 +47,9 @@ def test_only_data_in_the_domain_are_looked_at(domain):
     assert (ends <= 3).all()
     around = found.found.around
     assert inside[around.rows].all() and np.array_equal(around.looked_at, np.flatnonzero(inside))
-    expected = pf.nearest_change(pf.unfold(list(IRIS.layers), domain), petals[inside])
+    expected = pf.stats.nearest_change(pf.unfold(list(IRIS.layers), domain), petals[inside])
     assert np.array_equal(around.changes.distance, expected.distance)
-    expected = pf.shapley(list(IRIS.layers), petals[around.rows], background=petals[inside])
+    expected = pf.explain.shapley(list(IRIS.layers), petals[around.rows], background=petals[inside])
     assert np.array_equal(around.shapley.values, expected.values)
     words = Reading(found.html).words
     assert f"{(~inside).sum()} of them lie outside the domain." in words

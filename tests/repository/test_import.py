@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -61,21 +63,51 @@ def test_works_where_heavy_packages_are_absent() -> None:
     )
 
 
-def test_every_public_name_is_there_and_is_what_type_checkers_see() -> None:
-    """Names are imported when they are asked for; the list of places must say what the imports for mypy say."""
-    tree = ast.parse(Path(pf.__file__).read_text(encoding="utf-8"))
-    (block,) = (node for node in tree.body if isinstance(node, ast.If) and isinstance(node.test, ast.Name))
-    seen = {
-        alias.asname or alias.name: (node.module, alias.name)
-        for node in block.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-    assert sorted(seen) == sorted(pf.__all__)
-    assert set(pf.__all__) <= set(dir(pf))
-    for name, (module, original) in seen.items():
-        assert module is not None
-        assert getattr(pf, name) is getattr(sys.modules[module], original)
+FACES = sorted(path.parent for path in Path(pf.__file__).parent.rglob("__init__.pyi"))
+
+
+def shown(folder: Path) -> dict[str, tuple[str, str]]:
+    """The names of a face: the module that each comes from, and its name there."""
+    package = ".".join(folder.relative_to(Path(pf.__file__).parents[1]).parts)
+    found = {}
+    for node in ast.parse((folder / "__init__.pyi").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom):
+            base = f"{package}.{node.module or ''}".rstrip(".") if node.level else str(node.module)
+            for alias in node.names:
+                assert alias.asname == alias.name, "a stub shows what is imported under its own name"
+                found[alias.name] = (base, alias.name)
+    return found
+
+
+@pytest.mark.parametrize("folder", FACES, ids=lambda folder: folder.name)
+def test_every_public_name_is_there_and_is_what_type_checkers_see(folder: Path) -> None:
+    package = importlib.import_module(".".join(folder.relative_to(Path(pf.__file__).parents[1]).parts))
+    names = shown(folder)
+    assert sorted(names) == sorted(package.__all__) and set(package.__all__) <= set(dir(package))
+    for name, (module, original) in names.items():
+        # A whole layer is shown where a stub says `from . import layer`.
+        expected = sys.modules.get(f"{module}.{original}") if module == package.__name__ else None
+        found = getattr(package, name)
+        assert found is (expected or getattr(importlib.import_module(module), original))
+
+
+def test_functions_are_not_hidden_by_modules_of_their_name() -> None:
+    """`pf.graph.path` stays the function, whatever was imported before it was asked for."""
+    python(
+        "import importlib, pkgutil, types, polyfold as pf\n"
+        "for found in pkgutil.walk_packages(pf.__path__, 'polyfold.'):\n"
+        "    if '__main__' not in found.name: importlib.import_module(found.name)\n"
+        "for layer in map(pf.__getattr__, pf.__all__):\n"
+        "    for name in getattr(layer, '__all__', ()):\n"
+        "        assert not isinstance(getattr(layer, name), types.ModuleType), (layer, name)\n"
+    )
+
+
+def test_what_the_top_level_shows() -> None:
+    """The table of contents in the docstring names all of it."""
+    said = set(re.findall(r"\w+", str(pf.__doc__)))
+    machinery = {"PolyfoldError", "atlas", "datasets", "domain", "engine", "network", "program", "reporting", "testing"}
+    assert set(pf.__all__) - said <= machinery
 
 
 def test_a_name_that_is_not_there() -> None:

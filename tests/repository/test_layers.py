@@ -39,15 +39,17 @@ def test_this_tree_is_clean() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "said"),
     [
-        ("network/a.py", "from polyfold.atlas import Atlas", "network imports atlas"),
+        ("network/a.py", "from polyfold.atlas.atlas import Atlas", "network imports atlas"),
         ("network/a.py", "import polyfold.engine.unfold", "network imports engine"),
         ("program/a.py", "from polyfold import engine", "program imports engine"),
-        ("exact/a.py", "from polyfold._core import run", "exact imports core"),
+        ("exact/a.py", "from polyfold._core import run", "exact imports _core"),
         ("errors.py", "from polyfold.exact import rank", "errors imports exact"),
-        ("atlas/a.py", "def f():\n    from polyfold.views import cli", "atlas imports views"),
+        ("atlas/a.py", "def f():\n    from polyfold.cli import main", "atlas imports cli"),
         ("atlas/a.py", "if TYPE_CHECKING:\n    from polyfold.engine import x", "atlas imports engine"),
         ("atlas/a.py", "from ..engine import x", "atlas imports engine"),
-        ("atlas/__init__.py", "from ..engine import x", "atlas imports engine"),
+        ("atlas/a/__init__.py", "from ...engine import x", "atlas imports engine"),
+        ("cli/a.py", "from polyfold.cli import Command", "from the face polyfold.cli"),
+        ("engine/a.py", "from polyfold.engine import Count", "from the face polyfold.engine"),
         ("atlas/a.py", "from .. import engine", "atlas imports engine"),
         ("atlas/a.py", "importlib.import_module('polyfold.engine')", "atlas imports engine"),
         ("engine/a.py", "from polyfold._core._native import walk", "only polyfold._core does"),
@@ -56,11 +58,11 @@ def test_this_tree_is_clean() -> None:
         ("engine/a.py", "import polyfold as pf", "package's own front"),
         ("engine/a.py", "from polyfold import unfold", "package's own front"),
         ("engine/a.py", "from polyfold.testing import cases", "which is for tests"),
-        ("datasets/__init__.py", "from polyfold.exact import rank", "may import only errors, network"),
-        ("views/scene/a.py", "from polyfold.plotting.render import style", "views.scene imports views.render"),
-        ("views/render/a.py", "from polyfold.plotting.api import plot", "views.render imports views"),
-        ("analyses/a.py", "from polyfold.plotting.scene import shapes", "analyses imports views.scene"),
-        ("studies/a.py", "from polyfold.cli.main import app", "studies imports views"),
+        ("datasets/__init__.py", "from polyfold.program.program import Program", "datasets imports program"),
+        ("plotting/scene/a.py", "from polyfold.plotting.render import style", "scene imports plotting.render"),
+        ("plotting/render/a.py", "from polyfold.plotting.api import plot", "plotting.render imports plotting"),
+        ("stats/a.py", "from polyfold.plotting.scene import shapes", "stats imports plotting.scene"),
+        ("stats/a.py", "from polyfold.topology.betti import betti", "stats imports topology"),
         ("plots/a.py", "x = 1", "no known layer"),
         ("engine/a.py", "import relucent", "copyleft"),
         ("exact/a.py", "def f():\n    from cdd import matrix", "copyleft"),
@@ -85,15 +87,12 @@ def test_a_broken_rule_is_found(tmp_path: Path, name: str, text: str, said: str)
     [
         ("cli/main.py", "from polyfold.engine import unfold\nfrom polyfold.errors import PolyfoldError"),
         ("engine/a.py", "from polyfold._core import run\nfrom polyfold.exact import rank\nfrom .b import x"),
-        (
-            "studies/a.py",
-            "from polyfold.plotting.render.files import render\nfrom polyfold.plotting.scene import shapes",
-        ),
-        ("plotting/api.py", "from polyfold.plotting.render import files\nfrom studies import chart"),
-        ("core/a.py", "from polyfold._core import _native\nfrom . import _native"),
-        ("datasets/__init__.py", "from polyfold.network import load\nfrom polyfold.errors import NetworkError"),
-        ("testing/a.py", "import polyfold\nfrom polyfold.views import cli"),
-        ("__init__.py", "from polyfold.views import cli"),
+        ("plotting/api.py", "from polyfold.plotting.render import files"),
+        ("training/__init__.py", "from polyfold.plotting.movie.movie import movie"),
+        ("_core/a.py", "from polyfold._core import _native\nfrom . import _native"),
+        ("datasets/__init__.py", "from polyfold.network.load import load\nfrom polyfold.errors import NetworkError"),
+        ("testing/a.py", "import polyfold\nfrom polyfold.cli import main"),
+        ("__init__.py", "from polyfold.cli import main"),
         ("__main__.py", "from polyfold.cli.main import main"),
         ("network/a.py", "torch.allclose(a, b, rtol=IMPORTED, atol=0)"),
         ("testing/b.py", "tilt = 1e-12"),
@@ -109,7 +108,7 @@ def test_what_is_allowed_passes(tmp_path: Path, name: str, text: str) -> None:
 def test_exit_code_and_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    violations(tmp_path, {"network/a.py": "x = 1\nimport polyfold.views\n"})
+    violations(tmp_path, {"network/a.py": "x = 1\nimport polyfold.atlas\n"})
     monkeypatch.setattr(sys, "argv", ["check_layers.py", str(tmp_path)])
     assert layers.main() == 1
-    assert "a.py:2: network imports views" in capsys.readouterr().out
+    assert "a.py:2: network imports atlas" in capsys.readouterr().out

@@ -80,5 +80,5 @@ def test_bundled_iris_tells_typical_flowers_apart() -> None:
 
 
 def test_bundled_weights_survive_a_round_trip() -> None:
-    text = (ROOT / "src" / "polyfold" / "data" / "iris.json").read_text()
+    text = (ROOT / "src" / "polyfold" / "datasets" / "iris.json").read_text()
     assert json.dumps(json.loads(text), indent=1) + "\n" == text

@@ -30,9 +30,9 @@ def test_ctrl_c(interruptible):
 
 def test_a_suite_elsewhere_and_in_the_background(tmp_path: Path) -> None:
     suite = tmp_path / "repository" / "tests"
-    suite.mkdir(parents=True)
-    for name in ("conftest.py", "shared_files.py"):
-        shutil.copy(TESTS / name, suite)
+    (suite / "helpers").mkdir(parents=True)
+    for name in ("conftest.py", "helpers/shared_files.py"):
+        shutil.copy(TESTS / name, suite / name)
     (suite / "test_two.py").write_text(TWO_TESTS)
     (suite.parent / "pytest.ini").write_text("[pytest]\npythonpath = tests\nmarkers = shared(*folders): needs them\n")
     command = [sys.executable, "-m", "pytest", "-q", "-ra", "-p", "no:cacheprovider", str(suite)]
@@ -53,7 +53,7 @@ def test_every_way_to_shared_files_goes_through_the_marker() -> None:
             continue
         text = path.read_text()
         assert not re.search(r'/\s"shared"', text), path
-        if "from shared_files import M" in text:
+        if "from helpers.shared_files import M" in text:
             assert "pytest.mark.shared(" in text, path
 
 

@@ -22,7 +22,7 @@ def draw(rng):
 @settings(max_examples=examples(80), deadline=None)
 def test_the_definition(seed):
     X, y = draw(np.random.default_rng(seed))
-    found = pf.clustered(X, y)
+    found = pf.separation.clustered(X, y)
     count = int(y.max()) + 1
     means = np.array([X[y == k].mean(axis=0) for k in range(count)])
     radii = np.array([np.linalg.norm(X[y == k] - means[k], axis=1).max() for k in range(count)])
@@ -44,14 +44,14 @@ def test_the_definition(seed):
     assert found.holds == (min(room) > 0)
     if found:
         assert all(some_order(X, y).values()), "clustered data are separable in every order"
-        assert pf.sequentially_separable(X, y).status == "separable"
+        assert pf.separation.sequential(X, y).status == "separable"
 
 
 def test_the_condition_is_decided_exactly():
     """Radii 1 and 1 and a distance of 2: balls that touch are too large, by however little."""
     for distance, holds in [(2.0, False), (np.nextafter(2.0, 3.0) + 2.0**-40, True)]:
         X = [[-1.0, 0.0], [1.0, 0.0], [0.0, distance - 1.0], [0.0, distance + 1.0]]
-        assert pf.clustered(X, [0, 0, 1, 1]).holds is holds
+        assert pf.separation.clustered(X, [0, 0, 1, 1]).holds is holds
 
 
 @pytest.mark.parametrize("dim", quick_then_slow([2, 3, 10, 20, 50], quick=4))
@@ -60,7 +60,7 @@ def test_small_enough_clusters_always_are(dim):
     y = np.repeat(np.arange(dim), 3)
     means = rng.normal(size=(dim, dim))
     noise = rng.normal(size=(len(y), dim))
-    far = pf.clustered(means[y] + noise, y)
+    far = pf.separation.clustered(means[y] + noise, y)
     small = 0.2 * far.heights.min() / np.linalg.norm(noise, axis=1).max()
-    assert pf.clustered(means[y] + small / 4 * noise, y)
-    assert not pf.clustered(means[y] + 100 * noise, y)
+    assert pf.separation.clustered(means[y] + small / 4 * noise, y)
+    assert not pf.separation.clustered(means[y] + 100 * noise, y)

@@ -43,7 +43,7 @@ def draw(rng):
 @settings(max_examples=examples(50), deadline=None)
 def test_cones(seed):
     X, y = draw(np.random.default_rng(seed))
-    found = pf.cone_separable(X, y)
+    found = pf.separation.cone(X, y)
     dim = X.shape[1]
     least = [half_spaces_needed(X[y == k], X[y != k], dim) for k in (0, 1)]
     if found.status == "separable":
@@ -65,7 +65,7 @@ def test_cones(seed):
 @settings(max_examples=examples(50), deadline=None)
 def test_simplices(seed):
     X, y = draw(np.random.default_rng(seed))
-    found = pf.simplex_separable(X, y)
+    found = pf.separation.simplex(X, y)
     dim = X.shape[1]
     least = [half_spaces_needed(X[y == k], X[y != k], dim + 1) for k in (0, 1)]
     if found.status == "separable":
@@ -91,10 +91,10 @@ def ring(count, radius, turn=0.0):
 
 def test_concentric_data_need_a_simplex():
     X, y = np.concatenate([ring(6, 1.0), ring(9, 4.0)]), np.repeat(["core", "shell"], [6, 9])
-    cone = pf.cone_separable(X, y)
+    cone = pf.separation.cone(X, y)
     assert cone.status == "not separable"
     no_polyhedron(cone, X, y.tolist(), 2)
-    found = pf.simplex_separable(X, y)
+    found = pf.separation.simplex(X, y)
     assert found.status == "separable" and found.inside == "core"
     polyhedron_holds(found, X, y)
 
@@ -102,11 +102,11 @@ def test_concentric_data_need_a_simplex():
 def test_a_shell_too_tight_for_any_triangle():
     """A triangle around a disc has a corner at twice its radius or farther out: it meets a dense shell nearer to it."""
     X, y = np.concatenate([ring(24, 1.0), ring(16, 1.25)]), [0] * 24 + [1] * 16
-    found = pf.simplex_separable(X, y)
+    found = pf.separation.simplex(X, y)
     assert found.status == "not separable" and not found.weights.size
     outer = {k for o in found.group_obstacles if o.inside == 0 for k in o.others}
     assert outer <= set(range(24, 40))
-    assert pf.simplex_separable(X, y, inside=1).status == "not separable"
+    assert pf.separation.simplex(X, y, inside=1).status == "not separable"
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -119,7 +119,7 @@ def test_facets_of_one_simplex_are_more_than_half_spaces(seed):
     walls = np.column_stack([away * [-1, -1, -1, 1, 1, 1], height])
     outer = np.concatenate([walls, [[-0.5, -0.2], [0.5, -0.2]]]).round(2)
     X, y = np.concatenate([inner, outer]), [0] * 4 + [1] * 8
-    found = pf.simplex_separable(X, y, inside=0)
+    found = pf.separation.simplex(X, y, inside=0)
     assert found.status == "not separable" and found.facet_obstacles
     no_polyhedron(found, X, y, 3, inside=(0,))
     groups = [np.array([0, 1, 2]), np.array([3, 4, 5]), np.array([6, 7])]
@@ -128,7 +128,7 @@ def test_facets_of_one_simplex_are_more_than_half_spaces(seed):
 
 def test_one_class_only_can_be_inside():
     X, y = np.concatenate([ring(6, 1.0), ring(9, 4.0)]), np.repeat([0, 1], [6, 9])
-    outside = pf.simplex_separable(X, y, inside=1)
+    outside = pf.separation.simplex(X, y, inside=1)
     assert outside.status == "not separable"
     (obstacle,) = outside.group_obstacles
     assert len(obstacle.others) == 1, "one point of the core in the shell's hull is enough"
@@ -136,7 +136,7 @@ def test_one_class_only_can_be_inside():
 
 def test_no_time_is_said_so():
     X, y = np.concatenate([ring(6, 1.0), ring(9, 4.0)]), np.repeat([0, 1], [6, 9])
-    found = pf.cone_separable(X, y, max_seconds=1e-9)
+    found = pf.separation.cone(X, y, max_seconds=1e-9)
     assert found.status == "undecided" and "seconds" in found.reason and "seconds" in repr(found)
 
 
@@ -147,7 +147,7 @@ def test_concentric_data_in_many_dimensions(dim):
     X /= np.linalg.norm(X, axis=1)[:, None]
     y = np.repeat([0, 1], [dim, 3 * dim])
     X[y == 1] *= dim + 1
-    found = pf.simplex_separable(X, y)
+    found = pf.separation.simplex(X, y)
     assert found.status == "separable" and found.weights.shape == (dim + 1, dim)
     inside = X @ found.weights.T + found.bias < 0
     assert inside[y == found.inside].all() and not inside[y != found.inside].all(axis=1).any()

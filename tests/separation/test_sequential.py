@@ -42,7 +42,7 @@ def proved(X, y, found, centre=None):
 @settings(max_examples=examples(40), deadline=None)
 def test_all_orders_agree_and_answers_prove_themselves(seed):
     X, y = draw(np.random.default_rng(seed))
-    found = pf.sequentially_separable(X, y)
+    found = pf.separation.sequential(X, y)
     if found.same_point is not None:
         one, other = found.same_point
         assert (X[one] == X[other]).all() and y[one] != y[other]
@@ -61,7 +61,7 @@ def test_all_orders_agree_and_answers_prove_themselves(seed):
 def test_what_works_on_a_grid_of_base_points_is_found(seed):
     """Straight from the definition, without limits: the theory of how near a base point may be plays no part in it."""
     X, y = draw(np.random.default_rng(seed), classes=(2, 4))
-    found = pf.sequentially_separable(X, y)
+    found = pf.separation.sequential(X, y)
     if on_a_grid(X, y):
         assert found.status == "separable"
 
@@ -74,7 +74,7 @@ def test_affine_maps_change_nothing(seed):
     X, y = draw(rng)
     X = np.round(X * 64) / 64
     shear = np.tril(rng.integers(-2, 3, (X.shape[1], X.shape[1])), -1) + np.diag(2.0 ** rng.integers(-3, 4, X.shape[1]))
-    before, after = pf.sequentially_separable(X, y), pf.sequentially_separable(X @ shear.T + 3, 5 - y)
+    before, after = pf.separation.sequential(X, y), pf.separation.sequential(X @ shear.T + 3, 5 - y)
     assert before.status == after.status
 
 
@@ -86,7 +86,7 @@ TRAP_LABELS = np.array([0, 1, 1, 2, 2, 2, 2, 3, 3, 4])
 
 
 def test_cutting_off_whatever_comes_first_is_not_enough():
-    found = pf.sequentially_separable(TRAP, TRAP_LABELS)
+    found = pf.separation.sequential(TRAP, TRAP_LABELS)
     proved(TRAP, TRAP_LABELS, found)
     assert found.order == (4, 0, 1, 2, 3)
     assert [order for order, works in some_order(TRAP, TRAP_LABELS).items() if works] == [found.order]
@@ -101,7 +101,7 @@ def test_long_failures_are_proved(seed):
     rng = np.random.default_rng(seed)
     y = np.repeat(np.arange(int(rng.integers(4, 6))), int(rng.integers(2, 4)))
     X = 2 * rng.integers(-9, 10, size=(int(y.max()) + 1, 2))[y] + rng.integers(-3, 4, size=(len(y), 2)).astype(float)
-    found = pf.sequentially_separable(X, y)
+    found = pf.separation.sequential(X, y)
     assert found.status == "not separable"
     proved(X, y, found)
     assert any(point.least > 0 for end in found.dead_ends for point in end.before)
@@ -111,7 +111,7 @@ def test_long_failures_are_proved(seed):
 
 def test_a_proof_that_was_tampered_with_does_not_pass():
     """The check in fractions is a check."""
-    found = pf.sequentially_separable([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
+    found = pf.separation.sequential([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
     (end,) = found.dead_ends
     (obstacle,) = end.blocked
     wrong = replace(obstacle, own={0: Fraction(1, 4), 1: Fraction(3, 4)})
@@ -136,27 +136,27 @@ def ring(count, radius):
     ids=["crossed", "concentric", "between", "touching"],
 )
 def test_two_classes_that_are_not_separable(X, y):
-    found = pf.sequentially_separable(X, y)
+    found = pf.separation.sequential(X, y)
     assert found.status == "not separable" and found.dead_ends
     proved(np.array(X, dtype=float), y, found)
 
 
 def test_iris_is_not_and_says_why():
     X, y = load_iris(return_X_y=True)
-    found = pf.sequentially_separable(X, y)
+    found = pf.separation.sequential(X, y)
     assert found.status == "not separable"
     proved(X, y, found)
     (end,) = (end for end in found.dead_ends if end.blocked)
     assert {obstacle.label for obstacle in end.blocked} == {1, 2}
     assert gap(X[y == 1], X[y == 2]) < 1e-9
-    two = pf.sequentially_separable(X[y < 2], y[y < 2])
+    two = pf.separation.sequential(X[y < 2], y[y < 2])
     assert two.status == "separable"
     proved(X[y < 2], y[y < 2], two)
 
 
 def test_wine_is():
     X, y = load_wine(return_X_y=True)
-    found = pf.sequentially_separable(X, y)
+    found = pf.separation.sequential(X, y)
     assert found.status == "separable"
     proved(X, y, found)
 
@@ -166,7 +166,7 @@ def test_as_many_classes_as_dimensions(dim):
     rng = np.random.default_rng(dim)
     y = np.repeat(np.arange(dim), 4)
     X = 10 * rng.normal(size=(dim, dim))[y] + rng.normal(size=(len(y), dim))
-    found = pf.sequentially_separable(X, y)
+    found = pf.separation.sequential(X, y)
     assert found.status == "separable"
     if dim <= 10:
         proved(X, y, found)
@@ -176,36 +176,36 @@ def test_as_many_classes_as_dimensions(dim):
 
 def test_a_centre_of_ones_own():
     X, y = np.array([[0.0], [1.0], [3.0]]), [0, 0, 1]
-    inside = pf.sequentially_separable(X, y, centre=[0.5])
+    inside = pf.separation.sequential(X, y, centre=[0.5])
     assert inside.status == "not separable" and inside.dead_ends[0].blocked[0].centre == 1
     proved(X, y, inside, centre=[0.5])
-    found = pf.sequentially_separable(X, y, centre=[2.0])
+    found = pf.separation.sequential(X, y, centre=[2.0])
     proved(X, y, found, centre=[2.0])
     assert found.centre.tolist() == [2.0]
 
 
 def test_no_time_is_said_so():
-    found = pf.sequentially_separable(TRAP, TRAP_LABELS, max_seconds=1e-9)
+    found = pf.separation.sequential(TRAP, TRAP_LABELS, max_seconds=1e-9)
     assert found.status == "undecided" and "seconds" in found.reason and not found.dead_ends and not found.steps
 
 
 def test_labels_may_be_strings_and_extreme_numbers_do_no_harm():
-    found = pf.sequentially_separable([[1e200, 0], [2e200, 1e-200], [0, 5]], ["far", "far", "near"])
+    found = pf.separation.sequential([[1e200, 0], [2e200, 1e-200], [0, 5]], ["far", "far", "near"])
     assert found.status == "separable" and set(found.order) == {"far", "near"}
     proved(np.array([[1e200, 0], [2e200, 1e-200], [0, 5]]), ["far", "far", "near"], found)
     assert "separable in the order" in repr(found)
 
 
 QUESTIONS = [
-    pf.sequentially_separable,
-    pf.clustered,
-    pf.cone_separable,
-    pf.simplex_separable,
-    pf.interpolate,
-    pf.interpolate_clustered,
-    pf.interpolate_sequential,
-    pf.interpolate_cone,
-    pf.interpolate_simplex,
+    pf.separation.sequential,
+    pf.separation.clustered,
+    pf.separation.cone,
+    pf.separation.simplex,
+    pf.separation.interpolate,
+    pf.separation.interpolate_clustered,
+    pf.separation.interpolate_sequential,
+    pf.separation.interpolate_cone,
+    pf.separation.interpolate_simplex,
 ]
 
 
@@ -232,10 +232,10 @@ def test_bad_input_is_one_clear_error(ask, X, y, error, words):
 
 def test_bad_options():
     with pytest.raises(ShapeError, match="centre must be 2 finite numbers"):
-        pf.sequentially_separable([[0, 0], [1, 1]], [0, 1], centre=[1])
+        pf.separation.sequential([[0, 0], [1, 1]], [0, 1], centre=[1])
     with pytest.raises(PolyfoldError, match="max_seconds=-1"):
-        pf.sequentially_separable([[0, 0], [1, 1]], [0, 1], max_seconds=-1)
+        pf.separation.sequential([[0, 0], [1, 1]], [0, 1], max_seconds=-1)
     with pytest.raises(DataError, match="two classes; these data have 3"):
-        pf.cone_separable([[0], [1], [2]], [0, 1, 2])
+        pf.separation.cone([[0], [1], [2]], [0, 1, 2])
     with pytest.raises(DataError, match="no point has the label 'c'; the labels are 'a', 'b'"):
-        pf.simplex_separable([[0], [1]], ["a", "b"], inside="c")
+        pf.separation.simplex([[0], [1]], ["a", "b"], inside="c")

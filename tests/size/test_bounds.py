@@ -61,19 +61,19 @@ def test_no_network_has_more_cells(batch):
     tight = 0
     for seed in range(batch, 240, 4):
         case, atlas = unfolded(seed)
-        found = pf.bounds(atlas)
+        found = pf.size.bounds(atlas)
         assert found.cells == len(atlas)
         for entry in found:
             if entry.kind == "upper" and entry.value is not None:
                 assert len(atlas) <= entry.value, (case, entry)
         tight += len(atlas) == found.upper
-        assert pf.diameter(atlas).diameter <= found["segment"].value, case
+        assert pf.graph.diameter(atlas).diameter <= found["segment"].value, case
     assert batch % 2 == 1 or tight > 2
 
 
 def test_random_deep_networks_have_fewer():
     for seed in range(10):
-        found = pf.bounds(pf.count(layers([3, 8, 7, 6, 1], seed)))
+        found = pf.size.bounds(pf.count(layers([3, 8, 7, 6, 1], seed)))
         assert found.cells is not None and found.cells <= found["Serra 2018"].value == found.upper
 
 
@@ -83,13 +83,13 @@ def test_a_fold_reaches_the_lower_construction():
     again = ([[2.0, -4.0], [2.0, -4.0]], [-0.0, -1.0])
     atlas = pf.unfold([tent, again, ([[1.0, -2.0]], [0.0])])
     assert len(pf.regions(atlas)) >= formulas.montufar_2014([2, 2], 1) - 2
-    assert len(atlas) <= pf.bounds(atlas).upper
+    assert len(atlas) <= pf.size.bounds(atlas).upper
 
 
 def test_what_does_not_hold_says_why():
-    deep = pf.bounds(layers([2, 4, 4, 1]))
+    deep = pf.size.bounds(layers([2, 4, 4, 1]))
     assert deep["Zaslavsky"].value is None and "one layer" in deep["Zaslavsky"].reason
-    narrow = pf.bounds(layers([3, 4, 2, 1]))
+    narrow = pf.size.bounds(layers([3, 4, 2, 1]))
     assert "at least 3 gates" in narrow["Montufar 2014"].reason
     torch = pytest.importorskip("torch")
 
@@ -102,35 +102,35 @@ def test_what_does_not_hold_says_why():
             y = torch.relu(self.a(x))
             return self.c(torch.relu(x + self.b(y)))
 
-    skip = pf.bounds(pf.load(Residual(), input_shape=(2,)))
+    skip = pf.size.bounds(pf.load(Residual(), input_shape=(2,)))
     assert "reads others" in skip["Serra 2018"].reason and skip["Serra 2018"].value is None
     assert skip["Raghu 2017"].value is not None
     leaky = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.LeakyReLU(), torch.nn.Linear(3, 1))
-    found = pf.bounds(pf.load(leaky))
+    found = pf.size.bounds(pf.load(leaky))
     assert "zero where they are off" in found["Serra 2018"].reason and found["Montufar 2017"].value == 7
     conv = torch.nn.Sequential(torch.nn.Conv1d(1, 2, 2), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(6, 1))
-    found = pf.bounds(pf.load(conv, input_shape=(1, 4)))
+    found = pf.size.bounds(pf.load(conv, input_shape=(1, 4)))
     assert "fully connected" in found["Montufar 2014"].reason and found["Serra 2018"].value is not None
 
 
 def test_slices_have_their_own_dimension():
     network = layers([6, 8, 1])
-    found = pf.bounds(network, pf.plane(np.zeros(6), np.eye(6)[0], np.eye(6)[1]))
+    found = pf.size.bounds(network, pf.plane(np.zeros(6), np.eye(6)[0], np.eye(6)[1]))
     assert found.dim == 2 and found["Zaslavsky"].value == 37
-    assert pf.bounds(network)["Zaslavsky"].value == formulas.zaslavsky(8, 6)
+    assert pf.size.bounds(network)["Zaslavsky"].value == formulas.zaslavsky(8, 6)
 
 
 def test_incomplete_counts_are_no_counts():
     atlas = pf.unfold(layers([3, 9, 1]), max_cells=5)
-    assert not atlas.complete and pf.bounds(atlas).cells is None
+    assert not atlas.complete and pf.size.bounds(atlas).cells is None
     with pytest.raises(pf.PolyfoldError, match="its own"):
-        pf.bounds(atlas, pf.box(0, 1))
+        pf.size.bounds(atlas, pf.box(0, 1))
     with pytest.raises(pf.PolyfoldError, match="there is no bound 'Serra'"):
-        pf.bounds(atlas)["Serra"]
+        pf.size.bounds(atlas)["Serra"]
 
 
 def test_no_gates():
-    found = pf.bounds([(np.ones((1, 2)), np.zeros(1))])
+    found = pf.size.bounds([(np.ones((1, 2)), np.zeros(1))])
     assert found.upper == 1 and found["segment"].value == 0
 
 
@@ -146,8 +146,8 @@ def test_long_numbers_in_short(value):
 
 
 def test_bounds_of_a_large_network_take_no_time():
-    found = pf.bounds(layers([784, 300, 300, 10]))
+    found = pf.size.bounds(layers([784, 300, 300, 10]))
     assert found["all patterns"].value == 2**600
     assert found.to_json()["bounds"][0]["value"] == 2**600
-    wide = pf.bounds(layers([2, 6000, 1]))
+    wide = pf.size.bounds(layers([2, 6000, 1]))
     assert wide.to_json()["bounds"][0]["value"] is None and wide.to_json()["bounds"][0]["short"].endswith("e+1806")

@@ -31,7 +31,7 @@ def test_contradictions_of_patterns(batch):
         rng = np.random.default_rng(seed)
         for _ in range(4):
             pattern = rng.integers(0, 2, size=8).astype(bool).tolist()
-            found = pf.map_of(layers, pattern, domain=pf.box(-1, 1))
+            found = pf.maps.of_pattern(layers, pattern, domain=pf.box(-1, 1))
             rows = inequalities(layers, pattern, -1, 1)
             if found.feasible:
                 assert [value > 0 for value in evaluate(layers, found.witness.fractions)[1]] == pattern
@@ -57,7 +57,7 @@ def test_largest_and_smallest_values(batch):
         layers = network(seed, 2, 5, 3, 2)
         atlas = pf.unfold(layers, pf.box(-1, 1))
         atlas = atlas.with_certificate(pf.certify(atlas))
-        for output, side, question in ((0, 1, pf.maximum), (1, -1, pf.minimum)):
+        for output, side, question in ((0, 1, pf.stats.maximum), (1, -1, pf.stats.minimum)):
             best = question(atlas, output)
             assert best.proved, (seed, best)
             value = evaluate(layers, best.exact_point)[0][output]
@@ -91,9 +91,9 @@ def test_routes_cross_facets():
         atlas = pf.unfold(layers, pf.box(-1, 1))
         ends = (0, len(atlas) - 1)
         by_points = [[float(v) for v in atlas.rational_witness(cell)] for cell in ends]
-        routes = [pf.path(atlas, *ends)]
+        routes = [pf.graph.path(atlas, *ends)]
         if not atlas.exact_witnesses:
-            routes.append(pf.path(layers, *by_points, domain=pf.box(-1, 1)))
+            routes.append(pf.graph.path(layers, *by_points, domain=pf.box(-1, 1)))
         assert len({route.hops for route in routes}) == 1
         for route in routes:
             crossed += route.hops
@@ -200,7 +200,7 @@ def test_gates_that_never_switch_and_gates_that_do():
     words = []
     for seed in range(16):
         layers = network(seed, 2, 4, 3, 1)
-        found = pf.stability(layers, pf.box(0, 1))
+        found = pf.rewrite.stability(layers, pf.box(0, 1))
         atlas = pf.unfold(layers, pf.box(0, 1))
         assert pf.certify(atlas)
         patterns = atlas.signs()
@@ -241,7 +241,7 @@ def test_separations():
     answers = []
     for seed in range(24):
         X, y = labelled(seed, 2, 2, (0.5, 4.0)[seed % 2])
-        for kind, question, most in (("cone", pf.cone_separable, 2), ("simplex", pf.simplex_separable, 3)):
+        for kind, question, most in (("cone", pf.separation.cone, 2), ("simplex", pf.separation.simplex, 3)):
             found = question(X, y)
             answers.append((kind, found.status))
             if found:
@@ -250,7 +250,7 @@ def test_separations():
                 proofs.no_polyhedron(found, X, y, most)
     for seed in range(24):
         X, y = labelled(seed, 2, 3, (0.5, 3.0)[seed % 2])
-        found = pf.sequentially_separable(X, y)
+        found = pf.separation.sequential(X, y)
         answers.append(("sequential", found.status))
         data = proofs.Sequence(X, y)
         if found:

@@ -25,46 +25,56 @@ def pieces(atlas: pf.Atlas) -> np.ndarray:
 
 # What every public function makes of an atlas, and what can be asked of that. Each names the function that it is for.
 ASKED: dict[str, tuple[Callable[[pf.Atlas], object], ...]] = {
-    "bounds": (pf.bounds,),
-    "boundary_complex": (pf.boundary_complex, lambda atlas: pf.boundary_complex(atlas).components),
-    "boxes": (pf.boxes, lambda atlas: pf.boxes(pf.regions(atlas))),
-    "canonical": (pf.canonical, lambda atlas: pf.canonical(atlas).shallow()),
-    "class_areas": (pf.class_areas, lambda atlas: pf.class_areas(pf.classes(atlas))),
-    "class_region": (lambda atlas: pf.class_region(atlas, 0),),
-    "classes": (pf.classes,),
-    "critical_points": (pf.critical_points, lambda atlas: pf.critical_points(pf.face_complex(atlas))),
-    "decision_boundary": (pf.decision_boundary,),
-    "diameter": (pf.diameter, lambda atlas: pf.diameter(pf.regions(atlas)), lambda atlas: pf.diameter(atlas).route),
+    "bounds": (pf.size.bounds,),
+    "boundary_complex": (pf.topology.boundary, lambda atlas: pf.topology.boundary(atlas).components),
+    "boxes": (pf.stats.boxes, lambda atlas: pf.stats.boxes(pf.regions(atlas))),
+    "canonical": (pf.compare.canonical, lambda atlas: pf.compare.canonical(atlas).shallow()),
+    "class_areas": (pf.stats.class_areas, lambda atlas: pf.stats.class_areas(pf.stats.classes(atlas))),
+    "class_region": (lambda atlas: pf.topology.class_region(atlas, 0),),
+    "classes": (pf.stats.classes,),
+    "critical_points": (
+        pf.topology.critical_points,
+        lambda atlas: pf.topology.critical_points(pf.topology.faces(atlas)),
+    ),
+    "decision_boundary": (pf.stats.decision_boundary,),
+    "diameter": (
+        pf.graph.diameter,
+        lambda atlas: pf.graph.diameter(pf.regions(atlas)),
+        lambda atlas: pf.graph.diameter(atlas).route,
+    ),
     "dual_graph": (
-        pf.dual_graph,
-        lambda atlas: pf.dual_graph(pf.regions(atlas)),
-        lambda atlas: pf.dual_graph(atlas).route(0, 1),
+        pf.graph.dual,
+        lambda atlas: pf.graph.dual(pf.regions(atlas)),
+        lambda atlas: pf.graph.dual(atlas).route(0, 1),
     ),
-    "dual_space": (pf.dual_space,),
+    "dual_space": (pf.maps.dual_space,),
     "face_complex": (
-        pf.face_complex,
-        lambda atlas: pf.face_complex(atlas).all(),
-        lambda atlas: pf.face_complex(atlas).skeleton(1).components,
+        pf.topology.faces,
+        lambda atlas: pf.topology.faces(atlas).all(),
+        lambda atlas: pf.topology.faces(atlas).skeleton(1).components,
     ),
-    "facet_jumps": (lambda atlas: pf.facet_jumps(atlas, pieces(atlas)),),
-    "facet_statistics": (pf.facet_statistics,),
-    "level_set": (lambda atlas: pf.level_set(atlas, 0.1),),
-    "lipschitz": (pf.lipschitz,),
-    "maximum": (lambda atlas: pf.maximum(atlas, 0),),
-    "minimum": (lambda atlas: pf.minimum(atlas, 1),),
-    "nearest_change": (lambda atlas: pf.nearest_change(atlas, POINT),),
-    "path": (lambda atlas: pf.path(atlas, 0, len(atlas) - 1), lambda atlas: pf.path(atlas, [0.0, 0.0], [0.9, 0.9])),
-    "persistence": (lambda atlas: pytest.importorskip("gudhi") and pf.persistence(atlas),),
+    "facet_jumps": (lambda atlas: pf.maps.facet_jumps(atlas, pieces(atlas)),),
+    "facet_statistics": (pf.stats.facets,),
+    "level_set": (lambda atlas: pf.topology.level_set(atlas, 0.1),),
+    "lipschitz": (pf.stats.lipschitz,),
+    "maximum": (lambda atlas: pf.stats.maximum(atlas, 0),),
+    "minimum": (lambda atlas: pf.stats.minimum(atlas, 1),),
+    "nearest_change": (lambda atlas: pf.stats.nearest_change(atlas, POINT),),
+    "path": (
+        lambda atlas: pf.graph.path(atlas, 0, len(atlas) - 1),
+        lambda atlas: pf.graph.path(atlas, [0.0, 0.0], [0.9, 0.9]),
+    ),
+    "persistence": (lambda atlas: pytest.importorskip("gudhi") and pf.topology.persistence(atlas),),
     "regions": (pf.regions,),
-    "shallow": (pf.shallow, lambda atlas: pf.edit(pf.shallow(atlas), [0], freeze=True).network),
+    "shallow": (pf.rewrite.shallow, lambda atlas: pf.rewrite.edit(pf.rewrite.shallow(atlas), [0], freeze=True).network),
     "shapley": (
-        lambda atlas: pf.shapley(atlas, POINT, background="uniform", scope="cell"),
-        lambda atlas: pf.shapley(atlas, POINT, background="uniform", scope="region"),
-        lambda atlas: pf.shapley(atlas, POINT, background=[[0.0, 0.0]]),
+        lambda atlas: pf.explain.shapley(atlas, POINT, background="uniform", scope="cell"),
+        lambda atlas: pf.explain.shapley(atlas, POINT, background="uniform", scope="region"),
+        lambda atlas: pf.explain.shapley(atlas, POINT, background=[[0.0, 0.0]]),
     ),
-    "sublevel": (lambda atlas: pf.sublevel(atlas, 0.1),),
+    "sublevel": (lambda atlas: pf.topology.sublevel(atlas, 0.1),),
     "summarise": (lambda atlas: pf.summarise(atlas, POINT), lambda atlas: pf.summarise(pf.regions(atlas), POINT).boxes),
-    "superlevel": (lambda atlas: pf.superlevel(atlas, 0.1),),
+    "superlevel": (lambda atlas: pf.topology.superlevel(atlas, 0.1),),
 }
 # These take an atlas too, and give no result of this kind.
 OTHERS = {
@@ -139,7 +149,7 @@ def test_every_class_that_carries_evidence_is_asked(atlases):
         if inspect.isclass(thing := getattr(pf, name)) and isinstance(getattr(thing, "evidence", None), property)
     }
     asked = {type(result) for _, result in answers(atlases["checked"])}
-    assert with_evidence - asked == {pf.Equivalence, pf.BoundaryMovement}
+    assert with_evidence - asked == {pf.compare.Equivalence, pf.training.BoundaryMovement}
 
 
 def answers(atlas: pf.Atlas) -> Iterator[tuple[str, object]]:
@@ -181,26 +191,26 @@ def test_certified_atlases_have_answers_that_are_proved(atlases):
 
 
 def test_json_says_it_too(atlases):
-    found = pf.bounds(atlases["certified"])
+    found = pf.size.bounds(atlases["certified"])
     assert json.loads(json.dumps(found.to_json()))["evidence"]["level"] == "certified"
-    assert pf.bounds(random_layers(2, 3, 1)).to_json()["evidence"] is None
-    assert pf.bounds(pf.count(random_layers(2, 3, 1), pf.box(-1, 1))).to_json()["evidence"]["level"] == "checked"
+    assert pf.size.bounds(random_layers(2, 3, 1)).to_json()["evidence"] is None
+    assert pf.size.bounds(pf.count(random_layers(2, 3, 1), pf.box(-1, 1))).to_json()["evidence"]["level"] == "checked"
 
 
 def test_edited_results_have_none(atlases):
     atlas = atlases["certified"]
     for name, result in answers(atlas):
         # A set of faces is the user's choice; what is known of the faces stays known.
-        if not isinstance(result, pf.Subcomplex):
+        if not isinstance(result, pf.topology.Subcomplex):
             assert replace(result).evidence.nothing, name
 
 
 def test_the_movement_of_a_boundary_rests_on_all_snapshots():
     layers = [(np.array([[1.0, 0.0]]), np.array([0.0]))]
-    recorder = pf.record(layers)
+    recorder = pf.training.record(layers)
     layers[0][1][:] = -0.25
     recorder.step()
-    moved = pf.boundary_movement(recorder.recording, pf.box(-1, 1))
+    moved = pf.training.boundary_movement(recorder.recording, pf.box(-1, 1))
     assert moved.evidence.level == "checked" and moved.evidence.complete and "checked, complete" in repr(moved)
     first = lower(recorder.recording.network(0))
     assert moved.evidence.network_digest == first.digest and moved.evidence.arrays_digest

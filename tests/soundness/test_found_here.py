@@ -40,20 +40,20 @@ found = {
     "atlas": atlas,
     "certificate": atlas.certificate,
     "evidence": pf.regions(atlas).evidence,
-    "maximum": pf.maximum(atlas),
+    "maximum": pf.stats.maximum(atlas),
     "regions": pf.regions(atlas),
-    "path": pf.path(absolute, [-0.5], [1.0], domain=box),
+    "path": pf.graph.path(absolute, [-0.5], [1.0], domain=box),
     "count": pf.count(absolute, box),
     "equal": pf.equivalent(absolute, absolute, box),
     "different": pf.equivalent(absolute, another, box),
-    "match": pf.match(absolute, absolute),
+    "match": pf.compare.match(absolute, absolute),
     "reduction": pf.reduce(absolute, pf.box(1, 2)),
-    "stability": pf.stability(absolute, pf.box(1, 2)),
-    "truncation": pf.truncation([([[1.0, 1.0], [1.0, -1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]),
-    "identifiable": pf.identifiable(absolute),
-    "separable": pf.cone_separable(*apart),
-    "in order": pf.sequentially_separable(*apart),
-    "clustered": pf.clustered(*apart),
+    "stability": pf.rewrite.stability(absolute, pf.box(1, 2)),
+    "truncation": pf.layers.truncation([([[1.0, 1.0], [1.0, -1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]),
+    "identifiable": pf.rewrite.identifiable(absolute),
+    "separable": pf.separation.cone(*apart),
+    "in order": pf.separation.sequential(*apart),
+    "clustered": pf.separation.clustered(*apart),
 }
 with open(sys.argv[1], "wb") as file:
     pickle.dump({name: repr(result) for name, result in found.items()}, file)
@@ -84,16 +84,16 @@ def test_a_certified_atlas_of_another_process_is_a_record(sent):
     assert "; certified, complete" in said["atlas"]
     assert "certified as recorded in another process, complete" in repr(atlas)
     assert atlas.certificate.level == "certified" and atlas.certificate.recorded
-    top = pf.maximum(atlas)
+    top = pf.stats.maximum(atlas)
     assert not top.proved and "certified as recorded in another process" in repr(top)
-    with pytest.raises(pf.UnknownError):
+    with pytest.raises(pf.errors.UnknownError):
         bool(atlas.certificate)
     # Checks do not find missing cells: that there are none is still what the other process says.
     checked = pf.check(atlas)
     assert checked.level == "checked" and "as recorded in another process" in str(checked)
-    assert not pf.maximum(atlas.with_certificate(checked)).proved
+    assert not pf.stats.maximum(atlas.with_certificate(checked)).proved
     proved = atlas.with_certificate(pf.certify(atlas))
-    assert pf.maximum(proved).proved and "; certified, complete" in repr(proved)
+    assert pf.stats.maximum(proved).proved and "; certified, complete" in repr(proved)
 
 
 def test_a_record_of_another_process_goes_through_a_file(sent, tmp_path):
@@ -116,7 +116,7 @@ def test_results_of_another_process_are_records(sent, name):
 @pytest.mark.parametrize("name", ["certificate", "equal", "different", "match", "identifiable", "separable",
                                   "in order", "clustered"])  # fmt: skip
 def test_answers_of_another_process_are_not_known_here(sent, name):
-    with pytest.raises(pf.UnknownError, match="in another process"):
+    with pytest.raises(pf.errors.UnknownError, match="in another process"):
         bool(sent[1][name])
 
 
@@ -135,7 +135,7 @@ def test_a_fork_is_another_process(atlas):
         try:
             again = pf.unfold(ABSOLUTE, BOX)
             again = again.with_certificate(pf.certify(again))
-            text = pickle.dumps((repr(atlas), repr(again), pf.maximum(again).proved, again))
+            text = pickle.dumps((repr(atlas), repr(again), pf.stats.maximum(again).proved, again))
             os.write(writer, text)
         finally:
             os._exit(0)
@@ -145,7 +145,7 @@ def test_a_fork_is_another_process(atlas):
     os.waitpid(child, 0)
     assert "as recorded in another process" in inherited
     assert "certified, complete" in own and proved
-    assert "as recorded in another process" in repr(again) and not pf.maximum(again).proved
+    assert "as recorded in another process" in repr(again) and not pf.stats.maximum(again).proved
 
 
 # -- copies
@@ -154,7 +154,7 @@ def test_a_fork_is_another_process(atlas):
 @pytest.mark.parametrize("twin", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
 def test_copies_of_an_unchanged_atlas_are_certified(atlas, twin):
     again = twin(atlas)
-    assert again.certificate.level == "certified" and pf.maximum(again).proved
+    assert again.certificate.level == "certified" and pf.stats.maximum(again).proved
     assert again.program.digest == atlas.program.digest and again.arrays_digest == atlas.arrays_digest
 
 
@@ -206,23 +206,23 @@ def arrays_of(thing: object) -> list[np.ndarray]:
 
 
 def test_an_edited_answer_has_no_evidence(atlas):
-    point, graph = np.array([[1.0]]), pf.dual_graph(atlas)
+    point, graph = np.array([[1.0]]), pf.graph.dual(atlas)
     edited = [
-        replace(pf.maximum(atlas), value=7.0),
-        replace(pf.lipschitz(atlas), value=0.5),
+        replace(pf.stats.maximum(atlas), value=7.0),
+        replace(pf.stats.lipschitz(atlas), value=0.5),
         replace(pf.regions(atlas), label=np.zeros(len(atlas), dtype=np.int64)),
         replace(graph, edges=graph.edges[:0]),
-        replace(pf.diameter(graph), lower=0, upper=0),
-        replace(pf.path(atlas, 0, 1), lower=5),
-        replace(pf.boxes(atlas), lo=np.zeros((len(atlas), 1))),
-        replace(pf.canonical(atlas), jumps=()),
-        replace(pf.shallow(atlas), beta=np.zeros((len(atlas), 1))),
+        replace(pf.graph.diameter(graph), lower=0, upper=0),
+        replace(pf.graph.path(atlas, 0, 1), lower=5),
+        replace(pf.stats.boxes(atlas), lo=np.zeros((len(atlas), 1))),
+        replace(pf.compare.canonical(atlas), jumps=()),
+        replace(pf.rewrite.shallow(atlas), beta=np.zeros((len(atlas), 1))),
         replace(pf.summarise(atlas, point), counts=np.array([9])),
-        replace(pf.class_areas(atlas), areas=np.array([0.0, 9.0])),
-        replace(pf.classes(atlas), label=np.zeros(len(pf.classes(atlas).label), dtype=np.int64)),
-        replace(pf.decision_boundary(atlas), pair=np.zeros((0, 2), dtype=np.int64)),
-        replace(pf.nearest_change(atlas, point), distance=np.zeros(1)),
-        replace(pf.face_complex(atlas), points=np.zeros((0, 1))),
+        replace(pf.stats.class_areas(atlas), areas=np.array([0.0, 9.0])),
+        replace(pf.stats.classes(atlas), label=np.zeros(len(pf.stats.classes(atlas).label), dtype=np.int64)),
+        replace(pf.stats.decision_boundary(atlas), pair=np.zeros((0, 2), dtype=np.int64)),
+        replace(pf.stats.nearest_change(atlas, point), distance=np.zeros(1)),
+        replace(pf.topology.faces(atlas), points=np.zeros((0, 1))),
     ]
     for answer in edited:
         assert answer.evidence.nothing and not answer.evidence.proved, type(answer)
@@ -232,10 +232,15 @@ def test_an_edited_answer_has_no_evidence(atlas):
 
 def test_what_is_asked_of_edited_answers_is_not_proved_either(atlas):
     forged = replace(pf.regions(atlas), label=np.zeros(len(atlas), dtype=np.int64))
-    for answer in (pf.dual_graph(forged), pf.diameter(forged), pf.boxes(forged), pf.summarise(forged, [[1.0]])):
+    for answer in (
+        pf.graph.dual(forged),
+        pf.graph.diameter(forged),
+        pf.stats.boxes(forged),
+        pf.summarise(forged, [[1.0]]),
+    ):
         assert answer.evidence.nothing
-    labels = np.zeros_like(pf.classes(atlas).label)
-    assert pf.class_areas(replace(pf.classes(atlas), label=labels)).evidence.nothing
+    labels = np.zeros_like(pf.stats.classes(atlas).label)
+    assert pf.stats.class_areas(replace(pf.stats.classes(atlas), label=labels)).evidence.nothing
 
 
 def test_evidence_and_certificates_that_were_edited(atlas):
@@ -244,7 +249,7 @@ def test_evidence_and_certificates_that_were_edited(atlas):
     assert not raised.proved and not raised.to_json()["proved"] and "as recorded by hand" in str(raised)
     certificate = replace(checked.certificate, level="certified")
     assert "certified as recorded by hand" in str(certificate)
-    with pytest.raises(pf.UnknownError):
+    with pytest.raises(pf.errors.UnknownError):
         bool(certificate)
     assert checked.with_certificate(certificate).certificate.level == "counted"
 
@@ -265,10 +270,10 @@ def test_verdicts_that_were_edited():
     assert different.proved and not different
     forged = replace(different, verdict="equal")
     assert "EQUAL as recorded by hand" in repr(forged) and not forged.proved and not forged.to_json()["proved"]
-    matched = replace(pf.match(ABSOLUTE, ANOTHER), verdict="equal")
+    matched = replace(pf.compare.match(ABSOLUTE, ANOTHER), verdict="equal")
     assert "proved" not in repr(matched)
-    for answer in (forged, matched, replace(pf.identifiable(ABSOLUTE), verdict="yes")):
-        with pytest.raises(pf.UnknownError, match="by hand"):
+    for answer in (forged, matched, replace(pf.rewrite.identifiable(ABSOLUTE), verdict="yes")):
+        with pytest.raises(pf.errors.UnknownError, match="by hand"):
             bool(answer)
 
 
@@ -283,7 +288,7 @@ def test_reductions_that_were_edited():
 
 def test_a_reduction_does_not_rest_on_edited_claims():
     """|x| on (-1, 2) switches; who types in that it does not gets no proof of relu(x) = |x|."""
-    claims = pf.stability(ABSOLUTE, pf.box(-1, 2))
+    claims = pf.rewrite.stability(ABSOLUTE, pf.box(-1, 2))
     assert claims.behaviour == ("switches", "switches")
     with pytest.raises(pf.PolyfoldError, match="by hand"):
         pf.reduce(ABSOLUTE, pf.box(-1, 2), stability=replace(claims, behaviour=("on", "off"), proof=("x", "y")))
@@ -296,7 +301,7 @@ def test_a_reduction_does_not_rest_on_claims_of_another_process(sent):
 
 def test_truncations_that_were_edited():
     widening = [([[1.0], [2.0]], [1.0, -1.0]), ([[1.0, 1.0]], [0.0])]
-    found = pf.truncation(widening)
+    found = pf.layers.truncation(widening)
     assert not found.holds
     forged = replace(found, surjective=(True,))
     assert not forged.holds and "proved" not in repr(forged) and not any(forged.check([[0.3]]).proved)

@@ -397,9 +397,9 @@ def test_a_sigmoid_is_not_nothing() -> None:
         assert float((plain(x) - ended(x)).abs().max()) > 1e-3
     assert pf.equivalent(ended, ended).verdict == "equal"
     box = pf.box(-1, 1)
-    assert pf.canonical(plain, box).digest != pf.canonical(ended, box).digest
+    assert pf.compare.canonical(plain, box).digest != pf.compare.canonical(ended, box).digest
     assert pf.unfold(plain, box).certificate.network_digest != pf.unfold(ended, box).certificate.network_digest
-    assert pf.canonical(plain, box) != pf.canonical(ended, box)
+    assert pf.compare.canonical(plain, box) != pf.compare.canonical(ended, box)
 
 
 def test_reduce_writes_the_softmax(tmp_path: Any) -> None:
@@ -433,20 +433,26 @@ def test_what_speaks_of_scores_says_so() -> None:
     of = layers(np.random.default_rng(4), 3)
     network = model(of, "softmax")
     atlas = pf.unfold(network, BOX)
-    for thing in (network, atlas, pf.canonical(atlas), pf.shallow(atlas), pf.equivalent(network, network)):
+    for thing in (
+        network,
+        atlas,
+        pf.compare.canonical(atlas),
+        pf.rewrite.shallow(atlas),
+        pf.equivalent(network, network),
+    ):
         assert "softmax" in repr(thing)
-    for found in (pf.maximum(atlas, 0), pf.minimum(atlas, 1), pf.lipschitz(atlas)):
+    for found in (pf.stats.maximum(atlas, 0), pf.stats.minimum(atlas, 1), pf.stats.lipschitz(atlas)):
         assert found.of == "the scores before the softmax" and found.of in repr(found)
-    explained = pf.shapley(network, [[0.5, 0.5]], background=[[0.0, 0.0]])
+    explained = pf.explain.shapley(network, [[0.5, 0.5]], background=[[0.0, 0.0]])
     assert explained.of == "the scores before the softmax" and explained.of in repr(explained)
-    assert pf.maximum(pf.unfold(of, BOX), 0).of == "the model's outputs"
-    assert pf.mean(pf.unfold(of, BOX), of="outputs").shape == (3,)
+    assert pf.stats.maximum(pf.unfold(of, BOX), 0).of == "the model's outputs"
+    assert pf.stats.mean(pf.unfold(of, BOX), of="outputs").shape == (3,)
     asked = (
-        lambda: pf.mean(atlas, of="outputs"),
-        lambda: pf.variance(atlas, of="outputs"),
-        lambda: pf.maximum(atlas, 0, of="outputs"),
-        lambda: pf.lipschitz(atlas, of="outputs"),
-        lambda: pf.shapley(network, [[0.5, 0.5]], background=[[0.0, 0.0]], of="outputs"),
+        lambda: pf.stats.mean(atlas, of="outputs"),
+        lambda: pf.stats.variance(atlas, of="outputs"),
+        lambda: pf.stats.maximum(atlas, 0, of="outputs"),
+        lambda: pf.stats.lipschitz(atlas, of="outputs"),
+        lambda: pf.explain.shapley(network, [[0.5, 0.5]], background=[[0.0, 0.0]], of="outputs"),
     )
     for ask in asked:
         with pytest.raises(pf.PolyfoldError, match=r"softmax over 3 scores.*of='scores'"):
@@ -467,7 +473,7 @@ def test_heads_are_kept_by_files_and_rewrites(tmp_path: Any) -> None:
     moved = pf.symmetry.Permutation(1, (1, 0, 3, 2))(network)
     assert moved.head == network.head
     np.testing.assert_allclose(moved.model_outputs(X), expected, atol=1e-12)
-    small = pf.shallow(atlas)
+    small = pf.rewrite.shallow(atlas)
     session = onnxruntime.InferenceSession(small.to_onnx().SerializeToString())
     np.testing.assert_allclose(session.run(["y"], {"x": X})[0], expected, atol=1e-9)
     torch = pytest.importorskip("torch")

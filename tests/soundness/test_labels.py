@@ -46,6 +46,6 @@ def test_files(text: str, tmp_path: Path) -> None:
 def test_numbers_and_texts_are_not_mixed(labels: Any) -> None:
     points = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
     with pytest.raises(PolyfoldError, match="labels must be all numbers or all texts"):
-        pf.clustered(points, labels)
+        pf.separation.clustered(points, labels)
     with pytest.raises(PolyfoldError, match="labels must be all numbers or all texts"):
-        pf.truncation(NETWORK).interpret(points, labels)
+        pf.layers.truncation(NETWORK).interpret(points, labels)

@@ -47,7 +47,7 @@ def holds_the_largest_singular_value(low: Fraction, high: Fraction, A: list[list
 def test_the_largest_singular_value_at_every_scale(exponent, outputs):
     for seed in range(20):
         atlas, exact = one_cell(exponent, outputs, seed)
-        found = pf.lipschitz(atlas)
+        found = pf.stats.lipschitz(atlas)
         value, error = Fraction(found.value), Fraction(found.error)
         assert holds_the_largest_singular_value(value - error, value + error, exact), (seed, found, found.error)
         # Nor is the error a way out: terms that cancel cost about ten digits of sixteen.
@@ -59,7 +59,7 @@ def test_the_largest_singular_value_at_every_scale(exponent, outputs):
 def test_sums_at_every_scale(exponent, p):
     for seed in range(5):
         atlas, exact = one_cell(exponent, 2, seed)
-        found = pf.lipschitz(atlas, p)
+        found = pf.stats.lipschitz(atlas, p)
         lines = exact if p == inf else list(zip(*exact, strict=True))
         largest = max(sum((abs(x) for x in line), Fraction(0)) for line in lines)
         assert abs(Fraction(found.value) - largest) <= Fraction(found.error)
@@ -70,7 +70,7 @@ def test_roots_in_whole_numbers():
     for exponent in (-1070, -900, -550, 0, 550, 1000):
         for a, b in ((3.0, 4.0), (1.0, 1.0), (7.0, 2.0)):
             slopes = [np.ldexp(a, exponent), np.ldexp(b, exponent)]
-            found = pf.lipschitz(pf.unfold([([slopes], [0.0])], pf.box(-1, 1)))
+            found = pf.stats.lipschitz(pf.unfold([([slopes], [0.0])], pf.box(-1, 1)))
             digits = 2**200
             root = Fraction(isqrt(int(a * a + b * b) * digits**2), digits) * Fraction(2) ** exponent
             off = abs(Fraction(found.value) - root)
@@ -79,7 +79,7 @@ def test_roots_in_whole_numbers():
 
 def test_the_least_floats():
     """The length of (2^-1074, 2^-1074) lies between two floats that are next to each other."""
-    found = pf.lipschitz(pf.unfold([([[5e-324, 5e-324]], [0.0])], pf.box(-1, 1)))
+    found = pf.stats.lipschitz(pf.unfold([([[5e-324, 5e-324]], [0.0])], pf.box(-1, 1)))
     assert Fraction(found.value + found.error) ** 2 >= 2 * Fraction(5e-324) ** 2
 
 
@@ -88,6 +88,6 @@ def test_errors_are_not_rounded_away():
     rng = np.random.default_rng(0)
     for _ in range(200):
         a, b = rng.uniform(0.5, 2.0, size=2).tolist()
-        found = pf.lipschitz(pf.unfold([([[a, b]], [0.0])], pf.box(-1, 1)))
+        found = pf.stats.lipschitz(pf.unfold([([[a, b]], [0.0])], pf.box(-1, 1)))
         low, high = (Fraction(found.value) + side * Fraction(found.error) for side in (-1, 1))
         assert low**2 <= Fraction(a) ** 2 + Fraction(b) ** 2 <= high**2

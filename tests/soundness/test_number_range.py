@@ -114,10 +114,10 @@ def look_closer(case: EdgeCase, atlas: pf.Atlas, cells: list[ExactCell]) -> None
         lambda: atlas.to_pandas(),
         lambda: pf.summarise(atlas, atlas.witnesses),
         lambda: pf.regions(atlas),
-        lambda: pf.face_complex(atlas),
-        lambda: pf.lipschitz(atlas),
-        lambda: pf.variance(atlas),
-        lambda: pf.map_of(case.layers, atlas.signs([0])[0]).feasible,
+        lambda: pf.topology.faces(atlas),
+        lambda: pf.stats.lipschitz(atlas),
+        lambda: pf.stats.variance(atlas),
+        lambda: pf.maps.of_pattern(case.layers, atlas.signs([0])[0]).feasible,
         lambda: pf.local(case.layers, atlas.witnesses[:1]).facets(0),
         lambda: pf.local(case.layers, atlas.witnesses[:1]).nearest_wall(0),
     ):
@@ -147,11 +147,11 @@ def assert_sizes(case: EdgeCase, atlas: pf.Atlas, cells: list[ExactCell]) -> Non
     assert not np.isnan(centroids).any(), case.name
     for found, cell in zip(volumes, cells, strict=True):
         assert is_near(found, size_of(cell), size_of(cell) / 10**5), (case.name, found)
-    largest = answer_or_none(lambda: pf.maximum(atlas, output=0))
+    largest = answer_or_none(lambda: pf.stats.maximum(atlas, output=0))
     if largest is not None:
         exact = max(value(cell.outputs[0], corner) for cell in cells for corner in vertices(cell))
         assert is_near(largest.value, exact, abs(exact) / 10**9), (case.name, largest)
-    total = answer_or_none(lambda: pf.integral(atlas)) if case.dim == 1 else None
+    total = answer_or_none(lambda: pf.stats.integral(atlas)) if case.dim == 1 else None
     if total is not None:
         exact, size = (sum(column) for column in zip(*map(integral_of, cells), strict=True))
         assert is_near(total[0], exact, size / 10**5), (case.name, total)
@@ -257,7 +257,7 @@ def test_cells_that_are_none_are_an_error_of_ours() -> None:
 def test_moments_that_underflow_are_refused() -> None:
     layers = [(np.eye(2), [0.0, 0.0]), ([[1e300, 1e300]], [1e10])]
     atlas = pf.unfold(layers, pf.box(-1e-300, 1e-300))
-    for question in (pf.mean, pf.variance, pf.integral):
+    for question in (pf.stats.mean, pf.stats.variance, pf.stats.integral):
         with pytest.raises(PolyfoldError, match="underflows"):
             question(atlas)
 
@@ -266,11 +266,11 @@ def test_centroids_that_underflow_are_refused() -> None:
     """The centroid of the least interval, 2.5e-324, is rounded to nothing; the mean there is 4e-16 and not zero."""
     layers = [([[1.7e308]], [0.0]), ([[1.0]], [0.0])]
     with pytest.raises(PolyfoldError, match="the mean underflows"):
-        pf.mean(pf.unfold(layers, pf.box(-LEAST, LEAST)), by="cell")
-    assert pf.mean(pf.unfold(layers, pf.box(-1e-290, 1e-290))) == pytest.approx(1.7e308 * 1e-290 / 4, rel=1e-12)
+        pf.stats.mean(pf.unfold(layers, pf.box(-LEAST, LEAST)), by="cell")
+    assert pf.stats.mean(pf.unfold(layers, pf.box(-1e-290, 1e-290))) == pytest.approx(1.7e308 * 1e-290 / 4, rel=1e-12)
     steeper = [([[-1.7e308]], [0.0]), ([[1e308]], [0.0])]
     with pytest.raises(PolyfoldError, match="the integral underflows"):
-        pf.integral(pf.unfold(steeper, pf.box(-LEAST, 2 * LEAST)))  # 2e-31
+        pf.stats.integral(pf.unfold(steeper, pf.box(-LEAST, 2 * LEAST)))  # 2e-31
 
 
 def steps_in_a_row(*steps: tuple[float, float] | None) -> Network:

@@ -29,33 +29,33 @@ def line() -> pf.Atlas:
     return pf.unfold(LAYERS, pf.line([-1, -1], [1, 1]))
 
 
-def recording() -> pf.Recording:
-    return pf.record([(W.copy(), b.copy()) for W, b in LAYERS]).recording
+def recording() -> pf.training.Recording:
+    return pf.training.record([(W.copy(), b.copy()) for W, b in LAYERS]).recording
 
 
 QUESTIONS: dict[str, Callable[[pf.Atlas, pf.Atlas, object], object]] = {
-    "maximum": lambda atlas, line, k: pf.maximum(atlas, k),
-    "minimum": lambda atlas, line, k: pf.minimum(atlas, k),
-    "level_set": lambda atlas, line, k: pf.level_set(atlas, 0.1, output=k),
-    "sublevel": lambda atlas, line, k: pf.sublevel(atlas, 0.1, output=k),
-    "superlevel": lambda atlas, line, k: pf.superlevel(atlas, 0.1, output=k),
-    "critical_points": lambda atlas, line, k: pf.critical_points(atlas, output=k),
-    "critical_points of faces": lambda atlas, line, k: pf.critical_points(pf.face_complex(atlas), output=k),
-    "persistence": lambda atlas, line, k: pf.persistence(atlas, output=k),
-    "dual_space": lambda atlas, line, k: pf.dual_space(atlas, k),
-    "integrated_gradients": lambda atlas, line, k: pf.integrated_gradients(LAYERS, X, X[0], outputs=k),
-    "several of integrated_gradients": lambda a, b, k: pf.integrated_gradients(LAYERS, X, X[0], outputs=[0, k]),
-    "local_maps": lambda atlas, line, k: pf.local_maps(LAYERS, X, outputs=[k]),
-    "one of local_maps": lambda atlas, line, k: pf.local_maps(LAYERS, X, outputs=k),
+    "maximum": lambda atlas, line, k: pf.stats.maximum(atlas, k),
+    "minimum": lambda atlas, line, k: pf.stats.minimum(atlas, k),
+    "level_set": lambda atlas, line, k: pf.topology.level_set(atlas, 0.1, output=k),
+    "sublevel": lambda atlas, line, k: pf.topology.sublevel(atlas, 0.1, output=k),
+    "superlevel": lambda atlas, line, k: pf.topology.superlevel(atlas, 0.1, output=k),
+    "critical_points": lambda atlas, line, k: pf.topology.critical_points(atlas, output=k),
+    "critical_points of faces": lambda atlas, line, k: pf.topology.critical_points(pf.topology.faces(atlas), output=k),
+    "persistence": lambda atlas, line, k: pf.topology.persistence(atlas, output=k),
+    "dual_space": lambda atlas, line, k: pf.maps.dual_space(atlas, k),
+    "integrated_gradients": lambda atlas, line, k: pf.explain.integrated_gradients(LAYERS, X, X[0], outputs=k),
+    "several of integrated_gradients": lambda a, b, k: pf.explain.integrated_gradients(LAYERS, X, X[0], outputs=[0, k]),
+    "local_maps": lambda atlas, line, k: pf.maps.matrices(LAYERS, X, outputs=[k]),
+    "one of local_maps": lambda atlas, line, k: pf.maps.matrices(LAYERS, X, outputs=k),
     "plot of outputs": lambda atlas, line, k: pf.plot(atlas, colour="output", output=k),
     "plot of slopes": lambda atlas, line, k: pf.plot(atlas, colour="slope", output=k),
     "plot of a line": lambda atlas, line, k: pf.plot(line, output=k),
     "plot of a line, several": lambda atlas, line, k: pf.plot(line, output=[0, k]),
     "surface": lambda atlas, line, k: pf.plot(atlas, kind="surface", output=k),
-    "movie": lambda atlas, line, k: pf.movie(recording(), pf.box(-1, 1), path="a.html", output=k),
-    "SHAP values": lambda atlas, line, k: pf.shapley(LAYERS, X, background=X).to_shap(k),
+    "movie": lambda atlas, line, k: pf.training.movie(recording(), pf.box(-1, 1), path="a.html", output=k),
+    "SHAP values": lambda atlas, line, k: pf.explain.shapley(LAYERS, X, background=X).to_shap(k),
     "bars of shares": lambda atlas, line, k: share_bars(
-        pf.shapley(atlas, X, background="uniform", scope="cell"), output=k
+        pf.explain.shapley(atlas, X, background="uniform", scope="cell"), output=k
     ),
 }
 
@@ -85,7 +85,7 @@ def test_numbers_of_numpy_are_numbers(question, atlas, line):
 
 
 def test_maps_of_some_outputs():
-    maps = pf.local_maps(LAYERS, X, outputs=[1])
+    maps = pf.maps.matrices(LAYERS, X, outputs=[1])
     assert maps.of(np.int64(1)).shape == (2, 3)
     for number in (0, 2, -1, True, 1.0, "1"):
         said = f"there are no maps of output {number!r}: there are those of [1]"
@@ -96,5 +96,5 @@ def test_maps_of_some_outputs():
 def test_lists_that_are_no_coefficients(atlas):
     for given in ([1.0], [1.0, 2.0, 3.0], [[1.0], [1.0, 2.0]], [np.nan, 1.0], "01"):
         with pytest.raises(pf.PolyfoldError):
-            pf.maximum(atlas, given)
-    assert pf.maximum(atlas, [1.0, 0.0]).value == pf.maximum(atlas, 0).value
+            pf.stats.maximum(atlas, given)
+    assert pf.stats.maximum(atlas, [1.0, 0.0]).value == pf.stats.maximum(atlas, 0).value

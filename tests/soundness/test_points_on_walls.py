@@ -54,14 +54,14 @@ def test_all_name_the_same_cell(seed: int) -> None:
     rng = np.random.default_rng(seed)
     network = (other_ops if seed % 4 == 0 else layers)(rng)
     atlas = pf.unfold(network, BOX)
-    shallow = pf.shallow(atlas)
+    shallow = pf.rewrite.shallow(atlas)
     X = rng.integers(-4, 5, (8, network.input_dim)) / 2
-    cells, maps, matrices = atlas.locate(X), pf.local(network, X, domain=BOX), pf.local_maps(network, X)
+    cells, maps, matrices = atlas.locate(X), pf.local(network, X, domain=BOX), pf.maps.matrices(network, X)
     assert shallow.piece(X).tolist() == cells.tolist()
     for i, x in enumerate(X):
         assert shallow.exactly(x).piece == cells[i]
         assert np.array_equal(np.stack([matrices.of(j)[i, :-1] for j in matrices.outputs]), maps.A[i])
-        mapped = pf.map_of(network, maps.signs[i])
+        mapped = pf.maps.of_pattern(network, maps.signs[i])
         assert np.array_equal(mapped.A, maps.A[i])
         own = atlas.index.find(maps.patterns[[i]])[0]
         assert maps.thin[i] == (own < 0)
@@ -79,7 +79,7 @@ def touches(network: pf.Network, atlas: pf.Atlas, pattern: Sequence[bool], x: Ar
     return all(on == (value > 0) for on, value in zip(pattern, gates(atlas.program, x), strict=True) if value)
 
 
-def gates(program: pf.Program, x: Array) -> list[Fraction]:
+def gates(program: pf.program.Program, x: Array) -> list[Fraction]:
     """Every gate's value, straight from the definition of a program."""
     sources, values = [[Fraction(v) for v in x.tolist()]], []
     for stage in program.stages:
@@ -98,7 +98,7 @@ def test_every_point_of_a_degenerate_grid_lies_in_one_piece() -> None:
     W = np.array([[1, 0], [0, 1], [1, 1], [1, -1], [2, 1], [1, 1]], dtype=float)
     network = [(W, np.array([0, 0, 0, 0, 0, -1.0])), (np.ones((1, 6)), np.zeros(1))]
     atlas = pf.unfold(network, BOX)
-    shallow = pf.shallow(atlas)
+    shallow = pf.rewrite.shallow(atlas)
     for x in product((-2, -1, 0, 1, 2), repeat=2):
         assert shallow.exactly(x).piece == atlas.locate([x])[0] == shallow.piece([x])[0]
 
@@ -108,9 +108,9 @@ def test_an_edit_acts_at_the_point_that_it_was_made_for() -> None:
     for _ in range(6):
         network = layers(rng)
         atlas = pf.unfold(network, BOX)
-        shallow = pf.shallow(atlas)
+        shallow = pf.rewrite.shallow(atlas)
         x = rng.integers(-2, 3, (1, network.input_dim)).astype(float)
-        edited = pf.edit(shallow, atlas.locate(x), map=(np.zeros((2, network.input_dim)), np.array([7.0, 9.0])))
+        edited = pf.rewrite.edit(shallow, atlas.locate(x), map=(np.zeros((2, network.input_dim)), np.array([7.0, 9.0])))
         assert edited.network(x).tolist() == [[7.0, 9.0]]
 
 
@@ -121,5 +121,5 @@ def test_nearly_on_a_wall_is_not_on_it() -> None:
     x = np.array([[0.1, 0.1, 0.1]])
     on = sum(map(Fraction, x[0].tolist())) > Fraction(0.3)
     assert atlas.signs(atlas.locate(x))[0, 0] == on
-    assert pf.shallow(atlas).piece(x).tolist() == atlas.locate(x).tolist()
+    assert pf.rewrite.shallow(atlas).piece(x).tolist() == atlas.locate(x).tolist()
     assert pf.local(network, x).signs[0, 0] == on

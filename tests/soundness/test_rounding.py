@@ -284,9 +284,9 @@ def test_what_is_written_of_an_average_is_read_again(tmp_path):
 def test_canonical_forms_of_neighbours_tell_the_networks_apart():
     """Different numbers are rounded to the same program; the form must not be the same for that."""
     third, next_to_it = [([[Fraction(1, 3)]], [0]), ([[1.0]], [0.0])], [([[1 / 3]], [0.0]), ([[1.0]], [0.0])]
-    forms = [pf.canonical(layers) for layers in (third, next_to_it)]
+    forms = [pf.compare.canonical(layers) for layers in (third, next_to_it)]
     assert pf.equivalent(third, next_to_it).verdict == "different"
     assert forms[0] != forms[1] and forms[0].digest != forms[1].digest
-    assert forms[0] == pf.canonical(third) and "a neighbour" in repr(forms[0])
-    of_neighbour = pf.canonical(pf.unfold(third))
+    assert forms[0] == pf.compare.canonical(third) and "a neighbour" in repr(forms[0])
+    of_neighbour = pf.compare.canonical(pf.unfold(third))
     assert of_neighbour not in forms and "a neighbour" in repr(of_neighbour)

@@ -48,13 +48,13 @@ def test_a_power_of_two_changes_no_answer(seed: int) -> None:
     power = POWERS[seed % len(POWERS)]
     Z = np.ldexp(X, power)
     assert np.array_equal(np.ldexp(Z, -power), X)
-    assert pf.clustered(Z, y).holds == pf.clustered(X, y).holds
-    one, other = pf.sequentially_separable(X, y), pf.sequentially_separable(Z, y)
+    assert pf.separation.clustered(Z, y).holds == pf.separation.clustered(X, y).holds
+    one, other = pf.separation.sequential(X, y), pf.separation.sequential(Z, y)
     assert (one.status, one.order) == (other.status, other.order)
     assert other.margin == pytest.approx(np.ldexp(one.margin, power), nan_ok=True)
     if len(set(y)) > 2:
         return
-    for question in (pf.cone_separable, pf.simplex_separable):
+    for question in (pf.separation.cone, pf.separation.simplex):
         here, there = question(X, y), question(Z, y)
         assert (here.status, here.inside) == (there.status, there.inside)
         if there.status == "separable":
@@ -66,13 +66,13 @@ def test_a_power_of_two_changes_no_answer(seed: int) -> None:
 def test_networks_are_built_as_accurately_at_any_scale(seed: int, factor: float) -> None:
     X, y = drawn(seed)
     try:
-        usual = pf.interpolate(X, y, width=max(X.shape[1], 3))
+        usual = pf.separation.interpolate(X, y, width=max(X.shape[1], 3))
     except PolyfoldError as error:
         with pytest.raises(PolyfoldError):
-            pf.interpolate(X * factor, y, width=max(X.shape[1], 3))
+            pf.separation.interpolate(X * factor, y, width=max(X.shape[1], 3))
         assert seed % 3 == 2 or "no construction applies" in str(error)
         return
-    found = pf.interpolate(X * factor, y, width=max(X.shape[1], 3))
+    found = pf.separation.interpolate(X * factor, y, width=max(X.shape[1], 3))
     assert found.kind == usual.kind and found.predict(X * factor).tolist() == y.tolist()
     assert found.training_cost <= max(1e3 * usual.training_cost, 1e-20)
 
@@ -81,38 +81,47 @@ def test_networks_are_built_as_accurately_at_any_scale(seed: int, factor: float)
 def test_features_of_different_scales_end_in_an_answer_or_one_clear_error(seed: int) -> None:
     X, y = drawn(seed)
     Z = X * 10.0 ** np.random.default_rng(seed).integers(-300, 300, size=X.shape[1])
-    questions = [pf.clustered, pf.sequentially_separable, pf.interpolate_clustered, pf.interpolate_sequential]
-    questions += [pf.interpolate] if len(set(y)) > 2 else [pf.interpolate, pf.cone_separable, pf.simplex_separable]
+    questions = [
+        pf.separation.clustered,
+        pf.separation.sequential,
+        pf.separation.interpolate_clustered,
+        pf.separation.interpolate_sequential,
+    ]
+    questions += (
+        [pf.separation.interpolate]
+        if len(set(y)) > 2
+        else [pf.separation.interpolate, pf.separation.cone, pf.separation.simplex]
+    )
     for question in questions:
         try:
             found = question(Z, y)
         except PolyfoldError:
             continue
-        if getattr(found, "status", "") == "separable" and question in (pf.cone_separable, pf.simplex_separable):
+        if getattr(found, "status", "") == "separable" and question in (pf.separation.cone, pf.separation.simplex):
             assert polyhedron_holds(found, Z, y)
 
 
 def test_a_point_with_two_labels_is_a_no_with_the_pair() -> None:
     X, y = [[1.0, 5.0], [0.0, 0.0], [1.0, 5.0], [7.0, 1.0]], ["a", "a", "b", "b"]
     said = "rows 0 and 2 of X are the same point, [1.0, 5.0], with the labels 'a' and 'b'"
-    order = pf.sequentially_separable(X, y)
+    order = pf.separation.sequential(X, y)
     assert order.status == "not separable" and order.same_point == (0, 2) and said in order.reason
-    assert not pf.clustered(X, y).holds and said in pf.clustered(X, y).reason
-    for found in (pf.cone_separable(X, y), pf.simplex_separable(X, y)):
+    assert not pf.separation.clustered(X, y).holds and said in pf.separation.clustered(X, y).reason
+    for found in (pf.separation.cone(X, y), pf.separation.simplex(X, y)):
         assert found.status == "not separable" and said in found.reason
         assert all(
             obstacle.own == {rows[0]: 1} and obstacle.others == {rows[1]: 1}
             for obstacle, rows in zip(found.group_obstacles, ((0, 2), (2, 0)), strict=True)
         )
     with pytest.raises(PolyfoldError, match="no classifier has both"):
-        pf.interpolate(X, y)
+        pf.separation.interpolate(X, y)
 
 
 @pytest.mark.shared("models")
 def test_outputs_of_a_truncation_are_those_of_the_network() -> None:
     """States of this network are a thousand million times as large as its outputs."""
     network = pf.load(MODELS / "acasxu_1_1.onnx")
-    found = pf.truncation(network, lift=True)
+    found = pf.layers.truncation(network, lift=True)
     X = np.random.default_rng(0).uniform(-0.5, 0.5, size=(50, 5))
     assert found.holds and np.abs(found.states(X)[-1]).max() > 1e8
     assert np.abs(found.outputs(X) - network(X)).max() < 1e-12
@@ -126,7 +135,7 @@ def test_outputs_do_not_cancel(seed: int) -> None:
     first[2] = first[0] + first[1] + np.array([0.0, 0.0, 2.0**-26])
     second = first + rng.integers(-1, 2, size=(3, 3)) * 2.0**-20
     layers = [(first, rng.integers(-3, 4, size=3) * 1.0), (second, np.ones(3)), (rng.normal(size=(2, 3)), np.zeros(2))]
-    found, X = pf.truncation(layers), rng.normal(size=(6, 3))
+    found, X = pf.layers.truncation(layers), rng.normal(size=(6, 3))
     states = found.states_exactly(X)[-1]
     weight, bias = found.exact_output
     expected = [

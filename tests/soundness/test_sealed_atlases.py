@@ -167,7 +167,7 @@ def test_certify_proves_what_is_there_whoever_made_it(atlas):
     moved = edited(atlas, "witnesses", np.random.default_rng(0))
     assert is_not_believed(moved)
     proved = moved.with_certificate(pf.certify(moved))
-    assert proved.certificate.level == "certified" and proved.complete and pf.maximum(proved).proved
+    assert proved.certificate.level == "certified" and proved.complete and pf.stats.maximum(proved).proved
 
 
 # -- files
@@ -177,12 +177,12 @@ def test_a_level_from_a_file_says_so(atlas, tmp_path):
     atlas.save(tmp_path / "atlas.parquet")
     again = pf.open(tmp_path / "atlas.parquet")
     assert again.certificate.level == "certified" and again.certificate.recorded
-    assert "as recorded in the file" in repr(again) and "as recorded in the file" in repr(pf.maximum(again))
-    assert not pf.maximum(again).proved
-    assert pf.maximum(again.with_certificate(pf.certify(again))).proved
+    assert "as recorded in the file" in repr(again) and "as recorded in the file" in repr(pf.stats.maximum(again))
+    assert not pf.stats.maximum(again).proved
+    assert pf.stats.maximum(again.with_certificate(pf.certify(again))).proved
     # Checks do not prove that cells are not missing; that is still what the file says.
     assert pf.check(again).recorded and pf.check(again).level == "checked"
-    with pytest.raises(pf.UnknownError):
+    with pytest.raises(pf.errors.UnknownError):
         bool(again.certificate)
 
 
@@ -216,20 +216,20 @@ def test_a_file_with_a_certificate_of_another_network(atlas, tmp_path):
 def test_answers_carry_their_evidence(atlas):
     checked = pf.unfold(random_network(4, 2, 6, 4, 1), pf.box(-2, 2))
     for source, level in ((checked, "checked"), (atlas, "certified")):
-        classes = pf.classes(source)
-        graph = pf.dual_graph(source)
+        classes = pf.stats.classes(source)
+        graph = pf.graph.dual(source)
         answers = [
-            pf.maximum(source),
-            pf.minimum(source),
-            pf.lipschitz(source),
+            pf.stats.maximum(source),
+            pf.stats.minimum(source),
+            pf.stats.lipschitz(source),
             pf.regions(source),
-            pf.boxes(source),
+            pf.stats.boxes(source),
             pf.summarise(source, source.witnesses),
             graph,
-            pf.diameter(graph),
-            pf.path(source, 0, 5),
-            pf.canonical(source),
-            pf.shallow(source),
+            pf.graph.diameter(graph),
+            pf.graph.path(source, 0, 5),
+            pf.compare.canonical(source),
+            pf.rewrite.shallow(source),
         ]
         for answer in answers:
             evidence = answer.evidence
@@ -238,10 +238,16 @@ def test_answers_carry_their_evidence(atlas):
             assert evidence.domain_digest == source.domain.digest
             assert evidence.arrays_digest == source.arrays_digest
             assert json.loads(json.dumps(evidence.to_json()))["level"] == level
-            assert "proved" in repr(answer) or level in repr(answer) or isinstance(answer, pf.Route)
+            assert "proved" in repr(answer) or level in repr(answer) or isinstance(answer, pf.graph.Route)
         # Parts of cells are unfolded anew, and checked.
-        areas, boundary = pf.class_areas(classes), pf.decision_boundary(classes)
-        parts = [classes, areas, boundary, pf.nearest_change(classes, source.witnesses[:1]), pf.face_complex(source)]
+        areas, boundary = pf.stats.class_areas(classes), pf.stats.decision_boundary(classes)
+        parts = [
+            classes,
+            areas,
+            boundary,
+            pf.stats.nearest_change(classes, source.witnesses[:1]),
+            pf.topology.faces(source),
+        ]
         for answer in parts[:4]:
             assert answer.evidence.level == "checked" and "checked" in repr(answer)
         assert parts[4].evidence.level == level
@@ -251,12 +257,12 @@ def test_the_maximum_over_a_forged_atlas_is_not_proved(atlas):
     part = keeping_cells(atlas, np.arange(len(atlas)) < 10, hole=-1)
     forged = part.with_certificate(atlas.certificate)
     with pytest.raises(pf.PolyfoldError, match="not known to be complete"):
-        pf.maximum(forged)
-    over_some = pf.maximum(forged, cells=range(10))
+        pf.stats.maximum(forged)
+    over_some = pf.stats.maximum(forged, cells=range(10))
     assert not over_some.proved and "(counted)" in repr(over_some)
-    checked = pf.maximum(pf.unfold(random_network(4, 2, 6, 4, 1), pf.box(-2, 2)))
+    checked = pf.stats.maximum(pf.unfold(random_network(4, 2, 6, 4, 1), pf.box(-2, 2)))
     assert not checked.proved and checked.settled and "(checked)" in repr(checked)
-    assert pf.maximum(atlas).proved and "(proved)" in repr(pf.maximum(atlas))
+    assert pf.stats.maximum(atlas).proved and "(proved)" in repr(pf.stats.maximum(atlas))
 
 
 @pytest.mark.shared("models")
@@ -266,8 +272,8 @@ def test_a_hundred_cells_of_an_acasxu_network():
     assert len(atlas) > 70_000
     forged = keeping_cells(atlas, np.arange(len(atlas)) < 100, hole=-1).with_certificate(atlas.certificate)
     with pytest.raises(pf.PolyfoldError, match="not known to be complete"):
-        pf.maximum(forged, 0)
-    assert "proved" not in repr(pf.maximum(forged, 0, range(100)))
+        pf.stats.maximum(forged, 0)
+    assert "proved" not in repr(pf.stats.maximum(forged, 0, range(100)))
 
 
 # -- what is spoken of
@@ -279,14 +285,14 @@ def test_a_rounded_program_is_not_certified_as_the_network():
     certificate = pf.certify(atlas)
     assert certificate.level == "certified" and "a neighbour of the network" in str(certificate)
     atlas = atlas.with_certificate(certificate)
-    assert not pf.maximum(atlas).proved and "a neighbour of the network" in repr(pf.maximum(atlas))
-    assert "neighbour" in pf.maximum(atlas).evidence.to_json()["of"]
-    with pytest.raises(pf.UnknownError):
+    assert not pf.stats.maximum(atlas).proved and "a neighbour of the network" in repr(pf.stats.maximum(atlas))
+    assert "neighbour" in pf.stats.maximum(atlas).evidence.to_json()["of"]
+    with pytest.raises(pf.errors.UnknownError):
         bool(certificate)
 
 
 def test_an_edited_network_is_not_that_of_the_atlas(atlas):
-    shallow = pf.shallow(atlas)
-    assert shallow.evidence.proved and pf.canonical(atlas).shallow().evidence.proved
-    assert pf.edit(shallow, [0], freeze=True).network.evidence.proved
-    assert pf.edit(shallow, [0], map=([[0.0, 0.0]], [0.0])).network.evidence.nothing
+    shallow = pf.rewrite.shallow(atlas)
+    assert shallow.evidence.proved and pf.compare.canonical(atlas).shallow().evidence.proved
+    assert pf.rewrite.edit(shallow, [0], freeze=True).network.evidence.proved
+    assert pf.rewrite.edit(shallow, [0], map=([[0.0, 0.0]], [0.0])).network.evidence.nothing

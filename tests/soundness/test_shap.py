@@ -52,8 +52,8 @@ def test_the_default_is_the_definition_in_fractions(seed: int) -> None:
     d = 2 + seed % 3
     layers = network(rng, d, 5, 3, 2)
     X = rng.integers(-16, 17, size=(4, d)) / 8.0
-    found = pf.shapley(layers, X, background=X)
-    assert isinstance(found, pf.Shapley) and found.exact and found.scope == "interventional"
+    found = pf.explain.shapley(layers, X, background=X)
+    assert isinstance(found, pf.explain.Shapley) and found.exact and found.scope == "interventional"
     for i, j, k in np.ndindex(found.values.shape):
         assert found.values[i, j, k] == pytest.approx(float(by_definition(layers, X[i], X, j, k)), abs=1e-12)
 
@@ -64,7 +64,7 @@ def test_shap_says_the_same() -> None:
     layers = [(rng.normal(size=(8, 4)), rng.normal(size=8)), (rng.normal(size=(1, 8)), rng.normal(size=1))]
     X = rng.normal(size=(12, 4))
     model = pf.load(layers)
-    found = pf.shapley(model, X, background=X)
+    found = pf.explain.shapley(model, X, background=X)
     explainer = shap.ExactExplainer(lambda rows: model(rows)[:, 0], shap.maskers.Independent(X, max_samples=len(X)))
     assert np.abs(found.values[:, :, 0] - explainer(X).values).max() < 1e-9
 
@@ -75,8 +75,8 @@ def test_an_input_alone_in_its_cell_is_compared_with_nothing() -> None:
     layers = [(rng.normal(size=(60, 6)), rng.normal(size=60)), (rng.normal(size=(1, 60)), rng.normal(size=1))]
     X = rng.normal(size=(20, 6))
     with pytest.raises(PolyfoldError, match="no other background point lies in the cell of input 0, nor of 19 other"):
-        pf.shapley(layers, X, background=X, scope="cell")
-    assert np.abs(pf.shapley(layers, X, background=X).values).min(axis=(1, 2)).max() > 0
+        pf.explain.shapley(layers, X, background=X, scope="cell")
+    assert np.abs(pf.explain.shapley(layers, X, background=X).values).min(axis=(1, 2)).max() > 0
 
 
 @pytest.mark.parametrize("scope", ["cell", "region"])
@@ -85,30 +85,30 @@ def test_an_input_is_left_out_of_its_own_background_once(scope: Any) -> None:
     corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
     atlas = pf.unfold(corner, pf.box(-8, 8))
     X = np.array([[1.0, 1.0], [2.0, 5.0], [2.0, 5.0], [6.0, 3.0]])
-    found = pf.shapley(atlas, X, background=X, scope=scope)
-    assert isinstance(found, pf.LocalShapley) and found.local.points.tolist() == [3, 3, 3, 3]
+    found = pf.explain.shapley(atlas, X, background=X, scope=scope)
+    assert isinstance(found, pf.explain.LocalShapley) and found.local.points.tolist() == [3, 3, 3, 3]
     for i in range(4):
         others = [[Fraction(v) for v in X[k]] for k in range(4) if k != i]
         mean = [sum(column) / 3 for column in zip(*others, strict=True)]
         assert found.values[i, :, 0] == pytest.approx([float(Fraction(X[i, j]) - mean[j]) for j in range(2)], abs=1e-12)
-    strangers = pf.shapley(atlas, X + 0.25, background=X, scope=scope)
-    assert isinstance(strangers, pf.LocalShapley) and strangers.local.points.tolist() == [4, 4, 4, 4]
+    strangers = pf.explain.shapley(atlas, X + 0.25, background=X, scope=scope)
+    assert isinstance(strangers, pf.explain.LocalShapley) and strangers.local.points.tolist() == [4, 4, 4, 4]
 
 
 def test_values_of_cells_never_carry_the_name() -> None:
     corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
-    found = pf.shapley(corner, [[1.0, 2.0]], background=[[3.0, 3.0]], scope="cell")
+    found = pf.explain.shapley(corner, [[1.0, 2.0]], background=[[3.0, 3.0]], scope="cell")
     assert repr(found).startswith("LocalShapley") and "not SHAP values" in repr(found)
     assert not hasattr(found, "to_shap")
     with pytest.raises(PolyfoldError, match=r"needs an array of inputs as background=.*scope='cell'"):
-        pf.shapley(pf.unfold(corner, pf.box(-4, 4)), [[1.0, 2.0]], background="uniform")
+        pf.explain.shapley(pf.unfold(corner, pf.box(-4, 4)), [[1.0, 2.0]], background="uniform")
 
 
 def test_values_of_a_neighbour_say_so() -> None:
     """A third is no float: what is explained is the function of floats next to it, and the answer says that."""
     third = [([[Fraction(1, 3)]], [0]), ([[1.0]], [0.0])]
     for scope in ("interventional", "cell"):
-        found = pf.shapley(third, [[1.0]], background=[[2.0]], scope=scope)
+        found = pf.explain.shapley(third, [[1.0]], background=[[2.0]], scope=scope)
         assert "exact, of a neighbour of the network's function" in repr(found)
-    whole = pf.shapley([([[0.5]], [0.0]), ([[1.0]], [0.0])], [[1.0]], background=[[2.0]])
+    whole = pf.explain.shapley([([[0.5]], [0.0]), ([[1.0]], [0.0])], [[1.0]], background=[[2.0]])
     assert whole.function == "the network" and "neighbour" not in repr(whole)

@@ -266,7 +266,7 @@ def test_patterns_of_points_are_feasible() -> None:
         if made.truth.at[0].ties:
             continue
         signs = pf.local(made.program, made.point[None]).signs[0]
-        found = pf.map_of(made.program, signs)
+        found = pf.maps.of_pattern(made.program, signs)
         assert found.status == "cell", seed
         slopes = np.array([[float(x) for x in jet[1:]] for jet in made.truth.at[0].jets["out"]])
         np.testing.assert_allclose(found.A, slopes, rtol=0, atol=1e-9 * (1 + np.abs(slopes).max()))

@@ -42,7 +42,7 @@ def found_by_polyfold(network: pf.Network, x: Array) -> dict[str, Array]:
     rows = x.reshape(1, -1)
     found = {
         "local": pf.local(network, rows).A[0],
-        "local_maps": np.stack([pf.local_maps(network, rows).of(j)[0, :-1] for j in range(network.output_dim)]),
+        "local_maps": np.stack([pf.maps.matrices(network, rows).of(j)[0, :-1] for j in range(network.output_dim)]),
         "written to ONNX": pf.local(pf.load(network.to_onnx()), rows).A[0],
     }
     # torch.maximum and minimum, which these become, have no branch.
@@ -200,7 +200,7 @@ def test_the_black_border_of_pictures() -> None:
     pictures[:, 0, 8:20, 8:20] = rng.integers(0, 17, size=(2, 12, 12)) / 16
     module = network.to_torch()
     maps = pf.local(network, pictures)
-    matrices = pf.local_maps(network, pictures)
+    matrices = pf.maps.matrices(network, pictures)
     for i, picture in enumerate(pictures):
         assert len(maps.on_wall[i]) > 1000 and not len(maps.undecided[i])
         expected = autograd(module, picture)
@@ -212,5 +212,5 @@ def test_the_black_border_of_pictures() -> None:
 def test_gradients_along_a_wall() -> None:
     """The way from (0, 0) to (1, 1) lies on the wall of a maximum; the first one is taken all along it."""
     network = pf.load(Module(lambda x: functional.max_pool1d(x[:, None], 2)[:, 0]), input_shape=(2,))
-    found = pf.integrated_gradients(network, [[1.0, 1.0]], [0.0, 0.0])
+    found = pf.explain.integrated_gradients(network, [[1.0, 1.0]], [0.0, 0.0])
     assert np.allclose(np.asarray(found.values).ravel(), [1.0, 0.0], rtol=1e-12, atol=0)

@@ -129,7 +129,7 @@ def test_absolute_value_is_thin_at_zero() -> None:
     assert "1 thin" in repr(maps)
     cells = maps.touching_cells(0)
     assert cells.complete and cells.A.ravel().tolist() == [-1.0, 1.0]
-    assert pf.map_of(absolute, maps.signs[0]).status == "thin"
+    assert pf.maps.of_pattern(absolute, maps.signs[0]).status == "thin"
 
 
 def test_corner_of_quadrants() -> None:

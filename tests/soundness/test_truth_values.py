@@ -18,12 +18,12 @@ APART = [[0.0, 0.0], [1.0, 0.0], [9.0, 9.0], [9.0, 8.0]], [0, 0, 1, 1]
 
 
 def raises(result: object) -> str:
-    with pytest.raises(pf.UnknownError) as caught:
+    with pytest.raises(pf.errors.UnknownError) as caught:
         bool(result)
     return str(caught.value)
 
 
-@pytest.mark.parametrize("question", [pf.cone_separable, pf.simplex_separable, pf.sequentially_separable])
+@pytest.mark.parametrize("question", [pf.separation.cone, pf.separation.simplex, pf.separation.sequential])
 def test_separability(question):
     assert question(*APART)
     no = question(*CROSSED)
@@ -43,23 +43,23 @@ def test_equivalence():
 
 def test_what_is_matched_is_not_the_same():
     other = [ABSOLUTE[0], ([[1.0, 1.0 + 1e-12]], [0.0])]
-    assert pf.match(ABSOLUTE, ABSOLUTE)
-    assert not pf.match(ABSOLUTE, other)
-    near = pf.match(ABSOLUTE, other, tolerance=1e-6)
+    assert pf.compare.match(ABSOLUTE, ABSOLUTE)
+    assert not pf.compare.match(ABSOLUTE, other)
+    near = pf.compare.match(ABSOLUTE, other, tolerance=1e-6)
     assert near.verdict == "matched" and not near
 
 
 def test_identifiability():
     hexagon = [([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], [0.0, 0.0, 0.0]), ([[1.0, 1.0, 1.0]], [0.0])]
-    no = pf.identifiable(hexagon)
+    no = pf.rewrite.identifiable(hexagon)
     assert no.verdict == "no" and not no
-    assert pf.identifiable([*hexagon[:1], ([[1.0, 1.0, 2.0]], [0.0])])
+    assert pf.rewrite.identifiable([*hexagon[:1], ([[1.0, 1.0, 2.0]], [0.0])])
     raises(replace(no, verdict="unknown"))
 
 
 def test_a_pattern_that_no_input_has():
-    assert pf.map_of(ABSOLUTE, [1, 0])
-    assert not pf.map_of(ABSOLUTE, [1, 1])
+    assert pf.maps.of_pattern(ABSOLUTE, [1, 0])
+    assert not pf.maps.of_pattern(ABSOLUTE, [1, 1])
 
 
 def test_certificates():
@@ -76,6 +76,6 @@ def test_certificates():
 
 
 def test_what_is_no_yes_or_no():
-    assert "neurons_after" in raises(pf.irreducible(ABSOLUTE))
+    assert "neurons_after" in raises(pf.rewrite.irreducible(ABSOLUTE))
     assert "neurons_after" in raises(pf.reduce(ABSOLUTE, pf.box(1, 2)))
-    assert "counts" in raises(pf.stability(ABSOLUTE, pf.box(1, 2)))
+    assert "counts" in raises(pf.rewrite.stability(ABSOLUTE, pf.box(1, 2)))

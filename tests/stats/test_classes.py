@@ -23,11 +23,11 @@ from polyfold.testing.strategies import cases
 def test_exclusive_or_by_hand():
     atlas = unit_square(XOR)
     # More than 1/2 between two lines: all but two triangles.
-    found = pf.class_areas(pf.classes(atlas, threshold=0.5))
+    found = pf.stats.class_areas(pf.stats.classes(atlas, threshold=0.5))
     assert found.areas == pytest.approx([1 / 4, 3 / 4]) and found.total == pytest.approx(1)
-    assert pf.class_areas(pf.classes(atlas, threshold=0.0)).areas == pytest.approx([0.0, 1.0])
-    assert pf.class_areas(pf.classes(atlas, threshold=1.0)).areas == pytest.approx([1.0, 0.0])
-    half = pf.class_areas(pf.classes(atlas, threshold=0.5), cells=atlas.locate([[0.1, 0.1]]))
+    assert pf.stats.class_areas(pf.stats.classes(atlas, threshold=0.0)).areas == pytest.approx([0.0, 1.0])
+    assert pf.stats.class_areas(pf.stats.classes(atlas, threshold=1.0)).areas == pytest.approx([1.0, 0.0])
+    half = pf.stats.class_areas(pf.stats.classes(atlas, threshold=0.5), cells=atlas.locate([[0.1, 0.1]]))
     assert half.areas == pytest.approx([1 / 8, 3 / 8])
 
 
@@ -35,9 +35,9 @@ def test_the_largest_of_five():
     # Four slopes along the diagonals: each wins in a quarter of the square.
     angles = 2 * np.pi * np.arange(4) / 4 + np.pi / 4
     star = [(np.column_stack([np.cos(angles), np.sin(angles)]), np.zeros(4))]
-    assert pf.class_areas(pf.unfold(star, pf.box(-1, 1))).areas == pytest.approx(np.ones(4))
+    assert pf.stats.class_areas(pf.unfold(star, pf.box(-1, 1))).areas == pytest.approx(np.ones(4))
     five = [(np.vstack([star[0][0], [[0.0, 0.0]]]), np.array([0, 0, 0, 0, 0.5]))]
-    found = pf.class_areas(pf.unfold(five, pf.box(-1, 1)))
+    found = pf.stats.class_areas(pf.unfold(five, pf.box(-1, 1)))
     # The fifth wins in a square of half diagonal sqrt(2) / 2.
     assert found.areas == pytest.approx([0.75, 0.75, 0.75, 0.75, 1.0])
 
@@ -45,10 +45,10 @@ def test_the_largest_of_five():
 def test_ties_of_positive_volume_go_to_the_lowest_number_and_are_named():
     # Outputs 1 and 2 are both the hat, 0 is 1/4: where the hat is lower 0 wins, elsewhere 1, tied.
     network = [*HAT[:1], ([[0.0, 0.0, 0.0], [1.0, -2.0, 1.0], [1.0, -2.0, 1.0]], [0.25, 0.0, 0.0])]
-    found = pf.class_areas(pf.unfold(network, pf.box(0, 2)))
+    found = pf.stats.class_areas(pf.unfold(network, pf.box(0, 2)))
     assert found.areas == pytest.approx([0.5, 1.5, 0.0])
     assert found.tied == pytest.approx([0.0, 1.5, 0.0])
-    flat = pf.class_areas(pf.unfold(HAT, pf.box(0, 4)))  # the hat equals its threshold 0 on [2, 4]
+    flat = pf.stats.class_areas(pf.unfold(HAT, pf.box(0, 4)))  # the hat equals its threshold 0 on [2, 4]
     assert flat.areas == pytest.approx([2.0, 2.0]) and flat.tied == pytest.approx([2.0, 0.0])
 
 
@@ -57,14 +57,14 @@ def test_every_number_of_classes_against_samples(classes):
     rng = np.random.default_rng(classes)
     network = random_classifier(rng, 2, 8, 6, classes)
     atlas = pf.unfold(network, pf.box(-1, 1))
-    found = pf.classes(atlas)
+    found = pf.stats.classes(atlas)
     X = rng.uniform(-1, 1, size=(20_000, 2))
     assert np.array_equal(found.of(X), atlas.program.evaluate(X)[0].argmax(axis=1))
     assert np.array_equal(found.cell[found.atlas.locate(X)], atlas.locate(X))
     assert pf.certify(found.atlas).level == "certified"
 
 
-def with_more_outputs(program: pf.Program, outputs: int, seed: int) -> pf.Program:
+def with_more_outputs(program: pf.program.Program, outputs: int, seed: int) -> pf.program.Program:
     """The same gates under other outputs: small whole weights, so that some tie, and biases that floats round."""
     rng = np.random.default_rng(seed)
     blocks = tuple(
@@ -82,7 +82,7 @@ def test_against_exact_evaluation(case, outputs):
     if not atlas.complete:
         return
     threshold = 0.3 if outputs == 1 else 0.0
-    found = pf.classes(atlas, threshold=threshold)
+    found = pf.stats.classes(atlas, threshold=threshold)
     assert found.atlas.certificate.level == "checked" and len(found) == max(2, outputs)
     exact = RationalProgram(program)
     for part in range(min(len(found.atlas), 50)):
@@ -100,24 +100,24 @@ def test_against_exact_evaluation(case, outputs):
             np.packbits(np.array(outcome.pattern, dtype=bool)[None], axis=1, bitorder="little")
         )
     if atlas.bounded.all() and atlas.dim <= 5:
-        assert pf.class_areas(found).total == pytest.approx(atlas.volumes().sum(), rel=1e-6)
+        assert pf.stats.class_areas(found).total == pytest.approx(atlas.volumes().sum(), rel=1e-6)
 
 
 def test_differences_that_floats_would_round():
     # 2^-80 x against x - 1: at x = 1 the first is larger, by what 1 - 2^-80 = 1 would lose.
     weights = pf.unfold([([[1.0], [2.0**-80]], [-1.0, 0.0])], pf.box(0, 2))
-    assert pf.classes(weights).of([[1.0], [1.0 + 2.0**-52]]).tolist() == [1, 0]
+    assert pf.stats.classes(weights).of([[1.0], [1.0 + 2.0**-52]]).tolist() == [1, 0]
     # x + 1 against 2^-80: at x = -1 the second is larger.
     biases = pf.unfold([([[1.0], [0.0]], [1.0, 2.0**-80])], pf.box(-2, 0))
-    assert pf.classes(biases).of([[-1.0], [-1.0 + 2.0**-53]]).tolist() == [1, 0]
+    assert pf.stats.classes(biases).of([[-1.0], [-1.0 + 2.0**-53]]).tolist() == [1, 0]
     above = pf.unfold([([[1.0]], [1.0])], pf.box(-2, 0))
-    assert pf.classes(above, threshold=2.0**-80).of([[-1.0], [-1.0 + 2.0**-53]]).tolist() == [0, 1]
+    assert pf.stats.classes(above, threshold=2.0**-80).of([[-1.0], [-1.0 + 2.0**-53]]).tolist() == [0, 1]
     for atlas in (weights, biases):
-        assert pf.certify(pf.classes(atlas).atlas).level == "certified"
+        assert pf.certify(pf.stats.classes(atlas).atlas).level == "certified"
 
 
 def test_parts_are_an_atlas_like_any_other(tmp_path):
-    found = pf.classes(pf.unfold(random_classifier(np.random.default_rng(4), 2, 6, 4), pf.box(-1, 1)))
+    found = pf.stats.classes(pf.unfold(random_classifier(np.random.default_rng(4), 2, 6, 4), pf.box(-1, 1)))
     found.atlas.save(tmp_path / "parts")
     again = pf.open(tmp_path / "parts")
     assert np.array_equal(again.patterns, found.atlas.patterns)
@@ -129,4 +129,4 @@ def test_parts_are_an_atlas_like_any_other(tmp_path):
 def test_too_many_parts():
     atlas = pf.unfold(random_classifier(np.random.default_rng(4), 2, 10, 4), pf.box(-1, 1))
     with pytest.raises(pf.PolyfoldError, match="max_cells stopped the search"):
-        pf.classes(atlas, max_cells=3)
+        pf.stats.classes(atlas, max_cells=3)

@@ -15,7 +15,7 @@ from polyfold.testing.strategies import cases
 
 
 def test_exclusive_or_by_hand():
-    found = pf.decision_boundary(pf.classes(unit_square(XOR), threshold=0.5))
+    found = pf.stats.decision_boundary(pf.stats.classes(unit_square(XOR), threshold=0.5))
     assert len(found) == 2 and found.measures == pytest.approx([sqrt(0.5), sqrt(0.5)])
     ends = sorted(sorted(found.vertices(piece).round(12).tolist()) for piece in range(2))
     assert ends == [[[0.0, 0.5], [0.5, 0.0]], [[0.5, 1.0], [1.0, 0.5]]]
@@ -28,32 +28,32 @@ def test_exclusive_or_by_hand():
 def test_a_boundary_along_a_wall():
     # Class 1 is where a single gate is on: the boundary is its wall, between two cells.
     atlas = pf.unfold([([[1.0, 0.0]], [0.0]), ([[1.0]], [0.0])], pf.box(-1, 1))
-    found = pf.decision_boundary(atlas)
+    found = pf.stats.decision_boundary(atlas)
     assert len(found) == 1 and found.measures == pytest.approx([2.0])
     assert set(found.cells[0]) == {0, 1}
 
 
 def test_points_in_one_dimension():
-    found = pf.decision_boundary(pf.classes(pf.unfold(HAT), threshold=0.25))
+    found = pf.stats.decision_boundary(pf.stats.classes(pf.unfold(HAT), threshold=0.25))
     assert sorted(found.points.ravel().round(12).tolist()) == [0.25, 1.75]
     assert found.measures.tolist() == [1.0, 1.0]
 
 
 def test_rays_and_lines():
     # The larger of x and y on the plane: one line. The largest of 0, x and y: three rays.
-    line = pf.decision_boundary(pf.unfold([(np.eye(2), np.zeros(2))]))
+    line = pf.stats.decision_boundary(pf.unfold([(np.eye(2), np.zeros(2))]))
     assert len(line) == 1 and line.measures.tolist() == [np.inf] and not line.bounded.any()
-    three = pf.decision_boundary(pf.unfold([([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], np.zeros(3))]))
+    three = pf.stats.decision_boundary(pf.unfold([([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], np.zeros(3))]))
     rays = {tuple(np.round(direction / np.abs(direction).max(), 9)) for direction in three.points[three.kind == 1]}
     assert {(0.0, -1.0), (-1.0, 0.0), (1.0, 1.0)} <= rays
     assert {tuple(pair) for pair in three.pair.tolist()} == {(0, 1), (0, 2), (1, 2)}
-    space = pf.decision_boundary(pf.unfold([(np.eye(3)[:2], np.zeros(2))]))
+    space = pf.stats.decision_boundary(pf.unfold([(np.eye(3)[:2], np.zeros(2))]))
     assert (space.kind == 2).any() and len(space.vertices(0)) == 1
 
 
 def test_polygons_have_their_corners_in_order():
     atlas = pf.unfold(random_classifier(np.random.default_rng(0), 3, 8, 5, 3), pf.box(-1, 1))
-    found = pf.decision_boundary(atlas)
+    found = pf.stats.decision_boundary(atlas)
     assert len(found) > 20
     for piece in range(len(found)):
         corners = found.vertices(piece)
@@ -68,7 +68,7 @@ def test_polygons_have_their_corners_in_order():
 @pytest.mark.parametrize("dim", [3, 4, 5])
 def test_measures_against_qhull(dim):
     atlas = pf.unfold(random_classifier(np.random.default_rng(dim), dim, 6, 2), pf.box(-1, 1))
-    found = pf.decision_boundary(atlas)
+    found = pf.stats.decision_boundary(atlas)
     assert len(found) > 3
     for piece in range(len(found)):
         corners = found.vertices(piece)
@@ -87,10 +87,10 @@ def test_a_sphere_of_boundary():
         (gates, np.zeros(6)),
         (np.vstack([np.zeros(6), np.concatenate([np.eye(3), np.eye(3)], axis=1)]), [0.5, 0, 0, 0]),
     ]
-    found = pf.decision_boundary(pf.unfold(six, pf.box(-1, 1)))
+    found = pf.stats.decision_boundary(pf.unfold(six, pf.box(-1, 1)))
     inner = (found.pair == 0).any(axis=1)
     assert found.measures[inner].sum() == pytest.approx(6.0)
-    assert pf.class_areas(found.classes).areas[0] == pytest.approx(1.0)
+    assert pf.stats.class_areas(found.classes).areas[0] == pytest.approx(1.0)
 
 
 @given(cases())
@@ -99,7 +99,7 @@ def test_outputs_tie_on_every_piece(case):
     atlas = pf.unfold(case.program, case.domain, max_cells=200)
     if not atlas.complete:
         return
-    found = pf.decision_boundary(atlas)
+    found = pf.stats.decision_boundary(atlas)
     label, parts = found.classes.label, found.classes.atlas
     # No piece is missing: every pair of neighbours of different classes is there, once.
     owner = parts.facet_owner

@@ -67,7 +67,7 @@ def by_linear_programs(atlas: pf.Atlas, weights: np.ndarray) -> float:
 )
 def test_closed_forms(network, domain, largest, smallest):
     atlas = pf.unfold(network, domain)
-    for found, expected in ((pf.maximum(atlas), largest), (pf.minimum(atlas), smallest)):
+    for found, expected in ((pf.stats.maximum(atlas), largest), (pf.stats.minimum(atlas), smallest)):
         assert found.value == expected and found.settled
         if abs(expected) < inf:
             assert found.exact_value == expected == found.bound and found.ray is None
@@ -79,7 +79,7 @@ def test_closed_forms(network, domain, largest, smallest):
 
 def test_the_ray_is_one():
     atlas = pf.unfold(LARGER)
-    top = pf.maximum(atlas)
+    top = pf.stats.maximum(atlas)
     steps = [
         exactly(atlas, tuple(x + t * Fraction(r) for x, r in zip(top.exact_point, top.ray.tolist(), strict=True)), 0)
         for t in (0, 1, 2, 3)
@@ -92,7 +92,7 @@ def test_the_ray_is_one():
 
 def test_an_exact_value_that_floats_do_not_have():
     third = [([[3.0], [1.0]], [-1.0, 0.0]), ([[-1.0, 1.0]], [0.0])]  # x up to 1/3, then 1 - 2x
-    found = pf.maximum(pf.unfold(third, pf.box(0, 1)))
+    found = pf.stats.maximum(pf.unfold(third, pf.box(0, 1)))
     assert found.exact_value == Fraction(1, 3) and found.exact_point == (Fraction(1, 3),)
     assert found.settled and found.value == 1 / 3
 
@@ -106,7 +106,7 @@ def test_against_linear_programs(case):
         return
     for output in range(min(atlas.outputs, 2)):
         unit = np.eye(atlas.outputs)[output]
-        for ask, side in ((pf.maximum, 1), (pf.minimum, -1)):
+        for ask, side in ((pf.stats.maximum, 1), (pf.stats.minimum, -1)):
             found = ask(atlas, output)
             expected = side * by_linear_programs(atlas, side * unit)
             assert found.settled
@@ -128,13 +128,13 @@ def test_combinations_of_outputs(dim):
     atlas = pf.unfold(network, pf.box(-1, 1))
     weights = np.array([1.0, -2.0, 0.5])
     samples = atlas.program.evaluate(rng.uniform(-1, 1, size=(50_000, dim)))[0] @ weights
-    top, bottom = pf.maximum(atlas, weights), pf.minimum(atlas, weights)
+    top, bottom = pf.stats.maximum(atlas, weights), pf.stats.minimum(atlas, weights)
     assert top.settled and bottom.settled
     assert bottom.value <= samples.min() and samples.max() <= top.value
     assert weights @ atlas.program.evaluate(top.point[None])[0][0] == pytest.approx(top.value)
     A, b = atlas.halfspaces([top.cell])[0]
     assert np.all(A @ top.point <= b + 1e-9)
-    assert pf.maximum(atlas, -weights).exact_value == -bottom.exact_value
+    assert pf.stats.maximum(atlas, -weights).exact_value == -bottom.exact_value
 
 
 def test_plateaus_are_looked_at_once_a_region():
@@ -142,7 +142,7 @@ def test_plateaus_are_looked_at_once_a_region():
     rng = np.random.default_rng(0)
     network = [*random_layers(rng, 2, 40, 1), ([[1.0]], [0.25])]
     atlas = pf.unfold(network, pf.box(-1, 1))
-    lowest = pf.minimum(atlas)
+    lowest = pf.stats.minimum(atlas)
     assert lowest.value == 0.25 and lowest.settled
     assert np.count_nonzero(~np.any(atlas.maps()[0], axis=(1, 2))) > 64
 
@@ -150,21 +150,21 @@ def test_plateaus_are_looked_at_once_a_region():
 def test_some_cells():
     atlas = unit_square(XOR)
     low = atlas.locate([[0.1, 0.1]])
-    assert pf.maximum(atlas, cells=low).value == 1 and pf.maximum(atlas, cells=low).cell == low[0]
+    assert pf.stats.maximum(atlas, cells=low).value == 1 and pf.stats.maximum(atlas, cells=low).cell == low[0]
     far = pf.unfold(ABSOLUTE)
     left = far.locate([[-1.0]])
-    assert pf.minimum(far, cells=left).value == 0 and pf.maximum(far, cells=left).ray.tolist() == [-1.0]
+    assert pf.stats.minimum(far, cells=left).value == 0 and pf.stats.maximum(far, cells=left).ray.tolist() == [-1.0]
 
 
 def test_no_time_for_the_proof():
     atlas = pf.unfold(random_layers(np.random.default_rng(0), 3, 30, 30, 1), pf.box(-1, 1))
-    hurried, sure = pf.maximum(atlas, max_seconds=1e-9), pf.maximum(atlas)
+    hurried, sure = pf.stats.maximum(atlas, max_seconds=1e-9), pf.stats.maximum(atlas)
     assert sure.settled and hurried.exact_value <= sure.exact_value <= hurried.bound
     # Without a box there are no bounds but exact programs.
-    hurried = pf.maximum(pf.unfold(HAT), max_seconds=1e-9)
+    hurried = pf.stats.maximum(pf.unfold(HAT), max_seconds=1e-9)
     assert (hurried.value, hurried.bound, hurried.settled) == (1.0, inf, False)
 
 
 def test_on_a_slice_points_are_parameters():
-    top = pf.maximum(pf.unfold(XOR, pf.line([0, 0], [1, 1])))
+    top = pf.stats.maximum(pf.unfold(XOR, pf.line([0, 0], [1, 1])))
     assert top.value == 1 and top.point.tolist() == [0.5]

@@ -28,17 +28,17 @@ from polyfold.testing.strategies import cases
     ],
 )
 def test_closed_forms(network, p, expected):
-    found = pf.lipschitz(pf.unfold(network), p)
+    found = pf.stats.lipschitz(pf.unfold(network), p)
     assert abs(found.value - expected) <= found.error + 1e-15
     assert found.error < 1e-12
 
 
 def test_where_it_is_attained():
     atlas = pf.unfold([([[1.0], [1.0]], [0.0, -1.0]), ([[1.0, 2.0]], [0.0])], pf.box(-1, 2))
-    found = pf.lipschitz(atlas)
+    found = pf.stats.lipschitz(atlas)
     assert found.value == 3.0 and found.cells.tolist() == atlas.locate([[1.5]]).tolist()
     assert found.of_cells[atlas.locate([[-0.5], [0.5], [1.5]])].tolist() == [0.0, 1.0, 3.0]
-    left = pf.lipschitz(atlas, cells=atlas.locate([[-0.5], [0.5]]))
+    left = pf.stats.lipschitz(atlas, cells=atlas.locate([[-0.5], [0.5]]))
     assert left.value == 1.0 and left.cells.tolist() == atlas.locate([[0.5]]).tolist()
 
 
@@ -46,10 +46,10 @@ def test_regions():
     useless = [(np.eye(2), np.zeros(2)), (np.array([[3.0, 0.0]]), np.zeros(1))]
     atlas = pf.unfold(useless)
     regions = pf.regions(atlas)
-    assert sorted(pf.lipschitz(atlas).of_regions(regions).tolist()) == [0.0, 3.0]
-    assert sorted(pf.lipschitz(atlas, cells=[3, 2, 1, 0]).of_regions(regions).tolist()) == [0.0, 3.0]
+    assert sorted(pf.stats.lipschitz(atlas).of_regions(regions).tolist()) == [0.0, 3.0]
+    assert sorted(pf.stats.lipschitz(atlas, cells=[3, 2, 1, 0]).of_regions(regions).tolist()) == [0.0, 3.0]
     with pytest.raises(pf.PolyfoldError, match="2 cells, and the regions are made of 4 cells"):
-        pf.lipschitz(atlas, cells=[0, 1]).of_regions(regions)
+        pf.stats.lipschitz(atlas, cells=[0, 1]).of_regions(regions)
 
 
 @pytest.mark.parametrize("p", [1, 2, inf])
@@ -58,7 +58,7 @@ def test_against_norms_cell_by_cell_and_differences(dim, p):
     rng = np.random.default_rng(dim)
     network = random_layers(rng, dim, 6, 4, 3)
     atlas, f = pf.unfold(network, pf.box(-1, 1)), pf.load(network)
-    found = pf.lipschitz(atlas, p)
+    found = pf.stats.lipschitz(atlas, p)
     for norm, A in zip(found.of_cells, atlas.maps()[0], strict=True):
         expected = np.linalg.svd(A, compute_uv=False)[0] if p == 2 else np.linalg.norm(A, p)
         assert norm == pytest.approx(expected, rel=1e-12)
@@ -83,7 +83,7 @@ def test_against_norms_cell_by_cell_and_differences(dim, p):
 def test_any_norm_for_one_output(p):
     rng = np.random.default_rng(3)
     atlas = pf.unfold(random_layers(rng, 3, 5, 1), pf.box(-1, 1))
-    found = pf.lipschitz(atlas, p)
+    found = pf.stats.lipschitz(atlas, p)
     gradient = atlas.maps(found.cells[:1])[0][0, 0]
     # What the norm is by definition: the largest a . x over the ball, found by an optimiser.
     best = max(
@@ -103,7 +103,7 @@ def test_no_two_points_differ_by_more(case):
     u, values = atlas.witnesses, atlas.program.evaluate(atlas.lift(atlas.witnesses))[0]
     i, j = np.triu_indices(len(u), 1)
     for p in (1, 2, inf):
-        found = pf.lipschitz(atlas, p)
+        found = pf.stats.lipschitz(atlas, p)
         apart = np.linalg.norm(values[i] - values[j], p, axis=1)
         room = found.value * np.linalg.norm(u[i] - u[j], p, axis=1)
         assert np.all(apart <= room + 1e-9 * (np.abs(values).max(initial=0.0) + room))
@@ -112,15 +112,15 @@ def test_no_two_points_differ_by_more(case):
 
 def test_on_a_slice_it_is_over_parameters():
     line = pf.unfold(XOR, pf.line([0, 0], [3, 3]))
-    assert pf.lipschitz(line).value == pytest.approx(6.0)
+    assert pf.stats.lipschitz(line).value == pytest.approx(6.0)
 
 
 @pytest.mark.parametrize("p", [0, 0.5, -1, float("nan"), "two", None])
 def test_no_norm(p):
     with pytest.raises(pf.PolyfoldError, match=r"is no norm"):
-        pf.lipschitz(unit_square(XOR), p)
+        pf.stats.lipschitz(unit_square(XOR), p)
 
 
 def test_hard_norms_of_several_outputs_are_refused():
     with pytest.raises(pf.PolyfoldError, match=r"p=3.*with 2 outputs.*p = 1, 2 and infinity"):
-        pf.lipschitz(unit_square([(np.eye(2), np.zeros(2))]), 3)
+        pf.stats.lipschitz(unit_square([(np.eye(2), np.zeros(2))]), 3)

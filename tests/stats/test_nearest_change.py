@@ -19,7 +19,9 @@ ORDERS = {"l1": 1, "l2": 2, "linf": inf}
 
 @pytest.mark.parametrize(("norm", "expected"), [("l1", 0.5), ("l2", 0.5 / sqrt(2)), ("linf", 0.25)])
 def test_exclusive_or_by_hand(norm, expected):
-    found = pf.nearest_change(pf.classes(unit_square(XOR), threshold=0.5), [[0.0, 0.0], [1.0, 1.0], [0.5, 0.0]], norm)
+    found = pf.stats.nearest_change(
+        pf.stats.classes(unit_square(XOR), threshold=0.5), [[0.0, 0.0], [1.0, 1.0], [0.5, 0.0]], norm
+    )
     assert found.distance == pytest.approx([expected, expected, 0.0], abs=1e-12)
     assert found.label.tolist()[:2] == [0, 0] and found.other.tolist()[:2] == [1, 1]
     assert found.point[:2].sum(axis=1) == pytest.approx([0.5, 1.5])
@@ -29,18 +31,18 @@ def test_exclusive_or_by_hand(norm, expected):
 def test_the_domain_ends_before_the_boundary():
     # The nearest point of the boundary x + y = 1/2 to (0, 0) would be (1/4, 1/4), which lies outside.
     atlas = pf.unfold(XOR, pf.box([0, -1], [0.125, 1]))
-    found = pf.nearest_change(pf.classes(atlas, threshold=0.5), [[0.0, 0.0]])
+    found = pf.stats.nearest_change(pf.stats.classes(atlas, threshold=0.5), [[0.0, 0.0]])
     assert found.point[0] == pytest.approx([0.125, 0.375]) and found.distance[0] == pytest.approx(np.hypot(1, 3) / 8)
 
 
 def test_one_class_everywhere():
-    found = pf.nearest_change(pf.classes(unit_square(XOR), threshold=2.0), [[0.5, 0.5]])
+    found = pf.stats.nearest_change(pf.stats.classes(unit_square(XOR), threshold=2.0), [[0.5, 0.5]])
     assert found.distance.tolist() == [inf] and np.isnan(found.point).all()
     assert found.other.tolist() == found.cell.tolist() == [-1] and found.label.tolist() == [0]
 
 
 def test_unbounded_domains():
-    found = pf.nearest_change(pf.classes(pf.unfold(HAT), threshold=0.25), [[-10.0], [1.0], [50.0]])
+    found = pf.stats.nearest_change(pf.stats.classes(pf.unfold(HAT), threshold=0.25), [[-10.0], [1.0], [50.0]])
     assert found.distance == pytest.approx([10.25, 0.75, 48.25]) and found.label.tolist() == [0, 1, 0]
 
 
@@ -90,7 +92,7 @@ def test_against_general_solvers_over_all_cells(dim, widths, points, norm):
     rng = np.random.default_rng(dim)
     atlas = pf.unfold(random_classifier(rng, dim, *widths), pf.box(-1, 1))
     X = rng.uniform(-1, 1, size=(points, dim))
-    found = pf.nearest_change(atlas, X, norm)
+    found = pf.stats.nearest_change(atlas, X, norm)
     assert len(found) == points and len(set(found.label)) > 1
     for x, label, distance in zip(X, found.label, found.distance, strict=True):
         assert distance == pytest.approx(over_all_cells(atlas, x, int(label), norm), abs=2e-6)
@@ -101,9 +103,9 @@ def test_against_general_solvers_over_all_cells(dim, widths, points, norm):
 def test_nothing_nearer_among_samples_and_something_just_behind(dim, norm):
     rng = np.random.default_rng(30 + dim)
     atlas = pf.unfold(random_classifier(rng, dim, 7, 4, 3), pf.box(-1, 1))
-    classes = pf.classes(atlas)
+    classes = pf.stats.classes(atlas)
     X = rng.uniform(-1, 1, size=(12, dim))
-    found = pf.nearest_change(classes, X, norm)
+    found = pf.stats.nearest_change(classes, X, norm)
     assert np.all(found.gap <= 1e-10) and np.all(np.abs(found.point) <= 1 + 1e-12)
     assert found.distance == pytest.approx(np.linalg.norm(found.point - X, ORDERS[norm], axis=1))
     around = rng.uniform(-1, 1, size=(12, 20_000, dim))
@@ -131,9 +133,9 @@ def test_norms_agree_with_each_other(case):
     atlas = pf.unfold(case.program, case.domain, max_cells=60)
     if not atlas.complete or np.abs(atlas.witnesses).max(initial=0.0) > 1e3:
         return
-    classes = pf.classes(atlas)
+    classes = pf.stats.classes(atlas)
     X = classes.atlas.witnesses[:6]
-    one, two, most = (pf.nearest_change(classes, X, norm) for norm in ORDERS)
+    one, two, most = (pf.stats.nearest_change(classes, X, norm) for norm in ORDERS)
     room = 1 + 1e-7
     for found in (one, two, most):
         assert np.array_equal(found.label, classes.of(X))

@@ -37,46 +37,46 @@ def test_integrals_by_rules_that_are_exact_between_breakpoints(fading):
     ends = breakpoints(fading)
     t = np.sort(np.concatenate([ends, (ends[1:] + ends[:-1]) / 2]))
     values = values_at(fading, t)
-    assert pf.integral(fading) == pytest.approx(trapezoid(values, t, axis=0), rel=1e-9, abs=1e-12)
+    assert pf.stats.integral(fading) == pytest.approx(trapezoid(values, t, axis=0), rel=1e-9, abs=1e-12)
     squares = sum(
         simpson(values[i : i + 3] ** 2, x=t[i : i + 3], axis=0) for i in range(0, len(t) - 2, 2) if t[i] < t[i + 2]
     )
     length = FROM_TO[1] - FROM_TO[0]
-    assert pf.variance(fading) == pytest.approx(squares / length - pf.mean(fading) ** 2, rel=1e-6)
+    assert pf.stats.variance(fading) == pytest.approx(squares / length - pf.stats.mean(fading) ** 2, rel=1e-6)
 
 
 def test_extrema_and_slopes_are_those_at_breakpoints(fading):
     ends = breakpoints(fading)
     values = values_at(fading, ends)
     for k in (0, 8):
-        top = pf.maximum(fading, k)
+        top = pf.stats.maximum(fading, k)
         assert top.value == pytest.approx(values[:, k].max()) and top.exact_value is None and not top.proved
         assert values_at(fading, top.point)[0, k] == pytest.approx(top.value)
-        assert pf.minimum(fading, k).value == pytest.approx(values[:, k].min())
+        assert pf.stats.minimum(fading, k).value == pytest.approx(values[:, k].min())
     long = np.flatnonzero(np.diff(ends) > 1e-6)
     slopes = np.diff(values, axis=0)[long] / np.diff(ends)[long, None]
-    found = pf.lipschitz(fading)
+    found = pf.stats.lipschitz(fading)
     assert np.linalg.norm(slopes, axis=1).max() <= found.value * (1 + 1e-6)
     assert found.value <= np.linalg.norm(slopes, axis=1).max() * (1 + 1e-2)
 
 
 def test_classes_along_a_line(fading):
-    classes = pf.classes(fading)
+    classes = pf.stats.classes(fading)
     assert len(set(classes.label)) > 1 and classes.atlas.certificate.level == "checked"
     t = np.linspace(*FROM_TO, 500)
     winners = values_at(fading, t).argmax(axis=1)
     assert np.array_equal(classes.of(t[:, None]), winners)
-    areas = pf.class_areas(classes)
+    areas = pf.stats.class_areas(classes)
     assert areas.total == pytest.approx(FROM_TO[1] - FROM_TO[0])
     assert areas.shares == pytest.approx(np.bincount(winners, minlength=10) / len(t), abs=5e-3)
-    boundary = pf.decision_boundary(classes)
+    boundary = pf.stats.decision_boundary(classes)
     values = values_at(fading, boundary.points[:, 0])
     rows = np.arange(len(boundary))
     for side in range(2):
         assert values[rows, boundary.pair[:, side]] == pytest.approx(values.max(axis=1), abs=1e-9)
     # In one dimension the nearest change is the nearest point of the boundary.
     x = np.array([[0.13], [0.18]])
-    found = pf.nearest_change(classes, x)
+    found = pf.stats.nearest_change(classes, x)
     own = (boundary.pair[None] == found.label[:, None, None]).any(axis=2)
     apart = np.where(own, np.abs(boundary.points[:, 0] - x), np.inf).min(axis=1)
     assert found.distance == pytest.approx(apart)
@@ -102,7 +102,9 @@ def test_both_engines_cut_classes_alike(dim):
     atlas = pf.unfold(random_classifier(rng, 4, 9, 6, 5), domain)
     program = with_classes(atlas.program).program
     by_vertices = unfold_program(program, atlas.domain, by_vertices=True)
-    assert np.array_equal(np.unique(by_vertices.patterns, axis=0), np.unique(pf.classes(atlas).atlas.patterns, axis=0))
+    assert np.array_equal(
+        np.unique(by_vertices.patterns, axis=0), np.unique(pf.stats.classes(atlas).atlas.patterns, axis=0)
+    )
     assert pf.certify(by_vertices).level == "certified"
 
 
@@ -112,6 +114,6 @@ def test_moments_on_a_plane_through_a_large_network():
     U = np.random.default_rng(2).uniform(0, 1e-3, size=(4000, 2))
     values = atlas.program.evaluate(atlas.lift(U))[0]
     spread = values.std(axis=0)
-    assert np.all(np.abs(pf.mean(atlas) - values.mean(axis=0)) < 6 * spread / np.sqrt(len(U)))
-    assert pf.variance(atlas) == pytest.approx(values.var(axis=0), rel=0.12)
+    assert np.all(np.abs(pf.stats.mean(atlas) - values.mean(axis=0)) < 6 * spread / np.sqrt(len(U)))
+    assert pf.stats.variance(atlas) == pytest.approx(values.var(axis=0), rel=0.12)
     assert np.trace(atlas.covariances(), axis1=1, axis2=2).min() > 0

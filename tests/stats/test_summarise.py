@@ -59,7 +59,7 @@ def test_ranked_by_support_then_by_number(atlas, data):
 
 def test_boxes_and_models_are_those_of_the_cells(atlas, data):
     found = pf.summarise(atlas, data[0], feature_names=NAMES)
-    expected = pf.boxes(atlas, found.ids)
+    expected = pf.stats.boxes(atlas, found.ids)
     assert (found.boxes.lo == expected.lo).all() and (found.boxes.hi == expected.hi).all()
     A, c = atlas.maps(found.ids)
     assert found.models[0][1] == in_words(A[0, 1], c[0, 1], NAMES)

@@ -38,7 +38,7 @@ def test_rows_of_the_page(hidden):
 
 def open_components_without_end(network) -> bool:
     """Whether every component of {f > 0}, through facets only, has an unbounded part."""
-    found = pf.classes(pf.unfold(network))
+    found = pf.stats.classes(pf.unfold(network))
     parts, inside = found.atlas, found.label == 1
     owner, other = parts.facet_owner, parts.neighbour.astype(int)
     inner = (other >= 0) & inside[owner] & inside[other]
@@ -55,7 +55,7 @@ def test_open_regions_and_level_sets_of_narrow_networks_have_no_bounded_componen
         atlas = pf.unfold(network)
         at = float(network([[0.3, -0.2]])[0, 0])  # a value that is taken
         for level in (at, 0.0):
-            assert not pf.level_set(atlas, level).components.bounded.any()
+            assert not pf.topology.level_set(atlas, level).components.bounded.any()
 
 
 @pytest.mark.parametrize("outputs", [2, 3])
@@ -63,14 +63,16 @@ def test_two_and_three_classes(outputs):
     for seed in range(30):
         rng = np.random.default_rng(seed)
         widths = [2, 2, 2, 2, outputs]
-        found = pf.classes(pf.unfold([(rng.normal(size=(b, a)), rng.normal(size=b)) for a, b in pairwise(widths)]))
+        found = pf.stats.classes(
+            pf.unfold([(rng.normal(size=(b, a)), rng.normal(size=b)) for a, b in pairwise(widths)])
+        )
         for label in range(outputs):
-            assert not pf.class_region(found, label).components.bounded.any()
+            assert not pf.topology.class_region(found, label).components.bounded.any()
 
 
 def test_four_classes_close_a_region_without_any_neuron():
     linear = [([[0.0, 0.0], [0.0, -1.0], [1.0, 1.0], [-1.0, 1.0]], [1.0, 0.0, 0.0, 0.0])]
-    assert pf.class_region(pf.unfold(linear), 0).components.bounded.tolist() == [True]
+    assert pf.topology.class_region(pf.unfold(linear), 0).components.bounded.tolist() == [True]
 
 
 def test_three_neurons_close_a_triangle():
@@ -86,4 +88,4 @@ def test_a_narrow_network_with_a_bounded_cell():
     (bounded,) = np.flatnonzero(atlas.bounded)
     assert sorted(atlas.vertices([bounded])[0].tolist()) == [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]]
     assert open_components_without_end(corner)
-    assert not pf.class_region(atlas, 1).components.bounded.any()
+    assert not pf.topology.class_region(atlas, 1).components.bounded.any()

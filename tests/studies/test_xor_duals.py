@@ -51,7 +51,7 @@ def test_the_printed_network_is_no_xor_and_the_other_is():
 def test_three_cells_and_an_empty_fourth(layers):
     atlas = pf.unfold(layers)
     assert len(atlas) == 3 and not atlas.bounded.any()
-    fourth = pf.map_of(layers, [[False, True]])
+    fourth = pf.maps.of_pattern(layers, [[False, True]])
     assert fourth.status == "infeasible" and fourth.contradiction == {0: 1, 1: 1}
     bottom = layers[1][0][0, 1]
     assert (*fourth.A[0].tolist(), float(fourth.c[0])) == (bottom, bottom, -1.0)

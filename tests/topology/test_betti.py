@@ -31,10 +31,12 @@ SHAPES = {
 def test_known_shapes(name: str, bounded: bool) -> None:
     layers, *expected = SHAPES[name]
     atlas = pf.unfold(layers, pf.box(-6, 6)) if bounded else pf.unfold(layers)
-    for make, numbers in zip((pf.level_set, pf.sublevel, pf.superlevel), expected, strict=True):
+    for make, numbers in zip(
+        (pf.topology.level_set, pf.topology.sublevel, pf.topology.superlevel), expected, strict=True
+    ):
         found = make(atlas)
         for coefficients in BOTH:
-            assert pf.betti(found, coefficients=coefficients) == numbers
+            assert pf.topology.betti(found, coefficients=coefficients) == numbers
         assert betti_by_gudhi(found) == numbers
         assert betti_by_gudhi(found, prime=3) == numbers
 
@@ -43,58 +45,58 @@ def test_known_shapes(name: str, bounded: bool) -> None:
 def test_the_decision_boundary_is_the_level_set_where_the_output_changes_its_sign(name: str) -> None:
     layers, expected, *_ = SHAPES[name]
     atlas = pf.unfold(layers)
-    boundary = pf.boundary_complex(atlas)
-    assert pf.betti(boundary) == expected
+    boundary = pf.topology.boundary(atlas)
+    assert pf.topology.betti(boundary) == expected
     assert boundary.compact
     assert boundary.dim == atlas.dim - 1
-    assert boundary.f_vector[-1] == len(pf.decision_boundary(atlas))
-    assert pf.betti(pf.class_region(atlas, 0)) == SHAPES[name][2]
-    assert pf.betti(pf.class_region(atlas, 1)) == SHAPES[name][3]
+    assert boundary.f_vector[-1] == len(pf.stats.decision_boundary(atlas))
+    assert pf.topology.betti(pf.topology.class_region(atlas, 0)) == SHAPES[name][2]
+    assert pf.topology.betti(pf.topology.class_region(atlas, 1)) == SHAPES[name][3]
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 4])
 def test_whole_space(dim: int) -> None:
     rng = np.random.default_rng(dim)
-    faces = pf.face_complex(pf.unfold(shapes.random_layers(rng, dim, 6, 4, 1)))
+    faces = pf.topology.faces(pf.unfold(shapes.random_layers(rng, dim, 6, 4, 1)))
     rest = (0,) * (dim - 1)
     for coefficients in BOTH:
 
         def numbers(homology: str, coefficients: str = coefficients) -> tuple[int, ...]:
-            return pf.betti(faces, homology=homology, coefficients=coefficients)
+            return pf.topology.betti(faces, homology=homology, coefficients=coefficients)
 
         assert numbers("truncated") == (1, *rest, 0)
         assert numbers("borel-moore") == (0, *rest, 1)
         assert numbers("compactified") == (1, *rest, 1)
-    assert pf.betti(faces.bounded_part()) == (1, *rest, 0)[: faces.bounded_part().dim + 1]
+    assert pf.topology.betti(faces.bounded_part()) == (1, *rest, 0)[: faces.bounded_part().dim + 1]
 
 
 def test_spaces_that_contain_lines() -> None:
     """Two parallel walls in R^3: slabs without a vertex. The set between them, both walls, and all of it."""
     slabs = [([[1.0, 1.0, 0.0], [-1.0, -1.0, 0.0]], [0.0, 1.0]), ([[1.0, 1.0]], [0.0])]
     atlas = pf.unfold(slabs)
-    faces = pf.face_complex(atlas)
+    faces = pf.topology.faces(atlas)
     assert faces.f_vector == (0, 0, 2, 3)
     assert faces.least == 2 and faces.lines.shape == (2, 3)
     assert np.abs(faces.lines @ [1.0, 1.0, 0.0]).max() == 0
     walls = faces.closure(2, [0, 1])
     assert not walls.compact
-    assert pf.betti(faces) == (1, 0, 0, 0)
-    assert pf.betti(faces, homology="borel-moore") == (0, 0, 0, 1)
-    assert pf.betti(walls) == (2, 0, 0)
-    assert pf.betti(walls, homology="borel-moore") == (0, 0, 2)
-    assert pf.betti(walls, homology="compactified") == (1, 0, 2)
+    assert pf.topology.betti(faces) == (1, 0, 0, 0)
+    assert pf.topology.betti(faces, homology="borel-moore") == (0, 0, 0, 1)
+    assert pf.topology.betti(walls) == (2, 0, 0)
+    assert pf.topology.betti(walls, homology="borel-moore") == (0, 0, 2)
+    assert pf.topology.betti(walls, homology="compactified") == (1, 0, 2)
     between = faces.closure(3, np.flatnonzero(faces.bounded[3]))
     assert between.f_vector == (0, 0, 2, 1)
-    assert pf.betti(between) == (1, 0, 0, 0)
+    assert pf.topology.betti(between) == (1, 0, 0, 0)
     # The slab is a plane times a segment, which has no homology of its own.
-    assert pf.betti(between, homology="borel-moore") == (0, 0, 1, 0)
+    assert pf.topology.betti(between, homology="borel-moore") == (0, 0, 1, 0)
 
 
 def test_no_walls_at_all() -> None:
-    faces = pf.face_complex(pf.unfold([(np.eye(2), np.zeros(2))]))
+    faces = pf.topology.faces(pf.unfold([(np.eye(2), np.zeros(2))]))
     assert faces.f_vector == (0, 0, 1)
-    assert pf.betti(faces) == (1, 0, 0)
-    assert pf.betti(faces, homology="compactified") == (1, 0, 1)
+    assert pf.topology.betti(faces) == (1, 0, 0)
+    assert pf.topology.betti(faces, homology="compactified") == (1, 0, 1)
 
 
 def test_lines_in_the_plane() -> None:
@@ -102,16 +104,16 @@ def test_lines_in_the_plane() -> None:
     angles = np.pi * np.arange(4) / 4
     weights = np.stack([np.round(np.cos(angles) * 8), np.round(np.sin(angles) * 8)], axis=1)
     atlas = pf.unfold([(weights, np.zeros(4)), (np.ones((1, 4)), np.zeros(1))])
-    lines = pf.face_complex(atlas).closure(1, np.arange(8))
-    assert pf.betti(lines) == (1, 0)
-    assert pf.betti(lines, homology="borel-moore") == (0, 7)
-    assert pf.betti(lines, homology="compactified") == (1, 7)
+    lines = pf.topology.faces(atlas).closure(1, np.arange(8))
+    assert pf.topology.betti(lines) == (1, 0)
+    assert pf.topology.betti(lines, homology="borel-moore") == (0, 7)
+    assert pf.topology.betti(lines, homology="compactified") == (1, 7)
 
 
 def test_torsion() -> None:
     """The projective plane of ten triangles lies in the boundary of a simplex in R^5."""
     simplex = pf.polytope(np.concatenate([-np.eye(5), np.ones((1, 5))]), np.append(np.zeros(5), 1.0))
-    faces = pf.face_complex(pf.unfold([(np.ones((1, 5)), np.zeros(1))], simplex))
+    faces = pf.topology.faces(pf.unfold([(np.ones((1, 5)), np.zeros(1))], simplex))
     assert faces.f_vector == (6, 15, 20, 15, 6, 1)
     projective = [
         (0, 1, 2), (0, 2, 3), (0, 3, 4), (0, 4, 5), (0, 1, 5),
@@ -122,8 +124,8 @@ def test_torsion() -> None:
     plane = faces.closure(2, [corners.index(three) for three in projective])
     assert plane.f_vector == (6, 15, 10)
     assert all(sum(set(pair) <= set(three) for three in projective) == 2 for pair in combinations(range(6), 2))
-    assert pf.betti(plane, coefficients="rationals") == (1, 0, 0)
-    assert pf.betti(plane, coefficients="gf2") == (1, 1, 1)
+    assert pf.topology.betti(plane, coefficients="rationals") == (1, 0, 0)
+    assert pf.topology.betti(plane, coefficients="gf2") == (1, 1, 1)
     assert betti_by_gudhi(plane) == (1, 1, 1)
     assert betti_by_gudhi(plane, prime=3) == (1, 0, 0)
 
@@ -149,19 +151,24 @@ def test_a_network_that_learned_to_tell_a_disc_from_a_ring() -> None:
         optimiser.step()
     torch.set_num_threads(threads)
     atlas = pf.unfold(model, pf.box(-2.5, 2.5))
-    assert (pf.classes(atlas).of(points) == (radius > 1.25)).all()
-    boundary = pf.boundary_complex(atlas)
-    assert pf.betti(boundary) == pf.betti(boundary, coefficients="gf2") == betti_by_gudhi(boundary) == (1, 1)
-    assert pf.betti(pf.class_region(atlas, 0)) == (1, 0, 0)
-    assert pf.betti(pf.class_region(atlas, 1)) == (1, 1, 0)
+    assert (pf.stats.classes(atlas).of(points) == (radius > 1.25)).all()
+    boundary = pf.topology.boundary(atlas)
+    assert (
+        pf.topology.betti(boundary)
+        == pf.topology.betti(boundary, coefficients="gf2")
+        == betti_by_gudhi(boundary)
+        == (1, 1)
+    )
+    assert pf.topology.betti(pf.topology.class_region(atlas, 0)) == (1, 0, 0)
+    assert pf.topology.betti(pf.topology.class_region(atlas, 1)) == (1, 1, 0)
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("make", [pf.level_set, pf.sublevel, pf.superlevel])
-def test_random_networks_against_gudhi(seed: int, make: Callable[..., pf.Subcomplex]) -> None:
+@pytest.mark.parametrize("make", [pf.topology.level_set, pf.topology.sublevel, pf.topology.superlevel])
+def test_random_networks_against_gudhi(seed: int, make: Callable[..., pf.topology.Subcomplex]) -> None:
     rng = np.random.default_rng(seed)
     dim = 2 + seed % 2
     atlas = pf.unfold(shapes.random_layers(rng, dim, 8, 6, 2), pf.box(-3, 3))
     values = pf.load(shapes.random_layers(np.random.default_rng(seed), dim, 8, 6, 2))(rng.uniform(-3, 3, (200, dim)))
     found = make(atlas, float(np.median(values[:, 1])), output=1)
-    assert pf.betti(found) == pf.betti(found, coefficients="gf2") == betti_by_gudhi(found)
+    assert pf.topology.betti(found) == pf.topology.betti(found, coefficients="gf2") == betti_by_gudhi(found)

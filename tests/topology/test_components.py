@@ -17,7 +17,7 @@ from polyfold.testing.strategies import cases
 
 def test_two_spheres() -> None:
     atlas = pf.unfold(shapes.two_cubes())
-    boundary = pf.boundary_complex(atlas)
+    boundary = pf.topology.boundary(atlas)
     found = boundary.components
     assert len(found) == 2
     assert found.dim.tolist() == [2, 2] and found.bounded.all()
@@ -26,7 +26,7 @@ def test_two_spheres() -> None:
     sides = np.sign(found.point[:, 0])
     assert sorted(sides) == [-1, 1]
     for number in range(2):
-        assert pf.betti(found[number]) == (1, 0, 1)
+        assert pf.topology.betti(found[number]) == (1, 0, 1)
         # The point lies on the boundary, in the cell that is named.
         assert np.allclose(pf.load(shapes.two_cubes())(found.point[[number]]), 0, atol=1e-9)
         rows = atlas.halfspaces([found.cell[number]])
@@ -37,7 +37,7 @@ def test_two_spheres() -> None:
 
 def test_the_shell_and_what_it_separates() -> None:
     atlas = pf.unfold(shapes.shell(3))
-    outside = pf.class_region(atlas, 1).components
+    outside = pf.topology.class_region(atlas, 1).components
     assert len(outside) == 2 and sorted(outside.bounded.tolist()) == [False, True]
     inner = int(np.flatnonzero(outside.bounded)[0])
     assert np.abs(outside.point[inner]).max() < 1
@@ -48,34 +48,34 @@ def test_several_classes() -> None:
     """Three classes that meet in one point of the plane: three rays, one loop each with the point at infinity."""
     larger = [([[1.0, 0.0], [-0.5, 1.0], [-0.5, -1.0]], [0.0, 0.0, 0.0])]
     atlas = pf.unfold(larger)
-    boundary = pf.boundary_complex(atlas)
-    assert pf.betti(boundary) == (1, 0)
-    assert pf.betti(boundary, homology="borel-moore") == (0, 2)
-    assert pf.betti(boundary, homology="compactified") == (1, 2)
+    boundary = pf.topology.boundary(atlas)
+    assert pf.topology.betti(boundary) == (1, 0)
+    assert pf.topology.betti(boundary, homology="borel-moore") == (0, 2)
+    assert pf.topology.betti(boundary, homology="compactified") == (1, 2)
     assert not boundary.compact
     assert boundary.cells.tolist() == [0]
     for label in range(3):
-        assert pf.betti(pf.class_region(atlas, label)) == (1, 0, 0)
-        ray = pf.boundary_complex(atlas, between=(label, (label + 1) % 3))
-        assert pf.betti(ray) == (1, 0) and pf.betti(ray, homology="borel-moore") == (0, 0)
+        assert pf.topology.betti(pf.topology.class_region(atlas, label)) == (1, 0, 0)
+        ray = pf.topology.boundary(atlas, between=(label, (label + 1) % 3))
+        assert pf.topology.betti(ray) == (1, 0) and pf.topology.betti(ray, homology="borel-moore") == (0, 0)
 
 
 def test_iris() -> None:
     """The boundary meets exactly the cells in which two classes come up, and its facets are those of the boundary."""
     atlas = pf.unfold(iris(), pf.box(0, 8))
-    classes = pf.classes(atlas)
-    boundary = pf.boundary_complex(classes)
-    pieces = pf.decision_boundary(classes)
+    classes = pf.stats.classes(atlas)
+    boundary = pf.topology.boundary(classes)
+    pieces = pf.stats.decision_boundary(classes)
     assert boundary.f_vector[-1] == len(pieces)
     assert set(np.unique(pieces.cells)) <= set(boundary.cells.tolist())
     mixed = [cell for cell in range(len(atlas)) if len(set(classes.label[classes.cell == cell].tolist())) > 1]
     assert set(mixed) <= set(boundary.cells.tolist())
     found = boundary.components
     assert found.facets.sum() == len(pieces)
-    assert len(found) == pf.betti(boundary)[0]
+    assert len(found) == pf.topology.betti(boundary)[0]
     # Euler characteristics are those of the Betti numbers, component by component.
     for number in range(len(found)):
-        numbers = pf.betti(found[number])
+        numbers = pf.topology.betti(found[number])
         assert numbers[0] == 1
         assert found.euler[number] == sum((-1) ** k * b for k, b in enumerate(numbers))
 
@@ -85,13 +85,13 @@ def test_iris() -> None:
 def test_regions_and_boundaries_of_every_kind(case: Case) -> None:
     atlas = unfold_program(case.program, case.domain)
     assume(atlas.dim <= 4 and len(atlas) < 200)
-    classes = pf.classes(atlas)
-    boundary = pf.boundary_complex(classes)
-    assert (boundary.f_vector[-1] if len(boundary) else 0) == len(pf.decision_boundary(classes))
-    sets = [boundary, *(pf.class_region(classes, label) for label in range(len(classes)))]
+    classes = pf.stats.classes(atlas)
+    boundary = pf.topology.boundary(classes)
+    assert (boundary.f_vector[-1] if len(boundary) else 0) == len(pf.stats.decision_boundary(classes))
+    sets = [boundary, *(pf.topology.class_region(classes, label) for label in range(len(classes)))]
     for found in sets:
-        rational = pf.betti(found)
-        closed = pf.betti(found, homology="borel-moore")
+        rational = pf.topology.betti(found)
+        closed = pf.topology.betti(found, homology="borel-moore")
         if not len(found):
             assert rational == closed == ()
             continue
@@ -103,9 +103,9 @@ def test_regions_and_boundaries_of_every_kind(case: Case) -> None:
             (-1) ** k * n for k, n in enumerate(closed)
         )
         if found.compact:
-            assert closed == rational == pf.betti(found, homology="compactified")
+            assert closed == rational == pf.topology.betti(found, homology="compactified")
         # The dimensions of homology over two elements are not smaller.
-        assert all(a >= b for a, b in zip(pf.betti(found, coefficients="gf2"), rational, strict=True))
+        assert all(a >= b for a, b in zip(pf.topology.betti(found, coefficients="gf2"), rational, strict=True))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -126,8 +126,11 @@ def test_alexander_duality(seed: int) -> None:
     ]
     atlas = pf.unfold(layers)
     value = float(np.median(pf.load(layers)(rng.normal(size=(100, dim)))))
-    inside, outside = pf.betti(pf.sublevel(atlas, value)), pf.betti(pf.superlevel(atlas, value))
-    assert pf.sublevel(atlas, value).compact
+    inside, outside = (
+        pf.topology.betti(pf.topology.sublevel(atlas, value)),
+        pf.topology.betti(pf.topology.superlevel(atlas, value)),
+    )
+    assert pf.topology.sublevel(atlas, value).compact
     assert outside[0] == 1 + inside[dim - 1]
     assert outside[dim - 1] == inside[0]
     if dim == 3:
@@ -137,21 +140,21 @@ def test_alexander_duality(seed: int) -> None:
 def test_what_is_refused() -> None:
     atlas = pf.unfold(shapes.sphere(2))
     with pytest.raises(IndexError, match="no class 2"):
-        pf.class_region(atlas, 2)
+        pf.topology.class_region(atlas, 2)
     with pytest.raises(PolyfoldError, match="must name two different classes"):
-        pf.boundary_complex(atlas, between=(1, 1))
+        pf.topology.boundary(atlas, between=(1, 1))
     with pytest.raises(pf.PolyfoldError, match="no output 1"):
-        pf.sublevel(atlas, 0.0, output=1)
+        pf.topology.sublevel(atlas, 0.0, output=1)
     with pytest.raises(PolyfoldError, match="threshold='x' is no number"):
-        pf.sublevel(atlas, "x")  # type: ignore[arg-type]
+        pf.topology.sublevel(atlas, "x")  # type: ignore[arg-type]
     with pytest.raises(PolyfoldError, match="threshold=nan must be a finite number"):
-        pf.level_set(atlas, float("nan"))
+        pf.topology.level_set(atlas, float("nan"))
     with pytest.raises(PolyfoldError, match="a level set is asked of an atlas"):
-        pf.level_set(shapes.sphere(2))  # type: ignore[arg-type]
+        pf.topology.level_set(shapes.sphere(2))  # type: ignore[arg-type]
     with pytest.raises(PolyfoldError, match=r"asked of faces, not of Atlas: give pf\.face_complex"):
-        pf.betti(atlas)  # type: ignore[arg-type]
-    faces = pf.face_complex(atlas)
+        pf.topology.betti(atlas)  # type: ignore[arg-type]
+    faces = pf.topology.faces(atlas)
     with pytest.raises(PolyfoldError, match="homology='singular' is no option"):
-        pf.betti(faces, homology="singular")  # type: ignore[arg-type]
+        pf.topology.betti(faces, homology="singular")  # type: ignore[arg-type]
     with pytest.raises(PolyfoldError, match="coefficients='reals' is no option"):
-        pf.betti(faces, coefficients="reals")  # type: ignore[arg-type]
+        pf.topology.betti(faces, coefficients="reals")  # type: ignore[arg-type]

@@ -18,7 +18,7 @@ from polyfold.testing import Case
 from polyfold.testing.strategies import cases
 
 
-def check_boundaries(faces: pf.FaceComplex) -> None:
+def check_boundaries(faces: pf.topology.FaceComplex) -> None:
     for k in range(2, faces.dim + 1):
         twice = faces.boundary[k - 1].astype(np.int64) @ faces.boundary[k].astype(np.int64)
         assert not abs(twice).sum()
@@ -26,7 +26,7 @@ def check_boundaries(faces: pf.FaceComplex) -> None:
         assert set(np.unique(faces.boundary[k].data)) <= {-1, 1}
 
 
-def check_signs(faces: pf.FaceComplex) -> None:
+def check_signs(faces: pf.topology.FaceComplex) -> None:
     """At a point inside each face the gates have the signs that the face says, as far as floats can tell."""
     atlas = faces.atlas
     for k in range(faces.dim + 1):
@@ -70,7 +70,7 @@ def size_of(atlas: pf.Atlas) -> float:
 @given(cases(max_size=12))
 def test_networks_of_every_kind(case: Case) -> None:
     atlas = unfold_program(case.program, case.domain)
-    faces = pf.face_complex(atlas)
+    faces = pf.topology.faces(atlas)
     assert faces.f_vector == atlas.f_vector()
     assert faces.euler_characteristic == atlas.euler_characteristic()
     check_boundaries(faces)
@@ -80,9 +80,9 @@ def test_networks_of_every_kind(case: Case) -> None:
     assert (np.diff(faces.boundary[faces.dim].indptr) == np.diff(atlas.facet_start)).all()
     rest = (0,) * faces.dim
     for coefficients in ("rationals", "gf2"):
-        assert pf.betti(faces, coefficients=coefficients) == (1, *rest)
+        assert pf.topology.betti(faces, coefficients=coefficients) == (1, *rest)
         if atlas.domain.rows == 0:
-            assert pf.betti(faces, coefficients=coefficients, homology="borel-moore") == (*rest, 1)
+            assert pf.topology.betti(faces, coefficients=coefficients, homology="borel-moore") == (*rest, 1)
     if case.domain.dim <= 4:
         check_signs(faces)
 
@@ -98,7 +98,7 @@ def test_every_point_lies_inside_one_face(seed: int) -> None:
         for before, after in pairwise(widths)
     ]
     atlas = pf.unfold(layers, pf.box(-3, 3)) if seed % 4 < 2 else pf.unfold(layers)
-    faces = pf.face_complex(atlas)
+    faces = pf.topology.faces(atlas)
     axis = np.arange(-6, 7) / 2
     points = np.stack(np.meshgrid(*[axis] * dim), axis=-1).reshape(-1, dim)
     signs = np.sign(preactivations(atlas, points)).astype(np.int8)
@@ -112,7 +112,7 @@ def test_every_point_lies_inside_one_face(seed: int) -> None:
 @pytest.mark.parametrize("threads", [1, 3])
 def test_order_does_not_depend_on_threads(threads: int) -> None:
     layers = random_layers(np.random.default_rng(5), 3, 12, 8, 1)
-    one, other = (pf.face_complex(pf.unfold(layers, threads=count)) for count in (2, threads))
+    one, other = (pf.topology.faces(pf.unfold(layers, threads=count)) for count in (2, threads))
     for k in range(4):
         assert (one.signs(k) == other.signs(k)).all()
         assert (one.boundary[k] != other.boundary[k]).nnz == 0
@@ -123,7 +123,7 @@ def test_order_does_not_depend_on_threads(threads: int) -> None:
 def test_hyperplanes_in_general_position(dim: int) -> None:
     """n hyperplanes have C(n, d - k) * sum_i C(n - d + k, i) faces of dimension k."""
     n = dim + 3
-    faces = pf.face_complex(pf.unfold(random_layers(np.random.default_rng(dim), dim, n, 1)))
+    faces = pf.topology.faces(pf.unfold(random_layers(np.random.default_rng(dim), dim, n, 1)))
     for k, count in enumerate(faces.f_vector):
         assert count == comb(n, dim - k) * sum(comb(n - dim + k, i) for i in range(k + 1))
     # Bounded cells: C(n - 1, d).
@@ -134,7 +134,7 @@ def test_hyperplanes_in_general_position(dim: int) -> None:
 
 @pytest.mark.parametrize("dim", [1, 2, 3, 4, 5])
 def test_the_faces_of_a_cube(dim: int) -> None:
-    faces = pf.face_complex(pf.unfold([(np.eye(dim), np.zeros(dim))], pf.box(0, 1)))
+    faces = pf.topology.faces(pf.unfold([(np.eye(dim), np.zeros(dim))], pf.box(0, 1)))
     assert faces.f_vector == tuple(comb(dim, k) * 2 ** (dim - k) for k in range(dim + 1))
     corners = sorted([float(i >> k & 1) for k in range(dim)] for i in range(2**dim))
     assert sorted(faces.vertices.round(12).tolist()) == corners
@@ -142,7 +142,7 @@ def test_the_faces_of_a_cube(dim: int) -> None:
 
 
 def test_vertices_and_rays_of_a_fan() -> None:
-    faces = pf.face_complex(pf.unfold([([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0.0] * 3), ([[1.0] * 3], [0.0])]))
+    faces = pf.topology.faces(pf.unfold([([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0.0] * 3), ([[1.0] * 3], [0.0])]))
     assert faces.f_vector == (1, 6, 6)
     assert faces.signs(0).tolist() == [[0, 0, 0]]
     assert faces.walls(0, 0) == (0, 1, 2)
@@ -156,7 +156,7 @@ def test_vertices_and_rays_of_a_fan() -> None:
 
 def test_which_cells_a_face_belongs_to() -> None:
     atlas = pf.unfold(random_layers(np.random.default_rng(1), 3, 7, 5, 1), pf.box(-2, 2))
-    faces = pf.face_complex(atlas)
+    faces = pf.topology.faces(atlas)
     for k in range(4):
         table = faces.within(k, 3)
         for face in range(0, faces.f_vector[k], 7):
@@ -174,7 +174,7 @@ def test_which_cells_a_face_belongs_to() -> None:
 
 
 def test_the_face_poset_as_a_graph() -> None:
-    faces = pf.face_complex(pf.unfold(sphere(2), pf.box(-2, 2)))
+    faces = pf.topology.faces(pf.unfold(sphere(2), pf.box(-2, 2)))
     graph = faces.hasse()
     assert graph.number_of_nodes() == len(faces)
     assert networkx.is_directed_acyclic_graph(graph)
@@ -189,24 +189,24 @@ def test_the_face_poset_as_a_graph() -> None:
 def test_walls_and_skeletons() -> None:
     """A wall of the first stage is a hyperplane, whatever cuts it; a side of a box is a box."""
     layers = random_layers(np.random.default_rng(2), 3, 6, 5, 1)
-    faces = pf.face_complex(pf.unfold(layers))
+    faces = pf.topology.faces(pf.unfold(layers))
     for gate in range(6):
-        assert pf.betti(faces.on_wall(gate), homology="borel-moore") == (0, 0, 1)
-        assert pf.betti(faces.on_wall(gate)) == (1, 0, 0)
+        assert pf.topology.betti(faces.on_wall(gate), homology="borel-moore") == (0, 0, 1)
+        assert pf.topology.betti(faces.on_wall(gate)) == (1, 0, 0)
     for k in range(4):
         assert faces.skeleton(k).f_vector == faces.f_vector[: k + 1]
-    boxed = pf.face_complex(pf.unfold(layers, pf.box(-1, 1)))
+    boxed = pf.topology.faces(pf.unfold(layers, pf.box(-1, 1)))
     sides = [boxed.on_wall(11 + row) for row in range(6)]
-    assert all(pf.betti(side) == (1, 0, 0) for side in sides)
-    whole = pf.Subcomplex(boxed, tuple(np.any([side.chosen[k] for side in sides], axis=0) for k in range(4)))
-    assert pf.betti(whole) == (1, 0, 1)
+    assert all(pf.topology.betti(side) == (1, 0, 0) for side in sides)
+    whole = pf.topology.Subcomplex(boxed, tuple(np.any([side.chosen[k] for side in sides], axis=0) for k in range(4)))
+    assert pf.topology.betti(whole) == (1, 0, 1)
 
 
 def test_slices() -> None:
     layers = random_layers(np.random.default_rng(3), 5, 8, 6, 1)
     for domain in (pf.line([0.0] * 5, [1.0] * 5), pf.slice_of([0.1] * 5, np.eye(5)[:, :2])):
         atlas = pf.unfold(layers, domain)
-        faces = pf.face_complex(atlas)
+        faces = pf.topology.faces(atlas)
         assert faces.f_vector == atlas.f_vector()
         check_boundaries(faces)
         check_signs(faces)
@@ -216,12 +216,12 @@ def test_what_is_refused() -> None:
     layers = random_layers(np.random.default_rng(0), 2, 8, 6, 1)
     atlas = pf.unfold(layers)
     with pytest.raises(PolyfoldError, match=r"asked of an atlas.*pf\.unfold"):
-        pf.face_complex(layers)  # type: ignore[arg-type]
+        pf.topology.faces(layers)  # type: ignore[arg-type]
     with pytest.raises(LimitError, match=r"there are [\d,]+ faces, more than max_faces=10: "):
-        pf.face_complex(atlas, max_faces=10)
+        pf.topology.faces(atlas, max_faces=10)
     with pytest.raises(PolyfoldError, match=r"pf\.resume"):
-        pf.face_complex(pf.unfold(layers, max_cells=3))
-    faces = pf.face_complex(atlas)
+        pf.topology.faces(pf.unfold(layers, max_cells=3))
+    faces = pf.topology.faces(atlas)
     with pytest.raises(PolyfoldError, match="no faces of dimension 3"):
         faces.signs(3)
     with pytest.raises(IndexError, match="no face 100000 of dimension 1"):
@@ -229,4 +229,4 @@ def test_what_is_refused() -> None:
     with pytest.raises(ShapeError, match="sign vectors have 14 entries"):
         faces.find(0, [[1, 0]])
     with pytest.raises(PolyfoldError, match="are not closed"):
-        pf.Subcomplex(faces, tuple(np.arange(3)[k] == np.full(n, 2) for k, n in enumerate(faces.f_vector)))
+        pf.topology.Subcomplex(faces, tuple(np.arange(3)[k] == np.full(n, 2) for k, n in enumerate(faces.f_vector)))

@@ -84,7 +84,7 @@ def test_every_snapshot_is_the_model_of_its_step(name, to_file, tmp_path):
     torch.manual_seed(0)
     model = make()
     path = tmp_path / "run" if to_file else None
-    with pf.record(model, path, every=2, input_shape=shape) as recorder:
+    with pf.training.record(model, path, every=2, input_shape=shape) as recorder:
         copies = train(model, shape, 5, recorder)
     recording = recorder.recording
     assert recording.steps.tolist() == [0, 2, 4, 5]
@@ -99,10 +99,10 @@ def test_every_snapshot_is_the_model_of_its_step(name, to_file, tmp_path):
 def test_a_file_needs_no_model(name, tmp_path):
     make, shape = MODELS[name]
     model = make()
-    with pf.record(model, tmp_path / "run", input_shape=shape) as recorder:
+    with pf.training.record(model, tmp_path / "run", input_shape=shape) as recorder:
         copies = train(model, shape, 2, recorder)
     assert recorder.recording.blueprint.known is not None
-    again = pf.open_recording(tmp_path / "run")
+    again = pf.training.open(tmp_path / "run")
     assert agrees(again.network(0), copies[0], shape)
     network, loaded = again.network(-1), pf.load(copies[-1], input_shape=shape)
     assert same_networks(network, loaded)
@@ -117,16 +117,16 @@ def computed() -> Any:
 
 def test_computed_weights_need_the_model(tmp_path):
     model = computed()
-    with pf.record(model, tmp_path / "run") as recorder:
+    with pf.training.record(model, tmp_path / "run") as recorder:
         copies = train(model, (3,), 2, recorder)
-    again = pf.open_recording(tmp_path / "run")
+    again = pf.training.open(tmp_path / "run")
     assert len(again) == 3
-    with pytest.raises(pf.PolyfoldError, match=r"pf.open_recording\(path, model=...\)"):
+    with pytest.raises(pf.PolyfoldError, match=r"pf.training.open\(path, model=...\)"):
         again.network(0)
-    again = pf.open_recording(tmp_path / "run", model=computed())
+    again = pf.training.open(tmp_path / "run", model=computed())
     assert agrees(again.network(-1), copies[-1], (3,))
     with pytest.raises(pf.PolyfoldError, match="Sequential does not take the recorded weights"):
-        pf.open_recording(tmp_path / "run", model=plain()).network(0)
+        pf.training.open(tmp_path / "run", model=plain()).network(0)
 
 
 def test_what_does_not_change_is_kept_once(tmp_path):
@@ -137,12 +137,12 @@ def test_what_does_not_change_is_kept_once(tmp_path):
         return model
 
     model = frozen()
-    recorder = pf.record(model)
+    recorder = pf.training.record(model)
     train(model, (200,), 10, recorder)
     first, last = recorder.recording.snapshots[0], recorder.recording.snapshots[-1]
     assert first["0.weight"] is last["0.weight"] and first["2.weight"] is not last["2.weight"]
     model = frozen()
-    with pf.record(model, tmp_path / "run") as in_file:
+    with pf.training.record(model, tmp_path / "run") as in_file:
         train(model, (200,), 10, in_file)
     # 160 kB of the first layer once, and eleven times 1.6 kB of the second.
     assert (tmp_path / "run").stat().st_size < 250_000
@@ -152,7 +152,7 @@ def test_what_does_not_change_is_kept_once(tmp_path):
 
 def test_later_changes_do_not_reach_back():
     layers = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
-    recorder = pf.record(layers)
+    recorder = pf.training.record(layers)
     layers[0][0][:] = 7.0
     assert recorder.recording.weights(0)["0.weight"].tolist() == np.eye(2).tolist()
     with pytest.raises(ValueError, match="read-only"):
@@ -161,7 +161,7 @@ def test_later_changes_do_not_reach_back():
 
 def test_half_precision_is_kept_exactly():
     model = plain().to(torch.bfloat16)
-    recording = pf.record(model).recording
+    recording = pf.training.record(model).recording
     assert recording.blueprint.template is not None
     assert agrees(recording.network(0), model, (3,))
 
@@ -180,7 +180,7 @@ class Counting(nn.Module):  # type: ignore[name-defined,misc]
 
 def test_counters_that_change_the_function_are_heeded(tmp_path):
     model = Counting()
-    with pf.record(model, tmp_path / "run") as recorder:
+    with pf.training.record(model, tmp_path / "run") as recorder:
         model.count += 1
         recorder.step()
     assert recorder.recording.blueprint.known is not None
@@ -191,15 +191,15 @@ def test_counters_that_change_the_function_are_heeded(tmp_path):
             expected = model.double()(X).numpy()
         assert np.allclose(recorder.recording.network(i)(X.numpy()), expected, rtol=1e-12, atol=1e-12)
     with pytest.raises(pf.PolyfoldError, match="only through the model"):
-        pf.open_recording(tmp_path / "run").network(1)
+        pf.training.open(tmp_path / "run").network(1)
 
 
 def test_models_that_cannot_be_read_are_told_before_they_are_written(tmp_path):
     model = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 1))
     with pytest.raises(pf.PolyfoldError, match="anh"):
-        pf.record(model, tmp_path / "run")
+        pf.training.record(model, tmp_path / "run")
     assert not (tmp_path / "run").exists()
-    in_memory = pf.record(model).recording
+    in_memory = pf.training.record(model).recording
     assert in_memory.weights(0)["0.weight"].shape == (2, 2)
     with pytest.raises(pf.PolyfoldError, match="anh"):
         in_memory.network(0)
@@ -214,14 +214,14 @@ def test_scikit_learn_from_its_first_step(tmp_path):
     y = (X.prod(axis=1) > 0).astype(int)
     model = MLPClassifier((6, 5), random_state=0)
     copies = []
-    with pf.record(model, tmp_path / "run", every=3) as recorder:
+    with pf.training.record(model, tmp_path / "run", every=3) as recorder:
         with pytest.raises(pf.PolyfoldError, match="nothing is recorded yet"):
             _ = recorder.recording
         for _ in range(7):
             model.partial_fit(X, y, classes=[0, 1])
             recorder.step(loss=model.loss_)
             copies.append(copy.deepcopy(model))
-    recording = pf.open_recording(tmp_path / "run")
+    recording = pf.training.open(tmp_path / "run")
     assert recording.steps.tolist() == [1, 3, 6, 7]
     for i, step in enumerate(recording.steps.tolist()):
         network = recording.network(i)
@@ -233,7 +233,7 @@ def test_scikit_learn_from_its_first_step(tmp_path):
 
 def test_metrics_and_places_in_time():
     layers = [(np.eye(1), np.zeros(1))]
-    recorder = pf.record(layers, every=2)
+    recorder = pf.training.record(layers, every=2)
     recorder.step(loss=2.0)
     recorder.step(loss=float("nan"), accuracy=np.float32(0.5))
     recorder.step(loss=torch.tensor(0.25, requires_grad=True))
@@ -253,21 +253,21 @@ def test_metrics_and_places_in_time():
 
 def test_what_cannot_be_recorded(tmp_path):
     with pytest.raises(pf.PolyfoldError, match="training of a dict cannot be recorded"):
-        pf.record({})
+        pf.training.record({})
     with pytest.raises(pf.PolyfoldError, match="every=0 must be a positive number"):
-        pf.record(plain(), every=0)
+        pf.training.record(plain(), every=0)
     with pytest.raises(pf.PolyfoldError, match="resume=True needs the path"):
-        pf.record(plain(), resume=True)
+        pf.training.record(plain(), resume=True)
     with pytest.raises(pf.PolyfoldError, match="layer 1 must be a pair"):
-        pf.record([1.0])
+        pf.training.record([1.0])
     with pytest.raises(pf.PolyfoldError, match="cannot write to"):
-        pf.record(plain(), tmp_path / "nowhere" / "run")
+        pf.training.record(plain(), tmp_path / "nowhere" / "run")
     with pytest.raises(pf.PolyfoldError, match="loss=bad cannot be logged"):
-        pf.record(plain()).step(loss="bad")
+        pf.training.record(plain()).step(loss="bad")
     layers = [[np.eye(1), np.zeros(1)]]
-    recorder = pf.record(layers)
+    recorder = pf.training.record(layers)
     layers[0][0] = np.ones((1, 2))
     with pytest.raises(pf.PolyfoldError, match=r"'0.weight' had shape \(1, 1\) and now has \(1, 2\)"):
         recorder.step()
     with pytest.raises(pf.PolyfoldError, match="input_shape= is only for torch"):
-        pf.record([(np.eye(1), np.zeros(1))], input_shape=(1,))
+        pf.training.record([(np.eye(1), np.zeros(1))], input_shape=(1,))

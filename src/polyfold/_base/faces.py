@@ -1,4 +1,4 @@
-"""Faces: what a package shows is written once, in the stub next to its `__init__`, and imported when it is asked for."""
+"""Faces: what a package shows is written once, in the stub beside its `__init__`, and imported when it is asked for."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
 
 
 def _names(package: str, stub: str) -> tuple[set[str], dict[str, list[str]], dict[str, tuple[str, str]]]:
-    """Submodules; names by the module of the package that has them; and for all others the module and their name there."""
+    """Submodules; names by the module of the package that has them; of others the module, and their name there."""
     modules: set[str] = set()
     inside: dict[str, list[str]] = {}
     elsewhere: dict[str, tuple[str, str]] = {}

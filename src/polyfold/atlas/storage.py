@@ -14,6 +14,7 @@ import os
 from dataclasses import asdict, fields
 from fractions import Fraction
 from os import PathLike
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -61,14 +62,14 @@ def save(atlas: Atlas, path: str | PathLike[str]) -> None:
             raise StorageError(f"cannot write to {os.fspath(path)!r}: {first_line(error)}") from None
 
 
-def open_atlas(path: str | PathLike[str]) -> Atlas:
-    """Read an atlas that `Atlas.save` wrote (public as `pf.open`)."""
+def open(path: str | PathLike[str]) -> Atlas:
+    """Read an atlas that `Atlas.save` wrote."""
     pa = _pyarrow()
     import pyarrow.parquet as pq
 
     try:
         # Given a path, pyarrow would also take folders and web addresses, and read columns out of folders' names.
-        with open(path, "rb") as file:
+        with Path(path).open("rb") as file:
             table = pq.read_table(file, use_threads=False, thrift_string_size_limit=_MOST_HEADER)
     except (OSError, pa.ArrowException) as error:
         raise StorageError(f"{os.fspath(path)!r} cannot be read as a saved atlas: {first_line(error)}") from None

@@ -22,7 +22,7 @@ from rich.markup import escape
 from polyfold._base.files import atomically
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.regions import regions
-from polyfold.atlas.storage import open_atlas
+from polyfold.atlas.storage import open as open_atlas
 from polyfold.cli.explain import explain
 from polyfold.cli.facts import (
     atlas_facts,

@@ -16,12 +16,12 @@ from polyfold.cli.points import read_points
 from polyfold.errors import PolyfoldError, StorageError, how_many
 from polyfold.plotting.movie.movie import ENDINGS, Movie
 from polyfold.plotting.movie.movie import movie as make_movie
-from polyfold.training.recorder import open_recording
+from polyfold.training.recorder import open as open_recording
 from polyfold.training.recording import Recording
 
 
 def movie(
-    recording: Annotated[Path, typer.Argument(metavar="RECORDING", help="A file that pf.record has written.")],
+    recording: Annotated[Path, typer.Argument(metavar="RECORDING", help="A file that pf.training.record has written.")],
     out: Annotated[Path, typer.Option(help=f"The file to write; it ends in {', '.join(ENDINGS)}.")],
     box: BoxBounds = None,
     box_file: BoxFile = None,
@@ -76,7 +76,7 @@ def movie(
 
 def _opened(path: Path) -> Recording:
     if path.is_dir():
-        raise StorageError(f"{str(path)!r} is a folder: give a file that pf.record has written")
+        raise StorageError(f"{str(path)!r} is a folder: give a file that pf.training.record has written")
     return open_recording(path)
 
 

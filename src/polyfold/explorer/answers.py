@@ -17,7 +17,7 @@ from polyfold._base.numbers import one_output
 from polyfold._base.words import in_words
 from polyfold.atlas.atlas import DOMAIN_BOUNDARY, Atlas
 from polyfold.atlas.layers_of_facets import layer_of_gates
-from polyfold.atlas.storage import open_atlas
+from polyfold.atlas.storage import open as open_atlas
 from polyfold.errors import DomainError
 from polyfold.explorer.drawing import Arrays, keys_of, read_arrays
 from polyfold.explorer.networks import finite

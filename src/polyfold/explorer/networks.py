@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.storage import open_atlas
+from polyfold.atlas.storage import open as open_atlas
 from polyfold.datasets.named import BUNDLED
 from polyfold.errors import NetworkError
 from polyfold.network.graph import Network
@@ -15,7 +15,7 @@ from polyfold.network.load import load
 from polyfold.program.lower.lower import lower
 from polyfold.program.program import Program
 from polyfold.training.log_file import MAGIC
-from polyfold.training.recorder import open_recording
+from polyfold.training.recorder import open as open_recording
 
 # What files begin with, by the endings that they may have. ONNX files have no such mark.
 _ZIP, _PARQUET, _PICKLE = b"PK\x03\x04", b"PAR1", b"\x80"

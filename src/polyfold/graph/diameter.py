@@ -21,7 +21,8 @@ from polyfold.atlas.evidence import Answer, resting_on
 from polyfold.atlas.regions import Regions
 from polyfold.engine.run import Leave, check_seconds, watched
 from polyfold.errors import PolyfoldError, how_many
-from polyfold.graph.dual import DualGraph, dual_graph
+from polyfold.graph.dual import DualGraph
+from polyfold.graph.dual import dual as dual_graph
 from polyfold.graph.route import Route, shortest_route
 from polyfold.size.formulas import segment_bound
 
@@ -122,7 +123,7 @@ def diameter(
     If cells are missing, these are figures of the graph that was found and not of the network.
 
     >>> import numpy as np, polyfold as pf
-    >>> found = pf.diameter(pf.unfold([(np.ones((3, 1)), np.arange(3.0)), (np.ones((1, 3)), np.zeros(1))]))
+    >>> found = pf.graph.diameter(pf.unfold([(np.ones((3, 1)), np.arange(3.0)), (np.ones((1, 3)), np.zeros(1))]))
     >>> found.diameter, found.radius, found.segment_bound
     (3, 2, 3)
     """

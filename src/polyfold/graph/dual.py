@@ -150,7 +150,7 @@ class DualGraph(Answer, InNotebooks):
         """How many facets lie on the shortest way from one node to all (n,), or from several (k, n); -1: no way.
 
         >>> import numpy as np, polyfold as pf
-        >>> graph = pf.dual_graph(pf.unfold([(np.ones((3, 1)), np.arange(3.0)), (np.ones((1, 3)), np.zeros(1))]))
+        >>> graph = pf.graph.dual(pf.unfold([(np.ones((3, 1)), np.arange(3.0)), (np.ones((1, 3)), np.zeros(1))]))
         >>> sorted(graph.distances(0).tolist())
         [0, 1, 2, 3]
         """
@@ -200,13 +200,13 @@ class DualGraph(Answer, InNotebooks):
         save(self, path)
 
 
-def dual_graph(of: Atlas | Regions) -> DualGraph:
+def dual(of: Atlas | Regions) -> DualGraph:
     """The dual graph of an atlas, whose nodes are cells, or of `pf.regions(atlas)`, whose nodes are linear regions.
 
     >>> import numpy as np, polyfold as pf
     >>> atlas = pf.unfold([(np.eye(2), np.zeros(2)), (np.array([[1.0, 0.0]]), np.zeros(1))])
-    >>> graph = pf.dual_graph(atlas)
-    >>> graph, pf.dual_graph(pf.regions(atlas))
+    >>> graph = pf.graph.dual(atlas)
+    >>> graph, pf.graph.dual(pf.regions(atlas))
     (DualGraph: 4 cells and 4 edges; checked, complete, DualGraph: 2 regions and 1 edge; checked, complete)
     >>> graph.matrix.shape, [str(neuron) for neuron in graph.neurons_of(0)]
     ((4, 4), ['relu1[1]'])

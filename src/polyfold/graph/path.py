@@ -18,7 +18,8 @@ from polyfold.engine.cells.frontier import Found
 from polyfold.engine.cells.validity import ROWS_MEMORY, check_rows_fit
 from polyfold.engine.run import check_seconds, watched, whole_number
 from polyfold.errors import LimitError, PolyfoldError, how_many
-from polyfold.graph.dual import DualGraph, dual_graph
+from polyfold.graph.dual import DualGraph
+from polyfold.graph.dual import dual as dual_graph
 from polyfold.graph.neighbourhood import Neighbourhood
 from polyfold.graph.route import Route, shortest_route
 from polyfold.graph.search import RouteSearch
@@ -45,7 +46,7 @@ def path(
 
     Parameters
     ----------
-    where: an atlas, `pf.regions(atlas)`, `pf.dual_graph(...)`, or anything that `pf.load` takes.
+    where: an atlas, `pf.regions(atlas)`, `pf.graph.dual(...)`, or anything that `pf.load` takes.
     a, b: numbers of cells (regions), or points of the domain's parameters. A point on a wall stands for one of the
         cells that touch it. A network without an atlas takes points only.
     domain: for a network: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`.
@@ -55,7 +56,7 @@ def path(
 
     >>> import numpy as np, polyfold as pf
     >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
-    >>> found = pf.path(corner, [1.0, 1.0], [-1.0, -2.0])
+    >>> found = pf.graph.path(corner, [1.0, 1.0], [-1.0, -2.0])
     >>> found, len(found.gates)
     (Route: 2 facets crossed; shortest, 2)
     """

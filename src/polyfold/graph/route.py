@@ -127,7 +127,7 @@ def shortest_route(graph: DualGraph, a: int, b: int) -> Route:
     if distance[a] < 0:
         raise PolyfoldError(
             f"there is no way from {graph.thing} {a} to {b} among the {graph.thing}s of this incomplete atlas: "
-            "pf.path(atlas, a, b) looks for the cells between"
+            "pf.graph.path(atlas, a, b) looks for the cells between"
         )
     nodes = [a]
     while nodes[-1] != b:

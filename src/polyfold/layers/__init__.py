@@ -1,1 +1,5 @@
 """Truncation maps: what the layers of a network do to its input space, one question a file."""
+
+from polyfold._base.faces import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -32,7 +32,7 @@ def truncation(network: Any, *, lift: bool = False) -> Truncation:
     >>> import numpy as np, polyfold as pf
     >>> rng = np.random.default_rng(0)
     >>> layers = [(rng.normal(size=(3, 3)), rng.normal(size=3)), (rng.normal(size=(2, 3)), rng.normal(size=2))]
-    >>> found = pf.truncation(layers)
+    >>> found = pf.layers.truncation(layers)
     >>> found
     Truncation of R^3: 1 map of 3 gates; the network is these maps and an affine one, proved
     >>> X = rng.normal(size=(4, 3))

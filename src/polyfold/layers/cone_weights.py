@@ -5,7 +5,8 @@ R^n holds the circular cone around e = (1, ..., 1) / sqrt(n) with aperture theta
 R takes h to e, and a shrinking lambda of everything across e takes the wider cone into the orthant: W = (lambda I +
 (1 - lambda) e e') R and b = -W p. Then W x + b >= 0 on the cone and <= 0 on the opposite one.
 
-`pf.cone_layer` makes the same layer as a truncation map; here its inverse, in closed form, links one layer to the next.
+`pf.layers.cone_layer` makes the same layer as a truncation map; here its inverse, in closed form, links one layer to
+the next.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ class TruncationMap(InNotebooks):
         """tau at the rows of X (k, n).
 
         >>> import polyfold as pf
-        >>> pf.truncation_map([[1, 0], [0, 1]], [-1, -1])([[3, 2], [3, 0], [0, -5]]).tolist()
+        >>> pf.layers.truncation_map([[1, 0], [0, 1]], [-1, -1])([[3, 2], [3, 0], [0, -5]]).tolist()
         [[3.0, 2.0], [3.0, 1.0], [1.0, 1.0]]
         """
         return np.asarray((np.maximum(self.coordinates(X), 0.0) - self.bias) @ self.inverse.T)
@@ -116,7 +116,7 @@ class TruncationMap(InNotebooks):
         """The sector in which these gates are on and the others off: (m,) of True and False. It may be empty.
 
         >>> import polyfold as pf
-        >>> tau = pf.truncation_map([[1, 0], [0, 1]], [0, 0])
+        >>> tau = pf.layers.truncation_map([[1, 0], [0, 1]], [0, 0])
         >>> tau.sector([True, False]).kind
         'mixed'
         """

@@ -107,7 +107,7 @@ class Truncation(AsFound, InNotebooks):
         """x^(tau,0), ..., x^(tau,L-1): the inputs (embedded if lifted), and where each truncation map takes them.
 
         >>> import polyfold as pf
-        >>> half = pf.truncation([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1])])
+        >>> half = pf.layers.truncation([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [-1])])
         >>> [state.tolist() for state in half.states([[2, -1]])]
         [[[2.0, -1.0]], [[2.0, 0.0]]]
         """
@@ -169,7 +169,7 @@ class Truncation(AsFound, InNotebooks):
         """The states without any rounding, as arrays of rationals; inputs may be rationals as well.
 
         >>> import polyfold as pf
-        >>> third = pf.truncation([([[3]], [-1]), ([[1]], [0])])
+        >>> third = pf.layers.truncation([([[3]], [-1]), ([[1]], [0])])
         >>> third.states_exactly([[0]])[1].tolist()
         [[1/3]]
         """

@@ -100,7 +100,7 @@ class ClusteredMaps(InNotebooks):
             )
 
 
-def cluster_maps(
+def cluster(
     maps: MapMatrices,
     k: int,
     *,
@@ -115,7 +115,7 @@ def cluster_maps(
 
     Parameters
     ----------
-    maps: from `pf.local_maps`.
+    maps: from `pf.maps.matrices`.
     k: clusters an output.
     method: "lloyd" (all rows in every pass), "minibatch" (parts of them), or None: mini-batches above 256 clusters.
     seed: for the random start.
@@ -124,8 +124,8 @@ def cluster_maps(
 
     >>> import numpy as np, polyfold as pf
     >>> hat = [([[1.0], [1.0]], [0.0, -1.0]), ([[1.0, -2.0]], [0.0])]
-    >>> maps = pf.local_maps(hat, np.linspace(-2, 2, 9)[:, None])
-    >>> clusters = pf.cluster_maps(maps, 3)
+    >>> maps = pf.maps.matrices(hat, np.linspace(-2, 2, 9)[:, None])
+    >>> clusters = pf.maps.cluster(maps, 3)
     >>> clusters.of(0).tolist()
     [[-1.0, 2.0], [0.0, 0.0], [1.0, 0.0]]
     >>> bool((clusters.values(maps) == maps.values()).all())
@@ -259,16 +259,16 @@ class ClusterCurve(InNotebooks):
 
 
 def cluster_curve(maps: MapMatrices, k: Sequence[int], test: MapMatrices, labels: Any, **options: Any) -> ClusterCurve:
-    """Accuracy, inertia and silhouette against the number of clusters; options as for `pf.cluster_maps`.
+    """Accuracy, inertia and silhouette against the number of clusters; options as for `pf.maps.cluster`.
 
     >>> import numpy as np, polyfold as pf
     >>> hat = [([[1.0], [1.0]], [0.0, -1.0]), ([[1.0, -2.0], [0.0, 0.0]], [0.0, 0.25])]
-    >>> maps = pf.local_maps(hat, np.linspace(-2, 2, 9)[:, None])
-    >>> curve = pf.cluster_curve(maps, [1, 3], maps, maps.predict())
+    >>> maps = pf.maps.matrices(hat, np.linspace(-2, 2, 9)[:, None])
+    >>> curve = pf.maps.cluster_curve(maps, [1, 3], maps, maps.predict())
     >>> curve.accuracy[-1], curve.inertia[-1]
     (1.0, 0.0)
     """
-    clustered = [cluster_maps(maps, each, **options) for each in k]
+    clustered = [cluster(maps, each, **options) for each in k]
     return ClusterCurve(
         tuple(int(each) for each in k),
         tuple(each.score(test, labels) for each in clustered),

@@ -38,7 +38,7 @@ _MOST_AT_ONCE = 512
 _KEEP_EVERY = 5.0
 
 
-def local_maps(
+def matrices(
     network: Any,
     X: Any,
     *,
@@ -69,7 +69,7 @@ def local_maps(
 
     >>> import numpy as np, polyfold as pf
     >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.ones(1))]
-    >>> maps = pf.local_maps(corner, [[3.0, -1.0], [2.0, 5.0], [1.0, 1.0]])
+    >>> maps = pf.maps.matrices(corner, [[3.0, -1.0], [2.0, 5.0], [1.0, 1.0]])
     >>> maps.of(0)
     array([[1., 0., 1.],
            [1., 1., 1.],

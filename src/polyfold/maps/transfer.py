@@ -88,7 +88,7 @@ def transfer(
 
     Parameters
     ----------
-    maps_a, maps_b: from `pf.local_maps`, with the same inputs and outputs.
+    maps_a, maps_b: from `pf.maps.matrices`, with the same inputs and outputs.
     ridge: how much large matrices are penalised: this part of the largest sum of squares along a direction is added to
         all of them. 0 for plain least squares.
     progress: True for a progress line on standard error, or a function that is called with the number of outputs done.
@@ -97,7 +97,7 @@ def transfer(
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.ones(1))]
     >>> twice = [(np.eye(2), np.zeros(2)), (2 * np.ones((1, 2)), 2 * np.ones(1))]
-    >>> found = pf.transfer(pf.local_maps(corner, X), pf.local_maps(twice, X))
+    >>> found = pf.maps.transfer(pf.maps.matrices(corner, X), pf.maps.matrices(twice, X))
     >>> np.round(found.of(0), 9) + 0.0
     array([[2., 0., 0.],
            [0., 2., 0.],
@@ -165,8 +165,8 @@ def similarity(maps_a: MapMatrices, maps_b: MapMatrices) -> Similarity:
 
     >>> import numpy as np, polyfold as pf
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
-    >>> maps = pf.local_maps([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.ones(1))], X)
-    >>> round(pf.similarity(maps, maps).mean, 9)
+    >>> maps = pf.maps.matrices([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.ones(1))], X)
+    >>> round(pf.maps.similarity(maps, maps).mean, 9)
     1.0
     """
     check_pair(maps_a, maps_b)

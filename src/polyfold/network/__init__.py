@@ -1,6 +1,5 @@
 """Networks: what the user has, read from torch, ONNX, scikit-learn, Keras or arrays, and checked."""
 
-from polyfold.network.graph import Network, Node, Port
-from polyfold.network.load import load
+from polyfold._base.faces import attach
 
-__all__ = ["Network", "Node", "Port", "load"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

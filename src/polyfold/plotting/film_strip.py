@@ -49,7 +49,7 @@ def film_strip(
 
     Parameters
     ----------
-    truncation: what `pf.truncation` gives.
+    truncation: what `pf.layers.truncation` gives.
     X: inputs (n, d). `labels`: (n,), numbers or words.
     path: a .png, .svg or .pdf file to write.
     """

@@ -1,8 +1,5 @@
 """Programs: what the engine runs, and how a Network becomes one."""
 
-from polyfold.program.affine import Affine, Block
-from polyfold.program.lower.lower import lower
-from polyfold.program.origins import GateOrigin
-from polyfold.program.program import Program, Stage
+from polyfold._base.faces import attach
 
-__all__ = ["Affine", "Block", "GateOrigin", "Program", "Stage", "lower"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,1 +1,5 @@
 """Networks rewritten: smaller, shallow, or edited, and the proof that the function is the same."""
+
+from polyfold._base.faces import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

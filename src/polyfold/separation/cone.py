@@ -16,7 +16,7 @@ from polyfold.separation.polyhedral import decided, in_users_unit
 from polyfold.separation.polyhedral_result import PolyhedralSeparability
 
 
-def cone_separable(X: Any, y: Any, *, inside: Any = None, max_seconds: float | None = 60.0) -> PolyhedralSeparability:
+def cone(X: Any, y: Any, *, inside: Any = None, max_seconds: float | None = 60.0) -> PolyhedralSeparability:
     """Whether a polyhedral cone with at most d facets holds one class and leaves every point of the other out.
 
     Parameters
@@ -24,7 +24,7 @@ def cone_separable(X: Any, y: Any, *, inside: Any = None, max_seconds: float | N
     inside: the label of the class in the cone; both are tried if it is not given.
     max_seconds: the question is NP-complete; after so long the answer is "undecided". None for no limit.
 
-    >>> found = cone_separable([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
+    >>> found = cone([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
     >>> found.status, found.weights.shape
     ('separable', (2, 2))
     """

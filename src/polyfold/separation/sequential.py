@@ -48,9 +48,7 @@ from polyfold.separation.sequence_result import (
 Array = npt.NDArray[np.float64]
 
 
-def sequentially_separable(
-    X: Any, y: Any, *, centre: Any = None, max_seconds: float | None = None
-) -> SequentialSeparability:
+def sequential(X: Any, y: Any, *, centre: Any = None, max_seconds: float | None = None) -> SequentialSeparability:
     """Decide whether an order of the classes exists in which each can be cut off from those to come.
 
     Parameters
@@ -59,10 +57,10 @@ def sequentially_separable(
     centre: the point x-bar; the mean of the classes' means if not given.
     max_seconds: give up after so long, and say so.
 
-    >>> found = sequentially_separable([[0, 0], [1, 0], [5, 0], [5, 1], [0, 6]], [0, 0, 1, 1, 2])
+    >>> found = sequential([[0, 0], [1, 0], [5, 0], [5, 1], [0, 6]], [0, 0, 1, 1, 2])
     >>> found.status, sorted(found.order)
     ('separable', [0, 1, 2])
-    >>> crossed = sequentially_separable([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
+    >>> crossed = sequential([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
     >>> crossed.status, crossed.dead_ends[0].blocked[0].own
     ('not separable', {0: Fraction(1, 2), 1: Fraction(1, 2)})
     """

@@ -18,9 +18,7 @@ from polyfold.separation.polyhedral import decided, in_users_unit
 from polyfold.separation.polyhedral_result import PolyhedralSeparability
 
 
-def simplex_separable(
-    X: Any, y: Any, *, inside: Any = None, max_seconds: float | None = 60.0
-) -> PolyhedralSeparability:
+def simplex(X: Any, y: Any, *, inside: Any = None, max_seconds: float | None = 60.0) -> PolyhedralSeparability:
     """Whether a simplex with d + 1 facets holds one class and leaves every point of the other out.
 
     Parameters
@@ -29,7 +27,7 @@ def simplex_separable(
     max_seconds: the question is NP-complete; after so long the answer is "undecided". None for no limit.
 
     >>> ring = [[3, 0], [-3, 0], [0, 3], [0, -3], [2, 2], [-2, 2], [2, -2], [-2, -2]]
-    >>> found = simplex_separable([[0, 0], *ring], ["core"] + ["ring"] * 8)
+    >>> found = simplex([[0, 0], *ring], ["core"] + ["ring"] * 8)
     >>> found.status, found.inside, found.vertices.shape
     ('separable', 'core', (3, 2))
     """

@@ -1,1 +1,5 @@
 """How many cells a network can have: bounds from the literature, and what a run would cost."""
+
+from polyfold._base.faces import attach
+
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

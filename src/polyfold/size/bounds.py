@@ -121,7 +121,7 @@ def bounds(network: Any, domain: DomainLike = None) -> Bounds:
     >>> import numpy as np, polyfold as pf
     >>> rng = np.random.default_rng(0)
     >>> lines = [(rng.normal(size=(5, 2)), rng.normal(size=5)), (np.ones((1, 5)), np.zeros(1))]
-    >>> found = pf.bounds(pf.unfold(lines))
+    >>> found = pf.size.bounds(pf.unfold(lines))
     >>> found.cells, found["Zaslavsky"].value, found.upper
     (16, 16, 16)
     """

@@ -106,7 +106,7 @@ def estimate(
     seed: of the parts of the box that are drawn.
 
     >>> import numpy as np, polyfold as pf
-    >>> found = pf.estimate([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))], pf.box(-1, 1))
+    >>> found = pf.size.estimate([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))], pf.box(-1, 1))
     >>> found.exact, found.cells
     (True, 4)
     """

@@ -45,11 +45,11 @@ class ClassAreas(Answer, InNotebooks):
 def class_areas(atlas: Atlas | Classes, cells: Any = None) -> ClassAreas:
     """The volume of each class: of the domain, or of some of the atlas's cells. They must be bounded.
 
-    Outputs' thresholds other than 0 are an option of `pf.classes`, whose result may be given here.
+    Outputs' thresholds other than 0 are an option of `pf.stats.classes`, whose result may be given here.
 
     >>> import polyfold as pf
     >>> two = [([[1.0], [1.0]], [0.0, -1.0]), ([[1.0, -2.0], [0.0, 1.0]], [0.0, 0.0])]
-    >>> pf.class_areas(pf.unfold(two, pf.box(0, 4))).areas.round(12).tolist()
+    >>> pf.stats.class_areas(pf.unfold(two, pf.box(0, 4))).areas.round(12).tolist()
     [1.5, 2.5]
     """
     found = as_classes(atlas, "the area of each class")

@@ -71,8 +71,8 @@ def classes(
 ) -> Classes:
     """Where which class wins: the largest output, or with one output whether it exceeds the threshold.
 
-    What needs the classes, `pf.class_areas`, `pf.decision_boundary` and `pf.nearest_change`, takes these in place of
-    the atlas, so that they are found once.
+    What needs the classes, `pf.stats.class_areas`, `pf.stats.decision_boundary` and `pf.stats.nearest_change`, takes
+    these in place of the atlas, so that they are found once.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def classes(
 
     >>> import polyfold as pf
     >>> two = [([[1.0], [1.0]], [0.0, -1.0]), ([[1.0, -2.0], [0.0, 1.0]], [0.0, 0.0])]
-    >>> found = pf.classes(pf.unfold(two, pf.box(0, 4)))
+    >>> found = pf.stats.classes(pf.unfold(two, pf.box(0, 4)))
     >>> found.label.tolist(), found.cell.tolist(), found.of([[1.2], [3.0]]).tolist()
     ([0, 0, 1], [0, 1, 1], [0, 1])
     """

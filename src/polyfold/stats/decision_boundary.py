@@ -83,7 +83,7 @@ def decision_boundary(atlas: Atlas | Classes) -> DecisionBoundary:
 
     >>> import polyfold as pf
     >>> larger = [([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0])]
-    >>> found = pf.decision_boundary(pf.unfold(larger, pf.box(0, 1)))
+    >>> found = pf.stats.decision_boundary(pf.unfold(larger, pf.box(0, 1)))
     >>> found.pair.tolist(), sorted(found.vertices(0).tolist())
     ([[0, 1]], [[0.0, 0.0], [1.0, 1.0]])
     """

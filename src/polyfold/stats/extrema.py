@@ -61,9 +61,9 @@ class Extremum(Answer, InNotebooks):
     outputs or of the scores before its head.
 
     `multipliers` prove that nothing on `cell` exceeds the value: the inequalities a . u <= b of these walls (exactly as
-    `pf.map_of(network, pattern).exact_row(wall)` gives them), multiplied and added, have the function's slopes on the
-    left, and on the right the value without the function's constant. For a minimum the function is minus the one asked
-    about. `pf.maximum(atlas, cells=[k])` has those of any other cell.
+    `pf.maps.of_pattern(network, pattern).exact_row(wall)` gives them), multiplied and added, have the function's slopes
+    on the left, and on the right the value without the function's constant. For a minimum the function is minus the one
+    asked about. `pf.stats.maximum(atlas, cells=[k])` has those of any other cell.
 
     All of this is true of the cells that the atlas lists. `evidence` says what is known of these, and only if they are
     certified is the answer `proved`.
@@ -113,9 +113,9 @@ def maximum(
     >>> import polyfold as pf
     >>> hat = [([[1.0], [1.0], [1.0]], [0.0, -1.0, -2.0]), ([[1.0, -2.0, 1.0]], [0.0])]
     >>> atlas = pf.unfold(hat)
-    >>> pf.maximum(atlas)
+    >>> pf.stats.maximum(atlas)
     Extremum: 1 in cell 1 (checked)
-    >>> top = pf.maximum(atlas.with_certificate(pf.certify(atlas)))
+    >>> top = pf.stats.maximum(atlas.with_certificate(pf.certify(atlas)))
     >>> top.value, top.point.tolist(), top.proved
     (1.0, [1.0], True)
     """
@@ -125,11 +125,11 @@ def maximum(
 def minimum(
     atlas: Atlas, output: Any = None, cells: Any = None, *, max_seconds: float | None = None, of: Of = "scores"
 ) -> Extremum:
-    """The smallest value of an output over the domain, and where it is. Options as for `pf.maximum`.
+    """The smallest value of an output over the domain, and where it is. Options as for `pf.stats.maximum`.
 
     >>> import polyfold as pf
     >>> falling = [([[1.0]], [0.0]), ([[-2.0]], [1.0])]
-    >>> lowest = pf.minimum(pf.unfold(falling))
+    >>> lowest = pf.stats.minimum(pf.unfold(falling))
     >>> lowest.value, lowest.ray.tolist()
     (-inf, [1.0])
     """

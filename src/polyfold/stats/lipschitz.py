@@ -76,7 +76,7 @@ def lipschitz(atlas: Atlas, p: float = 2, cells: Any = None, *, of: Of = "scores
 
     >>> import polyfold as pf
     >>> steep = [([[1.0, 1.0], [1.0, -1.0]], [0.0, 0.0]), ([[3.0, 1.0]], [0.0])]
-    >>> found = pf.lipschitz(pf.unfold(steep), p=float("inf"))
+    >>> found = pf.stats.lipschitz(pf.unfold(steep), p=float("inf"))
     >>> found.value, found.of_cells.tolist(), found.cells.tolist()
     (6.0, [0.0, 2.0, 6.0, 6.0], [2, 3])
     """

@@ -46,7 +46,7 @@ def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "sc
 
     >>> import polyfold as pf
     >>> absolute = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]
-    >>> pf.integral(pf.unfold(absolute, pf.box(-1, 2))).round(12).tolist()
+    >>> pf.stats.integral(pf.unfold(absolute, pf.box(-1, 2))).round(12).tolist()
     [2.5]
     """
     asked = _asked(atlas, cells, by, of, "the integral")
@@ -65,11 +65,11 @@ def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "sc
 @np.errstate(over="ignore", invalid="ignore")
 def mean(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
     """The mean of every output over the domain, all of whose points count the same. Options, and what it rests
-    on, as for `pf.integral`.
+    on, as for `pf.stats.integral`.
 
     >>> import polyfold as pf
     >>> hat = [([[1.0], [1.0], [1.0]], [0.0, -1.0, -2.0]), ([[1.0, -2.0, 1.0]], [0.0])]
-    >>> pf.mean(pf.unfold(hat, pf.box(0, 4))).round(12).tolist()
+    >>> pf.stats.mean(pf.unfold(hat, pf.box(0, 4))).round(12).tolist()
     [0.25]
     """
     asked = _asked(atlas, cells, by, of, "the mean")
@@ -82,13 +82,13 @@ def mean(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores
 
 def variance(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
     """The variance of every output over the domain, all of whose points count the same. Options, and what it rests
-    on, as for `pf.integral`.
+    on, as for `pf.stats.integral`.
 
     It is the variance of a population: no correction for a sample's size, because nothing is sampled.
 
     >>> import polyfold as pf
     >>> line = [([[3.0]], [0.0])]
-    >>> pf.variance(pf.unfold(line, pf.box(0, 2))).round(12).tolist()
+    >>> pf.stats.variance(pf.unfold(line, pf.box(0, 2))).round(12).tolist()
     [3.0]
     """
     # What rounding makes less than zero is zero.
@@ -98,11 +98,11 @@ def variance(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "sc
 
 def covariance(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
     """The covariance matrix (outputs, outputs) of the outputs over the domain. Options, and what it rests on, as for
-    `pf.integral`.
+    `pf.stats.integral`.
 
     >>> import polyfold as pf
     >>> both = [([[1.0], [-1.0]], [0.0, 0.0])]
-    >>> pf.covariance(pf.unfold(both, pf.box(0, 6))).round(12).tolist()
+    >>> pf.stats.covariance(pf.unfold(both, pf.box(0, 6))).round(12).tolist()
     [[3.0, -3.0], [-3.0, 3.0]]
     """
     found = _second_moments(atlas, cells, by, of, "the covariance", "nij,njk,nlk->nil")

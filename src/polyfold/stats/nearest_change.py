@@ -71,7 +71,7 @@ def nearest_change(atlas: Atlas | Classes, X: Any, norm: Norm = "l2") -> Nearest
     >>> import polyfold as pf
     >>> larger = [([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0])]
     >>> atlas = pf.unfold(larger, pf.box(0, 1))
-    >>> found = pf.nearest_change(atlas, [[0.75, 0.25]], norm="linf")
+    >>> found = pf.stats.nearest_change(atlas, [[0.75, 0.25]], norm="linf")
     >>> found.distance.tolist(), found.point.tolist(), found.label.tolist(), found.other.tolist()
     ([0.25], [[0.5, 0.5]], [0], [1])
     """

@@ -5,43 +5,6 @@
 Composition(steps=(Rescaling(layer=1, factors=(1/2, 1/2)), Permutation(layer=1, order=(1, 0))))
 """
 
-from polyfold.symmetry.curvature import Flatness, flatness
-from polyfold.symmetry.distances import Distance, distance
-from polyfold.symmetry.free_weights import FreeIncoming, FreeOutgoing
-from polyfold.symmetry.mixing import PositiveMixing
-from polyfold.symmetry.normal_forms import NormalForm, normal_form
-from polyfold.symmetry.path_norms import path_norm
-from polyfold.symmetry.shifting import ShiftOutgoing, shift_everything
-from polyfold.symmetry.transformations import (
-    Composition,
-    Flip,
-    Permutation,
-    Rescaling,
-    Transformation,
-    compose,
-    identity,
-    random_transformation,
-)
+from polyfold._base.faces import attach
 
-__all__ = [
-    "Composition",
-    "Distance",
-    "Flatness",
-    "Flip",
-    "FreeIncoming",
-    "FreeOutgoing",
-    "NormalForm",
-    "Permutation",
-    "PositiveMixing",
-    "Rescaling",
-    "ShiftOutgoing",
-    "Transformation",
-    "compose",
-    "distance",
-    "flatness",
-    "identity",
-    "normal_form",
-    "path_norm",
-    "random_transformation",
-    "shift_everything",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -78,8 +78,8 @@ def normal_form(network: Any) -> NormalForm:
     neurons are sorted by their weights (ordering.py), all in rationals. `network` is anything that `pf.load` takes,
     or an ExactProgram.
 
-    It is a form of the weights: networks that are the same function for other reasons have others (`pf.canonical` has
-    one form for them all).
+    It is a form of the weights: networks that are the same function for other reasons have others
+    (`pf.compare.canonical` has one form for them all).
 
     >>> form = normal_form([([[2.0], [-4.0]], [2.0, 0.0]), ([[1.0, 1.0]], [0.0])])
     >>> form.program.stages[0].rows.terms[0].tolist(), form.program.output.terms[1].tolist()

@@ -31,16 +31,16 @@ def betti(
 
     Parameters
     ----------
-    of: what `pf.sublevel`, `pf.superlevel`, `pf.level_set`, `pf.class_region`, `pf.boundary_complex` or
-        `FaceComplex.closure` return, or a whole complex.
+    of: what `pf.topology.sublevel`, `pf.topology.superlevel`, `pf.topology.level_set`, `pf.topology.class_region`,
+        `pf.topology.boundary` or `FaceComplex.closure` return, or a whole complex.
     coefficients: "rationals", or "gf2" for the two elements 0 and 1. They differ where there is torsion.
     homology: for sets without end: "truncated", that of the set cut off by a large box, which is ordinary homology;
         "borel-moore", where chains may be infinite; or "compactified", ordinary homology with one point added at
         infinity. For a bounded set all are the same.
 
     >>> import polyfold as pf
-    >>> faces = pf.face_complex(pf.unfold([([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]))
-    >>> [pf.betti(faces, homology=kind) for kind in ("truncated", "borel-moore", "compactified")]
+    >>> faces = pf.topology.faces(pf.unfold([([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]))
+    >>> [pf.topology.betti(faces, homology=kind) for kind in ("truncated", "borel-moore", "compactified")]
     [(1, 0, 0), (0, 0, 1), (1, 0, 1)]
     """
     if coefficients not in _COEFFICIENTS:
@@ -50,8 +50,8 @@ def betti(
     asked = of.all() if isinstance(of, FaceComplex) else of
     if not isinstance(asked, Subcomplex):
         raise PolyfoldError(
-            f"Betti numbers are asked of faces, not of {type(of).__name__}: give pf.face_complex(atlas), or what "
-            "pf.sublevel, pf.class_region or pf.boundary_complex returns"
+            f"Betti numbers are asked of faces, not of {type(of).__name__}: give pf.topology.faces(atlas), or what "
+            "pf.topology.sublevel, pf.topology.class_region or pf.topology.boundary returns"
         )
     if not len(asked):
         return ()

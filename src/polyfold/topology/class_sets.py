@@ -17,7 +17,7 @@ def class_region(atlas: Atlas | Classes, label: int) -> Subcomplex:
 
     >>> import polyfold as pf
     >>> larger = [([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0])]
-    >>> pf.class_region(pf.unfold(larger, pf.box(0, 1)), 0).f_vector
+    >>> pf.topology.class_region(pf.unfold(larger, pf.box(0, 1)), 0).f_vector
     (3, 3, 1)
     """
     found = as_classes(atlas, "the region of a class")
@@ -26,15 +26,15 @@ def class_region(atlas: Atlas | Classes, label: int) -> Subcomplex:
     return faces.closure(faces.dim, found.label == label)
 
 
-def boundary_complex(atlas: Atlas | Classes, *, between: tuple[int, int] | None = None) -> Subcomplex:
+def boundary(atlas: Atlas | Classes, *, between: tuple[int, int] | None = None) -> Subcomplex:
     """The decision boundary as a complex of its own: its pieces and all faces of theirs.
 
-    It is where parts of different classes meet, as for `pf.decision_boundary`: of any two of them, or of the two that
-    `between` names.
+    It is where parts of different classes meet, as for `pf.stats.decision_boundary`: of any two of them, or of the two
+    that `between` names.
 
     >>> import polyfold as pf
     >>> larger = [([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0])]
-    >>> pf.boundary_complex(pf.unfold(larger, pf.box(0, 1))).f_vector
+    >>> pf.topology.boundary(pf.unfold(larger, pf.box(0, 1))).f_vector
     (2, 1)
     """
     found = as_classes(atlas, "the decision boundary")

@@ -24,7 +24,8 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import Answer, resting_on
 from polyfold.errors import how_many
 from polyfold.topology.endless_stars import Face, relative_numbers
-from polyfold.topology.face_complex import FaceComplex, face_complex
+from polyfold.topology.face_complex import FaceComplex
+from polyfold.topology.face_complex import faces as face_complex
 from polyfold.topology.vertex_order import VertexOrder, ends_of_edges, vertex_order
 
 Array = npt.NDArray[np.float64]
@@ -94,7 +95,7 @@ def critical_points(atlas: Atlas | FaceComplex, *, output: int = 0) -> CriticalP
 
     >>> import polyfold as pf
     >>> fold = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]     # |x|
-    >>> found = pf.critical_points(pf.unfold(fold, pf.box(-1, 2)))
+    >>> found = pf.topology.critical_points(pf.unfold(fold, pf.box(-1, 2)))
     >>> found.value.round(12).tolist(), found.indices.tolist()
     ([0.0, 1.0, 2.0], [[1, 0], [0, 0], [0, 0]])
     """

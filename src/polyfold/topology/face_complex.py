@@ -270,7 +270,7 @@ def closed(complex: FaceComplex, chosen: list[Flags]) -> list[Flags]:
     return chosen
 
 
-def face_complex(atlas: Atlas, *, max_faces: int = _MOST_FACES) -> FaceComplex:
+def faces(atlas: Atlas, *, max_faces: int = _MOST_FACES) -> FaceComplex:
     """All faces of all dimensions of an atlas's cells, with sign vectors, incidences and vertices.
 
     Parameters
@@ -279,7 +279,7 @@ def face_complex(atlas: Atlas, *, max_faces: int = _MOST_FACES) -> FaceComplex:
 
     >>> import polyfold as pf
     >>> quadrants = pf.unfold([([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])])
-    >>> faces = pf.face_complex(quadrants)
+    >>> faces = pf.topology.faces(quadrants)
     >>> faces.f_vector, faces.vertices.tolist(), faces.signs(0).tolist(), faces.cells(1, 0).size
     ((1, 4, 4), [[0.0, 0.0]], [[0, 0]], 2)
     """

@@ -31,7 +31,8 @@ def sublevel(atlas: Atlas, threshold: float = 0.0, *, output: int = 0) -> Subcom
     >>> import polyfold as pf
     >>> bump = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]     # |x|
     >>> atlas = pf.unfold(bump, pf.box(-2, 2))
-    >>> pf.betti(pf.sublevel(atlas, 1.0)), pf.betti(pf.superlevel(atlas, 1.0)), pf.betti(pf.level_set(atlas, 1.0))
+    >>> sets = (pf.topology.sublevel, pf.topology.superlevel, pf.topology.level_set)
+    >>> tuple(pf.topology.betti(each(atlas, 1.0)) for each in sets)
     ((1, 0), (2, 0), (2,))
     """
     return _set(atlas, threshold, output, "below")

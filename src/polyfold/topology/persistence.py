@@ -20,7 +20,8 @@ from polyfold.atlas.asked import an_atlas
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import Answer, resting_on
 from polyfold.errors import DomainError, LimitError, PolyfoldError
-from polyfold.topology.face_complex import FaceComplex, face_complex
+from polyfold.topology.face_complex import FaceComplex
+from polyfold.topology.face_complex import faces as face_complex
 from polyfold.topology.vertex_order import vertex_order
 
 Array = npt.NDArray[np.float64]
@@ -64,7 +65,7 @@ def persistence(
 
     >>> import polyfold as pf
     >>> dips = [([[1.0], [1.0], [1.0], [1.0]], [0.0, -1.0, -2.0, -3.0]), ([[-1.0, 2.0, -3.0, 4.0]], [0.0])]
-    >>> [pairs.round(12).tolist() for pairs in pf.persistence(pf.unfold(dips, pf.box(0, 4))).diagrams]
+    >>> [pairs.round(12).tolist() for pairs in pf.topology.persistence(pf.unfold(dips, pf.box(0, 4))).diagrams]
     [[[-2.0, inf], [-1.0, 0.0]], []]
     """
     faces = atlas if isinstance(atlas, FaceComplex) else face_complex(an_atlas(atlas, "persistent homology"))

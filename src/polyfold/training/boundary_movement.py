@@ -105,15 +105,15 @@ def boundary_movement(
 ) -> BoundaryMovement:
     """How far the decision boundary moves on a bounded domain, from each snapshot to the next.
 
-    Classes are those of `pf.classes`: the largest output, or whether the only one exceeds the threshold. Limits are for
-    one pair of snapshots; LimitError if one takes more.
+    Classes are those of `pf.stats.classes`: the largest output, or whether the only one exceeds the threshold. Limits
+    are for one pair of snapshots; LimitError if one takes more.
 
     >>> import numpy as np, polyfold as pf
     >>> layers = [(np.array([[1.0, 0.0]]), np.array([0.0]))]              # class 1 where x > 0
-    >>> recorder = pf.record(layers)
+    >>> recorder = pf.training.record(layers)
     >>> layers[0][1][:] = -0.25                                           # ... where x > 0.25
     >>> recorder.step()
-    >>> moved = pf.boundary_movement(recorder.recording, pf.box(-1, 1))
+    >>> moved = pf.training.boundary_movement(recorder.recording, pf.box(-1, 1))
     >>> moved.changed.round(9).tolist(), moved.shift.round(9).tolist(), moved.flows[0].round(9).tolist()
     ([0.5], [0.25], [[2.0, 0.0], [0.5, 1.5]])
     """

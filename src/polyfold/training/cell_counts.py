@@ -30,11 +30,11 @@ def cell_counts(
 
     >>> import numpy as np, polyfold as pf
     >>> layers = [(np.zeros((2, 2)), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
-    >>> recorder = pf.record(layers)
+    >>> recorder = pf.training.record(layers)
     >>> for k in range(2):
     ...     layers[0][0][k, k] = 1.0
     ...     recorder.step()
-    >>> pf.cell_counts(recorder.recording, pf.box(-1, 1)).tolist()
+    >>> pf.training.cell_counts(recorder.recording, pf.box(-1, 1)).tolist()
     [1, 2, 4]
     """
     asked = chosen(a_recording(recording, "numbers of cells over training"), snapshots)

@@ -82,10 +82,10 @@ def map_drift(
 
     >>> import numpy as np, polyfold as pf
     >>> layers = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
-    >>> recorder = pf.record(layers)
+    >>> recorder = pf.training.record(layers)
     >>> layers[0][0][0, 0] = -1.0                                         # the first gate is turned round
     >>> recorder.step()
-    >>> drift = pf.map_drift(recorder.recording, [[1.0, 2.0], [-1.0, -2.0]])
+    >>> drift = pf.training.map_drift(recorder.recording, [[1.0, 2.0], [-1.0, -2.0]])
     >>> drift.distance.tolist(), drift.switched.tolist()
     ([[1.0, 1.0]], [[1, 1]])
     """

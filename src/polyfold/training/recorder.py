@@ -27,7 +27,7 @@ _DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, 
 
 
 class Recorder:
-    """Takes snapshots of a model in training; `pf.record` makes one.
+    """Takes snapshots of a model in training; `pf.training.record` makes one.
 
     Call `step()` after every step of the training, or after every epoch: whatever shall count as one.
     """
@@ -143,11 +143,13 @@ class FileRecorder(Recorder):
     def recording(self) -> Recording:
         if self._blueprint is None:
             return super().recording
-        return open_recording(self._path, model=self._blueprint.model, input_shape=self._input_shape)
+        return open(self._path, model=self._blueprint.model, input_shape=self._input_shape)
 
     def _keep(self, changed: Weights) -> None:
         if self._closed:
-            raise PolyfoldError(f"the recording in {self._path!r} is closed: pf.record(..., resume=True) goes on")
+            raise PolyfoldError(
+                f"the recording in {self._path!r} is closed: pf.training.record(..., resume=True) goes on"
+            )
         assert self._blueprint is not None
         # A model that cannot be read raises here, before there is a file.
         template = None if self._steps else self._blueprint.template
@@ -218,14 +220,14 @@ def record(
     ----------
     model: a torch.nn.Module, a scikit-learn MLPClassifier or MLPRegressor that `partial_fit` trains, or a list of
         (W, b) pairs whose arrays are changed in place.
-    path: a new file to write to, snapshot by snapshot, which `pf.open_recording` reads; None keeps all in memory.
+    path: a new file to write to, snapshot by snapshot, which `pf.training.open` reads; None keeps all in memory.
     every: steps from one snapshot to the next.
     input_shape: as for `pf.load`, for torch modules that do not tell it themselves.
     resume: go on behind the last snapshot if the file is there already.
 
     >>> import numpy as np, polyfold as pf
     >>> layers = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
-    >>> with pf.record(layers, every=2) as recorder:
+    >>> with pf.training.record(layers, every=2) as recorder:
     ...     for step in range(5):
     ...         layers[1][1][:] -= 0.1
     ...         recorder.step(loss=1.0 / (step + 1))
@@ -245,8 +247,8 @@ def record(
     return recorder
 
 
-def open_recording(path: str | PathLike[str], *, model: Any = None, input_shape: Any = None) -> Recording:
-    """Read a recording that `pf.record` wrote, also while it is still being written.
+def open(path: str | PathLike[str], *, model: Any = None, input_shape: Any = None) -> Recording:
+    """Read a recording that `pf.training.record` wrote, also while it is still being written.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ def a_recording(given: Any, question: str) -> Recording:
         text = " ".join(repr(given).split())
         raise PolyfoldError(
             f"{question}: this is asked of a recording, not of {text if len(text) <= 80 else text[:77] + '...'}; give "
-            "what pf.open_recording returns, or a recorder's .recording"
+            "what pf.training.open returns, or a recorder's .recording"
         )
     return given
 

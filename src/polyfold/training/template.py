@@ -88,7 +88,7 @@ class Blueprint:
         if self.model is None:
             raise NetworkError(
                 "the weights of this recording become a network only through the model that was recorded: "
-                "pf.open_recording(path, model=...) with a module of the same architecture"
+                "pf.training.open(path, model=...) with a module of the same architecture"
             )
         return load(module_with(self.model, weights), input_shape=self.input_shape)
 

@@ -30,16 +30,16 @@ def test_rewritten_networks_have_the_same_shallow_network(batch):
         atlases = [pf.unfold(program, domain), pf.unfold(other, domain)]
         if max(map(len, atlases)) > 60:
             continue
-        here, there = (pf.canonical(atlas).shallow() for atlas in atlases)
+        here, there = (pf.compare.canonical(atlas).shallow() for atlas in atlases)
         for name in ARRAYS:
             assert np.array_equal(getattr(here, name), getattr(there, name)), (name, what, how)
         assert [here.exact.map(i) for i in range(len(here))] == [there.exact.map(i) for i in range(len(there))]
 
 
 def check(atlas, what):
-    shallow = pf.canonical(atlas).shallow()
+    shallow = pf.compare.canonical(atlas).shallow()
     program = RationalProgram(atlas.program)
-    pieces = pf.canonical(atlas).pieces
+    pieces = pf.compare.canonical(atlas).pieces
     points = list(special_points(atlas, pieces, np.random.default_rng(3)))
     for point in points[:: max(1, len(points) // 60)]:
         if not contains_exactly(atlas.domain, point):

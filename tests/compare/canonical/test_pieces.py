@@ -48,7 +48,7 @@ def special_points(atlas, pieces, rng):
 
 
 def check(atlas, what):
-    pieces = pf.canonical(atlas).pieces
+    pieces = pf.compare.canonical(atlas).pieces
     program = RationalProgram(atlas.program)
     looked_at = 0
     for point in special_points(atlas, pieces, np.random.default_rng(2)):
@@ -88,14 +88,14 @@ def test_rewritten_networks_have_the_same_pieces(batch):
         other, how = rewritten(np.random.default_rng([seed, 14]), program, 2)
         atlas = pf.unfold(other, domain)
         if len(atlas) <= 100:
-            assert pf.canonical(program, domain).pieces == pf.canonical(atlas).pieces, (what, how)
+            assert pf.compare.canonical(program, domain).pieces == pf.compare.canonical(atlas).pieces, (what, how)
 
 
 def test_a_region_that_is_not_convex():
     """relu(min(x, y)) is zero on an L, which is cut in three along both of its lines."""
     layers = [([[1.0, -1.0], [1, 0], [-1, 0]], [0.0, 0, 0]), ([[-1.0, 1, -1]], [0.0]), ([[1.0]], [0.0])]
     atlas = pf.unfold(layers)
-    pieces = pf.canonical(atlas).pieces
+    pieces = pf.compare.canonical(atlas).pieces
     assert sorted([condition.row for condition in piece.conditions] for piece in pieces) == [
         [(-1, 0, 0), (0, -1, 0)],
         [(-1, 0, 0), (0, 1, 0)],

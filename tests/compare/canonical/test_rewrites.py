@@ -43,7 +43,7 @@ def test_rewritten_networks_have_the_same_digest(batch):
         rng = np.random.default_rng([seed, 12])
         program, domain, what = base(seed)
         other, how = rewritten(rng, program, int(rng.integers(1, 5)))
-        here, there = pf.canonical(program, domain), pf.canonical(other, domain)
+        here, there = pf.compare.canonical(program, domain), pf.compare.canonical(other, domain)
         assert here.digest == there.digest, (what, how)
         assert here == there and hash(here) == hash(there), (what, how)
 
@@ -54,7 +54,7 @@ def test_each_way_to_rewrite_changes_the_network(rewrite):
     draft = draft_of(program)
     rewrite(np.random.default_rng(3), draft)
     assert draft.freeze().digest != program.digest
-    assert pf.canonical(draft.freeze(), domain) == pf.canonical(program, domain)
+    assert pf.compare.canonical(draft.freeze(), domain) == pf.compare.canonical(program, domain)
 
 
 @pytest.mark.parametrize("batch", quick_then_slow(range(BATCHES), quick=3))
@@ -65,7 +65,7 @@ def test_a_weight_changed_by_one_unit_in_the_last_place(batch):
         program, domain, what = base(seed)
         changed = nudged(np.random.default_rng([seed, 13]), program)
         atlases = [pf.unfold(program, domain), pf.unfold(changed, domain)]
-        here, there = (pf.canonical(atlas) for atlas in atlases)
+        here, there = (pf.compare.canonical(atlas) for atlas in atlases)
         if differ(program, changed, domain, atlases):
             assert here.digest != there.digest and here != there, what
             different += 1

@@ -98,7 +98,7 @@ def points_and_maps(atlas, rng):
 
 
 def check(atlas, what):
-    form = pf.canonical(atlas)
+    form = pf.compare.canonical(atlas)
     largest = max((abs(x) for jump in form.jumps for x in coefficients(jump.where)), default=1)
     small = fmpq(1, 8 * largest)
     places, maps = zip(*points_and_maps(atlas, np.random.default_rng(1)), strict=True)

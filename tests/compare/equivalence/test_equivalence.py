@@ -208,7 +208,7 @@ def test_unknown_is_loud_and_not_true():
     nets = [_added(layers, network) for layers, network in zip((a, b), third, strict=True)]
     result = pf.equivalent(*nets, pf.box(-5, 5), max_seconds=2)
     assert result.verdict == "unknown" and result.truth() is None
-    with pytest.raises(pf.UnknownError, match="more time"):
+    with pytest.raises(pf.errors.UnknownError, match="more time"):
         bool(result)
     assert "UNKNOWN" in repr(result) and "max_seconds" in result.stopped_by
     assert result.max_difference == 0 and result.upper > 0 and result.point is None

@@ -76,7 +76,7 @@ def test_acasxu_with_neurons_rescaled_by_any_factors():
     assert pf.equivalent(ACAS, doubles, INPUTS, tolerance=1e-9).verdict == "equal"
 
 
-def confirmed_by_onnxruntime(result: pf.Equivalence) -> float:
+def confirmed_by_onnxruntime(result: pf.compare.Equivalence) -> float:
     """The difference that the two files have in onnxruntime at the point that was found."""
     assert result.verdict == "different" and not result
     x = result.x

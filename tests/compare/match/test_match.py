@@ -46,9 +46,9 @@ def test_transformed_networks_are_taken_to_each_other(batch):
     for number in range(EACH):
         rng = np.random.default_rng([batch, number, 1])
         network = random_program(rng, mixed=number % 4 == 0)
-        reduced = pf.irreducible(network).program
+        reduced = pf.rewrite.irreducible(network).program
         other = transformed(rng, reduced if number % 2 else network)
-        found = pf.match(network, other)
+        found = pf.compare.match(network, other)
         assert found and found.verdict == "equal" and found.point is None, number
         assert isinstance(found.transformation, Transformation)
         assert parts(found.transformation(found.first)) == parts(found.second), number
@@ -90,8 +90,8 @@ def test_perturbed_networks_have_a_witness(batch):
     for number in range(EACH):
         rng = np.random.default_rng([batch, number, 2])
         network = random_program(rng, mixed=number % 4 == 0)
-        other = transformed(rng, perturbed(rng, pf.irreducible(network).program))
-        found = pf.match(network, other)
+        other = transformed(rng, perturbed(rng, pf.rewrite.irreducible(network).program))
+        found = pf.compare.match(network, other)
         assert not found and found.verdict == "different" and found.transformation is None, number
         one, another = value(network, found.point), value(other, found.point)
         assert one != another and found.values == (one, another), number
@@ -103,7 +103,7 @@ def test_unrelated_networks_differ(seed):
     rng = np.random.default_rng([seed, 3])
     a = random_program(rng, dim=2, outputs=2)
     b = random_program(rng, dim=2, outputs=2)
-    found = pf.match(a, b)
+    found = pf.compare.match(a, b)
     equal = same_values(a, b, rng, 40)
     assert found.verdict == ("equal" if equal else "different")
     if not equal:
@@ -120,7 +120,7 @@ def test_agrees_with_equivalent(seed):
     other = [(W[order] * factors[:, None], b[order] * factors), (V[:, order] / factors, c)]
     if seed % 2:
         other[1][0][0, 0] += 0.125
-    verdict = pf.match([(W, b), (V, c)], other).verdict
+    verdict = pf.compare.match([(W, b), (V, c)], other).verdict
     assert verdict == pf.equivalent([(W, b), (V, c)], other).verdict
 
 
@@ -128,7 +128,7 @@ def test_different_gates_are_compared_as_relus():
     """|x| as an absolute value, and as two ReLUs."""
     absolute = from_layers([([[2]], [0]), ([[1]], [0])], slope_off=-1)
     relus = from_layers([([[1], [-1]], [0, 0]), ([[2, 2]], [0])])
-    found = pf.match(absolute, relus)
+    found = pf.compare.match(absolute, relus)
     assert found.verdict == "equal"
     assert parts(found.transformation(found.first)) == parts(found.second)
     assert set(found.first.stages[0].slope_off.tolist()) == {0}
@@ -136,10 +136,10 @@ def test_different_gates_are_compared_as_relus():
 
 def test_linear_networks():
     a, b = [([[1.0, 2.0]], [3.0])], [([[1.0, 2.0]], [4.0])]
-    assert pf.match(a, a).transformation == Composition(())
-    found = pf.match(a, b)
+    assert pf.compare.match(a, a).transformation == Composition(())
+    found = pf.compare.match(a, b)
     assert found.verdict == "different" and found.values == ((3,), (4,)) and found.point == (0, 0)
-    found = pf.match(a, [([[1.0, 5.0]], [3.0])])
+    found = pf.compare.match(a, [([[1.0, 5.0]], [3.0])])
     assert found.point == (0, 1) and found.values == ((5,), (8,))
 
 
@@ -149,12 +149,12 @@ def test_walls_that_all_meet_where_one_looks_first():
     rows = [list(map(int, row)) for row in rng.integers(-3, 4, size=(30, 3)) if any(row)]
     a = from_layers([(rows, [0] * len(rows)), ([[1] * len(rows)], [0])])
     b = from_layers([(rows, [0] * len(rows)), ([[2, *[1] * (len(rows) - 1)]], [0])])
-    found = pf.match(a, b)
+    found = pf.compare.match(a, b)
     assert value(a, found.point) != value(b, found.point)
 
 
 def test_the_point_is_one_of_floats_if_that_is_enough():
-    found = pf.match(from_layers([([[3]], [1]), ([[1]], [0])]), from_layers([([[3]], [1]), ([[2]], [0])]))
+    found = pf.compare.match(from_layers([([[3]], [1]), ([[1]], [0])]), from_layers([([[3]], [1]), ([[2]], [0])]))
     assert all(Fraction(float(entry)) == entry for entry in found.point)
     assert found.x.tolist() == [float(entry) for entry in found.point]
 
@@ -162,10 +162,10 @@ def test_the_point_is_one_of_floats_if_that_is_enough():
 def test_what_a_result_says():
     a = from_layers([([[1, 0], [0, 1], [-1, -1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
     b = from_layers([([[0, -2], [-1, 0], [1, 1]], [0, 0, 0]), ([[Fraction(1, 2), 1, 1]], [0])])
-    assert repr(pf.match(a, b)) == "Match: EQUAL, proved; 3 neurons in common, reordered, rescaled, 3 flipped"
-    assert repr(pf.match(a, a)) == "Match: EQUAL, proved; 3 neurons in common, as they are"
+    assert repr(pf.compare.match(a, b)) == "Match: EQUAL, proved; 3 neurons in common, reordered, rescaled, 3 flipped"
+    assert repr(pf.compare.match(a, a)) == "Match: EQUAL, proved; 3 neurons in common, as they are"
     wide = [(np.eye(40), np.zeros(40)), (np.ones((1, 40)), np.zeros(1))]
-    assert "... 40 numbers)" in repr(pf.match(wide, [wide[0], (2 * wide[1][0], np.zeros(1))]))
+    assert "... 40 numbers)" in repr(pf.compare.match(wide, [wide[0], (2 * wide[1][0], np.zeros(1))]))
 
 
 # -- with a tolerance
@@ -184,7 +184,7 @@ def test_noise_is_matched_within_a_tolerance_and_not_called_equal(seed):
     order, factors = rng.permutation(neurons), rng.uniform(0.1, 10, size=neurons)
     (W, b), (V, c) = noisy(rng, layers, 1e-9)
     other = [(W[order] * factors[:, None], b[order] * factors), (V[:, order] / factors, c)]
-    found = pf.match(layers, other, tolerance=1e-6)
+    found = pf.compare.match(layers, other, tolerance=1e-6)
     assert not found and found.verdict == "matched" and 0 < found.deviation < 1e-7
     assert "not equal" in repr(found) and "EQUAL, proved" not in repr(found)
     permutations = [step.order for step in found.transformation.steps if isinstance(step, Permutation)]
@@ -198,14 +198,14 @@ def test_noise_is_matched_within_a_tolerance_and_not_called_equal(seed):
         assert np.abs(one - another).max() <= 1e-7 * np.abs(another).max()
     # And they are different functions, which the point shows.
     assert value(found.first, found.point) != value(found.second, found.point)
-    assert pf.match(layers, other).verdict == "different"
-    assert pf.match(layers, other, tolerance=1e-13).verdict == "different"
+    assert pf.compare.match(layers, other).verdict == "different"
+    assert pf.compare.match(layers, other, tolerance=1e-13).verdict == "different"
 
 
 def test_flips_within_a_tolerance():
     a = from_layers([([[1, 0], [0, 1], [-1, -1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
     b = from_layers([([[-1, 0], [0, -1], [1, Fraction(1000001, 1000000)]], [0, 0, 0]), ([[1, 1, 1]], [0])])
-    found = pf.match(a, b, tolerance=1e-5)
+    found = pf.compare.match(a, b, tolerance=1e-5)
     assert found.verdict == "matched" and Flip(1, (0, 1, 2)) in found.transformation.steps
     assert 1e-7 < found.deviation < 1e-6
 
@@ -213,20 +213,20 @@ def test_flips_within_a_tolerance():
 def test_linear_parts_that_are_far_apart_do_not_match():
     a = from_layers([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])])
     b = from_layers([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [3])])
-    found = pf.match(a, b, tolerance=0.01)
+    found = pf.compare.match(a, b, tolerance=0.01)
     assert found.verdict == "different" and "linear parts deviate" in found.reason
 
 
 def test_other_widths_do_not_match():
     a = from_layers([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])])
     b = from_layers([([[1, 0]], [0]), ([[1]], [0])])
-    found = pf.match(a, b, tolerance=0.5)
+    found = pf.compare.match(a, b, tolerance=0.5)
     assert found.verdict == "different" and "do not match" in found.reason
 
 
 def test_equal_is_still_proved_with_a_tolerance():
     a = from_layers([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])])
-    assert pf.match(a, Permutation(1, (1, 0))(a), tolerance=0.1).verdict == "equal"
+    assert pf.compare.match(a, Permutation(1, (1, 0))(a), tolerance=0.1).verdict == "equal"
 
 
 # -- what cannot be asked
@@ -235,21 +235,21 @@ def test_equal_is_still_proved_with_a_tolerance():
 def test_deep_networks_are_for_equivalent():
     deep = [(np.eye(2), np.zeros(2)), (np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
     with pytest.raises(NetworkError, match=r"2 layers of gates behind each other: relu1, relu2\. .* pf\.equivalent"):
-        pf.match(deep, deep)
+        pf.compare.match(deep, deep)
     with pytest.raises(NetworkError, match=r"pf\.reduce"):
-        pf.irreducible(deep)
+        pf.rewrite.irreducible(deep)
 
 
 def test_shapes_must_agree():
     one, two = [(np.ones((1, 2)), np.zeros(1))], [(np.ones((1, 3)), np.zeros(1))]
     with pytest.raises(ShapeError, match="2 inputs and 1 output / 3 inputs and 1 output"):
-        pf.match(one, two)
+        pf.compare.match(one, two)
 
 
 @pytest.mark.parametrize("tolerance", [-1, float("nan"), float("inf"), "small", True, None])
 def test_tolerances_must_be_numbers(tolerance):
     with pytest.raises(PolyfoldError, match="tolerance="):
-        pf.match([([[1.0]], [0.0])], [([[1.0]], [0.0])], tolerance=tolerance)
+        pf.compare.match([([[1.0]], [0.0])], [([[1.0]], [0.0])], tolerance=tolerance)
 
 
 def test_generated_networks_are_of_all_kinds():
@@ -258,7 +258,7 @@ def test_generated_networks_are_of_all_kinds():
     for number in range(300):
         rng = np.random.default_rng([number, 9])
         program = random_program(rng)
-        found = pf.irreducible(program)
+        found = pf.rewrite.irreducible(program)
         seen |= {step.rule for step in found.steps} | {("inputs", program.input_dim), ("outputs", program.output_dim)}
         seen |= {("off", str(slope)) for stage in program.stages for slope in stage.slope_off.tolist()}
         seen.add(("constant", found.constant.status))

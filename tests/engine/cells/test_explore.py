@@ -203,7 +203,7 @@ def test_an_interrupt_while_the_line_of_a_path_is_unfolded(
 ) -> None:
     """The line has a run of its own, which notes the signal first: the search around it ends as well."""
 
-    def unfolded(program: pf.Program, domain: object, **options: object) -> pf.Atlas:
+    def unfolded(program: pf.program.Program, domain: object, **options: object) -> pf.Atlas:
         line = pf.unfold(program, domain, **options)
         inner = watched(lambda leave: signal.raise_signal(signal.SIGINT), line.domain, None, lambda cells: None)
         assert inner.stopped_by == "interrupt"

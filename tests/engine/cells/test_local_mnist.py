@@ -20,7 +20,7 @@ pytestmark = pytest.mark.shared("models", "mnist")
 
 
 @pytest.fixture(scope="module")
-def program() -> pf.Program:
+def program() -> pf.program.Program:
     pytest.importorskip("onnx")
     return lower(pf.load(MODELS / "marabou_mnist2x10.onnx"))
 
@@ -32,7 +32,7 @@ def images() -> npt.NDArray[np.float64]:
     return pixels.reshape(-1, 784) / 255.0
 
 
-def test_every_facet_is_one_from_both_sides(program: pf.Program, images: npt.NDArray[np.float64]) -> None:
+def test_every_facet_is_one_from_both_sides(program: pf.program.Program, images: npt.NDArray[np.float64]) -> None:
     maps = pf.local(program, images[:1])
     found = maps.facets(0)
     assert not found.undecided and 0 < len(found) < program.gates
@@ -77,7 +77,7 @@ def implied(rows: list[list[int]], by: list[int], gate: int) -> bool:
     return follows([rows[wall] for wall in used], rows[gate])
 
 
-def test_maps_of_images(program: pf.Program, images: npt.NDArray[np.float64]) -> None:
+def test_maps_of_images(program: pf.program.Program, images: npt.NDArray[np.float64]) -> None:
     network = pf.load(MODELS / "marabou_mnist2x10.onnx")
     maps = pf.local(network, images.reshape(-1, 1, 28, 28))
     scores, _ = program.evaluate(images)
@@ -93,7 +93,7 @@ def test_maps_of_images(program: pf.Program, images: npt.NDArray[np.float64]) ->
         assert switched == walls.gate[i]
 
 
-def test_within_the_range_of_the_middle_pixels(program: pf.Program, images: npt.NDArray[np.float64]) -> None:
+def test_within_the_range_of_the_middle_pixels(program: pf.program.Program, images: npt.NDArray[np.float64]) -> None:
     """The border stays as it is in the picture: 144 pixels change instead of 784."""
     middle = np.zeros((28, 28), dtype=bool)
     middle[8:20, 8:20] = True
@@ -106,12 +106,12 @@ def test_within_the_range_of_the_middle_pixels(program: pf.Program, images: npt.
 
 
 @pytest.mark.slow
-def test_within_the_pixels_range(program: pf.Program, images: npt.NDArray[np.float64]) -> None:
+def test_within_the_pixels_range(program: pf.program.Program, images: npt.NDArray[np.float64]) -> None:
     maps = pf.local(program, images[1:2], domain=pf.box(0, 1))
     check_within_the_range(maps, 1500)
 
 
-def check_within_the_range(maps: pf.LocalMaps, least: int) -> None:
+def check_within_the_range(maps: pf.maps.LocalMaps, least: int) -> None:
     found = maps.facets(0)
     assert not found.undecided and found.proved_by == "floats"
     assert sum(facet.across is None for facet in found.facets) > least
@@ -119,7 +119,7 @@ def check_within_the_range(maps: pf.LocalMaps, least: int) -> None:
     assert ((point > 0) & (point < 1)).all()
 
 
-def test_exploring_around_an_image(program: pf.Program, images: npt.NDArray[np.float64]) -> None:
+def test_exploring_around_an_image(program: pf.program.Program, images: npt.NDArray[np.float64]) -> None:
     atlas = pf.explore(program, images[0], max_cells=12)
     assert len(atlas) == 12 and not atlas.certificate.failed_checks and not atlas.bounded.any()
     way = pf.explore(program, images[0], order="path", path=images[1:2])

@@ -33,7 +33,7 @@ def published_example() -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def test_the_published_example() -> None:
-    found = pf.map_of(published_example(), [[True, False, True], [True, False, False]])
+    found = pf.maps.of_pattern(published_example(), [[True, False, True], [True, False, False]])
     assert found.A.tolist() == [[189, 27, 90], [0, 0, 0], [63, 9, 30]]
     assert found.c.tolist() == [374, 5, 125]
     # Both first gates are on and enter the off ones with weights >= 0 and a positive bias: those cannot be off.
@@ -41,7 +41,7 @@ def test_the_published_example() -> None:
     assert_contradicts(found)
 
 
-def assert_contradicts(found: pf.PatternMap) -> None:
+def assert_contradicts(found: pf.maps.PatternMap) -> None:
     """The multiples of the inequalities a . u <= b that are shown, added up in rationals, cannot hold."""
     total, bound, strict = [Fraction(0)] * found.domain.dim, Fraction(0), False
     for wall, multiple in found.contradiction.items():
@@ -55,7 +55,7 @@ def assert_contradicts(found: pf.PatternMap) -> None:
 
 
 def test_a_pattern_that_occurs_has_a_witness() -> None:
-    found = pf.map_of(ABSOLUTE, [False, True])
+    found = pf.maps.of_pattern(ABSOLUTE, [False, True])
     assert found.status == "cell" and found.feasible and not found.contradiction
     assert found.witness is not None and found.witness.point[0] < 0
     assert found.A.tolist() == [[-1.0]] and len(found.polytope) == 2
@@ -63,22 +63,22 @@ def test_a_pattern_that_occurs_has_a_witness() -> None:
 
 
 def test_a_pattern_on_a_flat_set() -> None:
-    found = pf.map_of(ABSOLUTE, [0, 0])
+    found = pf.maps.of_pattern(ABSOLUTE, [0, 0])
     assert found.status == "thin" and found.feasible
     assert found.witness is not None and found.witness.rational == (fmpq(0),)
 
 
 def test_a_constant_gate_contradicts_by_itself() -> None:
     constant = [([[0.0]], [-1.0]), ([[1.0]], [0.0])]
-    found = pf.map_of(constant, [1])
+    found = pf.maps.of_pattern(constant, [1])
     assert found.status == "infeasible" and dict(found.contradiction) == {0: Fraction(1)}
-    assert pf.map_of(constant, [0]).status == "cell"
-    assert pf.map_of([([[0.0]], [0.0]), ([[1.0]], [0.0])], [1]).status == "infeasible"
+    assert pf.maps.of_pattern(constant, [0]).status == "cell"
+    assert pf.maps.of_pattern([([[0.0]], [0.0]), ([[1.0]], [0.0])], [1]).status == "infeasible"
 
 
 def test_the_domain_decides_too() -> None:
-    assert pf.map_of(ABSOLUTE, [1, 0]).feasible
-    found = pf.map_of(ABSOLUTE, [1, 0], domain=pf.box(-3, -1))
+    assert pf.maps.of_pattern(ABSOLUTE, [1, 0]).feasible
+    found = pf.maps.of_pattern(ABSOLUTE, [1, 0], domain=pf.box(-3, -1))
     assert found.feasible is False
     assert_contradicts(found)
 
@@ -88,7 +88,7 @@ def test_exactly_the_patterns_of_the_atlas_are_cells(seed: int) -> None:
     case = generated_case(seed, size=3)
     listed = {tuple(signs) for signs in pf.unfold(case.program, case.domain).signs().tolist()}
     for pattern in product([False, True], repeat=case.program.gates):
-        found = pf.map_of(case.program, np.array(pattern, dtype=bool), domain=case.domain)
+        found = pf.maps.of_pattern(case.program, np.array(pattern, dtype=bool), domain=case.domain)
         assert (found.status == "cell") == (pattern in listed), (case, pattern)
         assert found.status != "undecided"
         if found.contradiction:
@@ -99,11 +99,11 @@ def test_exactly_the_patterns_of_the_atlas_are_cells(seed: int) -> None:
 
 def test_too_large_is_undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact_cell, "_MOST_PRODUCTS", 0)
-    found = pf.map_of(ABSOLUTE, [1, 1])
+    found = pf.maps.of_pattern(ABSOLUTE, [1, 1])
     assert found.status == "undecided" and found.feasible is None
     monkeypatch.undo()
     monkeypatch.setattr(feasible, "_MOST_ENTRIES", 0)
-    assert pf.map_of(ABSOLUTE, [0, 0]).status == "undecided"
+    assert pf.maps.of_pattern(ABSOLUTE, [0, 0]).status == "undecided"
 
 
 def test_maps_are_those_of_the_atlas() -> None:
@@ -111,7 +111,7 @@ def test_maps_are_those_of_the_atlas() -> None:
     atlas = pf.unfold(program)
     A, c = atlas.maps()
     for k, signs in enumerate(atlas.signs()):
-        found = pf.map_of(program, [signs[:3].tolist(), signs[3:].tolist()])
+        found = pf.maps.of_pattern(program, [signs[:3].tolist(), signs[3:].tolist()])
         assert np.allclose(found.A, A[k], rtol=1e-12, atol=0) and np.allclose(found.c, c[k], rtol=1e-12, atol=0)
 
 
@@ -127,4 +127,4 @@ def test_maps_are_those_of_the_atlas() -> None:
 )
 def test_wrong_patterns_are_quoted(pattern: Any, message: str) -> None:
     with pytest.raises(ShapeError, match=message):
-        pf.map_of(ABSOLUTE, pattern)
+        pf.maps.of_pattern(ABSOLUTE, pattern)

@@ -207,7 +207,7 @@ def test_the_weights_of_another_network(atlas):
         assert (found == {}) == (other.origins is atlas.program.origins)
 
 
-def _nudged(atlas: pf.Atlas) -> pf.Program:
+def _nudged(atlas: pf.Atlas) -> pf.program.Program:
     """The last bit of one weight changed: another network, though its cells look the same."""
     first, *rest = atlas.program.stages
     block = first.affine.blocks[0]

@@ -37,7 +37,7 @@ def facets_of(atlas: pf.Atlas) -> dict[bytes, set[tuple[frozenset[int], bytes | 
     }
 
 
-def random_network(widths: tuple[int, ...], seed: int) -> pf.Program:
+def random_network(widths: tuple[int, ...], seed: int) -> pf.program.Program:
     rng = np.random.default_rng(seed)
     layers = [(rng.normal(size=(m, n)), rng.normal(size=m)) for n, m in pairwise(widths)]
     return lower(pf.load(layers))

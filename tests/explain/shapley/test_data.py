@@ -43,7 +43,7 @@ def cancer() -> tuple[pf.Network, Any]:
     return pf.load(model), X
 
 
-def adds_up(found: pf.Shapley, network: pf.Network, X: Any) -> None:
+def adds_up(found: pf.explain.Shapley, network: pf.Network, X: Any) -> None:
     gaps = np.abs(found.base_values + found.values.sum(axis=1) - network(X))
     assert found.values.shape == (len(X), X.shape[1], network.output_dim) and gaps.max() < PROMISED
     assert found.efficiency_error.max() < PROMISED
@@ -51,29 +51,29 @@ def adds_up(found: pf.Shapley, network: pf.Network, X: Any) -> None:
 
 def test_diabetes(diabetes: tuple[pf.Network, Any]) -> None:
     network, X = diabetes
-    adds_up(pf.shapley(network, X, background=X, scope="cell", empty="all"), network, X)
-    adds_up(pf.shapley(network, X, means=X.mean(axis=0), scope="cell"), network, X)
-    baseline = pf.shapley(network, X, background=X.mean(axis=0), scope="baseline")
+    adds_up(pf.explain.shapley(network, X, background=X, scope="cell", empty="all"), network, X)
+    adds_up(pf.explain.shapley(network, X, means=X.mean(axis=0), scope="cell"), network, X)
+    baseline = pf.explain.shapley(network, X, background=X.mean(axis=0), scope="baseline")
     adds_up(baseline, network, X)
-    averaged = pf.shapley(network, X, background=X[:5], scope="interventional")
+    averaged = pf.explain.shapley(network, X, background=X[:5], scope="interventional")
     adds_up(averaged, network, X)
     assert baseline.exact and averaged.exact and len(X) == 442
 
 
 def test_breast_cancer(cancer: tuple[pf.Network, Any]) -> None:
     network, X = cancer
-    found = pf.shapley(network, X, background=X, scope="cell", empty="all")
+    found = pf.explain.shapley(network, X, background=X, scope="cell", empty="all")
     adds_up(found, network, X)
     assert np.array_equal(found.local.points == 0, found.local.continued) and len(X) == 569
-    adds_up(pf.shapley(network, X, background=X[:50], scope="cell", empty="all"), network, X)
+    adds_up(pf.explain.shapley(network, X, background=X[:50], scope="cell", empty="all"), network, X)
     # Thirty features are too many for all coalitions: an estimate, which adds up too.
-    estimated = pf.shapley(network, X, background=X.mean(axis=0), scope="baseline", estimate=20)
+    estimated = pf.explain.shapley(network, X, background=X.mean(axis=0), scope="baseline", estimate=20)
     adds_up(estimated, network, X)
     assert not estimated.exact
 
 
 def test_breast_cancer_integrated_gradients(cancer: tuple[pf.Network, Any]) -> None:
     network, X = cancer
-    found = pf.integrated_gradients(network, X, X.mean(axis=0))
+    found = pf.explain.integrated_gradients(network, X, X.mean(axis=0))
     expected = network(X) - network(X.mean(axis=0)[None])
     assert np.abs(found.values.sum(axis=1) - expected).max() < PROMISED

@@ -18,24 +18,24 @@ NAMES = ("height", "width", "depth")
 
 
 @pytest.fixture(scope="module")
-def one_output() -> pf.Shapley:
+def one_output() -> pf.explain.Shapley:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 3))
-    return pf.shapley(layers_of(rng, 3, 5, 1), X, background=X[:4], scope="interventional", feature_names=NAMES)
+    return pf.explain.shapley(layers_of(rng, 3, 5, 1), X, background=X[:4], scope="interventional", feature_names=NAMES)
 
 
 @pytest.fixture(scope="module")
-def two_outputs() -> pf.Shapley:
+def two_outputs() -> pf.explain.Shapley:
     rng = np.random.default_rng(1)
     X = rng.normal(size=(6, 3))
-    return pf.shapley(layers_of(rng, 3, 5, 2), X, background=X)
+    return pf.explain.shapley(layers_of(rng, 3, 5, 2), X, background=X)
 
 
 @pytest.fixture(scope="module")
-def of_cells() -> pf.LocalShapley:
+def of_cells() -> pf.explain.LocalShapley:
     rng = np.random.default_rng(1)
     X = rng.normal(size=(6, 3))
-    return pf.shapley(layers_of(rng, 3, 5, 2), X, background=X, scope="cell", empty="all")
+    return pf.explain.shapley(layers_of(rng, 3, 5, 2), X, background=X, scope="cell", empty="all")
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def ink(pyplot: Any) -> int:
     return int((np.asarray(figure.canvas.buffer_rgba())[..., :3] < 250).any(axis=-1).sum())
 
 
-def test_an_explanation_of_one_output(one_output: pf.Shapley) -> None:
+def test_an_explanation_of_one_output(one_output: pf.explain.Shapley) -> None:
     shap = pytest.importorskip("shap")
     found = one_output.to_shap()
     assert isinstance(found, shap.Explanation) and list(found.feature_names) == list(NAMES)
@@ -65,7 +65,7 @@ def test_an_explanation_of_one_output(one_output: pf.Shapley) -> None:
     assert np.array_equal(found.base_values, one_output.base_values[:, 0])
 
 
-def test_an_explanation_of_several_outputs(two_outputs: pf.Shapley) -> None:
+def test_an_explanation_of_several_outputs(two_outputs: pf.explain.Shapley) -> None:
     pytest.importorskip("shap")
     assert two_outputs.to_shap().values.shape == (6, 3, 2)
     assert np.array_equal(two_outputs.to_shap(output=1).values, two_outputs.values[:, :, 1])
@@ -75,7 +75,7 @@ def test_an_explanation_of_several_outputs(two_outputs: pf.Shapley) -> None:
 
 
 @pytest.mark.parametrize("kind", ["beeswarm", "bar", "heatmap", "violin", "waterfall", "scatter"])
-def test_shap_plots_draw(one_output: pf.Shapley, pyplot: Any, kind: str) -> None:
+def test_shap_plots_draw(one_output: pf.explain.Shapley, pyplot: Any, kind: str) -> None:
     import shap
 
     found = one_output.to_shap()
@@ -85,12 +85,12 @@ def test_shap_plots_draw(one_output: pf.Shapley, pyplot: Any, kind: str) -> None
 
 
 @pytest.mark.parametrize(("kind", "row"), [("beeswarm", None), ("bar", None), ("bar", 3), ("waterfall", 2)])
-def test_plots_of_a_result_draw(two_outputs: pf.Shapley, pyplot: Any, kind: str, row: int | None) -> None:
+def test_plots_of_a_result_draw(two_outputs: pf.explain.Shapley, pyplot: Any, kind: str, row: int | None) -> None:
     two_outputs.plot(kind, output=1, row=row)
     assert ink(pyplot) > 2000
 
 
-def test_plots_that_are_none(two_outputs: pf.Shapley, one_output: pf.Shapley) -> None:
+def test_plots_that_are_none(two_outputs: pf.explain.Shapley, one_output: pf.explain.Shapley) -> None:
     pytest.importorskip("shap")
     with pytest.raises(PolyfoldError, match=r"kind='pie' is none of shap's plots.*beeswarm"):
         one_output.plot("pie")
@@ -100,7 +100,7 @@ def test_plots_that_are_none(two_outputs: pf.Shapley, one_output: pf.Shapley) ->
         two_outputs.plot("waterfall", output=0, row=9)
 
 
-def test_values_of_cells_are_not_drawn_as_shap_values(of_cells: pf.LocalShapley) -> None:
+def test_values_of_cells_are_not_drawn_as_shap_values(of_cells: pf.explain.LocalShapley) -> None:
     assert not hasattr(of_cells, "to_shap") and not hasattr(of_cells, "plot")
     with pytest.raises(
         PolyfoldError, match="kind='beeswarm' cannot be drawn of this LocalShapley: use one of 'shares'"
@@ -111,7 +111,9 @@ def test_values_of_cells_are_not_drawn_as_shap_values(of_cells: pf.LocalShapley)
     assert "not SHAP values" in str(figure.layout.annotations) + str(figure.layout.title)
 
 
-def test_data_frames(one_output: pf.Shapley, two_outputs: pf.Shapley, of_cells: pf.LocalShapley) -> None:
+def test_data_frames(
+    one_output: pf.explain.Shapley, two_outputs: pf.explain.Shapley, of_cells: pf.explain.LocalShapley
+) -> None:
     frame = one_output.to_pandas()
     assert list(frame.columns) == ["base_value", "output_value", *NAMES] and frame.index.name == "input"
     assert np.array_equal(frame[list(NAMES)].to_numpy(), one_output.values[:, :, 0])
@@ -127,11 +129,11 @@ def test_data_frames(one_output: pf.Shapley, two_outputs: pf.Shapley, of_cells: 
 def test_names_of_a_data_frames_columns() -> None:
     pandas = pytest.importorskip("pandas")
     X = pandas.DataFrame(np.random.default_rng(0).normal(size=(4, 3)), columns=list(NAMES))
-    found = pf.shapley(layers_of(np.random.default_rng(0), 3, 4, 1), X, background=X.iloc[0], scope="baseline")
+    found = pf.explain.shapley(layers_of(np.random.default_rng(0), 3, 4, 1), X, background=X.iloc[0], scope="baseline")
     assert found.feature_names == NAMES
 
 
-def test_missing_extras_are_named(one_output: pf.Shapley, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_extras_are_named(one_output: pf.explain.Shapley, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "shap", None)
     with pytest.raises(NetworkError, match=r"shap\.Explanation.*pip install polyfold\[shap\]"):
         one_output.to_shap()
@@ -142,7 +144,7 @@ def test_missing_extras_are_named(one_output: pf.Shapley, monkeypatch: pytest.Mo
         one_output.to_pandas()
 
 
-def test_values_that_do_not_add_up_are_refused(one_output: pf.Shapley) -> None:
+def test_values_that_do_not_add_up_are_refused(one_output: pf.explain.Shapley) -> None:
     wrong = np.array(one_output.values)
     wrong[7, 1, 0] += 1e-6
     with pytest.raises(PolyfoldError, match="values of input 7 miss f"):

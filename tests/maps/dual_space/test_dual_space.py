@@ -22,7 +22,7 @@ def whole_numbers(widths, seed):
 
 
 def test_the_same_map_far_away_is_one_point():
-    dual = pf.dual_space(pf.unfold(hat(1.0)), data=[[-3.0], [-1.0], [0.5], [7.0]])
+    dual = pf.maps.dual_space(pf.unfold(hat(1.0)), data=[[-3.0], [-1.0], [0.5], [7.0]])
     assert len(dual.atlas) == 4 and len(dual) == 3
     assert sorted(dual.points.tolist()) == [[-1.0, 2.0], [0.0, 0.0], [1.0, 0.0]]
     flat = dual.points.tolist().index([0.0, 0.0])
@@ -31,7 +31,7 @@ def test_the_same_map_far_away_is_one_point():
 
 
 def test_maps_that_differ_in_the_last_bit_are_two_points():
-    dual = pf.dual_space(pf.unfold(hat(1.0 + 2.0**-52)))
+    dual = pf.maps.dual_space(pf.unfold(hat(1.0 + 2.0**-52)))
     assert len(dual) == 4
 
 
@@ -39,7 +39,7 @@ def test_maps_that_floats_cannot_tell_apart_are_compared_exactly():
     # Beyond x = 1 the slope is 1 + 2^60 - 2^60 + more; a float sum may lose the 1.
     for more, points in ((0.0, [[0.0, 0.0], [1.0, 0.0]]), (1.0, None)):
         walls = ([[1.0], [1.0], [1.0], [1.0]], [0.0, -1.0, -1.0, -1.0])
-        dual = pf.dual_space(pf.unfold([walls, ([[1.0, 2.0**60, -(2.0**60), more]], [0.0])]))
+        dual = pf.maps.dual_space(pf.unfold([walls, ([[1.0, 2.0**60, -(2.0**60), more]], [0.0])]))
         assert len(dual.atlas) == 3 and len(dual) == (2 if points else 3)
         assert points is None or sorted(dual.points.tolist()) == points
 
@@ -50,7 +50,7 @@ def test_against_rows_of_whole_numbers(seed):
     atlas = pf.unfold(network)
     X = np.random.default_rng(seed).normal(size=(200, 2))
     for output in range(2):
-        dual = pf.dual_space(atlas, output, X)
+        dual = pf.maps.dual_space(atlas, output, X)
         A, c = atlas.maps()
         rows, label = np.unique(np.column_stack([A[:, output], c[:, output]]) + 0.0, axis=0, return_inverse=True)
         assert len(dual) == len(rows)
@@ -65,7 +65,7 @@ def test_against_rows_of_whole_numbers(seed):
 
 def test_regions_are_never_more_than_one_point():
     atlas = pf.unfold(whole_numbers([2, 6, 5, 1], 1), pf.box(-3, 3))
-    dual, regions = pf.dual_space(atlas), pf.regions(atlas)
+    dual, regions = pf.maps.dual_space(atlas), pf.regions(atlas)
     assert len(dual) <= len(regions)
     for cells in regions.cells:
         assert len(np.unique(dual.point_of_cell[cells])) == 1
@@ -76,14 +76,14 @@ def test_on_a_slice_points_are_over_its_parameters():
     network = whole_numbers([3, 6, 1], 2)
     atlas = pf.unfold(network, pf.line([0.0, 0.0, 0.0], [4.0, 2.0, -6.0]))
     u = np.linspace(0.0, 1.0, 40)[:, None]
-    dual = pf.dual_space(atlas, data=u)
+    dual = pf.maps.dual_space(atlas, data=u)
     there = dual.points[dual.point_of_sample]
     assert dual.points.shape[1] == 2
     assert there[:, 0] * u[:, 0] + there[:, 1] == pytest.approx(pf.load(network)(atlas.lift(u))[:, 0])
 
 
 def test_as_a_table():
-    frame = pf.dual_space(pf.unfold(hat(1.0)), data=[[0.5]]).to_pandas()
+    frame = pf.maps.dual_space(pf.unfold(hat(1.0)), data=[[0.5]]).to_pandas()
     assert list(frame.columns) == ["w_0", "b", "first_cell", "cells", "samples"]
     assert frame["cells"].sum() == 4 and frame["samples"].sum() == 1
 
@@ -91,8 +91,8 @@ def test_as_a_table():
 def test_what_has_no_dual_space():
     atlas = pf.unfold(hat(1.0), pf.box(-1, 1))
     with pytest.raises(pf.PolyfoldError, match="asked of an atlas"):
-        pf.dual_space(hat(1.0))
+        pf.maps.dual_space(hat(1.0))
     with pytest.raises(pf.PolyfoldError, match="there is no output 1: the network has 1 output"):
-        pf.dual_space(atlas, 1)
+        pf.maps.dual_space(atlas, 1)
     with pytest.raises(pf.PolyfoldError, match="outside"):
-        pf.dual_space(atlas, data=[[5.0]])
+        pf.maps.dual_space(atlas, data=[[5.0]])

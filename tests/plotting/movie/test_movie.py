@@ -27,11 +27,11 @@ BOX = pf.box([-1.0, -0.5], [1.0, 1.0])
 LO, HI = np.array([-1.0, -0.5]), np.array([1.0, 1.0])
 
 
-def recorded(widths: tuple[int, ...], seed: int) -> pf.Recording:
+def recorded(widths: tuple[int, ...], seed: int) -> pf.training.Recording:
     """A recording of weights that move from some random ones to others."""
     rng = np.random.default_rng(seed)
     layers = [(rng.normal(size=(m, n)), 0.5 * rng.normal(size=m)) for n, m in pairwise(widths)]
-    recorder = pf.record(layers)
+    recorder = pf.training.record(layers)
     for step in range(1, FRAMES):
         for weight, bias in layers:
             weight += 0.3 * rng.normal(size=weight.shape)
@@ -41,7 +41,7 @@ def recorded(widths: tuple[int, ...], seed: int) -> pf.Recording:
 
 
 @pytest.fixture(scope="module")
-def recording() -> pf.Recording:
+def recording() -> pf.training.Recording:
     return recorded((2, 6, 5, 3), 10)
 
 
@@ -117,7 +117,9 @@ def test_frames_say_what_the_networks_say(recording, data):
         largest = np.sort(network(frame.boundary.reshape(-1, 2)), axis=1)
         np.testing.assert_allclose(largest[:, -1], largest[:, -2], atol=1e-9)
         lengths = np.linalg.norm(frame.boundary[:, 1] - frame.boundary[:, 0], axis=1)
-        assert lengths.sum() == pytest.approx(pf.decision_boundary(pf.unfold(network, BOX)).measures.sum(), rel=1e-12)
+        assert lengths.sum() == pytest.approx(
+            pf.stats.decision_boundary(pf.unfold(network, BOX)).measures.sum(), rel=1e-12
+        )
 
 
 def test_limits_hold_for_all_frames(recording):
@@ -160,7 +162,7 @@ def coloured(picture: np.ndarray, place: Layout, points: np.ndarray, off: int) -
     return np.where((near == near[:, :1]).all(axis=1), near[:, 0], -1)
 
 
-def check_pixels(pictures: list[np.ndarray], recording: pf.Recording, place: Layout, *, off: int) -> None:
+def check_pixels(pictures: list[np.ndarray], recording: pf.training.Recording, place: Layout, *, off: int) -> None:
     points = np.random.default_rng(3).uniform(LO + 0.02, HI - 0.02, size=(2000, 2))
     for number, picture in enumerate(pictures):
         assert picture.shape == (place.height, place.width, 3)
@@ -171,14 +173,14 @@ def check_pixels(pictures: list[np.ndarray], recording: pf.Recording, place: Lay
         assert (told[both] == seen[both]).all()
 
 
-def place_of(recording: pf.Recording, size: int) -> Layout:
+def place_of(recording: pf.training.Recording, size: int) -> Layout:
     film = film_of(recording, BOX, frames=1)
     legend = Legend(("x0", "x1"), ("a", "b", "c"), "class", (0, 2), "step")
     return layout(frame_scene(film, film.frame(0), legend), size)
 
 
 def test_gif(recording, tmp_path):
-    made = pf.movie(recording, BOX, path=tmp_path / "a.gif", size=400, fps=20)
+    made = pf.training.movie(recording, BOX, path=tmp_path / "a.gif", size=400, fps=20)
     assert made.steps.tolist() == [0, 1, 2, 3, 4] and made.accuracy is None
     with Image.open(made.path) as image:
         assert (image.n_frames, image.info["loop"]) == (FRAMES, 0)
@@ -193,7 +195,7 @@ def test_gif(recording, tmp_path):
 
 def test_mp4(recording, tmp_path):
     ffmpeg = pytest.importorskip("imageio_ffmpeg")
-    made = pf.movie(recording, BOX, path=tmp_path / "a.mp4", size=401, fps=5)
+    made = pf.training.movie(recording, BOX, path=tmp_path / "a.mp4", size=401, fps=5)
     frames, seconds = ffmpeg.count_frames_and_secs(str(made.path))
     assert (frames, seconds) == (FRAMES, pytest.approx(1.0, abs=0.05))
     reader = ffmpeg.read_frames(str(made.path))
@@ -208,14 +210,14 @@ def test_mp4(recording, tmp_path):
 
 def test_notebooks_show_the_movie(recording, tmp_path):
     for kind, start in (("gif", '<img src="data:image/gif;base64,R0lGODlh'), ("html", '<iframe srcdoc="&lt;!doctype')):
-        made = pf.movie(recording, BOX, path=tmp_path / f"a.{kind}", size=120, frames=1)
+        made = pf.training.movie(recording, BOX, path=tmp_path / f"a.{kind}", size=120, frames=1)
         assert made._repr_html_().startswith(start)
         made.path.unlink()
         assert made._repr_html_().startswith("Movie: 1 frame, 0.1 seconds, written to")
 
 
 def test_a_scale_of_colours(recording, tmp_path):
-    made = pf.movie(recording, BOX, path=tmp_path / "a.gif", size=240, colour="slope", frames=2)
+    made = pf.training.movie(recording, BOX, path=tmp_path / "a.gif", size=240, colour="slope", frames=2)
     with Image.open(made.path) as image:
         assert image.n_frames == 2 and image.width <= 240
 
@@ -225,7 +227,9 @@ def test_a_scale_of_colours(recording, tmp_path):
 
 def test_player_covers_the_view_once(recording, data, tmp_path):
     X, y = data
-    made = pf.movie(recording, BOX, path=tmp_path / "a.html", data=X, labels=y, names=["a", "<b>", "c"], title="<i>")
+    made = pf.training.movie(
+        recording, BOX, path=tmp_path / "a.html", data=X, labels=y, names=["a", "<b>", "c"], title="<i>"
+    )
     page = made.path.read_text(encoding="utf-8")
     assert "&lt;i&gt;" in page and "<b>" not in page and "http://" not in page and "https://" not in page
     film, frames = decoded(made.path)
@@ -264,7 +268,7 @@ def test_player_covers_the_view_once(recording, data, tmp_path):
 
 def test_player_of_a_scale_and_of_many_outputs(tmp_path):
     wide = recorded((2, 5, 6), 2)
-    made = pf.movie(wide, BOX, path=tmp_path / "a.html", colour="output", output=4, frames=2)
+    made = pf.training.movie(wide, BOX, path=tmp_path / "a.html", colour="output", output=4, frames=2)
     film, frames = decoded(made.path)
     assert film["rows"] == 1 and film["outputs"] == 6 and film["label"] == "output 4 in the middle"
     assert any("largest output" in note for note in film["notes"])
@@ -286,7 +290,9 @@ def test_a_plane_through_more_inputs(tmp_path):
     rng = np.random.default_rng(7)
     p, q, r = rng.normal(size=(3, 5))
     X = rng.normal(size=(30, 5))
-    made = pf.movie(five, pf.plane(p, q, r), path=tmp_path / "a.html", data=X, labels=np.zeros(30, int), frames=2)
+    made = pf.training.movie(
+        five, pf.plane(p, q, r), path=tmp_path / "a.html", data=X, labels=np.zeros(30, int), frames=2
+    )
     film, frames = decoded(made.path)
     assert film["axes"] == ["u0", "u1"] and film["points"] == "" and "30 data points count" in film["notes"][0]
     assert made.accuracy[1] == (five.network(4)(X).argmax(axis=1) == 0).mean()
@@ -302,12 +308,12 @@ def test_a_plane_through_more_inputs(tmp_path):
 def test_networks_that_say_little(tmp_path, kind, colour):
     """No gates, one value everywhere, or values that are no floats any more: still a movie."""
     layers = [(np.zeros((1, 2)), np.zeros(1))]
-    recorder = pf.record(layers)
+    recorder = pf.training.record(layers)
     layers[0][0][0, 0] = 1.0
     recorder.step(loss=np.inf)
     layers[0][0][0, 1] = layers[0][1][0] = 1.5e308
     recorder.step(loss=np.nan)
-    made = pf.movie(recorder.recording, BOX, path=tmp_path / f"a.{kind}", colour=colour, size=120)
+    made = pf.training.movie(recorder.recording, BOX, path=tmp_path / f"a.{kind}", colour=colour, size=120)
     assert made.cells.tolist() == [1, 1, 1]
 
 
@@ -321,7 +327,7 @@ def test_one_frame_at_a_time(recording, tmp_path):
         gc.collect()
         alive.append(sum(type(thing) is Frame for thing in gc.get_objects()))
 
-    pf.movie(recording, BOX, path=tmp_path / "a.gif", size=120, progress=look)
+    pf.training.movie(recording, BOX, path=tmp_path / "a.gif", size=120, progress=look)
     assert len(alive) == FRAMES and max(alive) <= 1
 
 
@@ -335,7 +341,7 @@ def test_an_interrupt_leaves_nothing_half_written(recording, tmp_path, kind):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        pf.movie(recording, BOX, path=target, size=120, progress=stop)
+        pf.training.movie(recording, BOX, path=target, size=120, progress=stop)
     assert [path.name for path in tmp_path.iterdir()] == [target.name]
     assert target.read_text() == "from before"
 
@@ -348,7 +354,7 @@ def test_what_ffmpeg_says_is_passed_on(recording, tmp_path, monkeypatch):
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", str(folder))
     with pytest.raises(StorageError, match="ffmpeg failed: no encoder of that name"):
-        pf.movie(recording, BOX, path=tmp_path / "a.mp4", size=120)
+        pf.training.movie(recording, BOX, path=tmp_path / "a.mp4", size=120)
     assert [path.name for path in tmp_path.iterdir()] == ["bin"]
 
 
@@ -384,10 +390,10 @@ def test_bad_input(recording, tmp_path, monkeypatch, options, error, match):
     monkeypatch.chdir(tmp_path)
     asked = {"domain": BOX, "path": "a.html", **options}
     with pytest.raises(error, match=match):
-        pf.movie(recording, asked.pop("domain"), **asked)
+        pf.training.movie(recording, asked.pop("domain"), **asked)
     assert not list(tmp_path.iterdir())
 
 
 def test_not_a_recording(tmp_path):
     with pytest.raises(PolyfoldError, match=r"asked of a recording, not of 'x'"):
-        pf.movie("x", BOX, path=tmp_path / "a.html")
+        pf.training.movie("x", BOX, path=tmp_path / "a.html")

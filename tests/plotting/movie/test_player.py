@@ -18,16 +18,16 @@ BOX = pf.box(-1, 1)
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory) -> tuple[pf.Recording, pf.Movie]:
+def made(tmp_path_factory) -> tuple[pf.training.Recording, pf.training.Movie]:
     rng = np.random.default_rng(0)
     layers = [(rng.normal(size=(m, n)), rng.normal(size=m)) for n, m in pairwise((2, 5, 1))]
-    recorder = pf.record(layers, every=10)
+    recorder = pf.training.record(layers, every=10)
     for _ in range(40):
         layers[0][1][:] += 0.05 * rng.normal(size=5)
         recorder.step()
     path = tmp_path_factory.mktemp("player") / "a.html"
     X = rng.uniform(-1, 1, size=(20, 2))
-    return recorder.recording, pf.movie(
+    return recorder.recording, pf.training.movie(
         recorder.recording, BOX, path=path, data=X, labels=X[:, 0] > 0, step_name="epoch", fps=20
     )
 

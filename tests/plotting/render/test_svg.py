@@ -59,7 +59,7 @@ def test_cells_cover_the_frame_once(atlas):
 
 def test_colours_are_those_of_the_classes(atlas):
     """At the middle of every piece drawn, the network gives the class whose colour the piece has."""
-    tree = drawn(classes_scene(pf.classes(atlas)))
+    tree = drawn(classes_scene(pf.stats.classes(atlas)))
     place, network = frame(tree), pf.load(iris())
     group = next(
         g for g in tree.iter(f"{SVG}g") if g.get("class") == "patch" and g.find(f"{SVG}path/{SVG}title") is not None

@@ -36,7 +36,7 @@ def bars_of(scene: Scene) -> dict[str, float]:
 
 
 def test_facets_are_counted() -> None:
-    found = facet_histogram(pf.facet_statistics(ATLAS))
+    found = facet_histogram(pf.stats.facets(ATLAS))
     counted = Counter(str(len(cell.facets)) for cell in ATLAS)
     assert {label: height for label, height in bars_of(found).items() if height} == counted
     assert bars_of(column_histogram(ATLAS)) == bars_of(found)
@@ -52,16 +52,16 @@ def test_faces_by_dimension_are_those_of_the_vertices() -> None:
 
 
 def test_layers_form_facets() -> None:
-    statistics = pf.facet_statistics(ATLAS)
+    statistics = pf.stats.facets(ATLAS)
     found = bars_of(layer_bars(statistics))
     assert sum(found.values()) == ATLAS.inner_facets and len(found) == 2
 
 
 def test_sizes_of_cells() -> None:
-    statistics = pf.facet_statistics(ATLAS)
+    statistics = pf.stats.facets(ATLAS)
     assert sum(bars_of(size_histogram(statistics, bins=7)).values()) == len(ATLAS)
     assert len(bars_of(size_histogram(statistics, of="volume", bins=7))) == 7
-    unbounded = size_histogram(pf.facet_statistics(pf.unfold(NETWORK)))
+    unbounded = size_histogram(pf.stats.facets(pf.unfold(NETWORK)))
     endless = int((~pf.unfold(NETWORK).bounded).sum())
     assert f"{endless} cells left out" in unbounded.notes[0]
 
@@ -78,9 +78,9 @@ def test_no_histogram(values: list[float], bins: int, said: str) -> None:
         histogram(values, "size", bins=bins)
 
 
-def recorded() -> pf.Recording:
+def recorded() -> pf.training.Recording:
     layers = [(np.array([[1.0, 0.0]]), np.array([0.0]))]  # class 1 where x > 0
-    recorder = pf.record(layers)
+    recorder = pf.training.record(layers)
     for step in range(4):
         layers[0][1][:] -= 0.25
         recorder.step(loss=1.0 / (step + 1))
@@ -92,7 +92,7 @@ def lines(scene: Scene) -> dict[str, list[list[float]]]:
 
 
 def test_curves_of_a_boundary_that_moves_evenly() -> None:
-    moved = pf.boundary_movement(recorded(), pf.box(-2, 2))
+    moved = pf.training.boundary_movement(recorded(), pf.box(-2, 2))
     assert list(lines(movement_curves(moved)).values()) == [[[1, 0.25], [2, 0.25], [3, 0.25], [4, 0.25]]]
     assert list(lines(movement_curves(moved, of="changed")).values()) == [[[k, 1.0] for k in (1, 2, 3, 4)]]
     assert list(lines(movement_curves(moved, of="length")).values()) == [[[k, 4.0] for k in range(5)]]
@@ -103,11 +103,11 @@ def test_curves_of_a_boundary_that_moves_evenly() -> None:
 
 
 def test_curves_of_maps_that_drift() -> None:
-    drift = pf.map_drift(recorded(), [[1.0, 0.0], [0.0, 1.0]])
+    drift = pf.training.map_drift(recorded(), [[1.0, 0.0], [0.0, 1.0]])
     found = lines(drift_curves(drift, of="distance"))
     assert found == {f"input {i}": [[k, 0.25] for k in (1, 2, 3, 4)] for i in range(2)}
     assert list(lines(drift_curves(drift, inputs=[1], of="norm"))) == ["input 1"]
-    many = pf.map_drift(recorded(), np.zeros((20, 2)))
+    many = pf.training.map_drift(recorded(), np.zeros((20, 2)))
     scene = drift_curves(many)
     assert list(lines(scene)) == ["largest tenth", "median", "smallest tenth"] and "20 inputs" in scene.notes[0]
     for options in ({"of": "speed"}, {"inputs": [2]}):
@@ -117,7 +117,7 @@ def test_curves_of_maps_that_drift() -> None:
 
 def test_curves_of_counts_and_losses() -> None:
     recording = recorded()
-    counts = pf.cell_counts(recording, pf.box(-2, 2))
+    counts = pf.training.cell_counts(recording, pf.box(-2, 2))
     assert lines(count_curve(recording, counts=counts)) == {"": [[k, 1.0] for k in range(5)]}
     assert lines(count_curve(recording, domain=pf.box(-2, 2), snapshots=[0, 4])) == {"": [[0, 1.0], [4, 1.0]]}
     assert lines(metric_curves(recording)) == {"loss": [[k, round(1.0 / k, 9)] for k in (1, 2, 3, 4)]}

@@ -20,7 +20,7 @@ DATA = RNG.uniform(-1, 1, size=(20, 2))
 
 
 def test_points_are_slopes_and_offsets() -> None:
-    dual = pf.dual_space(ATLAS, data=DATA)
+    dual = pf.maps.dual_space(ATLAS, data=DATA)
     (points,) = (part for part in dual_space_scene(dual).parts if isinstance(part, Points))
     network, step = load(NETWORK), 1e-6
     at = ATLAS.chebyshev(dual.first_cell)[0]
@@ -34,13 +34,13 @@ def test_points_are_slopes_and_offsets() -> None:
 
 
 def test_two_axes_and_edges() -> None:
-    dual = pf.dual_space(ATLAS)
+    dual = pf.maps.dual_space(ATLAS)
     scene = dual_space_scene(dual, axes=("w0", "b"), edges=True)
     edges, points = scene.parts
     assert isinstance(edges, Segments) and isinstance(points, Points)
     assert scene.axes.labels == ("w0", "b") and "w1" in " ".join(scene.notes)
     np.testing.assert_array_equal(points.points, dual.points[:, [0, 2]])
-    graph = pf.dual_graph(ATLAS).to_networkx()
+    graph = pf.graph.dual(ATLAS).to_networkx()
     pairs = {tuple(sorted((int(dual.point_of_cell[a]), int(dual.point_of_cell[b])))) for a, b in graph.edges}
     assert len(edges.ends) == len({pair for pair in pairs if pair[0] != pair[1]})
     assert points.sizes is None and (dual.cells == 1).all() and "1 cell" in scene.notes[0]
@@ -58,11 +58,11 @@ def test_two_axes_and_edges() -> None:
 )
 def test_wrong_options(options: dict[str, object], said: str) -> None:
     with pytest.raises(PolyfoldError, match=said):
-        dual_space_scene(pf.dual_space(ATLAS), **options)  # type: ignore[arg-type]
+        dual_space_scene(pf.maps.dual_space(ATLAS), **options)  # type: ignore[arg-type]
 
 
 def test_a_graphs_colours_are_distances() -> None:
-    graph = pf.dual_graph(ATLAS)
+    graph = pf.graph.dual(ATLAS)
     edges, nodes = dual_graph_scene(graph, source=3).parts
     assert isinstance(edges, Segments) and isinstance(nodes, Points) and nodes.colouring is not None
     hops = networkx.single_source_shortest_path_length(graph.to_networkx(), 3)
@@ -77,7 +77,7 @@ def test_a_graphs_colours_are_distances() -> None:
 def test_layouts_for_many_dimensions(layout: str | None) -> None:
     rng = np.random.default_rng(2)
     deep = [(rng.normal(size=(5, 4)), rng.normal(size=5)), (rng.normal(size=(1, 5)), np.zeros(1))]
-    graph = pf.dual_graph(pf.unfold(deep, pf.box(-1, 1)))
+    graph = pf.graph.dual(pf.unfold(deep, pf.box(-1, 1)))
     first, again = (dual_graph_scene(graph, layout=layout).parts[1] for _ in range(2))
     assert isinstance(first, Points) and isinstance(again, Points)
     assert first.points.shape == (len(graph), 2) and np.isfinite(first.points).all()
@@ -86,7 +86,7 @@ def test_layouts_for_many_dimensions(layout: str | None) -> None:
 
 
 def test_no_layout() -> None:
-    graph = pf.dual_graph(pf.unfold([(np.ones((1, 4)), [0.0]), ([[1.0]], [0.0])], pf.box(-1, 1)))
+    graph = pf.graph.dual(pf.unfold([(np.ones((1, 4)), [0.0]), ([[1.0]], [0.0])], pf.box(-1, 1)))
     with pytest.raises(PolyfoldError, match="'circle' is no option"):
         dual_graph_scene(graph, layout="circle")
     with pytest.raises(PolyfoldError, match="two or three dimensions, not 4"):

@@ -17,7 +17,7 @@ X = RNG.uniform(size=(10, 16))
 
 @pytest.mark.parametrize("bulk", [False, True])
 def test_pictures_are_slopes(bulk: bool) -> None:
-    maps = pf.local_maps(NETWORK, X) if bulk else pf.local(NETWORK, X)
+    maps = pf.maps.matrices(NETWORK, X) if bulk else pf.local(NETWORK, X)
     grid = gradient_grid(maps, rows=[3, 7])
     assert grid.row_names == ("input 3", "input 7") and len(grid.rows) == 2
     network, step = load(NETWORK), 1e-6
@@ -38,7 +38,7 @@ def test_of_many_inputs_the_first_are_shown() -> None:
 
 
 def test_centres_are_pictures_too() -> None:
-    clusters = pf.cluster_maps(pf.local_maps(NETWORK, X), 2)
+    clusters = pf.maps.cluster(pf.maps.matrices(NETWORK, X), 2)
     grid = centre_grid(clusters, image_shape=(2, 8))
     assert grid.row_names == ("output 0", "output 1", "output 2")
     for j, row in enumerate(grid.rows):

@@ -41,18 +41,18 @@ def test_rules_hold_everywhere_in_their_boxes(seed):
     layers = random_layers(seed, 2, 8, 6, 3)
     atlas = pf.unfold(layers, pf.box(-1, 1))
     X = np.random.default_rng(seed).uniform(-1, 1, size=(40, 2))
-    rules = class_rules(pf.classes(atlas), np.full(2, -1.0), np.full(2, 1.0), X)
+    rules = class_rules(pf.stats.classes(atlas), np.full(2, -1.0), np.full(2, 1.0), X)
     assert rules
     for rule in rules:
         assert rule.proved and (rule.lo >= -1).all() and (rule.hi <= 1).all() and (rule.lo < rule.hi).all()
         inside = pf.unfold(layers, pf.box(rule.lo, rule.hi))
         for rival in {0, 1, 2} - {rule.label}:
             gap = np.eye(3)[rule.label] - np.eye(3)[rival]
-            assert pf.minimum(inside, gap).exact_value >= 0
+            assert pf.stats.minimum(inside, gap).exact_value >= 0
 
 
 def test_rules_need_a_bounded_box_of_inputs():
-    found = pf.classes(pf.unfold(random_layers(0, 2, 4, 2)))
+    found = pf.stats.classes(pf.unfold(random_layers(0, 2, 4, 2)))
     with pytest.raises(DomainError, match="bounded box"):
         class_rules(found, np.full(2, -np.inf), np.full(2, np.inf), np.zeros((1, 2)))
 
@@ -60,7 +60,7 @@ def test_rules_need_a_bounded_box_of_inputs():
 def test_classes_of_regions_agree_with_points():
     layers = random_layers(1, 2, 6, 5, 3)
     atlas = pf.unfold(layers, pf.box(-1, 1))
-    merged, parts = pf.regions(atlas), pf.classes(atlas)
+    merged, parts = pf.regions(atlas), pf.stats.classes(atlas)
     found = region_classes(merged, parts)
     X = np.random.default_rng(0).uniform(-1, 1, size=(3000, 2))
     seen = np.zeros_like(found)
@@ -69,7 +69,7 @@ def test_classes_of_regions_agree_with_points():
 
 
 def test_borders_add_up():
-    boundary = pf.decision_boundary(pf.unfold(iris(), pf.box(0, 8)))
+    boundary = pf.stats.decision_boundary(pf.unfold(iris(), pf.box(0, 8)))
     found = borders(boundary)
     assert sum(border.pieces for border in found) == len(boundary)
     assert sum(border.measure for border in found) == pytest.approx(boundary.measures.sum())
@@ -77,7 +77,7 @@ def test_borders_add_up():
 
 def test_no_border_where_one_class_wins():
     alone = pf.unfold([([[1.0, 0.0], [0.0, 0.0]], [5.0, 0.0])], pf.box(0, 1))
-    assert borders(pf.decision_boundary(alone)) == ()
+    assert borders(pf.stats.decision_boundary(alone)) == ()
 
 
 def test_fit_of_classes():

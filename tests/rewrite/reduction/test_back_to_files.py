@@ -67,4 +67,4 @@ def test_what_is_no_stability(known):
     with pytest.raises(pf.errors.PolyfoldError, match="stability= must be what"):
         pf.reduce(layers, stability=known)
     with pytest.raises(pf.errors.PolyfoldError, match="start= must be what"):
-        pf.stability(layers, start=known)
+        pf.rewrite.stability(layers, start=known)

@@ -28,7 +28,7 @@ def irreducible(rng, domain, *dims):
         net = planted.layers(rng, *dims)
         hyperplanes = {tuple(np.append(w, b) / w[0]) for w, b in zip(*net[0], strict=True)}
         distinct = len(hyperplanes) == dims[1]
-        if distinct and set(pf.stability(net, domain).behaviour) == {"switches"}:
+        if distinct and set(pf.rewrite.stability(net, domain).behaviour) == {"switches"}:
             assert pf.reduce(net, domain).neurons_after == sum(dims[1:-1])
             return net
     raise AssertionError("no such network was drawn")

@@ -52,7 +52,7 @@ def pieces_of(atlas: pf.Atlas, fractions: bool) -> list[Any]:
 
 
 def test_a_pyramid() -> None:
-    network = pf.from_pieces(pyramid())
+    network = pf.rewrite.from_pieces(pyramid())
     points = np.random.default_rng(0).normal(size=(500, 2))
     height = np.abs(points).max(axis=1)
     assert np.allclose(network(points), np.column_stack([height, 3 * height + 1]), rtol=1e-12)
@@ -62,7 +62,7 @@ def test_a_pyramid() -> None:
         Fraction(1, 3),
         2,
     )
-    boxed = pf.from_pieces(pyramid(), pf.box(-1, 2))
+    boxed = pf.rewrite.from_pieces(pyramid(), pf.box(-1, 2))
     assert boxed.of_domain.sum() == 4 and np.allclose(boxed([[2.0, -1.0]]), [[2.0, 7.0]])
 
 
@@ -72,13 +72,13 @@ def test_the_pieces_of_an_atlas_make_its_network(seed: int) -> None:
     atlas = pf.unfold(case.program, case.domain)
     if atlas.domain.is_slice or len(atlas) > 30:
         pytest.skip("a slice, or much work in rationals")
-    network = pf.from_pieces(pieces_of(atlas, fractions=True), case.domain)
+    network = pf.rewrite.from_pieces(pieces_of(atlas, fractions=True), case.domain)
     points = np.concatenate([atlas.witnesses, *atlas.vertices()])
     points = points[contains(case.domain, points)]
     expected, _ = case.program.evaluate(points)
     assert np.allclose(network(points), expected, rtol=1e-9, atol=1e-9), case
     assert len(network) == len(atlas) and len(network.sides) == atlas.inner_facets, case
-    assert len(network.c) == len(pf.shallow(atlas).c), case
+    assert len(network.c) == len(pf.rewrite.shallow(atlas).c), case
 
 
 def test_rounded_pieces_need_a_tolerance() -> None:
@@ -87,8 +87,8 @@ def test_rounded_pieces_need_a_tolerance() -> None:
     atlas = pf.unfold([*layers, (rng.normal(size=(1, 3)), rng.normal(size=1))], pf.box(-2, 2))
     pieces = pieces_of(atlas, fractions=False)
     with pytest.raises(PolyfoldError, match=r"overlap around|no piece covers|do not meet continuously"):
-        pf.from_pieces(pieces, pf.box(-2, 2))
-    network = pf.from_pieces(pieces, pf.box(-2, 2), tolerance=1e-12)
+        pf.rewrite.from_pieces(pieces, pf.box(-2, 2))
+    network = pf.rewrite.from_pieces(pieces, pf.box(-2, 2), tolerance=1e-12)
     points = rng.uniform(-2, 2, size=(2000, 2))
     expected, _ = atlas.program.evaluate(points)
     assert np.allclose(network(points), expected, rtol=1e-9, atol=1e-9)
@@ -134,12 +134,12 @@ def test_rounded_pieces_need_a_tolerance() -> None:
 )
 def test_what_is_no_continuous_function_is_refused(pieces: list[Any], options: dict[str, Any], message: str) -> None:
     with pytest.raises(PolyfoldError, match=message):
-        pf.from_pieces(pieces, **options)
+        pf.rewrite.from_pieces(pieces, **options)
 
 
 def test_large_tolerances_and_gaps_within_them() -> None:
-    assert pf.from_pieces([LEFT, RIGHT], tolerance=1.0)([[2.0]]).tolist() == [[2.0]]
-    gap = pf.from_pieces([LEFT, (([[-1.0]], [-1e-9]), ([[1.0]], [0.0]))], tolerance=1e-6)
+    assert pf.rewrite.from_pieces([LEFT, RIGHT], tolerance=1.0)([[2.0]]).tolist() == [[2.0]]
+    gap = pf.rewrite.from_pieces([LEFT, (([[-1.0]], [-1e-9]), ([[1.0]], [0.0]))], tolerance=1e-6)
     with pytest.raises(PolyfoldError, match=r"no piece passes at .*within it"):
         gap.exactly([5e-10])
     assert abs(gap([[5e-10]])[0, 0]) < 1e-9
@@ -160,4 +160,4 @@ def test_large_tolerances_and_gaps_within_them() -> None:
 )
 def test_what_is_no_piece_is_quoted(pieces: list[Any], message: str) -> None:
     with pytest.raises(ShapeError, match=message):
-        pf.from_pieces(pieces)
+        pf.rewrite.from_pieces(pieces)

@@ -42,7 +42,7 @@ def assert_equal_to_the_deep_one(case: Case, seed: int, count: int, near: int, o
 
     rng = np.random.default_rng(seed)
     atlas = pf.unfold(with_outputs(case.program, 1 + seed % 5, rng), case.domain)
-    shallow = pf.shallow(atlas)
+    shallow = pf.rewrite.shallow(atlas)
     points = some_points(atlas, count, near, on, rng)
     expected = deep_values(atlas, points)
     slopes, constants = sizes_of_terms(atlas, atlas.locate(points))
@@ -75,7 +75,7 @@ def test_widths_count_half_spaces(seed: int) -> None:
         rows = forms.under(tuple(signs)).rows
         for wall in atlas.facet_wall[list(atlas.facets(cell))].tolist():
             sides.add(tuple(rows[wall] if wall >= atlas.gates or signs[wall] else [-x for x in rows[wall]]))
-    shallow = pf.shallow(atlas)
+    shallow = pf.rewrite.shallow(atlas)
     n, p, m = shallow.inputs, len(atlas), shallow.outputs
     assert shallow.widths.layers[1] == 2 * n + len(sides), case
     assert shallow.widths.bound == max(2 * n + len(sides), 2 * n + p, 2 * p * m) >= max(shallow.widths.layers), case
@@ -94,7 +94,7 @@ def test_in_rationals_it_is_the_same_function(seed: int) -> None:
     """At corners, on walls and inside exactly one piece passes, and what comes out is what the deep network has."""
     case, rng = generated_case(seed, size=5), np.random.default_rng(seed)
     atlas = pf.unfold(case.program, case.domain)
-    shallow = pf.shallow(atlas)
+    shallow = pf.rewrite.shallow(atlas)
     for point in some_points(atlas, 30, 10, 10, rng).tolist():
         expected = exact_at(case.program, case.domain, [rational(x) for x in point]).outputs
         found = shallow.exactly(point)
@@ -102,7 +102,7 @@ def test_in_rationals_it_is_the_same_function(seed: int) -> None:
 
 
 def test_every_point_of_a_wall_belongs_to_one_piece() -> None:
-    shallow = pf.shallow(pf.unfold(CORNER))
+    shallow = pf.rewrite.shallow(pf.unfold(CORNER))
     half = Fraction(1, 3)
     pieces = {shallow.exactly(point).piece for point in ([0, half], [0, -half], [half, 0], [-half, 0], [0, 0])}
     assert len(pieces) > 1
@@ -114,7 +114,7 @@ def test_every_point_of_a_wall_belongs_to_one_piece() -> None:
 def test_its_weights_are_those_of_the_theorem() -> None:
     """Evaluated layer by layer, with infinity times zero being zero."""
     atlas = pf.unfold(generated_case(2).program, generated_case(2).domain)
-    shallow = pf.shallow(atlas)
+    shallow = pf.rewrite.shallow(atlas)
     points = atlas.witnesses[:20]
     expected = shallow(points)
     for point, y in zip(points, expected, strict=True):
@@ -142,9 +142,9 @@ def test_hyperplanes_are_listed_once() -> None:
     W = np.array([[1.0, 2.0], [-3.0, -6.0], [0.1, 0.2], [1.0, 2.0], [0.0, 1.0]])
     network = [(W, np.array([1.0, -3.0, 0.1, 2.0, 0.0])), (np.ones((1, 5)), np.zeros(1))]
     # A tenth of (1, 2, 1) is not a tenth in floats: (0.1, 0.2, 0.1) is the same hyperplane all the same.
-    assert len(pf.shallow(pf.unfold(network)).c) == 3
+    assert len(pf.rewrite.shallow(pf.unfold(network)).c) == 3
     network[0][1][2] = np.nextafter(0.1, 1)
-    assert len(pf.shallow(pf.unfold(network)).c) == 4
+    assert len(pf.rewrite.shallow(pf.unfold(network)).c) == 4
 
 
 def test_hyperplanes_that_floats_hardly_know_are_listed_once() -> None:
@@ -156,7 +156,7 @@ def test_hyperplanes_that_floats_hardly_know_are_listed_once() -> None:
     bias = -(rows @ (first[1] + 1.0))
     network = [first, (rows, bias), (np.ones((1, 4)), np.zeros(1))]
     atlas = pf.unfold(network, pf.box(-5, 5))
-    shallow = pf.shallow(atlas)
+    shallow = pf.rewrite.shallow(atlas)
     exact = {tuple(shallow.exact.hyperplane(k)) for k in range(len(shallow.c))}
     assert len(exact) == len(shallow.c) == len(shallow.H) < len(atlas.facet_wall)
 
@@ -179,7 +179,7 @@ def test_hyperplanes_that_floats_hardly_know_are_listed_once() -> None:
     ],
 )
 def test_what_floats_do_not_know_is_taken_from_rationals(network: Any, points: list[float]) -> None:
-    shallow = pf.shallow(network, pf.box(-5, 5))
+    shallow = pf.rewrite.shallow(network, pf.box(-5, 5))
     expected = [float(shallow.exactly([x]).outputs[0]) for x in points]
     exact = pf.unfold(network, pf.box(-5, 5)).program
     assert [
@@ -195,21 +195,21 @@ def test_what_floats_do_not_know_is_taken_from_rationals(network: Any, points: l
 
 def test_maps_beyond_the_floats_are_refused() -> None:
     with pytest.raises(PolyfoldError, match=r"the map of piece . has numbers that are too large for floats"):
-        pf.shallow([([[1e200]], [0.0]), ([[1e200]], [0.0]), ([[1.0]], [0.0])])
+        pf.rewrite.shallow([([[1e200]], [0.0]), ([[1e200]], [0.0]), ([[1.0]], [0.0])])
 
 
 def test_slices_far_from_the_origin_have_their_boundary_inside() -> None:
     torch = pytest.importorskip("torch")
     origin = [640.5920704482397, -640.5420704482398]
     domain = pf.slice_of(origin, [[1.0], [0.0]], within=pf.polytope([[0.7, 0.7], [-1, -1]], [0.1, 1.0]))
-    shallow = pf.shallow([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))], domain)
+    shallow = pf.rewrite.shallow([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))], domain)
     u = np.array([[np.nextafter(0.09285714285718835, 0)]])
     assert shallow.to_torch().inside(torch.from_numpy(u)).all()
     assert np.allclose(shallow.to_torch()(torch.from_numpy(u)).detach().numpy(), shallow(u))
 
 
 def test_outside_the_domain() -> None:
-    shallow = pf.shallow(pf.unfold(CORNER, pf.box(-1, 1)))
+    shallow = pf.rewrite.shallow(pf.unfold(CORNER, pf.box(-1, 1)))
     with pytest.raises(DomainError, match=r"point 1, \[2.0, 0.0\], lies outside the domain"):
         shallow([[1.0, 1.0], [2.0, 0.0]])
     assert shallow([[1.0, 1.0], [2.0, 0.0]], outside="zero").tolist() == [[2.0], [0.0]]
@@ -224,10 +224,10 @@ def test_outside_the_domain() -> None:
 
 def test_bad_input() -> None:
     with pytest.raises(PolyfoldError, match=r"incomplete \(stopped by max_cells\)"):
-        pf.shallow(pf.unfold(CORNER, max_cells=2))
+        pf.rewrite.shallow(pf.unfold(CORNER, max_cells=2))
     with pytest.raises(PolyfoldError, match="has its domain already"):
-        pf.shallow(pf.unfold(CORNER), pf.box(-1, 1))
-    shallow = pf.shallow(CORNER)
+        pf.rewrite.shallow(pf.unfold(CORNER), pf.box(-1, 1))
+    shallow = pf.rewrite.shallow(CORNER)
     with pytest.raises(ShapeError, match="rows of 2 numbers"):
         shallow([[1.0]])
     with pytest.raises(PolyfoldError, match="outside='ignore' is no option: use 'error' or 'zero'"):
@@ -240,7 +240,7 @@ def test_bad_input() -> None:
 
 
 def test_a_network_without_gates() -> None:
-    shallow = pf.shallow([(np.array([[2.0, 1.0]]), np.array([3.0]))])
+    shallow = pf.rewrite.shallow([(np.array([[2.0, 1.0]]), np.array([3.0]))])
     assert len(shallow) == 1 and shallow([[1.0, 1.0]]).tolist() == [[6.0]]
     torch = pytest.importorskip("torch")
     assert shallow.to_torch()(torch.ones(1, 2)).tolist() == [[6.0]]
@@ -249,7 +249,7 @@ def test_a_network_without_gates() -> None:
 def test_fine_tuning_keeps_it_a_shallow_network(tmp_path: Any) -> None:
     torch = pytest.importorskip("torch")
     atlas = pf.unfold(CORNER, pf.box(-1, 1))
-    module = pf.shallow(atlas).to_torch()
+    module = pf.rewrite.shallow(atlas).to_torch()
     assert {name for name, _ in module.named_parameters()} == {"alpha", "beta"}
     before = {name: tensor.clone() for name, tensor in module.state_dict().items()}
     optimiser = torch.optim.SGD(module.parameters(), lr=0.5, momentum=0.8)
@@ -258,33 +258,33 @@ def test_fine_tuning_keeps_it_a_shallow_network(tmp_path: Any) -> None:
         optimiser.zero_grad()
         (module(points) - (3 * points[:, :1] - points[:, 1:] + 1)).square().mean().backward()
         optimiser.step()
-    piece = int(pf.shallow(atlas).piece([[0.5, 0.5]])[0])
+    piece = int(pf.rewrite.shallow(atlas).piece([[0.5, 0.5]])[0])
     moved = [i for i in range(4) if not torch.equal(module.alpha[i], before["alpha"][i])]
     assert moved == [piece]
     for name, tensor in module.state_dict().items():
         assert name in ("alpha", "beta") or torch.equal(tensor, before[name])
     assert torch.allclose(module(points), 3 * points[:, :1] - points[:, 1:] + 1, atol=0.05)
     torch.save(module.state_dict(), tmp_path / "shallow.pt")
-    again = pf.shallow(atlas).to_torch()
+    again = pf.rewrite.shallow(atlas).to_torch()
     again.load_state_dict(torch.load(tmp_path / "shallow.pt", weights_only=True))
     assert torch.equal(again(points), module(points))
 
 
 def test_pieces_with_the_value_zero_can_be_trained_too() -> None:
     torch = pytest.importorskip("torch")
-    module = pf.shallow(CORNER).to_torch()
+    module = pf.rewrite.shallow(CORNER).to_torch()
     points = torch.tensor([[-0.5, -0.5], [0.0, 1.0]], dtype=torch.float64, requires_grad=True)
     module(points).sum().backward()
     assert module.beta.grad.sum() == 2
     # On a wall: the gradient of the piece that passes.
-    piece = int(pf.shallow(CORNER).piece([[0.0, 1.0]])[0])
+    piece = int(pf.rewrite.shallow(CORNER).piece([[0.0, 1.0]])[0])
     assert torch.equal(points.grad[1], module.alpha[piece, 0])
     assert module(torch.zeros(0, 2)).shape == (0, 1)
 
 
 def test_hidden_layers_are_those_of_the_weights() -> None:
     torch = pytest.importorskip("torch")
-    shallow = pf.shallow(CORNER)
+    shallow = pf.rewrite.shallow(CORNER)
     points = np.array([[0.0, 1.0], [0.0, 0.0], [2.0, -1.0], [-1.0, -1.0]])
     first, second, third = (layer.detach().numpy() for layer in shallow.to_torch().hidden(torch.from_numpy(points)))
     (W1, b1), (W2, b2), (W3, b3), (W4, _) = shallow.layers
@@ -322,7 +322,7 @@ def test_small_convolutional_recurrent_and_graph_networks() -> None:
             return self.read(self.cells(x)[0][:, -1])
 
     for module, shape in ((conv, (1, 4)), (Graph().double(), (3, 1)), (Recurrent().double(), (3, 1))):
-        shallow = pf.shallow(pf.unfold(pf.load(module.eval(), input_shape=shape), pf.box(-2, 2)))
+        shallow = pf.rewrite.shallow(pf.unfold(pf.load(module.eval(), input_shape=shape), pf.box(-2, 2)))
         points = torch.rand(200, *shape, dtype=torch.float64) * 4 - 2
         expected = module(points).detach().flatten(1).numpy()
         assert np.allclose(shallow(points.flatten(1).numpy()), expected, rtol=1e-9, atol=1e-9)

@@ -19,7 +19,7 @@ def test_slopes_of_very_different_sizes(steep):
     """1 - 1e17 is no float: its gate passes [1, 2] on all the same, and the next one is on."""
     layers = [([[1.0]], [0.0]), ([[1.0]], [-1 + 2.0**-40]), ([[1.0]], [0.0])]
     program = program_from_layers(layers, slopes=[(1.0, steep), (1.0, 0.0)])
-    assert pf.stability(program, pf.box(1, 2)).behaviour == ("on", "on")
+    assert pf.rewrite.stability(program, pf.box(1, 2)).behaviour == ("on", "on")
     assert pf.reduce(program, pf.box(1, 2)).program.evaluate([[1.5]]) == from_program(program).evaluate([[1.5]])
 
 
@@ -31,14 +31,14 @@ def test_slopes_of_very_different_sizes_beside_others(monkeypatch):
     program = program_from_layers(
         [first, ([[1.0, 1.0, 1.0]], [-2.5]), ([[1.0]], [0.0])], slopes=[(1.0, [0.0, 0.0, 1e17]), (1.0, 0.0)]
     )
-    assert pf.stability(program, pf.box(-1, 1)).behaviour == ("switches", "switches", "on", "switches")
+    assert pf.rewrite.stability(program, pf.box(-1, 1)).behaviour == ("switches", "switches", "on", "switches")
 
 
 def test_coefficients_that_underflow_are_not_zero():
     """On the slice the pre-activation is 1e-400 times the parameter, which has both signs."""
     program = program_from_layers([([[1e-200]], [0.0]), ([[1e300]], [0.0])])
     domain = pf.slice_of([0.0], [[1e-200]], bounds=pf.box(-1, 1))
-    assert pf.stability(program, domain).behaviour == ("switches",)
+    assert pf.rewrite.stability(program, domain).behaviour == ("switches",)
     assert pf.reduce(program, domain).neurons_after == 1
 
 
@@ -84,7 +84,7 @@ def test_witnesses_that_are_no_floats_are_no_points_of_the_domain(monkeypatch):
     monkeypatch.setattr(Ledger, "meet", lambda ledger, points: (seen.append(points), meet(ledger, points)))
     program = program_from_layers([([[1.0, -3.0], [1.0, -3.0]], [-1e-20, -1.5e-20]), ([[1.0, 1.0]], [0.0])])
     domain = pf.polytope([[-1.0, 3.0], [1.0, -3.0], [1.0, 0.0], [-1.0, 0.0]], [-1e-20, 2e-20, 2.0, -1.0])
-    assert pf.stability(program, domain).behaviour == ("on", "switches")
+    assert pf.rewrite.stability(program, domain).behaviour == ("on", "switches")
     place = place_of(pf.atlas.domain.resolve_domain(domain, 2))
     assert all(place.contains(points).all() for points in seen)
 
@@ -95,7 +95,7 @@ def test_weights_that_the_solver_refuses(monkeypatch):
     monkeypatch.setattr(decide, "_BOX_DIMENSIONS", 0)
     spread = ([[1e20, 0.0], [0.0, 1e20], [1e20, 1e20]], [0.0, 0.0, 0.0])
     layers = [spread, ([[-1.0, -1.0, 1.0]], [0.0]), ([[1.0]], [0.0])]
-    assert pf.stability(layers, pf.box(-1, 1)).behaviour == (*["switches"] * 3, "undecided")
+    assert pf.rewrite.stability(layers, pf.box(-1, 1)).behaviour == (*["switches"] * 3, "undecided")
 
 
 def test_an_atlas_that_is_stopped_is_looked_at_in_a_moment(monkeypatch):
@@ -108,5 +108,5 @@ def test_an_atlas_that_is_stopped_is_looked_at_in_a_moment(monkeypatch):
     shapes = [(24, 6), (24, 24), (24, 24), (1, 24)]
     layers = [(rng.normal(size=shape), rng.normal(size=shape[0])) for shape in shapes]
     layers[2] = (layers[2][0], layers[2][1] - 150)  # never switches, as only some search can tell
-    assert pf.stability(layers, pf.box(-1, 1), max_seconds=2).counts["switches"] >= 40
+    assert pf.rewrite.stability(layers, pf.box(-1, 1), max_seconds=2).counts["switches"] >= 40
     assert max(seen) < 10_000

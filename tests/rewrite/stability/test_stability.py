@@ -1,4 +1,4 @@
-"""pf.stability: what it says of every gate agrees with all cells, with each of its methods alone."""
+"""pf.rewrite.stability: what it says of every gate agrees with all cells, with each of its methods alone."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_random_networks(method, seed):
     rng = np.random.default_rng(seed)
     dims = [int(rng.integers(1, 4)), *(int(rng.integers(3, 8)) for _ in range(int(rng.integers(1, 4)))), 2]
     layers = random_layers(rng, dims)
-    found = pf.stability(layers, pf.box(-1, 1))
+    found = pf.rewrite.stability(layers, pf.box(-1, 1))
     assert "undecided" not in found.behaviour
     agrees(found, layers, pf.box(-1, 1))
 
@@ -68,16 +68,16 @@ def test_random_networks(method, seed):
 @settings(max_examples=examples(60), deadline=None)
 @given(cases())
 def test_generated_cases(case):
-    found = pf.stability(case.program, case.domain, max_seconds=5)
+    found = pf.rewrite.stability(case.program, case.domain, max_seconds=5)
     agrees(found, case.program, case.domain)
 
 
 def test_bounds_that_end_at_zero():
     """x + 1 and -x - 1 on [-1, 1] are never negative and never positive, by nothing."""
     layers = [([[1.0], [-1.0], [0.1]], [1.0, -1.0, 0.1]), ([[1.0, 1.0, 1.0]], [0.0])]
-    assert pf.stability(layers, pf.box(-1, 1)).behaviour == ("on", "off", "on")
+    assert pf.rewrite.stability(layers, pf.box(-1, 1)).behaviour == ("on", "off", "on")
     just_more = [([[1.0]], [np.nextafter(1.0, 0.0)]), ([[1.0]], [0.0])]
-    assert pf.stability(just_more, pf.box(-1, 1)).behaviour == ("switches",)
+    assert pf.rewrite.stability(just_more, pf.box(-1, 1)).behaviour == ("switches",)
 
 
 def test_everywhere():
@@ -87,12 +87,12 @@ def test_everywhere():
         ([[1.0, 2.0, 0.0], [-1.0, 0.0, -1.0], [1.0, -1.0, 0.0], [2.0, 1.0, 0.5]], [0.5, 0.0, 0.0, 0.0]),
         ([[1.0, 1.0, 1.0, 1.0]], [0.0]),
     ]
-    assert pf.stability(layers).behaviour[3:] == ("on", "off", "switches", "on")
+    assert pf.rewrite.stability(layers).behaviour[3:] == ("on", "off", "switches", "on")
     # relu(x) + relu(-x) - relu(x / 2) is never negative, which no bound of signs shows.
     hidden = [layers[0], ([[1.0, 1.0, 0.0]], [0.0]), ([[1.0]], [0.0])]
     wedge = [([[1.0], [-1.0], [0.5]], [0.0] * 3), ([[1.0, 1.0, -1.0]], [0.0]), ([[1.0]], [0.0])]
-    assert pf.stability(hidden).behaviour[-1] == "on"
-    found = pf.stability(wedge)
+    assert pf.rewrite.stability(hidden).behaviour[-1] == "on"
+    found = pf.rewrite.stability(wedge)
     assert found.behaviour[-1] == "on" and "cells" in found.proof[-1]
 
 
@@ -102,9 +102,9 @@ def test_many_dimensions_need_linear_programs():
     ones = np.ones((1, dim))
     layers = [(np.vstack([ones, 0.5 * ones, -ones]), np.zeros(3)), ([[1.0, -1.0, 0.0]], [-14.75]), ([[1.0]], [0.0])]
     # s goes up to 30, so relu(s) - relu(s / 2) up to 15.
-    assert pf.stability(layers, pf.box(-1, 1)).behaviour[-1] == "switches"
+    assert pf.rewrite.stability(layers, pf.box(-1, 1)).behaviour[-1] == "switches"
     layers[1] = [[1.0, -1.0, 0.0]], [-15.25]
-    found = pf.stability(layers, pf.box(-1, 1))
+    found = pf.rewrite.stability(layers, pf.box(-1, 1))
     assert found.behaviour[-1] == "off"
 
 
@@ -117,7 +117,7 @@ def test_wide_networks_by_linear_programs(seed):
     layers = random_layers(rng, [12, 5, 4, 1])
     (W, b), (V, c) = layers[0], layers[1]
     layers[1] = V, c = V, c - rng.choice([0.0, 6.0, 12.0], size=4)
-    found = pf.stability(layers, pf.box(-1, 1))
+    found = pf.rewrite.stability(layers, pf.box(-1, 1))
     for gate in range(4):
         most = -np.inf
         for code in range(32):
@@ -134,11 +134,11 @@ def test_wide_networks_by_linear_programs(seed):
 def test_what_is_known_is_not_looked_for_again(monkeypatch):
     rng = np.random.default_rng(5)
     layers = random_layers(rng, [3, 6, 6, 1])
-    first = pf.stability(layers, pf.box(-1, 1))
-    again = pf.stability(layers, pf.box(-1, 1), start=first)
+    first = pf.rewrite.stability(layers, pf.box(-1, 1))
+    again = pf.rewrite.stability(layers, pf.box(-1, 1), start=first)
     assert again.behaviour == first.behaviour
     with pytest.raises(pf.PolyfoldError, match="same network and domain"):
-        pf.stability(layers, pf.box(-2, 1), start=first)
+        pf.rewrite.stability(layers, pf.box(-2, 1), start=first)
     reduced = pf.reduce(layers, pf.box(-1, 1), stability=first)
     assert reduced.neurons_after == pf.reduce(layers, pf.box(-1, 1)).neurons_after
     with pytest.raises(pf.PolyfoldError, match="same network and domain"):
@@ -155,13 +155,13 @@ def test_an_interrupt_gives_what_there_is(interruptible):
         if len(told) == 2:
             signal.raise_signal(signal.SIGINT)
 
-    found = pf.stability(layers, pf.box(-1, 1), progress=interrupt, max_seconds=300)
+    found = pf.rewrite.stability(layers, pf.box(-1, 1), progress=interrupt, max_seconds=300)
     assert "undecided" in found.behaviour and found.seconds < 100 and told
 
 
 def test_words_and_json():
     layers = [([[1.0], [1.0]], [3.0, 0.0]), ([[1.0, 1.0]], [0.0])]
-    found = pf.stability(layers, pf.box(-1, 1))
+    found = pf.rewrite.stability(layers, pf.box(-1, 1))
     assert repr(found).startswith("Stability of 2 gates: 1 always on, 1 switch; ")
     assert found.of("on") == ["relu1[0]"]
     facts = found.to_json()
@@ -173,4 +173,4 @@ def test_too_large_is_refused():
     from polyfold.datasets.convolutional import mnist_conv
 
     with pytest.raises(pf.PolyfoldError, match="coefficients once its layers are written out"):
-        pf.stability(mnist_conv(), pf.box(0, 1))
+        pf.rewrite.stability(mnist_conv(), pf.box(0, 1))

@@ -34,7 +34,7 @@ def test_lemma_1_multiples_are_one_neuron(form, factor):
     (one, first), (two, second) = (wall_of(rationals(row[:2]), rationals(row[2:])[0]) for row in (form, other))
     assert one == two and second / first == rationals([factor])[0]
     scaled = from_layers([([other[:2]], [other[2]]), ([[1 / factor]], [0])])
-    assert pf.match(neuron(form), scaled).verdict == "equal"
+    assert pf.compare.match(neuron(form), scaled).verdict == "equal"
 
 
 @given(forms, forms)
@@ -43,7 +43,7 @@ def test_lemma_1_others_are_not(form, other):
     ratios = {Fraction(p) / q for p, q in zip(other, form, strict=True) if q}
     proportional = len(ratios) == 1 and all(not p for p, q in zip(other, form, strict=True) if not q)
     positive = proportional and min(ratios) > 0
-    found = pf.match(
+    found = pf.compare.match(
         neuron(form), from_layers([([other[:2]], [other[2]]), ([[1 / max(ratios) if positive else 1]], [0])])
     )
     assert (found.verdict == "equal") == positive
@@ -77,7 +77,7 @@ def test_lemma_2(seed):
     program = from_layers(
         [([list(row[:dim]) for row in rows], [row[dim] for row in rows]), ([list(map(int, weights))], [0])]
     )
-    found = pf.match(program, from_layers([([[0] * dim], [0])]))
+    found = pf.compare.match(program, from_layers([([[0] * dim], [0])]))
     assert found.verdict == "different" and any(value(program, found.point))
 
 
@@ -85,8 +85,8 @@ def test_lemma_2(seed):
 def test_the_form_is_unique(seed):
     """Reducing is idempotent, and a reduced network has no two neurons on one wall and none without a purpose."""
     rng = np.random.default_rng([seed, 5])
-    found = pf.irreducible(random_program(rng)).program
-    again = pf.irreducible(found)
+    found = pf.rewrite.irreducible(random_program(rng)).program
+    again = pf.rewrite.irreducible(found)
     assert again.program.gates == found.gates and not [s for s in again.steps if s.rule in ("R1", "R2", "R3")]
     if found.stages:
         W, b = numbers(found.stages[0].rows.terms[0]), numbers(found.stages[0].rows.bias)

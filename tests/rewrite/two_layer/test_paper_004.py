@@ -29,7 +29,7 @@ SECOND = [
 
 
 def test_example_1_is_nothing_at_all() -> None:
-    found = pf.irreducible(ZERO)
+    found = pf.rewrite.irreducible(ZERO)
     assert (found.neurons_before, found.neurons_after) == (6, 0)
     alpha, c = found.linear
     assert alpha.tolist() == [[0, 0]] and c.tolist() == [0]
@@ -39,31 +39,31 @@ def test_example_1_is_nothing_at_all() -> None:
 
 
 def test_example_1_has_different_activation_patterns_and_is_still_not_identifiable() -> None:
-    found = pf.identifiable(ZERO)
+    found = pf.rewrite.identifiable(ZERO)
     assert found.verdict == "no" and not found.steps
     assert found.pair is not None and [str(origin) for origin in found.pair] == ["relu1[0]", "relu1[1]"]
 
 
 def test_example_1_matches_the_network_without_neurons() -> None:
-    found = pf.match(ZERO, [([[0.0, 0.0]], [0.0])])
+    found = pf.compare.match(ZERO, [([[0.0, 0.0]], [0.0])])
     assert found.verdict == "equal" and found.transformation == Composition(())
 
 
 def test_figure_2() -> None:
-    found = pf.match(ROUND, TURNED)
+    found = pf.compare.match(ROUND, TURNED)
     assert found.verdict == "equal" and found.transformation == Composition((Flip(1, (0, 1, 2)),))
     assert not found.first_steps and not found.second_steps
-    degenerate = pf.identifiable(ROUND)
+    degenerate = pf.rewrite.identifiable(ROUND)
     assert degenerate.verdict == "no" and degenerate.pair is None
     assert [str(origin) for origin in degenerate.subset] == ["relu1[0]", "relu1[1]", "relu1[2]"]
     assert pf.equivalent(ROUND, TURNED).verdict == "equal"
 
 
 def test_figure_3() -> None:
-    found = pf.match(FIRST, SECOND)
+    found = pf.compare.match(FIRST, SECOND)
     assert found.verdict == "equal"
     assert found.transformation == Composition((Rescaling(1, (1, 1, 2, 1)), Flip(1, (0, 1, 3))))
-    degenerate = pf.identifiable(FIRST)
+    degenerate = pf.rewrite.identifiable(FIRST)
     assert [str(origin) for origin in degenerate.subset] == ["relu1[0]", "relu1[1]", "relu1[3]"]
     assert pf.equivalent(FIRST, SECOND).verdict == "equal"
     rng = np.random.default_rng(0)
@@ -72,7 +72,7 @@ def test_figure_3() -> None:
 
 def test_figure_3_without_its_bias_is_another_function() -> None:
     other = [SECOND[0], (SECOND[1][0], [0.25])]
-    found = pf.match(FIRST, other)
+    found = pf.compare.match(FIRST, other)
     assert found.verdict == "different" and "linear parts" in found.reason
     one, another = (lower_exactly(pf.load(layers)) for layers in (FIRST, other))
     assert found.values == (value(one, found.point), value(another, found.point))
@@ -81,7 +81,7 @@ def test_figure_3_without_its_bias_is_another_function() -> None:
 
 def test_both_pairs_are_irreducible() -> None:
     for layers in (ROUND, TURNED, FIRST, SECOND):
-        found = pf.irreducible(layers)
+        found = pf.rewrite.irreducible(layers)
         assert found.neurons_after == found.neurons_before and not found.steps
 
 
@@ -91,4 +91,4 @@ def test_leaky_identity() -> None:
         one = from_layers([([[1]], [0]), ([[1]], [0])], slope_off=mu)
         other = Flip(1, (0,))(one)
         assert parts(other)[5] == [[1 + mu]]
-        assert pf.match(one, other).transformation == Composition((Flip(1, (0,)),))
+        assert pf.compare.match(one, other).transformation == Composition((Flip(1, (0,)),))

@@ -38,22 +38,22 @@ def exact_everywhere(found, X, y):
 @pytest.mark.parametrize("dim", DIMENSIONS)
 def test_clustered_data(dim):
     X, y = clusters(dim, dim, np.random.default_rng(dim))
-    assert pf.clustered(X, y)
-    found = pf.interpolate_clustered(X, y)
+    assert pf.separation.clustered(X, y)
+    found = pf.separation.interpolate_clustered(X, y)
     exact_everywhere(found, X, y)
     assert widths(found) == [dim] * (dim + 1) + [dim]
-    backwards = pf.interpolate_clustered(X, y, order=range(dim - 1, -1, -1))
+    backwards = pf.separation.interpolate_clustered(X, y, order=range(dim - 1, -1, -1))
     exact_everywhere(backwards, X, y)
     assert [collapse.label for collapse in backwards.collapses] == list(range(dim - 1, -1, -1))
-    assert pf.interpolate(X, y).kind == "clustered"
+    assert pf.separation.interpolate(X, y).kind == "clustered"
 
 
 @pytest.mark.parametrize("dim", DIMENSIONS)
 def test_sequentially_separable_data(dim):
     X, y = sequence(dim, dim, np.random.default_rng(dim))
     if dim > 3:
-        assert not pf.clustered(X, y), "or the test would say no more than the one before"
-    found = pf.interpolate_sequential(X, y)
+        assert not pf.separation.clustered(X, y), "or the test would say no more than the one before"
+    found = pf.separation.interpolate_sequential(X, y)
     exact_everywhere(found, X, y)
     assert widths(found) == [dim] * (dim + 1) + [dim]
 
@@ -61,7 +61,7 @@ def test_sequentially_separable_data(dim):
 @pytest.mark.parametrize("dim", DIMENSIONS)
 def test_data_in_a_polyhedral_cone(dim):
     X, y = in_a_cone(dim, np.random.default_rng(dim))
-    found = pf.interpolate_cone(X, y, inside=0)
+    found = pf.separation.interpolate_cone(X, y, inside=0)
     exact_everywhere(found, X, y)
     facets = len(found.polyhedron.bias)
     assert widths(found) == [dim, facets, facets, 2] and facets <= dim
@@ -75,7 +75,7 @@ def test_data_in_a_polyhedral_cone(dim):
 @pytest.mark.parametrize("dim", DIMENSIONS)
 def test_data_around_a_simplex(dim):
     X, y = around_a_simplex(dim, np.random.default_rng(dim))
-    found = pf.interpolate_simplex(X, y, inside=0)
+    found = pf.separation.interpolate_simplex(X, y, inside=0)
     exact_everywhere(found, X, y)
     assert widths(found) == [dim, dim + 1, dim + 1, 2]
 
@@ -84,34 +84,34 @@ def test_concentric_data():
     angles = np.linspace(0, 2 * np.pi, 40, endpoint=False)
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
     X, y = np.concatenate([circle, 3 * circle]), np.repeat(["core", "shell"], 40)
-    found = pf.interpolate(X, y)
+    found = pf.separation.interpolate(X, y)
     assert found.kind == "simplex" and found.polyhedron.inside == "core" and widths(found) == [2, 3, 3, 2]
     exact_everywhere(found, X, y)
 
 
 def test_crossed_data():
     X, y = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), [0, 0, 1, 1]
-    found = pf.interpolate(X, y)
+    found = pf.separation.interpolate(X, y)
     assert found.kind == "cone"
     exact_everywhere(found, X, y)
 
 
 def test_wine_and_iris():
     X, y = load_wine(return_X_y=True)
-    found = pf.interpolate(X, y)
+    found = pf.separation.interpolate(X, y)
     assert found.kind == "sequential" and widths(found) == [13, 13, 13, 13, 3]
     exact_everywhere(found, X, y)
     X, y = load_iris(return_X_y=True)
     with pytest.raises(DataError, match=r"no construction.*clustered: .*sequential: not separable in any order"):
-        pf.interpolate(X, y)
-    exact_everywhere(pf.interpolate(X[y < 2], y[y < 2]), X[y < 2], y[y < 2])
+        pf.separation.interpolate(X, y)
+    exact_everywhere(pf.separation.interpolate(X[y < 2], y[y < 2]), X[y < 2], y[y < 2])
 
 
 def test_digits():
     """Ten classes of real data; what was left out is classified far better than by chance."""
     X, y = load_digits(return_X_y=True)
     half = np.arange(len(y)) % 2 == 0
-    found = pf.interpolate(X[half], y[half])
+    found = pf.separation.interpolate(X[half], y[half])
     assert found.kind == "sequential" and widths(found) == [64] * 11 + [10]
     exact_everywhere(found, X[half], y[half])
     assert np.mean(found.predict(X[~half]) == y[~half]) > 0.9
@@ -124,18 +124,20 @@ def test_whatever_is_separable_is_interpolated(seed):
     count, dim = int(rng.integers(2, 5)), int(rng.integers(1, 5))
     y = np.repeat(np.arange(count), 3)
     X = 4 * rng.normal(size=(count, dim))[y] + rng.normal(size=(len(y), dim))
-    if pf.sequentially_separable(X, y).status != "separable":
+    if pf.separation.sequential(X, y).status != "separable":
         return
-    found = pf.interpolate_sequential(X, y, width=dim + count)
+    found = pf.separation.interpolate_sequential(X, y, width=dim + count)
     exact_everywhere(found, X, y)
     if count <= dim:
-        exact_everywhere(pf.interpolate_sequential(X, y), X, y)
+        exact_everywhere(pf.separation.interpolate_sequential(X, y), X, y)
 
 
 # -- more classes than dimensions
 
 
-@pytest.mark.parametrize("build", [pf.interpolate, pf.interpolate_clustered, pf.interpolate_sequential])
+@pytest.mark.parametrize(
+    "build", [pf.separation.interpolate, pf.separation.interpolate_clustered, pf.separation.interpolate_sequential]
+)
 def test_more_classes_than_dimensions_are_refused(build):
     X, y = clusters(3, 3, np.random.default_rng(0))
     X, y = np.concatenate([X, [[40.0, 40.0, 40.0]]]), np.append(y, 3)
@@ -148,9 +150,9 @@ def test_a_larger_width_makes_room_for_them():
     X, y = 5 * np.column_stack([np.cos(angles), np.sin(angles)]), list("abcdefg")
     flat = np.column_stack([X, np.zeros((7, 5))])
     with pytest.raises(DataError, match=r"affinely dependent.*width=11"):
-        pf.interpolate_sequential(flat, y)
-    exact_everywhere(pf.interpolate_sequential(flat, y, width=11), flat, y)
-    found = pf.interpolate_sequential(X, y, width=7)
+        pf.separation.interpolate_sequential(flat, y)
+    exact_everywhere(pf.separation.interpolate_sequential(flat, y, width=11), flat, y)
+    found = pf.separation.interpolate_sequential(X, y, width=7)
     exact_everywhere(found, X, y)
     assert widths(found) == [2] + [7] * 8
 
@@ -164,22 +166,22 @@ def test_the_whole_family_has_zero_cost(seed):
     rng = np.random.default_rng(seed)
     dim = int(rng.integers(2, 5))
     X, y = clusters(dim, dim, rng)
-    base = pf.interpolate_clustered(X, y)
+    base = pf.separation.interpolate_clustered(X, y)
     order = rng.permutation(dim)
     # Any base points where the radii leave room, any order; normals a little off; any aperture that is wide enough.
-    clustered = pf.clustered(X, y)
+    clustered = pf.separation.clustered(X, y)
     low = np.array([max(1 / dim, np.delete(clustered.radii, k).max() / clustered.heights[k]) for k in range(dim)])
     level = rng.uniform(
         low + 0.1 * (1 - clustered.radii / clustered.heights - low), 1 - clustered.radii / clustered.heights
     )
     mu = ((1 - level) / (1 - 1 / dim))[order]
-    found = pf.interpolate_sequential(X, y, order=order.tolist(), mu=mu)
+    found = pf.separation.interpolate_sequential(X, y, order=order.tolist(), mu=mu)
     exact_everywhere(found, X, y)
     assert [collapse.mu for collapse in found.collapses] == mu.tolist()
     nu = np.array([collapse.nu for collapse in found.collapses])
     nu += 0.01 * np.min([c.theta for c in found.collapses]) * rng.normal(size=nu.shape) / dim
     theta = rng.uniform(np.max([c.theta for c in found.collapses]), np.pi - 0.01, dim)
-    other = pf.interpolate_sequential(X, y, order=order.tolist(), mu=mu, nu=nu, theta=theta)
+    other = pf.separation.interpolate_sequential(X, y, order=order.tolist(), mu=mu, nu=nu, theta=theta)
     exact_everywhere(other, X, y)
     assert [collapse.theta for collapse in other.collapses] == theta.tolist()
     assert np.allclose(
@@ -191,36 +193,36 @@ def test_the_whole_family_has_zero_cost(seed):
 def test_parameters_that_do_not_fit_are_refused():
     X, y = [[0, 0], [1, 0], [5, 0], [5, 1]], ["a", "a", "b", "b"]
     with pytest.raises(DataError, match="0 < mu < 1"):
-        pf.interpolate_sequential(X, y, mu=1.0)
+        pf.separation.interpolate_sequential(X, y, mu=1.0)
     with pytest.raises(DataError, match=r"step 1: no hyperplane through the base point of class 'a' for mu = 0\.01"):
-        pf.interpolate_sequential([[0, 0], [1, 0], [5, 0], [6, 0]], y, mu=0.01, order=["a", "b"])
+        pf.separation.interpolate_sequential([[0, 0], [1, 0], [5, 0], [6, 0]], y, mu=0.01, order=["a", "b"])
     with pytest.raises(DataError, match=r"the normal \[-1.0, 0.0\]"):
-        pf.interpolate_sequential(X, y, order=["a", "b"], nu=[[-1, 0], [1, 0]])
+        pf.separation.interpolate_sequential(X, y, order=["a", "b"], nu=[[-1, 0], [1, 0]])
     with pytest.raises(DataError, match=r"theta=0.001 for class .* at least"):
-        pf.interpolate_sequential(X, y, theta=1e-3)
+        pf.separation.interpolate_sequential(X, y, theta=1e-3)
     with pytest.raises(DataError, match="less than pi"):
-        pf.interpolate_sequential(X, y, theta=np.pi)
+        pf.separation.interpolate_sequential(X, y, theta=np.pi)
     with pytest.raises(ShapeError, match="theta must be one finite number or 2"):
-        pf.interpolate_sequential(X, y, theta=[1, 2, 3])
+        pf.separation.interpolate_sequential(X, y, theta=[1, 2, 3])
     with pytest.raises(ShapeError, match="nu must be a normal of 2 finite numbers for each of 2 steps"):
-        pf.interpolate_sequential(X, y, nu=[[1, 0]])
+        pf.separation.interpolate_sequential(X, y, nu=[[1, 0]])
     with pytest.raises(DataError, match="must name each of the 2 labels"):
-        pf.interpolate_sequential(X, y, order=["a", "a"])
+        pf.separation.interpolate_sequential(X, y, order=["a", "a"])
     with pytest.raises(DataError, match="width=1 must be an integer, at least 2"):
-        pf.interpolate_sequential(X, y, width=1)
+        pf.separation.interpolate_sequential(X, y, width=1)
     with pytest.raises(DataError, match="same target"):
-        pf.interpolate(X, y, targets=[[1.0], [1.0]])
+        pf.separation.interpolate(X, y, targets=[[1.0], [1.0]])
     with pytest.raises(ShapeError, match="targets must have a row"):
-        pf.interpolate(X, y, targets=[[1.0, 0.0]])
+        pf.separation.interpolate(X, y, targets=[[1.0, 0.0]])
     with pytest.raises(DataError, match="not clustered"):
-        pf.interpolate_clustered([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
+        pf.separation.interpolate_clustered([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
     with pytest.raises(DataError, match="no cone was found"):
-        pf.interpolate_cone([[0.0], [1.0], [2.0]], [0, 1, 0])
+        pf.separation.interpolate_cone([[0.0], [1.0], [2.0]], [0, 1, 0])
 
 
 def test_targets_of_ones_own():
     X, y = clusters(3, 3, np.random.default_rng(1))
-    found = pf.interpolate(X, y, targets=[[1.0], [2.0], [-7.0]])
+    found = pf.separation.interpolate(X, y, targets=[[1.0], [2.0], [-7.0]])
     exact_everywhere(found, X, y)
     assert widths(found)[-1] == 1 and np.allclose(found.network(X)[:, 0], np.array([1, 2, -7])[y], rtol=0, atol=1e-9)
 
@@ -228,7 +230,7 @@ def test_targets_of_ones_own():
 def test_torch_has_the_same_network():
     torch = pytest.importorskip("torch")
     X, y = sequence(3, 3, np.random.default_rng(2))
-    found = pf.interpolate(X, y)
+    found = pf.separation.interpolate(X, y)
     outputs = found.to_torch()(torch.tensor(X)).detach().numpy()
     assert np.allclose(outputs, np.eye(3)[y], rtol=0, atol=1e-9)
 
@@ -236,7 +238,7 @@ def test_torch_has_the_same_network():
 def test_it_is_a_network_like_any_other():
     """Classes become points, so the network is constant around them: its atlas knows."""
     X, y = clusters(2, 2, np.random.default_rng(3))
-    found = pf.interpolate(X, y)
+    found = pf.separation.interpolate(X, y)
     atlas = pf.unfold(found.network)
     A, c = atlas.maps(atlas.locate(X))
     assert np.abs(A).max() <= 1e-9 and np.allclose(c, np.eye(2)[y], rtol=0, atol=1e-9)
@@ -244,10 +246,10 @@ def test_it_is_a_network_like_any_other():
 
 @pytest.mark.parametrize("dim", [2, 4])
 def test_truncation_maps_show_what_the_layers_do(dim):
-    """The network seen through pf.truncation: layer j takes class j to its base point and leaves all others alone."""
+    """The network seen through truncation maps: layer j takes class j to its base point and leaves all others alone."""
     X, y = sequence(dim, dim, np.random.default_rng(dim))
-    found = pf.interpolate_sequential(X, y)
-    states = pf.truncation(found.network).states(X)
+    found = pf.separation.interpolate_sequential(X, y)
+    states = pf.layers.truncation(found.network).states(X)
     expected = X.copy()
     for state, collapse in zip(states[1:], found.collapses, strict=True):
         expected[y == collapse.label] = collapse.cone.base

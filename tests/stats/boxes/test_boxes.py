@@ -59,7 +59,7 @@ def corners(lo: np.ndarray, hi: np.ndarray) -> list[list[fmpq]]:
 def test_boxes_around_cells_agree_with_linear_programs(seed):
     atlas = unfolded(generated_case(seed))
     ids = np.random.default_rng(seed).permutation(len(atlas))[:6]
-    found = pf.boxes(atlas, ids)
+    found = pf.stats.boxes(atlas, ids)
     for i, cell in enumerate(ids):
         A, b = rows_of(atlas, int(cell))
         for k, axis in enumerate(np.eye(atlas.dim)):
@@ -71,7 +71,7 @@ def test_boxes_around_cells_agree_with_linear_programs(seed):
 
 def test_linear_programs_find_what_vertices_say():
     for atlas in (pf.unfold(iris(), pf.box(0, 8)), pf.unfold(iris()), unfolded(generated_case(12))):
-        expected = pf.boxes(atlas)
+        expected = pf.stats.boxes(atlas)
         lo, hi = outer.by_programs(atlas, atlas.ids())
         np.testing.assert_allclose(lo, expected.lo, rtol=1e-7, atol=1e-7)
         np.testing.assert_allclose(hi, expected.hi, rtol=1e-7, atol=1e-7)
@@ -84,7 +84,7 @@ def test_high_dimension_where_the_atlas_refuses_vertices():
     atlas = pf.unfold(layers, pf.box(-1, 1))
     with pytest.raises(LimitError):
         atlas.bounding_boxes([0])
-    found = pf.boxes(atlas, [0, 1])
+    found = pf.stats.boxes(atlas, [0, 1])
     for i, cell in enumerate((0, 1)):
         A, b = rows_of(atlas, cell)
         for k in (0, 7, dim - 1):
@@ -150,7 +150,7 @@ def test_enclosing_boxes_hold_the_exact_corners(case):
     if atlas.dim > 3:
         return
     ids = np.arange(len(atlas))[:: max(1, len(atlas) // 4)]
-    found = pf.boxes(atlas, ids)
+    found = pf.stats.boxes(atlas, ids)
     lo, hi = found.enclosing
     assert ((lo == -np.inf) == (found.lo == -np.inf)).all() and ((hi == np.inf) == (found.hi == np.inf)).all()
     for i, cell in enumerate(ids):
@@ -165,7 +165,7 @@ def test_enclosing_boxes_hold_the_exact_corners(case):
 
 def test_infinite_sides_stay_infinite():
     atlas = pf.unfold(CORNER)
-    found = pf.boxes(atlas, atlas.locate([[1.0, 1.0], [-1.0, 1.0]]))
+    found = pf.stats.boxes(atlas, atlas.locate([[1.0, 1.0], [-1.0, 1.0]]))
     assert found.lo.tolist() == [[0.0, 0.0], [-np.inf, 0.0]]
     assert found.hi.tolist() == [[np.inf, np.inf], [0.0, np.inf]]
     assert found.enclosing[0].tolist() == found.lo.tolist() and found.enclosing[1].tolist() == found.hi.tolist()
@@ -176,7 +176,7 @@ def test_infinite_sides_stay_infinite():
 
 def test_the_smallest_hypercube():
     atlas = pf.unfold([([[1.0, 0.0]], [0.0]), ([[1.0]], [0.0])], pf.box([-1, 0], [3, 1]))
-    found = pf.boxes(atlas, atlas.locate([[2.0, 0.5], [-0.5, 0.5]]))
+    found = pf.stats.boxes(atlas, atlas.locate([[2.0, 0.5], [-0.5, 0.5]]))
     assert found.centre.tolist() == [[1.5, 0.5], [-0.5, 0.5]]
     assert found.size.tolist() == [3.0, 1.0]
     np.testing.assert_allclose(found.faithfulness, 1.0)
@@ -195,7 +195,7 @@ def test_inner_boxes_lie_inside(case):
     if atlas.dim > 4:
         return
     ids = np.arange(len(atlas))[:: max(1, len(atlas) // 4)]
-    found = pf.boxes(atlas, ids)
+    found = pf.stats.boxes(atlas, ids)
     for i, cell in enumerate(ids):
         if not atlas.bounded[cell]:
             assert np.isnan(found.inner_lo[i]).all()
@@ -220,7 +220,7 @@ def test_nothing_larger_fits():
     for seed in SEEDS:
         atlas = unfolded(generated_case(seed))
         ids = np.flatnonzero(atlas.bounded)[:4]
-        found = pf.boxes(atlas, ids)
+        found = pf.stats.boxes(atlas, ids)
         for i, cell in enumerate(ids):
             A, b = rows_of(atlas, int(cell))
             radius = largest_ball(A, b)
@@ -234,7 +234,7 @@ def test_nothing_larger_fits():
     assert looked_at > 100
 
 
-def volume_bound(A: np.ndarray, b: np.ndarray, found: pf.Boxes, i: int) -> float:
+def volume_bound(A: np.ndarray, b: np.ndarray, found: pf.stats.Boxes, i: int) -> float:
     """By how much the log volume of any box in the cell can exceed that of the box found, by duality.
 
     Any box |u - c'| <= h' inside has A c' + |A| h' <= b. So for l >= 0 and g = l |A|, g . h' <= l . b - (l A) . c', and
@@ -255,7 +255,7 @@ def test_the_largest_box_in_a_triangle_and_in_a_simplex():
     """In {u >= 0, sum u <= 1} it has sides 1 / d, and covers d! / d^d of the volume."""
     for dim, covered in ((2, 1 / 2), (3, 6 / 27), (4, 24 / 256)):
         atlas = pf.unfold([(np.ones((1, dim)), [-1.0]), ([[1.0]], [0.0])], pf.box(0, 2))
-        found = pf.boxes(atlas, atlas.locate(np.full((1, dim), 0.1)))
+        found = pf.stats.boxes(atlas, atlas.locate(np.full((1, dim), 0.1)))
         np.testing.assert_allclose(found.inner_lo, 0.0, atol=1e-8)
         np.testing.assert_allclose(found.inner_hi, 1 / dim, atol=1e-7)
         np.testing.assert_allclose(found.inner_faithfulness, covered, rtol=1e-8)
@@ -265,7 +265,7 @@ def test_the_largest_box_in_a_triangle_and_in_a_simplex():
 
 def test_iris():
     atlas = pf.unfold(iris(), pf.box([0, 0], [8, 3]))
-    found = pf.boxes(atlas)
+    found = pf.stats.boxes(atlas)
     assert all(volume_bound(*rows_of(atlas, cell), found, cell) <= 1e-8 for cell in range(len(atlas)))
     assert (found.inner_faithfulness <= 0.5 + 1e-9).any() and (found.faithfulness <= 1 + 1e-12).all()
     corners = [np.asarray(vertices) for vertices in atlas.vertices()]
@@ -280,7 +280,7 @@ def test_a_cell_too_thin_for_floats_is_said_to_be_unknown():
     layers = [([[1.0], [3.0]], [-1.0, -np.nextafter(3.0, 4.0)]), ([[1.0, 1.0]], [0.0])]
     atlas = pf.unfold(layers, pf.box(0, 2))
     assert len(atlas) == 3
-    found = pf.boxes(atlas)
+    found = pf.stats.boxes(atlas)
     (thin,) = np.flatnonzero(found.sides[:, 0] < 0.5)
     lo, hi = found.enclosing
     assert lo[thin, 0] == 1.0 and hi[thin, 0] == 1.0000000000000002
@@ -293,7 +293,7 @@ def test_a_cell_of_a_few_floats_is_settled_exactly():
     layers = [([[1.0], [3.0]], [-1.0, -(3.0 + 24 * (np.nextafter(3.0, 4.0) - 3.0))]), ([[1.0, 1.0]], [0.0])]
     atlas = pf.unfold(layers, pf.box(0, 2))
     (thin,) = atlas.locate([[1.0 + 2.0**-50]])
-    found = pf.boxes(atlas, [thin])
+    found = pf.stats.boxes(atlas, [thin])
     assert 0 < found.sides[0, 0] < 1e-14
     assert (found.inner_lo < found.inner_hi).all()
     assert all(exactly_inside(atlas, int(thin), corner) for corner in corners(found.inner_lo[0], found.inner_hi[0]))
@@ -307,7 +307,7 @@ def test_an_unheard_gate_in_a_large_region_takes_no_time():
     atlas = pf.unfold(layers, pf.box(-1, 1))
     merged = pf.regions(atlas)
     assert len(merged) == 1 < 300 < len(atlas)
-    found = pf.boxes(merged)
+    found = pf.stats.boxes(merged)
     assert found.convex.all()
     np.testing.assert_allclose(found.inner_hi - found.inner_lo, 2.0, rtol=1e-6)
     assert found.faithfulness[0] == pytest.approx(1.0)
@@ -320,7 +320,7 @@ def test_boxes_around_regions_hold_those_of_their_cells():
     for seed in SEEDS:
         atlas = unfolded(generated_case(seed))
         merged = pf.regions(atlas)
-        found, of_cells = pf.boxes(merged), pf.boxes(atlas)
+        found, of_cells = pf.stats.boxes(merged), pf.stats.boxes(atlas)
         for i, cells in enumerate(merged.cells):
             assert (found.lo[i] == of_cells.lo[cells].min(axis=0)).all()
             assert (found.hi[i] == of_cells.hi[cells].max(axis=0)).all()
@@ -333,7 +333,7 @@ def test_a_convex_region_is_looked_into_as_a_whole():
     atlas = pf.unfold(layers, pf.box(-1, 1))
     merged = pf.regions(atlas)
     assert (len(atlas), len(merged)) == (2, 1)
-    found = pf.boxes(merged)
+    found = pf.stats.boxes(merged)
     assert found.convex.tolist() == [True]
     np.testing.assert_allclose(found.inner_hi, [[1.0, 1.0]], atol=1e-7)
     np.testing.assert_allclose(found.inner_lo, [[-1.0, -1.0]], atol=1e-7)
@@ -352,7 +352,7 @@ def test_of_a_region_that_is_not_convex_the_best_cell_counts():
     merged = pf.regions(atlas)
     region = int(merged.label[atlas.locate([[-1.0, -1.0]])[0]])
     inside = merged.cells[region]
-    found, cells = pf.boxes(merged, [region]), pf.boxes(atlas, inside)
+    found, cells = pf.stats.boxes(merged, [region]), pf.stats.boxes(atlas, inside)
     assert len(inside) > 1 and found.convex.tolist() == [False]
     assert found.volumes[0] == pytest.approx(8.0)
     assert found.faithfulness[0] == pytest.approx(8 / 9)
@@ -369,7 +369,7 @@ def test_convex_means_convex(seed):
     case = generated_case(seed, size=4)
     atlas = unfolded(case)
     merged = pf.regions(atlas)
-    found = pf.boxes(merged)
+    found = pf.stats.boxes(merged)
     for i in np.flatnonzero(found.convex):
         # Witnesses that only rationals can name are no floats inside.
         points = atlas.witnesses[[cell for cell in merged.cells[i] if cell not in atlas.exact_witnesses]]
@@ -382,7 +382,7 @@ def test_convex_means_convex(seed):
 
 def test_special_shapes():
     for atlas in by_hand():
-        found = pf.boxes(atlas)
+        found = pf.stats.boxes(atlas)
         assert found.lo.shape == found.hi.shape == (len(atlas), atlas.dim)
         lo, hi = found.enclosing
         assert (lo <= atlas.witnesses).all() and (atlas.witnesses <= hi).all()
@@ -392,19 +392,19 @@ def test_special_shapes():
 
 
 def test_arrays_are_read_only_and_kept():
-    found = pf.boxes(pf.unfold(iris(), pf.box(0, 8)))
+    found = pf.stats.boxes(pf.unfold(iris(), pf.box(0, 8)))
     for name in ("ids", "lo", "hi", "sides", "centre", "size", "inner_lo", "ball_radius", "volumes", "faithfulness"):
         array = getattr(found, name)
         assert getattr(found, name) is array
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
     assert repr(found) == f"Boxes of {len(found)} cells in 2 dimensions, {len(found)} bounded; checked, complete"
-    assert pf.boxes(pf.regions(found.atlas), [0]).to_pandas().index.name == "region"
+    assert pf.stats.boxes(pf.regions(found.atlas), [0]).to_pandas().index.name == "region"
 
 
 def test_no_ids_at_all():
     atlas = pf.unfold(iris(), pf.box(0, 8))
-    for found in (pf.boxes(atlas, []), pf.boxes(pf.regions(atlas), [])):
+    for found in (pf.stats.boxes(atlas, []), pf.stats.boxes(pf.regions(atlas), [])):
         assert len(found) == 0
         assert len(found.to_pandas()) == 0 and found.enclosing[0].shape == (0, 2)
 
@@ -412,13 +412,13 @@ def test_no_ids_at_all():
 def test_bad_input():
     atlas = pf.unfold(iris(), pf.box(0, 8))
     with pytest.raises(IndexError, match="no cell 999"):
-        pf.boxes(atlas, [999])
+        pf.stats.boxes(atlas, [999])
     with pytest.raises(IndexError, match="no region -1"):
-        pf.boxes(pf.regions(atlas), [-1])
+        pf.stats.boxes(pf.regions(atlas), [-1])
     with pytest.raises(ShapeError, match="region ids are a list of integers"):
-        pf.boxes(pf.regions(atlas), [0.5])
+        pf.stats.boxes(pf.regions(atlas), [0.5])
     with pytest.raises(PolyfoldError, match="not of a list"):
-        pf.boxes([1, 2])
+        pf.stats.boxes([1, 2])
 
 
 def test_one_program_for_many_cells_is_what_one_program_each_says():

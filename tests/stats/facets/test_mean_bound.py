@@ -34,7 +34,7 @@ def test_at_most_2d_facets_on_average(dim: int, seed: int) -> None:
     """100 networks in all. Equality does not occur: cells that reach infinity have fewer facets."""
     for number, hidden in enumerate(HIDDEN[dim]):
         atlas = pf.unfold(kinds(dim, hidden, 100 * seed + number))
-        found = pf.facet_statistics(atlas)
+        found = pf.stats.facets(atlas)
         assert not len(atlas.shared_facet)
         assert found.mean_bound.holds and found.mean_bound.mean < 2 * dim
         assert atlas.euler_characteristic() == (-1) ** dim
@@ -49,7 +49,7 @@ def test_the_same_of_500_more(dim: int, seed: int) -> None:
 @pytest.mark.parametrize("dim", [1, 2, 3, 4, 5])
 def test_one_box_has_exactly_2d(dim: int) -> None:
     atlas = pf.unfold([(np.ones((1, dim)), [9.0 * dim]), ([[1.0]], [0.0])], pf.box(-1, 1))
-    found = pf.facet_statistics(atlas).mean_bound
+    found = pf.stats.facets(atlas).mean_bound
     assert found.mean == found.bound == 2 * dim and found.holds
     assert atlas.euler_characteristic() == 1
 
@@ -58,7 +58,7 @@ def test_walls_that_cut_a_box_like_a_grid_leave_exactly_2d() -> None:
     atlas = pf.unfold(
         [(np.repeat(np.eye(3), 2, axis=0), np.tile([0.3, -0.4], 3)), (np.ones((1, 6)), [0.0])], pf.box(-1, 1)
     )
-    found = pf.facet_statistics(atlas)
+    found = pf.stats.facets(atlas)
     assert len(found) == 27 and found.counts.tolist() == [6] * 27
     assert atlas.euler_characteristic() == 1
 
@@ -71,7 +71,7 @@ def test_deep_networks_in_general_position_can_have_more() -> None:
     for seed in range(10):
         layers = wavy(kinks=5, copies=4, seed=seed)
         atlas = pf.unfold(layers)
-        found = pf.facet_statistics(atlas).mean_bound
+        found = pf.stats.facets(atlas).mean_bound
         assert found.case == "deep" and not found.holds
         assert "more than 2d = 6" in str(found)
         assert atlas.euler_characteristic() == -1
@@ -103,5 +103,5 @@ def test_so_can_those_that_are_not() -> None:
     """Without noise, and with a neuron that there is twice."""
     (first, bias), (second, shift), output = wavy(kinks=5, copies=4, seed=0, noise=0.0)
     twice = [(np.vstack([first, first[:1]]), np.append(bias, bias[0])), (np.hstack([second, 0 * second[:, :1]]), shift)]
-    found = pf.facet_statistics(pf.unfold([*twice, output])).mean_bound
+    found = pf.stats.facets(pf.unfold([*twice, output])).mean_bound
     assert found.case == "coincident" and not found.holds

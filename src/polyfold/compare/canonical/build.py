@@ -52,8 +52,8 @@ def canonical(network_or_atlas: Any, domain: DomainLike = None, *, max_chains: i
         A vertex ends (d - 1)! of them on every facet, so that their number grows fast with the dimension.
 
     >>> import numpy as np, polyfold as pf
-    >>> by_two = pf.canonical([([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])])
-    >>> by_one = pf.canonical([([[4.0], [-0.5], [0.5]], [0.0, 0.0, 2.0]), ([[0.25, 2.0, 0.0]], [0.0])])
+    >>> by_two = pf.compare.canonical([([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])])
+    >>> by_one = pf.compare.canonical([([[4.0], [-0.5], [0.5]], [0.0, 0.0, 2.0]), ([[0.25, 2.0, 0.0]], [0.0])])
     >>> by_two == by_one, by_two.digest == by_one.digest
     (True, True)
     >>> by_two

@@ -106,13 +106,13 @@ def match(a: Any, b: Any, *, tolerance: float = 0) -> Match:
     >>> import polyfold as pf
     >>> a = [([[1.0], [2.0]], [0.0, 2.0]), ([[3.0, 1.0]], [0.0])]
     >>> b = [([[1.0], [2.0]], [1.0, 0.0]), ([[2.0, 1.5]], [0.0])]
-    >>> pf.match(a, b).transformation
+    >>> pf.compare.match(a, b).transformation
     Composition(steps=(Permutation(layer=1, order=(1, 0)), Rescaling(layer=1, factors=(1/2, 2))))
-    >>> pf.match(a, [*a[:1], ([[3.0, 2.0]], [0.0])])
+    >>> pf.compare.match(a, [*a[:1], ([[3.0, 2.0]], [0.0])])
     Match: DIFFERENT, proved; they bend differently at the wall of relu1[1] of the first; at (0) they are (2) and (4)
     """
     within = _tolerance(tolerance)
-    forms = [two_layer(network, asked="pf.match", instead="pf.equivalent") for network in (a, b)]
+    forms = [two_layer(network, asked="pf.compare.match", instead="pf.equivalent") for network in (a, b)]
     _check_shapes(*forms)
     one, other = (by_rules(form) for form in forms)
     difference = bends_of(one.form).minus(bends_of(other.form))
@@ -207,7 +207,8 @@ def _check_shapes(a: TwoLayer, b: TwoLayer) -> None:
     if a.frame.head != b.frame.head:
         heads = " / ".join("none" if form.frame.head is None else str(form.frame.head) for form in (a, b))
         raise PolyfoldError(
-            f"pf.match compares scores, which says nothing of models with different heads ({heads}): pf.equivalent "
+            f"pf.compare.match compares scores, which says nothing of models with different heads ({heads}): "
+            "pf.equivalent "
             "compares what comes behind them"
         )
 

@@ -85,7 +85,7 @@ class PatternMap(YesOrNo, InNotebooks):
         b.
 
         >>> import polyfold as pf
-        >>> pf.map_of([([[3.0]], [0.1]), ([[1.0]], [0.0])], [True]).exact_row(0)
+        >>> pf.maps.of_pattern([([[3.0]], [0.1]), ([[1.0]], [0.0])], [True]).exact_row(0)
         ((Fraction(-3, 1),), Fraction(3602879701896397, 36028797018963968))
         """
         wall = one_of(wall, self.program.gates + self.domain.rows, "wall", "the pattern")
@@ -112,7 +112,7 @@ class PatternMap(YesOrNo, InNotebooks):
         return Cells(self.program, self.domain)
 
 
-def map_of(network: Any, pattern: Any, *, domain: DomainLike = None) -> PatternMap:
+def of_pattern(network: Any, pattern: Any, *, domain: DomainLike = None) -> PatternMap:
     """The affine map of any pattern, be there inputs with it or not.
 
     Parameters
@@ -123,9 +123,9 @@ def map_of(network: Any, pattern: Any, *, domain: DomainLike = None) -> PatternM
 
     >>> import numpy as np, polyfold as pf
     >>> absolute = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]
-    >>> pf.map_of(absolute, [[True, False]]).A
+    >>> pf.maps.of_pattern(absolute, [[True, False]]).A
     array([[1.]])
-    >>> both = pf.map_of(absolute, [1, 1])  # x > 0 and -x > 0
+    >>> both = pf.maps.of_pattern(absolute, [1, 1])  # x > 0 and -x > 0
     >>> both.A, both.feasible, both.contradiction
     (array([[0.]]), False, {0: Fraction(1, 1), 1: Fraction(1, 1)})
     """

@@ -49,7 +49,7 @@ def integrated_gradients(
 
     >>> import numpy as np, polyfold as pf
     >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
-    >>> found = pf.integrated_gradients(corner, [[3.0, 1.0]], [-1.0, 0.0])
+    >>> found = pf.explain.integrated_gradients(corner, [[3.0, 1.0]], [-1.0, 0.0])
     >>> found.values[0, :, 0].round(9).tolist(), int(found.segments[0])
     ([3.0, 1.0], 2)
     """

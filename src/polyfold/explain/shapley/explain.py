@@ -76,9 +76,9 @@ def shapley(
 
     >>> import numpy as np, polyfold as pf
     >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
-    >>> pf.shapley(corner, [[3.0, -1.0]], background=[[-1.0, 1.0], [1.0, 1.0]]).values[0, :, 0].tolist()
+    >>> pf.explain.shapley(corner, [[3.0, -1.0]], background=[[-1.0, 1.0], [1.0, 1.0]]).values[0, :, 0].tolist()
     [2.5, -1.0]
-    >>> found = pf.shapley(pf.unfold(corner, pf.box(-4, 4)), [[3.0, -1.0]], background="uniform", scope="cell")
+    >>> found = pf.explain.shapley(pf.unfold(corner, pf.box(-4, 4)), [[3.0, -1.0]], background="uniform", scope="cell")
     >>> found.values[0, :, 0].round(9).tolist(), found.base_values[0].round(9).tolist()
     ([1.0, 0.0], [2.0])
     """

@@ -214,7 +214,7 @@ class NetworkPlaces:
     def centroids(self, cells: Ids) -> Array:
         raise DomainError(
             "background='uniform' needs cells that are known as sets: pass an atlas, as in "
-            "pf.shapley(pf.unfold(network, pf.box(-1, 1)), X, background='uniform')"
+            "pf.explain.shapley(pf.unfold(network, pf.box(-1, 1)), X, background='uniform')"
         )
 
 

@@ -38,7 +38,7 @@ def dual_space(atlas: Atlas, output: int = 0, data: Any = None) -> DualSpace:
 
     >>> import polyfold as pf
     >>> band = [([[1.0, 1.0], [1.0, 1.0]], [1.0, 0.0]), ([[2.0, -3.0]], [-1.0])]
-    >>> dual = pf.dual_space(pf.unfold(band), data=[[2, 1], [1, -1.5], [-1, 0.5], [-1, -1]])
+    >>> dual = pf.maps.dual_space(pf.unfold(band), data=[[2, 1], [1, -1.5], [-1, 0.5], [-1, -1]])
     >>> sorted(zip(dual.points.tolist(), dual.samples.tolist()))
     [([-1.0, -1.0, 1.0], 1), ([0.0, 0.0, -1.0], 1), ([2.0, 2.0, 1.0], 2)]
     """

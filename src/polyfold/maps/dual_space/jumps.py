@@ -57,9 +57,9 @@ def facet_jumps(atlas: Atlas, points: Any) -> FacetJumps:
 
     >>> import polyfold as pf
     >>> absolute = pf.unfold([([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])], pf.box(-1, 1))
-    >>> dual = pf.dual_space(absolute)
+    >>> dual = pf.maps.dual_space(absolute)
     >>> pieces = dual.points[dual.point_of_cell]
-    >>> pf.facet_jumps(absolute, pieces).max, pf.facet_jumps(absolute, pieces + [[0.0, 0.5], [0.0, 0.0]]).max
+    >>> pf.maps.facet_jumps(absolute, pieces).max, pf.maps.facet_jumps(absolute, pieces + [[0.0, 0.5], [0.0, 0.0]]).max
     (0.0, 0.5)
     """
     an_atlas(atlas, _QUESTION)

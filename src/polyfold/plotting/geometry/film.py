@@ -170,11 +170,11 @@ def film_of(
     max_cells: int | None = None,
     max_seconds: float | None = None,
 ) -> Film:
-    """What `pf.movie` shows. All that can be wrong with what is asked for is said here.
+    """What `pf.training.movie` shows. All that can be wrong with what is asked for is said here.
 
     >>> import numpy as np, polyfold as pf
     >>> layers = [(np.array([[1.0, 0.0]]), np.array([0.0])), (np.array([[1.0]]), np.array([-0.5]))]
-    >>> recorder = pf.record(layers)
+    >>> recorder = pf.training.record(layers)
     >>> layers[0][1][:] = 0.25                       # the only neuron switches at x = -0.25, the class at x = 0.25
     >>> recorder.step()
     >>> [(frame.cells, frame.label.tolist()) for frame in film_of(recorder.recording, pf.box(-1, 1))]

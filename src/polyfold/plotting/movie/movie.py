@@ -98,7 +98,7 @@ def movie(
 
     Parameters
     ----------
-    recording: from `pf.record` or `pf.open_recording`.
+    recording: from `pf.training.record` or `pf.training.open`.
     domain: a bounded domain of dimension 2: `pf.box` for two inputs, `pf.plane` through more of them, or four numbers
         x0, x1, y0, y1. None is the data's own box and a margin.
     path: ends in .mp4, .gif or .html. The file is written whole or not at all.
@@ -116,11 +116,11 @@ def movie(
 
     >>> import numpy as np, polyfold as pf, tempfile, os
     >>> layers = [(np.array([[1.0, 0.0]]), np.array([0.0])), (np.array([[1.0]]), np.array([-0.5]))]
-    >>> recorder = pf.record(layers)
+    >>> recorder = pf.training.record(layers)
     >>> layers[0][0][0, 1] = 1.0
     >>> recorder.step()
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     shown = pf.movie(recorder.recording, pf.box(-1, 1), path=os.path.join(folder, "x.html"))
+    ...     shown = pf.training.movie(recorder.recording, pf.box(-1, 1), path=os.path.join(folder, "x.html"))
     >>> shown.steps.tolist(), shown.cells.tolist()
     ([0, 1], [2, 2])
     """

@@ -23,7 +23,7 @@ Array = npt.NDArray[np.float64]
 _MOST_BARS = 40
 # Colours that are no columns of cells.
 _NO_COUNT = {
-    "class": "a cell may lie in several classes; pf.class_areas says how large these are",
+    "class": "a cell may lie in several classes; pf.stats.class_areas says how large these are",
     "region": "every region has a number of its own; pf.regions says how many cells it has",
 }
 _DIMENSIONS = {0: "vertices", 1: "edges", 2: "2-faces"}

@@ -20,7 +20,7 @@ _MOST_LINES = 8
 
 
 def count_curve(recording: Recording, *, domain: DomainLike = None, counts: Any = None, snapshots: Any = None) -> Scene:
-    """How many cells there are on a domain at the snapshots of a recording; `counts` are those of `pf.cell_counts`."""
+    """How many cells a domain has at the snapshots of a recording; `counts` are those of `training.cell_counts`."""
     steps = recording.steps if snapshots is None else recording.steps[np.asarray(snapshots)]
     found = cell_counts(recording, domain, snapshots=snapshots) if counts is None else np.asarray(counts)
     if found.shape != steps.shape:

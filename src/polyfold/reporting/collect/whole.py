@@ -17,7 +17,7 @@ from polyfold.stats.class_areas import class_areas
 from polyfold.stats.classes import classes
 from polyfold.stats.decision_boundary import decision_boundary
 from polyfold.stats.extrema import maximum, minimum
-from polyfold.stats.facets.build import facet_statistics
+from polyfold.stats.facets.build import facets as facet_statistics
 from polyfold.stats.lipschitz import lipschitz
 from polyfold.stats.moments import mean, variance
 from polyfold.stats.summarise import summarise

@@ -23,7 +23,7 @@ def borders(boundary: DecisionBoundary) -> tuple[Border, ...]:
 
     >>> import polyfold as pf
     >>> larger = [([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0])]
-    >>> borders(pf.decision_boundary(pf.unfold(larger, pf.box(0, 3))))[0].pair
+    >>> borders(pf.stats.decision_boundary(pf.unfold(larger, pf.box(0, 3))))[0].pair
     (0, 1)
     """
     pairs, which = np.unique(boundary.pair.reshape(-1, 2), axis=0, return_inverse=True)

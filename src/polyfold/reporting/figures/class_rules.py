@@ -61,7 +61,7 @@ def class_rules(
 
     >>> import polyfold as pf
     >>> two = [([[1.0], [1.0]], [0.0, -1.0]), ([[1.0, -2.0], [0.0, 1.0]], [0.0, 0.0])]
-    >>> found = pf.classes(pf.unfold(two, pf.box(0, 4)))
+    >>> found = pf.stats.classes(pf.unfold(two, pf.box(0, 4)))
     >>> rules = class_rules(found, np.zeros(1), np.full(1, 4.0), np.array([[0.5], [3.0]]))
     >>> [(rule.label, rule.lo.tolist(), rule.hi.tolist(), rule.proved) for rule in rules]
     [(0, [0.0], [1.5], True), (1, [1.51], [4.0], True)]

@@ -16,7 +16,7 @@ def region_classes(regions: Regions, classes: Classes) -> Flags:
 
     >>> import polyfold as pf
     >>> atlas = pf.unfold([([[1.0], [1.0]], [0.0, -1.0]), ([[1.0, -2.0], [0.0, 1.0]], [0.0, 0.0])], pf.box(0, 4))
-    >>> region_classes(pf.regions(atlas), pf.classes(atlas)).tolist()
+    >>> region_classes(pf.regions(atlas), pf.stats.classes(atlas)).tolist()
     [[True, False], [True, True]]
     """
     found = np.zeros((len(regions), len(classes)), dtype=bool)

@@ -59,8 +59,8 @@ def reduce(
         end, and the result says how much that can matter; "never" takes only steps after which all weights are floats.
     skips: whether linear parts may be computed by connections past a layer. They save more neurons, but what was a
         chain of layers is none any more. Connections that are there are used in any case.
-    stability: what `pf.stability` has found on this network and domain, if it was asked before; nothing more is looked
-        for then.
+    stability: what `pf.rewrite.stability` has found on this network and domain, if it was asked before; nothing more is
+        looked for then.
     max_seconds: for finding out which neurons never switch; None for 60 seconds. What is not settled then, or at an
         interrupt (Ctrl-C), stays.
     progress: True for a progress line on standard error, or a function that is called with the number of neurons of
@@ -91,9 +91,11 @@ def reduce(
     else:
         known = isinstance(stability, Stability) and (stability.network_digest, stability.domain_digest)
         if known != (program.digest, place.domain.digest):
-            raise PolyfoldError("stability= must be what pf.stability found on the same network and domain")
+            raise PolyfoldError("stability= must be what pf.rewrite.stability found on the same network and domain")
         if stability.hearsay:
-            raise PolyfoldError(f"stability= was recorded {stability.hearsay}, which proves nothing: ask pf.stability")
+            raise PolyfoldError(
+                f"stability= was recorded {stability.hearsay}, which proves nothing: ask pf.rewrite.stability"
+            )
         first = _Smaller(Draft(program, ()), ())
     draft = Draft(first.draft.program, _known(first.draft.program, stability))
     last = _smaller(draft, place, ways)

@@ -36,7 +36,7 @@ def shallow(network_or_atlas: Any, domain: DomainLike = None) -> Shallow:
 
     >>> import numpy as np, polyfold as pf
     >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
-    >>> network = pf.shallow(pf.unfold(corner))
+    >>> network = pf.rewrite.shallow(pf.unfold(corner))
     >>> network([[2.0, 1.0], [0.0, 0.0], [-1.0, 3.0]]).ravel().tolist()
     [3.0, 0.0, 3.0]
     >>> network.widths.layers

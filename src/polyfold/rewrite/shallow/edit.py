@@ -84,16 +84,16 @@ def edit(
     freeze: fine-tuning the network's torch module leaves these pieces' maps alone.
 
     >>> import numpy as np, polyfold as pf
-    >>> network = pf.shallow([(np.eye(1), np.zeros(1)), (np.ones((1, 1)), np.zeros(1))], pf.box(-1, 1))
+    >>> network = pf.rewrite.shallow([(np.eye(1), np.zeros(1)), (np.ones((1, 1)), np.zeros(1))], pf.box(-1, 1))
     >>> positive = network.piece([[0.5]])
-    >>> doubled = pf.edit(network, positive, map=([[2.0]], [0.0]))
+    >>> doubled = pf.rewrite.edit(network, positive, map=([[2.0]], [0.0]))
     >>> doubled.network([[0.5]]).tolist(), doubled.continuous
     ([[1.0]], True)
-    >>> pf.edit(network, positive, map=([[2.0]], [0.25])).largest
+    >>> pf.rewrite.edit(network, positive, map=([[2.0]], [0.25])).largest
     0.25
     """
     if not isinstance(shallow, Shallow):
-        raise PolyfoldError(f"edit takes a shallow network, which pf.shallow makes; this is {shallow!r}")
+        raise PolyfoldError(f"edit takes a shallow network, which pf.rewrite.shallow makes; this is {shallow!r}")
     pieces = _pieces(shallow, region)
     if share is not None and towards is None:
         raise PolyfoldError(f"share={share!r} means nothing without towards=(A, c)")

@@ -57,7 +57,7 @@ def from_pieces(pieces: Sequence[Any], domain: DomainLike = None, *, tolerance: 
 
     >>> import polyfold as pf
     >>> left, right = (([[1.0]], [0.0]), ([[-1.0]], [0.0])), (([[-1.0]], [0.0]), ([[1.0]], [0.0]))
-    >>> absolute_value = pf.from_pieces([left, right])
+    >>> absolute_value = pf.rewrite.from_pieces([left, right])
     >>> absolute_value([[-2.0], [0.0], [3.0]]).ravel().tolist()
     [2.0, 0.0, 3.0]
     """

@@ -78,7 +78,7 @@ def stability(
     progress: True for a progress line on standard error, or a function that is called with the number of gates settled.
 
     >>> import polyfold as pf
-    >>> found = pf.stability([([[1.0], [1.0]], [3.0, 0.0]), ([[1.0, 1.0]], [0.0])], pf.box(-1, 1))
+    >>> found = pf.rewrite.stability([([[1.0], [1.0]], [3.0, 0.0]), ([[1.0, 1.0]], [0.0])], pf.box(-1, 1))
     >>> found.behaviour
     ('on', 'switches')
     """
@@ -137,7 +137,7 @@ class _Search:
     def know(self, found: Stability) -> None:
         """What somebody has found before."""
         if not isinstance(found, Stability) or (found.network_digest, found.domain_digest) != self._digests:
-            raise PolyfoldError("start= must be what pf.stability found on the same network and domain")
+            raise PolyfoldError("start= must be what pf.rewrite.stability found on the same network and domain")
         words = iter(zip(found.behaviour, found.proof, strict=True))
         for stage, layer in enumerate(self._layers.layers):
             for gate, (word, proof) in zip(range(layer.width), words, strict=False):

@@ -57,13 +57,13 @@ def identifiable(network: Any, *, max_seconds: float | None = None) -> Identifia
 
     >>> import polyfold as pf
     >>> hexagon = [([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], [0.0, 0.0, 0.0]), ([[1.0, 1.0, 1.0]], [0.0])]
-    >>> pf.identifiable(hexagon)  # x+ + y+ + (-x-y)+ = (-x)+ + (-y)+ + (x+y)+
+    >>> pf.rewrite.identifiable(hexagon)  # x+ + y+ + (-x-y)+ = (-x)+ + (-y)+ + (x+y)+
     Identifiability: NO; relu1[0], relu1[1], relu1[2] can be flipped together: what they send adds up to a constant
-    >>> pf.identifiable([*hexagon[:1], ([[1.0, 1.0, 2.0]], [0.0])]).verdict
+    >>> pf.rewrite.identifiable([*hexagon[:1], ([[1.0, 1.0, 2.0]], [0.0])]).verdict
     'yes'
     """
     check_seconds(max_seconds)
-    form = two_layer(network, asked="pf.identifiable", instead="pf.symmetry")
+    form = two_layer(network, asked="pf.rewrite.identifiable", instead="pf.symmetry")
     return first_hand(_decided(form, DEFAULT_SECONDS if max_seconds is None else float(max_seconds)))
 
 

@@ -93,7 +93,7 @@ def irreducible(network: Any, domain: DomainLike = None, *, max_seconds: float |
 
     >>> import polyfold as pf
     >>> layers = [([[1.0], [-1.0], [2.0], [0.0]], [0.0, 0.0, 0.0, 1.0]), ([[1.0, 3.0, 1.0, 5.0]], [0.0])]
-    >>> found = pf.irreducible(layers)  # 3 relu(x) + 3 relu(-x) + 5
+    >>> found = pf.rewrite.irreducible(layers)  # 3 relu(x) + 3 relu(-x) + 5
     >>> found
     Irreducible: 4 neurons before, 2 neurons now, on 1 wall; N(x) is not constant, and no flips make it so
     >>> for step in found.steps:
@@ -105,7 +105,7 @@ def irreducible(network: Any, domain: DomainLike = None, *, max_seconds: float |
     linear part: as a network, 1 opposite pair stays: 2 neurons; R3 would need 2
     """
     check_seconds(max_seconds)
-    form = two_layer(network, asked="pf.irreducible", instead="pf.reduce")
+    form = two_layer(network, asked="pf.rewrite.irreducible", instead="pf.reduce")
     reach = Reach(resolve_domain(domain, form.W.shape[1]))
     reduction = r1(Reduced(form))
     if reach.domain.rows:

@@ -25,12 +25,12 @@ def interpolate_clustered(
     """A network with Q + 1 layers and zero cost for clustered data, from means and radii alone.
 
     The hyperplane of a class is parallel to the face of the other means, and its base point lies half way between what
-    the radii allow. See `pf.clustered`.
+    the radii allow. See `pf.separation.clustered`.
 
     Parameters
     ----------
     order: the labels in the order in which they are cut off; any will do. Sorted if not given.
-    width, targets: as of `pf.interpolate_sequential`.
+    width, targets: as of `pf.separation.interpolate_sequential`.
 
     >>> found = interpolate_clustered([[0, 0], [1, 0], [5, 0], [5, 1]], ["a", "a", "b", "b"], order=["b", "a"])
     >>> [collapse.label for collapse in found.collapses], found.loss([[0, 0], [1, 0]], ["a", "a"]) < 1e-20

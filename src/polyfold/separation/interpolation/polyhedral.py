@@ -35,7 +35,7 @@ def interpolate_cone(
 
     Parameters
     ----------
-    inside, max_seconds: as of `pf.cone_separable`.
+    inside, max_seconds: as of `pf.separation.cone`.
     targets: (2, k), the outputs for the sorted labels; unit vectors if not given.
 
     >>> crossed = interpolate_cone([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
@@ -54,7 +54,7 @@ def interpolate_simplex(
 
     Parameters
     ----------
-    inside, max_seconds: as of `pf.simplex_separable`.
+    inside, max_seconds: as of `pf.separation.simplex`.
     targets: (2, k), the outputs for the sorted labels; unit vectors if not given.
 
     >>> ring = [[3, 0], [-3, 0], [0, 3], [0, -3], [2, 2], [-2, 2], [2, -2], [-2, -2]]

@@ -1,4 +1,4 @@
-"""pf.boxes: boxes around and inside cells or regions."""
+"""pf.stats.boxes: boxes around and inside cells or regions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def boxes(of: Atlas | Regions, ids: Any = None) -> Boxes:
 
     >>> import numpy as np, polyfold as pf
     >>> atlas = pf.unfold([([[1.0, 1.0]], [-1.0]), ([[1.0]], [0.0])], pf.box(0, 2))
-    >>> found = pf.boxes(atlas, atlas.locate([[0.1, 0.1]]))
+    >>> found = pf.stats.boxes(atlas, atlas.locate([[0.1, 0.1]]))
     >>> found.lo.tolist(), found.hi.tolist(), found.faithfulness.tolist()
     ([[0.0, 0.0]], [[1.0, 1.0]], [0.5])
     >>> np.round(found.inner_hi, 6).tolist()

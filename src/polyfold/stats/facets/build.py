@@ -12,12 +12,12 @@ from polyfold.stats.facets.mean_bound import mean_bound
 from polyfold.stats.facets.result import FacetStatistics
 
 
-def facet_statistics(atlas: Atlas) -> FacetStatistics:
+def facets(atlas: Atlas) -> FacetStatistics:
     """Numbers of facets per cell and their mean beside 2d, the layers that form them, volumes and diameters of cells.
 
     >>> import numpy as np, polyfold as pf
     >>> quarters = pf.unfold([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))])
-    >>> found = pf.facet_statistics(quarters)
+    >>> found = pf.stats.facets(quarters)
     >>> found.counts.tolist(), found.mean, found.mean_bound.holds
     ([2, 2, 2, 2], 2.0, True)
     >>> dict(zip(found.layers, found.layer_facets.tolist()))

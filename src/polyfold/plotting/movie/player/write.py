@@ -69,7 +69,7 @@ def write_player(
     texts = {"TITLE": escape(title), "FILM": _json(facts)}
     texts |= {name.upper(): _read(file_name) for name, file_name in (("style", "player.css"), ("script", "player.js"))}
     # The template's odd pieces are the names of what goes between the even ones.
-    for number, piece in enumerate(_read("page.html").split("")):
+    for number, piece in enumerate(_read("page.html").split("@@")):
         if number % 2 == 0:
             file.write(piece)
         elif piece == "FRAMES":

@@ -1,0 +1,2 @@
+from .blocks import Block as Block
+from .count import Count as Count

@@ -1,0 +1,4 @@
+from .diameter import Diameter as Diameter, diameter as diameter
+from .dual import DualGraph as DualGraph, dual as dual
+from .path import path as path
+from .route import Route as Route
