@@ -6,6 +6,19 @@ line on standard error and exit code 2; anything else that escapes is a bug of o
 
 from __future__ import annotations
 
+__all__ = [
+    "ContradictionError",
+    "DataError",
+    "DomainError",
+    "LimitError",
+    "NetworkError",
+    "PolyfoldError",
+    "ShapeError",
+    "StorageError",
+    "UnknownError",
+    "UnsupportedOpError",
+]
+
 
 def how_many(count: int, thing: str) -> str:
     """A number with its noun, for messages and summaries.

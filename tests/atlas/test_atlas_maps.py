@@ -56,10 +56,10 @@ def test_maps_of_special_networks():
 
 def test_many_cells_are_computed_in_parts(monkeypatch):
     """The same numbers come out when the work is cut into pieces of a few cells."""
+    from polyfold._base.chunks import in_chunks
     from polyfold.atlas import atlas as module
     from polyfold.atlas.geometry import halfspaces
     from polyfold.program.passes import jets
-    from polyfold.program.passes.pulled_back import in_chunks
 
     _, atlas = unfolded(6)
     maps, rows = atlas.maps(), atlas.halfspaces(minimal=False)

@@ -403,7 +403,7 @@ def test_ctrl_c_gives_what_there_is(tmp_path, interruptible):
 import sys
 import numpy as np
 from polyfold.network.read.arrays import from_arrays
-from polyfold.views import cli
+from polyfold.cli import main as cli
 
 parts = list(np.load({str(wide)!r}).values())
 cli.network_named = lambda *given: from_arrays(list(zip(parts[::2], parts[1::2])))

@@ -52,7 +52,7 @@ class Explorer:
         """The processes that the server has started and that are there now."""
         tasks = Path(f"/proc/{self.process.pid}/task")
         found = [int(pid) for task in tasks.iterdir() for pid in (task / "children").read_text().split()]
-        return [pid for pid in found if b"web.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+        return [pid for pid in found if b"explorer.worker" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
     def memory(self) -> int:
         """Bytes of memory of the server and its workers."""

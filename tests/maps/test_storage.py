@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,6 @@ import pytest
 
 import polyfold as pf
 from polyfold.errors import LimitError, StorageError
-from polyfold.maps import matrices as build
 from polyfold.maps import storage
 
 RNG = np.random.default_rng(0)
@@ -121,7 +121,7 @@ def test_damaged_folders(tmp_path: Path) -> None:
 
 
 def test_too_much_for_memory_or_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(build, "IN_MEMORY", 1000)
+    monkeypatch.setattr(import_module("polyfold.maps.matrices"), "IN_MEMORY", 1000)
     with pytest.raises(LimitError, match="path="):
         pf.maps.matrices(LAYERS, X)
     monkeypatch.setattr(storage.shutil, "disk_usage", lambda path: type("Usage", (), {"free": 1000}))

@@ -188,7 +188,7 @@ def test_domains_of_other_dimensions() -> None:
 
 @pytest.mark.parametrize("of", ["class", "region"])
 def test_what_is_no_column_of_cells_is_not_counted(of: str) -> None:
-    with pytest.raises(PolyfoldError, match=f"of='{of}' is no column to count cells by.*pf.(class_areas|regions)"):
+    with pytest.raises(PolyfoldError, match=f"of='{of}' is no column to count cells by.*(class_areas|regions)"):
         pf.plot(PLANE, kind="histogram", of=of)
 
 

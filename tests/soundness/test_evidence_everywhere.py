@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from polyfold.atlas.evidence import Evidence
+from helpers.public import public_functions, public_types
+from polyfold._base.evidence import Evidence
 from polyfold.explain.shapley.result import Attribution
 from polyfold.program.lower.lower import lower
 
@@ -25,68 +26,71 @@ def pieces(atlas: pf.Atlas) -> np.ndarray:
 
 # What every public function makes of an atlas, and what can be asked of that. Each names the function that it is for.
 ASKED: dict[str, tuple[Callable[[pf.Atlas], object], ...]] = {
-    "bounds": (pf.size.bounds,),
-    "boundary_complex": (pf.topology.boundary, lambda atlas: pf.topology.boundary(atlas).components),
-    "boxes": (pf.stats.boxes, lambda atlas: pf.stats.boxes(pf.regions(atlas))),
-    "canonical": (pf.compare.canonical, lambda atlas: pf.compare.canonical(atlas).shallow()),
-    "class_areas": (pf.stats.class_areas, lambda atlas: pf.stats.class_areas(pf.stats.classes(atlas))),
-    "class_region": (lambda atlas: pf.topology.class_region(atlas, 0),),
-    "classes": (pf.stats.classes,),
-    "critical_points": (
+    "size.bounds": (pf.size.bounds,),
+    "topology.boundary": (pf.topology.boundary, lambda atlas: pf.topology.boundary(atlas).components),
+    "stats.boxes": (pf.stats.boxes, lambda atlas: pf.stats.boxes(pf.regions(atlas))),
+    "compare.canonical": (pf.compare.canonical, lambda atlas: pf.compare.canonical(atlas).shallow()),
+    "stats.class_areas": (pf.stats.class_areas, lambda atlas: pf.stats.class_areas(pf.stats.classes(atlas))),
+    "topology.class_region": (lambda atlas: pf.topology.class_region(atlas, 0),),
+    "stats.classes": (pf.stats.classes,),
+    "topology.critical_points": (
         pf.topology.critical_points,
         lambda atlas: pf.topology.critical_points(pf.topology.faces(atlas)),
     ),
-    "decision_boundary": (pf.stats.decision_boundary,),
-    "diameter": (
+    "stats.decision_boundary": (pf.stats.decision_boundary,),
+    "graph.diameter": (
         pf.graph.diameter,
         lambda atlas: pf.graph.diameter(pf.regions(atlas)),
         lambda atlas: pf.graph.diameter(atlas).route,
     ),
-    "dual_graph": (
+    "graph.dual": (
         pf.graph.dual,
         lambda atlas: pf.graph.dual(pf.regions(atlas)),
         lambda atlas: pf.graph.dual(atlas).route(0, 1),
     ),
-    "dual_space": (pf.maps.dual_space,),
-    "face_complex": (
+    "maps.dual_space": (pf.maps.dual_space,),
+    "topology.faces": (
         pf.topology.faces,
         lambda atlas: pf.topology.faces(atlas).all(),
         lambda atlas: pf.topology.faces(atlas).skeleton(1).components,
     ),
-    "facet_jumps": (lambda atlas: pf.maps.facet_jumps(atlas, pieces(atlas)),),
-    "facet_statistics": (pf.stats.facets,),
-    "level_set": (lambda atlas: pf.topology.level_set(atlas, 0.1),),
-    "lipschitz": (pf.stats.lipschitz,),
-    "maximum": (lambda atlas: pf.stats.maximum(atlas, 0),),
-    "minimum": (lambda atlas: pf.stats.minimum(atlas, 1),),
-    "nearest_change": (lambda atlas: pf.stats.nearest_change(atlas, POINT),),
-    "path": (
+    "maps.facet_jumps": (lambda atlas: pf.maps.facet_jumps(atlas, pieces(atlas)),),
+    "stats.facets": (pf.stats.facets,),
+    "topology.level_set": (lambda atlas: pf.topology.level_set(atlas, 0.1),),
+    "stats.lipschitz": (pf.stats.lipschitz,),
+    "stats.maximum": (lambda atlas: pf.stats.maximum(atlas, 0),),
+    "stats.minimum": (lambda atlas: pf.stats.minimum(atlas, 1),),
+    "stats.nearest_change": (lambda atlas: pf.stats.nearest_change(atlas, POINT),),
+    "graph.path": (
         lambda atlas: pf.graph.path(atlas, 0, len(atlas) - 1),
         lambda atlas: pf.graph.path(atlas, [0.0, 0.0], [0.9, 0.9]),
     ),
-    "persistence": (lambda atlas: pytest.importorskip("gudhi") and pf.topology.persistence(atlas),),
+    "topology.persistence": (lambda atlas: pytest.importorskip("gudhi") and pf.topology.persistence(atlas),),
     "regions": (pf.regions,),
-    "shallow": (pf.rewrite.shallow, lambda atlas: pf.rewrite.edit(pf.rewrite.shallow(atlas), [0], freeze=True).network),
-    "shapley": (
+    "rewrite.shallow": (
+        pf.rewrite.shallow,
+        lambda atlas: pf.rewrite.edit(pf.rewrite.shallow(atlas), [0], freeze=True).network,
+    ),
+    "explain.shapley": (
         lambda atlas: pf.explain.shapley(atlas, POINT, background="uniform", scope="cell"),
         lambda atlas: pf.explain.shapley(atlas, POINT, background="uniform", scope="region"),
         lambda atlas: pf.explain.shapley(atlas, POINT, background=[[0.0, 0.0]]),
     ),
-    "sublevel": (lambda atlas: pf.topology.sublevel(atlas, 0.1),),
+    "topology.sublevel": (lambda atlas: pf.topology.sublevel(atlas, 0.1),),
     "summarise": (lambda atlas: pf.summarise(atlas, POINT), lambda atlas: pf.summarise(pf.regions(atlas), POINT).boxes),
-    "superlevel": (lambda atlas: pf.topology.superlevel(atlas, 0.1),),
+    "topology.superlevel": (lambda atlas: pf.topology.superlevel(atlas, 0.1),),
 }
 # These take an atlas too, and give no result of this kind.
 OTHERS = {
-    "betti": "a tuple of numbers",
+    "topology.betti": "a tuple of numbers",
     "certify": "a certificate",
     "check": "a certificate",
-    "covariance": "an array",
-    "integral": "an array",
-    "mean": "an array",
+    "stats.covariance": "an array",
+    "stats.integral": "an array",
+    "stats.mean": "an array",
     "plot": "a figure",
     "resume": "an atlas",
-    "variance": "an array",
+    "stats.variance": "an array",
 }
 
 
@@ -131,23 +135,17 @@ def joined(layers: list[tuple[np.ndarray, np.ndarray]]) -> object:
 def test_every_function_that_takes_an_atlas_is_asked():
     """Whoever adds one says here what it carries."""
     found = set()
-    for name in pf.__all__:
-        thing = getattr(pf, name)
-        if inspect.isfunction(thing):
-            first = next(iter(inspect.signature(thing).parameters.values()), None)
-            if first is not None and ("Atlas" in str(first.annotation) or "atlas" in first.name):
-                found.add(name)
+    for name, function in public_functions().items():
+        first = next(iter(inspect.signature(function).parameters.values()), None)
+        if first is not None and ("Atlas" in str(first.annotation) or "atlas" in first.name):
+            found.add(name)
     assert found <= ASKED.keys() | OTHERS.keys(), found - ASKED.keys() - OTHERS.keys()
     assert not ASKED.keys() & OTHERS.keys()
 
 
 def test_every_class_that_carries_evidence_is_asked(atlases):
     """The classes of pf that have evidence are those that were asked, and those that need no atlas."""
-    with_evidence = {
-        thing
-        for name in pf.__all__
-        if inspect.isclass(thing := getattr(pf, name)) and isinstance(getattr(thing, "evidence", None), property)
-    }
+    with_evidence = {kind for kind in public_types().values() if isinstance(getattr(kind, "evidence", None), property)}
     asked = {type(result) for _, result in answers(atlases["checked"])}
     assert with_evidence - asked == {pf.compare.Equivalence, pf.training.BoundaryMovement}
 
@@ -185,8 +183,8 @@ def test_every_result_says_what_it_rests_on(atlases, known):
 def test_certified_atlases_have_answers_that_are_proved(atlases):
     """What needs no other cells than the atlas's own is as sure as the atlas."""
     proved = {name for name, result in answers(atlases["certified"]) if result.evidence.proved}
-    cut_anew = {"boundary_complex", "class_areas", "class_region", "classes", "decision_boundary", "level_set"}
-    cut_anew |= {"nearest_change", "sublevel", "superlevel"}
+    cut_anew = {f"stats.{name}" for name in ("class_areas", "classes", "decision_boundary", "nearest_change")}
+    cut_anew |= {f"topology.{name}" for name in ("boundary", "class_region", "level_set", "sublevel", "superlevel")}
     assert proved == ASKED.keys() - cut_anew
 
 

@@ -59,7 +59,7 @@ def test_the_largest_singular_value_at_every_scale(exponent, outputs):
 def test_sums_at_every_scale(exponent, p):
     for seed in range(5):
         atlas, exact = one_cell(exponent, 2, seed)
-        found = pf.stats.lipschitz(atlas, p)
+        found = pf.stats.lipschitz(atlas, norm=p)
         lines = exact if p == inf else list(zip(*exact, strict=True))
         largest = max(sum((abs(x) for x in line), Fraction(0)) for line in lines)
         assert abs(Fraction(found.value) - largest) <= Fraction(found.error)

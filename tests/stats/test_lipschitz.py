@@ -28,7 +28,7 @@ from polyfold.testing.strategies import cases
     ],
 )
 def test_closed_forms(network, p, expected):
-    found = pf.stats.lipschitz(pf.unfold(network), p)
+    found = pf.stats.lipschitz(pf.unfold(network), norm=p)
     assert abs(found.value - expected) <= found.error + 1e-15
     assert found.error < 1e-12
 
@@ -58,7 +58,7 @@ def test_against_norms_cell_by_cell_and_differences(dim, p):
     rng = np.random.default_rng(dim)
     network = random_layers(rng, dim, 6, 4, 3)
     atlas, f = pf.unfold(network, pf.box(-1, 1)), pf.load(network)
-    found = pf.stats.lipschitz(atlas, p)
+    found = pf.stats.lipschitz(atlas, norm=p)
     for norm, A in zip(found.of_cells, atlas.maps()[0], strict=True):
         expected = np.linalg.svd(A, compute_uv=False)[0] if p == 2 else np.linalg.norm(A, p)
         assert norm == pytest.approx(expected, rel=1e-12)
@@ -83,7 +83,7 @@ def test_against_norms_cell_by_cell_and_differences(dim, p):
 def test_any_norm_for_one_output(p):
     rng = np.random.default_rng(3)
     atlas = pf.unfold(random_layers(rng, 3, 5, 1), pf.box(-1, 1))
-    found = pf.stats.lipschitz(atlas, p)
+    found = pf.stats.lipschitz(atlas, norm=p)
     gradient = atlas.maps(found.cells[:1])[0][0, 0]
     # What the norm is by definition: the largest a . x over the ball, found by an optimiser.
     best = max(
@@ -103,7 +103,7 @@ def test_no_two_points_differ_by_more(case):
     u, values = atlas.witnesses, atlas.program.evaluate(atlas.lift(atlas.witnesses))[0]
     i, j = np.triu_indices(len(u), 1)
     for p in (1, 2, inf):
-        found = pf.stats.lipschitz(atlas, p)
+        found = pf.stats.lipschitz(atlas, norm=p)
         apart = np.linalg.norm(values[i] - values[j], p, axis=1)
         room = found.value * np.linalg.norm(u[i] - u[j], p, axis=1)
         assert np.all(apart <= room + 1e-9 * (np.abs(values).max(initial=0.0) + room))
@@ -118,9 +118,9 @@ def test_on_a_slice_it_is_over_parameters():
 @pytest.mark.parametrize("p", [0, 0.5, -1, float("nan"), "two", None])
 def test_no_norm(p):
     with pytest.raises(pf.PolyfoldError, match=r"is no norm"):
-        pf.stats.lipschitz(unit_square(XOR), p)
+        pf.stats.lipschitz(unit_square(XOR), norm=p)
 
 
 def test_hard_norms_of_several_outputs_are_refused():
-    with pytest.raises(pf.PolyfoldError, match=r"p=3.*with 2 outputs.*p = 1, 2 and infinity"):
-        pf.stats.lipschitz(unit_square([(np.eye(2), np.zeros(2))]), 3)
+    with pytest.raises(pf.PolyfoldError, match=r"norm=3.*with 2 outputs.*p = 1, 2 and infinity"):
+        pf.stats.lipschitz(unit_square([(np.eye(2), np.zeros(2))]), norm=3)

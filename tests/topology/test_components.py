@@ -151,7 +151,7 @@ def test_what_is_refused() -> None:
         pf.topology.level_set(atlas, float("nan"))
     with pytest.raises(PolyfoldError, match="a level set is asked of an atlas"):
         pf.topology.level_set(shapes.sphere(2))  # type: ignore[arg-type]
-    with pytest.raises(PolyfoldError, match=r"asked of faces, not of Atlas: give pf\.face_complex"):
+    with pytest.raises(PolyfoldError, match=r"asked of faces, not of Atlas: give pf\.topology\.faces"):
         pf.topology.betti(atlas)  # type: ignore[arg-type]
     faces = pf.topology.faces(atlas)
     with pytest.raises(PolyfoldError, match="homology='singular' is no option"):

@@ -1,5 +1,5 @@
 from .atlas import Atlas as Atlas
 from .cell import Cell as Cell
 from .certificate import Certificate as Certificate
-from .evidence import Evidence as Evidence
+from polyfold._base.evidence import Evidence as Evidence
 from .regions import Regions as Regions

@@ -34,6 +34,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.chunks import in_chunks
 from polyfold._base.notebook import html_table
 from polyfold._base.numbers import one_of
 from polyfold.atlas.cell import Cell
@@ -58,7 +59,7 @@ from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational
 from polyfold.network.head import behind
 from polyfold.program.passes.jets import has_short_jets, parameter_maps
-from polyfold.program.passes.pulled_back import in_chunks, output_forms
+from polyfold.program.passes.pulled_back import output_forms
 from polyfold.program.passes.single_gates import ExactGates
 from polyfold.program.program import Program
 

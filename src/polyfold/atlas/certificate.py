@@ -12,16 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from polyfold._base.as_found import BY_HAND, first_hand
+from polyfold._base.evidence import THE_NETWORK, Level
 from polyfold._base.notebook import InNotebooks
 from polyfold._base.truth import YesOrNo
 from polyfold.program.program import Program
-
-Level = Literal["counted", "checked", "certified"]
-
-THE_NETWORK = "the network"
 
 # The names of two checks: one that fails where a proof was not ended, and one of certificates that belong elsewhere.
 SEEN = "every cell was looked at"

@@ -8,84 +8,17 @@ comes out of a pickle has a record of it.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import TypeVar
 
-from polyfold._base.as_found import AsFound, first_hand
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.as_found import first_hand
+from polyfold._base.evidence import NOTHING_KNOWN, Evidence
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.certificate import THE_NETWORK, Certificate, Level, what_is_spoken_of
+from polyfold.atlas.certificate import Certificate, what_is_spoken_of
 from polyfold.domain.domain import Domain
 from polyfold.program.program import Program
 
-_LEVELS: tuple[Level, ...] = ("counted", "checked", "certified")
 _EVIDENCE = "_evidence"
-
-
-@dataclass(frozen=True, repr=False)
-class Evidence(AsFound, InNotebooks):
-    """What an answer rests on.
-
-    `level`, `complete`, `stopped_by` and `recorded` are those of the atlas's certificate, and the digests those of what
-    it speaks of. `of` says whether that is the network's function to the last digit, and `head` what the model does
-    behind it. Answers that need no atlas have a `proof` of their own, in words, and no level. Without either nothing is
-    known: the answer was put together by hand, or edited.
-    """
-
-    network_digest: str
-    domain_digest: str
-    arrays_digest: str
-    level: Level | None
-    complete: bool
-    stopped_by: str | None
-    of: str = THE_NETWORK
-    recorded: str = ""
-    proof: str | None = None
-    head: str = ""
-
-    @property
-    def proved(self) -> bool:
-        """Whether the cells were proved here, all of them, and of the network itself; or there is a proof without."""
-        if self.of != THE_NETWORK or self.source:
-            return False
-        return self.proof is not None or (self.level == "certified" and self.complete)
-
-    @property
-    def source(self) -> str:
-        """Where it is recorded, if that was not found out here: "in the file", "in another process" or "by hand"."""
-        return self.hearsay or self.recorded
-
-    @property
-    def nothing(self) -> bool:
-        """Whether nothing is known."""
-        return self.level is None and self.proof is None
-
-    @property
-    def word(self) -> str:
-        """The one word (or few) for an answer that nothing but its evidence can put in doubt."""
-        if self.proved:
-            return "proved"
-        if self.nothing:
-            return "put together by hand"
-        source = f" as recorded {self.source}" if self.source and self.level != "counted" else ""
-        function = "" if self.of == THE_NETWORK else f" of {self.of.partition(':')[0]}"
-        return f"{self.level or 'proved'}{source}{function}"
-
-    def __repr__(self) -> str:
-        return f"Evidence: {self}"
-
-    def __str__(self) -> str:
-        if self.level is None:
-            return self.word if self.proof is None else f"{self.word}: {self.proof}"
-        standing = "certified" if self.proved else self.word
-        return f"{standing}, {'complete' if self.complete else 'incomplete'}"
-
-    def to_json(self) -> dict[str, Any]:
-        """All of it: words and truth values only."""
-        return {"proved": self.proved} | asdict(self) | {"recorded": self.source}
-
-
-NOTHING_KNOWN = Evidence("", "", "", None, False, None)
 
 
 class Answer:
@@ -112,7 +45,8 @@ def resting_on(evidence: Evidence, answer: Given) -> Given:
 
 def evidence_of(atlas: Atlas) -> Evidence:
     """What is known of an atlas."""
-    return first_hand(replace(evidence_from(atlas.certificate), of=what_is_spoken_of(atlas.program)))
+    said = evidence_from(atlas.certificate)
+    return first_hand(replace(said, of=what_is_spoken_of(atlas.program), domain=atlas.domain))
 
 
 def evidence_from(said: Certificate) -> Evidence:
@@ -144,23 +78,6 @@ def proof_without_atlas(program: Program, domain: Domain, proof: str, stopped_by
             stopped_by,
             what_is_spoken_of(program),
             proof=proof,
-        )
-    )
-
-
-def weaker(first: Evidence, second: Evidence) -> Evidence:
-    """Of an answer that needs both: the digests are those of the first."""
-    if first.nothing or second.nothing:
-        return NOTHING_KNOWN
-    levels = [one.level or "certified" for one in (first, second)]
-    return first_hand(
-        replace(
-            first,
-            level=min(levels, key=_LEVELS.index),
-            complete=first.complete and second.complete,
-            stopped_by=first.stopped_by or second.stopped_by,
-            of=first.of if first.of != THE_NETWORK else second.of,
-            recorded=first.source or second.source,
-            proof=None,
+            domain=domain,
         )
     )

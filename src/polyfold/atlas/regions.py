@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.chunks import in_chunks
 from polyfold._base.notebook import InNotebooks
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import Answer, evidence_of, resting_on
@@ -15,7 +16,6 @@ from polyfold.atlas.geometry.bounded_maps import bounded_maps
 from polyfold.atlas.geometry.exact_maps import ExactMaps
 from polyfold.errors import how_many
 from polyfold.program.passes.influence import heard
-from polyfold.program.passes.pulled_back import in_chunks
 
 Ids = npt.NDArray[np.int64]
 

@@ -8,6 +8,7 @@ rows over x to rows over u would round, and the engine does that exactly.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -86,6 +87,32 @@ class Domain(ReadOnly, InNotebooks):
             array: Array = getattr(self, name)
             hasher.update(str(array.shape).encode() + np.ascontiguousarray(array).tobytes())
         return hasher.hexdigest()
+
+    def to_json(self) -> dict[str, Any]:
+        """All numbers; without a slice there is no origin and no basis to tell."""
+        told = {name: getattr(self, name).tolist() for name in self.__dataclass_fields__}
+        if not self.is_slice:
+            told |= {"origin": None, "basis": None}
+        return {"input_dim": self.input_dim, **told}
+
+    @staticmethod
+    def from_json(told: Mapping[str, Any]) -> Domain:
+        """The domain that `to_json` wrote.
+
+        >>> Domain.from_json(resolve_domain(box(-1, 2), 3).to_json()).digest == resolve_domain(box(-1, 2), 3).digest
+        True
+        """
+        n = int(told["input_dim"])
+        whole = told["basis"] is None
+        basis = _identity(n) if whole else np.array(told["basis"], dtype=np.float64).reshape(n, -1)
+        return Domain(
+            np.zeros(n) if whole else np.array(told["origin"]),
+            basis,
+            np.array(told["input_rows"], dtype=np.float64).reshape(-1, n),
+            np.array(told["input_offsets"], dtype=np.float64),
+            np.array(told["parameter_rows"], dtype=np.float64).reshape(-1, basis.shape[1]),
+            np.array(told["parameter_offsets"], dtype=np.float64),
+        )
 
     def describe(self) -> str:
         """A few words for summaries."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from math import inf
 from typing import Any
 
 import numpy as np
 
+from polyfold._base.clock import running
 from polyfold._base.interrupts import interrupts_noted
 from polyfold._base.progress import reporter
 from polyfold._core import FoundCells, GivenUp
@@ -20,8 +22,7 @@ from polyfold.engine.method import VERTICES, Cells, as_method_takes_it, find_cel
 from polyfold.engine.proof.check import quick_checks
 from polyfold.engine.run import Leave, Watched, check_seconds, thread_count, watched, whole_number
 from polyfold.engine.slices.checks import check_decided, check_sum
-from polyfold.network.load import load
-from polyfold.program.lower.lower import lower
+from polyfold.engine.source import as_program, own_domain
 from polyfold.program.program import Program
 
 _ARRAYS = ("patterns", "witnesses", "facet_start", "facet_wall", "neighbour", "shared_facet", "shared_wall")
@@ -53,10 +54,19 @@ def unfold(
     >>> len(pf.unfold(corner))
     4
     """
-    lowered = network if isinstance(network, Program) else lower(load(network))
+    lowered = as_program(network)
     where = resolve_domain(domain, lowered.input_dim)
     program = as_method_takes_it(lowered, where)
     return unfold_program(program, where, progress, max_cells, max_seconds, threads)
+
+
+def as_atlas(source: Any, domain: DomainLike = None, *, threads: int | None = None) -> Atlas:
+    """An atlas as it is; anything else is unfolded on the domain, in the time that the running clock leaves."""
+    if isinstance(source, Atlas):
+        own_domain(source, domain)
+        return source
+    left = running().left
+    return unfold(source, domain, max_seconds=None if left == inf else left, threads=threads)
 
 
 def unfold_program(

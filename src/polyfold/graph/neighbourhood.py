@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.evidence import Evidence
 from polyfold.atlas.atlas import UNEXPLORED, Atlas
-from polyfold.atlas.evidence import Evidence, evidence_of, proof_without_atlas
+from polyfold.atlas.evidence import evidence_of, proof_without_atlas
 from polyfold.atlas.patterns import pack
 from polyfold.engine.cells.facets import Cells, Witness
 from polyfold.engine.cells.frontier import Found

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.chunks import in_chunks
+from polyfold._base.evidence import weaker
 from polyfold._base.inputs import real_array
 from polyfold._base.notebook import InNotebooks
 from polyfold.atlas.asked import an_atlas, cells_asked_for
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Answer, evidence_of, resting_on, weaker
+from polyfold.atlas.evidence import Answer, evidence_of, resting_on
 from polyfold.atlas.geometry.bounded_maps import bounded_maps
 from polyfold.atlas.geometry.exact_maps import ExactMaps
 from polyfold.atlas.patterns import pack
@@ -26,7 +28,6 @@ from polyfold.engine.unfold import unfold_program
 from polyfold.errors import LimitError, PolyfoldError, how_many
 from polyfold.exact.rational import rational
 from polyfold.program.derive.argmax import with_classes
-from polyfold.program.passes.pulled_back import in_chunks
 
 Ids = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

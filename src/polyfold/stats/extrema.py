@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.chunks import in_chunks
 from polyfold._base.inputs import real_array
 from polyfold._base.notebook import InNotebooks
 from polyfold._base.numbers import one_output
@@ -39,7 +40,6 @@ from polyfold.exact.linear_program import Optimum, dot
 from polyfold.exact.rational import fraction, rational
 from polyfold.exact.rounding import TINY, relative
 from polyfold.network.scores import Of, asked_of
-from polyfold.program.passes.pulled_back import in_chunks
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]

@@ -9,39 +9,49 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf, isnan
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from polyfold._base.notebook import InNotebooks
-from polyfold.atlas.asked import an_atlas, cells_asked_for, finite
-from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Answer, evidence_of, resting_on
+from polyfold._base.chunks import in_chunks
+from polyfold._base.clock import Report
+from polyfold._base.question import question
+from polyfold._base.result import Value, answered
+from polyfold._base.types import Array, ArrayLike, Ids
+from polyfold.atlas.asked import cells_asked_for, finite
+from polyfold.atlas.evidence import evidence_of
 from polyfold.atlas.geometry.bounded_maps import bounded_maps
 from polyfold.atlas.regions import Regions
+from polyfold.domain.domain import DomainLike
+from polyfold.engine.source import SourceLike
+from polyfold.engine.unfold import as_atlas
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.exact.rounding import LEAST, relative
 from polyfold.exact.tolerances import SINGULAR_VALUE_ROUNDINGS
 from polyfold.network.scores import Of, asked_of
-from polyfold.program.passes.pulled_back import in_chunks
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Lipschitz(Answer, InNotebooks):
+class Lipschitz(Value):
     """A Lipschitz constant: ||f(u) - f(v)||_p <= value ||u - v||_p for all u and v, and for no smaller value.
 
-    `value` is right up to `error`, a bound on all roundings. `of_cells[i]` is the constant on cell `ids[i]` alone.
-    `cells` are those where `value` is attained, as far as roundings can tell. `of` says whether f are the model's
-    outputs or the scores before its head. `evidence` says what is
-    known of the atlas: the constant is proved, up to `error`, if that is.
+    Attributes
+    ----------
+    value, error : float
+        The constant, and a bound on how far roundings can have moved it. It is proved, up to that, if the atlas is.
+    norm : float
+        The p of the norms.
+    cells : array of int
+        The cells in which it is attained, as far as roundings can tell.
+    ids : array of int, shape (n,)
+        The cells that were asked about.
+    of_cells : array of float, shape (n,)
+        The constant of each of them alone.
+    of : str
+        Whether f are the model's outputs or the scores before its head.
     """
 
     value: float
-    p: float
+    norm: float
     error: float
     cells: Ids
     ids: Ids
@@ -60,29 +70,60 @@ class Lipschitz(Answer, InNotebooks):
     def __repr__(self) -> str:
         of = "" if self.of == "the model's outputs" else f", of {self.of}"
         attained = how_many(len(self.cells), "cell")
-        return f"Lipschitz: {self.value:g} for p = {self.p:g}, attained in {attained}{of}; {self.evidence}"
+        return f"Lipschitz: {self.value:g} for p = {self.norm:g}, attained in {attained}{of}; {self.evidence}"
 
 
-def lipschitz(atlas: Atlas, p: float = 2, cells: Any = None, *, of: Of = "scores") -> Lipschitz:
+@question("stats.lipschitz")
+def lipschitz(
+    source: SourceLike,
+    domain: DomainLike = None,
+    *,
+    norm: float = 2,
+    cells: ArrayLike | None = None,
+    of: Of = "scores",
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
+) -> Lipschitz:
     """The smallest number L with ||f(u) - f(v)||_p <= L ||u - v||_p on the whole domain, and where it is attained.
-
-    Parameters
-    ----------
-    p: 1, 2 or infinity; with one output any p >= 1.
-    cells: the largest constant of these cells only.
-    of: "scores", which are the outputs of a model without a head; "outputs" is refused for a model that has one.
 
     On a slice u are its parameters, not the inputs.
 
+    Parameters
+    ----------
+    source : SourceLike
+        A model, or an atlas of one.
+    domain : DomainLike, optional
+        Where to look; an atlas has its own.
+    norm : float
+        The p of the norms: 1, 2 or infinity; with one output any p >= 1.
+    cells : array of int, optional
+        Take the largest constant of these cells only.
+    of : "scores" or "outputs"
+        Scores are the outputs of a model without a head; "outputs" is refused for a model that has one.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    Lipschitz
+        The constant, a bound on its rounding error, and the cells in which it is attained.
+
+    Examples
+    --------
     >>> import polyfold as pf
     >>> steep = [([[1.0, 1.0], [1.0, -1.0]], [0.0, 0.0]), ([[3.0, 1.0]], [0.0])]
-    >>> found = pf.stats.lipschitz(pf.unfold(steep), p=float("inf"))
+    >>> found = pf.stats.lipschitz(steep, norm=float("inf"))
     >>> found.value, found.of_cells.tolist(), found.cells.tolist()
     (6.0, [0.0, 2.0, 6.0, 6.0], [2, 3])
     """
-    an_atlas(atlas, "the Lipschitz constant")
+    atlas = as_atlas(source, domain, threads=threads)
     words = asked_of(of, atlas.program.head, "the Lipschitz constant")
-    order = _order(p, atlas.outputs)
+    order = _order(norm, atlas.outputs)
     ids = cells_asked_for(atlas, cells, "the Lipschitz constant")
     norms, errors = np.empty(len(ids)), np.empty(len(ids))
     widest = max([atlas.program.input_dim, *atlas.program.steps.widths])
@@ -100,20 +141,20 @@ def lipschitz(atlas: Atlas, p: float = 2, cells: Any = None, *, of: Of = "scores
     above, below = (norms - value) + errors, float(((value - norms) + errors).min())
     error = max(float(above.max()), below) * (1 + relative(8)) + LEAST
     attained = ids[above + below >= -relative(8) * (np.abs(above) + below)]
-    return resting_on(evidence_of(atlas), Lipschitz(value, order, error, attained, ids, norms, words))
+    return answered(Lipschitz(value, order, error, attained, ids, norms, words), evidence_of(atlas))
 
 
 def _order(p: float, outputs: int) -> float:
     try:
         order = float(p)
     except (TypeError, ValueError):
-        raise PolyfoldError(f"p={p!r} is no norm: use 1, 2 or float('inf'), or with one output any p >= 1") from None
+        raise PolyfoldError(f"norm={p!r} is no norm: use 1, 2 or float('inf'), or with one output any p >= 1") from None
     if isnan(order) or order < 1:
-        raise PolyfoldError(f"p={p!r} is no norm: p must be at least 1")
+        raise PolyfoldError(f"norm={p!r} is no norm: it must be at least 1")
     if outputs > 1 and order not in (1.0, 2.0, inf):
         raise PolyfoldError(
-            f"p={p!r}: with {outputs} outputs the constant is known for p = 1, 2 and infinity only (for others it is "
-            "hard to compute); with one output for any p >= 1"
+            f"norm={p!r}: with {outputs} outputs the constant is known for p = 1, 2 and infinity only (for others it "
+            "is hard to compute); with one output for any p >= 1"
         )
     return order
 

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.chunks import in_chunks
 from polyfold.atlas.asked import an_atlas, bounded_cells, cells_asked_for, finite, no_underflow
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.regions import regions
@@ -21,7 +22,6 @@ from polyfold.exact.rounding import LEAST, LEAST_NORMAL, TINY
 from polyfold.exact.tolerances import VOLUME_SUM
 from polyfold.network.scores import Of, asked_of
 from polyfold.program.passes.beyond_floats import leaves_range, outputs_at
-from polyfold.program.passes.pulled_back import in_chunks
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]

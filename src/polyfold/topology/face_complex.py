@@ -17,13 +17,14 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold import _core as core
+from polyfold._base.evidence import weaker
 from polyfold._base.interrupts import interrupts_noted
 from polyfold._base.notebook import InNotebooks
 from polyfold._base.numbers import one_of
 from polyfold.atlas.asked import an_atlas
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.core_problem import beyond_core, core_problem
-from polyfold.atlas.evidence import Answer, evidence_of, resting_on, weaker
+from polyfold.atlas.evidence import Answer, evidence_of, resting_on
 from polyfold.atlas.patterns import PatternIndex, pack, unpack
 from polyfold.errors import LimitError, PolyfoldError, ShapeError, how_many
 

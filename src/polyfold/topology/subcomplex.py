@@ -8,8 +8,9 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.evidence import Evidence
 from polyfold._base.notebook import InNotebooks
-from polyfold.atlas.evidence import Answer, Evidence, resting_on
+from polyfold.atlas.evidence import Answer, resting_on
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.topology.face_complex import FaceComplex
 

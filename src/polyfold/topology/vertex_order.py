@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.chunks import in_chunks
 from polyfold.atlas.geometry.bounded_maps import bounded_maps
 from polyfold.errors import DomainError
 from polyfold.exact.rational import as_float
 from polyfold.exact.rounding import TINY, relative
-from polyfold.program.passes.pulled_back import in_chunks
 from polyfold.topology.exact_points import ExactPoints
 from polyfold.topology.face_complex import FaceComplex
 

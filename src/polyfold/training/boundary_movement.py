@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.evidence import Evidence, weaker
 from polyfold._base.notebook import InNotebooks
 from polyfold._base.progress import reporter
 from polyfold.atlas.asked import bounded_cells, finite
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Answer, Evidence, evidence_of, resting_on, weaker
+from polyfold.atlas.evidence import Answer, evidence_of, resting_on
 from polyfold.domain.domain import DomainLike, resolve_domain
 from polyfold.engine.unfold import unfold_program
 from polyfold.errors import LimitError, PolyfoldError, how_many

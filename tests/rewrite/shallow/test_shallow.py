@@ -45,7 +45,7 @@ def assert_equal_to_the_deep_one(case: Case, seed: int, count: int, near: int, o
     shallow = pf.rewrite.shallow(atlas)
     points = some_points(atlas, count, near, on, rng)
     expected = deep_values(atlas, points)
-    slopes, constants = sizes_of_terms(atlas, atlas.locate(points))
+    slopes, constants = sizes_of_terms(atlas.program, atlas.domain, atlas.signs(atlas.locate(points)))
     terms = np.einsum("imn,in->im", slopes, np.abs(points)) + constants
     assert_close(shallow(points), expected, terms, case)
     with torch.no_grad():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import polyfold as pf
+from polyfold.domain.domain import resolve_domain
 from polyfold.engine.bounds.bounded_domain import place_of
 from polyfold.program.exact_program import from_layers, from_program
 from polyfold.program.passes.bounded_layers import in_floats
@@ -47,7 +48,7 @@ def test_rows_beyond_the_floats_are_undecided(far):
     """Nothing is said of them, nor of what reads them; of the others, still."""
     tiny, huge = rational_power(-400), rational_power(far)
     program = from_layers([([[tiny], [1]], [0, 2]), ([[huge, 0], [0, 1]], [0, 1]), ([[1, 1]], [0])])
-    found = decide.settled(program, place_of(pf.atlas.domain.resolve_domain(pf.box(-1, 1), 1)), max_seconds=1)
+    found = decide.settled(program, place_of(resolve_domain(pf.box(-1, 1), 1)), max_seconds=1)
     assert found.behaviour[:2] == ("undecided", "on") and found.behaviour[3] == "on"
 
 
@@ -72,7 +73,7 @@ def test_a_rounding_error_of_coefficients_that_underflow():
     from polyfold.rewrite.reduction.rounding_error import rounding_error
 
     program = from_layers([([[rational_power(-400)]], [0]), ([[1]], [0])])
-    place = place_of(pf.atlas.domain.resolve_domain(pf.box(0, 1e300), 1))
+    place = place_of(resolve_domain(pf.box(0, 1e300), 1))
     assert rounding_error(program, place).absolute[0] >= 1e-100
 
 
@@ -85,7 +86,7 @@ def test_witnesses_that_are_no_floats_are_no_points_of_the_domain(monkeypatch):
     program = program_from_layers([([[1.0, -3.0], [1.0, -3.0]], [-1e-20, -1.5e-20]), ([[1.0, 1.0]], [0.0])])
     domain = pf.polytope([[-1.0, 3.0], [1.0, -3.0], [1.0, 0.0], [-1.0, 0.0]], [-1e-20, 2e-20, 2.0, -1.0])
     assert pf.rewrite.stability(program, domain).behaviour == ("on", "switches")
-    place = place_of(pf.atlas.domain.resolve_domain(domain, 2))
+    place = place_of(resolve_domain(domain, 2))
     assert all(place.contains(points).all() for points in seen)
 
 

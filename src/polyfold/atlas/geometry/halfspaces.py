@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.chunks import in_chunks
 from polyfold._base.numbers import one_of
 from polyfold.errors import how_many
 from polyfold.program.passes.beyond_floats import rounded_up_to_scale
 from polyfold.program.passes.jets import has_short_jets, parameter_walls
-from polyfold.program.passes.pulled_back import gate_forms, in_chunks
+from polyfold.program.passes.pulled_back import gate_forms
 
 if TYPE_CHECKING:
     from polyfold.atlas.atlas import Atlas

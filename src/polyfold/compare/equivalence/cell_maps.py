@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.chunks import in_chunks
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.bounded_maps import bounded_maps
 from polyfold.atlas.geometry.exact_maps import ExactMaps
@@ -18,7 +19,6 @@ from polyfold.compare.equivalence.rows import Rows
 from polyfold.errors import LimitError
 from polyfold.exact.digits import Digits
 from polyfold.program.passes.exact_values import cells_at_once, fraction, maps_of
-from polyfold.program.passes.pulled_back import in_chunks
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]

@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.evidence import Evidence
 from polyfold._base.notebook import InNotebooks
 from polyfold._base.truth import YesOrNo
 from polyfold._base.words import in_digits
 from polyfold.atlas.certificate import Certificate
-from polyfold.atlas.evidence import Evidence, evidence_from
+from polyfold.atlas.evidence import evidence_from
 from polyfold.errors import PolyfoldError
 from polyfold.network.head import Head, head_json
 

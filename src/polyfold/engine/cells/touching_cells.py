@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.chunks import in_chunks
 from polyfold._base.notebook import InNotebooks
 from polyfold.atlas.patterns import order_by_gate, pack, unpack
 from polyfold.domain.domain import Domain
@@ -18,7 +19,7 @@ from polyfold.engine.cells.touching import Direction, Touching
 from polyfold.errors import how_many
 from polyfold.exact.rational import as_float, rational
 from polyfold.exact.rounding import TINY, relative
-from polyfold.program.passes.pulled_back import gate_forms, in_chunks, output_forms
+from polyfold.program.passes.pulled_back import gate_forms, output_forms
 from polyfold.program.passes.settled_digits import Settled
 from polyfold.program.program import Program
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.chunks import in_chunks
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Check
 from polyfold.atlas.geometry.locate import ROW_FLOATS, proved_patterns
@@ -19,7 +20,6 @@ from polyfold.engine.slices.batch import walls_at
 from polyfold.engine.slices.exact import ExactSlice, OutOfTimeError
 from polyfold.exact.rational import as_float
 from polyfold.program.passes.bounded_rows import Undecided, floats_a_row
-from polyfold.program.passes.pulled_back import in_chunks
 
 Ids = npt.NDArray[np.int64]
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold import _core as core
+from polyfold._base.chunks import in_chunks
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.core_problem import core_problem, stays_structured
 from polyfold.atlas.geometry.locate import vanishing
@@ -23,7 +24,7 @@ from polyfold.errors import DomainError, PolyfoldError
 from polyfold.exact.bounded_values import BoundedValues, exact_values
 from polyfold.program.passes.bounded import bounded_forward
 from polyfold.program.passes.bounded_rows import patterns_at, pre_activations, rounded
-from polyfold.program.passes.pulled_back import in_chunks, output_forms
+from polyfold.program.passes.pulled_back import output_forms
 from polyfold.program.passes.sizes import with_sizes
 from polyfold.program.program import Program
 

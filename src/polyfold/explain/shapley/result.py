@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.evidence import THE_NETWORK
 from polyfold._base.notebook import InNotebooks
-from polyfold.atlas.certificate import THE_NETWORK
 from polyfold.atlas.evidence import Answer
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.tolerances import ADDS_UP

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.chunks import in_chunks
 from polyfold._base.numbers import one_output
 from polyfold.atlas.asked import an_atlas
 from polyfold.atlas.atlas import Atlas
@@ -21,7 +22,6 @@ from polyfold.atlas.geometry.exact_maps import ExactMaps
 from polyfold.errors import PolyfoldError
 from polyfold.maps.dual_space.result import DualSpace
 from polyfold.program.derive.some_outputs import with_one_output
-from polyfold.program.passes.pulled_back import in_chunks
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]

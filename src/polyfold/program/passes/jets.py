@@ -13,11 +13,12 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.chunks import in_chunks
 from polyfold.domain.domain import Domain
 from polyfold.program.affine import Affine
 from polyfold.program.passes.beyond_floats import Round, mend_gates, mend_outputs, rounded
 from polyfold.program.passes.held import slopes
-from polyfold.program.passes.pulled_back import in_chunks, majorant, output_forms
+from polyfold.program.passes.pulled_back import majorant, output_forms
 from polyfold.program.program import Program
 from polyfold.program.steps import Steps
 

@@ -82,13 +82,6 @@ def gate_forms(
     return linear, constant
 
 
-def in_chunks(count: int, floats_each: int, work: Callable[[slice], None], budget: int = 1 << 24) -> None:
-    """Run `work` on slices of range(count), each needing at most about `budget` floats."""
-    step = max(1, budget // max(1, floats_each))
-    for start in range(0, count, step):
-        work(slice(start, min(start + step, count)))
-
-
 @np.errstate(over="ignore", invalid="ignore")
 def _pull_back(
     program: Program,

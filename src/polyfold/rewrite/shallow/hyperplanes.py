@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.chunks import in_chunks
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.halfspaces import domain_rows
 from polyfold.atlas.patterns import order_by_gate, pack
@@ -23,7 +24,7 @@ from polyfold.exact.rational import as_float
 from polyfold.exact.rounding import TINY, relative
 from polyfold.exact.tolerances import WELL_KNOWN
 from polyfold.program.passes.integer_forms import ExactForms
-from polyfold.program.passes.pulled_back import gate_forms, in_chunks, majorant, roundings
+from polyfold.program.passes.pulled_back import gate_forms, majorant, roundings
 from polyfold.program.passes.underflow import underflow
 from polyfold.rewrite.shallow.corners import corner_conditions
 

@@ -1,0 +1,15 @@
+"""Long work in pieces: each small enough for memory, with a look at the clock in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from polyfold._base.clock import tick
+
+
+def in_chunks(count: int, floats_each: int, work: Callable[[slice], None], budget: int = 1 << 24) -> None:
+    """Run `work` on slices of range(count), each needing at most about `budget` floats."""
+    step = max(1, budget // max(1, floats_each))
+    for start in range(0, count, step):
+        tick()
+        work(slice(start, min(start + step, count)))

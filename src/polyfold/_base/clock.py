@@ -1,0 +1,238 @@
+"""One clock: how long a question may take, Ctrl-C, and who is told how far the work is.
+
+Whoever answers a question holds a `Clock`, and everything that is called on the way asks the one that is running
+(`tick`), so that no deadline has to be handed down. A clock within another one never outlasts it.
+
+- Where something can be kept, Ctrl-C is noted (`Clock.noting_interrupts`) and ends the work as the limit does.
+- Where nothing can, Python raises KeyboardInterrupt as always, and the end of the time is a LimitError.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from math import inf
+from numbers import Real
+from typing import Any
+
+from polyfold.errors import LimitError
+
+MAX_SECONDS, INTERRUPT = "max_seconds", "interrupt"
+
+# Seconds that are left to whoever is asked to hurry: it must be able to begin.
+_A_MOMENT = 0.01
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the work is: `done` of `total` things (None: nobody knows how many there are) after so many seconds."""
+
+    done: int
+    total: int | None
+    what: str
+    seconds: float
+
+
+Report = Callable[[Progress], object]
+
+
+class OutOfTimeError(LimitError):
+    """The question that is being answered has used up its time, or was interrupted."""
+
+    def __init__(self, stopped_by: str, message: str) -> None:
+        super().__init__(message)
+        self.stopped_by = stopped_by
+
+
+class Clock:
+    """The time of one question, counted from when it is made.
+
+    Parameters
+    ----------
+    max_seconds : float, optional
+        The limit; None for none.
+    progress : bool or callable, optional
+        True for a line on standard error, or a function that is called with a `Progress`. By default that of the clock
+        that is running.
+
+    >>> with Clock(max_seconds=60) as clock:
+    ...     tick()
+    >>> clock.stopped_by is None and clock.seconds < 60
+    True
+    """
+
+    def __init__(self, max_seconds: float | None = None, progress: bool | Report | None = None) -> None:
+        check_seconds(max_seconds)
+        self._around = _RUNNING.get()
+        self._started = time.perf_counter()
+        self.max_seconds = max_seconds
+        self._ends = inf if max_seconds is None else self._started + float(max_seconds)
+        self._progress = progress
+        self._report: Report | None = None
+        self._interrupts = 0
+        self._inside = ExitStack()
+
+    # -- what is asked of it
+
+    @property
+    def seconds(self) -> float:
+        """Since it was made."""
+        return time.perf_counter() - self._started
+
+    @property
+    def left(self) -> float:
+        """Seconds until the end, or a moment; infinite without a limit."""
+        return max(self._end() - time.perf_counter(), _A_MOMENT)
+
+    @property
+    def stopped_by(self) -> str | None:
+        """What ends the work: "interrupt" or "max_seconds"; None as long as it may go on."""
+        if self._interrupted():
+            return INTERRUPT
+        return MAX_SECONDS if time.perf_counter() >= self._end() else None
+
+    @property
+    def over(self) -> bool:
+        return self.stopped_by is not None
+
+    def check(self) -> None:
+        """Raise OutOfTimeError if the work has to end."""
+        stopped_by = self.stopped_by
+        if stopped_by == INTERRUPT:
+            raise OutOfTimeError(INTERRUPT, "interrupted: nothing was finished that could be kept")
+        if stopped_by is not None:
+            raise OutOfTimeError(stopped_by, f"{self._limit()} did not suffice: give more, or a smaller question")
+
+    def tell(self, done: int, total: int | None = None, what: str = "cells") -> None:
+        """Say how far the work is, to whoever wants to know."""
+        if self._report is not None:
+            self._report(Progress(int(done), total, what, self.seconds))
+
+    # -- how it runs
+
+    def __enter__(self) -> Clock:
+        token = _RUNNING.set(self)
+        self._inside.callback(_RUNNING.reset, token)
+        self._report = self._inside.enter_context(_reporter(self._progress))
+        if self._report is None and self._around is not None:
+            self._report = self._around._report
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._inside.close()
+
+    @contextmanager
+    def noting_interrupts(self) -> Iterator[None]:
+        """Within the block Ctrl-C is noted, and `stopped_by` says so. A second one gives up what was found."""
+
+        def note() -> None:
+            self._interrupts += 1
+            if self._interrupts > 1:
+                raise KeyboardInterrupt
+            if sys.stderr.isatty():
+                print("stopping, with what was found so far; another Ctrl-C gives that up", file=sys.stderr)
+
+        with interrupts_noted(note):
+            yield
+
+    def _end(self) -> float:
+        return self._ends if self._around is None else min(self._ends, self._around._end())
+
+    def _interrupted(self) -> bool:
+        return self._interrupts > 0 or (self._around is not None and self._around._interrupted())
+
+    def _limit(self) -> str:
+        """The limit that comes first, in words."""
+        clock: Clock | None = self
+        while clock is not None and clock._ends > self._end():
+            clock = clock._around
+        return f"max_seconds={clock.max_seconds:g}" if clock is not None and clock.max_seconds is not None else "time"
+
+
+_RUNNING: ContextVar[Clock | None] = ContextVar("the clock that is running", default=None)
+
+
+def running() -> Clock:
+    """The clock of the question that is being answered; one without a limit if there is none."""
+    return _RUNNING.get() or Clock()
+
+
+def tick() -> None:
+    """Raise OutOfTimeError if the question that is being answered has to end. To be called every few milliseconds."""
+    clock = _RUNNING.get()
+    if clock is not None:
+        clock.check()
+
+
+def check_seconds(max_seconds: Any) -> None:
+    """Refuse a time limit that leaves no time."""
+    if max_seconds is not None and not (isinstance(max_seconds, Real) and float(max_seconds) > 0):
+        raise LimitError(f"max_seconds={max_seconds!r} leaves no time: give a positive number or None")
+
+
+@contextmanager
+def _reporter(progress: bool | Report | None) -> Iterator[Report | None]:
+    if callable(progress):
+        yield progress
+        return
+    if not progress:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Line
+
+    columns = (
+        SpinnerColumn(),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.description}"),
+        TimeElapsedColumn(),
+    )
+    with Line(*columns, console=Console(stderr=True), transient=True) as line:
+        task = line.add_task("starting", total=None)
+
+        def report(event: Progress) -> None:
+            speed = f", {event.done / event.seconds:,.0f} per second" if event.seconds > 0 else ""
+            of_all = "" if event.total is None else f" of {event.total:,}"
+            said = f"{event.done:,}{of_all} {event.what}{speed}"
+            line.update(task, completed=event.done, total=event.total, description=said)
+
+        yield report
+
+
+@dataclass(frozen=True)
+class _Noting:
+    """The handler of one block. Blocks that it lies in are told as well: whoever waits there waits for it to end."""
+
+    note: Callable[[], object]
+    around: Any
+
+    def __call__(self, number: int, frame: Any) -> None:
+        self.note()
+        if isinstance(self.around, _Noting):
+            self.around(number, frame)
+
+
+@contextmanager
+def interrupts_noted(note: Callable[[], object]) -> Iterator[None]:
+    """Within the block SIGINT calls `note` instead of raising KeyboardInterrupt.
+
+    Python could raise it at the first instruction of a function that compiled code calls, before any `try` there.
+    Only the main thread gets signals; in other threads, and where SIGINT has no handler of Python's, nothing changes.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    signal.signal(signal.SIGINT, _Noting(note, before))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

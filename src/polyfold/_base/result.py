@@ -1,0 +1,236 @@
+"""Result: what every question returns.
+
+A result is a frozen dataclass whose fields are the answer. Beside the fields it carries what the answer rests on
+(`evidence`), what stopped the work, how long that took, and what was asked. These are kept apart, so that
+`dataclasses.replace` leaves them behind: nobody has found out what is edited.
+
+| every result has | |
+|---|---|
+| `evidence` | what is known, of which network and domain, and how; `proved` follows from it |
+| `complete`, `stopped_by`, `seconds` | whether the answer is whole, which limit ended the work, how long it took |
+| `repr`, notebook table, `to_json()` | in a line, in a table, in full |
+| `to_pandas()` | where there are rows (`Rows`) |
+| `value` | where it is one number or array (`Value`): `np.asarray(result)`, `float(result)` |
+| `bool()` | of a `Verdict`: yes or no, and unknown raises; of any other result it raises |
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from fractions import Fraction
+from math import isfinite
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from polyfold._base.as_found import AsFound, first_hand
+from polyfold._base.evidence import NOTHING_KNOWN, Evidence
+from polyfold._base.extras import require
+from polyfold._base.notebook import InNotebooks
+from polyfold.errors import PolyfoldError, UnknownError
+
+# The form of all JSON that polyfold writes; it changes when a reader of the old form would misread the new one.
+SCHEMA = "polyfold/1"
+
+_KNOWN = "_carried"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked: the public name of the question, its options as JSON, and those that JSON cannot hold."""
+
+    question: str
+    options: Mapping[str, Any]
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Known:
+    """What a result carries beside its fields."""
+
+    evidence: Evidence = NOTHING_KNOWN
+    stopped_by: str | None = None
+    seconds: float = 0.0
+    asked: Asked | None = None
+
+
+class Result(AsFound, InNotebooks):
+    """The answer to a question. See the top of this module for what every result has."""
+
+    @property
+    def evidence(self) -> Evidence:
+        """What the answer rests on."""
+        return self._known().evidence
+
+    @property
+    def proved(self) -> bool:
+        """Whether the answer is proved, here, of the function that was given."""
+        return self.evidence.proved
+
+    @property
+    def complete(self) -> bool:
+        """Whether the answer is whole: no limit and no interrupt ended the work."""
+        return self.stopped_by is None
+
+    @property
+    def stopped_by(self) -> str | None:
+        """What ended the work before its end: "max_seconds", "max_cells", "interrupt" ...; None if nothing did."""
+        return self._known().stopped_by
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return self._known().seconds
+
+    @property
+    def asked(self) -> Asked | None:
+        """What was asked; None of a result that nobody asked for."""
+        return self._known().asked
+
+    def facts(self) -> dict[str, Any]:
+        """The answer itself, for `to_json`: by default all public fields."""
+        return {each.name: getattr(self, each.name) for each in fields(self) if not each.name.startswith("_")}  # type: ignore[arg-type]
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it as plain values, for `json.dumps`."""
+        asked = self.asked
+        said = {
+            "schema": SCHEMA,
+            "kind": type(self).__name__,
+            **self.facts(),
+            "complete": self.complete,
+            "stopped_by": self.stopped_by,
+            "seconds": self.seconds,
+            "evidence": self.evidence.to_json(),
+            "asked": None if asked is None else {"question": asked.question, "options": asked.options},
+        }
+        return {name: plain(value) for name, value in said.items()}
+
+    def ask_instead(self) -> str:
+        """What somebody who asks for a truth value may have meant."""
+        return "compare what you mean, say one of its fields"
+
+    def __bool__(self) -> bool:
+        raise UnknownError(f"this is no yes or no ({self!r}): {self.ask_instead()}")
+
+    def _known(self) -> Known:
+        known: Known = self.__dict__.get(_KNOWN, Known())
+        return known
+
+
+class Value(Result):
+    """A result that is one number or one array: the field `value`."""
+
+    value: Any
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        return np.array(self.value, dtype=dtype)
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+
+class Rows(Result):
+    """A result that has rows."""
+
+    def rows(self) -> Mapping[str, Any]:
+        """Columns by their names, all of one length."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> Any:
+        """The rows as a DataFrame."""
+        pandas = require("pandas", extra="store", purpose=f"{type(self).__name__}.to_pandas()")
+        return pandas.DataFrame(dict(self.rows()))
+
+
+class Verdict(Result):
+    """The answer to a yes-or-no question: `verdict` is "yes", "no" or "unknown".
+
+    As a truth value yes is True and no is False. Unknown is neither and raises, and so does an answer that was found
+    elsewhere or edited since. `words` are what the question calls its answers.
+    """
+
+    words: tuple[str, str, str] = ("yes", "no", "unknown")
+
+    @property
+    def verdict(self) -> Literal["yes", "no", "unknown"]:
+        """The answer."""
+        raise NotImplementedError
+
+    @property
+    def word(self) -> str:
+        """The answer in the words of the question."""
+        return self.words[("yes", "no", "unknown").index(self.verdict)]
+
+    def facts(self) -> dict[str, Any]:
+        return {"verdict": self.verdict, "word": self.word, **super().facts()}
+
+    def ask_instead(self) -> str:
+        return "look at its verdict and its reason, or give it more time"
+
+    def __bool__(self) -> bool:
+        if self.verdict == "unknown":
+            raise UnknownError(f"unknown is neither True nor False ({self!r}): {self.ask_instead()}")
+        if self.hearsay:
+            raise UnknownError(f"nobody has found that out here, it was recorded {self.hearsay} ({self!r}): ask again")
+        return self.verdict == "yes"
+
+
+Given = TypeVar("Given", bound=Result)
+
+
+def answered(
+    result: Given,
+    evidence: Evidence = NOTHING_KNOWN,
+    *,
+    stopped_by: str | None = None,
+    seconds: float = 0.0,
+    asked: Asked | None = None,
+) -> Given:
+    """The result with all that it carries. For those who have just found it."""
+    object.__setattr__(result, _KNOWN, Known(evidence, stopped_by, seconds, asked))
+    return first_hand(result)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it. Fractions become texts, and so do numbers that JSON lacks.
+
+    >>> plain({"a": np.arange(2), "b": Fraction(1, 3), "c": float("inf")})
+    {'a': [0, 1], 'b': '1/3', 'c': 'infinity'}
+    """
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float | np.floating):
+        number = float(value)
+        return number if isfinite(number) else "nan" if number != number else "-infinity" if number < 0 else "infinity"
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(name): plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset | range):
+        return [plain(each) for each in value]
+    to_json = getattr(value, "to_json", None)
+    if callable(to_json):
+        return to_json()
+    if is_dataclass(value):
+        return {each.name: plain(getattr(value, each.name)) for each in fields(value) if not each.name.startswith("_")}
+    return str(value)
+
+
+def is_plain(value: Any) -> bool:
+    """Whether JSON gives a value back as it was.
+
+    >>> is_plain([1, 2.5, None]), is_plain(object())
+    (True, False)
+    """
+    try:
+        return bool(json.loads(json.dumps(value)) == value)
+    except (TypeError, ValueError, PolyfoldError):
+        return False
