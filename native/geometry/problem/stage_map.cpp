@@ -31,8 +31,15 @@ void add_source(Forms& forms, const Stage& stage, const Block& block, int j, dou
     // What underflows here is multiplied by the weights, which may be large.
     const double doubt = std::abs(factor) * row_error * (1 + relative) + relative * largest + rounding::least;
     // Products may underflow, and so may their bounds: an entry with any term at all is never taken for exact.
+    if (doubt < rounding::unknown) {
+        for (std::size_t i = 0; i < width; ++i)
+            forms.error[i] += std::abs(column[i]) * doubt + (column[i] != 0.0 ? rounding::underflow : 0.0);
+        return;
+    }
+    // By itself, because zero times infinity is no number, and because a loop that asks before it multiplies is not
+    // made into vectors.
     for (std::size_t i = 0; i < width; ++i)
-        forms.error[i] += column[i] != 0.0 ? std::abs(column[i]) * doubt + rounding::underflow : 0.0;
+        if (column[i] != 0.0) forms.error[i] = rounding::unknown;
 }
 
 // The forms of a stage as far as they do not depend on any gate.
@@ -85,10 +92,10 @@ void StageMap::refill(std::shared_ptr<const StageMap> below, const std::vector<s
     for (double& norm : norm_) norm *= 1.0 + rounding::bound(size + 1);
     // The bounds were themselves summed up in floats.
     for (double& error : forms_.error) error *= 1.0 + 0x1p-20;
-    bool within_reach = true;
+    std::int64_t within_reach = 0;  // as wide as a double, so that compilers make vectors of the sum
     for (int i = 0; i < width_; ++i)
-        within_reach &= norm_[i] < rounding::largest && forms_.error[i] < rounding::largest;
-    if (!within_reach) forget_rows_out_of_reach();
+        within_reach += (norm_[i] < rounding::largest) & (forms_.error[i] < rounding::largest);
+    if (within_reach < width_) forget_rows_out_of_reach();
 }
 
 // Where an entry overflowed, or sums of values might, floats know nothing: zeros whose error is unknown say so to all

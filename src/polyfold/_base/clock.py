@@ -207,7 +207,8 @@ def _reporter(progress: bool | Report | None) -> Iterator[Report | None]:
         yield report
 
 
-@dataclass(frozen=True)
+# `signal` looks whether a handler is one of its own numbers: it hashes it, and writes it into an error that it drops.
+@dataclass(frozen=True, eq=False, repr=False)
 class _Noting:
     """The handler of one block. Blocks that it lies in are told as well: whoever waits there waits for it to end."""
 

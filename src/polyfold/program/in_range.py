@@ -21,9 +21,9 @@ Array = npt.NDArray[np.float64]
 def in_range(program: Program) -> Program:
     """The same program, or a LimitError that names a row with a number that no float holds."""
     for number, affine in enumerate(program.affines):
-        beyond = np.flatnonzero(~_finite(affine))
-        if len(beyond):
-            row = int(beyond[0])
+        finite = _finite(affine)
+        if not finite.all():
+            row = int(np.argmin(finite))
             last = number == len(program.stages)
             name = f"output {row}" if last else f"gate {program.origins[program.first_gate[number] + row]}"
             raise LimitError(
@@ -50,5 +50,5 @@ def _finite(affine: Affine) -> npt.NDArray[np.bool_]:
     finite = np.isfinite(affine.bias)
     if isinstance(affine, WrittenOut):
         for block in affine.blocks:
-            finite = finite & np.isfinite(block.weight).all(axis=1)
+            finite &= np.isfinite(block.weight).all(axis=1)
     return finite
