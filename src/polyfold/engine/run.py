@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Generic, TypeVar
 
-from polyfold._base.interrupts import interrupts_noted
+from polyfold._base.clock import interrupts_noted
 from polyfold._base.progress import Progress
 from polyfold._core import FlatDomain, TooLarge
 from polyfold.domain.domain import Domain

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from polyfold._base.clock import running
-from polyfold._base.interrupts import interrupts_noted
+from polyfold._base.clock import interrupts_noted, running
 from polyfold._base.progress import reporter
 from polyfold._core import FoundCells, GivenUp
 from polyfold.atlas.atlas import Atlas, atlas_found

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.interrupts import interrupts_noted
+from polyfold._base.clock import interrupts_noted
 from polyfold._base.numbers import some_outputs
 from polyfold._base.progress import Progress, reporter
 from polyfold.engine.run import check_seconds, thread_count

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold import _core as core
+from polyfold._base.clock import interrupts_noted
 from polyfold._base.evidence import weaker
-from polyfold._base.interrupts import interrupts_noted
 from polyfold._base.notebook import InNotebooks
 from polyfold._base.numbers import one_of
 from polyfold.atlas.asked import an_atlas

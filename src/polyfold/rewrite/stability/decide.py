@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.as_found import first_hand
-from polyfold._base.interrupts import interrupts_noted
+from polyfold._base.clock import interrupts_noted
 from polyfold._base.progress import Progress, reporter
 from polyfold.domain.domain import DomainLike, resolve_domain
 from polyfold.engine.bounds.bounded_domain import Place, place_of

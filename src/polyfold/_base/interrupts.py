@@ -1,5 +1,0 @@
-"""Ctrl-C, noted; see `clock.py`."""
-
-from polyfold._base.clock import interrupts_noted
-
-__all__ = ["interrupts_noted"]
