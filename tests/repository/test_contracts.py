@@ -27,7 +27,6 @@ MAKERS = {
     "layers.cone_layer",
     "layers.film_strip",
     "layers.truncation_map",
-    "network.load",
     "program.lower",
     "rewrite.from_pieces",
     "separation.barycentric",
