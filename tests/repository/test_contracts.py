@@ -31,7 +31,6 @@ MAKERS = {
     "rewrite.from_pieces",
     "separation.barycentric",
     "symmetry.compose",
-    "symmetry.identity",
     "symmetry.random_transformation",
     "symmetry.shift_everything",
     "testing.generated_case",
