@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import polyfold as pf
 from polyfold.network.read.onnx_ops import ONNX_OPS
 from polyfold.network.read.torch_ops import TORCH_OPS
 
@@ -71,3 +72,13 @@ def test_glossary_has_the_words() -> None:
         "certificate",
     ]
     assert not [word for word in words if not re.search(rf"^\|[^|]*\b{word}\b[^|]*\|", text, re.MULTILINE)]
+
+
+def test_the_table_of_old_names_leads_to_what_there_is() -> None:
+    rows = re.findall(r"^\| `pf\.(\w+)` \| `pf\.([\w.]+)` \|$", (ROOT / "docs" / "from-0.1.md").read_text(), re.M)
+    assert len(rows) > 120
+    for old, new in rows:
+        found = pf
+        for part in new.split("."):
+            found = getattr(found, part)
+        assert old not in pf.__all__
