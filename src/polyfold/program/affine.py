@@ -119,9 +119,13 @@ class WrittenOut(Affine):
         return min((smallest(block.weight) for block in self.blocks), default=1.0)
 
     def __call__(self, sources: Sequence[Array]) -> Array:
-        total = np.broadcast_to(self.bias, (len(sources[0]), len(self.bias)))
-        for block in self.blocks:
-            total = total + sources[block.source] @ block.weight.T
+        if not self.matrices:
+            return np.broadcast_to(self.bias, (len(sources[0]), len(self.bias)))
+        first, *others = self.matrices
+        total: Array = sources[first.source] @ first.weight.T
+        total += self.bias
+        for block in others:
+            total += sources[block.source] @ block.weight.T
         return total
 
     def linear(self, sources: Sequence[Array]) -> Array:
