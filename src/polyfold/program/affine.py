@@ -222,6 +222,11 @@ class Structured(Affine):
         hasher.update(self.bias.tobytes())
 
 
+def is_there(array: Array) -> Array:
+    """Ones for all numbers but zeros: a function that is so `changed` is zero only where it has no term."""
+    return np.asarray(array != 0, dtype=np.float64)
+
+
 def _by_source(parts: Iterable[tuple[int, Array]]) -> dict[int, Array]:
     """Coefficients on each source, those of several blocks added up."""
     total: dict[int, Array] = {}
