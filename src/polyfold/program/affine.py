@@ -119,9 +119,13 @@ class WrittenOut(Affine):
         return min((smallest(block.weight) for block in self.blocks), default=1.0)
 
     def __call__(self, sources: Sequence[Array]) -> Array:
-        total = np.broadcast_to(self.bias, (len(sources[0]), len(self.bias)))
-        for block in self.blocks:
-            total = total + sources[block.source] @ block.weight.T
+        if not self.matrices:
+            return np.broadcast_to(self.bias, (len(sources[0]), len(self.bias)))
+        first, *others = self.matrices
+        total: Array = sources[first.source] @ first.weight.T
+        total += self.bias
+        for block in others:
+            total += sources[block.source] @ block.weight.T
         return total
 
     def linear(self, sources: Sequence[Array]) -> Array:
@@ -216,6 +220,11 @@ class Structured(Affine):
     def update(self, hasher: hashlib._Hash) -> None:
         _update(hasher, self.form)
         hasher.update(self.bias.tobytes())
+
+
+def is_there(array: Array) -> Array:
+    """Ones for all numbers but zeros: a function that is so `changed` is zero only where it has no term."""
+    return np.asarray(array != 0, dtype=np.float64)
 
 
 def _by_source(parts: Iterable[tuple[int, Array]]) -> dict[int, Array]:

@@ -12,15 +12,14 @@ from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.exact.rounding import FAR_FROM_OVERFLOW, FAR_FROM_UNDERFLOW, smallest
 from polyfold.program.affine import Affine, Structured
+from polyfold.program.passes.walk import Gates, outputs
 
 if TYPE_CHECKING:
-    from polyfold.program.program import Program
-
-Array = npt.NDArray[np.float64]
+    from polyfold.program.program import Program, Stage
 
 
 @dataclass(frozen=True)
@@ -55,27 +54,40 @@ def growth(program: Program, start: Array) -> float:
     One pass with all coefficients made positive, which begins with `start`, at least one everywhere, and adds one at
     every step: what begins or ends at any step is among its terms.
     """
-    steps = program.steps.changed(np.abs)
-    values = [start[None]]
-    total = start.sum()
-    for number, (step, before) in enumerate(zip(steps.steps, program.steps.steps, strict=True)):
-        grown = _grown(step.affine, before.affine, values)
-        if step.stage is not None:
-            stage = program.stages[step.stage]
-            grown = grown * np.maximum(1.0, np.maximum(np.abs(stage.slope_on), np.abs(stage.slope_off)))
-        values.append(grown)
-        total += grown.sum() / _within(before.affine)
-        for value in range(1, len(values)):
-            if steps.last_reader[value] <= number:
-                values[value] = values[0][:, :0]
-    total += _grown(steps.output, program.steps.output, values).sum() / _within(program.steps.output)
+    by = _Growth(start)
+    outputs(program, by, start[None])
+    total = by.total + by.latest
     return inf if np.isnan(total) else float(total)
 
 
-def _grown(sizes: Affine, original: Affine, values: Sequence[Array]) -> Array:
-    ones = [np.ones_like(value) for value in values]
-    grown: Array = sizes(values) + 1
-    return grown + sizes.linear(ones) / _within(original) if isinstance(original, Structured) else grown
+class _Growth:
+    """Sizes (1, width), with all coefficients made positive and one added at every step.
+
+    `total` sums up what has been passed on, over what it may have been within its step, and `latest` is yet to be.
+    """
+
+    def __init__(self, start: Array) -> None:
+        self.total, self.latest, self._within = np.float64(0.0), start.sum(), np.float64(1.0)
+
+    def affine(self, affine: Affine, values: Sequence[Array]) -> Array:
+        sizes, self._within = affine.changed(np.abs), _within(affine)
+        grown: Array = sizes(values) + 1
+        if isinstance(affine, Structured):
+            grown = grown + sizes.linear([np.ones_like(value) for value in values]) / self._within
+        self.total, self.latest = self.total + self.latest, grown.sum() / self._within
+        return grown
+
+    def decide(self, gates: Gates[Stage], z: Array) -> Array:
+        stage = gates.stage
+        return np.maximum(1.0, np.maximum(np.abs(stage.slope_on), np.abs(stage.slope_off)))
+
+    def output(self, gates: Gates[Stage], z: Array, steepest: Array) -> Array:
+        grown = z * steepest
+        self.latest = grown.sum() / self._within
+        return grown
+
+    def nothing(self, inputs: Array) -> Array:
+        return inputs[:, :0]
 
 
 def _within(affine: Affine) -> np.float64:

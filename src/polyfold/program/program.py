@@ -18,19 +18,18 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.notebook import InNotebooks
 from polyfold._base.read_only import ReadOnly
+from polyfold._base.types import Array, Signs
 from polyfold.network.head import Head
 from polyfold.program.affine import Affine, Block, WrittenOut
 from polyfold.program.derive.exact_matrices import exact_blocks
 from polyfold.program.number_range import NumberRange, number_range
 from polyfold.program.origins import GateOrigin
+from polyfold.program.passes.floats import evaluate
 from polyfold.program.rounding import Rounding, distance
 from polyfold.program.steps import Steps, in_steps
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +94,10 @@ class Program(ReadOnly, InNotebooks):
         """The number of each stage's first gate; one entry more than there are stages."""
         return tuple(np.cumsum([0, *(stage.width for stage in self.stages)]).tolist())
 
+    def gates_of(self, stage: int) -> slice:
+        """The numbers of a stage's gates: their columns in patterns."""
+        return slice(self.first_gate[stage], self.first_gate[stage + 1])
+
     @property
     def written_out(self) -> bool:
         """Whether all coefficients are there as matrices, as enumerating cells needs them."""
@@ -130,7 +133,7 @@ class Program(ReadOnly, InNotebooks):
         return tuple(last)
 
     @cached_property
-    def steps(self) -> Steps:
+    def steps(self) -> Steps[Affine]:
         """The stages and the output in the order of a pass, with what several of them read computed once."""
         return in_steps(self.input_dim, self.affines)
 
@@ -139,19 +142,9 @@ class Program(ReadOnly, InNotebooks):
         """How small and how large products of weights along ways through the program become."""
         return number_range(self, np.full(self.input_dim, 2.0))
 
-    def evaluate(self, X: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
+    def evaluate(self, X: Array) -> tuple[Array, Signs]:
         """Outputs (n, m) and patterns (n, gates) at input rows, in plain float arithmetic."""
-        signs = np.empty((len(X), self.gates), dtype=bool)
-        values = [X]
-        for number, step in enumerate(self.steps.steps):
-            z = step.affine(values)
-            if step.stage is not None:
-                stage, first = self.stages[step.stage], self.first_gate[step.stage]
-                on = np.greater(z, 0, out=signs[:, first : first + stage.width])
-                z = np.where(on, z, 0.0) if stage.is_relu else z * np.where(on, stage.slope_on, stage.slope_off)
-            values.append(z)
-            forget(values, self.steps.last_reader, number)
-        return self.steps.output(values), signs
+        return evaluate(self, X)
 
     @cached_property
     def digest(self) -> str:

@@ -7,36 +7,45 @@ between the stages: the forms that read it have entries of that value in its pla
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.program.affine import Affine, Structured
 from polyfold.program.forms import Applied, Entries, Form, Nothing, Scaled, Stacked, Summed, Taken
 
-Array = npt.NDArray[np.float64]
+
+class Reads(Protocol):
+    """A function that says which values it reads: an `Affine`, rows of rationals, a layer of nearest floats."""
+
+    @property
+    def sources(self) -> frozenset[int]: ...
+
+
+A = TypeVar("A", bound=Reads)
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class Step(Generic[A]):
     """A function of the values so far: value 0 is the input, value k what step k (counted from 1) puts out.
 
     `stage` is the stage whose gates it feeds, or None where its values are passed on as they are.
     """
 
-    affine: Affine
+    affine: A
     stage: int | None
 
 
 @dataclass(frozen=True, eq=False)
-class Steps:
+class Steps(Generic[A]):
     """All steps of a program, and its output as a function of their values."""
 
-    steps: tuple[Step, ...]
-    output: Affine
+    steps: tuple[Step[A], ...]
+    output: A
 
     @cached_property
     def value_of_source(self) -> tuple[int, ...]:
@@ -52,29 +61,44 @@ class Steps:
                 last[value] = number
         return tuple(last)
 
+    @cached_property
+    def last_read_by(self) -> tuple[tuple[int, ...], ...]:
+        """For each step, counted from 0, the values that nothing behind it reads: there a pass forgets them.
+
+        Its own value is among them if nothing reads it at all. The input is never: its rows tell how many there are.
+        """
+        return forgotten_by(self.last_reader)
+
     @property
-    def affines(self) -> tuple[Affine, ...]:
+    def affines(self) -> tuple[A, ...]:
         return (*(step.affine for step in self.steps), self.output)
 
     @property
-    def widths(self) -> list[int]:
+    def widths(self: Steps[Affine]) -> list[int]:
         """How many numbers each step puts out."""
         return [len(step.affine.bias) for step in self.steps]
 
-    def changed(self, change: Callable[[Array], Array]) -> Steps:
-        """With every coefficient changed."""
-        return Steps(
-            tuple(Step(step.affine.changed(change), step.stage) for step in self.steps), self.output.changed(change)
-        )
+
+def forgotten_by(last_reader: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """For each step, counted from 0, the values that it is the last one to need, given the last reader of each."""
+    table: list[list[int]] = [[] for _ in last_reader[1:]]
+    for value, last in enumerate(last_reader[1:], start=1):
+        # A value that nobody reads is forgotten where it is made; one that the output reads, never.
+        if max(last, value - 1) < len(table):
+            table[max(last, value - 1)].append(value)
+    return tuple(map(tuple, table))
 
 
-def in_steps(input_dim: int, affines: Sequence[Affine]) -> Steps:
-    """The steps of a program with these functions: one a stage, and that of the output."""
+def one_each(affines: Sequence[A]) -> Steps[A]:
+    """One step per stage, and the output: what several stages read is computed again by each."""
+    return Steps(tuple(Step(affine, number) for number, affine in enumerate(affines[:-1])), affines[-1])
+
+
+def in_steps(input_dim: int, affines: Sequence[Affine]) -> Steps[Affine]:
+    """The steps of a program with these functions: one per stage and those that are shared, and the output."""
     structured = [affine for affine in affines if isinstance(affine, Structured)]
-    if len(structured) < len(affines):
-        # Written out, nothing is read twice.
-        return Steps(tuple(Step(affine, number) for number, affine in enumerate(affines[:-1])), affines[-1])
-    return _Splitter(input_dim, structured).steps()
+    # Written out, nothing is read twice.
+    return one_each(affines) if len(structured) < len(affines) else _Splitter(input_dim, structured).steps()
 
 
 class _Splitter:
@@ -82,11 +106,11 @@ class _Splitter:
         self.affines = affines
         self.shared = _read_twice([affine.form for affine in affines])
         self.widths = [input_dim]
-        self.made: list[Step] = []
+        self.made: list[Step[Affine]] = []
         self.value_of_stage = [0]
         self.value_of_form: dict[int, int] = {}
 
-    def steps(self) -> Steps:
+    def steps(self) -> Steps[Affine]:
         for number, affine in enumerate(self.affines[:-1]):
             self._add(affine.form, affine.bias, number)
             self.value_of_stage.append(len(self.made))

@@ -6,7 +6,7 @@ in rationals where the network is small, else in numbers as long as it takes (`p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -25,7 +25,8 @@ from polyfold.program.passes.bounded import bounded_forward
 from polyfold.program.passes.integer_forms import ExactForms
 from polyfold.program.passes.rationals import RationalProgram
 from polyfold.program.passes.settled_digits import Plan, Settled, plan, settle
-from polyfold.program.program import Program, forget
+from polyfold.program.passes.supports import reached
+from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -183,20 +184,6 @@ def _rationally(exact: RationalProgram, x: Array, way: Array | None) -> Settled:
 
 def varying(program: Program, at: Settled) -> Signs:
     """Which gates can change at all around an input; the others depend only on gates that are flat there."""
-    return np.concatenate([np.zeros(0, dtype=bool), *_varying(program, at)])
-
-
-def _varying(program: Program, at: Settled) -> Iterator[Signs]:
-    sources = [np.ones((1, program.input_dim))]
-    strict = at.proved & ~at.zero
-    for number, (first, stage) in enumerate(zip(program.first_gate, program.stages, strict=False)):
-        here = slice(first, first + stage.width)
-        varies = stage.affine.changed(_is_there).linear(sources)[0] > 0
-        yield varies
-        flat = strict[here] & (np.where(at.on[here], stage.slope_on, stage.slope_off) == 0)
-        sources.append((varies & ~flat)[None, :].astype(np.float64))
-        forget(sources, program.last_reader, number)
-
-
-def _is_there(array: Array) -> Array:
-    return np.asarray(array != 0, dtype=np.float64)
+    anything = np.ones((1, program.input_dim), dtype=bool)
+    *stages, _ = reached(program, anything, at.on, free=~at.proved | at.zero)
+    return np.concatenate([np.zeros(0, dtype=bool), *(stage[0] for stage in stages)])

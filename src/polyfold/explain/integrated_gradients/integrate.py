@@ -18,7 +18,7 @@ from polyfold.explain.integrated_gradients.result import IntegratedGradients
 from polyfold.explain.integrated_gradients.segments import segments
 from polyfold.network.load import load
 from polyfold.program.lower.lower import lower
-from polyfold.program.passes.sizes import with_sizes
+from polyfold.program.passes.floats import with_sizes
 from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]

@@ -25,7 +25,7 @@ from polyfold.explain.shapley.result import Estimated, LocalShapley, Scope, Shap
 from polyfold.network.load import load
 from polyfold.network.scores import Of, asked_of
 from polyfold.program.lower.lower import lower
-from polyfold.program.passes.sizes import with_sizes
+from polyfold.program.passes.floats import with_sizes
 from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]

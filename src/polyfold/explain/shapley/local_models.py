@@ -18,7 +18,7 @@ from polyfold.explain.shapley.hybrids import LocalGame
 from polyfold.explain.shapley.locators import AtlasPlaces, Places
 from polyfold.explain.shapley.result import LocalModels
 from polyfold.program.passes.bounded import bounded_forward
-from polyfold.program.passes.sizes import with_sizes
+from polyfold.program.passes.floats import with_sizes
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]

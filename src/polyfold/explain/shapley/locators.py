@@ -24,8 +24,8 @@ from polyfold.errors import DomainError, PolyfoldError
 from polyfold.exact.bounded_values import BoundedValues, exact_values
 from polyfold.program.passes.bounded import bounded_forward
 from polyfold.program.passes.bounded_rows import patterns_at, pre_activations, rounded
+from polyfold.program.passes.floats import with_sizes
 from polyfold.program.passes.pulled_back import output_forms
-from polyfold.program.passes.sizes import with_sizes
 from polyfold.program.program import Program
 
 Array = npt.NDArray[np.float64]

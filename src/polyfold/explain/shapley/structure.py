@@ -17,7 +17,8 @@ from polyfold.exact.bounded_values import BoundedValues
 from polyfold.exact.rounding import TINY, relative
 from polyfold.program.passes.bounded import bounded_forward
 from polyfold.program.passes.pulled_back import output_forms
-from polyfold.program.program import Program, Stage, forget
+from polyfold.program.passes.supports import reached
+from polyfold.program.program import Program, Stage
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -121,21 +122,6 @@ def _without(program: Program, free: Flags) -> Program:
 
 def _touched(program: Program, found: Bending, varies: Flags) -> dict[int, Flags]:
     """For each stage which of the features that vary (rows) reach which gates (columns)."""
-    steps = program.steps
-    values = [np.eye(program.input_dim)[varies]]
-    touched: dict[int, Flags] = {}
-    for number, step in enumerate(steps.steps):
-        reached = step.affine.changed(_is_there).linear(values) > 0
-        if step.stage is not None:
-            touched[step.stage] = np.ascontiguousarray(reached)
-            stage, first = program.stages[step.stage], program.first_gate[step.stage]
-            here = slice(first, first + stage.width)
-            slope = np.where(found.signs[here], stage.slope_on, stage.slope_off)
-            reached = reached & (found.free[here] | (slope != 0))
-        values.append(reached.astype(np.float64))
-        forget(values, steps.last_reader, number)
-    return touched
-
-
-def _is_there(array: Array) -> Array:
-    return np.asarray(array != 0, dtype=np.float64)
+    sets = np.eye(program.input_dim, dtype=bool)[varies]
+    *stages, _ = reached(program, sets, found.signs, found.free)
+    return {number: np.ascontiguousarray(stage) for number, stage in enumerate(stages)}

@@ -12,16 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.exact.bounded_values import BoundedValues
-from polyfold.exact.program_like import AffineLike, StageLike
 from polyfold.exact.rounding import LEAST_NORMAL, TINY, relative
+from polyfold.program.affine import Affine
 from polyfold.program.passes import bounded
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
+from polyfold.program.program import Stage
 
 # What a closer look may hold at once, in floats.
 _FLOATS = 1 << 22
@@ -29,7 +26,7 @@ _FLOATS = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class BoundedJets:
-    """Functions of the parameters, a row a cell: values (n, 1 + d, width), the constants first.
+    """Functions of the parameters, one row per cell: values (n, 1 + d, width), the constants first.
 
     Each coefficient of function j on cell i is right up to errors[i] * scale[j], and all of them together are not
     larger than scale[j]. Where `nothing` is set, the function is exactly zero.
@@ -63,7 +60,7 @@ def of_inputs(origin: Array, basis: Array, unit: Array) -> BoundedJets:
     return BoundedJets(values[None], np.full(1, 0.0 if exact else relative(4)), scale, nothing[None])
 
 
-def affine_of(affine: AffineLike, sources: Sources, cells: int, parameters: int) -> BoundedJets:
+def affine_of(affine: Affine, sources: Sources, cells: int, parameters: int) -> BoundedJets:
     """An affine function of the sources."""
     read = sorted(affine.sources)
     last = max(read, default=0)
@@ -83,9 +80,9 @@ def affine_of(affine: AffineLike, sources: Sources, cells: int, parameters: int)
     return BoundedJets(values, errors, scale, np.broadcast_to(scale == 0, (cells, len(scale))))
 
 
-def passed_on(stage: StageLike, z: BoundedJets, rows: Ids, on: Flags, vanishing: Flags) -> BoundedJets:
+def passed_on(stage: Stage, z: BoundedJets, rows: Ids, on: Flags, vanishing: Flags) -> BoundedJets:
     """What the gates put out on cells with these rows of z and these patterns, given the gates that are zero there."""
-    slopes_on, slopes_off = np.asarray(stage.slope_on), np.asarray(stage.slope_off)
+    slopes_on, slopes_off = stage.slope_on, stage.slope_off
     slope = np.where(on, slopes_on, slopes_off)
     nothing = vanishing | (slope == 0)
     values = z.values[rows] * np.where(nothing, 0.0, slope)[:, None]
@@ -94,7 +91,7 @@ def passed_on(stage: StageLike, z: BoundedJets, rows: Ids, on: Flags, vanishing:
     return BoundedJets(values, z.errors[rows] + relative(2), np.where(scale > 0, scale + TINY, 0.0), nothing)
 
 
-def closer(affine: AffineLike, sources: Sources, rows: Ids) -> Iterator[tuple[slice, BoundedValues]]:
+def closer(affine: Affine, sources: Sources, rows: Ids) -> Iterator[tuple[slice, BoundedValues]]:
     """The function on cells with these rows of the sources, part by part, with an error for every coefficient.
 
     Values and errors have the shape (cells, 1 + d, width). Errors are 0 only where there is no term at all.
@@ -107,7 +104,7 @@ def closer(affine: AffineLike, sources: Sources, rows: Ids) -> Iterator[tuple[sl
         yield part, _closer(affine, {k: sources[k].take(rows[part]) for k in affine.sources}, part, columns)
 
 
-def _closer(affine: AffineLike, sources: Sources, part: slice, columns: int) -> BoundedValues:
+def _closer(affine: Affine, sources: Sources, part: slice, columns: int) -> BoundedValues:
     cells = part.stop - part.start
     found = []
     for column in range(columns):

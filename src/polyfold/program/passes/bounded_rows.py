@@ -1,24 +1,28 @@
-"""Forward passes of many rows with one error a row: what `exact.bounded` does, at the price of a plain pass.
+"""Forward passes of many rows with one error per row: what `bounded.py` does, at the price of a plain pass.
 
-`exact.bounded` carries an error for every entry, which takes three more products a stage. Here the error of entry j of
+`bounded.py` carries an error for every entry, which takes three more products per stage. Here the error of entry j of
 row i is errors[i] * scale[j], with one scale for all rows. That is coarser by the factor by which entries of a stage
-differ in size, and decides all signs but about one in a billion; those are looked at again by `exact.bounded`.
+differ in size, and decides all signs but about one in a billion; those are looked at again by `bounded.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.exact.bounded_values import BoundedValues
-from polyfold.exact.program_like import AffineLike, ProgramLike, StageLike
 from polyfold.exact.rounding import TINY, relative
+from polyfold.program.affine import Affine
 from polyfold.program.passes import bounded
+from polyfold.program.passes.walk import Gates, walk
+from polyfold.program.program import Program, Stage
+from polyfold.program.steps import forgotten_by
 
-Array = npt.NDArray[np.float64]
 Signs = npt.NDArray[np.uint8]
 
 # As in native/geometry/slice_cut.hpp: or-ed over the corners of a cell they tell what a gate does on it.
@@ -36,17 +40,17 @@ class Scaled:
     values: Array
     errors: Array
     scale: Array
-    clean: npt.NDArray[np.bool_]
+    clean: Flags
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Scaled:
+    def take(self, rows: Ids) -> Scaled:
         """Some of the rows."""
         return Scaled(self.values[rows], self.errors[rows], self.scale, self.clean)
 
-    def empty(self) -> npt.NDArray[np.bool_]:
+    def empty(self) -> Flags:
         """The columns that are exactly 0 in all rows."""
         if not self.clean.any():
             return self.clean
-        empty: npt.NDArray[np.bool_] = self.clean & (self.values.max(axis=0, initial=0.0) == 0)
+        empty: Flags = self.clean & (self.values.max(axis=0, initial=0.0) == 0)
         # Few are left, in most cases.
         columns = np.flatnonzero(empty)
         empty[columns] = self.values[:, columns].min(axis=0, initial=0.0) == 0
@@ -58,7 +62,7 @@ class Scaled:
         return np.where(exact, 0.0, self.errors[:, None] * self.scale)
 
 
-Sources = Mapping[int, Scaled]
+Sources = Mapping[int, Scaled] | Sequence[Scaled]
 
 
 def rounded(values: Array, scale: Array, roundings: int) -> Scaled:
@@ -67,7 +71,7 @@ def rounded(values: Array, scale: Array, roundings: int) -> Scaled:
     return Scaled(values, errors, scale, np.zeros(len(scale), dtype=bool))
 
 
-def pre_activations(affine: AffineLike, sources: Sources, rows: int) -> Scaled:
+def pre_activations(affine: Affine, sources: Sources, rows: int) -> Scaled:
     """An affine function of the sources."""
     read = sorted(affine.sources)
     last = max(read, default=0)
@@ -90,11 +94,11 @@ def pre_activations(affine: AffineLike, sources: Sources, rows: int) -> Scaled:
 class Undecided:
     """Signs that could not be decided: their rows and gates."""
 
-    rows: npt.NDArray[np.int64]
-    gates: npt.NDArray[np.int64]
+    rows: Ids
+    gates: Ids
 
 
-def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, Undecided]:
+def signs_of(affine: Affine, sources: Sources, z: Scaled) -> tuple[Signs, Undecided]:
     """The sign of every entry of z, and which could not be decided: those are taken for zero.
 
     In z itself, values that count as zero become 0. A zero that is decided is one by its terms: all of them are 0.
@@ -125,7 +129,9 @@ def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, Un
         return signs, Undecided(tied_rows, tied_gates)
     rows, columns = np.nonzero(others)
     distinct, at = np.unique(rows, return_inverse=True)
-    closer = [BoundedValues(np.zeros((len(distinct), 0)), np.zeros((len(distinct), 0)))] * (1 + max(sources, default=0))
+    closer = [BoundedValues(np.zeros((len(distinct), 0)), np.zeros((len(distinct), 0)))] * (
+        1 + max(affine.sources, default=0)
+    )
     for k in affine.sources:
         part = sources[k].take(distinct)
         closer[k] = BoundedValues(part.values, part.entry_errors())
@@ -138,9 +144,9 @@ def signs_of(affine: AffineLike, sources: Sources, z: Scaled) -> tuple[Signs, Un
     return signs, Undecided(np.concatenate([tied_rows, rows[open_]]), np.concatenate([tied_gates, columns[open_]]))
 
 
-def passed_on(stage: StageLike, z: Scaled, signs: Signs) -> Scaled:
+def passed_on(stage: Stage, z: Scaled, signs: Signs) -> Scaled:
     """What the gates put out."""
-    on, off = np.asarray(stage.slope_on), np.asarray(stage.slope_off)
+    on, off = stage.slope_on, stage.slope_off
     # A value has its sign, and is 0 where it counts as that.
     values = np.maximum(z.values, 0.0) if stage.is_relu else z.values * np.where(signs == POSITIVE, on, off)
     steepest = np.maximum(np.abs(on), np.abs(off))
@@ -158,35 +164,55 @@ def on_parameters(z: Scaled, U: Array) -> Scaled:
     return Scaled(values, errors, z.scale * reach, z.clean)
 
 
-def patterns_at(program: ProgramLike, inputs: Scaled, first: Scaled) -> tuple[npt.NDArray[np.bool_], Undecided]:
+def patterns_at(program: Program, inputs: Scaled, first: Scaled) -> tuple[Flags, Undecided]:
     """The pattern at every row of inputs, and what of it is not proved; `first` are the first step's values there.
 
     A gate that is proved to be zero by its terms is zero wherever the pattern is the same.
     """
-    values, last = {0: inputs}, last_readers(program)
     rows, gates = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     on = [np.zeros((len(inputs.values), 0), dtype=bool)]
-    for number, step in enumerate(program.steps.steps):
-        z = pre_activations(step.affine, values, len(inputs.values)) if number else first
-        if step.stage is not None:
-            stage = program.stages[step.stage]
-            signs, undecided = signs_of(stage.affine, sources_of(program, values), z)
-            rows.append(undecided.rows)
-            gates.append(undecided.gates + sum(part.shape[1] for part in on))
-            on.append(signs == POSITIVE)
-            z = passed_on(stage, z, signs)
-        values[number + 1] = z
-        values = {k: value for k, value in values.items() if last[k] > number}
+    passed = walk(program, _Rows(program, inputs), inputs, first=first, forgotten=forgotten_by(last_readers(program)))
+    for at in islice(passed, len(program.stages)):
+        assert at.gates is not None
+        assert at.decided is not None
+        signs, undecided = at.decided
+        rows.append(undecided.rows)
+        gates.append(undecided.gates + at.gates.numbers.start)
+        on.append(signs == POSITIVE)
+        del at, signs
     return np.concatenate(on, axis=1), Undecided(np.concatenate(rows), np.concatenate(gates))
 
 
-def last_readers(program: ProgramLike) -> npt.NDArray[np.int64]:
+class _Rows:
+    """Rows of values with one error each. A value that is not proved to have a sign counts as zero, and so as off."""
+
+    def __init__(self, program: Program, inputs: Scaled) -> None:
+        self._value_of_source, self._rows = program.steps.value_of_source, len(inputs.values)
+        self._values: Sequence[Scaled] = [inputs]
+
+    def affine(self, affine: Affine, values: Sequence[Scaled]) -> Scaled:
+        self._values = values
+        return pre_activations(affine, values, self._rows)
+
+    def decide(self, gates: Gates[Stage], z: Scaled) -> tuple[Signs, Undecided]:
+        """A closer look is at the stage's own sources, not at what its step reads: bounds are tighter from there."""
+        sources = [self._values[value] for value in self._value_of_source[: gates.number + 1]]
+        return signs_of(gates.stage.affine, sources, z)
+
+    def output(self, gates: Gates[Stage], z: Scaled, decided: tuple[Signs, Undecided]) -> Scaled:
+        return passed_on(gates.stage, z, decided[0])
+
+    def nothing(self, inputs: Scaled) -> Scaled:
+        return Scaled(inputs.values[:, :0], inputs.errors, inputs.scale[:0], inputs.clean[:0])
+
+
+def last_readers(program: Program) -> list[int]:
     """For each step's value the last step, counted from 0, that needs it, or -1; outputs are not asked for here.
 
     A stage needs what its step reads, and the sources of its own function, for a closer look.
     """
     steps = program.steps
-    last = np.full(len(steps.steps) + 1, -1)
+    last = [-1] * (len(steps.steps) + 1)
     for number, step in enumerate(steps.steps):
         for value in step.affine.sources:
             last[value] = number
@@ -196,12 +222,7 @@ def last_readers(program: ProgramLike) -> npt.NDArray[np.int64]:
     return last
 
 
-def sources_of(program: ProgramLike, values: Sources) -> dict[int, Scaled]:
-    """The program's sources among the values of its steps."""
-    return {k: values[value] for k, value in enumerate(program.steps.value_of_source) if value in values}
-
-
-def floats_a_row(program: ProgramLike) -> int:
+def floats_a_row(program: Program) -> int:
     """How many floats a row holds at most while it passes the stages."""
     last = last_readers(program)
     widths = [0, *(len(step.affine.bias) for step in program.steps.steps)]

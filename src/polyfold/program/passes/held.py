@@ -2,42 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Signs
 from polyfold.domain.domain import Domain
+from polyfold.program.affine import Affine
 from polyfold.program.passes.pulled_back import gate_forms
-from polyfold.program.program import Program, forget
-
-Array = npt.NDArray[np.float64]
-Signs = npt.NDArray[np.bool_]
+from polyfold.program.passes.walk import Gates, walk
+from polyfold.program.program import Program, Stage
 
 
 def pushed(program: Program, signs: Signs, rows: Array, *, linear: bool = False) -> Iterator[Array]:
     """The gates' values stage by stage, and at last the outputs, at input rows with the patterns `signs` held.
 
-    One pattern a row, or one for all. With linear=True rows are directions, and no bias is added.
+    One pattern per row, or one for all. With linear=True rows are directions, and no bias is added.
     """
-    steps = program.steps
-    values = [rows]
-    for number, step in enumerate(steps.steps):
-        z = step.affine.linear(values) if linear else step.affine(values)
-        if step.stage is not None:
-            yield z
-            z = z * slopes(program, step.stage, signs)
-        values.append(z)
-        # Nothing of a stage may outlive its last reader: at large networks all of them together do not fit.
-        del z
-        forget(values, steps.last_reader, number)
-    yield steps.output.linear(values) if linear else steps.output(values)
+    return (at.z for at in walk(program, _Held(program, signs, linear=linear), rows))
+
+
+class _Held:
+    """Rows of floats (n, width), or of their changes, with gates as a pattern has them: one pattern per row, or one."""
+
+    def __init__(self, program: Program, signs: Signs, *, linear: bool) -> None:
+        self._program, self._signs, self._linear = program, signs, linear
+
+    def affine(self, affine: Affine, values: Sequence[Array]) -> Array:
+        return affine.linear(values) if self._linear else affine(values)
+
+    def decide(self, gates: Gates[Stage], z: Array) -> None:
+        """The pattern has."""
+
+    def output(self, gates: Gates[Stage], z: Array, decided: None) -> Array:
+        return z * slopes(self._program, gates.number, self._signs)
+
+    def nothing(self, inputs: Array) -> Array:
+        return inputs[:, :0]
 
 
 def slopes(program: Program, stage: int, signs: Signs) -> Array:
     """What the gates of a stage multiply with under each pattern (n, width)."""
-    gates, first = program.stages[stage], program.first_gate[stage]
-    return np.where(signs[:, first : first + gates.width], gates.slope_on, gates.slope_off)
+    gates = program.stages[stage]
+    return np.where(signs[:, program.gates_of(stage)], gates.slope_on, gates.slope_off)
 
 
 def all_gate_forms(program: Program, domain: Domain, signs: Signs) -> tuple[Array, Array]:

@@ -1,30 +1,25 @@
 """Cells' maps and walls over the few parameters of a slice, pushed forward instead of pulled back.
 
 A jet is a value at the slice's origin and its rate of change along every parameter. A cell's pattern held fixed, the
-network is affine, so jets pass it like rows of inputs: as many rows a cell as there are parameters, and one more. To
+network is affine, so jets pass it like rows of inputs: as many rows per cell as there are parameters, and one more. To
 pull back whole maps takes as many as there are outputs, through all of the inputs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.chunks import in_chunks
+from polyfold._base.types import Array, Ids, Signs
 from polyfold.domain.domain import Domain
 from polyfold.program.affine import Affine
 from polyfold.program.passes.beyond_floats import Round, mend_gates, mend_outputs, rounded
 from polyfold.program.passes.held import slopes
 from polyfold.program.passes.pulled_back import majorant, output_forms
-from polyfold.program.program import Program
-from polyfold.program.steps import Steps
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Signs = npt.NDArray[np.bool_]
+from polyfold.program.passes.walk import Gates, walk
+from polyfold.program.program import Program, Stage
 
 # More parameters than this are more rows than a small network has outputs.
 _FEW_PARAMETERS = 3
@@ -39,7 +34,7 @@ def has_short_jets(domain: Domain) -> bool:
 
 def parameter_maps(program: Program, domain: Domain, signs: Signs) -> tuple[Array, Array]:
     """(A, c) with outputs A u + c for each pattern: (n, m, d) and (n, m)."""
-    A, c = _output_jets(program, program.steps, domain, signs)
+    A, c = _output_jets(program, domain, signs)
     mend_outputs(program, domain, signs, np.arange(program.output_dim), A, c)
     return A, c
 
@@ -47,24 +42,17 @@ def parameter_maps(program: Program, domain: Domain, signs: Signs) -> tuple[Arra
 def sizes_of_terms(program: Program, domain: Domain, signs: Signs) -> tuple[Array, Array]:
     """The sums of the absolute values of all terms in the cells' maps over the parameters: (n, m, d) and (n, m)."""
     if has_short_jets(domain):
-        return _sizes_by_jets(program, domain, signs)
+        return _output_jets(program, domain, signs, sizes=True)
     A, c = output_forms(majorant(program), signs)
     return A @ np.abs(domain.basis), c + A @ np.abs(domain.origin)
 
 
-def _sizes_by_jets(program: Program, domain: Domain, signs: Signs) -> tuple[Array, Array]:
-    sizes = replace(domain, origin=np.abs(domain.origin), basis=np.abs(domain.basis))
-    return _output_jets(program, program.steps.changed(np.abs), sizes, signs, absolute=True)
-
-
 @np.errstate(over="ignore", invalid="ignore")
-def _output_jets(
-    program: Program, steps: Steps, domain: Domain, signs: Signs, *, absolute: bool = False
-) -> tuple[Array, Array]:
+def _output_jets(program: Program, domain: Domain, signs: Signs, *, sizes: bool = False) -> tuple[Array, Array]:
     A, c = np.empty((len(signs), program.output_dim, domain.dim)), np.empty((len(signs), program.output_dim))
 
     def fill(part: slice) -> None:
-        for jets in _pushed(program, steps, domain, signs[part], absolute=absolute):
+        for jets in _pushed(program, domain, signs[part], sizes=sizes):
             last = jets
         A[part], c[part] = last[:, 1:].transpose(0, 2, 1), last[:, 0]
 
@@ -82,7 +70,7 @@ def parameter_walls(
     def fill(part: slice) -> None:
         asked = slice(*np.searchsorted(rows, [part.start, part.stop]))
         here, gate = rows[asked] - part.start, gates[asked]
-        passed = _pushed(program, program.steps, domain, signs[part])
+        passed = _pushed(program, domain, signs[part])
         for number, first in enumerate(program.first_gate[:-1]):
             if first > gate.max(initial=-1):
                 break
@@ -101,36 +89,53 @@ def _floats_a_pattern(program: Program, domain: Domain) -> int:
     return 3 * widest * (1 + domain.dim) + program.gates
 
 
-def _pushed(program: Program, steps: Steps, domain: Domain, signs: Signs, *, absolute: bool = False) -> Iterator[Array]:
+def _pushed(program: Program, domain: Domain, signs: Signs, *, sizes: bool = False) -> Iterator[Array]:
     """The gates' jets (n, 1 + d, width) stage by stage, and at last those of the outputs.
 
-    What no gate comes before is the same for all patterns, and is computed once.
+    With sizes=True those of the sums of all terms' sizes.
     """
-    values = [np.concatenate([domain.origin[None], domain.basis.T])[None]]
-    for number, step in enumerate(steps.steps):
-        z = _applied(step.affine, values)
-        if step.stage is not None:
-            yield np.broadcast_to(z, (len(signs), *z.shape[1:]))
-            factor = slopes(program, step.stage, signs)
-            z = z * (np.abs(factor) if absolute else factor)[:, None]
-        values.append(z)
-        del z
-        for value in range(1, len(values)):
-            if steps.last_reader[value] <= number:
-                values[value] = values[0][:, :, :0]
-    outputs = _applied(steps.output, values)
-    yield np.broadcast_to(outputs, (len(signs), *outputs.shape[1:]))
+    rows = np.concatenate([domain.origin[None], domain.basis.T])
+    by = _Sizes(program, signs) if sizes else _Jets(program, signs)
+    for at in walk(program, by, np.abs(rows)[None] if sizes else rows[None]):
+        yield np.broadcast_to(at.z, (len(signs), *at.z.shape[1:]))
 
 
-def _applied(affine: Affine, values: Sequence[Array]) -> Array:
-    """An affine function of jets: its bias only changes values, not rates."""
-    count, columns = max((len(values[k]) for k in affine.sources), default=1), values[0].shape[1]
-    rows = [
-        np.broadcast_to(value, (count, *value.shape[1:])).reshape(count * columns, -1)
-        if k in affine.sources
-        else np.zeros((count * columns, 0))
-        for k, value in enumerate(values)
-    ]
-    bias = np.concatenate([affine.bias[None], np.zeros((columns - 1, len(affine.bias)))])
-    jets: Array = affine.linear(rows).reshape(count, columns, -1) + bias
-    return jets
+class _Jets:
+    """Values and rates (n, 1 + d, width) under patterns that are held. What no gate comes before is the same for all
+    patterns, n = 1, and is computed once."""
+
+    def __init__(self, program: Program, signs: Signs) -> None:
+        self._program, self._signs = program, signs
+
+    def affine(self, affine: Affine, values: Sequence[Array]) -> Array:
+        """A bias only changes values, not rates."""
+        count = max((len(values[k]) for k in affine.sources), default=1)
+        columns = values[0].shape[1]
+        rows = [
+            np.broadcast_to(value, (count, *value.shape[1:])).reshape(count * columns, -1)
+            if k in affine.sources
+            else np.zeros((count * columns, 0))
+            for k, value in enumerate(values)
+        ]
+        bias = np.concatenate([affine.bias[None], np.zeros((columns - 1, len(affine.bias)))])
+        jets: Array = affine.linear(rows).reshape(count, columns, -1) + bias
+        return jets
+
+    def decide(self, gates: Gates[Stage], z: Array) -> Array:
+        return slopes(self._program, gates.number, self._signs)
+
+    def output(self, gates: Gates[Stage], z: Array, slope: Array) -> Array:
+        return z * slope[:, None]
+
+    def nothing(self, inputs: Array) -> Array:
+        return inputs[:, :, :0]
+
+
+class _Sizes(_Jets):
+    """The same with all coefficients and slopes made positive."""
+
+    def affine(self, affine: Affine, values: Sequence[Array]) -> Array:
+        return super().affine(affine.changed(np.abs), values)
+
+    def decide(self, gates: Gates[Stage], z: Array) -> Array:
+        return np.abs(super().decide(gates, z))

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids, Signs
 from polyfold.domain.domain import resolve_domain
+from polyfold.program.affine import Affine
 from polyfold.program.passes.beyond_floats import Round, mend_gates, mend_outputs, rounded
+from polyfold.program.passes.walk import Gates, walk_back
 from polyfold.program.program import Program, Stage
-
-Array = npt.NDArray[np.float64]
-Signs = npt.NDArray[np.bool_]
 
 
 def output_forms(
@@ -32,7 +31,7 @@ def output_forms(
         for value, rows in program.steps.output.rows(asked).items()
     }
     constant = np.broadcast_to(program.output.bias[asked], (len(signs), len(asked)))
-    A, c = _pull_back(program, signs, pending, constant, len(program.steps.steps), visit)
+    A, c = _pull_back(program, _Rows(signs, constant, visit), pending)
     mend_outputs(program, resolve_domain(None, program.input_dim), signs, asked, A, c)
     return A, c
 
@@ -59,9 +58,7 @@ def roundings(program: Program) -> int:
     return 8 + program.input_dim + inner + steps.output.terms
 
 
-def gate_forms(
-    program: Program, signs: Signs, gates: npt.NDArray[np.int64], as_floats: Round = rounded
-) -> tuple[Array, Array]:
+def gate_forms(program: Program, signs: Signs, gates: Ids, as_floats: Round = rounded) -> tuple[Array, Array]:
     """(a, b) with pre-activation a . x + b of one gate for each pattern: (n, inputs) and (n,).
 
     Rows that are computed in rationals because floats leave their range become floats by `as_floats`.
@@ -75,7 +72,7 @@ def gate_forms(
         before = program.steps.value_of_source[s + 1] - 1
         affine, local = program.steps.steps[before].affine, gates[at] - first[s]
         pending = {value: rows[:, None, :] for value, rows in affine.rows(local).items()}
-        a, b = _pull_back(program, signs[at], pending, affine.bias[local][:, None], before)
+        a, b = _pull_back(program, _Rows(signs[at], affine.bias[local][:, None]), pending, before)
         linear[at], constant[at] = a[:, 0], b[:, 0]
     everywhere = resolve_domain(None, program.input_dim)
     mend_gates(program, everywhere, signs, np.arange(len(gates)), gates, linear, constant, as_floats)
@@ -84,29 +81,32 @@ def gate_forms(
 
 @np.errstate(over="ignore", invalid="ignore")
 def _pull_back(
-    program: Program,
-    signs: Signs,
-    pending: dict[int, Array],
-    constant: Array,
-    steps: int,
-    visit: Callable[[int, Array], None] | None = None,
+    program: Program, by: _Rows, pending: dict[int, Array], before: int | None = None
 ) -> tuple[Array, Array]:
     """`pending[v]` holds coefficients (n, k, width of value v) that still wait to be carried through step v."""
-    for v in range(steps, 0, -1):
-        if v not in pending:
-            continue
-        step, row = program.steps.steps[v - 1], pending.pop(v)
-        if step.stage is not None:
-            if visit:
-                visit(step.stage + 1, row)
-            stage, first = program.stages[step.stage], program.first_gate[step.stage]
-            on = signs[:, first : first + stage.width]
-            row = row * np.where(on, stage.slope_on, stage.slope_off)[:, None, :]
-            constant = constant + row @ step.affine.bias
-        for value, carried in step.affine.pull(row).items():
-            pending[value] = pending[value] + carried if value in pending else carried
-    shape = (*constant.shape, program.input_dim)
-    return _own(np.broadcast_to(pending.get(0, np.zeros(1)), shape)), _own(constant)
+    left = walk_back(program, by, pending, before)
+    return _own(np.zeros((*by.constant.shape, program.input_dim)) if left is None else left), _own(by.constant)
+
+
+class _Rows:
+    """Coefficients (n, k, width) on values, and the constant (n, k) so far, under patterns (n, gates) that are held."""
+
+    def __init__(self, signs: Signs, constant: Array, visit: Callable[[int, Array], None] | None = None) -> None:
+        self._signs, self.constant, self._visit = signs, constant, visit
+
+    def through(self, gates: Gates[Stage], rows: Array) -> Array:
+        if self._visit:
+            self._visit(gates.number + 1, rows)
+        stage = gates.stage
+        rows = rows * np.where(self._signs[:, gates.numbers], stage.slope_on, stage.slope_off)[:, None, :]
+        self.constant = self.constant + rows @ stage.affine.bias
+        return rows
+
+    def pull(self, affine: Affine, rows: Array) -> dict[int, Array]:
+        return affine.pull(rows)
+
+    def plus(self, one: Array, other: Array) -> Array:
+        return one + other
 
 
 def _own(array: Array) -> Array:
