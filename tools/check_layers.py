@@ -1,6 +1,6 @@
 """Check the rules of the source tree that no linter knows.
 
-    python tools/check_layers.py [SOURCE]
+    python tools/check_layers.py [SOURCE [NATIVE]]
 
 - Imports go downward only, in the order of LAYERS. An import inside a function or under TYPE_CHECKING counts as any
   other. Layers on one level do not import each other. Only a face, the `__init__` of a layer or of the package, may
@@ -10,6 +10,8 @@
 - Packages under a copyleft licence are never imported.
 - Tolerances live in `exact`: elsewhere there are no tiny float literals, no machine epsilon, and "close to"
   only with tolerances given by name. (`testing` may use small numbers: it makes nearly degenerate networks.)
+- Includes in the compiled core go downward only as well, in the order of FOLDERS; `geometry` knows nothing of Python,
+  and only `bindings` includes what does.
 
 Prints one line for each violation and exits with 1 if there are any.
 """
@@ -17,6 +19,7 @@ Prints one line for each violation and exits with 1 if there are any.
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -56,6 +59,20 @@ cli
 testing
 """
 LEVELS = {layer: level for level, line in enumerate(LAYERS.split("\n")) for layer in line.split()}
+# The same for native/geometry. Files beside the folders are above them.
+FOLDERS = """
+base
+exact
+problem slices graph maps
+cells
+lp
+proof
+walk
+list count faces
+"""
+FOLDER_LEVELS = {folder: level for level, line in enumerate(FOLDERS.split("\n")) for folder in line.split()}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+PYTHON_HEADERS = ("nanobind/", "pybind11/", "numpy/", "Python.h")
 # Where everything is named once: these `__init__` hold code that others import.
 NO_FACES = {"_core", "datasets"}
 FACE = "a face"
@@ -106,6 +123,45 @@ def check_file(path: Path, source: Path) -> Iterator[Violation]:
             message = judge_tolerance(node)
             if message:
                 yield Violation(path, line, f"{message}: tolerances belong in {PACKAGE}.exact")
+
+
+def check_native(native: Path) -> list[Violation]:
+    """All violations in the compiled core below `native`."""
+    files = sorted(path for path in native.rglob("*") if path.suffix in (".hpp", ".cpp"))
+    return [found for path in files for found in check_includes(path, native)]
+
+
+def check_includes(path: Path, native: Path) -> Iterator[Violation]:
+    """All violations in one file of the compiled core."""
+    place = path.relative_to(native).parts
+    if place[0] == "geometry" and len(place) > 2 and place[1] not in FOLDER_LEVELS:
+        yield Violation(path, 1, f"{place[1]!r} is no known folder: give it a level in tools/check_layers.py")
+        return
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        found = INCLUDE.match(line)
+        message = found and judge_include(place, found[2], quoted=found[1] == '"')
+        if message:
+            yield Violation(path, number, message)
+
+
+def judge_include(place: tuple[str, ...], target: str, *, quoted: bool) -> str | None:
+    """Why a file of the compiled core may not include `target`, or None."""
+    if not quoted:
+        is_python = target.startswith(PYTHON_HEADERS)
+        return (
+            f"{place[0]} includes {target}: only bindings knows Python"
+            if is_python and place[0] != "bindings"
+            else None
+        )
+    parts = target.split("/")
+    if parts[0] not in ("geometry", place[0]):
+        return f"{place[0]} includes {target}: includes go downward only"
+    if place[0] != "geometry" or len(place) == 2:
+        return None
+    above = len(parts) == 2 or FOLDER_LEVELS.get(parts[1], len(FOLDERS)) >= FOLDER_LEVELS[place[1]]
+    if above and parts[1] != place[1]:
+        return f"{place[1]} includes {target}: includes go downward only"
+    return None
 
 
 def layer_of(parts: tuple[str, ...]) -> str:
@@ -198,8 +254,10 @@ def name_of(node: ast.AST) -> str:
 
 def main() -> int:
     """Print violations; 1 if there are any."""
-    source = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "src"
-    violations = check(source)
+    root = Path(__file__).parents[1]
+    source = Path(sys.argv[1]) if len(sys.argv) > 1 else root / "src"
+    native = Path(sys.argv[2]) if len(sys.argv) > 2 else root / "native"
+    violations = check(source) + check_native(native)
     for violation in violations:
         print(violation)
     return 1 if violations else 0

@@ -45,7 +45,10 @@ nb::ndarray<nb::numpy, T> give(GrowingArray<T>&& values, std::vector<std::size_t
 }
 
 // What each file adds to the module.
-void bind_engine(nb::module_& m);
+void bind_problem(nb::module_& m);
+void bind_listing(nb::module_& m);
+void bind_proving(nb::module_& m);
+void bind_faces(nb::module_& m);
 void bind_slices(nb::module_& m);
 void bind_counting(nb::module_& m);
 void bind_local_maps(nb::module_& m);

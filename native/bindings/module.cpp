@@ -3,7 +3,10 @@
 
 NB_MODULE(_native, m) {
     m.doc() = "The compiled core of polyfold; use it through polyfold._core.";
-    polyfold::bind_engine(m);
+    polyfold::bind_problem(m);
+    polyfold::bind_listing(m);
+    polyfold::bind_proving(m);
+    polyfold::bind_faces(m);
     polyfold::bind_slices(m);
     polyfold::bind_counting(m);
     polyfold::bind_local_maps(m);

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "geometry/base/errors.hpp"
 #include "geometry/cells/enough_facets.hpp"
 #include "geometry/count/count_walk.hpp"
 #include "geometry/faces/face_count.hpp"

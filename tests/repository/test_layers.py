@@ -34,6 +34,10 @@ def violations(tmp_path: Path, files: dict[str, str]) -> list[str]:
 
 def test_this_tree_is_clean() -> None:
     assert [str(found) for found in layers.check(ROOT / "src")] == []
+    assert [str(found) for found in layers.check_native(ROOT / "native")] == []
+    assert {path.name for path in (ROOT / "native" / "geometry").iterdir() if path.is_dir()} == set(
+        layers.FOLDER_LEVELS
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,10 +109,60 @@ def test_what_is_allowed_passes(tmp_path: Path, name: str, text: str) -> None:
     assert violations(tmp_path, {name: text}) == []
 
 
+def broken_includes(tmp_path: Path, name: str, text: str) -> list[str]:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return [found.message for found in layers.check_native(tmp_path)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        (
+            "geometry/exact/a.cpp",
+            '#include "geometry/problem/problem.hpp"',
+            "exact includes geometry/problem/problem.hpp",
+        ),
+        ("geometry/walk/a.hpp", '#include "geometry/list/pairing.hpp"', "walk includes geometry/list/pairing.hpp"),
+        ("geometry/list/a.hpp", '  # include "geometry/count/count_walk.hpp"', "list includes geometry/count"),
+        ("geometry/slices/a.hpp", '#include "geometry/problem/problem.hpp"', "slices includes geometry/problem"),
+        ("geometry/faces/a.hpp", '#include "geometry/unfold.hpp"', "faces includes geometry/unfold.hpp"),
+        ("geometry/faces/a.hpp", '#include "geometry/somewhere/a.hpp"', "faces includes geometry/somewhere"),
+        ("geometry/base/a.hpp", '#include "bindings/arrays.hpp"', "geometry includes bindings/arrays.hpp"),
+        ("bindings/a.cpp", '#include "tests/numbers.hpp"', "bindings includes tests/numbers.hpp"),
+        ("geometry/base/a.hpp", "#include <nanobind/nanobind.h>", "only bindings knows Python"),
+        ("tests/a.cpp", "#include <Python.h>", "only bindings knows Python"),
+        ("geometry/elsewhere/a.hpp", "int x;", "no known folder"),
+    ],
+)
+def test_a_broken_include_is_found(tmp_path: Path, name: str, text: str, said: str) -> None:
+    found = broken_includes(tmp_path, name, text)
+    assert len(found) == 1
+    assert said in found[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("geometry/list/a.hpp", '#include <vector>\n#include "geometry/list/b.hpp"\n#include "geometry/base/mask.hpp"'),
+        ("geometry/unfold.cpp", '#include "geometry/unfold.hpp"\n#include "geometry/faces/face_count.hpp"'),
+        ("bindings/a.cpp", '#include <nanobind/nanobind.h>\n#include "bindings/b.hpp"\n#include "geometry/unfold.hpp"'),
+        ("tests/a.cpp", '#include <doctest/doctest.h>\n#include "geometry/unfold.hpp"\n#include "tests/numbers.hpp"'),
+        ("geometry/base/a.hpp", '// #include "geometry/unfold.hpp"'),
+    ],
+)
+def test_includes_that_are_allowed_pass(tmp_path: Path, name: str, text: str) -> None:
+    assert broken_includes(tmp_path, name, text) == []
+
+
 def test_exit_code_and_message(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     violations(tmp_path, {"network/a.py": "x = 1\nimport polyfold.atlas\n"})
-    monkeypatch.setattr(sys, "argv", ["check_layers.py", str(tmp_path)])
+    broken_includes(tmp_path / "native", "geometry/lp/a.cpp", '\n\n#include "geometry/walk/run.hpp"\n')
+    monkeypatch.setattr(sys, "argv", ["check_layers.py", str(tmp_path), str(tmp_path / "native")])
     assert layers.main() == 1
-    assert "a.py:2: network imports atlas" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "a.py:2: network imports atlas" in printed
+    assert "a.cpp:3: lp includes geometry/walk/run.hpp" in printed

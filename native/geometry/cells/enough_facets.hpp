@@ -1,6 +1,7 @@
 // A run with masks of facets that are long enough.
 #pragma once
 
+#include "geometry/base/errors.hpp"
 #include "geometry/cells/cell.hpp"
 #include "geometry/problem/problem.hpp"
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "geometry/base/errors.hpp"
 #include "geometry/exact/rounding.hpp"
 
 namespace polyfold {

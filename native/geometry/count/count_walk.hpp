@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "geometry/base/stop_signal.hpp"
 #include "geometry/count/section_count.hpp"
 #include "geometry/walk/cell_walk.hpp"
 #include "geometry/walk/lp_walk.hpp"

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "geometry/base/stop_signal.hpp"
 #include "geometry/cells/cell.hpp"
 #include "geometry/cells/crossing.hpp"
 

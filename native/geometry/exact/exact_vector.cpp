@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "geometry/problem/problem.hpp"
+#include "geometry/base/errors.hpp"
 
 namespace polyfold {
 

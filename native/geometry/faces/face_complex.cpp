@@ -4,6 +4,7 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "geometry/base/errors.hpp"
 #include "geometry/cells/enough_facets.hpp"
 
 namespace polyfold {

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "geometry/base/errors.hpp"
+
 namespace polyfold {
 
 namespace {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "geometry/base/stop_signal.hpp"
 #include "geometry/walk/cell_walk.hpp"
 
 namespace polyfold {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "geometry/base/stop_signal.hpp"
 #include "geometry/list/part_list.hpp"
 #include "geometry/list/part_writer.hpp"
 #include "geometry/walk/cell_walk.hpp"

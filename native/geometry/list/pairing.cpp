@@ -5,7 +5,9 @@
 #include <atomic>
 #include <stdexcept>
 
+#include "geometry/base/errors.hpp"
 #include "geometry/base/in_parallel.hpp"
+#include "geometry/base/stop_signal.hpp"
 
 namespace polyfold {
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "geometry/base/stop_signal.hpp"
 #include "geometry/cells/crossing.hpp"
 #include "geometry/cells/edge_search.hpp"
 #include "geometry/list/part_table.hpp"

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "geometry/base/stop_signal.hpp"
 #include "geometry/exact/exact_vector.hpp"
-#include "geometry/problem/problem.hpp"
 
 namespace polyfold {
 

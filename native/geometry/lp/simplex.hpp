@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "geometry/base/stop_signal.hpp"
 #include "geometry/lp/polyhedron.hpp"
-#include "geometry/problem/problem.hpp"
 
 namespace polyfold {
 

@@ -1,39 +1,9 @@
 // What the engine is asked: a program of gates and a domain, as plain numbers.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-#include <exception>
-#include <stdexcept>
 #include <vector>
 
 namespace polyfold {
-
-// A cell outgrew what the engine keeps.
-struct TooLarge : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
-// What was given contradicts itself, or the engine does: a list of cells that are none, or a fault of ours.
-struct Contradiction : std::logic_error {
-    using std::logic_error::logic_error;
-};
-
-// Somebody wants the run to end; thrown out of long work.
-struct Stopped : std::exception {};
-
-// Looked at within all long work, so that a run ends soon after it is told to.
-class StopSignal {
-  public:
-    void raise() { raised_.store(true, std::memory_order_relaxed); }
-    bool raised() const { return raised_.load(std::memory_order_relaxed); }
-    void check() const {
-        if (raised()) throw Stopped();
-    }
-
-  private:
-    std::atomic<bool> raised_{false};
-};
 
 // A matrix applied to one source. Source 0 is the network's input, source s the output of stage s.
 struct Block {

@@ -5,9 +5,10 @@
 #include <memory>
 #include <vector>
 
+#include "geometry/base/stop_signal.hpp"
+#include "geometry/problem/facet_arrays.hpp"
 #include "geometry/problem/stage_map.hpp"
 #include "geometry/proof/cone_bound.hpp"
-#include "geometry/proof/facet_pairs.hpp"
 #include "geometry/proof/narrow_view.hpp"
 
 namespace polyfold {

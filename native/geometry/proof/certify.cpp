@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "geometry/base/stop_signal.hpp"
 #include "geometry/proof/cell_proof.hpp"
 
 namespace polyfold {

@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
+#include "geometry/problem/facet_arrays.hpp"
 #include "geometry/problem/problem.hpp"
-#include "geometry/proof/facet_pairs.hpp"
 
 namespace polyfold {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "geometry/problem/problem.hpp"
+#include "geometry/base/stop_signal.hpp"
 
 namespace polyfold {
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "geometry/base/stop_signal.hpp"
 #include "geometry/problem/stage_map.hpp"
 #include "geometry/proof/cone_bound.hpp"
 

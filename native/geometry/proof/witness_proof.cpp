@@ -1,4 +1,5 @@
-// Witnesses go through the network as any input would, several at a time, with a bound for what rounding may have done.
+#include "geometry/proof/witness_proof.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -6,7 +7,6 @@
 #include "geometry/base/in_parallel.hpp"
 #include "geometry/base/lanes.hpp"
 #include "geometry/exact/rounding.hpp"
-#include "geometry/proof/facet_pairs.hpp"
 
 namespace polyfold {
 
@@ -34,6 +34,7 @@ struct Source {
     Values error, size;
 };
 
+// Witnesses go through the network as any input would, several at a time, with a bound for what rounding may have done.
 class ForwardPass {
   public:
     explicit ForwardPass(const Problem& problem) : problem_(problem), sources_(problem.stages.size()) {

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 
+#include "geometry/base/errors.hpp"
 #include "geometry/exact/rounding.hpp"
 
 namespace polyfold {

@@ -4,50 +4,17 @@
 #include <memory>
 #include <vector>
 
+#include "geometry/base/stop_signal.hpp"
 #include "geometry/cells/cell.hpp"
 #include "geometry/cells/cell_block.hpp"
 #include "geometry/cells/cell_writer.hpp"
 #include "geometry/cells/crossing.hpp"
 #include "geometry/cells/edge_search.hpp"
 #include "geometry/problem/problem.hpp"
+#include "geometry/walk/unfit_domain.hpp"
+#include "geometry/walk/walk_options.hpp"
 
 namespace polyfold {
-
-// The domain has no interior.
-struct FlatDomain : std::exception {
-    bool empty;
-    explicit FlatDomain(bool is_empty) : empty(is_empty) {}
-    const char* what() const noexcept override { return empty ? "empty" : "flat"; }
-};
-
-// The cells that are wanted, for a walk that visits only those: packed patterns in lexicographic order of their gates.
-struct Selection {
-    const std::uint8_t* patterns = nullptr;
-    std::int64_t count = 0;
-    int stride = 0;
-
-    bool on(std::int64_t cell, int gate) const { return (patterns[cell * stride + gate / 8] >> (gate % 8)) & 1; }
-
-    // Where the gate goes on among cells first .. last - 1, which agree in all earlier gates.
-    std::int64_t first_on(std::int64_t first, std::int64_t last, int gate) const {
-        while (first < last) {
-            const std::int64_t middle = first + (last - first) / 2;
-            if (on(middle, gate)) {
-                last = middle;
-            } else {
-                first = middle + 1;
-            }
-        }
-        return first;
-    }
-};
-
-struct WalkOptions {
-    const Selection* selection = nullptr;  // visit these cells only
-    bool keep_touched = false;             // every generator knows all walls through it, as counting faces needs
-    bool hand_out = false;                 // generators are handed out too, so they are wanted to be known well
-    int stages = -1;                       // hand cells out when they enter this stage; negative: when all are done
-};
 
 template <int Words>
 class CellWalk {

@@ -7,7 +7,7 @@
 
 #include "geometry/cells/cell.hpp"
 #include "geometry/cells/cell_block.hpp"
-#include "geometry/proof/facet_pairs.hpp"
+#include "geometry/problem/facet_arrays.hpp"
 #include "geometry/walk/lp_walk.hpp"
 
 namespace polyfold {

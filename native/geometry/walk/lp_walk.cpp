@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "geometry/exact/rounding.hpp"
-#include "geometry/walk/cell_walk.hpp"
 
 namespace polyfold {
 

@@ -2,14 +2,15 @@
 // points.
 #pragma once
 
-#include <exception>
 #include <memory>
 #include <vector>
 
+#include "geometry/base/stop_signal.hpp"
 #include "geometry/cells/cell_block.hpp"
 #include "geometry/cells/path.hpp"
 #include "geometry/lp/exact_simplex.hpp"
 #include "geometry/lp/simplex.hpp"
+#include "geometry/walk/unfit_domain.hpp"
 
 namespace polyfold {
 
@@ -44,9 +45,6 @@ struct LpCell : Path {
     // |u_k| is less than reach[k] in the domain, even a little beyond any one of its rows.
     std::shared_ptr<const std::vector<double>> reach;
 };
-
-// The domain is unbounded or without interior, or reaches farther than any box that was tried: not for this walk.
-struct OpenDomain : std::exception {};
 
 class LpWalk {
   public:

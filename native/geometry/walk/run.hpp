@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "geometry/base/stop_signal.hpp"
 #include "geometry/problem/problem.hpp"
 #include "geometry/walk/known_cells.hpp"
 
