@@ -19,11 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from polyfold._base.types import Array
 from polyfold.datasets import iris
 from polyfold.datasets.convolutional import mnist_conv
 from polyfold.datasets.digits import mnist_he, mnist_l1
 from polyfold.network import Network, load
-from polyfold.network.ops.ops import Array, Linear
+from polyfold.network.ops.linear import Linear
 from polyfold.network.ops.spatial import Convolution
 
 

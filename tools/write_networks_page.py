@@ -7,13 +7,11 @@ python tools/write_networks_page.py --check    fail if the page is out of date
 from __future__ import annotations
 
 import argparse
-import inspect
 from collections.abc import Iterable
 from pathlib import Path
-from types import ModuleType
 
-from polyfold.network.ops import ops
-from polyfold.network.ops import spatial as spatial_ops
+from polyfold.network.ops.op import Op
+from polyfold.network.ops.tags import OPS
 from polyfold.network.read.onnx_ops import HEAD_OPS as ONNX_HEADS
 from polyfold.network.read.onnx_ops import ONNX_OPS
 from polyfold.network.read.registry import Reading, Readings
@@ -36,19 +34,12 @@ def quoted(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-def op_classes(module: ModuleType) -> list[type[ops.Op]]:
-    """The operations that a file defines."""
-    classes = [item for item in vars(module).values() if inspect.isclass(item) and issubclass(item, ops.Op)]
-    return [item for item in classes if item is not ops.Op and item.__module__ == module.__name__]
-
-
 def own_ops() -> str:
     """What a Network is made of, by the first lines of the docstrings."""
-    classes = op_classes(ops) + op_classes(spatial_ops)
-    return table(("op", "what it is"), ((f"`{kind.__name__}`", _first_line(kind)) for kind in classes))
+    return table(("op", "what it is"), ((f"`{kind.__name__}`", _first_line(kind)) for kind in OPS.values()))
 
 
-def _first_line(kind: type[ops.Op]) -> str:
+def _first_line(kind: type[Op]) -> str:
     return (kind.__doc__ or "").strip().split("\n")[0]
 
 

@@ -11,8 +11,11 @@ from polyfold.atlas import core_problem as problem
 from polyfold.atlas.geometry.exact_maps import ExactMaps
 from polyfold.datasets.convolutional import mnist_conv
 from polyfold.network.ops.convolve import Window
-from polyfold.network.ops.ops import Linear, Rectify, Reshape, constant
-from polyfold.network.ops.spatial import Convolution, Largest
+from polyfold.network.ops.linear import Linear
+from polyfold.network.ops.movement import Reshape
+from polyfold.network.ops.op import constant
+from polyfold.network.ops.spatial import Convolution
+from polyfold.network.ops.switches import Largest, Rectify
 from polyfold.network.read.builder import Builder
 from polyfold.program.lower.lower import lower
 from polyfold.program.passes.influence import heard

@@ -10,7 +10,9 @@ import torch
 from torch import nn
 
 from polyfold.network import Network, load
-from polyfold.network.ops.ops import Linear, Rectify, constant, size
+from polyfold.network.ops.linear import Linear
+from polyfold.network.ops.op import constant, size
+from polyfold.network.ops.switches import Rectify
 from polyfold.network.read.builder import Builder
 from polyfold.network.read.check import sample_points
 

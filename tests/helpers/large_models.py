@@ -13,7 +13,9 @@ from pytorchcv.models.inceptionv3 import inceptionv3
 from pytorchcv.models.resnet import get_resnet, resnet152
 
 from polyfold.network import Network
-from polyfold.network.ops.ops import Linear, Rectify, size
+from polyfold.network.ops.linear import Linear
+from polyfold.network.ops.op import size
+from polyfold.network.ops.switches import Rectify
 
 MODELS: dict[str, Callable[..., Any]] = {
     "resnet": resnet152,

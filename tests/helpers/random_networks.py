@@ -11,24 +11,11 @@ from scipy import sparse
 
 from polyfold.network import Network
 from polyfold.network.ops.convolve import Window
-from polyfold.network.ops.ops import (
-    Add,
-    Clamp,
-    Concat,
-    Linear,
-    Maximum,
-    Minimum,
-    Op,
-    Rectify,
-    Reshape,
-    Scale,
-    Shift,
-    Subtract,
-    Take,
-    constant,
-    size,
-)
-from polyfold.network.ops.spatial import Combine, Convolution, Largest, TransposedConvolution
+from polyfold.network.ops.linear import Add, Linear, Scale, Shift, Subtract
+from polyfold.network.ops.movement import Concat, Reshape, Take
+from polyfold.network.ops.op import Op, constant, size
+from polyfold.network.ops.spatial import Combine, Convolution, TransposedConvolution
+from polyfold.network.ops.switches import Clamp, Largest, Maximum, Minimum, Rectify
 from polyfold.network.read.builder import Builder, Value
 
 Draw = Callable[[Any], Any]

@@ -18,8 +18,9 @@ from polyfold.maps.graph_forward import passed
 from polyfold.network import Network
 from polyfold.network.graph import Node, Port
 from polyfold.network.ops.convolve import Window
-from polyfold.network.ops.ops import Clamp, constant
-from polyfold.network.ops.spatial import Convolution, Largest
+from polyfold.network.ops.op import constant
+from polyfold.network.ops.spatial import Convolution
+from polyfold.network.ops.switches import Clamp, Largest
 from polyfold.program.lower.lower import lower
 from polyfold.program.passes.pulled_back import output_forms
 

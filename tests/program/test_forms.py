@@ -13,8 +13,10 @@ from polyfold.errors import LimitError
 from polyfold.exact.bounded_values import exact_values
 from polyfold.network import Network
 from polyfold.network.ops.convolve import Window
-from polyfold.network.ops.ops import Linear, Rectify, constant
-from polyfold.network.ops.spatial import Convolution, Largest
+from polyfold.network.ops.linear import Linear
+from polyfold.network.ops.op import constant
+from polyfold.network.ops.spatial import Convolution
+from polyfold.network.ops.switches import Largest, Rectify
 from polyfold.network.read.builder import Builder
 from polyfold.program import Program
 from polyfold.program.lower.lower import lower, written_out

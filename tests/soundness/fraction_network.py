@@ -16,8 +16,11 @@ from scipy import sparse
 
 from polyfold.network import Network
 from polyfold.network.ops.convolve import Window
-from polyfold.network.ops.ops import Add, Concat, Linear, Op, Rectify, Scale, Shift, constant
-from polyfold.network.ops.spatial import Combine, Convolution, Largest, TransposedConvolution
+from polyfold.network.ops.linear import Add, Linear, Scale, Shift
+from polyfold.network.ops.movement import Concat
+from polyfold.network.ops.op import Op, constant
+from polyfold.network.ops.spatial import Combine, Convolution, TransposedConvolution
+from polyfold.network.ops.switches import Largest, Rectify
 from polyfold.network.read.builder import Builder, Value
 
 Jet = list[Fraction]  # a value, and its slope along every input

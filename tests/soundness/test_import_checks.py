@@ -12,7 +12,8 @@ import pytest
 import polyfold as pf
 from polyfold.errors import NetworkError
 from polyfold.exact.tolerances import IMPORT_FLOAT32, IMPORT_FLOAT64
-from polyfold.network.ops.ops import Linear, constant
+from polyfold.network.ops.linear import Linear
+from polyfold.network.ops.op import constant
 from polyfold.network.read.check import sample_points, telling_points, verify
 from polyfold.network.read.telling_points import both_sides, corners
 

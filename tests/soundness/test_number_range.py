@@ -22,7 +22,8 @@ from polyfold.atlas.core_problem import core_problem
 from polyfold.domain.domain import resolve_domain
 from polyfold.errors import ContradictionError, LimitError, PolyfoldError
 from polyfold.network.graph import Network
-from polyfold.network.ops.ops import Linear, Rectify
+from polyfold.network.ops.linear import Linear
+from polyfold.network.ops.switches import Rectify
 from polyfold.network.read.builder import Builder
 from polyfold.program.lower.lower import lower
 from soundness.cells_in_fractions import ExactCell, value, vertices

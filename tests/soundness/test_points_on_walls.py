@@ -16,7 +16,10 @@ import pytest
 
 import polyfold as pf
 from helpers.slow_params import quick_then_slow
-from polyfold.network.ops.ops import Clamp, Linear, Maximum, Minimum, Rectify, Take, constant
+from polyfold.network.ops.linear import Linear
+from polyfold.network.ops.movement import Take
+from polyfold.network.ops.op import constant
+from polyfold.network.ops.switches import Clamp, Maximum, Minimum, Rectify
 from polyfold.network.read.builder import Builder
 
 Array = npt.NDArray[np.float64]

@@ -20,7 +20,9 @@ from polyfold.atlas.patterns import pack
 from polyfold.engine.proof.check import check_witnesses
 from polyfold.errors import LimitError
 from polyfold.network import Network
-from polyfold.network.ops.ops import Add, Concat, Linear, Scale, Shift, constant
+from polyfold.network.ops.linear import Add, Linear, Scale, Shift
+from polyfold.network.ops.movement import Concat
+from polyfold.network.ops.op import constant
 from polyfold.network.read.builder import Value
 from polyfold.program import Program
 from polyfold.program.derive import exact_matrices

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 import polyfold as pf
 from polyfold.datasets.convolutional import mnist_conv
-from polyfold.network.ops.ops import Maximum, Minimum
+from polyfold.network.ops.switches import Maximum, Minimum
 
 Array = npt.NDArray[np.float64]
 Function = Callable[[torch.Tensor], torch.Tensor]

@@ -13,7 +13,7 @@ import pytest
 
 import polyfold as pf
 from polyfold.datasets.convolutional import mnist_conv
-from polyfold.network.ops.spatial import Largest
+from polyfold.network.ops.switches import Largest
 from polyfold.network.read.builder import Builder
 from soundness.plain import evaluate
 

@@ -13,7 +13,9 @@ import polyfold as pf
 from helpers import topological_shapes as shapes
 from polyfold.engine.unfold import unfold_program
 from polyfold.errors import DomainError, LimitError, PolyfoldError
-from polyfold.network.ops.ops import Add, Linear, Rectify, constant
+from polyfold.network.ops.linear import Add, Linear
+from polyfold.network.ops.op import constant
+from polyfold.network.ops.switches import Rectify
 from polyfold.network.read.builder import Builder
 from polyfold.testing import Case
 from polyfold.testing.strategies import cases

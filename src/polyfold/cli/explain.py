@@ -37,7 +37,7 @@ from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.explain.shapley.explain import shapley
 from polyfold.explain.shapley.result import Attribution, LocalShapley, Scope, Shapley
 from polyfold.network.graph import Network
-from polyfold.network.ops.ops import size
+from polyfold.network.ops.op import size
 
 _UNIFORM = "uniform"
 _LOCAL = ("cell", "region")

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.datasets import Layers
-from polyfold.network.ops.ops import constant
+from polyfold.network.ops.op import constant
 
 _FILE = Path(__file__).parent / "blobs.npz"
 

@@ -16,8 +16,11 @@ import numpy.typing as npt
 
 from polyfold.network.graph import Network
 from polyfold.network.ops.convolve import Window
-from polyfold.network.ops.ops import Linear, Rectify, Reshape, constant, size
-from polyfold.network.ops.spatial import Convolution, Largest
+from polyfold.network.ops.linear import Linear
+from polyfold.network.ops.movement import Reshape
+from polyfold.network.ops.op import constant, size
+from polyfold.network.ops.spatial import Convolution
+from polyfold.network.ops.switches import Largest, Rectify
 from polyfold.network.read.builder import Builder, Value
 
 _FILE = Path(__file__).parent / "mnist_conv.npz"

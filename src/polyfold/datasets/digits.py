@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from polyfold.datasets import Layers
-from polyfold.network.ops.ops import constant
+from polyfold.network.ops.op import constant
 
 _FOLDER = Path(__file__).parent
 

@@ -9,7 +9,10 @@ import numpy as np
 from polyfold.errors import UnsupportedOpError, how_many
 from polyfold.exact.rational_arrays import Rationals, identity, product, rationals, zeros
 from polyfold.network.graph import Network, Node
-from polyfold.network.ops.ops import Linear, Normalise, Rectify, Reshape, Scale, Shape, Shift, size
+from polyfold.network.ops.linear import Linear, Normalise, Scale, Shift
+from polyfold.network.ops.movement import Reshape
+from polyfold.network.ops.op import Shape, size
+from polyfold.network.ops.switches import Rectify
 from polyfold.network.ops.unrounded import Unrounded
 from polyfold.program.lower.numbers import drawn, normalisation
 

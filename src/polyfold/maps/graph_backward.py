@@ -18,26 +18,11 @@ from polyfold.maps.graph_forward import Decided, Passed, is_relu
 from polyfold.maps.sparse_rows import SparseRows, matrix_of
 from polyfold.network.graph import Network, Node
 from polyfold.network.ops.convolve import convolve, convolve_back
-from polyfold.network.ops.ops import (
-    Add,
-    Clamp,
-    Concat,
-    Linear,
-    Maximum,
-    Minimum,
-    Normalise,
-    Op,
-    Rectify,
-    Reshape,
-    Scale,
-    Shape,
-    Shift,
-    Subtract,
-    Take,
-    per_channel,
-    size,
-)
-from polyfold.network.ops.spatial import Combine, Convolution, Largest, TransposedConvolution, spread_bias
+from polyfold.network.ops.linear import Add, Linear, Normalise, Scale, Shift, Subtract
+from polyfold.network.ops.movement import Concat, Reshape, Take
+from polyfold.network.ops.op import Op, Shape, per_channel, size
+from polyfold.network.ops.spatial import Combine, Convolution, TransposedConvolution, spread_bias
+from polyfold.network.ops.switches import Clamp, Largest, Maximum, Minimum, Rectify
 from polyfold.network.ops.unrounded import network_in_floats
 
 Array = npt.NDArray[Any]

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.network.graph import Network
-from polyfold.network.ops.ops import Array, Clamp, Maximum, Minimum, Rectify, aligned, size
-from polyfold.network.ops.spatial import Largest
+from polyfold.network.ops.op import aligned, size
+from polyfold.network.ops.switches import Clamp, Largest, Maximum, Minimum, Rectify
 
 # What an op decided for every row of a batch: entries (n, width). For rectifiers whether the value is positive, for a
 # clamp -1, 0 or 1 (below, within, above), for two values whether the first one is taken, for the largest of several

@@ -24,7 +24,7 @@ from polyfold.maps.result import MapMatrices
 from polyfold.maps.storage import About, InFolder, InMemory, Place
 from polyfold.network.graph import Network
 from polyfold.network.load import load
-from polyfold.network.ops.ops import size
+from polyfold.network.ops.op import size
 from polyfold.program.lower.lower import lower
 
 Array = npt.NDArray[Any]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from polyfold._core import pull_rows_double, pull_rows_single
 from polyfold.network.ops.convolve import Window
-from polyfold.network.ops.ops import Op, Shape, size
+from polyfold.network.ops.op import Op, Shape, size
 from polyfold.network.ops.spatial import Combine, Convolution, TransposedConvolution
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ import numpy as np
 
 from polyfold._base.extras import require
 from polyfold._base.notebook import html_table
+from polyfold._base.types import Array
 from polyfold.errors import NetworkError, ShapeError, how_many
 from polyfold.network.head import Head
-from polyfold.network.ops.ops import Array, Op, Shape, size
+from polyfold.network.ops.op import Op, Shape, size
 
 if TYPE_CHECKING:
     import onnx

@@ -16,8 +16,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.errors import NetworkError, ShapeError, how_many
-from polyfold.network.ops.ops import Array, Shape, size
+from polyfold.network.ops.op import Shape, size
 
 Kind = Literal["softmax", "log-softmax", "sigmoid", "log-sigmoid", "argmax", "hardmax"]
 # Ops that treat every number by itself, and ops whose result jumps.

@@ -12,7 +12,7 @@ from typing import Any
 from polyfold._base.extras import require
 from polyfold.errors import NetworkError
 from polyfold.network.graph import Network
-from polyfold.network.ops.ops import Shape
+from polyfold.network.ops.op import Shape
 from polyfold.network.read.arrays import from_arrays
 
 READABLE = (

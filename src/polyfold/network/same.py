@@ -9,7 +9,8 @@ import numpy as np
 
 from polyfold.exact.reals import are_reals
 from polyfold.network.graph import Network
-from polyfold.network.ops.ops import Op, Reshape, Shape
+from polyfold.network.ops.movement import Reshape
+from polyfold.network.ops.op import Op, Shape
 
 # An operation, and the numbers and shapes of the values that it reads.
 _Step = tuple[Op, list[tuple[int, Shape]]]

@@ -21,7 +21,7 @@ from polyfold.exact.rational_arrays import Rationals, are_floats, nearest, produ
 from polyfold.exact.rounding import LEAST
 from polyfold.network.graph import Network, Port
 from polyfold.network.head import Head
-from polyfold.network.ops.ops import Shape
+from polyfold.network.ops.op import Shape
 from polyfold.program.lower.changes import Change, added, upwards
 from polyfold.program.lower.lower import write
 from polyfold.program.lower.rational_rows import RationalRows, padded, rows_of

@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from polyfold._base.types import Array
 from polyfold.exact.rational_arrays import nearest
 from polyfold.network.graph import Network, Node
-from polyfold.network.ops.ops import Add, Array, Concat, Linear, Rectify, Reshape, Take, constant, size
+from polyfold.network.ops.linear import Add, Linear
+from polyfold.network.ops.movement import Concat, Reshape, Take
+from polyfold.network.ops.op import constant, size
+from polyfold.network.ops.switches import Rectify
 from polyfold.network.read.builder import Builder, Value
 from polyfold.program.exact_program import ExactProgram, ExactStage
 from polyfold.program.lower.rational_rows import RationalRows

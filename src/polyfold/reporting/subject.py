@@ -18,7 +18,7 @@ from polyfold.engine.run import whole_number
 from polyfold.errors import DataError, DomainError, ShapeError, how_many
 from polyfold.network.graph import Network
 from polyfold.network.load import load
-from polyfold.network.ops.ops import size
+from polyfold.network.ops.op import size
 from polyfold.program.lower.lower import lower
 from polyfold.program.program import Program
 from polyfold.reporting.figures.data import box_around, columns

@@ -14,7 +14,9 @@ from polyfold.engine.count import Count
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.network.graph import Network
 from polyfold.network.load import load
-from polyfold.network.ops.ops import Linear, Normalise, Rectify, Reshape, Scale, Shift
+from polyfold.network.ops.linear import Linear, Normalise, Scale, Shift
+from polyfold.network.ops.movement import Reshape
+from polyfold.network.ops.switches import Rectify
 from polyfold.network.ops.unrounded import in_floats
 from polyfold.program.affine import WrittenOut
 from polyfold.program.lower.lower import lower

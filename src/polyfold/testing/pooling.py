@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from polyfold.network.ops.ops import Clamp, Linear, Maximum, Minimum, Rectify, Take
+from polyfold.network.ops.linear import Linear
+from polyfold.network.ops.movement import Take
+from polyfold.network.ops.switches import Clamp, Maximum, Minimum, Rectify
 from polyfold.network.read.builder import Builder, Value
 from polyfold.program.lower.lower import lower
 from polyfold.program.program import Program

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from polyfold.errors import NetworkError
 from polyfold.network.graph import Network, Node
 from polyfold.network.load import load
-from polyfold.network.ops.ops import constant
+from polyfold.network.ops.op import constant
 from polyfold.network.ops.unrounded import Unrounded
 from polyfold.network.same import same_networks
 from polyfold.training.weights import Weights, kind_of, module_with, weights_of

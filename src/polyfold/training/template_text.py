@@ -1,4 +1,4 @@
-"""Templates as JSON: every operation by its name and fields, arrays as base64 text."""
+"""Templates as JSON: every operation by its tag and fields, arrays as base64 text."""
 
 from __future__ import annotations
 
@@ -10,17 +10,10 @@ import numpy as np
 from polyfold.atlas.stored_program import Json, array_from, array_text
 from polyfold.network.graph import Network, Node, Port
 from polyfold.network.head import head_from, head_json
-from polyfold.network.ops import ops
-from polyfold.network.ops import spatial as spatial_ops
 from polyfold.network.ops.convolve import Window
+from polyfold.network.ops.op import constant
+from polyfold.network.ops.tags import OPS, tag_of
 from polyfold.training.template import Place, Template
-
-_OPS = {
-    kind.__name__: kind
-    for module in (ops, spatial_ops)
-    for kind in vars(module).values()
-    if isinstance(kind, type) and issubclass(kind, ops.Op) and kind is not ops.Op
-}
 
 
 def template_text(template: Template) -> Json:
@@ -33,7 +26,7 @@ def template_text(template: Template) -> Json:
             {
                 "name": node.name,
                 "inputs": list(node.inputs),
-                "op": type(node.op).__name__,
+                "op": tag_of(node.op),
                 "fields": {
                     field.name: {"open": list(getattr(node.op, field.name).shape)}
                     if (node.name, field.name) in taken
@@ -56,7 +49,7 @@ def template_from(text: Json) -> Template:
     nodes = tuple(
         Node(
             each["name"],
-            _OPS[each["op"]](**{name: _value_from(value) for name, value in each["fields"].items()}),
+            OPS[each["op"]](**{name: _value_from(value) for name, value in each["fields"].items()}),
             tuple(each["inputs"]),
         )
         for each in text["nodes"]
@@ -92,7 +85,7 @@ def _value_from(text: Any) -> Any:
     if not isinstance(text, dict):
         return text
     if "open" in text:
-        return ops.constant(np.zeros(text["open"]))
+        return constant(np.zeros(text["open"]))
     if "array" in text:
         return _array(text["array"])
     if "window" in text:

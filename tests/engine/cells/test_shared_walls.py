@@ -15,8 +15,10 @@ from polyfold.engine.cells.exact_cell import ExactCells, Hints
 from polyfold.engine.cells.facets import CellFacets, Cells
 from polyfold.engine.cells.shared_walls import SharedWalls
 from polyfold.network.ops.convolve import Window
-from polyfold.network.ops.ops import Linear, Rectify, constant
-from polyfold.network.ops.spatial import Convolution, Largest
+from polyfold.network.ops.linear import Linear
+from polyfold.network.ops.op import constant
+from polyfold.network.ops.spatial import Convolution
+from polyfold.network.ops.switches import Largest, Rectify
 from polyfold.network.read.builder import Builder
 from polyfold.program import Program
 from polyfold.program.lower.lower import lower

@@ -16,7 +16,8 @@ from polyfold.exact.near import Near, UndecidedError, applied
 from polyfold.network.graph import Network
 from polyfold.network.ops import unrounded
 from polyfold.network.ops.convolve import Window
-from polyfold.network.ops.ops import Op, Rectify, constant
+from polyfold.network.ops.op import Op, constant
+from polyfold.network.ops.switches import Rectify
 from polyfold.network.read.builder import Builder
 from polyfold.network.same import same_networks
 from polyfold.program.exact_program import lower_exactly

@@ -13,7 +13,8 @@ pytest.importorskip("onnxruntime")
 
 from polyfold.errors import NetworkError, UnsupportedOpError
 from polyfold.network import Network, load
-from polyfold.network.ops.ops import Clamp, Linear, Rectify
+from polyfold.network.ops.linear import Linear
+from polyfold.network.ops.switches import Clamp, Rectify
 
 RNG = np.random.default_rng(0)
 CONSTANTS = {

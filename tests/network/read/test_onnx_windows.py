@@ -15,7 +15,8 @@ from onnx import TensorProto, helper, numpy_helper
 from helpers.slow_params import quick_then_slow
 from polyfold.errors import UnsupportedOpError
 from polyfold.network import Network, load
-from polyfold.network.ops.spatial import Convolution, Largest
+from polyfold.network.ops.spatial import Convolution
+from polyfold.network.ops.switches import Largest
 
 SEEDS = quick_then_slow(range(120), quick=60)
 

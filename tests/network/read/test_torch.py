@@ -13,7 +13,7 @@ import pytest
 torch: Any = pytest.importorskip("torch")
 
 from polyfold.network import Network, load
-from polyfold.network.ops.ops import Clamp, Rectify
+from polyfold.network.ops.switches import Clamp, Rectify
 
 nn = torch.nn
 F = nn.functional

@@ -13,8 +13,9 @@ from helpers.slow_params import quick_then_slow
 from helpers.torch_agreement import Calls, check_module
 from polyfold.errors import UnsupportedOpError
 from polyfold.network import load
-from polyfold.network.ops.ops import Linear, Rectify
+from polyfold.network.ops.linear import Linear
 from polyfold.network.ops.spatial import Combine
+from polyfold.network.ops.switches import Rectify
 
 nn = torch.nn
 

@@ -12,7 +12,8 @@ torch: Any = pytest.importorskip("torch")
 from helpers.torch_agreement import Calls, check_module
 from polyfold.errors import NetworkError, UnsupportedOpError
 from polyfold.network import load
-from polyfold.network.ops.spatial import Combine, Convolution, Largest, TransposedConvolution
+from polyfold.network.ops.spatial import Combine, Convolution, TransposedConvolution
+from polyfold.network.ops.switches import Largest
 
 nn = torch.nn
 F = nn.functional

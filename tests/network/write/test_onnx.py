@@ -33,8 +33,11 @@ from network.test_shared_models import CONVOLUTIONAL, READABLE
 from polyfold.datasets.convolutional import mnist_conv
 from polyfold.errors import NetworkError, StorageError
 from polyfold.network import Network, Node, Port, load
-from polyfold.network.ops.ops import Add, Clamp, Linear, Rectify, Reshape, Scale, Shift, Take, constant
-from polyfold.network.ops.spatial import Combine, Largest, TransposedConvolution
+from polyfold.network.ops.linear import Add, Linear, Scale, Shift
+from polyfold.network.ops.movement import Reshape, Take
+from polyfold.network.ops.op import constant
+from polyfold.network.ops.spatial import Combine, TransposedConvolution
+from polyfold.network.ops.switches import Clamp, Largest, Rectify
 from polyfold.network.read.compose.pools import pool_of
 from polyfold.network.read.windows import Pool, members_of_windows
 from polyfold.program.lower.lower import lower

@@ -33,8 +33,10 @@ from polyfold.datasets.convolutional import mnist_conv
 from polyfold.errors import NetworkError
 from polyfold.network import Network, Node, Port, load
 from polyfold.network.ops.convolve import Window
-from polyfold.network.ops.ops import Add, Clamp, Rectify, Scale, Shift, constant
+from polyfold.network.ops.linear import Add, Scale, Shift
+from polyfold.network.ops.op import constant
 from polyfold.network.ops.spatial import Convolution, TransposedConvolution
+from polyfold.network.ops.switches import Clamp, Rectify
 from polyfold.program.lower.lower import lower
 
 nn = torch.nn

@@ -12,20 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from helpers.random_networks import networks
 from helpers.slow_params import examples
 from polyfold.network import Network, load
-from polyfold.network.ops.ops import (
-    Add,
-    Clamp,
-    Concat,
-    Linear,
-    Maximum,
-    Minimum,
-    Op,
-    Rectify,
-    Scale,
-    Subtract,
-    Take,
-    constant,
-)
+from polyfold.network.ops.linear import Add, Linear, Scale, Subtract
+from polyfold.network.ops.movement import Concat, Take
+from polyfold.network.ops.op import Op, constant
+from polyfold.network.ops.switches import Clamp, Maximum, Minimum, Rectify
 from polyfold.network.read.builder import Builder
 from polyfold.program import Program
 from polyfold.program.lower.lower import lower

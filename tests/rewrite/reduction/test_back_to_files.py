@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from polyfold.network.ops.ops import Add, Linear, Rectify, Reshape, constant
+from polyfold.network.ops.linear import Add, Linear
+from polyfold.network.ops.movement import Reshape
+from polyfold.network.ops.op import constant
+from polyfold.network.ops.switches import Rectify
 from polyfold.network.read.builder import Builder
 from polyfold.network.write.save import save
 

@@ -24,7 +24,7 @@ from polyfold.engine.bounds.bounded_domain import Place
 from polyfold.errors import LimitError
 from polyfold.exact.rounding import TINY, relative
 from polyfold.network.graph import Network
-from polyfold.network.ops.ops import Linear
+from polyfold.network.ops.linear import Linear
 from polyfold.network.ops.unrounded import in_floats
 from polyfold.program.coefficients import coefficients
 from polyfold.program.exact_program import ExactProgram, from_program, lower_exactly

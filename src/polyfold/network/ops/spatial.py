@@ -11,11 +11,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.errors import ShapeError
 from polyfold.network.ops.convolve import Window, convolve, convolve_back
-from polyfold.network.ops.ops import Array, Op, Shape, size
+from polyfold.network.ops.op import Op, Shape, size
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -105,33 +105,6 @@ class Combine(Op):
     @property
     def constants(self) -> tuple[Array, ...]:
         return (self.matrix.data,) if self.divisor is None else (self.matrix.data, self.divisor)
-
-
-@dataclass(frozen=True, eq=False)
-class Largest(Op):
-    """The largest of some entries of the flattened value, the first of equal ones: max pools, the maximum over axes.
-
-    `members` is (*output shape, most members); a place without a member holds -1. Every output has a first member.
-    """
-
-    members: npt.NDArray[np.int64]
-
-    def infer(self, *shapes: Shape) -> Shape:
-        if self.members.size and int(self.members.max()) >= size(shapes[0]):
-            raise ShapeError(f"entry {int(self.members.max())} lies outside a value of shape {shapes[0]}")
-        if (self.members[..., 0] < 0).any():
-            raise ShapeError("a maximum over no entries at all")
-        return self.members.shape[:-1]
-
-    def evaluate(self, *values: Array) -> Array:
-        (x,) = values
-        flat = x.reshape(len(x), -1)
-        return np.asarray(flat[:, self._filled].max(axis=-1))
-
-    @cached_property
-    def _filled(self) -> npt.NDArray[np.int64]:
-        """The members, empty places filled with the first one: that does not change a maximum."""
-        return np.where(self.members < 0, self.members[..., :1], self.members)
 
 
 def channels_and_space(shape: Shape, kernel: Array) -> tuple[int, tuple[int, ...]]:

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.exact.reals import Reals, are_reals, nearest_floats, settled
 from polyfold.network.graph import Network
-from polyfold.network.ops.ops import Array, Linear, Op, Scale, Shape, Shift, constant
+from polyfold.network.ops.linear import Linear, Scale, Shift
+from polyfold.network.ops.op import Op, Shape, constant
 from polyfold.network.ops.spatial import Convolution, TransposedConvolution
 
 if TYPE_CHECKING:

@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from polyfold._base.types import Array
 from polyfold.errors import NetworkError, how_many
 from polyfold.exact.given import as_given, is_exact, over_divisors
 from polyfold.network.graph import Network
-from polyfold.network.ops.ops import Array, Linear, Rectify, Scale, constant
+from polyfold.network.ops.linear import Linear, Scale
+from polyfold.network.ops.op import constant
+from polyfold.network.ops.switches import Rectify
 from polyfold.network.read.builder import Builder, Value
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from polyfold.network.head import HeadOp, Kind
-from polyfold.network.ops.ops import size
+from polyfold.network.ops.op import size
 from polyfold.network.read.builder import MIXES_THE_BATCH, Builder, Scores, Site, Value
 
 _Site = TypeVar("_Site", bound=Site)

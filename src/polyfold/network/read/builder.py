@@ -17,7 +17,9 @@ from polyfold.errors import NetworkError, ShapeError, UnsupportedOpError, how_ma
 from polyfold.network.graph import Network, Node, Port
 from polyfold.network.head import Head, HeadOp, OutputHead
 from polyfold.network.ops import unrounded
-from polyfold.network.ops.ops import Linear, Op, Reshape, Scale, Shape, Take, constant, size
+from polyfold.network.ops.linear import Linear, Scale
+from polyfold.network.ops.movement import Reshape, Take
+from polyfold.network.ops.op import Op, Shape, constant, size
 
 WHERE_TO_LOOK = "see docs/networks.md for what can be read and how to rewrite the rest"
 

@@ -11,11 +11,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from polyfold._base.types import Array
 from polyfold.errors import NetworkError, how_many
 from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, SHAKEN
 from polyfold.network.graph import Network
 from polyfold.network.head import JUMPING
-from polyfold.network.ops.ops import Array, Linear, Op, size
+from polyfold.network.ops.linear import Linear
+from polyfold.network.ops.op import Op, size
 from polyfold.network.ops.spatial import Combine
 from polyfold.network.ops.unrounded import Unrounded
 from polyfold.network.read.telling_points import both_sides, corners, where_numbers_fit

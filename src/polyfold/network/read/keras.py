@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from polyfold._base.extras import require
+from polyfold._base.types import Array
 from polyfold.errors import NetworkError
 from polyfold.exact.tolerances import IMPORT_FLOAT32
 from polyfold.network.graph import Network
-from polyfold.network.ops.ops import Array, Shape, size
+from polyfold.network.ops.op import Shape, size
 from polyfold.network.read.check import verify
 
 

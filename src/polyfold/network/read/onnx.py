@@ -18,10 +18,11 @@ import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 from onnx import helper, numpy_helper
 
+from polyfold._base.types import Array
 from polyfold.errors import NetworkError, ShapeError, UnsupportedOpError, how_many
 from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, IMPORT_FLOAT64
 from polyfold.network.graph import Network
-from polyfold.network.ops.ops import Array, Shape, size
+from polyfold.network.ops.op import Shape, size
 from polyfold.network.read.behind_head import refuse_reading_behind_head
 from polyfold.network.read.builder import MIXES_THE_BATCH, WHERE_TO_LOOK, Builder, Constant, Value
 from polyfold.network.read.check import verify, verify_head

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from polyfold._base.types import Array
 from polyfold.errors import NetworkError, UnsupportedOpError
 from polyfold.exact.tolerances import IMPORT_FLOAT32, IMPORT_FLOAT64
 from polyfold.network.graph import Network
 from polyfold.network.head import Head, HeadOp, Kind, OutputHead
-from polyfold.network.ops.ops import Array, constant, size
+from polyfold.network.ops.op import constant, size
 from polyfold.network.read.arrays import layers_behind
 from polyfold.network.read.builder import WHERE_TO_LOOK, Builder, Site
 from polyfold.network.read.check import verify

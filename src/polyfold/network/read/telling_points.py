@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from polyfold._base.types import Array
 from polyfold.network.graph import Network, Node
-from polyfold.network.ops.ops import Array, Clamp, Maximum, Minimum, Rectify
+from polyfold.network.ops.switches import Clamp, Maximum, Minimum, Rectify
 
 # How far beyond a gate's wall, and how far in front of it, as parts of the way there.
 _AROUND = (0.95, 1.05)

@@ -28,10 +28,11 @@ import numpy as np
 import torch
 
 from polyfold._base.spelling import unknown_node
+from polyfold._base.types import Array
 from polyfold.errors import NetworkError, ShapeError, UnsupportedOpError, how_many
 from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, IMPORT_FLOAT64
 from polyfold.network.graph import Network
-from polyfold.network.ops.ops import Array, Shape, size
+from polyfold.network.ops.op import Shape, size
 from polyfold.network.read.behind_head import refuse_reading_behind_head
 from polyfold.network.read.builder import MIXES_THE_BATCH, WHERE_TO_LOOK, Builder, Value
 from polyfold.network.read.check import sample_points, verify, verify_head

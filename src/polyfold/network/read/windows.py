@@ -14,12 +14,14 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from polyfold._base.types import Array
 from polyfold.errors import ShapeError
 from polyfold.exact.error_free import quotients_are_exact
 from polyfold.network.ops import unrounded
 from polyfold.network.ops.convolve import Window
-from polyfold.network.ops.ops import Array, Shape, size
-from polyfold.network.ops.spatial import Largest, divided_rows
+from polyfold.network.ops.op import Shape, size
+from polyfold.network.ops.spatial import divided_rows
+from polyfold.network.ops.switches import Largest
 from polyfold.network.read.builder import Constant, Operand, Site, Value
 from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.compose import placing

@@ -9,7 +9,7 @@ import numpy as np
 from onnx import helper
 
 from polyfold.network.head import ELEMENTWISE, Head, HeadOp, OutputHead
-from polyfold.network.ops.ops import Shape
+from polyfold.network.ops.op import Shape
 from polyfold.network.write.onnx_graph import OnnxGraph
 
 _OPERATORS = {

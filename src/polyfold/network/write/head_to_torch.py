@@ -6,7 +6,7 @@ from torch import nn
 
 from polyfold.network.graph import Network
 from polyfold.network.head import Head, HeadOp, OutputHead
-from polyfold.network.ops.ops import Shape
+from polyfold.network.ops.op import Shape
 from polyfold.network.write import torch_modules as own
 
 # The name of a step, what it reads, and its module.

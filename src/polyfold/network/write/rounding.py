@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.errors import NetworkError
-from polyfold.network.ops.ops import Array
 
 
 def rounded(node: str, values: Array | float, kind: np.dtype[Any]) -> npt.NDArray[Any]:

@@ -10,9 +10,9 @@ import numpy as np
 
 from polyfold._base.extras import require
 from polyfold._base.files import atomically
+from polyfold._base.types import Array
 from polyfold.errors import StorageError
 from polyfold.network.graph import Network
-from polyfold.network.ops.ops import Array
 from polyfold.network.ops.unrounded import Unrounded
 
 ENDINGS = (".onnx", ".pt2")

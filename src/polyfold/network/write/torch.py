@@ -12,28 +12,15 @@ import numpy.typing as npt
 import torch
 from torch import nn
 
+from polyfold._base.types import Array
 from polyfold.errors import NetworkError
 from polyfold.exact.expansion import expansion
 from polyfold.network.graph import Network
-from polyfold.network.ops.ops import (
-    Add,
-    Array,
-    Clamp,
-    Concat,
-    Linear,
-    Maximum,
-    Minimum,
-    Normalise,
-    Op,
-    Rectify,
-    Reshape,
-    Scale,
-    Shape,
-    Shift,
-    Subtract,
-    Take,
-)
-from polyfold.network.ops.spatial import Combine, Convolution, Largest, TransposedConvolution
+from polyfold.network.ops.linear import Add, Linear, Normalise, Scale, Shift, Subtract
+from polyfold.network.ops.movement import Concat, Reshape, Take
+from polyfold.network.ops.op import Op, Shape
+from polyfold.network.ops.spatial import Combine, Convolution, TransposedConvolution
+from polyfold.network.ops.switches import Clamp, Largest, Maximum, Minimum, Rectify
 from polyfold.network.ops.unrounded import Unrounded
 from polyfold.network.read.compose.pools import by_count, has_members, pool_of
 from polyfold.network.read.windows import Pool

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch.nn import functional
 
-from polyfold.network.ops.ops import Shape
+from polyfold.network.ops.op import Shape
 
 Padding = Sequence[tuple[int, int]]
 

@@ -14,25 +14,11 @@ import numpy as np
 
 from polyfold.exact.rounding import TINY, relative
 from polyfold.network.graph import Network, Node
-from polyfold.network.ops.ops import (
-    Add,
-    Clamp,
-    Concat,
-    Linear,
-    Maximum,
-    Minimum,
-    Normalise,
-    Op,
-    Rectify,
-    Reshape,
-    Scale,
-    Shape,
-    Shift,
-    Subtract,
-    Take,
-    size,
-)
-from polyfold.network.ops.spatial import Combine, Convolution, Largest, TransposedConvolution
+from polyfold.network.ops.linear import Add, Linear, Normalise, Scale, Shift, Subtract
+from polyfold.network.ops.movement import Concat, Reshape, Take
+from polyfold.network.ops.op import Op, Shape, size
+from polyfold.network.ops.spatial import Combine, Convolution, TransposedConvolution
+from polyfold.network.ops.switches import Clamp, Largest, Maximum, Minimum, Rectify
 from polyfold.network.ops.unrounded import Unrounded, in_floats
 from polyfold.program.affine import Affine, Structured
 from polyfold.program.in_range import in_range

@@ -14,7 +14,8 @@ from polyfold.exact.rational_arrays import Rationals, filled, rationals
 from polyfold.exact.reals import Reals, nearest_floats
 from polyfold.exact.roots import ROOT_BITS, root
 from polyfold.exact.rounding import TINY
-from polyfold.network.ops.ops import Normalise, Op
+from polyfold.network.ops.linear import Normalise
+from polyfold.network.ops.op import Op
 from polyfold.network.ops.unrounded import Unrounded
 from polyfold.program.lower.changes import upwards
 

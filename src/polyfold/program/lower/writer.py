@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from polyfold.network.ops.ops import Shape
+from polyfold.network.ops.op import Shape
 from polyfold.program.lower.rows import Array, Index, Rows, frozen
 from polyfold.program.origins import GateOrigins, OriginGroup
 from polyfold.program.program import Program, Stage

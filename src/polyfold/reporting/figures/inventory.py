@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from polyfold.network.graph import Network
-from polyfold.network.ops.ops import Clamp, Rectify, Shape
+from polyfold.network.ops.op import Shape
+from polyfold.network.ops.switches import Clamp, Rectify
 
 # Slopes and limits of switches are chosen, not trained.
 _SWITCHES = (Rectify, Clamp)

@@ -14,7 +14,7 @@ from polyfold._base.notebook import InNotebooks
 from polyfold.errors import DataError, ShapeError, how_many
 from polyfold.layers.cone_weights import Cone
 from polyfold.network.graph import Network
-from polyfold.network.ops.ops import Linear
+from polyfold.network.ops.linear import Linear
 from polyfold.network.read.arrays import from_arrays
 from polyfold.separation.data import LabelledData
 from polyfold.separation.interpolation.cost import CostDecomposition, cost, cost_decomposition

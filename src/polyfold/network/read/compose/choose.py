@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from polyfold.network.ops.ops import Maximum, Minimum
+from polyfold.network.ops.switches import Maximum, Minimum
 from polyfold.network.read.builder import Builder, Constant, Operand, Site, Value
 from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.compose.entrywise import Entrywise, Fractions, entrywise, exact_floats, fractions, same_name

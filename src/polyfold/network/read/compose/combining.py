@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from polyfold.exact.reals import are_reals
-from polyfold.network.ops.ops import Shape, constant, size
+from polyfold.network.ops.op import Shape, constant, size
 from polyfold.network.ops.spatial import Combine
 from polyfold.network.read.builder import Constant, Site, Value
 

@@ -11,7 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.network.ops.ops import Add, Clamp, Maximum, Minimum, Op, Rectify, Scale, Shift, Subtract
+from polyfold.network.ops.linear import Add, Scale, Shift, Subtract
+from polyfold.network.ops.op import Op
+from polyfold.network.ops.switches import Clamp, Maximum, Minimum, Rectify
 from polyfold.network.read.builder import Builder, Constant, Operand, Site, Value
 
 Fractions = npt.NDArray[Any]

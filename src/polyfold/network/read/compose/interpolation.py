@@ -12,10 +12,10 @@ import numpy as np
 from flint import fmpq
 from scipy import sparse
 
+from polyfold._base.types import Array
 from polyfold.exact.given import over_divisors
 from polyfold.exact.near import Near
 from polyfold.exact.reals import reals
-from polyfold.network.ops.ops import Array
 from polyfold.network.read import windows
 from polyfold.network.read.builder import Site, Value
 from polyfold.network.read.compose import ops as compose

@@ -16,22 +16,10 @@ import numpy.typing as npt
 from polyfold.exact.error_free import products_are_exact, quotients_are_exact, sums_are_exact
 from polyfold.exact.reals import are_reals
 from polyfold.network.ops import unrounded
-from polyfold.network.ops.ops import (
-    Add,
-    Clamp,
-    Concat,
-    Maximum,
-    Minimum,
-    Normalise,
-    Rectify,
-    Reshape,
-    Scale,
-    Shape,
-    Subtract,
-    Take,
-    constant,
-    size,
-)
+from polyfold.network.ops.linear import Add, Normalise, Scale, Subtract
+from polyfold.network.ops.movement import Concat, Reshape, Take
+from polyfold.network.ops.op import Shape, constant, size
+from polyfold.network.ops.switches import Clamp, Maximum, Minimum, Rectify
 from polyfold.network.read.builder import Constant, Operand, Site, Value
 from polyfold.network.read.folding import arithmetic
 

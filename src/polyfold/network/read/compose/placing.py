@@ -14,7 +14,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from polyfold.network.ops.ops import Array, Concat, Shape, Shift, constant, size
+from polyfold._base.types import Array
+from polyfold.network.ops.linear import Shift
+from polyfold.network.ops.movement import Concat
+from polyfold.network.ops.op import Shape, constant, size
 from polyfold.network.read.builder import MIXES_THE_BATCH, Constant, Site, Value
 from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.compose.combining import combine

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.errors import ShapeError
-from polyfold.network.ops.ops import Shape, size
+from polyfold.network.ops.op import Shape, size
 from polyfold.network.read.windows import Pool, members_of_windows
 
 Indices = npt.NDArray[np.int64]

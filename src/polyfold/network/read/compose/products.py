@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 
 from polyfold.exact.reals import are_reals
-from polyfold.network.ops.ops import Shape, size
+from polyfold.network.ops.op import Shape, size
 from polyfold.network.read.builder import Constant, Operand, Site, Value
 from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.compose.combining import combine, is_sparse, sparse_times_value

@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from polyfold.network.ops.ops import Add, Concat
+from polyfold.network.ops.linear import Add
+from polyfold.network.ops.movement import Concat
 from polyfold.network.read.builder import Constant, Operand, Site, Value
 from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.folding import arithmetic

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from polyfold.network.ops.ops import Add
+from polyfold.network.ops.linear import Add
 from polyfold.network.read.builder import Site, Value
 from polyfold.network.read.compose import ops as compose
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from polyfold.network.ops.ops import size
+from polyfold.network.ops.op import size
 from polyfold.network.read.builder import MIXES_THE_BATCH, Value
 from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.onnx_ops.site import FLOAT_TYPES, ONNX_OPS, OnnxSite, full_shape, operand

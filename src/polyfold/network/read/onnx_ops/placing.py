@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from polyfold.network.ops.ops import size
+from polyfold.network.ops.op import size
 from polyfold.network.read.builder import MIXES_THE_BATCH, Value
 from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.compose import placing

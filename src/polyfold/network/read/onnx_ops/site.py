@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import onnx
 
-from polyfold.network.ops.ops import Shape
+from polyfold.network.ops.op import Shape
 from polyfold.network.read import windows
 from polyfold.network.read.builder import Operand, Site, Value
 from polyfold.network.read.compose import ops as compose

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from polyfold.network.ops.convolve import Window
-from polyfold.network.ops.ops import Shape
+from polyfold.network.ops.op import Shape
 from polyfold.network.read import windows
 from polyfold.network.read.builder import Value
 from polyfold.network.read.compose import ops as compose

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from polyfold.network.ops.ops import size
+from polyfold.network.ops.op import size
 from polyfold.network.read import windows
 from polyfold.network.read.builder import Value
 from polyfold.network.read.compose import placing

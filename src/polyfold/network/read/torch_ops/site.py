@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from polyfold.network.ops.ops import size
+from polyfold.network.ops.op import size
 from polyfold.network.read.builder import MIXES_THE_BATCH, Constant, Operand, Site, Value
 from polyfold.network.read.compose.choose import Comparison
 from polyfold.network.read.folding.folded import Folded
