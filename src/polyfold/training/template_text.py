@@ -15,8 +15,8 @@ from polyfold.network.ops import spatial as spatial_ops
 from polyfold.network.ops.convolve import Window
 from polyfold.training.template import Place, Template
 
-_OPS = {
-    kind.__name__: kind
+OPS = {
+    kind.kind: kind
     for module in (ops, spatial_ops)
     for kind in vars(module).values()
     if isinstance(kind, type) and issubclass(kind, ops.Op) and kind is not ops.Op
@@ -33,7 +33,7 @@ def template_text(template: Template) -> Json:
             {
                 "name": node.name,
                 "inputs": list(node.inputs),
-                "op": type(node.op).__name__,
+                "op": node.op.kind,
                 "fields": {
                     field.name: {"open": list(getattr(node.op, field.name).shape)}
                     if (node.name, field.name) in taken
@@ -56,7 +56,7 @@ def template_from(text: Json) -> Template:
     nodes = tuple(
         Node(
             each["name"],
-            _OPS[each["op"]](**{name: _value_from(value) for name, value in each["fields"].items()}),
+            OPS[each["op"]](**{name: _value_from(value) for name, value in each["fields"].items()}),
             tuple(each["inputs"]),
         )
         for each in text["nodes"]

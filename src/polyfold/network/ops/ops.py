@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -30,7 +30,9 @@ def constant(values: Any) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Op:
-    """Base of all operations."""
+    """Base of all operations. `kind` is its name in files, which stays whatever the class is called."""
+
+    kind: ClassVar[str]
 
     def infer(self, *shapes: Shape) -> Shape:
         """The output's shape for inputs of these shapes; raises ShapeError where they do not fit."""
@@ -49,6 +51,8 @@ class Op:
 @dataclass(frozen=True, eq=False)
 class Linear(Op):
     """y = W x + b along the last axis; W is (outputs, inputs)."""
+
+    kind: ClassVar[str] = "Linear"
 
     weight: Array
     bias: Array
@@ -77,6 +81,8 @@ class Scale(Op):
     A third is no float: a network that divides by three says so, instead of multiplying by what is next to a third.
     """
 
+    kind: ClassVar[str] = "Scale"
+
     factor: Array
     divisor: Array | None = None
 
@@ -99,6 +105,8 @@ class Normalise(Op):
     Batch normalisation in evaluation mode, in the model's own numbers. Its roots are hardly ever rational, so what
     `folded` makes of them is rounded.
     """
+
+    kind: ClassVar[str] = "Normalise"
 
     gamma: Array
     beta: Array
@@ -134,6 +142,8 @@ class Normalise(Op):
 class Shift(Op):
     """y = x + offset, the offset broadcast against the value's shape."""
 
+    kind: ClassVar[str] = "Shift"
+
     offset: Array
 
     def infer(self, *shapes: Shape) -> Shape:
@@ -151,6 +161,8 @@ class Shift(Op):
 class Reshape(Op):
     """The same numbers in the same order under another shape (flatten, squeeze and unsqueeze too)."""
 
+    kind: ClassVar[str] = "Reshape"
+
     shape: Shape
 
     def infer(self, *shapes: Shape) -> Shape:
@@ -166,6 +178,8 @@ class Reshape(Op):
 class Take(Op):
     """Entries of the flattened input by index: slicing, selecting, permuting, splitting, repeating."""
 
+    kind: ClassVar[str] = "Take"
+
     index: npt.NDArray[np.int64]
 
     def infer(self, *shapes: Shape) -> Shape:
@@ -180,6 +194,8 @@ class Take(Op):
 @dataclass(frozen=True, eq=False)
 class Concat(Op):
     """The inputs side by side along one axis (not counting the batch axis)."""
+
+    kind: ClassVar[str] = "Concat"
 
     axis: int
 
@@ -203,6 +219,8 @@ class Concat(Op):
 class Add(Op):
     """The sum of two values, broadcast against each other."""
 
+    kind: ClassVar[str] = "Add"
+
     def infer(self, *shapes: Shape) -> Shape:
         return broadcast(*shapes)
 
@@ -215,6 +233,8 @@ class Add(Op):
 class Subtract(Op):
     """The difference of two values, broadcast against each other."""
 
+    kind: ClassVar[str] = "Subtract"
+
     def infer(self, *shapes: Shape) -> Shape:
         return broadcast(*shapes)
 
@@ -226,6 +246,8 @@ class Subtract(Op):
 @dataclass(frozen=True, eq=False)
 class Rectify(Op):
     """slope_on * x where x > 0, slope_off * x elsewhere: ReLU (1, 0), LeakyReLU (1, a), abs (1, -1)."""
+
+    kind: ClassVar[str] = "Rectify"
 
     slope_on: Array
     slope_off: Array
@@ -253,6 +275,8 @@ class Clamp(Op):
     torch.clamp differentiates, True for the flat one, as torch's hardtanh does.
     """
 
+    kind: ClassVar[str] = "Clamp"
+
     low: float
     high: float
     flat_at_bounds: bool = False
@@ -274,6 +298,8 @@ class Clamp(Op):
 class Maximum(Op):
     """The larger of two values, entry by entry; the first one where they are equal."""
 
+    kind: ClassVar[str] = "Maximum"
+
     def infer(self, *shapes: Shape) -> Shape:
         return broadcast(*shapes)
 
@@ -284,6 +310,8 @@ class Maximum(Op):
 @dataclass(frozen=True, eq=False)
 class Minimum(Op):
     """The smaller of two values, entry by entry; the first one where they are equal."""
+
+    kind: ClassVar[str] = "Minimum"
 
     def infer(self, *shapes: Shape) -> Shape:
         return broadcast(*shapes)

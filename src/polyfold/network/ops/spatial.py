@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, eq=False)
 class Convolution(Op):
     """Windows of the value weighted with kernels (outputs, channels / groups, *window), plus a bias an output."""
+
+    kind: ClassVar[str] = "Convolution"
 
     kernel: Array
     bias: Array
@@ -51,6 +53,8 @@ class TransposedConvolution(Op):
 
     It is the transpose of the convolution with the same kernel and window that maps `space` to the value's space.
     """
+
+    kind: ClassVar[str] = "TransposedConvolution"
 
     kernel: Array
     bias: Array
@@ -81,6 +85,8 @@ class Combine(Op):
     `matrix` is (outputs, inputs) over the flattened value; `shape` is the output's. `divisor` has a number for each
     output, in the order of the flattened value; without it nothing is divided.
     """
+
+    kind: ClassVar[str] = "Combine"
 
     matrix: sparse.csr_array
     shape: Shape
@@ -113,6 +119,8 @@ class Largest(Op):
 
     `members` is (*output shape, most members); a place without a member holds -1. Every output has a first member.
     """
+
+    kind: ClassVar[str] = "Largest"
 
     members: npt.NDArray[np.int64]
 
