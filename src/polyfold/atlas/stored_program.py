@@ -97,7 +97,7 @@ class _Parts:
         if id(form) not in self._form_number:
             text = self._form_text(form, [self._form(part) for part in form.parts])
             self._form_number[id(form)] = len(self.forms)
-            self.forms.append({"kind": type(form).__name__, **text})
+            self.forms.append({"kind": form.kind, **text})
         return self._form_number[id(form)]
 
     def _form_text(self, form: Form, parts: list[int]) -> Json:
@@ -119,7 +119,7 @@ class _Parts:
     def _operator(self, operator: Operator) -> int:
         if id(operator) not in self._operator_number:
             self._operator_number[id(operator)] = len(self.operators)
-            self.operators.append({"kind": type(operator).__name__, **_operator_text(operator)})
+            self.operators.append({"kind": operator.kind, **_operator_text(operator)})
         return self._operator_number[id(operator)]
 
 
@@ -151,14 +151,14 @@ def _operator_text(operator: Operator) -> Json:
 
 def _operator_from(text: Json) -> Operator:
     match text["kind"]:
-        case "Matrix":
+        case Matrix.kind:
             return Matrix(array_from(text["weight"]), int(text["groups"]))
-        case "Sparse":
+        case Sparse.kind:
             from scipy.sparse import csr_array
 
             places = (array_from(text[name], "int64") for name in ("indices", "indptr"))
             return Sparse(csr_array((array_from(text["data"]), *places), shape=tuple(text["shape"])))
-        case "Convolved":
+        case Convolved.kind:
             window = Window(
                 tuple(text["stride"]),
                 tuple((before, after) for before, after in text["padding"]),
@@ -172,19 +172,19 @@ def _operator_from(text: Json) -> Operator:
 def _form_from(text: Json, known: Sequence[Form], operators: Sequence[Operator]) -> Form:
     parts = tuple(_entry(known, number) for number in text.get("parts", ()))
     match text["kind"]:
-        case "Entries":
+        case Entries.kind:
             return Entries(int(text["source"]), int(text["first"]), int(text["count"]))
-        case "Nothing":
+        case Nothing.kind:
             return Nothing(int(text["count"]))
-        case "Applied":
+        case Applied.kind:
             return Applied(_entry(operators, text["operator"]), *parts)
-        case "Scaled":
+        case Scaled.kind:
             return Scaled(array_from(text["factor"]), *parts)
-        case "Taken":
+        case Taken.kind:
             return Taken(array_from(text["index"], "int64"), *parts)
-        case "Summed":
+        case Summed.kind:
             return Summed(parts)
-        case "Stacked":
+        case Stacked.kind:
             return Stacked(parts)
     raise ValueError(f"there is no form {text['kind']!r}")
 

@@ -255,6 +255,6 @@ def forms(affine: Structured) -> Iterator[Form]:
 
 
 def _update(hasher: hashlib._Hash, form: Form) -> None:
-    hasher.update(type(form).__name__.encode() + form.structure + np.ascontiguousarray(form.factors).tobytes())
+    hasher.update(form.kind.encode() + form.structure + np.ascontiguousarray(form.factors).tobytes())
     for part in form.parts:
         _update(hasher, part)

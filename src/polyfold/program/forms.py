@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -53,7 +54,12 @@ class Values:
 
 
 class Form(ReadOnly, ABC):
-    """A linear function of the sources with `rows` values."""
+    """A linear function of the sources with `rows` values.
+
+    `kind` is its name in digests and files, which stays whatever the class is called.
+    """
+
+    kind: ClassVar[str]
 
     @property
     @abstractmethod
@@ -111,6 +117,8 @@ class Form(ReadOnly, ABC):
 class Entries(Form):
     """Consecutive entries of a source."""
 
+    kind: ClassVar[str] = "Entries"
+
     source: int
     first: int
     count: int
@@ -145,6 +153,8 @@ class Entries(Form):
 class Nothing(Form):
     """Zeros: the linear part of a constant."""
 
+    kind: ClassVar[str] = "Nothing"
+
     count: int
 
     @property
@@ -168,6 +178,8 @@ class Nothing(Form):
 @dataclass(frozen=True, eq=False)
 class Applied(Form):
     """An operator on the values of a form."""
+
+    kind: ClassVar[str] = "Applied"
 
     operator: Operator
     form: Form
@@ -195,7 +207,7 @@ class Applied(Form):
 
     @property
     def structure(self) -> bytes:
-        return type(self.operator).__name__.encode() + self.operator.structure
+        return self.operator.kind.encode() + self.operator.structure
 
     @property
     def own_terms(self) -> int:
@@ -205,6 +217,8 @@ class Applied(Form):
 @dataclass(frozen=True, eq=False)
 class Scaled(Form):
     """Every value times a factor."""
+
+    kind: ClassVar[str] = "Scaled"
 
     factor: Array
     form: Form
@@ -239,6 +253,8 @@ class Scaled(Form):
 @dataclass(frozen=True, eq=False)
 class Taken(Form):
     """Some of the values, in any order, some more than once."""
+
+    kind: ClassVar[str] = "Taken"
 
     index: Index
     form: Form
@@ -293,6 +309,8 @@ class Taken(Form):
 class Summed(Form):
     """The sum of forms with equally many values."""
 
+    kind: ClassVar[str] = "Summed"
+
     forms: tuple[Form, ...]
 
     @property
@@ -330,6 +348,8 @@ class Summed(Form):
 @dataclass(frozen=True, eq=False)
 class Stacked(Form):
     """The values of several forms, one form after the other."""
+
+    kind: ClassVar[str] = "Stacked"
 
     forms: tuple[Form, ...]
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,12 @@ Change = Callable[[Array], Array]
 
 
 class Operator(ReadOnly, ABC):
-    """A fixed linear map from rows of `columns` numbers to rows of `rows` numbers."""
+    """A fixed linear map from rows of `columns` numbers to rows of `rows` numbers.
+
+    `kind` is its name in digests and files, which stays whatever the class is called.
+    """
+
+    kind: ClassVar[str]
 
     @property
     @abstractmethod
@@ -82,6 +87,8 @@ class Operator(ReadOnly, ABC):
 class Matrix(Operator):
     """A matrix on each of equal groups of numbers."""
 
+    kind: ClassVar[str] = "Matrix"
+
     weight: Array
     groups: int = 1
 
@@ -127,6 +134,8 @@ class Matrix(Operator):
 @dataclass(frozen=True, eq=False)
 class Sparse(Operator):
     """A matrix with few entries a row."""
+
+    kind: ClassVar[str] = "Sparse"
 
     matrix: sparse.csr_array
 
@@ -179,6 +188,8 @@ class Sparse(Operator):
 @dataclass(frozen=True, eq=False)
 class Convolved(Operator):
     """A convolution of values (channels, *space), or, turned round, its transpose."""
+
+    kind: ClassVar[str] = "Convolved"
 
     kernel: Array
     window: Window
