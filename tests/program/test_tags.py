@@ -7,12 +7,12 @@ import pytest
 
 from polyfold.atlas.stored_program import program_from, program_text
 from polyfold.network.ops.convolve import Window
+from polyfold.network.ops.tags import OPS
 from polyfold.program.affine import Structured
 from polyfold.program.forms import Applied, Entries, Form, Nothing, Scaled, Stacked, Summed, Taken
 from polyfold.program.operators import Convolved, Matrix, Operator, Sparse
 from polyfold.program.origins import GateOrigin
 from polyfold.program.program import Program, Stage
-from polyfold.training.template_text import OPS
 
 WIDTHS = (4,)
 
