@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 
 import pytest
@@ -48,9 +49,7 @@ def test_compiled_code_may_go_on_until_the_time_is_over():
             time.sleep(0.005)
 
 
-def test_an_interrupt_of_compiled_code_is_raised_behind_it():
-    import signal
-
+def test_an_interrupt_of_compiled_code_is_raised_behind_it(interruptible):
     with pytest.raises(KeyboardInterrupt), may_go_on() as go_on:
         signal.raise_signal(signal.SIGINT)
         assert not go_on()
