@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from polyfold._base.files import atomically
-from polyfold.atlas.regions import regions
 from polyfold.datasets import iris_test, read
+from polyfold.engine.regions import regions
 from polyfold.engine.unfold import unfold
 from polyfold.errors import StorageError
 from polyfold.stats.summarise import Summary, summarise

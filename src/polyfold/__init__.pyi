@@ -24,7 +24,6 @@ from . import (
 from .atlas.atlas import Atlas as Atlas
 from .atlas.cell import Cell as Cell
 from .atlas.certificate import Certificate as Certificate
-from .atlas.regions import regions as regions
 from .atlas.storage import open as open
 from .compare.equivalence.decide import equivalent as equivalent
 from .domain.domain import (
@@ -41,6 +40,7 @@ from .engine.cells.local import local as local
 from .engine.count import count as count
 from .engine.proof.certify import certify as certify
 from .engine.proof.check import check as check
+from .engine.regions import regions as regions
 from .engine.resume import resume as resume
 from .engine.unfold import unfold as unfold
 from .errors import PolyfoldError as PolyfoldError

@@ -133,6 +133,18 @@ class Value(Result):
         return float(self.value)
 
 
+class InFloats(Result):
+    """A result whose numbers are computed in floats, without a bound on what rounding does to them.
+
+    `evidence` says what is known of the cells that they were computed from.
+    """
+
+    @property
+    def proved(self) -> bool:
+        """False: how far rounding can have moved the numbers is not known."""
+        return False
+
+
 class Rows(Result):
     """A result that has rows."""
 

@@ -4,25 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.chunks import in_chunks
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.clock import running
+from polyfold._base.result import Rows, answered
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Answer, evidence_of, resting_on
+from polyfold.atlas.evidence import evidence_of
 from polyfold.atlas.geometry.bounded_maps import bounded_maps
 from polyfold.atlas.geometry.exact_maps import ExactMaps
 from polyfold.errors import how_many
 from polyfold.program.passes.influence import heard
 
-Ids = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
-class Regions(Answer, InNotebooks):
-    """The linear regions of an atlas: `label[i]` is the region of cell i, numbered by their first cells."""
+class Regions(Rows):
+    """The linear regions of an atlas.
+
+    Attributes
+    ----------
+    atlas : Atlas
+        The cells that were merged.
+    label : array of int, shape (cells,)
+        The region of every cell; regions are numbered by their first cells.
+    """
 
     atlas: Atlas
     label: Ids
@@ -44,20 +52,30 @@ class Regions(Answer, InNotebooks):
         """A cell of every region: its map is the region's."""
         return np.array([cells[0] for cells in self.cells], dtype=np.int64)
 
-    def maps(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def maps(self) -> tuple[Array, Array]:
         """(A, c) of every region."""
         return self.atlas.maps(self.first_cell)
 
+    def rows(self) -> dict[str, Any]:
+        """One row per region: how many cells it has, its first one, and whether it is bounded."""
+        bounded = np.ones(len(self), dtype=bool)
+        np.logical_and.at(bounded, self.label, self.atlas.bounded)
+        return {
+            "region": np.arange(len(self)),
+            "cells": np.bincount(self.label, minlength=len(self)),
+            "first_cell": self.first_cell,
+            "bounded": bounded,
+        }
 
-def regions(atlas: Atlas) -> Regions:
-    """Merge cells that have the same affine map on the domain and touch in a facet. Equality is decided exactly.
+    def facts(self) -> dict[str, Any]:
+        return {"regions": len(self), "cells": len(self.atlas), "label": self.label}
 
-    >>> import numpy as np, polyfold as pf
-    >>> useless = [(np.eye(2), np.zeros(2)), (np.array([[1.0, 0.0]]), np.zeros(1))]
-    >>> atlas = pf.unfold(useless)
-    >>> len(atlas), len(pf.regions(atlas))
-    (4, 2)
-    """
+    def ask_instead(self) -> str:
+        return "compare their number, len(regions)"
+
+
+def merged(atlas: Atlas) -> Regions:
+    """The linear regions of the cells that an atlas lists. Equality of maps is decided exactly."""
     # Imported here because SciPy takes longer to import than all of polyfold.
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
@@ -70,10 +88,10 @@ def regions(atlas: Atlas) -> Regions:
     _, first, renumbered = np.unique(label, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
-    return resting_on(evidence_of(atlas), Regions(atlas, rank[renumbered]))
+    return answered(Regions(atlas, rank[renumbered]), evidence_of(atlas))
 
 
-def _same_map(atlas: Atlas, here: Ids, there: Ids) -> npt.NDArray[np.bool_]:
+def _same_map(atlas: Atlas, here: Ids, there: Ids) -> Flags:
     """Whether neighbouring cells have exactly the same map over the domain's parameters."""
     same, open_ = np.zeros(len(here), dtype=bool), np.zeros(len(here), dtype=bool)
     widest = max([atlas.program.input_dim, *atlas.program.steps.widths])
@@ -91,13 +109,15 @@ def _same_map(atlas: Atlas, here: Ids, there: Ids) -> npt.NDArray[np.bool_]:
     in_chunks(len(left), 12 * atlas.outputs * (widest + 1) + atlas.gates, by_maps)
     left = np.flatnonzero(open_)
     if len(left):
-        exact = ExactMaps(atlas)
-        for i in left:
+        exact, clock = ExactMaps(atlas), running()
+        for done, i in enumerate(left):
+            clock.check()
+            clock.tell(done, len(left), "pairs of cells compared exactly")
             same[i] = exact[here[i]] == exact[there[i]]
     return same
 
 
-def _by_flips(atlas: Atlas, here: Ids, there: Ids) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _by_flips(atlas: Atlas, here: Ids, there: Ids) -> tuple[Flags, Flags]:
     """(the maps are the same, that is still open), from what the outputs hear of the gates that flip.
 
     On every way to an output, look at the last gate that flips. If no output hears it past the others that flip, all
@@ -122,10 +142,10 @@ def _by_flips(atlas: Atlas, here: Ids, there: Ids) -> tuple[npt.NDArray[np.bool_
     return unheard, ~unheard & ~different
 
 
-def _close(atlas: Atlas, here: Ids, there: Ids) -> npt.NDArray[np.bool_]:
+def _close(atlas: Atlas, here: Ids, there: Ids) -> Flags:
     """Whether floats cannot tell the maps of two cells apart."""
     with np.errstate(over="ignore", invalid="ignore"):
         one, other = (bounded_maps(atlas, cells) for cells in (here, there))
         clear = np.abs(one.values - other.values) > one.errors + other.errors
-        apart: npt.NDArray[np.bool_] = np.any(clear, axis=(1, 2))
+        apart: Flags = np.any(clear, axis=(1, 2))
     return ~apart

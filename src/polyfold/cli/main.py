@@ -21,7 +21,6 @@ from rich.markup import escape
 
 from polyfold._base.files import atomically
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.regions import regions
 from polyfold.atlas.storage import open as open_atlas
 from polyfold.cli.explain import explain
 from polyfold.cli.facts import (
@@ -62,6 +61,7 @@ from polyfold.cli.usage import UsageError, said_of
 from polyfold.compare.equivalence.decide import equivalent as compare_networks
 from polyfold.engine.count import count as count_network
 from polyfold.engine.proof.certify import certify as certify_atlas
+from polyfold.engine.regions import regions
 from polyfold.engine.resume import resume as resume_atlas
 from polyfold.engine.unfold import unfold as unfold_network
 from polyfold.errors import LimitError, PolyfoldError, StorageError

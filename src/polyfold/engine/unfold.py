@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from polyfold._base.clock import interrupts_noted, running
+from polyfold._base.clock import INTERRUPT, interrupts_noted, running
 from polyfold._base.progress import reporter
 from polyfold._core import FoundCells, GivenUp
 from polyfold.atlas.atlas import Atlas, atlas_found
@@ -65,7 +65,13 @@ def as_atlas(source: Any, domain: DomainLike = None, *, threads: int | None = No
         own_domain(source, domain)
         return source
     left = running().left
-    return unfold(source, domain, max_seconds=None if left == inf else left, threads=threads)
+    atlas = unfold(source, domain, max_seconds=None if left == inf else left, threads=threads)
+    if not atlas.complete:
+        # Nobody but the question has these cells, so that nothing is kept of them.
+        if atlas.certificate.stopped_by == INTERRUPT:
+            raise KeyboardInterrupt
+        running().check()
+    return atlas
 
 
 def unfold_program(

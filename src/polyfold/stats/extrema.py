@@ -30,10 +30,10 @@ from polyfold.atlas.evidence import Answer, evidence_of, resting_on
 from polyfold.atlas.geometry.bounded_maps import bounded_maps
 from polyfold.atlas.geometry.exact_maps import ExactMaps
 from polyfold.atlas.geometry.generators import VERTEX, Generators
-from polyfold.atlas.regions import regions
 from polyfold.engine.bounds.bounded_domain import Box, place_of
 from polyfold.engine.bounds.cell_bounds import CELLS_AT_ONCE, closer_bound, upper_bounds
 from polyfold.engine.bounds.cell_programs import ExactPrograms
+from polyfold.engine.regions import regions
 from polyfold.engine.run import check_seconds
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.linear_program import Optimum, dot

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from polyfold._base.chunks import in_chunks
 from polyfold.atlas.asked import an_atlas, bounded_cells, cells_asked_for, finite, no_underflow
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.regions import regions
+from polyfold.engine.regions import regions
 from polyfold.errors import PolyfoldError
 from polyfold.exact.rounding import LEAST, LEAST_NORMAL, TINY
 from polyfold.exact.tolerances import VOLUME_SUM

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import numpy.typing as npt
 
 from polyfold import _core as core
+from polyfold._base.chunks import patiently
+from polyfold._base.clock import may_go_on
 from polyfold._base.numbers import one_of
 from polyfold.atlas.core_problem import core_problem
 from polyfold.atlas.patterns import Packed, order_by_gate
@@ -22,6 +24,10 @@ Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
 
 VERTEX, RAY, LINE = 0, 1, 2
+
+# Cells that the core looks at in one call, which cannot be asked to stop. What it finds is the same whatever the time,
+# but its last digits may depend on which cells are looked at together: so their number is fixed.
+_TOGETHER = 1 << 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,16 +83,17 @@ class Generators:
 def find_generators(program: Program, domain: Domain, patterns: Packed) -> Generators:
     """The generators of the cells with these patterns, in their order. Patterns must be distinct."""
     order = order_by_gate(patterns)
+    problem, in_order = core_problem(program, domain), np.ascontiguousarray(patterns[order])
     with _limits_named():
-        found = core.trace(core_problem(program, domain), np.ascontiguousarray(patterns[order]))
-    _check_all_there(len(found["start"]) - 1, len(patterns))
+        found = [patiently(partial(core.trace, problem, part)) for part in _parts(in_order)]
     in_core_order = Generators(
-        found["start"],
-        found["coordinates"][:, : domain.dim],
-        found["kind"],
-        found["facet_start"],
-        found["facet"],
+        _joined_starts([part["start"] for part in found]),
+        np.concatenate([np.zeros((0, domain.dim)), *(part["coordinates"][:, : domain.dim] for part in found)]),
+        np.concatenate([np.zeros(0, dtype=np.uint8), *(part["kind"] for part in found)]),
+        _joined_starts([part["facet_start"] for part in found]),
+        np.concatenate([np.zeros(0, dtype=np.int32), *(part["facet"] for part in found)]),
     )
+    _check_all_there(len(in_core_order), len(patterns))
     return in_core_order.take(np.argsort(order, kind="stable"))
 
 
@@ -103,9 +110,12 @@ def find_covariances(program: Program, domain: Domain, patterns: Packed) -> tupl
 
 def _measured(program: Program, domain: Domain, patterns: Packed, covariance: bool) -> tuple[Array, Array, Array]:
     order = order_by_gate(patterns)
-    problem = core_problem(program, domain)
+    problem, in_order = core_problem(program, domain), np.ascontiguousarray(patterns[order])
+    d = domain.dim
+    found = [(np.zeros(0), np.zeros((0, d)), np.zeros((0, d, d)))]
     with _limits_named():
-        volumes, centroids, covariances = core.measure(problem, np.ascontiguousarray(patterns[order]), covariance)
+        found += [patiently(partial(core.measure, problem, part, covariance)) for part in _parts(in_order)]
+    volumes, centroids, covariances = (np.concatenate(parts) for parts in zip(*found, strict=True))
     _check_all_there(len(volumes), len(patterns))
     back = np.argsort(order, kind="stable")
     return volumes[back], centroids[back], covariances[back] if covariance else covariances
@@ -121,8 +131,10 @@ def _check_all_there(found: int, asked: int) -> None:
 
 def count_faces(program: Program, domain: Domain, threads: int) -> tuple[int, ...]:
     """Numbers of faces of dimension 0, 1, ..., d of the whole complex."""
-    with _limits_named():
-        return tuple(core.count_faces(core_problem(program, domain, rounded=False), threads, lambda cells: True))
+    problem = core_problem(program, domain, rounded=False)
+    with _limits_named(), may_go_on() as go_on:
+        counts = core.count_faces(problem, threads, lambda cells: go_on())
+    return tuple(counts)
 
 
 @contextmanager
@@ -132,6 +144,16 @@ def _limits_named() -> Iterator[None]:
         yield
     except core.TooLarge as error:
         raise LimitError(str(error)) from None
+
+
+def _parts(patterns: Packed) -> Iterator[Packed]:
+    return (patterns[first : first + _TOGETHER] for first in range(0, len(patterns), _TOGETHER))
+
+
+def _joined_starts(starts: list[Ids]) -> Ids:
+    """Where the lists of several tables start in all of them, one behind the other."""
+    lengths = np.concatenate([np.zeros(0, dtype=np.int64), *(np.diff(start) for start in starts)])
+    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
 def _ragged_take(start: Ids, order: Ids) -> tuple[Ids, Ids]:

@@ -15,11 +15,12 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.core_problem import core_problem, stays_structured
 from polyfold.atlas.geometry.locate import vanishing
 from polyfold.atlas.patterns import Packed, pack, unpack
-from polyfold.atlas.regions import Regions, regions
+from polyfold.atlas.regions import Regions
 from polyfold.domain.domain import resolve_domain
 from polyfold.domain.points import bounded_lift, contains, parameter_rows
 from polyfold.engine.cells.local import MEMORY, input_rows
 from polyfold.engine.cells.signs_at import signs_at
+from polyfold.engine.regions import regions
 from polyfold.errors import DomainError, PolyfoldError
 from polyfold.exact.bounded_values import BoundedValues, exact_values
 from polyfold.program.passes.bounded import bounded_forward

@@ -11,7 +11,8 @@ import numpy.typing as npt
 from polyfold._base.numbers import one_output
 from polyfold._base.words import names_for
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.regions import Regions, regions
+from polyfold.atlas.regions import Regions
+from polyfold.engine.regions import regions
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.plotting.geometry.columns import Column, column
 from polyfold.plotting.geometry.map_colours import map_colours

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.regions import regions
 from polyfold.domain.domain import Box, Slice, line, plane, slice_of
 from polyfold.engine.cells.local import local
+from polyfold.engine.regions import regions
 from polyfold.engine.unfold import unfold
 from polyfold.explain.shapley.explain import shapley
 from polyfold.explain.shapley.result import Attribution

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.regions import regions
+from polyfold.engine.regions import regions
 from polyfold.graph.diameter import diameter
 from polyfold.reporting.collect.steps import Steps
 from polyfold.reporting.figures.boundary_lengths import borders
