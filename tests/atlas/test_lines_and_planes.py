@@ -35,8 +35,9 @@ def test_with_bounds_a_plane_has_directions() -> None:
 def test_lift_checks_its_points() -> None:
     atlas = pf.unfold([(np.ones((1, 6)), np.zeros(1)), (np.ones((1, 1)), np.zeros(1))], pf.line(P, Q))
     assert np.allclose(atlas.lift([[0.5]]), (P + Q).reshape(1, 6) / 2)
-    with pytest.raises(pf.PolyfoldError, match="rows of 1 number;"):
-        atlas.lift([0.5])
+    assert np.array_equal(atlas.lift([0.5]), atlas.lift([[0.5]]))
+    with pytest.raises(pf.PolyfoldError, match="rows of 1 number, or one such row"):
+        atlas.lift([[0.5, 0.5]])
 
 
 @pytest.mark.parametrize(

@@ -153,9 +153,9 @@ def test_bad_input() -> None:
     X = np.ones((2, 3))
     with pytest.raises(ShapeError, match=r"one input of 3 numbers, or one for each of the 2.*\(4,\)"):
         pf.explain.integrated_gradients(layers, X, np.zeros(4))
-    with pytest.raises(ShapeError, match="input 0 is not finite"):
+    with pytest.raises(ShapeError, match=r"\[0, .\] is (nan|inf|-inf)"):
         pf.explain.integrated_gradients(layers, X, [0, np.nan, 0])
-    with pytest.raises(ShapeError, match="input 1 is not finite"):
+    with pytest.raises(ShapeError, match=r"\[1, .\] is (nan|inf|-inf)"):
         pf.explain.integrated_gradients(layers, [[0, 0, 0], [0, np.inf, 0]], np.zeros(3))
     for outputs, message in ((2, "no output 2"), (True, "no output True"), ([], "asks for nothing"), ("top", "'top'")):
         with pytest.raises(PolyfoldError, match=message):

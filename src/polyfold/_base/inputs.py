@@ -1,13 +1,169 @@
-"""Real numbers out of whatever a user has them in."""
+"""Rows, labels and names out of whatever users have them in: lists, arrays, tensors, data frames.
+
+One vector is one row. The columns of a data frame are matched by their names, or refused. What does not fit is quoted,
+with its shape and its place.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.errors import DataError, ShapeError
+from polyfold._base.types import Array, Ids
+from polyfold._base.words import names_for
+from polyfold.errors import DataError, ShapeError, how_many
+
+
+def rows_of(
+    X: Any,
+    width: int,
+    *,
+    what: str = "X",
+    names: Sequence[str] | None = None,
+    shape: tuple[int, ...] | None = None,
+    finite: bool = True,
+    single: bool = False,
+) -> npt.NDArray[Any]:
+    """X as a matrix of floats (n, width): a new one, unless float32 is kept.
+
+    Parameters
+    ----------
+    X : ArrayLike
+        Rows of any shape with `width` numbers each, or one such row.
+    width : int
+        How many numbers a row has.
+    what : str
+        What X is called in errors.
+    names : sequence of str, optional
+        Of the columns: those of a data frame must be these, in any order.
+    shape : tuple of int, optional
+        Of one row, if it is no vector: an array of this shape is one row.
+    finite : bool
+        Whether NaN and infinite numbers are refused.
+    single : bool
+        Whether float32 stays float32, and float64 is not copied.
+
+    >>> rows_of([1, 2], 2), rows_of([[1, 2], [3, 4]], 2).shape
+    (array([[1., 2.]]), (2, 2))
+    >>> rows_of([[1, 2], [3, float("nan")]], 2)
+    Traceback (most recent call last):
+    polyfold.errors.ShapeError: X[1, 1] is nan: every entry must be a finite number
+    """
+    wanted = f"{what} must be rows of {how_many(width, 'number')}"
+    array = _numbers(wanted, _in_order(X, names, what), single)
+    one_row = array.ndim > 0 and array.size == width and (array.ndim == 1 or array.shape == shape)
+    # Of one number each, a vector is as many rows.
+    several = array.ndim > 0 and array.size == len(array) * width and (array.ndim > 1 or width == 1)
+    if not one_row and not several:
+        raise ShapeError(f"{wanted}, or one such row; its shape is {array.shape}")
+    rows = array.reshape(1 if one_row else len(array), width)
+    if finite:
+        _check_finite(what, rows)
+    return rows
+
+
+def feature_names(given: Sequence[str] | None, X: Any, count: int, letter: str = "x") -> tuple[str, ...]:
+    """Names of the features: those given, or else those of a data frame's columns, or else letters with numbers.
+
+    >>> feature_names(None, [[1.0, 2.0]], 2)
+    ('x0', 'x1')
+    """
+    return names_for(column_names(X) if given is None else given, count, letter, "feature")
+
+
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """The names of a data frame's columns; None of anything else, and of a frame whose columns are only counted."""
+    if not hasattr(X, "columns") or not hasattr(X, "to_numpy"):
+        return None
+    columns = list(X.columns)
+    return None if columns == list(range(len(columns))) else tuple(str(name) for name in columns)
+
+
+def _in_order(X: Any, names: Sequence[str] | None, what: str) -> Any:
+    """The numbers of a data frame or of one of its rows, its columns in the order of the names; others as they are."""
+    if not hasattr(X, "to_numpy"):
+        return X
+    found = column_names(X) if hasattr(X, "columns") else _index_names(X)
+    values = X.to_numpy()
+    if found is None:
+        return values
+    if len(set(found)) < len(found):
+        twice = next(name for name in found if found.count(name) > 1)
+        raise ShapeError(f"{what} has two columns named {twice!r}: names must differ")
+    for place, name in enumerate(found if values.dtype == object else ()):
+        real_array(f"column {name!r} of {what} must be numbers", values[..., place])
+    if names is None:
+        return values
+    for some, others, words in ((names, found, "lacks the column"), (found, names, "has a column too many,")):
+        wrong = next((name for name in some if name not in others), None)
+        if wrong is not None:
+            raise ShapeError(f"{what} {words} {wrong!r}: the columns must be {', '.join(names)}, in any order")
+    return values[..., [found.index(name) for name in names]]
+
+
+def _index_names(row: Any) -> tuple[str, ...] | None:
+    """The names of the entries of one row of a data frame."""
+    index = list(getattr(row, "index", ())) if not callable(getattr(row, "index", None)) else []
+    return tuple(index) if index and all(isinstance(name, str) for name in index) else None
+
+
+def _numbers(what: str, values: Any, single: bool = False) -> npt.NDArray[Any]:
+    """Float64; or as they are, if they are floats already."""
+    if not single:
+        return real_array(what, values)
+    if hasattr(values, "detach"):
+        values = values.detach().cpu().numpy()
+    kept = isinstance(values, np.ndarray) and values.dtype in (np.float32, np.float64)
+    return values if kept else real_array(what, values)
+
+
+def _check_finite(what: str, rows: npt.NDArray[Any]) -> None:
+    # A sum that is finite is one of finite numbers; only others are looked at one by one.
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = rows.sum()
+    if np.isfinite(total) or np.isfinite(rows).all():
+        return
+    row, column = np.argwhere(~np.isfinite(rows))[0].tolist()
+    raise ShapeError(f"{what}[{row}, {column}] is {rows[row, column]}: every entry must be a finite number")
+
+
+def labels_of(y: Any, count: int, *, what: str = "y", of: str = "X") -> npt.NDArray[Any]:
+    """One label for each of `count` rows: all of them numbers or all of them texts; a column is as good as a vector.
+
+    >>> labels_of(["a", "b"], 2).tolist(), labels_of([[1], [0]], 2).tolist()
+    (['a', 'b'], [1, 0])
+    """
+    values = labels_of_one_kind(what, y)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.shape != (count,):
+        raise ShapeError(
+            f"{what} must have one label for each of the {how_many(count, 'row')} of {of}; its shape is {values.shape}"
+        )
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        place = int(np.flatnonzero(~np.isfinite(values))[0])
+        raise ShapeError(f"{what}[{place}] is {values[place]}: a label must be a finite number or a text")
+    return values
+
+
+def class_numbers(y: Any, count: int, classes: int, *, what: str = "y", of: str = "X") -> Ids:
+    """Labels that are numbers of classes.
+
+    >>> class_numbers([1.0, 0], 2, 2)
+    array([1, 0])
+    >>> class_numbers([1, 2], 2, 2)
+    Traceback (most recent call last):
+    polyfold.errors.ShapeError: y[1] is 2: labels must be numbers of classes, 0 to 1
+    """
+    values = labels_of(y, count, what=what, of=of)
+    known = np.isin(values, np.arange(classes)) if values.dtype.kind in "biuf" else np.zeros(len(values), dtype=bool)
+    if not known.all():
+        place = int(np.flatnonzero(~known)[0])
+        raise ShapeError(f"{what}[{place}] is {values[place]}: labels must be numbers of classes, 0 to {classes - 1}")
+    return values.astype(np.int64)
 
 
 def labels_of_one_kind(what: str, values: Any) -> npt.NDArray[Any]:
@@ -21,6 +177,8 @@ def labels_of_one_kind(what: str, values: Any) -> npt.NDArray[Any]:
     """
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
+    if hasattr(values, "to_numpy"):
+        values = values.to_numpy()
     listed = values if isinstance(values, list | tuple) else []
     if isinstance(values, np.ndarray) and values.dtype == object:
         listed = values.ravel().tolist()
@@ -51,7 +209,7 @@ def whole_number_in(text: str) -> int | None:
     return int(value) if value.is_integer() else None
 
 
-def real_array(what: str, values: Any) -> npt.NDArray[np.float64]:
+def real_array(what: str, values: Any) -> Array:
     """A new float64 array of lists, arrays or tensors (with gradients, on any device), or an error that quotes `what`.
 
     >>> real_array("inputs", [[1, 2]])

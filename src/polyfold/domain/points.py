@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq, fmpq_mat
 
-from polyfold._base.inputs import real_array
+from polyfold._base.inputs import rows_of
 from polyfold.domain.domain import Domain
-from polyfold.errors import ShapeError, how_many
 from polyfold.exact.bounded_values import BoundedValues, exact_values
 from polyfold.exact.rational import rational, rational_matrix
 from polyfold.exact.rounding import TINY, relative
@@ -23,12 +22,7 @@ Array = npt.NDArray[np.float64]
 
 def parameter_rows(domain: Domain, points: Any) -> Array:
     """Points of the domain's parameters as a float matrix, or an error that quotes the shape."""
-    U = real_array(f"points are rows of {how_many(domain.dim, 'number')}", points)
-    if U.ndim != 2 or U.shape[1] != domain.dim:
-        raise ShapeError(f"points are rows of {how_many(domain.dim, 'number')}; this array has shape {U.shape}")
-    if not np.isfinite(U).all():
-        raise ShapeError(f"point {int(np.flatnonzero(~np.isfinite(U).all(axis=1))[0])} is not finite")
-    return U
+    return rows_of(points, domain.dim, what="points")
 
 
 @np.errstate(over="ignore", invalid="ignore")

@@ -172,12 +172,12 @@ def test_special_shapes():
 @pytest.mark.parametrize(
     ("points", "words"),
     [
-        ([0.0, 0.0], r"rows of 2 numbers; this array has shape \(2,\)"),
-        ([[0.0, 0.0, 0.0]], r"shape \(1, 3\)"),
-        ([[[0.0, 0.0]]], r"shape \(1, 1, 2\)"),
-        (3.0, r"shape \(\)"),
-        ([[0.0, 0.0], [np.nan, 0.0]], "point 1 is not finite"),
-        ([[np.inf, 0.0]], "point 0 is not finite"),
+        ([0.0, 0.0, 0.0], r"rows of 2 numbers, or one such row; its shape is \(3,\)"),
+        ([[0.0, 0.0, 0.0]], r"shape is \(1, 3\)"),
+        ([[[0.0, 0.0, 0.0]]], r"shape is \(1, 1, 3\)"),
+        (3.0, r"shape is \(\)"),
+        ([[0.0, 0.0], [np.nan, 0.0]], r"points\[1, 0\] is nan"),
+        ([[np.inf, 0.0]], r"points\[0, 0\] is inf"),
         ([["a", "b"]], "rows of 2 numbers"),
         ([[0.0, 1.0], [2.0]], "rows of 2 numbers"),
         ([[1j, 0.0]], "rows of 2 numbers"),

@@ -316,10 +316,10 @@ def test_progress_counts_inputs() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"X": [1.0, 2.0]}, ShapeError, r"this array has shape \(2,\)"),
-        ({"X": [[1.0, 2.0, 3.0]]}, ShapeError, "2 numbers each"),
-        ({"X": [[1.0, np.nan]]}, ShapeError, "input 0 is not finite"),
-        ({"X": [["a", "b"]]}, ShapeError, "arrays of numbers"),
+        ({"X": [1.0, 2.0, 3.0]}, ShapeError, r"its shape is \(3,\)"),
+        ({"X": [[1.0, 2.0, 3.0]]}, ShapeError, "rows of 2 numbers"),
+        ({"X": [[1.0, np.nan]]}, ShapeError, r"X\[0, 1\] is nan"),
+        ({"X": [["a", "b"]]}, ShapeError, "rows of 2 numbers"),
         ({"X": [[1.0, 1j]]}, ShapeError, "complex"),
         ({"memory": 0}, LimitError, "memory=0"),
         ({"memory": 100}, LimitError, "memory=100 is too little: .* takes about [0-9,]+ bytes; give memory="),

@@ -276,9 +276,9 @@ def test_bad_input(network: pf.Network, atlas: pf.Atlas) -> None:
         pf.explain.shapley(network, X, background=X, means=X, scope="cell")
     with pytest.raises(PolyfoldError, match="background='mean' is no option"):
         pf.explain.shapley(network, X, background="mean", scope="cell")
-    with pytest.raises(ShapeError, match="input 1 is not finite"):
+    with pytest.raises(ShapeError, match=r"\[1, .\] is (nan|inf|-inf)"):
         pf.explain.shapley(network, [[0, 0, 0], [np.nan, 0, 0]], background=X, scope="cell")
-    with pytest.raises(ShapeError, match=r"3 numbers each.*\(2, 2\)"):
+    with pytest.raises(ShapeError, match=r"rows of 3 numbers.*\(2, 2\)"):
         pf.explain.shapley(network, X, background=np.zeros((2, 2)), scope="cell")
     with pytest.raises(ShapeError, match="no points"):
         pf.explain.shapley(network, X, background=np.zeros((0, 3)), scope="cell")

@@ -203,13 +203,13 @@ def test_bad_input() -> None:
     X, b = np.zeros((2, 3)), np.ones(3)
     with pytest.raises(PolyfoldError, match="scope='cells' is no option"):
         pf.explain.shapley(layers, X, background=b, scope="cells")  # type: ignore[arg-type]
-    with pytest.raises(ShapeError, match="input 1 is not finite"):
+    with pytest.raises(ShapeError, match=r"\[1, .\] is (nan|inf|-inf)"):
         pf.explain.shapley(layers, [[0, 0, 0], [0, np.nan, 0]], background=b, scope="baseline")
-    with pytest.raises(ShapeError, match=r"3 numbers each.*\(2, 4\)"):
+    with pytest.raises(ShapeError, match=r"rows of 3 numbers.*\(2, 4\)"):
         pf.explain.shapley(layers, np.zeros((2, 4)), background=b, scope="baseline")
     with pytest.raises(ShapeError, match=r"one reference of 3 numbers.*\(2, 3\).*interventional"):
         pf.explain.shapley(layers, X, background=np.zeros((2, 3)), scope="baseline")
-    with pytest.raises(ShapeError, match="input 0 is not finite"):
+    with pytest.raises(ShapeError, match=r"\[0, .\] is (nan|inf|-inf)"):
         pf.explain.shapley(layers, X, background=[np.inf, 0, 0], scope="baseline")
     with pytest.raises(PolyfoldError, match="needs one input as background="):
         pf.explain.shapley(layers, X, scope="baseline")

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.inputs import real_array
+from polyfold._base.inputs import rows_of
 from polyfold._base.notebook import InNotebooks
 from polyfold._base.progress import reporter
 from polyfold.atlas.patterns import pack, unpack
@@ -392,13 +392,4 @@ def _left(deadline: float) -> float | None:
 
 def input_rows(program: Program, X: Any) -> Array:
     """Inputs of any shape as float rows, or an error that quotes the shape."""
-    rows = real_array("inputs are arrays of numbers, one input after the other", X)
-    if rows.ndim < 2 or int(np.prod(rows.shape[1:])) != program.input_dim:
-        raise ShapeError(
-            f"inputs are a batch (n, ...) with {how_many(program.input_dim, 'number')} each; "
-            f"this array has shape {rows.shape}" + "; for one input give X[None]" * (rows.size == program.input_dim)
-        )
-    rows = rows.reshape(len(rows), program.input_dim)
-    if not np.isfinite(rows).all():
-        raise ShapeError(f"input {int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])} is not finite")
-    return rows
+    return rows_of(X, program.input_dim)
