@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from math import isfinite
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -167,10 +167,11 @@ class Verdict(Result):
 
     words: tuple[str, str, str] = ("yes", "no", "unknown")
 
-    @property
-    def verdict(self) -> Literal["yes", "no", "unknown"]:
-        """The answer."""
-        raise NotImplementedError
+    if TYPE_CHECKING:  # a property or a field; here it would be taken for the field's default
+
+        @property
+        def verdict(self) -> Literal["yes", "no", "unknown"]:
+            """The answer."""
 
     @property
     def word(self) -> str:

@@ -17,6 +17,7 @@ from polyfold._base.as_found import BY_HAND, first_hand
 from polyfold._base.evidence import THE_NETWORK, Level
 from polyfold._base.notebook import InNotebooks
 from polyfold._base.truth import YesOrNo
+from polyfold.program.exact_program import ExactProgram
 from polyfold.program.program import Program
 
 # The names of two checks: one that fails where a proof was not ended, and one of certificates that belong elsewhere.
@@ -27,7 +28,7 @@ OF_THESE_ARRAYS = "the certificate speaks of these arrays"
 CHANGED = "a change of its arrays"
 
 
-def what_is_spoken_of(program: Program) -> str:
+def what_is_spoken_of(program: Program | ExactProgram) -> str:
     """The function that everything said of a program is true of: that of the network, or a named neighbour of it.
 
     This is the one place where a program's roundings become words of certificates and evidence.

@@ -16,6 +16,7 @@ from polyfold._base.evidence import NOTHING_KNOWN, Evidence
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Certificate, what_is_spoken_of
 from polyfold.domain.domain import Domain
+from polyfold.program.exact_program import ExactProgram
 from polyfold.program.program import Program
 
 _EVIDENCE = "_evidence"
@@ -66,7 +67,9 @@ def evidence_from(said: Certificate) -> Evidence:
     )
 
 
-def proof_without_atlas(program: Program, domain: Domain, proof: str, stopped_by: str | None = None) -> Evidence:
+def proof_without_atlas(
+    program: Program | ExactProgram, domain: Domain, proof: str, stopped_by: str | None = None
+) -> Evidence:
     """Of an answer that is proved without an atlas, unless something stopped it."""
     return first_hand(
         Evidence(

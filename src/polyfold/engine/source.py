@@ -13,7 +13,7 @@ from polyfold.domain.domain import Domain, DomainLike, resolve_domain
 from polyfold.errors import DomainError
 from polyfold.network.graph import Network
 from polyfold.network.load import load
-from polyfold.program.exact_program import from_program
+from polyfold.program.exact_program import ExactProgram, from_program, lower_exactly
 from polyfold.program.lower.lower import lower
 from polyfold.program.program import Program
 from polyfold.program.to_network import to_network
@@ -42,6 +42,18 @@ def as_program_on(source: Any, domain: DomainLike) -> tuple[Program, Domain]:
         return source.program, own_domain(source, domain)
     program = as_program(source)
     return program, resolve_domain(domain, program.input_dim)
+
+
+def as_exact_program(source: Any) -> ExactProgram:
+    """The function of a source in rationals; nothing is rounded."""
+    if isinstance(source, Atlas | Program):
+        return from_program(as_program(source))
+    return lower_exactly(source if isinstance(source, ExactProgram) else load(source))
+
+
+def domain_of(source: Any, domain: DomainLike, dim: int) -> Domain:
+    """The domain that is asked about, of a source with so many inputs: an atlas has one of its own."""
+    return own_domain(source, domain) if isinstance(source, Atlas) else resolve_domain(domain, dim)
 
 
 def own_domain(atlas: Atlas, domain: DomainLike) -> Domain:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq, fmpq_mat
 
+from polyfold._base.clock import tick
+from polyfold._base.types import Array
 from polyfold.exact.rational import as_float, rational
 
 Rationals = npt.NDArray[np.object_]
-Array = npt.NDArray[np.float64]
 _ZERO, _ONE = fmpq(0), fmpq(1)
+# Entries, and products of two, between two looks at the clock.
+_AT_ONCE, _PRODUCTS_AT_ONCE = 1 << 14, 1 << 23
+# Rows of a product that are found together at least: what both factors have in common is found once for all of them.
+_FEWEST_ROWS = 64
+
+T = TypeVar("T")
 
 
 def rationals(values: Any) -> Rationals:
@@ -24,9 +31,9 @@ def rationals(values: Any) -> Rationals:
     array([[1/2, 3]], dtype=object)
     """
     if isinstance(values, np.ndarray) and values.dtype == np.float64:
-        return filled([rational(value) for value in values.ravel().tolist()], values.shape)
+        return filled(list(_each(rational, values)), values.shape)
     array = np.asarray(values, dtype=object)
-    return filled([_one(value) for value in array.ravel().tolist()], array.shape)
+    return filled(list(_each(_one, array)), array.shape)
 
 
 def filled(entries: Sequence[fmpq], shape: tuple[int, ...]) -> Rationals:
@@ -59,7 +66,12 @@ def product(a: Rationals, b: Rationals) -> Rationals:
     if not a.size or not right.size:
         found = zeros(a.shape[0], right.shape[1])
     else:
-        found = filled((matrix(a) * matrix(right)).entries(), (a.shape[0], right.shape[1]))
+        rows = max(_FEWEST_ROWS, _PRODUCTS_AT_ONCE // right.size)
+        by, entries = matrix(right), []
+        for start in range(0, len(a), rows):
+            tick()
+            entries += (matrix(a[start : start + rows]) * by).entries()
+        found = filled(entries, (a.shape[0], right.shape[1]))
     return found[:, 0] if column else found
 
 
@@ -70,7 +82,7 @@ def matrix(array: Rationals) -> fmpq_mat:
 
 def nearest(array: Rationals) -> Array:
     """The floats nearest to all entries."""
-    floats = [as_float(value) if value else 0.0 for value in array.ravel().tolist()]
+    floats = list(_each(lambda value: as_float(value) if value else 0.0, array))
     return np.array(floats, dtype=np.float64).reshape(array.shape)
 
 
@@ -80,7 +92,15 @@ def are_floats(array: Rationals) -> bool:
     >>> are_floats(rationals([0.1])), are_floats(rationals([fmpq(1, 10)]))
     (True, False)
     """
-    return all(_is_float(value) for value in array.ravel().tolist())
+    return all(_each(_is_float, array))
+
+
+def _each(function: Callable[[Any], T], array: npt.NDArray[Any]) -> Iterable[T]:
+    """A function of every entry, one after the other, with a look at the clock now and then."""
+    entries = array.ravel().tolist()
+    for start in range(0, len(entries), _AT_ONCE):
+        tick()
+        yield from map(function, entries[start : start + _AT_ONCE])
 
 
 def _is_float(value: fmpq) -> bool:

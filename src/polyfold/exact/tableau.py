@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from polyfold._base.clock import tick
+
 Row = Sequence[int]
 
 
@@ -62,6 +64,7 @@ class Tableau:
 
     def pivot(self, row: int, column: int) -> None:
         """Exchange the basic variable of a row with the outside variable of a column."""
+        tick()
         # basic = (a x + rest) / D  becomes  x = (D basic - rest) / a; the denominator becomes |a|.
         pivot_line, old = self.lines[row], self.denominator
         a = pivot_line[column]

@@ -87,6 +87,9 @@ def _read(model: Any, shapes: list[Shape] | None, until: str | None) -> Network:
         raise NetworkError(f"until={until!r} is only for torch modules and ONNX; this is a {name}")
     if isinstance(model, Network):
         return model
+    if hasattr(type(model), "__polyfold_network__"):  # a result that is a network itself
+        network: Network = model.__polyfold_network__()
+        return network
     if _any_from(modules, "keras"):
         from polyfold.network.read.keras import from_keras
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from itertools import product
 
 import numpy as np
 import pytest
 
+from polyfold._base.clock import Clock, OutOfTimeError
+from polyfold.errors import UnknownError
 from polyfold.exact.rational_arrays import rationals
 from polyfold.exact.subset_sum import guides
 from polyfold.exact.subset_sum.lattice import by_lattice, kernel_basis
@@ -79,8 +82,19 @@ def test_parts_that_do_not_depend_on_each_other_are_searched_apart():
 def test_what_is_too_large_is_unknown_and_says_why():
     rng = np.random.default_rng(3)
     values = rationals([[int(value) for value in rng.integers(-(2**60), 2**60, size=70)]])
-    found = nonempty_subset_without_sum(values, max_seconds=1)
-    assert found.status == "unknown" and found.truth() is None and "70 variables" in found.how
+    found = nonempty_subset_without_sum(values)
+    assert found.status == found.verdict == "unknown" and "70 variables" in found.how
+    with pytest.raises(UnknownError):
+        bool(found)
+
+
+def test_a_search_ends_with_its_clock():
+    rng = np.random.default_rng(3)
+    values = rationals([[int(value) for value in rng.integers(1, 2**60, size=44)]])
+    started = time.perf_counter()
+    with pytest.raises(OutOfTimeError), Clock(0.3):
+        subset_with_sum(values, rationals([2**61 + 1]))
+    assert time.perf_counter() - started < 0.6
 
 
 def test_signs_alone_can_prove_that_there_is_none():
@@ -96,7 +110,7 @@ def test_what_floats_take_for_a_solution_is_none():
     rng = np.random.default_rng(5)
     values = [[2 * int(value) for value in rng.integers(-(2**59), 2**59, size=150)] for _ in range(80)]
     targets = [sum(row[::2]) + (number == 0) for number, row in enumerate(values)]
-    assert guides.proposal(values, targets, False, 10.0) == [1, 0] * 75
+    assert guides.proposal(values, targets, False) == [1, 0] * 75
     assert subset_with_sum(rationals(values), rationals(targets)).status == "unknown"
 
 
@@ -151,7 +165,7 @@ def test_an_integer_program_finds_what_is_too_large_to_try():
 
 def test_a_proof_in_floats_is_one_in_rationals():
     equations = [[3, 5, 7], [-3, 5, 2]]
-    y = guides.contradiction(equations, [0, 0], True, 5.0)
+    y = guides.contradiction(equations, [0, 0], True)
     assert all(sum(factor * row[j] for factor, row in zip(y, equations, strict=True)) > 0 for j in range(3))
 
 

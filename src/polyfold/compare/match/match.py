@@ -30,8 +30,7 @@ from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational_arrays import Rationals
 from polyfold.program.exact_program import ExactProgram
 from polyfold.rewrite.two_layer.form import TwoLayer, Wall, of_program, two_layer
-from polyfold.rewrite.two_layer.rules import Reduced, by_rules
-from polyfold.rewrite.two_layer.steps import Step
+from polyfold.rewrite.two_layer.rules import Reduced, Step, by_rules
 from polyfold.symmetry.transformations import Transformation
 
 Point = tuple[Fraction, ...]

@@ -8,37 +8,39 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.apart import apart
+from polyfold._base.clock import tick
+from polyfold._base.types import Array
+from polyfold.exact.float_programs import highs_options, linear_program
 from polyfold.exact.rational import rational
 
-Array = npt.NDArray[np.float64]
 Equations = Sequence[Sequence[int]]
 
+# Parts of an integer program that are looked at: what is not found by then hardly ever is.
+_MOST_NODES = 10_000
 
-def contradiction(equations: Equations, targets: Sequence[int], nonempty: bool, seconds: float) -> list[fmpq] | None:
+
+def contradiction(equations: Equations, targets: Sequence[int], nonempty: bool) -> list[fmpq] | None:
     """Factors y for which y.(equations) cannot be y.targets, in the opinion of a linear program."""
-    from scipy.optimize import linprog
-
     M, t, scales = _in_floats(equations, targets)
     rows, columns = M.shape
-    options = {"time_limit": seconds}
     if nonempty:
         # y.M_j >= 1 for all j: then no sum over some of the M_j is zero.
-        found = linprog(np.zeros(rows), A_ub=-M.T, b_ub=-np.ones(columns), bounds=(None, None), options=options)
+        found = linear_program(np.zeros(rows), A_ub=-M.T, b_ub=-np.ones(columns), bounds=(None, None))
     else:
         # The largest y.t - sum_j u_j with u_j >= max(0, y.M_j), which is what any choice of variables can reach.
         objective = np.concatenate([-t, np.ones(columns)])
         below = np.hstack([M.T, -np.eye(columns)])
         bounds = [(-1, 1)] * rows + [(0, None)] * columns
-        found = linprog(objective, A_ub=below, b_ub=np.zeros(columns), bounds=bounds, options=options)
+        found = linear_program(objective, A_ub=below, b_ub=np.zeros(columns), bounds=bounds)
     if found.x is None:
         return None
     return [rational(y) / scale for y, scale in zip(found.x[:rows].tolist(), scales, strict=True)]
 
 
-def proposal(equations: Equations, targets: Sequence[int], nonempty: bool, seconds: float) -> list[int] | None:
+def proposal(equations: Equations, targets: Sequence[int], nonempty: bool) -> list[int] | None:
     """Variables that satisfy all equations as far as an integer program in floats can tell."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -47,13 +49,17 @@ def proposal(equations: Equations, targets: Sequence[int], nonempty: bool, secon
     constraints = [LinearConstraint(M, t, t)]
     if nonempty:
         constraints.append(LinearConstraint(np.ones((1, columns)), 1, np.inf))
-    found = milp(
-        np.zeros(columns),
-        integrality=np.ones(columns),
-        bounds=Bounds(0, 1),
-        constraints=constraints,
-        options={"time_limit": seconds},
+    options = {"node_limit": _MOST_NODES, **highs_options()}
+    found = apart(
+        lambda: milp(
+            np.zeros(columns),
+            integrality=np.ones(columns),
+            bounds=Bounds(0, 1),
+            constraints=constraints,
+            options=options,
+        )
     )
+    tick()
     return None if found.x is None else [round(value) for value in found.x.tolist()]
 
 

@@ -16,6 +16,8 @@ from math import prod
 
 from flint import fmpq, fmpq_mat, fmpz_mat
 
+from polyfold._base.clock import tick
+
 # More digits than this, for each variable, do not help.
 _DIGITS = 8
 # Combinations of basis vectors that are tried one by one.
@@ -68,7 +70,12 @@ def kernel_basis(rows: Sequence[Sequence[int]]) -> list[Vector] | None:
     scale = 1 << (size // 2 + 8)  # larger than short vectors are, so that rows that do not vanish are no part of them
     columns = [[scale * row[j] for row in rows] for j in range(size)]
     start = [[int(i == j) for j in range(size)] + columns[i] for i in range(size)]
-    reduced = [[int(entry) for entry in line] for line in fmpz_mat(start).lll().tolist()]
+    # One vector after the other, with a look at the clock in between: all at once would take as long unwatched.
+    basis = fmpz_mat(0, len(start[0]))
+    for line in start:
+        tick()
+        basis = fmpz_mat([*basis.tolist(), line]).lll()
+    reduced = [[int(entry) for entry in line] for line in basis.tolist()]
     turned, tails = fmpz_mat([line[:size] for line in reduced]), [line[size:] for line in reduced]
     # All of the integers' lattice, and every vector with the values that it has; what does not vanish is independent.
     whole = abs(int(turned.det())) == 1 and turned * fmpz_mat(columns) == fmpz_mat(tails)
@@ -100,6 +107,7 @@ def _narrowed(basis: list[Vector], fixed: int) -> list[tuple[Vector, int, int]] 
         vectors = fmpz_mat(kept)
         dual = (fmpq_mat(vectors * vectors.transpose()).inv() * fmpq_mat(vectors)).tolist()
         ranges = []
+        tick()
         for vector, row in zip(kept, dual, strict=True):
             free, sure = row[: len(row) - fixed], sum(row[len(row) - fixed :], fmpq(0))
             low = sure + sum((entry for entry in free if entry < 0), fmpq(0))
@@ -117,6 +125,7 @@ def _narrowed(basis: list[Vector], fixed: int) -> list[tuple[Vector, int, int]] 
 def _combinations(ranges: list[tuple[Vector, int, int]]) -> list[Vector]:
     found = []
     for factors in product(*(range(low, high + 1) for _, low, high in ranges)):
+        tick()
         pairs = list(zip(factors, (vector for vector, _, _ in ranges), strict=True))
         found.append([sum(factor * vector[j] for factor, vector in pairs) for j in range(len(ranges[0][0]))])
     return found

@@ -11,12 +11,14 @@ vanish that does not.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from flint import nmod_mat
+
+from polyfold._base.clock import tick
 
 Residues = npt.NDArray[np.uint64]
 Choice = dict[int, int]
@@ -29,7 +31,7 @@ _MOST_VARIABLES = 44
 
 
 class GaveUpError(Exception):
-    """The search was not over in time, or there was too much to search; the message says which."""
+    """There was too much to search; the message says what."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ def eliminated(equations: Sequence[Sequence[int]], targets: Sequence[int], prime
     reduced, rank = nmod_mat(len(equations), columns + 1, entries, prime).rref()
     rows = []
     for number in range(rank):
+        tick()
         line = [int(reduced[number, j]) for j in range(columns + 1)]
         pivot = next(j for j, value in enumerate(line) if value)
         if pivot == columns:
@@ -81,6 +84,7 @@ def parts(rows: Sequence[Row], variables: int) -> list[Part]:
         return j
 
     for row in rows:
+        tick()
         for j in row.coefficients:
             leader[find(j)] = find(row.pivot)
     found: dict[int, tuple[list[Row], list[int]]] = {}
@@ -92,20 +96,17 @@ def parts(rows: Sequence[Row], variables: int) -> list[Part]:
     return [Part(tuple(some), tuple(free)) for some, free in found.values()]
 
 
-def solutions(part: Part, prime: int, go_on: Callable[[], None]) -> Iterator[Choice]:
-    """All choices of 0 and 1 that solve a part.
-
-    `go_on` is asked every now and then and may raise GaveUpError, which is also raised if there is too much to look at.
-    """
-    found = _variable_by_variable(part, prime, go_on)
+def solutions(part: Part, prime: int) -> Iterator[Choice]:
+    """All choices of 0 and 1 that solve a part; GaveUpError if there is too much to look at."""
+    found = _variable_by_variable(part, prime)
     if found is not None:
         return found
     if part.size > _MOST_VARIABLES:
         raise GaveUpError(f"{part.size} variables that depend on each other have too many combinations to try all")
-    return _from_both_halves(part, prime, go_on)
+    return _from_both_halves(part, prime)
 
 
-def _variable_by_variable(part: Part, prime: int, go_on: Callable[[], None]) -> Iterator[Choice] | None:
+def _variable_by_variable(part: Part, prime: int) -> Iterator[Choice] | None:
     order = _order(part)
     place = {j: number for number, j in enumerate(order)}
     last = [max((place[j] for j in row.coefficients), default=-1) for row in part.rows]
@@ -116,7 +117,7 @@ def _variable_by_variable(part: Part, prime: int, go_on: Callable[[], None]) -> 
     open_rows = list(range(len(part.rows)))
     for step in range(-1, len(order)):
         if step >= 0:
-            go_on()
+            tick()
             if 2 * len(chosen) * (len(open_rows) + len(order) // 8 + 1) > _MOST_ENTRIES:
                 return None
             coefficients = [part.rows[k].coefficients.get(order[step], 0) for k in open_rows]
@@ -158,7 +159,7 @@ def _value(row: Row, choice: Choice, prime: int) -> int:
     return (row.constant - sum(value * choice[j] for j, value in row.coefficients.items())) % prime
 
 
-def _from_both_halves(part: Part, prime: int, go_on: Callable[[], None]) -> Iterator[Choice]:
+def _from_both_halves(part: Part, prime: int) -> Iterator[Choice]:
     """All rows as one, by random factors: sums over one half of the variables that complete sums over the other."""
     factors = random.Random(0)
     weights = [factors.randrange(1, prime) for _ in part.rows]
@@ -172,15 +173,16 @@ def _from_both_halves(part: Part, prime: int, go_on: Callable[[], None]) -> Iter
     left, right = variables[: len(variables) // 2], variables[len(variables) // 2 :]
     have = _all_sums([sums[j] for j in left], prime)
     lack = (np.uint64(target) + np.uint64(prime) - _all_sums([sums[j] for j in right], prime)) % np.uint64(prime)
-    go_on()
+    tick()
     # Both in order, or looking up millions of sums takes ten times as long.
     ones, others = np.argsort(have), np.argsort(lack)
+    tick()
     have, lack = have[ones], lack[others]
     first, behind = np.searchsorted(have, lack, "left"), np.searchsorted(have, lack, "right")
     for place in np.flatnonzero(first < behind).tolist():
         other = int(others[place])
         for one in ones[first[place] : behind[place]].tolist():
-            go_on()
+            tick()
             choice = {j: one >> k & 1 for k, j in enumerate(left)} | {j: other >> k & 1 for k, j in enumerate(right)}
             if all(_value(row, choice, prime) == choice[row.pivot] for row in part.rows):
                 yield choice
@@ -190,5 +192,6 @@ def _all_sums(values: Sequence[int], prime: int) -> Residues:
     """Sums over all subsets; bit k of a sum's number says whether value k is in it."""
     sums = np.zeros(1, dtype=np.uint64)
     for value in values:
+        tick()
         sums = np.concatenate([sums, (sums + np.uint64(value)) % np.uint64(prime)])
     return sums

@@ -8,43 +8,46 @@ are too large, a basis of all integer solutions may decide (lattice.py), or line
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import gcd, lcm
+from math import gcd, inf, lcm
 from typing import Literal
 
 from flint import fmpq
 
-from polyfold._base.as_found import first_hand
-from polyfold._base.truth import YesOrNo
+from polyfold._base.clock import Clock, OutOfTimeError, running, tick
+from polyfold._base.result import Verdict, answered
 from polyfold.errors import how_many
 from polyfold.exact.rational_arrays import Rationals, zeros
 from polyfold.exact.subset_sum.guides import Equations, contradiction, proposal
 from polyfold.exact.subset_sum.lattice import by_lattice, seconds_for
 from polyfold.exact.subset_sum.residues import PRIMES, Choice, GaveUpError, eliminated, parts, solutions
 
-# What is not decided by then is unknown, unless somebody gives more time.
-DEFAULT_SECONDS = 10.0
+# Without a limit, a basis of all integer solutions that would take longer than this is not looked for.
+_SECONDS_FOR_A_BASIS = 10.0
 
 
 @dataclass(frozen=True)
-class Subset(YesOrNo):
+class Subset(Verdict):
     """ "found", with the members; "none", proved; or "unknown". `how` says what was done to find out."""
+
+    words = ("found", "none", "unknown")
 
     status: Literal["found", "none", "unknown"]
     members: tuple[int, ...]
     how: str
 
-    def truth(self) -> bool | None:
-        return None if self.status == "unknown" else self.status == "found"
+    @property
+    def verdict(self) -> Literal["yes", "no", "unknown"]:
+        """Whether there is one."""
+        return {"found": "yes", "none": "no", "unknown": "unknown"}[self.status]  # type: ignore[return-value]
 
     def ask_instead(self) -> str:
-        return "look at its status, or give it more time (max_seconds)"
+        return "look at its status and at how it was looked for"
 
 
-def subset_with_sum(vectors: Rationals, target: Rationals, max_seconds: float = DEFAULT_SECONDS) -> Subset:
-    """Which columns of `vectors` (k, n) add up to `target` (k,).
+def subset_with_sum(vectors: Rationals, target: Rationals) -> Subset:
+    """Which columns of `vectors` (k, n) add up to `target` (k,), in the time that the running clock leaves.
 
     >>> from polyfold.exact.rational_arrays import rationals
     >>> subset_with_sum(rationals([[1, 2, 4, 8]]), rationals([11])).members
@@ -53,11 +56,11 @@ def subset_with_sum(vectors: Rationals, target: Rationals, max_seconds: float = 
     'none'
     """
     if not target.any():
-        return first_hand(Subset("found", (), "the sum over no column is zero"))
-    return first_hand(_answered(vectors, target, False, max_seconds))
+        return answered(Subset("found", (), "the sum over no column is zero"))
+    return answered(_decided(vectors, target, False))
 
 
-def nonempty_subset_without_sum(vectors: Rationals, max_seconds: float = DEFAULT_SECONDS) -> Subset:
+def nonempty_subset_without_sum(vectors: Rationals) -> Subset:
     """Which columns of `vectors` (k, n), at least one, add up to zero.
 
     >>> from polyfold.exact.rational_arrays import rationals
@@ -68,30 +71,26 @@ def nonempty_subset_without_sum(vectors: Rationals, max_seconds: float = DEFAULT
     """
     zero = next((j for j in range(vectors.shape[1]) if not vectors[:, j].any()), None)
     if zero is not None:
-        return first_hand(Subset("found", (zero,), "it is zero by itself"))
-    return first_hand(_answered(vectors, zeros(len(vectors)), True, max_seconds))
+        return answered(Subset("found", (zero,), "it is zero by itself"))
+    return answered(_decided(vectors, zeros(len(vectors)), True))
 
 
-def _answered(vectors: Rationals, target: Rationals, nonempty: bool, max_seconds: float) -> Subset:
+def _decided(vectors: Rationals, target: Rationals, nonempty: bool) -> Subset:
     # Some of the equations are enough if they have no solution, and then the others need not be written in integers.
     step = len(vectors) // (2 * vectors.shape[1] + 1)
     if step > 1:
-        some = _Question(*_integers(vectors[::step], target[::step]), vectors.shape[1], nonempty, max_seconds / 2)
+        some = _Question(*_integers(vectors[::step], target[::step]), vectors.shape[1], nonempty)
         if (why := some.why_none()) is not None:
             return Subset("none", (), why)
-    return _Question(*_integers(vectors, target), vectors.shape[1], nonempty, max_seconds).answer()
+    return _Question(*_integers(vectors, target), vectors.shape[1], nonempty).answer()
 
 
 class _Question:
     """Equations over 0/1 variables; with `nonempty`, zero is no answer."""
 
-    def __init__(
-        self, equations: Equations, targets: Sequence[int], variables: int, nonempty: bool, max_seconds: float
-    ) -> None:
+    def __init__(self, equations: Equations, targets: Sequence[int], variables: int, nonempty: bool) -> None:
         self.equations, self.targets, self.variables = equations, targets, variables
         self.nonempty = nonempty
-        self.max_seconds = max_seconds
-        self._started = time.perf_counter()
 
     def answer(self) -> Subset:
         if not self.variables:
@@ -107,10 +106,13 @@ class _Question:
         return self._by_guides("what solves the equations modulo several primes does not solve them")
 
     def why_none(self) -> str | None:
-        """Why there is no solution, if one look is enough to see that there is none."""
+        """Why there is no solution, if one look, in half of the time, is enough to see that there is none."""
+        half = running().left / 2
         try:
-            found = self._by_residues(PRIMES[0]) if self.equations else None
-        except GaveUpError:
+            with Clock(None if half == inf else half):
+                found = self._by_residues(PRIMES[0]) if self.equations else None
+        except (GaveUpError, OutOfTimeError):
+            tick()
             return None
         return found.how if found is not None and found.status == "none" else None
 
@@ -123,7 +125,7 @@ class _Question:
             return Subset("none", (), f"the {how_many(len(self.equations), 'equation')} contradict each other")
         chosen: Choice = {}
         for part in parts(rows, self.variables):
-            found = solutions(part, prime, self._go_on)
+            found = solutions(part, prime)
             choice = next((one for one in found if not self.nonempty or any(one.values())), None)
             if choice is None and not self.nonempty:
                 return Subset("none", (), f"{how}, and no way to set them")
@@ -138,7 +140,8 @@ class _Question:
 
     def _by_lattice(self) -> Subset | None:
         """An answer that a basis of all integer solutions gives, if it does."""
-        if seconds_for(self.variables) > self._left:
+        left = running().left
+        if seconds_for(self.variables) > (_SECONDS_FOR_A_BASIS if left == inf else left):
             return None
         found = by_lattice(self.equations, self.targets, self.nonempty)
         if found.none:
@@ -147,10 +150,10 @@ class _Question:
         return None if solved is None else Subset("found", solved, "part of a reduced basis of all integer solutions")
 
     def _by_guides(self, how: str) -> Subset:
-        y = contradiction(self.equations, self.targets, self.nonempty, self._left)
+        y = contradiction(self.equations, self.targets, self.nonempty)
         if y is not None and self._contradicts(y):
             return Subset("none", (), "a combination of the equations has one sign for every choice")
-        variables = proposal(self.equations, self.targets, self.nonempty, self._left)
+        variables = proposal(self.equations, self.targets, self.nonempty)
         if variables is not None:
             members = tuple(j for j, value in enumerate(variables) if value)
             if self._is_solution(members):
@@ -175,20 +178,12 @@ class _Question:
         reach = [sum((value for value in combined if value * sign > 0), fmpq(0)) for sign in (-1, 1)]
         return not reach[0] <= target <= reach[1]
 
-    def _go_on(self) -> None:
-        if time.perf_counter() - self._started > self.max_seconds:
-            raise GaveUpError(f"the search was not over after {self.max_seconds:g} seconds")
-
-    @property
-    def _left(self) -> float:
-        """Seconds, or one: whoever is asked to hurry must be able to begin."""
-        return max(self.max_seconds - (time.perf_counter() - self._started), 1.0)
-
 
 def _integers(vectors: Rationals, target: Rationals) -> tuple[list[list[int]], list[int]]:
     """The equations in smallest integers, without those that say nothing and those that say the same."""
     found: dict[tuple[int, ...], None] = {}
     for number in range(len(vectors)):
+        tick()
         row = [*vectors[number].tolist(), target[number]]
         if any(row):
             scale = lcm(*(int(value.q) for value in row))

@@ -6,7 +6,7 @@ elsewhere; columns of V are the vectors that neurons send to the outputs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
+from polyfold._base.clock import tick
+from polyfold.engine.source import as_exact_program
 from polyfold.errors import NetworkError, how_many
 from polyfold.exact.linear_program import integer_row
 from polyfold.exact.rational_arrays import Rationals, filled, product, rationals, zeros
-from polyfold.network.load import load
-from polyfold.program.exact_program import ExactProgram, ExactStage, Frame, lower_exactly
+from polyfold.program.exact_program import ExactProgram, ExactStage, Frame
 from polyfold.program.lower.rational_rows import RationalRows
 from polyfold.program.origins import GateOrigin
 
@@ -51,7 +52,7 @@ class TwoLayer:
     @cached_property
     def walls(self) -> tuple[tuple[Wall, fmpq], ...]:
         """Every neuron's wall, and the factor by which the neuron has it (`wall_of`). None may read only its bias."""
-        return tuple(wall_of(self.W[k], self.b[k]) for k in range(self.neurons))
+        return tuple(_walls(self))
 
     def take(self, neurons: Sequence[int]) -> TwoLayer:
         """Some neurons, in this order; the linear part is kept."""
@@ -98,12 +99,12 @@ class TwoLayer:
         return ExactProgram(self.frame, (stage,), RationalRows({**terms, 1: self.V}, self.c))
 
 
-def two_layer(network: Any, *, asked: str, instead: str) -> TwoLayer:
-    """Read anything that `pf.load` takes, or an ExactProgram, if it has no more than one hidden layer.
+def two_layer(source: Any, *, asked: str, instead: str) -> TwoLayer:
+    """Read any source, or an ExactProgram, if it has no more than one hidden layer.
 
     `asked` and `instead` are the public functions to speak of in the error otherwise.
     """
-    program = lower_exactly(network if isinstance(network, ExactProgram) else load(network))
+    program = as_exact_program(source)
     if len(program.stages) > 1:
         layers = ["+".join(dict.fromkeys(origin.node for origin in stage.origins)) for stage in program.stages]
         raise NetworkError(
@@ -134,6 +135,12 @@ def of_program(program: ExactProgram) -> TwoLayer:
         program.output.bias,
         program.frame,
     )
+
+
+def _walls(form: TwoLayer) -> Iterator[tuple[Wall, fmpq]]:
+    for k in range(form.neurons):
+        tick()
+        yield wall_of(form.W[k], form.b[k])
 
 
 def wall_of(weights: Rationals, bias: fmpq) -> tuple[Wall, fmpq]:

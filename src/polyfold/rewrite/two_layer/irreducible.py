@@ -6,32 +6,43 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from polyfold._base.notebook import InNotebooks
-from polyfold._base.truth import NoTruthValue
-from polyfold.domain.domain import DomainLike, resolve_domain
-from polyfold.engine.run import check_seconds
+from polyfold._base.clock import OutOfTimeError, Report, running
+from polyfold._base.question import question
+from polyfold._base.result import Result, answered
+from polyfold.atlas.evidence import proof_without_atlas
+from polyfold.domain.domain import DomainLike
+from polyfold.engine.source import SourceLike, domain_of
 from polyfold.errors import how_many
 from polyfold.exact.rational_arrays import Rationals
-from polyfold.exact.subset_sum.zero_one import DEFAULT_SECONDS
+from polyfold.exact.subset_sum.zero_one import Subset
 from polyfold.network.graph import Network
 from polyfold.program.exact_program import ExactProgram
 from polyfold.program.to_network import to_network
 from polyfold.rewrite.two_layer.form import TwoLayer, of_program, two_layer
 from polyfold.rewrite.two_layer.linear_part import ConstantLinearPart, as_linear_part, flips_to_constant
 from polyfold.rewrite.two_layer.on_domain import Reach, without_idle_walls
-from polyfold.rewrite.two_layer.rules import Reduced, opposite_pairs, r1, r2, r3
-from polyfold.rewrite.two_layer.steps import Step
+from polyfold.rewrite.two_layer.rules import Reduced, Step, opposite_pairs, r1, r2, r3
 from polyfold.rewrite.two_layer.without_linear_part import cost, written_plainly
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Irreducible(NoTruthValue, InNotebooks):
+class Irreducible(Result):
     """The irreducible form of a network with one hidden layer, exactly, and a network that computes it.
 
-    `program` is sum_j v_j g(n_j(x)) + N(x) with pairwise different walls n_j = 0 and N(x) = alpha x + c written out as
-    a linear path from the input. `written` is the same function without that path, unless the network given had one:
-    `network` is made of it, rounded to floats where `rounded` says so. `constant` tells whether flips can make N(x)
-    constant; if they can, they have been applied. `steps` is what was done, in the user's names.
+    Attributes
+    ----------
+    program : ExactProgram
+        sum_j v_j g(n_j(x)) + N(x) with pairwise different walls n_j = 0 and N(x) = alpha x + c written out as a linear
+        path from the input.
+    written : ExactProgram
+        The same function without that path, unless the network given had one: `network` is made of it, rounded to
+        floats where `rounded` says so.
+    steps : tuple of Step
+        What was done, in the user's names.
+    neurons_before : int
+        The neurons of the network given.
+    constant : ConstantLinearPart
+        Whether flips can make N(x) constant; if they can, they have been applied.
     """
 
     program: ExactProgram
@@ -40,8 +51,21 @@ class Irreducible(NoTruthValue, InNotebooks):
     neurons_before: int
     constant: ConstantLinearPart
 
+    def __polyfold_network__(self) -> Network:
+        return self.network
+
     def ask_instead(self) -> str:
         return "found.neurons_after < found.neurons_before says whether neurons were left out"
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "neurons_before": self.neurons_before,
+            "neurons_after": self.neurons_after,
+            "walls": self.program.gates,
+            "constant": self.constant.status,
+            "rounded": self.rounded,
+            "steps": [str(step) for step in self.steps],
+        }
 
     @property
     def linear(self) -> tuple[Rationals, Rationals]:
@@ -75,7 +99,14 @@ class Irreducible(NoTruthValue, InNotebooks):
         return f"Irreducible: {before} before, {after} now, on {how_many(self.program.gates, 'wall')}; {known}{rounded}"
 
 
-def irreducible(network: Any, domain: DomainLike = None, *, max_seconds: float | None = None) -> Irreducible:
+@question("rewrite.irreducible")
+def irreducible(
+    source: SourceLike,
+    domain: DomainLike = None,
+    *,
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
+) -> Irreducible:
     """Leave out all neurons that a network with one hidden layer does not need, exactly.
 
     Neurons that are constant, unheard, or the same as others up to a factor are merged (rules R1, R2 and R3 of paper
@@ -85,12 +116,24 @@ def irreducible(network: Any, domain: DomainLike = None, *, max_seconds: float |
 
     Parameters
     ----------
-    network: anything that `pf.load` takes, or an ExactProgram, with at most one hidden layer of ReLUs, LeakyReLUs,
-        absolute values or any other gates with two slopes.
-    domain: where the function has to stay the same: None for all of R^d, or a box or polytope. There, neurons whose
-        wall misses the domain are linear, and linear parts cost half as many neurons.
-    max_seconds: how long to search for flips that make the linear part constant; None for 10 seconds.
+    source : SourceLike
+        A model with at most one hidden layer of ReLUs, LeakyReLUs, absolute values or any other gates with two slopes.
+    domain : DomainLike, optional
+        Where the function has to stay the same: all of R^d, or a box or polytope. There, neurons whose wall misses the
+        domain are linear, and linear parts cost half as many neurons. An atlas has its own.
+    max_seconds : float, optional
+        The limit. If the search for flips that make the linear part constant is not over by then, or at Ctrl-C, the
+        form is the one without flips; LimitError if there is no time for the rules.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    Irreducible
+        The form in rationals, a network that computes it, and all steps. It can be given wherever a model can.
+
+    Examples
+    --------
     >>> import polyfold as pf
     >>> layers = [([[1.0], [-1.0], [2.0], [0.0]], [0.0, 0.0, 0.0, 1.0]), ([[1.0, 3.0, 1.0, 5.0]], [0.0])]
     >>> found = pf.rewrite.irreducible(layers)  # 3 relu(x) + 3 relu(-x) + 5
@@ -103,27 +146,54 @@ def irreducible(network: Any, domain: DomainLike = None, *, max_seconds: float |
     R3: relu1[1], relu1[0]: it sees -1 times what relu1[0] does; the pair is now relu1[0] and N(x)
     linear part: no flips make N(x) constant: elimination leaves 0 of 1 variable free, and no way to set them
     linear part: as a network, 1 opposite pair stays: 2 neurons; R3 would need 2
+    >>> bool(pf.equivalent(layers, found))
+    True
     """
-    check_seconds(max_seconds)
-    form = two_layer(network, asked="pf.rewrite.irreducible", instead="pf.reduce")
-    reach = Reach(resolve_domain(domain, form.W.shape[1]))
+    clock = running()
+    form = two_layer(source, asked="pf.rewrite.irreducible", instead="pf.reduce")
+    reach = Reach(domain_of(source, domain, form.W.shape[1]))
+    clock.tell(0, form.neurons, "neurons looked at")
     reduction = r1(Reduced(form))
     if reach.domain.rows:
         reduction = without_idle_walls(reduction, reach)
     paired = r2(reduction)
-    single = r3(paired)
-    subset = flips_to_constant(single.form, DEFAULT_SECONDS if max_seconds is None else float(max_seconds))
-    constant = as_linear_part(single.form, subset)
-    steps = list(single.steps)
-    found = single.form
-    if subset.members:
-        found = found.flipped(subset.members)
-        steps.append(Step("flip", constant.neurons, "their incoming weights are negated, which makes N(x) constant"))
-    elif subset.status != "found":
-        word = "no flips make N(x) constant" if subset.status == "none" else "flips that make N(x) constant: unknown"
-        steps.append(Step("linear part", (), f"{word}: {subset.how}"))
-    written, more = _written(form, paired.form, found, reach)
-    return Irreducible(found.program, written.program, (*steps, *more), form.neurons, constant)
+    work = _Forms(form, paired.form, r3(paired), reach)
+    clock.tell(form.neurons, form.neurons, "neurons looked at")
+    proof = proof_without_atlas(form.program, reach.domain, "rules R1, R2 and R3 of paper 004, in rationals")
+    if work.single.form.is_plain:
+        return answered(work.with_flips(flips_to_constant(work.single.form)), proof)
+    # What is kept if the search takes too long: there may be no time left to write it then.
+    unknown = work.with_flips(answered(Subset("unknown", (), "the search was ended before it was over")))
+    try:
+        with clock.noting_interrupts():
+            found = work.with_flips(flips_to_constant(work.single.form))
+    except OutOfTimeError as error:
+        return answered(unknown, proof, stopped_by=error.stopped_by)
+    return answered(found, proof)
+
+
+@dataclass(frozen=True, eq=False)
+class _Forms:
+    """The network given, without what R1 and R2 take away, and with one neuron a wall."""
+
+    given: TwoLayer
+    paired: TwoLayer
+    single: Reduced
+    reach: Reach
+
+    def with_flips(self, subset: Subset) -> Irreducible:
+        """The irreducible form, some neurons flipped if that makes N(x) constant."""
+        found, steps = self.single.form, list(self.single.steps)
+        constant = as_linear_part(found, subset)
+        if subset.members:
+            found = found.flipped(subset.members)
+            why = "their incoming weights are negated, which makes N(x) constant"
+            steps.append(Step("flip", constant.neurons, why))
+        elif subset.status != "found":
+            word = "no flips make N(x) constant" if subset.status == "none" else "flips that make N(x) constant: unknown"
+            steps.append(Step("linear part", (), f"{word}: {subset.how}"))
+        written, more = _written(self.given, self.paired, found, self.reach)
+        return Irreducible(found.program, written.program, (*steps, *more), self.given.neurons, constant)
 
 
 def _written(given: TwoLayer, paired: TwoLayer, found: TwoLayer, reach: Reach) -> tuple[TwoLayer, list[Step]]:

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from flint import fmpq
 
+from polyfold._base.clock import tick
 from polyfold.domain.domain import Domain
 from polyfold.engine.bounds.bounded_domain import Place, place_of
 from polyfold.errors import DomainError
@@ -15,8 +16,7 @@ from polyfold.exact.linear_program import maximise
 from polyfold.exact.rational import rational
 from polyfold.exact.rational_arrays import Rationals, product, rationals
 from polyfold.rewrite.two_layer.form import TwoLayer
-from polyfold.rewrite.two_layer.rules import Reduced
-from polyfold.rewrite.two_layer.steps import Step
+from polyfold.rewrite.two_layer.rules import Reduced, Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +68,7 @@ def without_idle_walls(reduction: Reduced, reach: Reach) -> Reduced:
     form, steps, kept = reduction.form, list(reduction.steps), []
     sent = form.V.copy()
     for k in range(form.neurons):
+        tick()
         slope = _slope_on(form, k, reach)
         if slope is None:
             kept.append(k)

@@ -13,12 +13,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from flint import fmpq
 
+from polyfold._base.clock import tick
 from polyfold.exact.rational_arrays import Rationals
+from polyfold.program.origins import GateOrigin
 from polyfold.rewrite.two_layer.form import TwoLayer, Wall
-from polyfold.rewrite.two_layer.steps import Rule, Step
+
+Rule = Literal["R1", "R2", "R3", "domain", "flip", "linear part"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """`rule` is R1, R2 or R3 of paper 004; "domain": a wall that misses the domain; "flip": psi; "linear part": how
+    N(x) is written with neurons, or why it is not. `neurons` have the names that they had in the network given."""
+
+    rule: Rule
+    neurons: tuple[GateOrigin, ...]
+    why: str
+
+    def __str__(self) -> str:
+        names = ", ".join(str(origin) for origin in self.neurons)
+        return f"{self.rule}: {names}: {self.why}" if names else f"{self.rule}: {self.why}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,11 +128,13 @@ class _Work:
         """The neurons of each wall; every one of them must have some incoming weight."""
         found: dict[Wall, list[int]] = {}
         for k in range(self.form.neurons):
+            tick()
             wall, self.factor[k] = self.form.walls[k]
             found.setdefault(wall, []).append(k)
         return list(found.values())
 
     def drop_if_idle(self, k: int) -> None:
+        tick()
         form = self.form
         v, bias = self.V[:, k], form.b[k]
         if not v.any():
@@ -129,6 +149,7 @@ class _Work:
 
     def merge(self, k: int, into: int) -> None:
         """Say neuron k in terms of another one on its wall."""
+        tick()
         form = self.form
         s = self.factor[k] / self.factor[into]
         v = self.V[:, k]

@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from flint import fmpq
 
+from polyfold._base.clock import tick
 from polyfold.errors import how_many
 from polyfold.exact.rational_arrays import Rationals, filled, matrix, product, rationals, zeros
 from polyfold.program.origins import GateOrigin
 from polyfold.rewrite.two_layer.form import TwoLayer
 from polyfold.rewrite.two_layer.on_domain import Reach
-from polyfold.rewrite.two_layer.steps import Step
+from polyfold.rewrite.two_layer.rules import Step
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +80,7 @@ def _directions(form: TwoLayer, reach: Reach) -> list[Direction]:
     candidates += [Direction(row) for row in form.alpha]
     chosen: list[Direction] = []
     for one in candidates:
+        tick()
         if len(chosen) == rank:
             break
         if int(matrix(np.stack([*(other.row for other in chosen), one.row])).rank()) > len(chosen):
