@@ -145,9 +145,9 @@ def walk(
     yield At(None, by.affine(steps.output, values), None)
 
 
-def outputs(program: Walkable[A, S], by: Arithmetic[A, S, V, D], inputs: V) -> V:
+def outputs(program: Walkable[A, S], by: Arithmetic[A, S, V, D], inputs: V, *, start: int = 0) -> V:
     """The outputs alone; what the arithmetic notes on the way is left in it."""
-    for at in walk(program, by, inputs):
+    for at in walk(program, by, inputs, start=start):
         if at.gates is None:
             return at.z
         del at  # else these values would stay until the next ones are there
