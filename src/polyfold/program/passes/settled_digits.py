@@ -4,7 +4,7 @@ Bounds on rounding errors grow by about a digit from layer to layer, far faster 
 dozen layers floats prove nothing. Here every layer is computed without rounding (`program/passes/digits.py`). What it
 puts out is cut at a place so low that the cut, carried on through all layers behind it in the worst case, still does
 not matter. A plain pass in floats says beforehand how low that is, and what it will cost; the proof does not depend on
-it.
+it. Values that stages share are not kept: nothing would cut them, and errors would grow in them once more.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from polyfold.exact.digits import Digits, digits_of
 from polyfold.exact.rounding import TINY, relative, smallest
 from polyfold.program.affine import Affine
 from polyfold.program.passes.digits import digit_bits, exactly, products
-from polyfold.program.passes.walk import Gates, walk
+from polyfold.program.passes.walk import Gates, StageByStage, walk
 from polyfold.program.program import Program, Stage
-from polyfold.program.steps import one_each
 
 # Digits up to this length are kept whole: in shallow networks nothing is cut at all, and ties are seen to be ties.
 _KEPT = 16
@@ -83,15 +82,8 @@ def plan(program: Program, x: Array) -> Plan:
 def _growth(program: Program, x: Array) -> tuple[list[float], list[float]]:
     """For each stage, in bits: how large its values are, and what becomes of errors of one in all inputs."""
     by = _Growth()
-    deque(islice(walk(_StageByStage(program), by, _Grown(x[None, :], np.ones((1, len(x))), 0)), len(program.stages)), 0)
+    deque(islice(walk(StageByStage(program), by, _Grown(x[None, :], np.ones((1, len(x))), 0)), len(program.stages)), 0)
     return by.sizes, by.growth
-
-
-class _StageByStage:
-    """A program without steps that stages share: bounds on errors are tighter if a stage's own form carries them."""
-
-    def __init__(self, program: Program) -> None:
-        self.stages, self.gates_of, self.steps = program.stages, program.gates_of, one_each(program.affines)
 
 
 class _Grown(NamedTuple):
@@ -158,7 +150,7 @@ def settle(program: Program, x: Array, planned: Plan, direction: Array | None = 
     """Every gate's sign at a point. With a direction, a gate that is zero there has its sign a step along it."""
     rows = x[None, :] if direction is None else np.stack([x, direction])
     inputs = _Cut(digits_of(rows, planned.bits), np.zeros_like(rows))
-    passed = walk(_StageByStage(program), _Cuts(planned, np.array([1.0, 0.0])[: len(rows)]), inputs)
+    passed = walk(StageByStage(program), _Cuts(planned, np.array([1.0, 0.0])[: len(rows)]), inputs)
     found, nothing = [], np.zeros(0, dtype=bool)
     for at in islice(passed, len(program.stages)):
         assert at.decided is not None
