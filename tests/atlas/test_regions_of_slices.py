@@ -18,7 +18,7 @@ from polyfold.network.ops.spatial import Convolution
 from polyfold.network.ops.switches import Largest, Rectify
 from polyfold.network.read.builder import Builder
 from polyfold.program.lower.lower import lower
-from polyfold.program.passes.influence import heard
+from polyfold.program.passes.influence import influence_of_gates
 
 
 def small_conv(seed: int, *, relu_first: bool) -> pf.Network:
@@ -72,7 +72,7 @@ def test_losers_of_a_pool_are_not_heard() -> None:
     signs = program.evaluate(np.random.default_rng(0).random(size=(1, 784)))[1]
     losing = [g for g in range(2000) if ".max(2,3)" in str(program.origins[g])]
     gates = np.array(losing[:60])
-    found = heard(
+    found = influence_of_gates(
         program, np.repeat(signs, len(gates), axis=0), gates, np.zeros((len(gates), program.gates), dtype=bool)
     )
     proved = ((found.values == 0) & (found.errors == 0)).all(axis=1)

@@ -17,7 +17,7 @@ from polyfold.atlas.evidence import evidence_of
 from polyfold.atlas.geometry.bounded_maps import bounded_maps
 from polyfold.atlas.geometry.exact_maps import ExactMaps
 from polyfold.errors import how_many
-from polyfold.program.passes.influence import heard
+from polyfold.program.passes.influence import influence_of_gates
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ def _by_flips(atlas: Atlas, here: Ids, there: Ids) -> tuple[Flags, Flags]:
     for s in np.unique(stage):
         at = np.flatnonzero(stage == s)
         rows = pair[at]
-        found = heard(program, signs[rows], gate[at], flips[rows])
+        found = influence_of_gates(program, signs[rows], gate[at], flips[rows])
         unheard[rows[((found.values != 0) | (found.errors != 0)).any(axis=1)]] = False
         # An overflow proves nothing.
         bent = (program.stages[s].slope_on != program.stages[s].slope_off)[gate[at] - program.first_gate[s]]

@@ -1,7 +1,7 @@
 """ExactProgram: a network in rationals, which analyses rewrite without rounding, and the names that lead back.
 
 As in a Program, source 0 is the input, source s >= 1 the output of stage s, and every stage computes its
-pre-activations from any earlier sources; here coefficients are rationals. `to_network` (back_to_network.py) makes a
+pre-activations from any earlier sources; here coefficients are rationals. `to_network` (to_network.py) makes a
 Network of it again.
 """
 
@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from polyfold._base.types import Array, Flags
 from polyfold.errors import ShapeError
 from polyfold.exact.rational import fraction
 from polyfold.exact.rational_arrays import Rationals, are_floats, nearest, product, rationals
@@ -25,11 +26,13 @@ from polyfold.network.ops.op import Shape
 from polyfold.program.lower.changes import Change, added, upwards
 from polyfold.program.lower.lower import write
 from polyfold.program.lower.rational_rows import RationalRows, padded, rows_of
-from polyfold.program.lower.rows import Array, frozen
+from polyfold.program.lower.rows import frozen
 from polyfold.program.lower.writer import Writer
 from polyfold.program.origins import GateOrigin, OriginGroup
+from polyfold.program.passes.walk import Gates, walk
 from polyfold.program.program import Program, Stage
 from polyfold.program.rounding import Rounding, own_changes
+from polyfold.program.steps import Steps, one_each
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +118,16 @@ class ExactProgram:
         """The affine functions of all stages, and that of the output."""
         return (*(stage.rows for stage in self.stages), self.output)
 
+    @cached_property
+    def steps(self) -> Steps[RationalRows]:
+        """The stages and the output in the order of a pass."""
+        return one_each(self.affines)
+
+    def gates_of(self, stage: int) -> slice:
+        """The numbers of a stage's gates: their columns in patterns."""
+        before = sum(each.width for each in self.stages[:stage])
+        return slice(before, before + self.stages[stage].width)
+
     def in_fractions(self) -> list[dict[str, Any]]:
         """All numbers as nested lists of Fractions, for whoever wants to compute with them without polyfold.
 
@@ -157,14 +170,7 @@ class ExactProgram:
 
     def passes(self, X: Any) -> list[Rationals]:
         """The pre-activations (width, n) of all stages, and the outputs (m, n) last."""
-        sources, found = [rationals(X).T], []
-        for number, rows in enumerate(self.affines):
-            z = _applied(rows, sources)
-            found.append(z)
-            if number < len(self.stages):
-                stage = self.stages[number]
-                sources.append(z * np.where(z > 0, stage.slope_on[:, None], stage.slope_off[:, None]))
-        return found
+        return [at.z for at in walk(self, _Columns(), rationals(X).T)]
 
     def to_program(self) -> Program:
         """The program with the nearest floats; its `rounding` tells what that changes, if any coefficient was none."""
@@ -264,11 +270,24 @@ def from_layers(layers: Sequence[tuple[Any, Any]], *, slope_off: Any = 0) -> Exa
     return ExactProgram(frame, tuple(stages), RationalRows({len(pairs) - 1: weight}, bias))
 
 
-def _applied(rows: RationalRows, sources: Sequence[Rationals]) -> Rationals:
-    total = np.broadcast_to(rows.bias[:, None], (rows.size, sources[0].shape[1]))
-    for source, matrix in rows.terms.items():
-        total = total + product(matrix, sources[source])
-    return total
+class _Columns:
+    """Columns of rationals (width, n), one per point. A gate is on where z > 0."""
+
+    def affine(self, rows: RationalRows, values: Sequence[Rationals]) -> Rationals:
+        total = np.broadcast_to(rows.bias[:, None], (rows.size, values[0].shape[1]))
+        for source, matrix in rows.terms.items():
+            total = total + product(matrix, values[source])
+        return total
+
+    def decide(self, gates: Gates[ExactStage], z: Rationals) -> Flags:
+        return np.asarray(z > 0, dtype=bool)
+
+    def output(self, gates: Gates[ExactStage], z: Rationals, on: Flags) -> Rationals:
+        out: Rationals = z * np.where(on, gates.stage.slope_on[:, None], gates.stage.slope_off[:, None])
+        return out
+
+    def nothing(self, inputs: Rationals) -> Rationals:
+        return inputs[:0]
 
 
 def _settled(rows: RationalRows, widths: Sequence[int]) -> RationalRows:

@@ -157,10 +157,3 @@ class Program(ReadOnly, InNotebooks):
         if self.head is not None:
             hasher.update(self.head.text.encode())
         return hasher.hexdigest()
-
-
-def forget(values: list[Array], last_reader: Sequence[int], reader: int) -> None:
-    """Drop the values that nothing behind this reader needs, but for the inputs."""
-    for number in range(1, len(values)):
-        if last_reader[number] <= reader:
-            values[number] = values[0][:, :0]

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.errors import how_many
 from polyfold.exact.roots import ROOT_BITS
 from polyfold.program.lower.changes import LARGEST, Change, not_lost, upwards
 from polyfold.program.passes.fold import fold, fold_form
+from polyfold.program.passes.walk import Gates, StageByStage, walk
 
 if TYPE_CHECKING:
     from polyfold.program.affine import Affine
-    from polyfold.program.program import Program
-
-Array = npt.NDArray[np.float64]
+    from polyfold.program.program import Program, Stage
 
 # So many nodes are named in a sentence.
 _NAMED = 3
@@ -97,17 +96,40 @@ def distance(program: Program, reach: Array) -> Array:
     if program.rounding.of is not None:
         return distance(program.rounding.of, reach)
     with np.errstate(over="ignore", invalid="ignore"):
-        reaches, moved = [np.array(reach, dtype=np.float64)], [np.zeros(program.input_dim)]
-        for number, affine in enumerate(program.affines):
-            size = upwards(fold(affine, reaches, LARGEST), affine.terms + 2)
-            change = _moved(affine, program.rounding.changes[number], reaches, moved)
-            if number == len(program.stages):
-                return change
-            stage = program.stages[number]
-            steepest = np.maximum(np.abs(stage.slope_on), np.abs(stage.slope_off))
-            reaches.append(upwards(steepest * size, 1))
-            moved.append(upwards(not_lost(steepest * change, steepest * np.sign(change)), 1))
-    raise AssertionError("the last affine function is the output's")
+        inputs = _Moved(np.array(reach, dtype=np.float64), np.zeros(program.input_dim))
+        # Nothing is forgotten: a coefficient that became zero has moved, though its source is not read any more.
+        everything: list[tuple[int, ...]] = [()] * len(program.stages)
+        *_, last = walk(StageByStage(program), _Moves(program.rounding.changes), inputs, forgotten=everything)
+    return last.z.by
+
+
+class _Moved(NamedTuple):
+    """How large values can be, and by how much they can have moved: (width,) each."""
+
+    reach: Array
+    by: Array
+
+
+class _Moves:
+    """What values move by with the coefficients of every stage; a gate moves by no more than its steepest slope."""
+
+    def __init__(self, changes: Sequence[Change | None]) -> None:
+        self._changes = iter(changes)
+
+    def affine(self, affine: Affine, values: Sequence[_Moved]) -> _Moved:
+        reaches, moved = [value.reach for value in values], [value.by for value in values]
+        size = upwards(fold(affine, reaches, LARGEST), affine.terms + 2)
+        return _Moved(size, _moved(affine, next(self._changes), reaches, moved))
+
+    def decide(self, gates: Gates[Stage], z: _Moved) -> Array:
+        return np.maximum(np.abs(gates.stage.slope_on), np.abs(gates.stage.slope_off))
+
+    def output(self, gates: Gates[Stage], z: _Moved, steepest: Array) -> _Moved:
+        moved = not_lost(steepest * z.by, steepest * np.sign(z.by))
+        return _Moved(upwards(steepest * z.reach, 1), upwards(moved, 1))
+
+    def nothing(self, inputs: _Moved) -> _Moved:
+        return _Moved(inputs.reach[:0], inputs.by[:0])
 
 
 def _moved(affine: Affine, change: Change | None, reaches: Sequence[Array], moved: Sequence[Array]) -> Array:

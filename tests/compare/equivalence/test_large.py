@@ -18,7 +18,7 @@ from polyfold.engine.bounds.bounded_domain import Box, place_of
 from polyfold.exact.rational import rational
 from polyfold.program.lower.lower import lower
 from polyfold.program.passes.affine_forms import Forms, combined, rectified
-from polyfold.program.passes.exact_values import outputs_at
+from polyfold.program.passes.digits import outputs_at
 from polyfold.program.passes.rationals import evaluate_exactly
 from polyfold.testing import wide_case
 

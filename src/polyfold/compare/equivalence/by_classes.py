@@ -42,7 +42,7 @@ from polyfold.exact.linear_program import dot, maximise
 from polyfold.program.derive.argmax import with_classes
 from polyfold.program.derive.side_by_side import side_by_side
 from polyfold.program.derive.some_outputs import with_outputs
-from polyfold.program.passes.exact_values import outputs_at
+from polyfold.program.passes.digits import outputs_at
 from polyfold.program.program import Program
 
 Ids = npt.NDArray[np.int64]

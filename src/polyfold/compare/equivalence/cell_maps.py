@@ -18,7 +18,7 @@ from polyfold.atlas.geometry.exact_maps import ExactMaps
 from polyfold.compare.equivalence.rows import Rows
 from polyfold.errors import LimitError
 from polyfold.exact.digits import Digits
-from polyfold.program.passes.exact_values import cells_at_once, fraction, maps_of
+from polyfold.program.passes.digits import cells_at_once, fraction, maps_of
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]

@@ -30,7 +30,7 @@ from polyfold.program.coefficients import coefficients
 from polyfold.program.exact_program import ExactProgram, from_program, lower_exactly
 from polyfold.program.in_range import clipped, in_range
 from polyfold.program.lower.lower import written_out
-from polyfold.program.passes.exact_values import outputs_at
+from polyfold.program.passes.digits import outputs_at
 from polyfold.program.passes.rationals import evaluate_exactly
 from polyfold.program.program import Program
 

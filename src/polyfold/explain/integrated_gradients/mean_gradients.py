@@ -12,7 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.program.program import Program
+from polyfold.program.affine import Affine
+from polyfold.program.passes.walk import Gates, walk_back
+from polyfold.program.program import Program, Stage
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -35,34 +37,52 @@ def mean_gradients(program: Program, signs: Signs, weights: Array, outputs: Sequ
 
 
 def _pulled_back(program: Program, signs: Signs, weights: Array, outputs: Ids) -> Array:
-    steps = program.steps
-    # Segment `start[r]` is the first one of run r; before any gate is met all segments are one run.
-    start = np.zeros(1, dtype=np.int64)
-    changed = np.zeros(len(signs), dtype=bool)
-    changed[:1] = True
-    pending = {value: rows[None] for value, rows in steps.output.rows(outputs).items()}
-    for value in range(len(steps.steps), 0, -1):
-        if value not in pending:
-            continue
-        step, rows = steps.steps[value - 1], pending.pop(value)
-        if step.stage is not None:
-            stage, first = program.stages[step.stage], program.first_gate[step.stage]
-            on = signs[:, first : first + stage.width]
-            changed[1:] |= (on[1:] != on[:-1]).any(axis=1)
-            finer = np.flatnonzero(changed)
-            parent = np.searchsorted(start, finer, side="right") - 1
-            rows = rows[parent] * np.where(on[finer], stage.slope_on, stage.slope_off)[:, None, :]
-            pending = {k: waiting[parent] for k, waiting in pending.items()}
-            start = finer
-            if not any(each.stage is not None for each in steps.steps[: value - 1]):
-                shares = np.add.reduceat(weights, start)
-                rows, pending = _averaged(rows, shares), {k: _averaged(each, shares) for k, each in pending.items()}
-                start, weights = np.zeros(1, dtype=np.int64), np.ones(1)
-        for k, carried in step.affine.pull(rows).items():
-            pending[k] = pending[k] + carried if k in pending else carried
-    left = pending.get(0, np.zeros((1, len(outputs), program.input_dim)))
-    gradients: Array = _averaged(left, np.add.reduceat(weights, start))[0]
+    pending = {value: rows[None] for value, rows in program.steps.output.rows(outputs).items()}
+    by = _Runs(signs, weights, pending)
+    left = walk_back(program, by, pending)
+    if left is None:
+        left = np.zeros((1, len(outputs), program.input_dim))
+    gradients: Array = _averaged(left, by.shares)[0]
     return gradients
+
+
+class _Runs:
+    """Coefficients (runs, outputs, width) on values. Segments that agree on all gates met so far are one run, and are
+    carried on as one: at every stage runs become shorter, in all that is still `pending`."""
+
+    def __init__(self, signs: Signs, weights: Array, pending: dict[int, Array]) -> None:
+        self._signs, self._weights, self._pending = signs, weights, pending
+        # Segment `start[r]` is the first one of run r; before any gate is met all segments are one run.
+        self._start = np.zeros(1, dtype=np.int64)
+        self._changed = np.zeros(len(signs), dtype=bool)
+        self._changed[:1] = True
+
+    @property
+    def shares(self) -> Array:
+        """The weights of the runs."""
+        return np.add.reduceat(self._weights, self._start)
+
+    def through(self, gates: Gates[Stage], rows: Array) -> Array:
+        stage, on = gates.stage, self._signs[:, gates.numbers]
+        self._changed[1:] |= (on[1:] != on[:-1]).any(axis=1)
+        finer = np.flatnonzero(self._changed)
+        parent = np.searchsorted(self._start, finer, side="right") - 1
+        rows = rows[parent] * np.where(on[finer], stage.slope_on, stage.slope_off)[:, None, :]
+        self._pending.update({k: waiting[parent] for k, waiting in self._pending.items()})
+        self._start = finer
+        if gates.number:
+            return rows
+        # No gate comes before these: from here on all runs are one.
+        shares = self.shares
+        self._pending.update({k: _averaged(waiting, shares) for k, waiting in self._pending.items()})
+        self._start, self._weights = np.zeros(1, dtype=np.int64), np.ones(1)
+        return _averaged(rows, shares)
+
+    def pull(self, affine: Affine, rows: Array) -> dict[int, Array]:
+        return affine.pull(rows)
+
+    def plus(self, one: Array, other: Array) -> Array:
+        return one + other
 
 
 def _averaged(rows: Array, shares: Array) -> Array:

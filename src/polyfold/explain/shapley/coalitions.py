@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.program.affine import Affine, WrittenOut
-from polyfold.program.program import Program, Stage, forget
+from polyfold.program.program import Program, Stage
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -121,7 +121,11 @@ def _weights(n: int, low: int, held: int) -> Array:
 
 
 def _block(program: Program, X: Array, start: Array, features: Ids, readout: Readout, buffers: _Buffers) -> Array:
-    """What is read out at all hybrids of a block (games, 2^features, outputs); k's bits are coalition k."""
+    """What is read out at all hybrids of a block (games, 2^features, outputs); k's bits are coalition k.
+
+    Apart from `program/passes/walk.py` because it is hot: values lie in buffers that all blocks share, gates work in
+    place, and where gates are read out there are no outputs.
+    """
     count, d = X.shape
     steps = program.steps
     inputs = _hybrids(X, start, features) if _reads_inputs_again(program) else np.zeros((count << len(features), 0))
@@ -142,7 +146,8 @@ def _block(program: Program, X: Array, start: Array, features: Ids, readout: Rea
             if readout.gates is not None and step.stage in readout.gates:
                 read += z @ readout.gates[step.stage]
         values.append(z)
-        forget(values, steps.last_reader, number)
+        for value in steps.last_read_by[number]:
+            values[value] = inputs[:, :0]
     if readout.gates is None:
         last = buffers.take(len(steps.steps), len(inputs), program.output_dim)
         read = _applied(steps.output, values, last)

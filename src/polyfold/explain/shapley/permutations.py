@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold.exact.rounding import TINY, relative
-from polyfold.explain.shapley.structure import bending
+from polyfold.explain.shapley.structure import Bending, bending
 from polyfold.program.affine import Affine
-from polyfold.program.program import Program
+from polyfold.program.passes.walk import Gates, walk_back
+from polyfold.program.program import Program, Stage
 
 Array = npt.NDArray[np.float64]
 
@@ -100,24 +101,30 @@ def gain_ranges(program: Program, x: Array, reference: Array) -> Array:
 
 def _derivatives(program: Program, x: Array, reference: Array) -> tuple[Array, Array]:
     """Bounds on the outputs' derivatives all over the box between two inputs: (outputs, inputs) each."""
-    found, steps = bending(program, x, reference), program.steps
-    each = np.eye(program.output_dim)
-    pending = _pulled(steps.output, each, np.zeros_like(each))
-    for value in range(len(steps.steps), 0, -1):
-        if value not in pending:
-            continue
-        step, (middle, reach) = steps.steps[value - 1], pending.pop(value)
-        if step.stage is not None:
-            stage, first = program.stages[step.stage], program.first_gate[step.stage]
-            here = slice(first, first + stage.width)
-            slope = np.where(found.signs[here], stage.slope_on, stage.slope_off)
-            other = np.where(found.free[here], np.where(found.signs[here], stage.slope_off, stage.slope_on), slope)
-            middle, reach = _times(middle, reach, np.minimum(slope, other), np.maximum(slope, other))
-        for k, (m, r) in _pulled(step.affine, middle, reach).items():
-            pending[k] = _plus(pending[k], (m, r)) if k in pending else (m, r)
+    by, each = _Ranges(bending(program, x, reference)), np.eye(program.output_dim)
     nothing = np.zeros((program.output_dim, program.input_dim))
-    middle, reach = pending.get(0, (nothing, nothing))
+    pending = by.pull(program.steps.output, (each, np.zeros_like(each)))
+    middle, reach = walk_back(program, by, pending) or (nothing, nothing)
     return middle - reach, middle + reach
+
+
+class _Ranges:
+    """Ranges of coefficients on values, as middles and reaches. A gate that may bend has any slope between its two."""
+
+    def __init__(self, found: Bending) -> None:
+        self._found = found
+
+    def through(self, gates: Gates[Stage], rows: tuple[Array, Array]) -> tuple[Array, Array]:
+        stage, on, free = gates.stage, self._found.signs[gates.numbers], self._found.free[gates.numbers]
+        slope = np.where(on, stage.slope_on, stage.slope_off)
+        other = np.where(free, np.where(on, stage.slope_off, stage.slope_on), slope)
+        return _times(*rows, np.minimum(slope, other), np.maximum(slope, other))
+
+    def pull(self, affine: Affine, rows: tuple[Array, Array]) -> dict[int, tuple[Array, Array]]:
+        return _pulled(affine, *rows)
+
+    def plus(self, one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Array, Array]:
+        return _plus(one, other)
 
 
 def _times(middle: Array, reach: Array, low: Array, high: Array) -> tuple[Array, Array]:

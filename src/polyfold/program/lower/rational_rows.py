@@ -42,6 +42,11 @@ class RationalRows(Rows):
         return len(self.bias)
 
     @property
+    def sources(self) -> frozenset[int]:
+        """The sources that they read."""
+        return frozenset(self.terms)
+
+    @property
     def depth(self) -> int:
         return max((source for source, matrix in self.terms.items() if matrix.any()), default=0)
 

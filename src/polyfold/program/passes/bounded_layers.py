@@ -7,21 +7,25 @@ nothing is ever said of them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Flags
 from polyfold.domain.domain import Domain
+from polyfold.exact.bounded_values import BoundedValues, exact_values
 from polyfold.exact.rational import rational
-from polyfold.exact.rational_arrays import Rationals, nearest, product, rationals
+from polyfold.exact.rational_arrays import Rationals, nearest, product, rationals, zeros
 from polyfold.exact.rounding import LEAST_NORMAL, TINY, relative
 from polyfold.network.graph import Port
 from polyfold.program.exact_program import ExactProgram, ExactStage, Frame
 from polyfold.program.lower.rational_rows import RationalRows
+from polyfold.program.passes.walk import Gates, walk
+from polyfold.program.steps import Steps, one_each
 
-Array = npt.NDArray[np.float64]
 # Lower and upper bounds.
 Range = tuple[Array, Array]
 
@@ -43,13 +47,33 @@ class Layer:
     def width(self) -> int:
         return len(self.bias)
 
+    @property
+    def sources(self) -> frozenset[int]:
+        """The sources that it reads."""
+        return frozenset(source for source, _ in self.blocks)
+
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """All stages of a program, as `linear_bounds.py` and `programs.py` walk them."""
+    """All stages of a program and its output, which is one more layer without gates: as bounds walk them."""
 
     input_dim: int
     layers: tuple[Layer, ...]
+    output: Layer
+
+    @property
+    def stages(self) -> tuple[Layer, ...]:
+        return self.layers
+
+    @cached_property
+    def steps(self) -> Steps[Layer]:
+        """The stages and the output in the order of a pass."""
+        return one_each((*self.layers, self.output))
+
+    def gates_of(self, stage: int) -> slice:
+        """The numbers of a stage's gates: their columns in patterns."""
+        before = sum(each.width for each in self.layers[:stage])
+        return slice(before, before + self.layers[stage].width)
 
     @cached_property
     def error(self) -> float:
@@ -72,21 +96,26 @@ def over_parameters(program: ExactProgram, domain: Domain) -> ExactProgram:
 
 
 def in_floats(program: ExactProgram, stages: int | None = None) -> Layers:
-    """The nearest floats of all stages, or of the first few."""
-    return Layers(program.input_dim, tuple(_layer(stage) for stage in program.stages[:stages]))
+    """The nearest floats of all stages and of the output; or of the first few stages, which then have no output."""
+    one = np.full(program.output_dim, rational(1), dtype=object)
+    output = program.output if stages is None or stages >= len(program.stages) else RationalRows({}, zeros(0))
+    return Layers(
+        program.input_dim,
+        tuple(_layer(stage.rows, stage.slope_on, stage.slope_off) for stage in program.stages[:stages]),
+        _layer(output, one[: output.size], one[: output.size]),
+    )
 
 
-def _layer(stage: ExactStage) -> Layer:
-    blocks = tuple((source, nearest(matrix)) for source, matrix in stage.rows.terms.items())
-    lost = _beyond_floats(stage.rows.bias, nearest(stage.rows.bias))
-    for (_, W), matrix in zip(blocks, stage.rows.terms.values(), strict=True):
+def _layer(rows: RationalRows, slope_on: Rationals, slope_off: Rationals) -> Layer:
+    blocks = tuple((source, nearest(matrix)) for source, matrix in rows.terms.items())
+    lost = _beyond_floats(rows.bias, nearest(rows.bias))
+    for (_, W), matrix in zip(blocks, rows.terms.values(), strict=True):
         lost = lost | _beyond_floats(matrix, W).any(axis=1)
-    bias = np.where(lost, np.nan, nearest(stage.rows.bias))
-    bend = nearest(stage.slope_on - stage.slope_off)
-    return Layer(blocks, bias, nearest(stage.slope_on), nearest(stage.slope_off), bend)
+    bias = np.where(lost, np.nan, nearest(rows.bias))
+    return Layer(blocks, bias, nearest(slope_on), nearest(slope_off), nearest(slope_on - slope_off))
 
 
-def _beyond_floats(exact: Rationals, rounded: Array) -> npt.NDArray[np.bool_]:
+def _beyond_floats(exact: Rationals, rounded: Array) -> Flags:
     """Where the nearest float may be farther away than half a unit in the last place of a normal number."""
     doubtful = ~np.isfinite(rounded) | (np.abs(rounded) < LEAST_NORMAL)
     pairs = zip(exact[doubtful].tolist(), rounded[doubtful].tolist(), strict=True)
@@ -103,24 +132,41 @@ def _on_slice(rows: RationalRows, basis: Rationals, origin: Rationals) -> Ration
 
 def bounded_pass(layers: Layers, points: Array) -> tuple[list[Array], list[Array]]:
     """Pre-activations (n, width) of all stages at points that are meant as they stand, and bounds on their errors."""
-    sources: list[tuple[Array, Array]] = [(points, np.zeros_like(points))]
-    values, errors = [], []
-    for layer in layers.layers:
-        z, size, doubt = (np.zeros((len(points), layer.width)) for _ in range(3))
+    passed = [at.z for at in islice(walk(layers, _Bounded(layers.error), exact_values(points)), len(layers.layers))]
+    return [z.values for z in passed], [z.errors for z in passed]
+
+
+class _Bounded:
+    """Rows of floats with bounds on their errors, as in `bounded.py`, but for coefficients that are rounded themselves.
+
+    One relative error does for every sum of products of a pass. A gate is on where its value is positive.
+    """
+
+    def __init__(self, error: float) -> None:
+        self._error = error
+
+    def affine(self, layer: Layer, values: Sequence[BoundedValues]) -> BoundedValues:
+        z, size, doubt = (np.zeros((len(values[0].values), layer.width)) for _ in range(3))
         for source, W in layer.blocks:
-            value, error = sources[source]
+            value, error = values[source].values, values[source].errors
             z += value @ W.T
             size += np.abs(value) @ np.abs(W).T
             doubt += error @ np.abs(W).T
-        z = z + layer.bias
-        doubt = (doubt + layers.error * (size + doubt + np.abs(layer.bias))) * (1 + layers.error) + TINY
-        values.append(z)
-        errors.append(doubt)
+        doubt = (doubt + self._error * (size + doubt + np.abs(layer.bias))) * (1 + self._error) + TINY
+        return BoundedValues(z + layer.bias, doubt)
+
+    def decide(self, gates: Gates[Layer], z: BoundedValues) -> Flags:
+        return z.values > 0
+
+    def output(self, gates: Gates[Layer], z: BoundedValues, positive: Flags) -> BoundedValues:
+        layer, (value, doubt) = gates.stage, (z.values, z.errors)
         on, off = np.abs(layer.on), np.abs(layer.off)
-        steepest = np.where(z > doubt, on, np.where(z < -doubt, off, np.maximum(on, off)))
-        out = np.where(z > 0, layer.on, layer.off) * z
-        sources.append((out, (steepest * doubt + layers.error * np.abs(out)) * (1 + layers.error) + TINY))
-    return values, errors
+        steepest = np.where(value > doubt, on, np.where(value < -doubt, off, np.maximum(on, off)))
+        out = np.where(positive, layer.on, layer.off) * value
+        return BoundedValues(out, (steepest * doubt + self._error * np.abs(out)) * (1 + self._error) + TINY)
+
+    def nothing(self, inputs: BoundedValues) -> BoundedValues:
+        return exact_values(inputs.values[:, :0])
 
 
 def halves(low: Array, high: Array) -> tuple[Array, Array]:

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+from collections.abc import Sequence
+from itertools import islice
 
+import numpy as np
+
+from polyfold._base.types import Array, Flags
 from polyfold.exact.rounding import TINY
 from polyfold.program.passes.bounded_layers import Layer, Layers, Range
-
-Array = npt.NDArray[np.float64]
+from polyfold.program.passes.walk import Gates, walk
 
 
 def ranges(layers: Layers, low: Array, high: Array) -> list[Range]:
     """Bounds on the pre-activations of every stage, from bounds on the parameters, which may be infinite."""
-    sources: list[Range] = [(low, high)]
-    found = []
-    for layer in layers.layers:
-        z = affine_range(layers, layer, sources)
-        found.append(z)
-        sources.append(output_range(layers, layer, z))
-    return found
+    return [at.z for at in islice(walk(layers, _Intervals(layers), (low, high)), len(layers.layers))]
 
 
-def affine_range(layers: Layers, layer: Layer, sources: list[Range]) -> Range:
+class _Intervals:
+    """Ranges (low, high) of a step's values, (width,) each. A gate is on or off where its range has one sign."""
+
+    def __init__(self, layers: Layers) -> None:
+        self._layers = layers
+
+    def affine(self, layer: Layer, values: Sequence[Range]) -> Range:
+        return affine_range(self._layers, layer, values)
+
+    def decide(self, gates: Gates[Layer], z: Range) -> None:
+        """The range says it."""
+
+    def output(self, gates: Gates[Layer], z: Range, decided: None) -> Range:
+        return output_range(self._layers, gates.stage, z)
+
+    def nothing(self, inputs: Range) -> Range:
+        return inputs[0][:0], inputs[1][:0]
+
+
+def affine_range(layers: Layers, layer: Layer, sources: Sequence[Range]) -> Range:
     """Bounds on z from bounds on what it reads."""
     low, high, size = layer.bias.copy(), layer.bias.copy(), np.abs(layer.bias)
     for source, W in layer.blocks:
@@ -62,7 +77,7 @@ def _times(W: Array, bounds: Array) -> Array:
     return total
 
 
-def _widened(low: Array, high: Array, doubt: Array, layer: Layer, sources: list[Range]) -> Range:
+def _widened(low: Array, high: Array, doubt: Array, layer: Layer, sources: Sequence[Range]) -> Range:
     """Room for rounding; none where every term is zero or has one sign, so that zero stays a proved bound."""
     doubt = np.where(np.isnan(doubt), np.inf, doubt)
     with np.errstate(invalid="ignore"):
@@ -78,7 +93,7 @@ def _widened(low: Array, high: Array, doubt: Array, layer: Layer, sources: list[
     )
 
 
-def _never(layer: Layer, sources: list[Range], side: float) -> npt.NDArray[np.bool_]:
+def _never(layer: Layer, sources: Sequence[Range], side: float) -> Flags:
     """Whether no term of z has this sign, so that z has not either; signs are not rounded."""
     none = side * layer.bias <= 0
     for source, W in layer.blocks:

@@ -10,15 +10,15 @@ All float arithmetic is accounted for: going back through a stage with coefficie
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.exact.rounding import LEAST, TINY
-from polyfold.program.passes.bounded_layers import Layers, Range, halves
-
-Array = npt.NDArray[np.float64]
+from polyfold.program.passes.bounded_layers import Layer, Layers, Range, halves
+from polyfold.program.passes.walk import Gates, outputs, walk_back
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,26 +27,53 @@ class Sizes:
 
     of_values: tuple[Array, ...]
     of_terms: tuple[Array, ...]
+    """Of all stages, and of the output."""
     together: tuple[float, ...]
-    """The sum of all that going back from a stage can meet, by which errors of underflow are multiplied at most."""
+    """The sum of all that going back from a stage, or from the output, can meet, by which errors of underflow are
+    multiplied at most."""
 
 
 def sizes(layers: Layers, reach: Array, ranges: list[Range]) -> Sizes:
     """From a bound on |parameters| and ranges that hold everywhere."""
-    outputs = [reach]
-    values: list[Array] = []
-    terms: list[Array] = []
-    together: list[float] = []
-    for layer, (low, high) in zip(layers.layers, ranges, strict=True):
+    by = _Sizes(layers, reach, ranges)
+    by.note(outputs(layers, by, reach))
+    return Sizes(tuple(by.values), tuple(by.terms), tuple(by.together))
+
+
+class _Sizes:
+    """Bounds (width,) on the sizes of values, and of the terms that they are sums of; all of them are noted."""
+
+    def __init__(self, layers: Layers, reach: Array, ranges: list[Range]) -> None:
+        self._error, self._ranges, self._outputs = layers.error, ranges, [reach]
+        self.values: list[Array] = []
+        self.terms: list[Array] = []
+        self.together: list[float] = []
+
+    def affine(self, layer: Layer, values: Sequence[Array]) -> Array:
         term = np.abs(layer.bias)
         for source, W in layer.blocks:
-            term = term + np.abs(W) @ outputs[source]
-        size = np.maximum(np.abs(low), np.abs(high))
-        terms.append(term * (1 + layers.error) + TINY)
-        together.append(float(sum(part.sum() for part in (*values, *terms, *outputs))))
-        values.append(size)
-        outputs.append((np.abs(layer.off) + np.abs(layer.bend)) * size * (1 + layers.error) + 4 * LEAST)
-    return Sizes(tuple(values), tuple(terms), tuple(together))
+            term = term + np.abs(W) @ values[source]
+        return term
+
+    def note(self, term: Array) -> None:
+        """The terms of a stage, or of the output."""
+        self.terms.append(term * (1 + self._error) + TINY)
+        self.together.append(float(sum(part.sum() for part in (*self.values, *self.terms, *self._outputs))))
+
+    def decide(self, gates: Gates[Layer], z: Array) -> Array:
+        """How large the gates' values are, by their ranges."""
+        self.note(z)
+        low, high = self._ranges[gates.number]
+        self.values.append(np.maximum(np.abs(low), np.abs(high)))
+        return self.values[-1]
+
+    def output(self, gates: Gates[Layer], z: Array, size: Array) -> Array:
+        slope = np.abs(gates.stage.off) + np.abs(gates.stage.bend)
+        self._outputs.append(slope * size * (1 + self._error) + 4 * LEAST)
+        return self._outputs[-1]
+
+    def nothing(self, inputs: Array) -> Array:
+        return inputs[:0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,51 +106,64 @@ class Below:
 
 
 def backwards(
-    layers: Layers, sizes: Sizes, stage: int, rows: Array, ranges: list[Lines], centre: Array, half: Array
+    layers: Layers, sizes: Sizes, stage: int, rows: Array, ranges: Sequence[Lines], centre: Array, half: Array
 ) -> Below:
     """Lower bounds of rows @ z for the pre-activations z of a stage (from 0), over boxes (boxes, d).
 
-    `rows` is (k, width); `ranges` holds the lines of all earlier stages.
+    `rows` is (k, width); `ranges` holds the lines of all earlier stages. The stage behind the last one is the output.
     """
-    boxes, k = len(centre), len(rows)
-    coefficients: dict[int, Array] = {}
-    constant, doubt = np.zeros((boxes, k)), np.zeros((boxes, k))
-
-    def through(q: Array, number: int) -> None:
-        """From coefficients on the pre-activations of a stage to those on what it reads."""
-        nonlocal constant, doubt
-        layer = layers.layers[number]
-        for source, W in layer.blocks:
-            part = q @ W
-            coefficients[source] = coefficients[source] + part if source in coefficients else part
-        constant = constant + q @ layer.bias
-        doubt = doubt + np.abs(q) @ sizes.of_terms[number]
-
-    through(np.broadcast_to(rows, (boxes, *rows.shape)), stage)
-    for number in range(stage - 1, -1, -1):
-        v = coefficients.pop(number + 1, None)
-        if v is None:
-            continue
-        layer, line = layers.layers[number], ranges[number]
-        w = v * layer.bend
-        up, down = np.maximum(w, 0.0), np.minimum(w, 0.0)
-        q = v * layer.off + up * line.below[:, None, :] + down * line.above[:, None, :]
-        constant = constant + np.einsum("bkn,bn->bk", down, line.lift)
-        doubt = doubt + np.abs(v) @ ((np.abs(layer.off) + 2 * np.abs(layer.bend)) * sizes.of_values[number])
-        through(q, number)
-    slopes = coefficients.get(0)
+    by = _Below(sizes, ranges, (len(centre), len(rows)))
+    q = np.broadcast_to(rows, (len(centre), *rows.shape))
+    layer = layers.steps.affines[stage]
+    pending = by.pull(layer, q)
+    by.note(layer, q, stage)
+    slopes = walk_back(layers, by, pending, before=stage)
     if slopes is None:
-        slopes = np.zeros((boxes, k, centre.shape[1]))
+        slopes = np.zeros((*by.constant.shape, centre.shape[1]))
     at_centre = np.einsum("bkd,bd->bk", slopes, centre)
     spread = np.einsum("bkd,bd->bk", np.abs(slopes), half)
-    doubt = doubt + np.einsum("bkd,bd->bk", np.abs(slopes), np.abs(centre) + half) + np.abs(constant)
+    doubt = by.doubt + np.einsum("bkd,bd->bk", np.abs(slopes), np.abs(centre) + half) + np.abs(by.constant)
     doubt = layers.error * (1 + layers.error) * doubt + TINY * (1 + sizes.together[stage])
-    bounds = constant + at_centre - spread - doubt
+    bounds = by.constant + at_centre - spread - doubt
     return Below(slopes, np.where(np.isnan(bounds), -np.inf, bounds))
 
 
+class _Below:
+    """Coefficients (boxes, k, width) of linear functions that lie below, their constants so far, and what is lost."""
+
+    def __init__(self, sizes: Sizes, lines: Sequence[Lines], shape: tuple[int, int]) -> None:
+        self._sizes, self._lines = sizes, lines
+        self.constant, self.doubt = np.zeros(shape), np.zeros(shape)
+
+    def through(self, gates: Gates[Layer], v: Array) -> Array:
+        """Gates with positive coefficients lie above their lower lines, those with negative ones above their upper."""
+        layer, line = gates.stage, self._lines[gates.number]
+        w = v * layer.bend
+        up, down = np.maximum(w, 0.0), np.minimum(w, 0.0)
+        q = v * layer.off + up * line.below[:, None, :] + down * line.above[:, None, :]
+        self.constant = self.constant + np.einsum("bkn,bn->bk", down, line.lift)
+        of_values = self._sizes.of_values[gates.number]
+        self.doubt = self.doubt + np.abs(v) @ ((np.abs(layer.off) + 2 * np.abs(layer.bend)) * of_values)
+        self.note(layer, q, gates.number)
+        return q
+
+    def note(self, layer: Layer, q: Array, number: int) -> None:
+        """The biases, and the terms, that coefficients on the pre-activations of a stage meet."""
+        self.constant = self.constant + q @ layer.bias
+        self.doubt = self.doubt + np.abs(q) @ self._sizes.of_terms[number]
+
+    def pull(self, layer: Layer, q: Array) -> dict[int, Array]:
+        return {source: q @ W for source, W in layer.blocks}
+
+    def plus(self, one: Array, other: Array) -> Array:
+        return one + other
+
+
 class BoxBounds:
-    """Ranges of all pre-activations over boxes, stage by stage; `known` ranges hold everywhere."""
+    """Ranges of all pre-activations over boxes, stage by stage; `known` ranges hold everywhere.
+
+    It goes through the stages by itself: what is known of a stage is found by walking back from it.
+    """
 
     def __init__(self, layers: Layers, sizes: Sizes, known: list[Range]) -> None:
         self.layers, self.sizes, self.known = layers, sizes, known
@@ -153,7 +193,7 @@ class BoxBounds:
         return low, high
 
     def rows(self, centre: Array, half: Array, stage: int, rows: Array, before: list[Range]) -> Below:
-        """Lower bounds of rows @ z of a stage, given the ranges of the stages before it."""
+        """Lower bounds of rows @ z of a stage, or of the output behind the last one, given the ranges before it."""
         ranges = [lines(low, high, self.layers.error) for low, high in before]
         return backwards(self.layers, self.sizes, stage, rows, ranges, centre, half)
 

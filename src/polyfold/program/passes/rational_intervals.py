@@ -6,8 +6,10 @@ outer bounds otherwise: a neuron that is never negative for reasons that interva
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from polyfold.errors import DomainError
 from polyfold.exact.rational_arrays import Rationals, product, rationals, zeros
 from polyfold.program.exact_program import ExactProgram, ExactStage
 from polyfold.program.lower.rational_rows import RationalRows
+from polyfold.program.passes.walk import Gates, walk
 
 Bound = Fraction | tuple[Fraction, ...] | None
 
@@ -50,13 +53,29 @@ def source_ranges(program: ExactProgram, until: int, low: Bound = None, high: Bo
     >>> source_ranges(from_layers([([[1]], [0]), ([[1]], [0])]), 1)[1].never_negative
     array([ True])
     """
-    found = [_inputs(program.input_dim, low, high)]
-    for stage in program.stages[:until]:
-        found.append(_after_gates(stage, row_ranges(stage.rows, found)))
-    return found
+    inputs = _inputs(program.input_dim, low, high)
+    passed = islice(walk(program, _Intervals(), inputs), min(until, len(program.stages)))
+    return [inputs, *(at.decided for at in passed if at.decided is not None)]
 
 
-def row_ranges(rows: RationalRows, sources: list[Ranges]) -> Ranges:
+class _Intervals:
+    """Ranges of a step's values (width,). What is known of gates is the range of what they put out."""
+
+    def affine(self, rows: RationalRows, values: Sequence[Ranges]) -> Ranges:
+        return row_ranges(rows, values)
+
+    def decide(self, gates: Gates[ExactStage], z: Ranges) -> Ranges:
+        return _after_gates(gates.stage, z)
+
+    def output(self, gates: Gates[ExactStage], z: Ranges, decided: Ranges) -> Ranges:
+        return decided
+
+    def nothing(self, inputs: Ranges) -> Ranges:
+        nobody = np.zeros(0, dtype=np.bool_)
+        return Ranges(zeros(0), zeros(0), nobody, nobody)
+
+
+def row_ranges(rows: RationalRows, sources: Sequence[Ranges]) -> Ranges:
     """The ranges of affine functions of sources."""
     lower, upper = rows.bias, rows.bias
     below, above = (np.ones(rows.size, dtype=np.bool_) for _ in range(2))

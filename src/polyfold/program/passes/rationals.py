@@ -13,19 +13,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq, fmpq_mat
 
+from polyfold._base.types import Array, Ids
 from polyfold.exact.rational import rational, rational_matrix
 from polyfold.program.affine import Affine
 from polyfold.program.operators import Convolved, Matrix, Operator
 from polyfold.program.passes.fold import fold
+from polyfold.program.passes.walk import Gates, walk
 from polyfold.program.program import Program, Stage
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 Line = list[fmpq]
 # A row of an operator: columns, and what they are multiplied with.
 _Row = list[tuple[int, fmpq]]
@@ -176,22 +176,40 @@ class RationalProgram:
 
     def forward(self, jets: fmpq_mat) -> Evaluation:
         """The network at the jets of its inputs."""
-        steps = self._program.steps
-        nothing = fmpq_mat(0, jets.ncols())
-        values, lines, pattern = [jets], [], []
-        for number, step in enumerate(steps.steps):
-            z = self.affine(step.affine, values)
-            if step.stage is not None:
-                found = z.tolist()
-                signs = [is_positive(line) for line in found]
-                z = self.stages[step.stage].outputs(z, signs)
-                lines += found
-                pattern += signs
-            values.append(z)
-            values[1:] = [
-                value if steps.last_reader[k] > number else nothing for k, value in enumerate(values[1:], start=1)
-            ]
-        return Evaluation(tuple(pattern), lines, self.affine(steps.output, values).tolist())
+        lines: list[Line] = []
+        pattern: list[bool] = []
+        for at in walk(self._program, _Lines(self), jets):
+            if at.decided is not None:
+                lines += at.decided.lines
+                pattern += at.decided.on
+        return Evaluation(tuple(pattern), lines, at.z.tolist())
+
+
+class _Signs(NamedTuple):
+    """The jets of all gates of a stage, and which of the gates are on."""
+
+    lines: list[Line]
+    on: list[bool]
+
+
+class _Lines:
+    """Lines of rationals (width, columns). The first entry of a gate's line that is not zero decides."""
+
+    def __init__(self, exact: RationalProgram) -> None:
+        self._exact = exact
+
+    def affine(self, affine: Affine, values: Sequence[fmpq_mat]) -> fmpq_mat:
+        return self._exact.affine(affine, values)
+
+    def decide(self, gates: Gates[Stage], z: fmpq_mat) -> _Signs:
+        lines = z.tolist()
+        return _Signs(lines, [is_positive(line) for line in lines])
+
+    def output(self, gates: Gates[Stage], z: fmpq_mat, decided: _Signs) -> fmpq_mat:
+        return self._exact.stages[gates.number].outputs(z, decided.on)
+
+    def nothing(self, inputs: fmpq_mat) -> fmpq_mat:
+        return fmpq_mat(0, inputs.ncols())
 
 
 @dataclass(frozen=True)

@@ -4,27 +4,28 @@ Bounds on rounding errors grow by about a digit from layer to layer, far faster 
 dozen layers floats prove nothing. Here every layer is computed without rounding (`program/passes/digits.py`). What it
 puts out is cut at a place so low that the cut, carried on through all layers behind it in the worst case, still does
 not matter. A plain pass in floats says beforehand how low that is, and what it will cost; the proof does not depend on
-it.
+it. Values that stages share are not kept: nothing would cut them, and errors would grow in them once more.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import ceil, floor, log2
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Signs
 from polyfold.errors import LimitError
 from polyfold.exact.digits import Digits, digits_of
 from polyfold.exact.rounding import TINY, relative, smallest
 from polyfold.program.affine import Affine
 from polyfold.program.passes.digits import digit_bits, exactly, products
-from polyfold.program.program import Program, Stage, forget
-
-Array = npt.NDArray[np.float64]
-Signs = npt.NDArray[np.bool_]
+from polyfold.program.passes.walk import Gates, StageByStage, walk
+from polyfold.program.program import Program, Stage
 
 # Digits up to this length are kept whole: in shallow networks nothing is cut at all, and ties are seen to be ties.
 _KEPT = 16
@@ -80,24 +81,50 @@ def plan(program: Program, x: Array) -> Plan:
 @np.errstate(over="ignore", invalid="ignore")
 def _growth(program: Program, x: Array) -> tuple[list[float], list[float]]:
     """For each stage, in bits: how large its values are, and what becomes of errors of one in all inputs."""
-    values, errors, shift = [x[None, :]], [np.ones((1, len(x)))], 0.0
-    sizes, growth = [], []
-    for number, stage in enumerate(program.stages):
-        z, error = stage.affine(values), stage.affine.changed(np.abs).linear(errors)
-        largest, worst = float(np.abs(z).max(initial=0.0)), float(error.max(initial=0.0))
+    by = _Growth()
+    deque(islice(walk(StageByStage(program), by, _Grown(x[None, :], np.ones((1, len(x))), 0)), len(program.stages)), 0)
+    return by.sizes, by.growth
+
+
+class _Grown(NamedTuple):
+    """Values, and errors over two to the power of so many bits."""
+
+    values: Array
+    errors: Array
+    shift: int
+
+
+class _Growth:
+    """Plain floats, and what becomes of errors; notes the sizes of both. On where z > 0."""
+
+    def __init__(self) -> None:
+        self.sizes: list[float] = []
+        self.growth: list[float] = []
+        self._shift = 0
+
+    def affine(self, affine: Affine, values: Sequence[_Grown]) -> _Grown:
+        error = affine.changed(np.abs).linear([self._errors(value) for value in values])
+        return _Grown(affine([value.values for value in values]), error, self._shift)
+
+    def _errors(self, value: _Grown) -> Array:
+        return value.errors if value.shift == self._shift else np.ldexp(value.errors, value.shift - self._shift)
+
+    def decide(self, gates: Gates[Stage], z: _Grown) -> Array:
+        """The gates' slopes."""
+        largest, worst = float(np.abs(z.values).max(initial=0.0)), float(z.errors.max(initial=0.0))
         if not (np.isfinite(largest) and np.isfinite(worst)):
             raise LimitError("values of the network leave the range of floats")
-        sizes.append(log2(max(largest, TINY)))
-        growth.append(shift + log2(max(worst, TINY)))
-        slope = np.where(z > 0, stage.slope_on, stage.slope_off)
-        values.append(z * slope)
-        errors.append(error * np.abs(slope))
-        forget(values, program.last_reader, number)
-        forget(errors, program.last_reader, number)
+        self.sizes.append(log2(max(largest, TINY)))
+        self.growth.append(self._shift + log2(max(worst, TINY)))
         if worst > 2.0**_STEP:
-            errors = [np.ldexp(part, -_STEP) for part in errors]
-            shift += _STEP
-    return sizes, growth
+            self._shift += _STEP
+        return np.where(z.values > 0, gates.stage.slope_on, gates.stage.slope_off)
+
+    def output(self, gates: Gates[Stage], z: _Grown, slope: Array) -> _Grown:
+        return _Grown(z.values * slope, z.errors * np.abs(slope), z.shift)
+
+    def nothing(self, inputs: _Grown) -> _Grown:
+        return _Grown(inputs.values[:, :0], inputs.errors[:, :0], 0)
 
 
 def _cost(program: Program, lengths: Sequence[int]) -> tuple[int, int]:
@@ -122,26 +149,47 @@ def _cost(program: Program, lengths: Sequence[int]) -> tuple[int, int]:
 def settle(program: Program, x: Array, planned: Plan, direction: Array | None = None) -> Settled:
     """Every gate's sign at a point. With a direction, a gate that is zero there has its sign a step along it."""
     rows = x[None, :] if direction is None else np.stack([x, direction])
-    biased = np.array([1.0, 0.0])[: len(rows)]
-    sources, errors = [digits_of(rows, planned.bits)], [np.zeros_like(rows)]
-    found = []
-    for number, (stage, cut) in enumerate(zip(program.stages, planned.cuts, strict=True)):
-        z = exactly(stage.affine, sources, biased)
-        gates = _Gates(stage, z, _carried(stage.affine, errors))
-        found.append(gates.settled)
-        output, error = gates.output()
-        if len(output.digits) > _KEPT:
-            output, lost = output.cut(min(cut, output.top - _KEPT))
-            error = error + lost
-        sources.append(output)
-        errors.append(error)
-        for source in range(1, len(sources)):
-            if program.last_reader[source] <= number:
-                sources[source], errors[source] = sources[source].entries(slice(0)), errors[source][:, :0]
-    nothing = np.zeros(0, dtype=bool)
+    inputs = _Cut(digits_of(rows, planned.bits), np.zeros_like(rows))
+    passed = walk(StageByStage(program), _Cuts(planned, np.array([1.0, 0.0])[: len(rows)]), inputs)
+    found, nothing = [], np.zeros(0, dtype=bool)
+    for at in islice(passed, len(program.stages)):
+        assert at.decided is not None
+        found.append(at.decided.settled)
+        del at
     return Settled(
         *(np.concatenate([nothing, *(getattr(part, name) for part in found)]) for name in Settled.__dataclass_fields__)
     )
+
+
+class _Cut(NamedTuple):
+    """Digits of long numbers, and how far the numbers that they stand for can be from them."""
+
+    digits: Digits
+    errors: Array
+
+
+class _Cuts:
+    """Values (row 0) and perhaps rates (row 1), cut behind every stage. A zero takes the sign of its rate."""
+
+    def __init__(self, planned: Plan, biased: Array) -> None:
+        self._planned, self._biased = planned, biased
+
+    def affine(self, affine: Affine, values: Sequence[_Cut]) -> _Cut:
+        z = exactly(affine, [value.digits for value in values], self._biased)
+        return _Cut(z, _carried(affine, [value.errors for value in values]))
+
+    def decide(self, gates: Gates[Stage], z: _Cut) -> _Gates:
+        return _Gates(gates.stage, z.digits, z.errors)
+
+    def output(self, gates: Gates[Stage], z: _Cut, decided: _Gates) -> _Cut:
+        digits, errors = decided.output()
+        if len(digits.digits) > _KEPT:
+            digits, lost = digits.cut(min(self._planned.cuts[gates.number], digits.top - _KEPT))
+            errors = errors + lost
+        return _Cut(digits, errors)
+
+    def nothing(self, inputs: _Cut) -> _Cut:
+        return _Cut(inputs.digits.entries(slice(0)), inputs.errors[:, :0])
 
 
 def _carried(affine: Affine, errors: list[Array]) -> Array:

@@ -26,13 +26,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from polyfold.program.steps import Reads, Steps
+from polyfold.program.steps import Reads, Steps, one_each
 
 A = TypeVar("A", bound=Reads)
 S = TypeVar("S")
 V = TypeVar("V")
 D = TypeVar("D")
 R = TypeVar("R")
+A_co = TypeVar("A_co", bound=Reads, covariant=True)
 S_co = TypeVar("S_co", covariant=True)
 A_contra = TypeVar("A_contra", bound=Reads, contravariant=True)
 S_contra = TypeVar("S_contra", contravariant=True)
@@ -54,6 +55,29 @@ class Walkable(Protocol[A, S_co]):
     @property
     def stages(self) -> Sequence[S_co]: ...
     def gates_of(self, stage: int) -> slice: ...
+
+
+class Staged(Protocol[A_co, S_co]):
+    """What a walk stage by stage needs of a program."""
+
+    @property
+    def affines(self) -> Sequence[A_co]: ...
+    @property
+    def stages(self) -> Sequence[S_co]: ...
+    def gates_of(self, stage: int) -> slice: ...
+
+
+class StageByStage(Generic[A, S]):
+    """A program without steps that several stages share: each stage has all of its form to itself.
+
+    For bounds that are tighter along a stage's own form, and for what is known stage by stage.
+    """
+
+    def __init__(self, program: Staged[A, S]) -> None:
+        self.steps, self.stages, self._program = one_each(program.affines), program.stages, program
+
+    def gates_of(self, stage: int) -> slice:
+        return self._program.gates_of(stage)
 
 
 class Arithmetic(Protocol[A_contra, S, V, D]):
@@ -145,9 +169,9 @@ def walk(
     yield At(None, by.affine(steps.output, values), None)
 
 
-def outputs(program: Walkable[A, S], by: Arithmetic[A, S, V, D], inputs: V) -> V:
+def outputs(program: Walkable[A, S], by: Arithmetic[A, S, V, D], inputs: V, *, start: int = 0) -> V:
     """The outputs alone; what the arithmetic notes on the way is left in it."""
-    for at in walk(program, by, inputs):
+    for at in walk(program, by, inputs, start=start):
         if at.gates is None:
             return at.z
         del at  # else these values would stay until the next ones are there
