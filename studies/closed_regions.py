@@ -24,7 +24,7 @@ from polyfold.engine.unfold import unfold
 from polyfold.network.graph import Network
 from polyfold.network.load import load
 from polyfold.stats.classes import classes
-from polyfold.topology.class_sets import class_region
+from polyfold.topology.subcomplexes import class_region
 from studies.plain_training import initial, trained
 
 Array = npt.NDArray[np.float64]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from polyfold.engine.unfold import unfold
-from polyfold.stats.facets.build import facets as facet_statistics
+from polyfold.stats.facets.statistics import facets as facet_statistics
 from studies.chart import Panel, Series, draw, places, steps
 from studies.command import write_figure
 from studies.small_networks import Layers, along_training, random_network

@@ -30,7 +30,8 @@ def iris_cells() -> Summary:
     """The cells of the bundled network, on all of the plane, that hold test flowers."""
     network = read("iris")
     petals, species = iris_test()
-    return summarise(unfold(list(network.layers)), petals, species, network.inputs, network.outputs)
+    atlas = unfold(list(network.layers))
+    return summarise(atlas, petals, species, feature_names=network.inputs, output_names=network.outputs)
 
 
 def facts(found: Summary) -> dict[str, Any]:

@@ -124,7 +124,7 @@ pf.plot(pf.regions(pf.unfold(folded, pf.box(-2, 2))))
         "Smallest boxes around some cells, here those that hold most data.",
         """
 held = np.bincount(flowers.locate(petals), minlength=len(flowers))
-pf.plot(pf.stats.boxes(flowers, np.argsort(-held)[:3]), data=petals, labels=species)
+pf.plot(pf.stats.boxes(flowers, ids=np.argsort(-held)[:3]), data=petals, labels=species)
 """,
     ),
     Entry(

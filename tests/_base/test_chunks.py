@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 import time
+from collections.abc import Callable
 
 import pytest
 
 from polyfold._base.chunks import in_chunks, patiently
-from polyfold._base.clock import Clock, OutOfTimeError, may_go_on, running
+from polyfold._base.clock import Clock, OutOfTimeError, running
 from polyfold.errors import LimitError
 
 
@@ -25,12 +28,12 @@ def test_between_chunks_the_clock_is_looked_at():
 
 def test_nobody_waits_for_a_call_beyond_the_end_of_the_time():
     with Clock(0.05) as clock, pytest.raises(OutOfTimeError):
-        patiently(lambda: time.sleep(2.0))
+        patiently(lambda wanted: time.sleep(2.0))
     assert clock.seconds < 0.5
 
 
 def test_errors_of_a_call_are_raised_where_it_is_waited_for():
-    def fails() -> None:
+    def fails(wanted: object) -> None:
         raise LimitError("too large")
 
     with pytest.raises(LimitError, match="too large"):
@@ -39,17 +42,24 @@ def test_errors_of_a_call_are_raised_where_it_is_waited_for():
 
 def test_a_call_runs_under_the_clock_of_who_waits():
     with Clock(60) as clock:
-        assert patiently(running) is clock
+        assert patiently(lambda wanted: running()) is clock
 
 
-def test_compiled_code_may_go_on_until_the_time_is_over():
-    with Clock(0.02), pytest.raises(OutOfTimeError), may_go_on() as go_on:
-        assert go_on()
-        while go_on():
-            time.sleep(0.005)
+def test_work_is_told_when_nobody_waits_for_it():
+    told = threading.Event()
+
+    def waits(wanted: Callable[[], bool]) -> None:
+        while wanted():
+            time.sleep(0.002)
+        told.set()
+
+    with Clock(0.02), pytest.raises(OutOfTimeError):
+        patiently(waits)
+    assert told.wait(5)
 
 
-def test_an_interrupt_of_compiled_code_is_raised_behind_it(interruptible):
-    with pytest.raises(KeyboardInterrupt), may_go_on() as go_on:
-        signal.raise_signal(signal.SIGINT)
-        assert not go_on()
+def test_an_interrupt_ends_the_waiting(interruptible):
+    threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with Clock() as clock, pytest.raises(KeyboardInterrupt):
+        patiently(lambda wanted: time.sleep(3.0))
+    assert clock.seconds < 1

@@ -81,7 +81,7 @@ def test_folds_as_panels_end_with_the_boundary() -> None:
 
 def test_boxes() -> None:
     cells = [0, 5, 7]
-    found = pf.stats.boxes(ATLAS, cells)
+    found = pf.stats.boxes(ATLAS, ids=cells)
     drawn = lines(pf.plot(ATLAS, boxes=found), LOOKS["box"].colour)
     assert len(drawn) == 4 * len(cells)
     for k, cell in enumerate(cells):
@@ -94,7 +94,7 @@ def test_boxes() -> None:
 def test_a_box_without_end_is_open_at_the_view() -> None:
     atlas = pf.unfold(DEGENERATE["parallel walls"])
     cell = int(atlas.locate([[-0.25, 0.0]])[0])  # the strip -0.5 <= x <= 0
-    drawn = lines(pf.plot(pf.stats.boxes(atlas, [cell]), view=(-1, 1, -1, 1)), LOOKS["box"].colour)
+    drawn = lines(pf.plot(pf.stats.boxes(atlas, ids=[cell]), view=(-1, 1, -1, 1)), LOOKS["box"].colour)
     assert sorted(drawn.reshape(-1, 4).tolist()) in (
         [[-0.5, 1.0, -0.5, -1.0], [0.0, -1.0, 0.0, 1.0]],
         [[-0.5, -1.0, -0.5, 1.0], [0.0, 1.0, 0.0, -1.0]],

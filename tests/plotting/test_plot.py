@@ -32,7 +32,7 @@ def test_every_kind_of_the_table_can_be_imported() -> None:
         pf.regions,
         pf.stats.classes,
         pf.stats.decision_boundary,
-        lambda atlas: pf.stats.boxes(atlas, [0, 1]),
+        lambda atlas: pf.stats.boxes(atlas, ids=[0, 1]),
     ],
 )
 def test_results_are_drawn_as_they_are(make: object, renderer: str) -> None:

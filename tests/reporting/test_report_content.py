@@ -61,8 +61,8 @@ def test_extrema_means_and_steepness(page, atlas):
         output = IRIS.outputs.index(row[0])
         found = (pf.stats.minimum if row[1] == "smallest" else pf.stats.maximum)(atlas, output)
         assert row[2] == number(found.value) and f"(cell {found.cell})" in row[3] and row[4] == "proved"
-    means = pf.stats.mean(atlas)
-    deviations = np.sqrt(pf.stats.variance(atlas))
+    means = pf.stats.mean(atlas).value
+    deviations = np.sqrt(pf.stats.variance(atlas).value)
     assert rows(page, "Mean and standard deviation")[1:] == [
         [name, number(float(m)), number(float(s))] for name, m, s in zip(IRIS.outputs, means, deviations, strict=True)
     ]
@@ -82,7 +82,7 @@ def test_classes_areas_and_boundary(page, atlas):
 
 def test_data_and_regions(page, atlas):
     petals, species = iris_test()
-    summary = pf.summarise(pf.regions(atlas), petals, species, IRIS.inputs, IRIS.outputs)
+    summary = pf.summarise(pf.regions(atlas), petals, species, feature_names=IRIS.inputs, output_names=IRIS.outputs)
     words = Reading(page).words
     for region, count, right in zip(summary.ids, summary.counts, summary.correct, strict=True):
         assert f"Region {region} holds {count} data points" in words

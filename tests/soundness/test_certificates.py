@@ -58,12 +58,12 @@ def test_largest_and_smallest_values(batch):
         atlas = pf.unfold(layers, pf.box(-1, 1))
         atlas = atlas.with_certificate(pf.certify(atlas))
         for output, side, question in ((0, 1, pf.stats.maximum), (1, -1, pf.stats.minimum)):
-            best = question(atlas, output)
+            best = question(atlas, output=output)
             assert best.proved, (seed, best)
             value = evaluate(layers, best.exact_point)[0][output]
             assert value == best.exact_value == best.bound and all(-1 <= v <= 1 for v in best.exact_point)
             for cell in range(len(atlas)):
-                here = question(atlas, output, [cell])
+                here = question(atlas, output=output, cells=[cell])
                 assert side * here.exact_value <= side * best.exact_value
                 nothing_exceeds(layers, atlas.signs([cell])[0].tolist(), output, side, here)
 

@@ -58,8 +58,8 @@ ASKED: dict[str, tuple[Callable[[pf.Atlas], object], ...]] = {
     "stats.facets": (pf.stats.facets,),
     "topology.level_set": (lambda atlas: pf.topology.level_set(atlas, 0.1),),
     "stats.lipschitz": (pf.stats.lipschitz,),
-    "stats.maximum": (lambda atlas: pf.stats.maximum(atlas, 0),),
-    "stats.minimum": (lambda atlas: pf.stats.minimum(atlas, 1),),
+    "stats.maximum": (lambda atlas: pf.stats.maximum(atlas, output=0),),
+    "stats.minimum": (lambda atlas: pf.stats.minimum(atlas, output=1),),
     "stats.nearest_change": (lambda atlas: pf.stats.nearest_change(atlas, POINT),),
     "graph.path": (
         lambda atlas: pf.graph.path(atlas, 0, len(atlas) - 1),

@@ -441,16 +441,16 @@ def test_what_speaks_of_scores_says_so() -> None:
         pf.equivalent(network, network),
     ):
         assert "softmax" in repr(thing)
-    for found in (pf.stats.maximum(atlas, 0), pf.stats.minimum(atlas, 1), pf.stats.lipschitz(atlas)):
+    for found in (pf.stats.maximum(atlas, output=0), pf.stats.minimum(atlas, output=1), pf.stats.lipschitz(atlas)):
         assert found.of == "the scores before the softmax" and found.of in repr(found)
     explained = pf.explain.shapley(network, [[0.5, 0.5]], background=[[0.0, 0.0]])
     assert explained.of == "the scores before the softmax" and explained.of in repr(explained)
-    assert pf.stats.maximum(pf.unfold(of, BOX), 0).of == "the model's outputs"
-    assert pf.stats.mean(pf.unfold(of, BOX), of="outputs").shape == (3,)
+    assert pf.stats.maximum(pf.unfold(of, BOX), output=0).of == "the model's outputs"
+    assert pf.stats.mean(pf.unfold(of, BOX), of="outputs").value.shape == (3,)
     asked = (
-        lambda: pf.stats.mean(atlas, of="outputs"),
-        lambda: pf.stats.variance(atlas, of="outputs"),
-        lambda: pf.stats.maximum(atlas, 0, of="outputs"),
+        lambda: pf.stats.mean(atlas, of="outputs").value,
+        lambda: pf.stats.variance(atlas, of="outputs").value,
+        lambda: pf.stats.maximum(atlas, output=0, of="outputs"),
         lambda: pf.stats.lipschitz(atlas, of="outputs"),
         lambda: pf.explain.shapley(network, [[0.5, 0.5]], background=[[0.0, 0.0]], of="outputs"),
     )

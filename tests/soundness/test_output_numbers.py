@@ -34,8 +34,8 @@ def recording() -> pf.training.Recording:
 
 
 QUESTIONS: dict[str, Callable[[pf.Atlas, pf.Atlas, object], object]] = {
-    "maximum": lambda atlas, line, k: pf.stats.maximum(atlas, k),
-    "minimum": lambda atlas, line, k: pf.stats.minimum(atlas, k),
+    "maximum": lambda atlas, line, k: pf.stats.maximum(atlas, output=k),
+    "minimum": lambda atlas, line, k: pf.stats.minimum(atlas, output=k),
     "level_set": lambda atlas, line, k: pf.topology.level_set(atlas, 0.1, output=k),
     "sublevel": lambda atlas, line, k: pf.topology.sublevel(atlas, 0.1, output=k),
     "superlevel": lambda atlas, line, k: pf.topology.superlevel(atlas, 0.1, output=k),
@@ -96,5 +96,5 @@ def test_maps_of_some_outputs():
 def test_lists_that_are_no_coefficients(atlas):
     for given in ([1.0], [1.0, 2.0, 3.0], [[1.0], [1.0, 2.0]], [np.nan, 1.0], "01"):
         with pytest.raises(pf.PolyfoldError):
-            pf.stats.maximum(atlas, given)
-    assert pf.stats.maximum(atlas, [1.0, 0.0]).value == pf.stats.maximum(atlas, 0).value
+            pf.stats.maximum(atlas, output=given)
+    assert pf.stats.maximum(atlas, output=[1.0, 0.0]).value == pf.stats.maximum(atlas, output=0).value

@@ -272,8 +272,8 @@ def test_a_hundred_cells_of_an_acasxu_network():
     assert len(atlas) > 70_000
     forged = keeping_cells(atlas, np.arange(len(atlas)) < 100, hole=-1).with_certificate(atlas.certificate)
     with pytest.raises(pf.PolyfoldError, match="not known to be complete"):
-        pf.stats.maximum(forged, 0)
-    assert "proved" not in repr(pf.stats.maximum(forged, 0, range(100)))
+        pf.stats.maximum(forged, output=0)
+    assert "proved" not in repr(pf.stats.maximum(forged, output=0, cells=range(100)))
 
 
 # -- what is spoken of

@@ -19,15 +19,15 @@ def test_against_a_million_samples(dim):
 
     # Six standard errors.
     away = values - values.mean(axis=0)
-    assert np.all(np.abs(pf.stats.mean(atlas) - values.mean(axis=0)) < 6e-3 * values.std(axis=0))
+    assert np.all(np.abs(pf.stats.mean(atlas).value - values.mean(axis=0)) < 6e-3 * values.std(axis=0))
     spread = np.sqrt(np.mean(away**4, axis=0) - np.mean(away**2, axis=0) ** 2)
-    assert np.all(np.abs(pf.stats.variance(atlas) - values.var(axis=0)) < 6e-3 * spread)
+    assert np.all(np.abs(pf.stats.variance(atlas).value - values.var(axis=0)) < 6e-3 * spread)
     products = np.einsum("ni,nj->nij", away[:100_000], away[:100_000])
     errors = products.std(axis=0) / np.sqrt(len(away))
-    assert np.all(np.abs(pf.stats.covariance(atlas) - np.cov(values.T)) < 7 * errors)
+    assert np.all(np.abs(pf.stats.covariance(atlas).value - np.cov(values.T)) < 7 * errors)
 
     for k in range(3):
-        top, bottom = pf.stats.maximum(atlas, k), pf.stats.minimum(atlas, k)
+        top, bottom = pf.stats.maximum(atlas, output=k), pf.stats.minimum(atlas, output=k)
         assert top.settled and bottom.settled
         assert bottom.value <= values[:, k].min() and values[:, k].max() <= top.value
         # Nor is the value made up: the point has it.

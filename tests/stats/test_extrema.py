@@ -107,7 +107,7 @@ def test_against_linear_programs(case):
     for output in range(min(atlas.outputs, 2)):
         unit = np.eye(atlas.outputs)[output]
         for ask, side in ((pf.stats.maximum, 1), (pf.stats.minimum, -1)):
-            found = ask(atlas, output)
+            found = ask(atlas, output=output)
             expected = side * by_linear_programs(atlas, side * unit)
             assert found.settled
             if abs(found.value) == inf:
@@ -128,13 +128,13 @@ def test_combinations_of_outputs(dim):
     atlas = pf.unfold(network, pf.box(-1, 1))
     weights = np.array([1.0, -2.0, 0.5])
     samples = atlas.program.evaluate(rng.uniform(-1, 1, size=(50_000, dim)))[0] @ weights
-    top, bottom = pf.stats.maximum(atlas, weights), pf.stats.minimum(atlas, weights)
+    top, bottom = pf.stats.maximum(atlas, output=weights), pf.stats.minimum(atlas, output=weights)
     assert top.settled and bottom.settled
     assert bottom.value <= samples.min() and samples.max() <= top.value
     assert weights @ atlas.program.evaluate(top.point[None])[0][0] == pytest.approx(top.value)
     A, b = atlas.halfspaces([top.cell])[0]
     assert np.all(A @ top.point <= b + 1e-9)
-    assert pf.stats.maximum(atlas, -weights).exact_value == -bottom.exact_value
+    assert pf.stats.maximum(atlas, output=-weights).exact_value == -bottom.exact_value
 
 
 def test_plateaus_are_looked_at_once_a_region():
@@ -159,10 +159,11 @@ def test_some_cells():
 def test_no_time_for_the_proof():
     atlas = pf.unfold(random_layers(np.random.default_rng(0), 3, 30, 30, 1), pf.box(-1, 1))
     hurried, sure = pf.stats.maximum(atlas, max_seconds=1e-9), pf.stats.maximum(atlas)
+    assert hurried.stopped_by == "max_seconds" and sure.complete
     assert sure.settled and hurried.exact_value <= sure.exact_value <= hurried.bound
     # Without a box there are no bounds but exact programs.
     hurried = pf.stats.maximum(pf.unfold(HAT), max_seconds=1e-9)
-    assert (hurried.value, hurried.bound, hurried.settled) == (1.0, inf, False)
+    assert hurried.value <= 1.0 and (hurried.bound, hurried.settled) == (inf, False)
 
 
 def test_on_a_slice_points_are_parameters():

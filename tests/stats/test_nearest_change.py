@@ -20,7 +20,7 @@ ORDERS = {"l1": 1, "l2": 2, "linf": inf}
 @pytest.mark.parametrize(("norm", "expected"), [("l1", 0.5), ("l2", 0.5 / sqrt(2)), ("linf", 0.25)])
 def test_exclusive_or_by_hand(norm, expected):
     found = pf.stats.nearest_change(
-        pf.stats.classes(unit_square(XOR), threshold=0.5), [[0.0, 0.0], [1.0, 1.0], [0.5, 0.0]], norm
+        pf.stats.classes(unit_square(XOR), threshold=0.5), [[0.0, 0.0], [1.0, 1.0], [0.5, 0.0]], norm=norm
     )
     assert found.distance == pytest.approx([expected, expected, 0.0], abs=1e-12)
     assert found.label.tolist()[:2] == [0, 0] and found.other.tolist()[:2] == [1, 1]
@@ -92,7 +92,7 @@ def test_against_general_solvers_over_all_cells(dim, widths, points, norm):
     rng = np.random.default_rng(dim)
     atlas = pf.unfold(random_classifier(rng, dim, *widths), pf.box(-1, 1))
     X = rng.uniform(-1, 1, size=(points, dim))
-    found = pf.stats.nearest_change(atlas, X, norm)
+    found = pf.stats.nearest_change(atlas, X, norm=norm)
     assert len(found) == points and len(set(found.label)) > 1
     for x, label, distance in zip(X, found.label, found.distance, strict=True):
         assert distance == pytest.approx(over_all_cells(atlas, x, int(label), norm), abs=2e-6)
@@ -105,7 +105,7 @@ def test_nothing_nearer_among_samples_and_something_just_behind(dim, norm):
     atlas = pf.unfold(random_classifier(rng, dim, 7, 4, 3), pf.box(-1, 1))
     classes = pf.stats.classes(atlas)
     X = rng.uniform(-1, 1, size=(12, dim))
-    found = pf.stats.nearest_change(classes, X, norm)
+    found = pf.stats.nearest_change(classes, X, norm=norm)
     assert np.all(found.gap <= 1e-10) and np.all(np.abs(found.point) <= 1 + 1e-12)
     assert found.distance == pytest.approx(np.linalg.norm(found.point - X, ORDERS[norm], axis=1))
     around = rng.uniform(-1, 1, size=(12, 20_000, dim))
@@ -135,7 +135,7 @@ def test_norms_agree_with_each_other(case):
         return
     classes = pf.stats.classes(atlas)
     X = classes.atlas.witnesses[:6]
-    one, two, most = (pf.stats.nearest_change(classes, X, norm) for norm in ORDERS)
+    one, two, most = (pf.stats.nearest_change(classes, X, norm=norm) for norm in ORDERS)
     room = 1 + 1e-7
     for found in (one, two, most):
         assert np.array_equal(found.label, classes.of(X))

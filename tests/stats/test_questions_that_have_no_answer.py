@@ -27,11 +27,23 @@ BY_CLASS = [
 ]
 
 
-@pytest.mark.parametrize("ask", [*OVER_A_DOMAIN[:-1], *BY_CLASS])
-@pytest.mark.parametrize("given", [XOR, None, "model.onnx", np.zeros((2, 2))])
-def test_not_an_atlas(ask, given):
-    with pytest.raises(pf.PolyfoldError, match=r"asked of an atlas, not of .*: call pf.unfold\(network, domain\)"):
+@pytest.mark.parametrize("ask", [*OVER_A_DOMAIN, *BY_CLASS])
+@pytest.mark.parametrize("given", [None, "model.onnx", np.zeros((2, 2))])
+def test_no_network(ask, given):
+    with pytest.raises(pf.PolyfoldError, match=r"give|no file|No such file"):
         ask(given)
+
+
+@pytest.mark.parametrize("ask", OVER_A_DOMAIN)
+def test_a_network_is_unfolded_first(ask):
+    """What is asked of an atlas can be asked of its network, with the domain."""
+    assert ask(XOR, pf.box(0, 1)).to_json()["value"] == ask(unit_square(XOR)).to_json()["value"]
+
+
+@pytest.mark.parametrize("ask", OVER_A_DOMAIN)
+def test_an_atlas_has_a_domain_of_its_own(ask):
+    with pytest.raises(pf.errors.DomainError, match="an atlas has a domain of its own"):
+        ask(unit_square(XOR), pf.box(0, 2))
 
 
 @pytest.mark.parametrize("ask", [*OVER_A_DOMAIN, *BY_CLASS])
@@ -89,10 +101,10 @@ def test_chosen_cells(ask):
 
 
 def test_groups():
-    with pytest.raises(pf.PolyfoldError, match="by='neuron' is no option: use 'domain', 'region' or 'cell'"):
+    with pytest.raises(pf.PolyfoldError, match="by='neuron' must be 'domain', 'region' or 'cell'"):
         pf.stats.integral(unit_square(XOR), by="neuron")
     with pytest.raises(pf.PolyfoldError, match="takes all cells of every region"):
-        pf.stats.variance(unit_square(XOR), [0], by="region")
+        pf.stats.variance(unit_square(XOR), cells=[0], by="region")
 
 
 def test_which_output():
@@ -100,12 +112,12 @@ def test_which_output():
     with pytest.raises(pf.PolyfoldError, match="which of the 2 outputs"):
         pf.stats.maximum(atlas)
     with pytest.raises(pf.PolyfoldError, match="there is no output 2: the network has 2 outputs"):
-        pf.stats.minimum(atlas, 2)
+        pf.stats.minimum(atlas, output=2)
     for wrong in ([1.0], [1.0, np.nan], [[1.0, 0.0]]):
         with pytest.raises(pf.PolyfoldError, match="output="):
-            pf.stats.maximum(atlas, wrong)
+            pf.stats.maximum(atlas, output=wrong)
     with pytest.raises(pf.PolyfoldError, match="max_seconds=-1"):
-        pf.stats.maximum(atlas, 0, max_seconds=-1)
+        pf.stats.maximum(atlas, output=0, max_seconds=-1)
 
 
 def test_thresholds():
@@ -118,7 +130,7 @@ def test_thresholds():
 
 def test_points_and_norms():
     atlas = unit_square(XOR)
-    with pytest.raises(pf.PolyfoldError, match="norm=2 is no option: use 'l1', 'l2' or 'linf'"):
+    with pytest.raises(pf.PolyfoldError, match="norm=2 must be 'l1', 'l2' or 'linf'"):
         pf.stats.nearest_change(atlas, [[0.5, 0.5]], norm=2)
     with pytest.raises(pf.PolyfoldError, match=r"point 1, \[2.0, 0.0\], lies outside the domain that was unfolded"):
         pf.stats.nearest_change(atlas, [[0.5, 0.5], [2.0, 0.0]])

@@ -59,7 +59,7 @@ def test_ranked_by_support_then_by_number(atlas, data):
 
 def test_boxes_and_models_are_those_of_the_cells(atlas, data):
     found = pf.summarise(atlas, data[0], feature_names=NAMES)
-    expected = pf.stats.boxes(atlas, found.ids)
+    expected = pf.stats.boxes(atlas, ids=found.ids)
     assert (found.boxes.lo == expected.lo).all() and (found.boxes.hi == expected.hi).all()
     A, c = atlas.maps(found.ids)
     assert found.models[0][1] == in_words(A[0, 1], c[0, 1], NAMES)
@@ -145,7 +145,7 @@ def test_unbounded_cells():
 def test_for_people(atlas):
     network = read("iris")
     X, y = [[1.4, 0.2], [5.0, 1.9], [5.2, 2.0], [4.9, 1.4]], [0, 2, 2, 1]
-    found = pf.summarise(atlas, X, y, network.inputs, network.outputs)
+    found = pf.summarise(atlas, X, y, feature_names=network.inputs, output_names=network.outputs)
     assert repr(found) == "Summary: 4 points in 2 of 18 cells, 16 without any; checked, complete"
     text = str(found)
     assert text.startswith(repr(found))
@@ -208,5 +208,5 @@ def test_bad_input(atlas):
         pf.summarise(atlas, X, ["rose"], output_names=read("iris").outputs)
     with pytest.raises(ShapeError, match="rows of 2 numbers"):
         pf.summarise(atlas, [[1.0]])
-    with pytest.raises(PolyfoldError, match="not of a str"):
+    with pytest.raises(PolyfoldError, match=r"'iris' is neither an \.onnx nor"):
         pf.summarise("iris", X)

@@ -187,7 +187,7 @@ def test_persistence_knows_the_sublevel_sets(case: Case) -> None:
         if not low < between < high:
             continue
         for diagrams, make in ((found, pf.topology.sublevel), (up, pf.topology.superlevel)):
-            numbers = pf.topology.betti(make(atlas, between), coefficients="gf2")
+            numbers = pf.topology.betti(make(atlas, between), coefficients="gf2").value
             assert (*numbers, *[0] * (atlas.dim + 1 - len(numbers))) == diagrams.betti(between)
 
 
@@ -208,7 +208,7 @@ def test_what_is_refused() -> None:
         pf.topology.persistence(atlas)
     with pytest.raises(LimitError, match="more than max_simplices=3"):
         pf.topology.persistence(boxed, max_simplices=3)
-    with pytest.raises(PolyfoldError, match="sets='level' is no option"):
+    with pytest.raises(PolyfoldError, match="sets='level' must be 'sublevel'"):
         pf.topology.persistence(boxed, sets="level")  # type: ignore[arg-type]
     with pytest.raises(pf.PolyfoldError, match="no output 1"):
         pf.topology.critical_points(boxed, output=1)

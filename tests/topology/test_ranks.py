@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csc_array
 
 from polyfold import _core as core
-from polyfold.topology.ranks import ranks
+from polyfold.topology.betti import ranks
 
 
 def rank(matrix: np.ndarray, coefficients: str) -> int:

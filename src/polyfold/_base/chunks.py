@@ -25,28 +25,35 @@ def in_chunks(count: int, floats_each: int, work: Callable[[slice], None], budge
         work(slice(start, min(start + step, count)))
 
 
-def patiently(work: Callable[[], T]) -> T:
-    """What `work()` returns. If the clock is over first, nobody waits for it any longer.
+def patiently(work: Callable[[Callable[[], bool]], T]) -> T:
+    """What `work` returns. If the clock is over first, or somebody presses Ctrl-C, nobody waits for it any longer.
 
-    For single calls into compiled code that cannot be asked to stop and that release Python's lock. It runs in a thread
-    of its own; if nobody waits for it, that ends when the call does, and what it found is dropped.
+    For single calls into compiled code that releases Python's lock and cannot be asked to stop, or only in part: `work`
+    is given a function that says whether anybody still waits. It runs in a thread of its own; if nobody waits for that,
+    it ends when the call does, and what it found is dropped.
 
-    >>> patiently(lambda: 1 + 1)
+    >>> patiently(lambda wanted: 1 + 1)
     2
     """
     found: list[T] = []
     raised: list[BaseException] = []
+    left_alone = threading.Event()
 
     def run() -> None:
         try:
-            found.append(work())
+            found.append(work(lambda: not left_alone.is_set()))
         except BaseException as error:
             raised.append(error)
 
     thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True)
     thread.start()
-    while thread.join(_A_MOMENT) or thread.is_alive():
-        tick()
+    try:
+        while thread.is_alive():
+            thread.join(_A_MOMENT)
+            tick()
+    except BaseException:
+        left_alone.set()
+        raise
     if raised:
         raise raised[0]
     return found[0]

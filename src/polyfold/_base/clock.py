@@ -170,25 +170,6 @@ def tick() -> None:
         clock.check()
 
 
-@contextmanager
-def may_go_on() -> Iterator[Callable[[], bool]]:
-    """For compiled code that asks now and then whether it may go on, and of which nothing is kept if it may not.
-
-    Nothing may be raised into such code, so that Ctrl-C is noted within the block and raised behind it, as the end of
-    the time is.
-
-    >>> with may_go_on() as go_on:
-    ...     go_on()
-    True
-    """
-    clock, interrupts = running(), list[None]()
-    with interrupts_noted(lambda: interrupts.append(None)):
-        yield lambda: not interrupts and not clock.over
-    clock.check()
-    if interrupts:
-        raise KeyboardInterrupt
-
-
 def check_seconds(max_seconds: Any) -> None:
     """Refuse a time limit that leaves no time."""
     if max_seconds is not None and not (isinstance(max_seconds, Real) and float(max_seconds) > 0):

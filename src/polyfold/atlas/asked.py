@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, ArrayLike, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import DomainError, PolyfoldError
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 def an_atlas(given: Any, question: str) -> Atlas:
@@ -24,7 +21,7 @@ def an_atlas(given: Any, question: str) -> Atlas:
     return given
 
 
-def cells_asked_for(atlas: Atlas, cells: Any, question: str) -> Ids:
+def cells_asked_for(atlas: Atlas, cells: ArrayLike | None, question: str) -> Ids:
     """The cells that are meant. All of them are all of the domain, so none may be missing."""
     if cells is None and not atlas.complete:
         raise PolyfoldError(

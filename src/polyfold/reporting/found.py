@@ -21,11 +21,10 @@ from polyfold.reporting.figures.inventory import Item
 from polyfold.reporting.subject import Subject
 from polyfold.rewrite.reduction.result import Reduction
 from polyfold.size.bounds import Bounds
-from polyfold.stats.class_areas import ClassAreas
-from polyfold.stats.classes import Classes
+from polyfold.stats.classes import ClassAreas, Classes
 from polyfold.stats.decision_boundary import DecisionBoundary
 from polyfold.stats.extrema import Extremum
-from polyfold.stats.facets.result import FacetStatistics
+from polyfold.stats.facets.statistics import FacetStatistics
 from polyfold.stats.lipschitz import Lipschitz
 from polyfold.stats.nearest_change import NearestChange
 from polyfold.stats.summarise import Summary

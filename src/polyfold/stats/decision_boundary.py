@@ -10,33 +10,47 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import factorial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.clock import Report, tick
 from polyfold._base.numbers import one_of
+from polyfold._base.question import question
+from polyfold._base.result import Rows, answered
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Answer, resting_on
 from polyfold.atlas.geometry.facet_generators import facet_generators
 from polyfold.atlas.geometry.generators import VERTEX, Generators
 from polyfold.atlas.geometry.halfspaces import wall_rows
+from polyfold.domain.domain import DomainLike
+from polyfold.engine.source import SourceLike
 from polyfold.errors import how_many
 from polyfold.stats.classes import Classes, as_classes
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False)
-class DecisionBoundary(Answer, InNotebooks):
+class DecisionBoundary(Rows):
     """Pieces of dimension d - 1: points in one dimension, segments in two, polygons in three.
 
-    Piece i lies between the classes `pair[i]` (n, 2), the lower number first. It is facet `facet[i]` of
-    `classes.atlas`, between the parts `parts[i]` (n, 2), which lie in the cells `cells[i]` (n, 2) of the original
-    atlas: the same one twice, unless the boundary runs along a wall of the network. It is spanned by
-    `points[start[i] : start[i + 1]]`, of which `kind` says whether they are vertices (0) or the directions of rays (1)
-    or lines (2), in the domain's parameters. Polygons that are bounded have their corners in order.
+    Attributes
+    ----------
+    classes : Classes
+        The parts of cells that the pieces lie between.
+    pair : array of int, shape (n, 2)
+        The classes that each piece lies between, the lower number first.
+    facet : array of int, shape (n,)
+        The facet of `classes.atlas` that each piece is.
+    parts, cells : array of int, shape (n, 2)
+        The parts on both sides, and the cells of the original atlas that these lie in: the same one twice, unless the
+        boundary runs along a wall of the network.
+    start : array of int, shape (n + 1,)
+        Piece i is spanned by `points[start[i] : start[i + 1]]`.
+    points : array of float, shape (.., d)
+        Vertices and directions in the domain's parameters. Polygons that are bounded have their corners in order.
+    kind : array of int
+        Whether points are vertices (0) or the directions of rays (1) or lines (2).
     """
 
     classes: Classes
@@ -64,10 +78,10 @@ class DecisionBoundary(Answer, InNotebooks):
         return found
 
     @cached_property
-    def bounded(self) -> npt.NDArray[np.bool_]:
+    def bounded(self) -> Flags:
         """Pieces without rays or lines."""
         owner = np.repeat(np.arange(len(self)), np.diff(self.start))
-        ends: npt.NDArray[np.bool_] = np.bincount(owner[self.kind != VERTEX], minlength=len(self)) == 0
+        ends: Flags = np.bincount(owner[self.kind != VERTEX], minlength=len(self)) == 0
         return ends
 
     @cached_property
@@ -75,19 +89,62 @@ class DecisionBoundary(Answer, InNotebooks):
         """Lengths, areas or volumes of the pieces in the domain's parameters; 1 for a point, infinite if unbounded."""
         return _measures(self)
 
+    def rows(self) -> dict[str, Any]:
+        """One row per piece: the two classes, the cells on both sides, and how large it is."""
+        columns: dict[str, Any] = {"piece": np.arange(len(self))}
+        for name, values in (("class", self.pair), ("cell", self.cells)):
+            columns |= {f"{name}_{side}": values[:, k] for k, side in enumerate(("below", "above"))}
+        return columns | {"bounded": self.bounded, "measure": self.measures}
 
-def decision_boundary(atlas: Atlas | Classes) -> DecisionBoundary:
+    def facts(self) -> dict[str, Any]:
+        names = ("pair", "cells", "start", "points", "kind")
+        return {"pieces": len(self)} | {name: getattr(self, name) for name in names}
+
+    def ask_instead(self) -> str:
+        return "compare the number of its pieces, len(boundary)"
+
+
+@question("stats.decision_boundary")
+def decision_boundary(
+    source: SourceLike | Classes,
+    domain: DomainLike = None,
+    *,
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
+) -> DecisionBoundary:
     """The decision boundary of a network over its domain, bounded or not.
 
     Where classes tie on whole cells the lowest number wins, so the boundary is at the end of that.
 
+    Parameters
+    ----------
+    source : model, Network, Program, Atlas or Classes
+        What is asked about. Anything but an atlas is unfolded on the domain first; classes that were found before need
+        not be found again.
+    domain : Domain, optional
+        Where; of an atlas it is its own. By default all of R^d.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    DecisionBoundary
+        The pieces of the boundary, each between two classes.
+
+    Examples
+    --------
     >>> import polyfold as pf
     >>> larger = [([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0])]
-    >>> found = pf.stats.decision_boundary(pf.unfold(larger, pf.box(0, 1)))
+    >>> found = pf.stats.decision_boundary(larger, pf.box(0, 1))
     >>> found.pair.tolist(), sorted(found.vertices(0).tolist())
     ([[0, 1]], [[0.0, 0.0], [1.0, 1.0]])
     """
-    found = as_classes(atlas, "the decision boundary")
+    found = as_classes(source, domain, threads)
     parts = found.atlas
     owner, neighbour = parts.facet_owner, parts.neighbour.astype(np.int64)
     inner = np.flatnonzero(neighbour >= 0)
@@ -106,7 +163,7 @@ def decision_boundary(atlas: Atlas | Classes) -> DecisionBoundary:
         generators.points[rows],
         generators.kind[rows],
     )
-    return resting_on(found.evidence, boundary)
+    return answered(boundary, found.evidence)
 
 
 def _in_order(atlas: Atlas, facet: Ids, start: Ids, rows: Ids, generators: Generators) -> Ids:
@@ -133,6 +190,7 @@ def _measures(boundary: DecisionBoundary) -> Array:
     start, rows, generators = facet_generators(atlas, boundary.facet)
     corners, piece = [], []
     for i in np.flatnonzero(boundary.bounded).tolist():
+        tick()
         some = rows[start[i] : start[i + 1]].tolist()
         on = {g: frozenset(generators.facet[slice(*generators.facet_start[g : g + 2])].tolist()) for g in some}
         simplices = list(_simplices(some, on, dim, ()))

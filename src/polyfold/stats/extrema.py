@@ -8,7 +8,6 @@ proved; that these are the cells is for the atlas's certificate to say.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -16,57 +15,69 @@ from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
 from polyfold._base.chunks import in_chunks
+from polyfold._base.clock import OutOfTimeError, Report, running, tick
 from polyfold._base.inputs import real_array
-from polyfold._base.notebook import InNotebooks
 from polyfold._base.numbers import one_output
-from polyfold.atlas.asked import an_atlas, cells_asked_for
+from polyfold._base.question import question
+from polyfold._base.result import Result, answered
+from polyfold._base.types import Array, ArrayLike, Flags, Ids
+from polyfold.atlas.asked import cells_asked_for
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.core_problem import beyond_core
-from polyfold.atlas.evidence import Answer, evidence_of, resting_on
+from polyfold.atlas.evidence import evidence_of
 from polyfold.atlas.geometry.bounded_maps import bounded_maps
 from polyfold.atlas.geometry.exact_maps import ExactMaps
 from polyfold.atlas.geometry.generators import VERTEX, Generators
+from polyfold.atlas.regions import merged
+from polyfold.domain.domain import DomainLike
 from polyfold.engine.bounds.bounded_domain import Box, place_of
 from polyfold.engine.bounds.cell_bounds import CELLS_AT_ONCE, closer_bound, upper_bounds
 from polyfold.engine.bounds.cell_programs import ExactPrograms
-from polyfold.engine.regions import regions
-from polyfold.engine.run import check_seconds
+from polyfold.engine.source import SourceLike
+from polyfold.engine.unfold import as_atlas
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.linear_program import Optimum, dot
 from polyfold.exact.rational import fraction, rational
 from polyfold.exact.rounding import TINY, relative
 from polyfold.network.scores import Of, asked_of
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-
 # With more cells than this on which floats cannot tell a function from a constant, they are looked at by regions.
 _FEW_FLAT_CELLS = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Extremum(Answer, InNotebooks):
+class Extremum(Result):
     """The largest or smallest value of a function of the outputs.
-
-    `value` is the value at `point`, a vertex of cell `cell`, in the domain's parameters; `exact_value` and
-    `exact_point` are the same without rounding. `bound` is proved not to be exceeded (or undercut) anywhere: it equals
-    `exact_value` unless a time limit stopped the proof. Where there is no largest or smallest value, `value` is
-    infinite and `ray` a direction in which it grows, or falls, for ever from `point` on, within the cell. On lines and
-    planes through networks that are too large for exact programs, `exact_value` and `exact_point` are None, `bound` is
-    infinite, and `value` is the best of all vertices in floats. `of` says whether the value is one of the model's
-    outputs or of the scores before its head.
-
-    `multipliers` prove that nothing on `cell` exceeds the value: the inequalities a . u <= b of these walls (exactly as
-    `pf.maps.of_pattern(network, pattern).exact_row(wall)` gives them), multiplied and added, have the function's slopes
-    on the left, and on the right the value without the function's constant. For a minimum the function is minus the one
-    asked about. `pf.stats.maximum(atlas, cells=[k])` has those of any other cell.
 
     All of this is true of the cells that the atlas lists. `evidence` says what is known of these, and only if they are
     certified is the answer `proved`.
+
+    Attributes
+    ----------
+    value : float
+        The value at `point`. Infinite where there is no largest or smallest one.
+    point : array of float, shape (d,)
+        A vertex of cell `cell`, in the domain's parameters.
+    cell : int
+        The cell.
+    bound : Fraction or float
+        Proved not to be exceeded (or undercut) anywhere: it equals `exact_value` unless a limit stopped the proof.
+    exact_value, exact_point : Fraction and tuple of Fraction, or None
+        Value and point without rounding. On lines and planes through networks that are too large for exact programs
+        they are None, `bound` is infinite, and `value` is the best of all vertices in floats.
+    ray : array of float, shape (d,), or None
+        Where there is no largest or smallest value: a direction in which it grows, or falls, for ever from `point` on,
+        within the cell.
+    multipliers : mapping of int to Fraction
+        They prove that nothing on `cell` exceeds the value: the inequalities a . u <= b of these walls (exactly as
+        `pf.maps.of_pattern(network, pattern).exact_row(wall)` gives them), multiplied and added, have the function's
+        slopes on the left, and on the right the value without the function's constant. For a minimum the function is
+        minus the one asked about. `pf.stats.maximum(atlas, cells=[k])` has those of any other cell.
+    of : str
+        Whether the value is one of the model's outputs or of the scores before its head.
     """
 
     value: float
@@ -89,6 +100,10 @@ class Extremum(Answer, InNotebooks):
         """Whether nothing exceeds (or undercuts) the value: settled, on cells that were certified."""
         return self.settled and self.evidence.proved
 
+    def facts(self) -> dict[str, Any]:
+        multipliers = {str(wall): multiplier for wall, multiplier in self.multipliers.items()}
+        return super().facts() | {"settled": self.settled, "proved": self.proved, "multipliers": multipliers}
+
     def __repr__(self) -> str:
         known = self.evidence.word
         how = known if self.settled else f"not proved, bound {self.bound}, cells {known}"
@@ -97,19 +112,47 @@ class Extremum(Answer, InNotebooks):
         return f"Extremum: {self.value:g} in cell {self.cell} ({end}{how}){of}"
 
 
+@question("stats.maximum")
 def maximum(
-    atlas: Atlas, output: Any = None, cells: Any = None, *, max_seconds: float | None = None, of: Of = "scores"
+    source: SourceLike,
+    domain: DomainLike = None,
+    *,
+    output: int | ArrayLike | None = None,
+    cells: ArrayLike | None = None,
+    of: Of = "scores",
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
 ) -> Extremum:
     """The largest value of an output over the domain, and where it is.
 
     Parameters
     ----------
-    output: the number of an output; or a vector of coefficients, for that combination of all outputs. May be left out
-        if there is one output only.
-    cells: look at these cells only.
-    max_seconds: give up the proof then: `bound` may be larger than the value.
-    of: "scores", which are the outputs of a model without a head; "outputs" is refused for a model that has one.
+    source : model, Network, Program or Atlas
+        What is asked about. Anything but an atlas is unfolded on the domain first.
+    domain : Domain, optional
+        Where; of an atlas it is its own. By default all of R^d.
+    output : int or array of float, optional
+        The number of an output; or a vector of coefficients, for that combination of all outputs. May be left out if
+        there is one output only.
+    cells : array of int, optional
+        Look at these cells only.
+    of : "scores" or "outputs"
+        Scores are the outputs of a model without a head; "outputs" is refused for a model that has one.
+    max_seconds : float, optional
+        The limit. It ends the proof, as Ctrl-C does: `bound` may then be beyond the value.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    Extremum
+        The value, where it is, and a bound that is proved for the cells of the atlas.
+
+    Examples
+    --------
     >>> import polyfold as pf
     >>> hat = [([[1.0], [1.0], [1.0]], [0.0, -1.0, -2.0]), ([[1.0, -2.0, 1.0]], [0.0])]
     >>> atlas = pf.unfold(hat)
@@ -119,39 +162,77 @@ def maximum(
     >>> top.value, top.point.tolist(), top.proved
     (1.0, [1.0], True)
     """
-    return _extremum(atlas, output, cells, max_seconds, 1, of, "the maximum")
+    atlas = as_atlas(source, domain, threads=threads)
+    return _extremum(atlas, output, cells, 1, of, "the maximum")
 
 
+@question("stats.minimum")
 def minimum(
-    atlas: Atlas, output: Any = None, cells: Any = None, *, max_seconds: float | None = None, of: Of = "scores"
+    source: SourceLike,
+    domain: DomainLike = None,
+    *,
+    output: int | ArrayLike | None = None,
+    cells: ArrayLike | None = None,
+    of: Of = "scores",
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
 ) -> Extremum:
-    """The smallest value of an output over the domain, and where it is. Options as for `pf.stats.maximum`.
+    """The smallest value of an output over the domain, and where it is.
 
+    Parameters
+    ----------
+    source : model, Network, Program or Atlas
+        What is asked about. Anything but an atlas is unfolded on the domain first.
+    domain : Domain, optional
+        Where; of an atlas it is its own. By default all of R^d.
+    output : int or array of float, optional
+        The number of an output; or a vector of coefficients, for that combination of all outputs. May be left out if
+        there is one output only.
+    cells : array of int, optional
+        Look at these cells only.
+    of : "scores" or "outputs"
+        Scores are the outputs of a model without a head; "outputs" is refused for a model that has one.
+    max_seconds : float, optional
+        The limit. It ends the proof, as Ctrl-C does: `bound` may then be beyond the value.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    Extremum
+        The value, where it is, and a bound that is proved for the cells of the atlas.
+
+    Examples
+    --------
     >>> import polyfold as pf
     >>> falling = [([[1.0]], [0.0]), ([[-2.0]], [1.0])]
-    >>> lowest = pf.stats.minimum(pf.unfold(falling))
+    >>> lowest = pf.stats.minimum(falling)
     >>> lowest.value, lowest.ray.tolist()
     (-inf, [1.0])
     """
-    return _extremum(atlas, output, cells, max_seconds, -1, of, "the minimum")
+    atlas = as_atlas(source, domain, threads=threads)
+    return _extremum(atlas, output, cells, -1, of, "the minimum")
 
 
 def _extremum(
-    atlas: Atlas, output: Any, cells: Any, max_seconds: float | None, side: int, of: Of, question: str
+    atlas: Atlas, output: int | ArrayLike | None, cells: ArrayLike | None, side: int, of: Of, question: str
 ) -> Extremum:
-    an_atlas(atlas, question)
     words = asked_of(of, atlas.program.head, question)
-    check_seconds(max_seconds)
     weights = side * _coefficients(atlas, output)
     ids = cells_asked_for(atlas, cells, question)
+    stopped_by = None
     if beyond_core(atlas.program, atlas.domain):
         top = _by_vertices(atlas, ids, weights)
     else:
-        top = _Search(atlas, ids, weights, max_seconds).run()
-    return resting_on(evidence_of(atlas), replace(top if side > 0 else _negated(top), of=words))
+        search = _Search(atlas, ids, weights)
+        top, stopped_by = search.run(), search.stopped_by
+    return answered(replace(top if side > 0 else _negated(top), of=words), evidence_of(atlas), stopped_by=stopped_by)
 
 
-def _coefficients(atlas: Atlas, output: Any) -> Array:
+def _coefficients(atlas: Atlas, output: int | ArrayLike | None) -> Array:
     """The function of the outputs that is asked about."""
     count = atlas.outputs
     if output is None:
@@ -163,11 +244,11 @@ def _coefficients(atlas: Atlas, output: Any) -> Array:
     if isinstance(output, str) or not np.iterable(output):
         unit: Array = np.eye(count)[one_output(output, count)]
         return unit
-    weights = real_array(f"output={output!r} is neither a number of an output nor coefficients", output)
+    weights = real_array(f"output={output!r} must be the number of an output, or coefficients", output)
     if weights.shape != (count,) or not np.isfinite(weights).all():
         raise ShapeError(
-            f"output={output!r} must be the number of an output, or {how_many(count, 'finite coefficient')}, one an "
-            "output"
+            f"output={output!r} must be the number of an output, or {how_many(count, 'finite coefficient')}, one "
+            "per output"
         )
     return weights
 
@@ -189,30 +270,46 @@ class _Best(NamedTuple):
 class _Search:
     """The largest value of one function, with a proof."""
 
-    def __init__(self, atlas: Atlas, ids: Ids, weights: Array, max_seconds: float | None) -> None:
+    def __init__(self, atlas: Atlas, ids: Ids, weights: Array) -> None:
         self._atlas, self._ids, self._weights = atlas, ids, weights
-        self._until = inf if max_seconds is None else time.perf_counter() + max_seconds
+        self.stopped_by: str | None = None
         self._exact_weights = [rational(w) for w in weights.tolist()]
         self._maps, self._programs = ExactMaps(atlas), ExactPrograms(atlas)
-        self._values, self._errors = self._functions()
         self._box: Box | None = place_of(atlas.domain).box
         self._levels: dict[int, fmpq] = {}  # of regions that are flat
         self._label: Ids | None = None
 
     def run(self) -> Extremum:
-        bounds = self._bounds()
-        flat = self._maybe_flat()
+        try:
+            order, bounds, flat = self._prepared()
+        except OutOfTimeError:
+            # There is time for one cell always, and nothing is known of the others.
+            count = len(self._ids)
+            order, bounds, flat = np.arange(count), np.full(count, inf), np.zeros(count, dtype=bool)
+        with running().noting_interrupts():
+            return self._climb(order, bounds, flat)
+
+    def _prepared(self) -> tuple[Ids, Array, Flags]:
+        """In which order to look at cells, what none of them exceeds, and where the function may be constant."""
+        self._values, self._errors = self._functions()
+        bounds, flat = self._bounds(), self._maybe_flat()
         if np.count_nonzero(flat) > _FEW_FLAT_CELLS:
-            self._label = regions(self._atlas).label
+            self._label = merged(self._atlas).label
+        return np.argsort(-(bounds if self._box is not None else self._promise()), kind="stable"), bounds, flat
+
+    def _climb(self, order: Ids, bounds: Array, flat: Flags) -> Extremum:
+        """The best of all cells, the most promising first. Once there is one, the end of the time keeps it."""
         best: _Best | None = None
-        order = np.argsort(-(bounds if self._box is not None else self._promise()), kind="stable")
-        for item in order.tolist():
+        clock = running()
+        for done, item in enumerate(order.tolist()):
             if best is not None:
                 if not _exceeds(bounds[item], best.value):
                     bounds[item] = -inf
                     continue
-                if time.perf_counter() > self._until:
+                self.stopped_by = clock.stopped_by
+                if self.stopped_by is not None:
                     break
+                clock.tell(done, len(order), "cells")
                 if not flat[item]:
                     bounds[item] = min(bounds[item], self._closer(item))
                     if not _exceeds(bounds[item], best.value):
@@ -258,21 +355,23 @@ class _Search:
         bounds = np.full(len(self._ids), inf)
         if self._box is not None:
             for start in range(0, len(bounds), CELLS_AT_ONCE):
+                tick()
                 part = slice(start, start + CELLS_AT_ONCE)
                 values, errors = self._values[part, None], self._errors[part, None]
                 bounds[part] = upper_bounds(self._atlas, self._ids[part], values, errors, self._box)[:, 0]
         return bounds
 
-    def _maybe_flat(self) -> npt.NDArray[np.bool_]:
+    def _maybe_flat(self) -> Flags:
         """Cells on which floats cannot tell the function from a constant."""
         slopes = self._values[:, :-1]
-        clear: npt.NDArray[np.bool_] = np.any((np.abs(slopes) > self._errors[:, :-1]) & np.isfinite(slopes), axis=1)
+        clear: Flags = np.any((np.abs(slopes) > self._errors[:, :-1]) & np.isfinite(slopes), axis=1)
         return ~clear
 
     def _promise(self) -> Array:
         """In which order to look where there are no bounds: who seems to grow for ever first, then by vertices."""
         promise = np.empty(len(self._ids))
         for start in range(0, len(promise), CELLS_AT_ONCE):
+            tick()
             part = slice(start, start + CELLS_AT_ONCE)
             generators = self._atlas.generators(self._ids[part])
             slopes, constants = self._values[part, :-1], self._values[part, -1]
@@ -304,11 +403,11 @@ class _Search:
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _at_generators(generators: Generators, slopes: Array, constants: Array) -> tuple[npt.NDArray[np.bool_], Array]:
+def _at_generators(generators: Generators, slopes: Array, constants: Array) -> tuple[Flags, Array]:
     """Along which rays functions grow, and their values at vertices (-inf at the others)."""
     rates = np.einsum("gd,gd->g", slopes[generators.owner], generators.points)
     vertex = generators.kind == VERTEX
-    grows: npt.NDArray[np.bool_] = ~vertex & (rates > 0)
+    grows: Flags = ~vertex & (rates > 0)
     return grows, np.where(vertex, rates + constants[generators.owner], -inf)
 
 

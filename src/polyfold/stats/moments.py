@@ -11,44 +11,112 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.chunks import in_chunks
-from polyfold.atlas.asked import an_atlas, bounded_cells, cells_asked_for, finite, no_underflow
+from polyfold._base.clock import Report
+from polyfold._base.notebook import in_a_line
+from polyfold._base.question import question
+from polyfold._base.result import InFloats, Value, answered
+from polyfold._base.types import Array, ArrayLike, Ids
+from polyfold.atlas.asked import bounded_cells, cells_asked_for, finite, no_underflow
 from polyfold.atlas.atlas import Atlas
-from polyfold.engine.regions import regions
+from polyfold.atlas.evidence import evidence_of
+from polyfold.atlas.regions import merged
+from polyfold.domain.domain import DomainLike
+from polyfold.engine.source import SourceLike
+from polyfold.engine.unfold import as_atlas
 from polyfold.errors import PolyfoldError
 from polyfold.exact.rounding import LEAST, LEAST_NORMAL, TINY
 from polyfold.exact.tolerances import VOLUME_SUM
 from polyfold.network.scores import Of, asked_of
 from polyfold.program.passes.beyond_floats import leaves_range, outputs_at
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 By = Literal["domain", "region", "cell"]
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class OutputStatistic(InFloats, Value):
+    """The integral, mean, variance or covariance of a network's outputs: `np.asarray(found)` is the array.
+
+    It is a sum in floats over the cells that the atlas lists: as sure as `evidence` says of these, up to rounding.
+
+    Attributes
+    ----------
+    value : array of float
+        The numbers: one row per region or cell, if it was asked for by these.
+    name : str
+        What they are: "integral", "mean", "variance" or "covariance".
+    by : str
+        "domain", "region" or "cell".
+    ids : array of int
+        The cells that were looked at.
+    of : str
+        Whether the numbers speak of the model's outputs or of the scores before its head.
+    """
+
+    value: Array
+    name: str
+    by: By
+    ids: Ids
+    of: str
+
+    def __repr__(self) -> str:
+        of = "" if self.of == "the model's outputs" else f" of {self.of}"
+        return f"OutputStatistic: {self.name}{of} {in_a_line(self.value)}; {self.evidence}"
+
+    def facts(self) -> dict[str, Any]:
+        return {"value": self.value, "name": self.name, "by": self.by, "cells": len(self.ids), "of": self.of}
+
+
+@question("stats.integral")
 @np.errstate(over="ignore", invalid="ignore")
-def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
-    """The integral of every output over the domain: shape (outputs,).
+def integral(
+    source: SourceLike,
+    domain: DomainLike = None,
+    *,
+    by: By = "domain",
+    cells: ArrayLike | None = None,
+    of: Of = "scores",
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
+) -> OutputStatistic:
+    """The integral of every output over the domain.
 
     Parameters
     ----------
-    cells: integrate over these only.
-    by: "domain" for one integral, "region" for one a linear region (in the order of `pf.regions`), "cell" for one a
-        cell: then the shape is (regions or cells, outputs).
-    of: "scores", which are the outputs of a model without a head; "outputs" is refused for a model that has one
-        (softmax, sigmoid, argmax), because behind it nothing is piecewise linear.
+    source : model, Network, Program or Atlas
+        What is asked about. Anything but an atlas is unfolded on the domain first.
+    domain : Domain, optional
+        Where; of an atlas it is its own. It must be bounded, or the cells chosen must be. On a slice this is about its
+        parameters u, not about the piece of surface that they stand for.
+    by : "domain", "region" or "cell"
+        One answer for the domain, or one per linear region (in the order of `pf.regions`), or one per cell.
+    cells : array of int, optional
+        Look at these cells only.
+    of : "scores" or "outputs"
+        Scores are the outputs of a model without a head; "outputs" is refused for a model that has one (softmax,
+        sigmoid, argmax), because behind it nothing is piecewise linear.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
-    The domain, or the cells chosen, must be bounded. On a slice the integral is over its parameters u, not over the
-    piece of surface that they stand for. What is returned is a sum in floats over the cells that the atlas lists: it is
-    as sure as `atlas.certificate` says of these, up to rounding.
+    Returns
+    -------
+    OutputStatistic
+        Shape (outputs,); by region or cell (regions or cells, outputs).
 
+    Examples
+    --------
     >>> import polyfold as pf
     >>> absolute = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]
-    >>> pf.stats.integral(pf.unfold(absolute, pf.box(-1, 2))).round(12).tolist()
+    >>> pf.stats.integral(absolute, pf.box(-1, 2)).value.round(12).tolist()
     [2.5]
     """
+    atlas = as_atlas(source, domain, threads=threads)
     asked = _asked(atlas, cells, by, of, "the integral")
     volumes, centroids = atlas.measures(asked.ids)
     means = _means(atlas, asked.ids, centroids)
@@ -58,55 +126,174 @@ def integral(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "sc
     # A mean that underflows is something again when it is multiplied by a large volume.
     far = leaves_range(atlas.program, atlas.domain)
     integrals = _means(atlas, asked.ids, centroids, volumes) if far else volumes[:, None] * means
-    found = finite(asked.add_up(integrals), "the integral")
-    return found if by != "domain" else found[0]
+    return asked.answer(atlas, finite(asked.add_up(integrals), "the integral"), "integral")
 
 
+@question("stats.mean")
 @np.errstate(over="ignore", invalid="ignore")
-def mean(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
-    """The mean of every output over the domain, all of whose points count the same. Options, and what it rests
-    on, as for `pf.stats.integral`.
+def mean(
+    source: SourceLike,
+    domain: DomainLike = None,
+    *,
+    by: By = "domain",
+    cells: ArrayLike | None = None,
+    of: Of = "scores",
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
+) -> OutputStatistic:
+    """The mean of every output over the domain, all of whose points count the same.
 
-    >>> import polyfold as pf
+    Parameters
+    ----------
+    source : model, Network, Program or Atlas
+        What is asked about. Anything but an atlas is unfolded on the domain first.
+    domain : Domain, optional
+        Where; of an atlas it is its own. It must be bounded, or the cells chosen must be. On a slice this is about its
+        parameters u, not about the piece of surface that they stand for.
+    by : "domain", "region" or "cell"
+        One answer for the domain, or one per linear region (in the order of `pf.regions`), or one per cell.
+    cells : array of int, optional
+        Look at these cells only.
+    of : "scores" or "outputs"
+        Scores are the outputs of a model without a head; "outputs" is refused for a model that has one (softmax,
+        sigmoid, argmax), because behind it nothing is piecewise linear.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    OutputStatistic
+        Shape (outputs,); by region or cell (regions or cells, outputs).
+
+    Examples
+    --------
+    >>> import numpy as np, polyfold as pf
     >>> hat = [([[1.0], [1.0], [1.0]], [0.0, -1.0, -2.0]), ([[1.0, -2.0, 1.0]], [0.0])]
-    >>> pf.stats.mean(pf.unfold(hat, pf.box(0, 4))).round(12).tolist()
-    [0.25]
+    >>> found = pf.stats.mean(pf.unfold(hat, pf.box(0, 4)))
+    >>> found, np.asarray(found).round(12).tolist()
+    (OutputStatistic: mean 0.25; checked, complete, [0.25])
     """
+    atlas = as_atlas(source, domain, threads=threads)
     asked = _asked(atlas, cells, by, of, "the mean")
     volumes, centroids = atlas.measures(asked.ids)
     weights, means = _weights(asked, volumes, "the mean"), _means(atlas, asked.ids, centroids)
     _no_lost_centroids(atlas, asked.ids, centroids, means, "the mean")
-    found = finite(asked.add_up(weights[:, None] * means), "the mean")
-    return found if by != "domain" else found[0]
+    return asked.answer(atlas, finite(asked.add_up(weights[:, None] * means), "the mean"), "mean")
 
 
-def variance(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
-    """The variance of every output over the domain, all of whose points count the same. Options, and what it rests
-    on, as for `pf.stats.integral`.
+@question("stats.variance")
+@np.errstate(over="ignore", invalid="ignore")
+def variance(
+    source: SourceLike,
+    domain: DomainLike = None,
+    *,
+    by: By = "domain",
+    cells: ArrayLike | None = None,
+    of: Of = "scores",
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
+) -> OutputStatistic:
+    """The variance of every output over the domain, all of whose points count the same.
 
     It is the variance of a population: no correction for a sample's size, because nothing is sampled.
 
+    Parameters
+    ----------
+    source : model, Network, Program or Atlas
+        What is asked about. Anything but an atlas is unfolded on the domain first.
+    domain : Domain, optional
+        Where; of an atlas it is its own. It must be bounded, or the cells chosen must be. On a slice this is about its
+        parameters u, not about the piece of surface that they stand for.
+    by : "domain", "region" or "cell"
+        One answer for the domain, or one per linear region (in the order of `pf.regions`), or one per cell.
+    cells : array of int, optional
+        Look at these cells only.
+    of : "scores" or "outputs"
+        Scores are the outputs of a model without a head; "outputs" is refused for a model that has one (softmax,
+        sigmoid, argmax), because behind it nothing is piecewise linear.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    OutputStatistic
+        Shape (outputs,); by region or cell (regions or cells, outputs).
+
+    Examples
+    --------
     >>> import polyfold as pf
     >>> line = [([[3.0]], [0.0])]
-    >>> pf.stats.variance(pf.unfold(line, pf.box(0, 2))).round(12).tolist()
+    >>> pf.stats.variance(line, pf.box(0, 2)).value.round(12).tolist()
     [3.0]
     """
+    atlas = as_atlas(source, domain, threads=threads)
+    asked = _asked(atlas, cells, by, of, "the variance")
     # What rounding makes less than zero is zero.
-    found = np.maximum(_second_moments(atlas, cells, by, of, "the variance", "nij,njk,nik->ni"), 0.0)
-    return found if by != "domain" else found[0]
+    found = np.maximum(_second_moments(atlas, asked, "the variance", "nij,njk,nik->ni"), 0.0)
+    return asked.answer(atlas, found, "variance")
 
 
-def covariance(atlas: Atlas, cells: Any = None, *, by: By = "domain", of: Of = "scores") -> Array:
-    """The covariance matrix (outputs, outputs) of the outputs over the domain. Options, and what it rests on, as for
-    `pf.stats.integral`.
+@question("stats.covariance")
+@np.errstate(over="ignore", invalid="ignore")
+def covariance(
+    source: SourceLike,
+    domain: DomainLike = None,
+    *,
+    by: By = "domain",
+    cells: ArrayLike | None = None,
+    of: Of = "scores",
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
+) -> OutputStatistic:
+    """The covariance matrix of the outputs over the domain, all of whose points count the same.
 
+    Parameters
+    ----------
+    source : model, Network, Program or Atlas
+        What is asked about. Anything but an atlas is unfolded on the domain first.
+    domain : Domain, optional
+        Where; of an atlas it is its own. It must be bounded, or the cells chosen must be. On a slice this is about its
+        parameters u, not about the piece of surface that they stand for.
+    by : "domain", "region" or "cell"
+        One answer for the domain, or one per linear region (in the order of `pf.regions`), or one per cell.
+    cells : array of int, optional
+        Look at these cells only.
+    of : "scores" or "outputs"
+        Scores are the outputs of a model without a head; "outputs" is refused for a model that has one (softmax,
+        sigmoid, argmax), because behind it nothing is piecewise linear.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    OutputStatistic
+        Shape (outputs, outputs); by region or cell (regions or cells, outputs, outputs).
+
+    Examples
+    --------
     >>> import polyfold as pf
     >>> both = [([[1.0], [-1.0]], [0.0, 0.0])]
-    >>> pf.stats.covariance(pf.unfold(both, pf.box(0, 6))).round(12).tolist()
+    >>> pf.stats.covariance(both, pf.box(0, 6)).value.round(12).tolist()
     [[3.0, -3.0], [-3.0, 3.0]]
     """
-    found = _second_moments(atlas, cells, by, of, "the covariance", "nij,njk,nlk->nil")
-    return found if by != "domain" else found[0]
+    atlas = as_atlas(source, domain, threads=threads)
+    asked = _asked(atlas, cells, by, of, "the covariance")
+    return asked.answer(atlas, _second_moments(atlas, asked, "the covariance", "nij,njk,nlk->nil"), "covariance")
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +303,12 @@ class _Cells:
     ids: Ids
     group: Ids
     groups: int
+    by: By
+    of: str
+
+    def answer(self, atlas: Atlas, found: Array, name: str) -> OutputStatistic:
+        value = found if self.by != "domain" else found[0]
+        return answered(OutputStatistic(value, name, self.by, self.ids, self.of), evidence_of(atlas))
 
     def add_up(self, values: Array) -> Array:
         """Sums over each group."""
@@ -128,10 +321,8 @@ class _Cells:
         return total
 
 
-@np.errstate(over="ignore", invalid="ignore")
-def _second_moments(atlas: Atlas, cells: Any, by: By, of: Of, question: str, product: str) -> Array:
+def _second_moments(atlas: Atlas, asked: _Cells, question: str, product: str) -> Array:
     """A S A^T of every group, all of it or its diagonal, as `product` says."""
-    asked = _asked(atlas, cells, by, of, question)
     volumes, centroids, covariances = atlas.moments(asked.ids)
     weights = _weights(asked, volumes, question)
     means = _means(atlas, asked.ids, centroids)
@@ -150,21 +341,21 @@ def _second_moments(atlas: Atlas, cells: Any, by: By, of: Of, question: str, pro
     return finite(asked.add_up(weights.reshape(-1, *[1] * (within.ndim - 1)) * within), question)
 
 
-def _asked(atlas: Atlas, cells: Any, by: By, of: Of, question: str) -> _Cells:
-    an_atlas(atlas, question)
+def _asked(atlas: Atlas, cells: ArrayLike | None, by: By, of: Of, question: str) -> _Cells:
     if by not in ("domain", "region", "cell"):
-        raise PolyfoldError(f"by={by!r} is no option: use 'domain', 'region' or 'cell'")
+        raise PolyfoldError(f"by={by!r} must be 'domain', 'region' or 'cell'")
     if by == "region" and cells is not None:
         raise PolyfoldError("by='region' takes all cells of every region: leave out `cells`, or use by='cell'")
-    asked_of(of, atlas.program.head, question)
+    words = asked_of(of, atlas.program.head, question)
     ids = cells_asked_for(atlas, cells, question)
     bounded_cells(atlas, ids, question)
+    group, groups = np.zeros(len(ids), dtype=np.int64), 1
     if by == "cell":
-        return _Cells(ids, np.arange(len(ids)), len(ids))
-    if by == "region":
-        label = regions(atlas).label
-        return _Cells(ids, label, int(label.max()) + 1)
-    return _Cells(ids, np.zeros(len(ids), dtype=np.int64), 1)
+        group, groups = np.arange(len(ids)), len(ids)
+    elif by == "region":
+        group = merged(atlas).label
+        groups = int(group.max()) + 1
+    return _Cells(ids, group, groups, by, words)
 
 
 def _weights(asked: _Cells, volumes: Array, question: str) -> Array:

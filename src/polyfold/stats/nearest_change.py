@@ -13,19 +13,19 @@ from math import inf
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.clock import OutOfTimeError, Report, running, tick
+from polyfold._base.question import question
+from polyfold._base.result import InFloats, Rows, answered
+from polyfold._base.types import Array, ArrayLike, Ids
 from polyfold.atlas.asked import finite
-from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Answer, resting_on
+from polyfold.domain.domain import DomainLike
 from polyfold.domain.points import parameter_rows
+from polyfold.engine.source import SourceLike
 from polyfold.errors import DomainError, PolyfoldError, how_many
 from polyfold.stats.classes import Classes, as_classes
 from polyfold.stats.nearest_point import DUAL, Nearest, nearest_point, roughly_nearest_point
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 Norm = Literal["l1", "l2", "linf"]
 
 _ORDERS = {"l1": 1.0, "l2": 2.0, "linf": inf}
@@ -34,14 +34,27 @@ _FEW_DIMENSIONS = 7
 
 
 @dataclass(frozen=True, eq=False)
-class NearestChange(Answer, InNotebooks):
+class NearestChange(InFloats, Rows):
     """For every point: the distance to the nearest point of another class, and that point.
 
-    `point[i]`, in the domain's parameters, lies on the boundary between class `label[i]`, that of the point asked
-    about, and class `other[i]`, in cell `cell[i]`: points of the other class come as near to it as one likes. Where the
-    whole domain is of one class, `distance` is infinite, `point` NaN, `other` and `cell` are -1. `gap` is how much
-    nearer the nearest point can be at most, by the multipliers of linear inequalities: it is the size of roundings, and
-    not more than `distance`. `evidence` says what is known of the cells and of their parts by class.
+    `evidence` says what is known of the cells and of their parts by class.
+
+    Attributes
+    ----------
+    distance : array of float, shape (n,)
+        How far away it is: infinite where the whole domain is of one class, NaN where a limit came first.
+    point : array of float, shape (n, d)
+        The nearest point, in the domain's parameters: points of the other class come as near to it as one likes. NaN
+        where there is none, or where a limit came first.
+    label, other : array of int, shape (n,)
+        The class of the point asked about, and the other one; that is -1 where there is none.
+    cell : array of int, shape (n,)
+        The cell in which the nearest point lies; -1 where there is none.
+    gap : array of float, shape (n,)
+        How much nearer the nearest point can be at most, by the multipliers of linear inequalities: the size of
+        roundings, and not more than `distance`.
+    norm : str
+        "l1", "l2" or "linf".
     """
 
     distance: Array
@@ -56,28 +69,69 @@ class NearestChange(Answer, InNotebooks):
         return len(self.distance)
 
     def __repr__(self) -> str:
-        nearest = f", the nearest {self.distance.min():g} away" if len(self) else ""
-        return f"NearestChange: {how_many(len(self), 'point')}{nearest} ({self.norm}); {self.evidence}"
+        known = self.distance[~np.isnan(self.distance)]
+        nearest = f", the nearest {known.min():g} away" if len(known) else ""
+        stopped = "" if self.complete else f", {len(known):,} of them looked at, stopped by {self.stopped_by}"
+        return f"NearestChange: {how_many(len(self), 'point')}{stopped}{nearest} ({self.norm}); {self.evidence}"
+
+    def rows(self) -> dict[str, Any]:
+        """One row per point."""
+        names = ("label", "distance", "other", "cell", "gap")
+        columns = {name: getattr(self, name) for name in names}
+        return columns | {f"point_{k}": self.point[:, k] for k in range(self.point.shape[1])}
+
+    def ask_instead(self) -> str:
+        return "compare its distances"
 
 
-def nearest_change(atlas: Atlas | Classes, X: Any, norm: Norm = "l2") -> NearestChange:
+@question("stats.nearest_change")
+def nearest_change(
+    source: SourceLike | Classes,
+    X: ArrayLike,
+    domain: DomainLike = None,
+    *,
+    norm: Norm = "l2",
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
+) -> NearestChange:
     """The distance of every row of X to the nearest point of the domain that is classified differently.
 
     Parameters
     ----------
-    X: points (n, d) of the domain, in its parameters; on a slice distances are between parameters, too.
-    norm: "l1", "l2" or "linf".
+    source : model, Network, Program, Atlas or Classes
+        What is asked about. Anything but an atlas is unfolded on the domain first; classes that were found before need
+        not be found again.
+    X : array of float, shape (n, d)
+        Points of the domain, in its parameters; on a slice distances are between parameters, too.
+    domain : Domain, optional
+        Where; of an atlas it is its own. By default all of R^d.
+    norm : "l1", "l2" or "linf"
+        How distances are measured.
+    max_seconds : float, optional
+        The limit. Points that were not looked at by then, or by Ctrl-C, have the distance NaN; LimitError if it does
+        not suffice to find the classes.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    NearestChange
+        The nearest point of another class for every row of X, and how far away it is.
+
+    Examples
+    --------
     >>> import polyfold as pf
     >>> larger = [([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0])]
-    >>> atlas = pf.unfold(larger, pf.box(0, 1))
-    >>> found = pf.stats.nearest_change(atlas, [[0.75, 0.25]], norm="linf")
+    >>> found = pf.stats.nearest_change(larger, [[0.75, 0.25]], pf.box(0, 1), norm="linf")
     >>> found.distance.tolist(), found.point.tolist(), found.label.tolist(), found.other.tolist()
     ([0.25], [[0.5, 0.5]], [0], [1])
     """
     if norm not in _ORDERS:
-        raise PolyfoldError(f"norm={norm!r} is no option: use 'l1', 'l2' or 'linf'")
-    found = as_classes(atlas, "the nearest change of class")
+        raise PolyfoldError(f"norm={norm!r} must be 'l1', 'l2' or 'linf'")
+    found = as_classes(source, domain, threads)
     points = parameter_rows(found.atlas.domain, X)
     home = found.atlas.locate(points, outside="ignore")
     if (home < 0).any():
@@ -86,7 +140,7 @@ def nearest_change(atlas: Atlas | Classes, X: Any, norm: Norm = "l2") -> Nearest
     label = found.label[home]
     n = len(points)
     result = NearestChange(
-        np.full(n, inf),
+        np.full(n, np.nan),
         np.full(points.shape, np.nan),
         label,
         np.full(n, -1),
@@ -94,11 +148,18 @@ def nearest_change(atlas: Atlas | Classes, X: Any, norm: Norm = "l2") -> Nearest
         np.zeros(n),
         norm,
     )
-    for own in np.unique(label).tolist():
-        rivals = _Rivals(found, own, _ORDERS[norm])
-        for row in np.flatnonzero(label == own).tolist() if len(rivals.ids) else ():
-            rivals.search(points[row], row, result)
-    return resting_on(found.evidence, result)
+    clock, stopped_by, done = running(), None, 0
+    with clock.noting_interrupts():
+        try:
+            for own in np.unique(label).tolist():
+                rivals = _Rivals(found, own, _ORDERS[norm])
+                for row in np.flatnonzero(label == own).tolist():
+                    clock.tell(done, n, "points")
+                    rivals.search(points[row], row, result)
+                    done += 1
+        except OutOfTimeError as error:
+            stopped_by = error.stopped_by
+    return answered(result, found.evidence, stopped_by=stopped_by)
 
 
 class _Rivals:
@@ -132,6 +193,10 @@ class _Rivals:
 
     def search(self, x: Array, row: int, result: NearestChange) -> None:
         """The nearest of all parts to one point."""
+        tick()
+        if not len(self.ids):
+            result.distance[row] = inf
+            return
         least = self.least_distances(x)
         if self.p != 2:
             # Nearest points in the norm 2 are found sooner, and say that most parts are too far away in the others.
@@ -158,5 +223,6 @@ class _Rivals:
         result.gap[row] = max(best.distance - max(lower, 0.0), 0.0)
 
     def _at(self, item: int, x: Array, find: Callable[[Array, Array, Array, float], Nearest]) -> Nearest:
+        tick()
         rows = slice(self.start[item], self.start[item + 1])
         return find(self.A[rows], self.b[rows], x, self.p)

@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from math import inf
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.errors import PolyfoldError
 from polyfold.exact.tolerances import NEAREST_POINT
-
-Array = npt.NDArray[np.float64]
 
 # Least squares take about as many rounds as there are rows; degenerate ones take more.
 _ROUNDS = 100

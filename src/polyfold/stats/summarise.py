@@ -10,36 +10,55 @@ from math import floor, isfinite, log10
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import Report, tick
+from polyfold._base.question import question
+from polyfold._base.result import Rows, answered
+from polyfold._base.types import Array, ArrayLike, Ids
 from polyfold._base.words import in_words, names_for
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Answer, evidence_of, resting_on
+from polyfold.atlas.evidence import evidence_of
 from polyfold.atlas.regions import Regions
+from polyfold.domain.domain import DomainLike
 from polyfold.domain.points import exact_lift
+from polyfold.engine.source import SourceLike, own_domain
+from polyfold.engine.unfold import as_atlas
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational_matrix
 from polyfold.program.passes.rationals import evaluate_exactly
-from polyfold.stats.boxes.build import boxes
-from polyfold.stats.boxes.result import Boxes
+from polyfold.stats.boxes.boxes import Boxes, boxes
 
 if TYPE_CHECKING:
     import pandas
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 # So many items are written out for people.
 _SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Summary(Answer):
-    """The cells (or regions, if `regions` is given) that hold data, those with the most points first.
+class Summary(Rows):
+    """The cells or linear regions that hold data, those with the most points first.
 
-    Row by row: `ids`, `counts`, and with labels `class_counts` (n, classes), in the order of `classes`. With two or
-    more outputs `predicted_counts` (n, outputs) says how often each output was the largest, and with labels `correct`
-    (n,) how often it was the right one. `item` (points,) is the cell or region of every point, -1 outside the domain.
+    Attributes
+    ----------
+    atlas : Atlas
+        The cells.
+    regions : Regions or None
+        The regions, if the summary is of these.
+    feature_names, output_names : tuple of str
+        What inputs and outputs are called.
+    item : array of int, shape (points,)
+        The cell or region of every point, -1 outside the domain.
+    ids, counts : array of int, shape (n,)
+        The cells or regions, row by row, and how many points each holds.
+    classes : tuple of str or None
+        The classes of the labels.
+    class_counts : array of int, shape (n, classes), or None
+        With labels: how many points of each class.
+    predicted_counts : array of int, shape (n, outputs), or None
+        With two or more outputs: how often each of them was the largest.
+    correct : array of int, shape (n,), or None
+        With labels and two or more outputs: how often the right one was the largest.
     """
 
     atlas: Atlas
@@ -87,7 +106,7 @@ class Summary(Answer):
     @cached_property
     def boxes(self) -> Boxes:
         """The boxes around the cells or regions, in the same order."""
-        return boxes(self.atlas if self.regions is None else self.regions, self.ids)
+        return boxes(self.atlas if self.regions is None else self.regions, ids=self.ids)
 
     @cached_property
     def maps(self) -> tuple[Array, Array]:
@@ -97,7 +116,7 @@ class Summary(Answer):
 
     @cached_property
     def models(self) -> tuple[tuple[str, ...], ...]:
-        """The linear models in words: one text an item and output."""
+        """The linear models in words: one text per item and output."""
         A, c = self.maps
         return tuple(
             tuple(in_words(A[i, j], float(c[i, j]), self.feature_names) for j in range(A.shape[1]))
@@ -153,13 +172,9 @@ class Summary(Answer):
         sides = zip(self.feature_names, self.boxes.lo[i].tolist(), self.boxes.hi[i].tolist(), strict=True)
         return ", ".join(f"{name} {_end(lo, hi - lo)} to {_end(hi, hi - lo)}" for name, lo, hi in sides)
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """A data frame with a row an item: points, classes, predictions, the box, and the models in words."""
-        try:
-            import pandas
-        except ModuleNotFoundError:
-            raise PolyfoldError("to_pandas() needs pandas: pip install 'polyfold[store]'") from None
-        columns: dict[str, object] = {self._thing: self.ids, "points": self.counts}
+    def rows(self) -> dict[str, Any]:
+        """One row per cell or region: points, classes, predictions, the box, and the models in words."""
+        columns: dict[str, Any] = {self._thing: self.ids, "points": self.counts}
         if self.classes is not None and self.class_counts is not None:
             columns |= {f"class {name}": self.class_counts[:, k] for k, name in enumerate(self.classes)}
         if self.predicted_counts is not None:
@@ -170,24 +185,76 @@ class Summary(Answer):
             columns |= {f"lo {name}": self.boxes.lo[:, k], f"hi {name}": self.boxes.hi[:, k]}
         for j, name in enumerate(self.output_names):
             columns[f"model {name}"] = [models[j] for models in self.models]
-        return pandas.DataFrame(columns).set_index(self._thing)
+        return columns
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows as a DataFrame, by cell or region."""
+        return super().to_pandas().set_index(self._thing)
+
+    def facts(self) -> dict[str, Any]:
+        names = ("ids", "counts", "classes", "class_counts", "predicted_counts", "correct")
+        return {
+            "summary_of": f"{self._thing}s",
+            "points": self.points,
+            "outside": self.outside,
+            "unused": self.unused,
+            "feature_names": self.feature_names,
+            "output_names": self.output_names,
+            **{name: getattr(self, name) for name in names},
+            "models": self.models,
+        }
+
+    def ask_instead(self) -> str:
+        return "compare how many hold points, len(summary)"
 
 
+@question("summarise")
 def summarise(
-    of: Atlas | Regions,
-    X: Any,
-    y: Any = None,
+    source: SourceLike | Regions,
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    domain: DomainLike = None,
+    *,
     feature_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
-    *,
     outside: Literal["error", "ignore"] = "error",
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
 ) -> Summary:
-    """Which cells of an atlas hold the rows of X, with their classes y, boxes and linear models in words.
+    """Which cells or regions hold the rows of X, with their classes y, boxes and linear models in words.
 
-    Given `pf.regions(atlas)`, the same for regions. Rows are points of the domain's parameters, which are the inputs
-    unless the domain is a slice; a data frame's columns name the features unless names are given. Labels are numbers of
-    outputs, or their names. A point outside the domain is an error, or with outside="ignore" only counted.
+    Parameters
+    ----------
+    source : model, Network, Program, Atlas or Regions
+        What is asked about: cells, or given `pf.regions(...)` linear regions. Anything else is unfolded on the domain
+        first.
+    X : array of float or DataFrame, shape (n, d)
+        Points of the domain's parameters, which are the inputs unless the domain is a slice.
+    y : array of int or str, shape (n,), optional
+        Classes of the points: numbers of outputs, or their names.
+    domain : Domain, optional
+        Where; of an atlas it is its own. By default all of R^d.
+    feature_names : sequence of str, optional
+        What the inputs are called; by default as a data frame's columns, or x1, x2 and so on.
+    output_names : sequence of str, optional
+        What the outputs are called.
+    outside : "error" or "ignore"
+        Whether a point outside the domain is an error, or only counted.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    Summary
+        The cells or regions that hold points, those with the most first.
+
+    Examples
+    --------
     >>> import polyfold as pf
     >>> atlas = pf.unfold([([[1.0]], [0.0]), ([[2.0]], [1.0])], pf.box(-3, 3))
     >>> print(pf.summarise(atlas, [[1.0], [2.0], [-1.0]], feature_names=["age"], output_names=["risk"]))
@@ -201,9 +268,12 @@ def summarise(
       where age -3 to 0
       risk = 1
     """
-    if not isinstance(of, Atlas | Regions):
-        raise PolyfoldError(f"summaries are those of an atlas or of pf.regions(atlas), not of a {type(of).__name__}")
-    atlas, merged = (of, None) if isinstance(of, Atlas) else (of.atlas, of)
+    merged = source if isinstance(source, Regions) else None
+    if merged is None:
+        atlas = as_atlas(source, domain, threads=threads)
+    else:
+        atlas = merged.atlas
+        own_domain(atlas, domain)
     if feature_names is None and hasattr(X, "columns"):
         feature_names = [str(name) for name in X.columns]
     features = names_for(feature_names, atlas.dim, "x", "input")
@@ -238,7 +308,7 @@ def summarise(
         None if predicted is None else _table(rank, predicted, len(found), atlas.outputs),
         correct,
     )
-    return resting_on(evidence_of(atlas) if merged is None else merged.evidence, summary)
+    return answered(summary, evidence_of(atlas) if merged is None else merged.evidence)
 
 
 def _predicted(atlas: Atlas, U: Array, cells: Ids) -> Ids | None:
@@ -248,12 +318,14 @@ def _predicted(atlas: Atlas, U: Array, cells: Ids) -> Ids | None:
     distinct, at = np.unique(cells, return_inverse=True)
     A, c = atlas.maps(distinct, over="parameters")
     scores = np.empty((len(U), atlas.outputs))
-    for k in range(len(distinct)):
-        rows = np.flatnonzero(at == k)
+    order, end = np.argsort(at, kind="stable"), np.cumsum(np.bincount(at, minlength=len(distinct)))
+    for k, rows in enumerate(np.split(order, end[:-1]) if len(distinct) else ()):
+        tick()
         with np.errstate(over="ignore", invalid="ignore"):
             scores[rows] = U[rows] @ A[k].T + c[k]
     largest: Ids = scores.argmax(axis=1)
     for row in np.flatnonzero(~np.isfinite(scores).all(axis=1)):
+        tick()
         # Beyond floats scores are compared in rationals.
         point = exact_lift(atlas.domain, rational_matrix(U[row][:, None])).entries()
         outputs = evaluate_exactly(atlas.program, point).outputs
@@ -287,7 +359,7 @@ def _output_numbers(classes: tuple[str, ...], outputs: tuple[str, ...], named: b
     bad = next(label for label in classes if label not in (outputs if named else numbers))
     have = ", ".join(outputs if named else numbers)
     raise PolyfoldError(
-        f"class {bad!r} in y is none of the outputs {have}; give output_names, one a class and in the outputs' order"
+        f"class {bad!r} in y is none of the outputs {have}; give output_names, one per class and in the outputs' order"
     )
 
 

@@ -1,4 +1,4 @@
-"""The faces of an atlas, and what they say of the shape of sets: one question a file."""
+"""The faces of an atlas, and what they say of the shape of sets: one question per file."""
 
 from polyfold._base.faces import attach
 

@@ -14,35 +14,45 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from polyfold import _core as core
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.clock import Report, tick
 from polyfold._base.numbers import one_of, one_output
-from polyfold.atlas.asked import an_atlas
-from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Answer, resting_on
+from polyfold._base.question import question
+from polyfold._base.result import Rows, answered
+from polyfold._base.types import Array, Flags, Ids
+from polyfold.domain.domain import DomainLike
+from polyfold.engine.source import SourceLike
 from polyfold.errors import how_many
+from polyfold.topology.betti import sparse_rank
 from polyfold.topology.endless_stars import Face, relative_numbers
-from polyfold.topology.face_complex import FaceComplex
-from polyfold.topology.face_complex import faces as face_complex
+from polyfold.topology.face_complex import FaceComplex, as_faces
 from polyfold.topology.vertex_order import VertexOrder, ends_of_edges, vertex_order
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CriticalPoints(Answer, InNotebooks):
-    """The vertices of `faces` and the flat sets that they make, by the output's value there.
+class CriticalPoints(Rows):
+    """The vertices of a complex and the flat sets that they make, by an output's value there.
 
-    Flat set s (one vertex, as a rule) has the value `value[s]` and consists of the vertices of `faces` with `label` s.
-    `indices[s]` (d + 1 numbers) are the dimensions of the relative homology over two elements: all 0 where it is
-    regular. They are -1 where that is not decided: in a flat set without end that has very many faces. `flat[s]`: more
-    than one vertex, or no end.
-    `boundary[s]`: some vertex lies on the domain's boundary, where the output is looked at within the domain only.
-    `evidence` says what is known of the cells.
+    A flat set is one vertex, as a rule; vertices that edges with one and the same value join are one set. Values are
+    rounded to floats, their order along edges is exact. `evidence` says what is known of the cells.
+
+    Attributes
+    ----------
+    faces : FaceComplex
+        The complex.
+    output : int
+        The output.
+    label : array of int, shape (vertices,)
+        The flat set of every vertex.
+    value : array of float, shape (sets,)
+        The output there.
+    indices : array of int, shape (sets, d + 1)
+        The dimensions of the relative homology over two elements: all 0 where it is regular. They are -1 where that is
+        not decided: in a flat set without end that has very many faces.
+    flat : array of bool, shape (sets,)
+        More than one vertex, or no end.
+    boundary : array of bool, shape (sets,)
+        Some vertex lies on the domain's boundary, where the output is looked at within the domain only.
     """
 
     faces: FaceComplex
@@ -87,19 +97,68 @@ class CriticalPoints(Answer, InNotebooks):
         decided = self.indices[(self.indices >= 0).all(axis=1)]
         return int((decided * (-1) ** np.arange(decided.shape[1])).sum())
 
+    def rows(self) -> dict[str, Any]:
+        """One row per flat set: its value, how many vertices it has, and its indices."""
+        columns: dict[str, Any] = {
+            "flat_set": np.arange(len(self.value)),
+            "value": self.value,
+            "vertices": np.bincount(self.label, minlength=len(self.value)),
+        }
+        columns |= {f"index_{k}": self.indices[:, k] for k in range(self.indices.shape[1])}
+        return columns | {"flat": self.flat, "boundary": self.boundary}
 
-def critical_points(atlas: Atlas | FaceComplex, *, output: int = 0) -> CriticalPoints:
+    def facts(self) -> dict[str, Any]:
+        names = ("output", "critical", "undecided", "value", "indices", "flat", "boundary")
+        return {name: getattr(self, name) for name in names}
+
+    def ask_instead(self) -> str:
+        return "compare how many flat sets are critical, len(points)"
+
+
+@question("topology.critical_points")
+def critical_points(
+    source: SourceLike | FaceComplex,
+    domain: DomainLike = None,
+    *,
+    output: int = 0,
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
+) -> CriticalPoints:
     """The critical points of an output: where the topology of {output <= t} changes as t grows.
 
     Which end of an edge is higher is decided exactly, as is whether both are the same.
 
+    Parameters
+    ----------
+    source : model, Network, Program, Atlas or FaceComplex
+        What is asked about. Anything but an atlas is unfolded on the domain first; faces that were listed before need
+        not be listed again.
+    domain : Domain, optional
+        Where; of an atlas it is its own. By default all of R^d.
+    output : int
+        The number of the output.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    CriticalPoints
+        All flat sets of vertices by value, with their indices.
+
+    Examples
+    --------
     >>> import polyfold as pf
     >>> fold = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]     # |x|
-    >>> found = pf.topology.critical_points(pf.unfold(fold, pf.box(-1, 2)))
+    >>> found = pf.topology.critical_points(fold, pf.box(-1, 2))
     >>> found.value.round(12).tolist(), found.indices.tolist()
     ([0.0, 1.0, 2.0], [[1, 0], [0, 0], [0, 0]])
     """
-    faces = atlas if isinstance(atlas, FaceComplex) else face_complex(an_atlas(atlas, "where an output is critical"))
+    faces = as_faces(source, domain, threads)
     output = one_output(output, faces.atlas.outputs)
     order = vertex_order(faces, output, "where an output is critical")
     label, count = _flat_sets(faces, order)
@@ -113,6 +172,7 @@ def critical_points(atlas: Atlas | FaceComplex, *, output: int = 0) -> CriticalP
         faces_in_star = np.bincount(owner[k][owner[k] >= 0], minlength=count)
         indices[:, k] = faces_in_star - ranks[k] - ranks[k + 1]
     for flat_set in stars.endless.tolist():
+        tick()
         facets, in_flat_set = stars.of(flat_set, faces)
         numbers = relative_numbers(facets, in_flat_set, faces.dim)
         indices[flat_set] = -1 if numbers is None else numbers
@@ -122,7 +182,7 @@ def critical_points(atlas: Atlas | FaceComplex, *, output: int = 0) -> CriticalP
     boundary[label[(faces.signs(0)[:, faces.atlas.gates :] == 0).any(axis=1)]] = True
     flat = np.bincount(label, minlength=count) > 1
     flat[stars.endless] = True
-    return resting_on(faces.evidence, CriticalPoints(faces, output, label, value, indices, flat, boundary))
+    return answered(CriticalPoints(faces, output, label, value, indices, flat, boundary), faces.evidence)
 
 
 def _flat_sets(faces: FaceComplex, order: VertexOrder) -> tuple[Ids, int]:
@@ -199,12 +259,5 @@ def _ranks_by_owner(boundary: Any, below: Ids, above: Ids, count: int) -> Ids:
     from scipy.sparse import csc_array
 
     matrix = csc_array((entries.data[kept], (entries.row[kept], entries.col[kept])), shape=boundary.shape)
-    found = core.sparse_rank(
-        matrix.shape[0],
-        matrix.indptr.astype(np.int64),
-        matrix.indices.astype(np.int64),
-        matrix.data.astype(np.int8),
-        np.zeros(matrix.shape[1], dtype=np.uint8),
-        True,
-    )
+    found = sparse_rank(matrix, np.zeros(matrix.shape[1], dtype=np.uint8), True)
     return np.bincount(below[found["pivot_rows"]], minlength=count)

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from scipy.sparse import csc_array
 
-from polyfold import _core as core
+from polyfold._base.clock import tick
+from polyfold.topology.betti import sparse_rank
 
 Face = tuple[int, int]  # dimension and number
 Chain = tuple[Face, ...]
@@ -32,6 +33,7 @@ def relative_numbers(facets: Mapping[Face, list[Face]], in_flat_set: Mapping[Fac
     chains: dict[Face, list[Chain]] = {}
     total = 0
     for face in sorted(facets):
+        tick()
         below[face] = set(facets[face]).union(*(below[facet] for facet in facets[face]))
         own: list[Chain] = [(face,)] if in_flat_set[face] else []
         chains[face] = own + [(*chain, face) for smaller in sorted(below[face]) for chain in chains[smaller]]
@@ -60,5 +62,4 @@ def _rank(smaller: list[Chain], larger: list[Chain], in_flat_set: Mapping[Face, 
     ones = np.ones(len(pairs), dtype=np.int8)
     matrix = csc_array((ones, (pairs[:, 0], pairs[:, 1])), shape=(len(smaller), len(larger)))
     skipped = np.zeros(len(larger), dtype=np.uint8)
-    start, row = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64)
-    return len(core.sparse_rank(len(smaller), start, row, matrix.data.astype(np.int8), skipped, True)["pivot_rows"])
+    return len(sparse_rank(matrix, skipped, True)["pivot_rows"])

@@ -8,7 +8,7 @@ no special case. Signs of incidence are found from the faces alone as well (`nat
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,15 +17,20 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold import _core as core
-from polyfold._base.clock import interrupts_noted
+from polyfold._base.chunks import patiently
+from polyfold._base.clock import Report, running, tick
 from polyfold._base.evidence import weaker
-from polyfold._base.notebook import InNotebooks
 from polyfold._base.numbers import one_of
-from polyfold.atlas.asked import an_atlas
+from polyfold._base.question import question
+from polyfold._base.result import Rows, answered
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.core_problem import beyond_core, core_problem
-from polyfold.atlas.evidence import Answer, evidence_of, resting_on
+from polyfold.atlas.evidence import evidence_of
 from polyfold.atlas.patterns import PatternIndex, pack, unpack
+from polyfold.domain.domain import DomainLike
+from polyfold.engine.source import SourceLike, own_domain
+from polyfold.engine.unfold import as_atlas
 from polyfold.errors import LimitError, PolyfoldError, ShapeError, how_many
 
 if TYPE_CHECKING:
@@ -33,9 +38,6 @@ if TYPE_CHECKING:
 
     from polyfold.topology.subcomplex import Subcomplex
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 Packed = npt.NDArray[np.uint8]
 Sparse = Any  # scipy.sparse.csc_array, which has no types
 
@@ -43,20 +45,32 @@ _MOST_FACES = 20_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FaceComplex(Answer, InNotebooks):
+class FaceComplex(Rows):
     """The faces of `atlas`: face i of dimension k is row i of entry k of every tuple; of dimension d it is cell i.
 
-    `boundary[k]` is the sparse matrix (faces of dimension k - 1, faces of dimension k) of incidence numbers: 1 or -1
-    where the one bounds the other, such that `boundary[k - 1] @ boundary[k]` is zero. `bounded[k]` says which faces
-    have an end in all directions but those of `lines` (n, d), which are the lines that every cell contains, if there
-    are any.
+    Coordinates are the domain's parameters, in floats; everything else here is exact.
 
-    The faces of the least dimension are vertices, or parallel to all lines; `points[i]` is the vertex, or a point of
-    it. Unbounded faces of the next dimension are rays: number `ray_face[j]` has the direction `rays[j]`. Coordinates
-    are the domain's parameters, in floats; everything else here is exact.
-
-    `contained[k]` are the walls that contain a face, as packed bits, and `on[k]` the gates that are positive there;
-    `signs` unpacks them. `original` is the atlas that was asked about, whose cells may have been cut for this complex.
+    Attributes
+    ----------
+    atlas : Atlas
+        The cells.
+    contained, on : tuple of array of uint8
+        The walls that contain each face, and the gates that are positive there, as packed bits; `signs` unpacks them.
+    boundary : tuple of scipy.sparse.csc_array
+        `boundary[k]` is the matrix (faces of dimension k - 1, faces of dimension k) of incidence numbers: 1 or -1 where
+        the one bounds the other, such that `boundary[k - 1] @ boundary[k]` is zero.
+    bounded : tuple of array of bool
+        Which faces have an end in all directions but those of `lines`.
+    points : array of float, shape (n, d)
+        The faces of the least dimension are vertices, or parallel to all lines: the vertex, or a point of it.
+    ray_face, rays : array of int, shape (r,), and of float, shape (r, d)
+        Unbounded faces of the next dimension are rays: their numbers, and their directions.
+    lines : array of float, shape (l, d)
+        The lines that every cell contains, if there are any.
+    point_errors, ray_errors : array of float
+        How far coordinates can be off at most, before they are rounded to floats.
+    original : Atlas
+        The atlas that was asked about, whose cells may have been cut for this complex.
     """
 
     atlas: Atlas
@@ -68,7 +82,6 @@ class FaceComplex(Answer, InNotebooks):
     ray_face: Ids
     rays: Array
     lines: Array
-    # How far coordinates can be off at most, before they are rounded to floats.
     point_errors: Array
     ray_errors: Array
     original: Atlas
@@ -109,6 +122,27 @@ class FaceComplex(Answer, InNotebooks):
         """Coordinates of the faces of dimension 0."""
         return self.points if self.least == 0 else np.zeros((0, self.dim))
 
+    def rows(self) -> dict[str, Any]:
+        """One row per face: its dimension, its number, and whether it is bounded."""
+        return {
+            "dim": np.repeat(np.arange(self.dim + 1), self.f_vector),
+            "face": np.concatenate([np.arange(count) for count in self.f_vector]),
+            "bounded": np.concatenate(self.bounded),
+        }
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "f_vector": self.f_vector,
+            "euler_characteristic": self.euler_characteristic,
+            "bounded": [int(flags.sum()) for flags in self.bounded],
+            "points": self.points,
+            "rays": self.rays,
+            "lines": self.lines,
+        }
+
+    def ask_instead(self) -> str:
+        return "compare the number of its faces, len(faces)"
+
     # -- single faces
 
     def signs(self, dim: int, faces: Any = None) -> npt.NDArray[np.int8]:
@@ -140,7 +174,7 @@ class FaceComplex(Answer, InNotebooks):
         gates, rows = self.atlas.gates, self.atlas.domain.rows
         if wanted.shape[1] != gates + rows:
             raise ShapeError(
-                f"sign vectors have {gates + rows} entries, one a gate or domain row; these have shape {wanted.shape}"
+                f"sign vectors have {gates + rows} entries, one per gate or domain row; these have shape {wanted.shape}"
             )
         names = np.concatenate([pack(wanted == 0), pack(wanted[:, :gates] > 0)], axis=1)
         found = PatternIndex(np.concatenate([self.contained[k], self.on[k]], axis=1)).find(names)
@@ -196,7 +230,7 @@ class FaceComplex(Answer, InNotebooks):
         if ids.size == 0:
             return np.zeros(0, dtype=np.int64)
         if ids.ndim != 1 or not np.issubdtype(ids.dtype, np.integer):
-            raise ShapeError(f"faces are a list of integers; this is an array of {ids.dtype} of shape {ids.shape}")
+            raise ShapeError(f"faces must be whole numbers; this is an array of {ids.dtype} of shape {ids.shape}")
         if ids.min() < 0 or ids.max() >= count:
             bad = int(ids[(ids < 0) | (ids >= count)][0])
             raise IndexError(f"there is no face {bad} of dimension {dim}: there are {count}")
@@ -236,7 +270,7 @@ class FaceComplex(Answer, InNotebooks):
         return self._chosen(self.signs_of(k, wall) == 0 for k in range(self.dim + 1))
 
     def hasse(self) -> networkx.DiGraph:
-        """The face poset: a node (dimension, number) a face, and an edge from every face to those that it bounds.
+        """The face poset: one node (dimension, number) per face, and an edge from every face to those that it bounds.
 
         Edges have the attribute `incidence`; a node's attribute `bounded` says whether the face is.
         """
@@ -255,7 +289,7 @@ class FaceComplex(Answer, InNotebooks):
     def _chosen(self, flags: Iterator[Flags] | list[Flags]) -> Subcomplex:
         from polyfold.topology.subcomplex import Subcomplex
 
-        return Subcomplex(self, tuple(flags))
+        return answered(Subcomplex(self, tuple(flags)), self.evidence)
 
     def _dimension(self, dim: int) -> int:
         if isinstance(dim, bool) or not isinstance(dim, int | np.integer) or not 0 <= dim <= self.dim:
@@ -271,20 +305,55 @@ def closed(complex: FaceComplex, chosen: list[Flags]) -> list[Flags]:
     return chosen
 
 
-def faces(atlas: Atlas, *, max_faces: int = _MOST_FACES) -> FaceComplex:
-    """All faces of all dimensions of an atlas's cells, with sign vectors, incidences and vertices.
+@question("topology.faces")
+def faces(
+    source: SourceLike,
+    domain: DomainLike = None,
+    *,
+    max_faces: int = _MOST_FACES,
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
+) -> FaceComplex:
+    """All faces of all dimensions of a network's cells, with sign vectors, incidences and vertices.
 
     Parameters
     ----------
-    max_faces: raise LimitError if there are more; they are counted first, which needs no room for them.
+    source : model, Network, Program or Atlas
+        What is asked about. Anything but an atlas is unfolded on the domain first.
+    domain : Domain, optional
+        Where; of an atlas it is its own. By default all of R^d.
+    max_faces : int
+        LimitError if there are more; they are counted first, which needs no room for them.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    FaceComplex
+        The polyhedral complex behind the network.
+
+    Examples
+    --------
     >>> import polyfold as pf
     >>> quadrants = pf.unfold([([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])])
     >>> faces = pf.topology.faces(quadrants)
     >>> faces.f_vector, faces.vertices.tolist(), faces.signs(0).tolist(), faces.cells(1, 0).size
     ((1, 4, 4), [[0.0, 0.0]], [[0, 0]], 2)
     """
-    return listed(an_atlas(atlas, "the face complex"), max_faces)
+    return listed(as_atlas(source, domain, threads=threads), max_faces)
+
+
+def as_faces(source: Any, domain: DomainLike, threads: int | None = None) -> FaceComplex:
+    """A face complex as it is, or that of a source."""
+    if isinstance(source, FaceComplex):
+        own_domain(source.original, domain)
+        return source
+    return faces(source, domain, threads=threads)
 
 
 def listed(atlas: Atlas, max_faces: int = _MOST_FACES, original: Atlas | None = None) -> FaceComplex:
@@ -299,17 +368,21 @@ def listed(atlas: Atlas, max_faces: int = _MOST_FACES, original: Atlas | None = 
         raise LimitError(
             f"there are {count:,} faces, more than max_faces={max_faces:,}: choose a smaller domain, or allow more"
         )
-    interrupts: list[bool] = []
-    with interrupts_noted(lambda: interrupts.append(True)):
-        try:
-            problem = core_problem(atlas.program, atlas.domain, rounded=False)
-            found = core.list_faces(problem, atlas.certificate.threads, lambda cells: not interrupts)
-        except core.TooLarge as error:
-            raise LimitError(str(error)) from None
-    if interrupts:
-        raise KeyboardInterrupt
+    problem, clock = core_problem(atlas.program, atlas.domain, rounded=False), running()
+
+    def list_them(wanted: Callable[[], bool]) -> dict[str, Any]:
+        def go_on(cells: int) -> bool:
+            clock.tell(cells, len(atlas), "cells")
+            return wanted()
+
+        return core.list_faces(problem, atlas.certificate.threads, go_on)
+
+    try:
+        found = patiently(list_them)
+    except core.TooLarge as error:
+        raise LimitError(str(error)) from None
     whole = original or atlas
-    return resting_on(weaker(evidence_of(whole), evidence_of(atlas)), _from_core(atlas, found, whole))
+    return answered(_from_core(atlas, found, whole), weaker(evidence_of(whole), evidence_of(atlas)))
 
 
 def _from_core(atlas: Atlas, found: dict[str, Any], original: Atlas) -> FaceComplex:
@@ -349,6 +422,7 @@ def _boundary(found: dict[str, Any], k: int, order: Ids) -> Sparse:
     """The boundaries of the faces of one dimension, in another order."""
     from scipy.sparse import csc_array
 
+    tick()
     start, facet_start = found["start"], found["facet_start"]
     below = start[k - 1] if k else 0
     entries = slice(facet_start[start[k]], facet_start[start[k + 1]])

@@ -8,35 +8,40 @@ of simplices into pairs is GUDHI's.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.chunks import patiently
+from polyfold._base.clock import Report, tick
 from polyfold._base.extras import require
-from polyfold._base.notebook import InNotebooks
 from polyfold._base.numbers import one_output
-from polyfold.atlas.asked import an_atlas
-from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Answer, resting_on
+from polyfold._base.question import question
+from polyfold._base.result import InFloats, Rows, answered
+from polyfold._base.types import Array, Ids
+from polyfold.domain.domain import DomainLike
+from polyfold.engine.source import SourceLike
 from polyfold.errors import DomainError, LimitError, PolyfoldError
-from polyfold.topology.face_complex import FaceComplex
-from polyfold.topology.face_complex import faces as face_complex
+from polyfold.topology.face_complex import FaceComplex, as_faces
 from polyfold.topology.vertex_order import vertex_order
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 Sets = Literal["sublevel", "superlevel"]
 
 _MOST_SIMPLICES = 2_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Persistence(Answer, InNotebooks):
-    """`diagrams[k]` (n, 2): where each k-dimensional feature is born and where it dies; infinite if it never does.
+class Persistence(InFloats, Rows):
+    """How features of an output's sublevel or superlevel sets come and go; features are those over two elements.
 
-    Features are those over two elements. With superlevel sets values fall, and what never dies has death -infinity.
     `evidence` says what is known of the cells.
+
+    Attributes
+    ----------
+    diagrams : tuple of array of float, shape (n, 2)
+        `diagrams[k]`: where each k-dimensional feature is born and where it dies; infinite if it never does.
+    sets : str
+        "sublevel" or "superlevel". With superlevel sets values fall, and what never dies has death -infinity.
     """
 
     diagrams: tuple[Array, ...]
@@ -54,23 +59,65 @@ class Persistence(Answer, InNotebooks):
             for pairs in self.diagrams
         )
 
+    def rows(self) -> dict[str, Any]:
+        """One row per feature: its dimension, birth and death."""
+        pairs = np.concatenate(self.diagrams)
+        dim = np.repeat(np.arange(len(self.diagrams)), [len(part) for part in self.diagrams])
+        return {"dim": dim, "birth": pairs[:, 0], "death": pairs[:, 1]}
 
+
+@question("topology.persistence")
 def persistence(
-    atlas: Atlas | FaceComplex, *, output: int = 0, sets: Sets = "sublevel", max_simplices: int = _MOST_SIMPLICES
+    source: SourceLike | FaceComplex,
+    domain: DomainLike = None,
+    *,
+    output: int = 0,
+    sets: Sets = "sublevel",
+    max_simplices: int = _MOST_SIMPLICES,
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
 ) -> Persistence:
     """The persistence diagrams of an output over a bounded domain. Needs GUDHI: pip install polyfold[topology].
 
     Births and deaths are the output's values at vertices, in floats. What is the same along an edge exactly, is the
     same float, so that rounding makes no features on flat pieces.
 
+    Parameters
+    ----------
+    source : model, Network, Program, Atlas or FaceComplex
+        What is asked about. Anything but an atlas is unfolded on the domain first; faces that were listed before need
+        not be listed again.
+    domain : Domain, optional
+        Where; of an atlas it is its own. It must be bounded.
+    output : int
+        The number of the output.
+    sets : "sublevel" or "superlevel"
+        Whether sets grow as the value rises, or as it falls.
+    max_simplices : int
+        LimitError if cells are cut into more.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    Persistence
+        One diagram per dimension.
+
+    Examples
+    --------
     >>> import polyfold as pf
     >>> dips = [([[1.0], [1.0], [1.0], [1.0]], [0.0, -1.0, -2.0, -3.0]), ([[-1.0, 2.0, -3.0, 4.0]], [0.0])]
-    >>> [pairs.round(12).tolist() for pairs in pf.topology.persistence(pf.unfold(dips, pf.box(0, 4))).diagrams]
+    >>> [pairs.round(12).tolist() for pairs in pf.topology.persistence(dips, pf.box(0, 4)).diagrams]
     [[[-2.0, inf], [-1.0, 0.0]], []]
     """
-    faces = atlas if isinstance(atlas, FaceComplex) else face_complex(an_atlas(atlas, "persistent homology"))
+    faces = as_faces(source, domain, threads)
     if sets not in ("sublevel", "superlevel"):
-        raise PolyfoldError(f"sets={sets!r} is no option: use 'sublevel' or 'superlevel'")
+        raise PolyfoldError(f"sets={sets!r} must be 'sublevel' or 'superlevel'")
     output = one_output(output, faces.atlas.outputs)
     unbounded = int((~faces.bounded[-1]).sum())
     if unbounded:
@@ -83,16 +130,17 @@ def persistence(
     value = sign * vertex_order(faces, output, "persistent homology").value
     simplices = triangulated(faces, max_simplices)
     tree = gudhi.SimplexTree()
-    tree.insert_batch(simplices.T, np.full(len(simplices), value.min()))
+    patiently(lambda wanted: tree.insert_batch(simplices.T, np.full(len(simplices), value.min())))
     for vertex, at in enumerate(value.tolist()):
+        tick()
         tree.assign_filtration([vertex], at)
-    tree.make_filtration_non_decreasing()
-    tree.compute_persistence(homology_coeff_field=2, persistence_dim_max=True)
+    patiently(lambda wanted: tree.make_filtration_non_decreasing())
+    patiently(lambda wanted: tree.compute_persistence(homology_coeff_field=2, persistence_dim_max=True))
     diagrams = []
     for k in range(faces.dim + 1):
         pairs = sign * np.asarray(tree.persistence_intervals_in_dimension(k), dtype=np.float64).reshape(-1, 2)
         diagrams.append(pairs[np.lexsort((sign * pairs[:, 1], sign * pairs[:, 0]))])
-    return resting_on(faces.evidence, Persistence(tuple(diagrams), sets))
+    return answered(Persistence(tuple(diagrams), sets), faces.evidence)
 
 
 def triangulated(faces: FaceComplex, max_simplices: int = _MOST_SIMPLICES) -> Ids:

@@ -4,24 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.evidence import Evidence
-from polyfold._base.notebook import InNotebooks
-from polyfold.atlas.evidence import Answer, resting_on
+from polyfold._base.result import Rows, answered
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.topology.face_complex import FaceComplex
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Subcomplex(InNotebooks):
-    """A closed set that is a union of faces of `complex`: `chosen[k]` says which faces of dimension k are in it."""
+class Subcomplex(Rows):
+    """A closed set that is a union of faces.
+
+    Attributes
+    ----------
+    complex : FaceComplex
+        All faces.
+    chosen : tuple of array of bool
+        `chosen[k]` says which faces of dimension k are in the set.
+    """
 
     complex: FaceComplex
     chosen: tuple[Flags, ...]
@@ -29,7 +33,9 @@ class Subcomplex(InNotebooks):
     def __post_init__(self) -> None:
         shapes = tuple((count,) for count in self.complex.f_vector)
         if tuple(flags.shape for flags in self.chosen) != shapes:
-            raise ShapeError(f"flags that choose faces must have the lengths {self.complex.f_vector}, one a dimension")
+            raise ShapeError(
+                f"flags must have the lengths {self.complex.f_vector}, one per dimension"
+            )
         for k in range(1, self.complex.dim + 1):
             bounding = abs(self.complex.boundary[k]) @ self.chosen[k].astype(np.int64) > 0
             missing = np.flatnonzero(bounding & ~self.chosen[k - 1])
@@ -86,17 +92,44 @@ class Subcomplex(InNotebooks):
     @cached_property
     def components(self) -> Components:
         """Its connected components."""
-        return resting_on(self.evidence, _components(self))
+        return answered(_components(self), self.evidence)
+
+    def rows(self) -> dict[str, Any]:
+        """One row per face: its dimension, its number in the complex, and whether it is bounded."""
+        numbers = [np.flatnonzero(flags) for flags in self.chosen]
+        return {
+            "dim": np.repeat(np.arange(len(numbers)), [len(part) for part in numbers]),
+            "face": np.concatenate(numbers),
+            "bounded": np.concatenate([self.complex.bounded[k][part] for k, part in enumerate(numbers)]),
+        }
+
+    def facts(self) -> dict[str, Any]:
+        return {"f_vector": self.f_vector, "dim": self.dim, "compact": self.compact, "cells": self.cells}
+
+    def ask_instead(self) -> str:
+        return "compare the number of its faces, len(set)"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Components(Answer, InNotebooks):
+class Components(Rows):
     """Connected components, those with more faces of the largest dimension first.
 
-    `label[k][i]` is the component of face i of dimension k, or -1. For every component: `dim`, its own dimension;
-    `facets`, how many faces of that dimension it has; `face`, one of these; `point`, a point inside that face, in
-    floats; `cell`, a cell of the original atlas that this face belongs to; `euler`, the alternating sum of its numbers
-    of faces; and whether it is bounded.
+    Attributes
+    ----------
+    of : Subcomplex
+        What they are components of.
+    label : tuple of array of int
+        `label[k][i]` is the component of face i of dimension k, or -1.
+    dim, facets, face : array of int, shape (n,)
+        The dimension of each component, how many faces of that dimension it has, and one of these.
+    point : array of float, shape (n, d)
+        A point inside that face, in floats.
+    cell : array of int, shape (n,)
+        A cell of the original atlas that this face belongs to.
+    euler : array of int, shape (n,)
+        The alternating sum of its numbers of faces.
+    bounded : array of bool, shape (n,)
+        Whether it is bounded.
     """
 
     of: Subcomplex
@@ -119,7 +152,19 @@ class Components(Answer, InNotebooks):
         """One component as a set of its own."""
         if not 0 <= number < len(self):
             raise IndexError(f"there is no component {number}: there are {len(self)}")
-        return Subcomplex(self.of.complex, tuple(label == number for label in self.label))
+        chosen = tuple(label == number for label in self.label)
+        return answered(Subcomplex(self.of.complex, chosen), self.evidence)
+
+    def rows(self) -> dict[str, Any]:
+        """One row per component."""
+        columns = {name: getattr(self, name) for name in ("dim", "facets", "face", "cell", "euler", "bounded")}
+        return columns | {f"point_{k}": self.point[:, k] for k in range(self.point.shape[1])}
+
+    def facts(self) -> dict[str, Any]:
+        return {"components": len(self), **self.rows()}
+
+    def ask_instead(self) -> str:
+        return "compare their number, len(components)"
 
 
 def _components(of: Subcomplex) -> Components:

@@ -11,19 +11,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
 from polyfold._base.chunks import in_chunks
+from polyfold._base.clock import running, tick
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.geometry.bounded_maps import bounded_maps
 from polyfold.errors import DomainError
 from polyfold.exact.rational import as_float
 from polyfold.exact.rounding import TINY, relative
 from polyfold.topology.exact_points import ExactPoints
 from polyfold.topology.face_complex import FaceComplex
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +55,7 @@ def vertex_order(faces: FaceComplex, output: int, question: str) -> VertexOrder:
         slopes, errors = _values(faces, output, cells, faces.rays, faces.ray_errors, 0.0)
         slope = np.sign(slopes).astype(np.int64)
         for j in np.flatnonzero(np.abs(slopes) <= errors).tolist():
+            tick()
             slope[j] = exact.slope(int(faces.ray_face[j]), faces.rays[j].tolist(), int(cells[j]), output)
     return VertexOrder(value, level, slope)
 
@@ -109,7 +108,11 @@ def _ordered(values: Array, errors: Array, edges: tuple[Ids, Ids], exact: Callab
     value = values.copy()
     finer = np.zeros(len(values), dtype=np.int64)
     if len(unknown):
-        known = [exact(i) for i in unknown.tolist()]
+        known, clock = list[fmpq](), running()
+        for i in unknown.tolist():
+            clock.check()
+            clock.tell(len(known), len(unknown), "vertices compared exactly")
+            known.append(exact(i))
         places = {number: place for place, number in enumerate(sorted(set(known)))}
         value[unknown] = [as_float(number) for number in known]
         finer[unknown] = [1 + places[number] for number in known]

@@ -40,7 +40,7 @@ def test_facets_are_counted() -> None:
     counted = Counter(str(len(cell.facets)) for cell in ATLAS)
     assert {label: height for label, height in bars_of(found).items() if height} == counted
     assert bars_of(column_histogram(ATLAS)) == bars_of(found)
-    assert "facets a cell" in found.notes[0]
+    assert "facets per cell" in found.notes[0]
 
 
 def test_faces_by_dimension_are_those_of_the_vertices() -> None:

@@ -48,7 +48,7 @@ def test_rules_hold_everywhere_in_their_boxes(seed):
         inside = pf.unfold(layers, pf.box(rule.lo, rule.hi))
         for rival in {0, 1, 2} - {rule.label}:
             gap = np.eye(3)[rule.label] - np.eye(3)[rival]
-            assert pf.stats.minimum(inside, gap).exact_value >= 0
+            assert pf.stats.minimum(inside, output=gap).exact_value >= 0
 
 
 def test_rules_need_a_bounded_box_of_inputs():

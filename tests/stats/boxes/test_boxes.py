@@ -59,7 +59,7 @@ def corners(lo: np.ndarray, hi: np.ndarray) -> list[list[fmpq]]:
 def test_boxes_around_cells_agree_with_linear_programs(seed):
     atlas = unfolded(generated_case(seed))
     ids = np.random.default_rng(seed).permutation(len(atlas))[:6]
-    found = pf.stats.boxes(atlas, ids)
+    found = pf.stats.boxes(atlas, ids=ids)
     for i, cell in enumerate(ids):
         A, b = rows_of(atlas, int(cell))
         for k, axis in enumerate(np.eye(atlas.dim)):
@@ -84,7 +84,7 @@ def test_high_dimension_where_the_atlas_refuses_vertices():
     atlas = pf.unfold(layers, pf.box(-1, 1))
     with pytest.raises(LimitError):
         atlas.bounding_boxes([0])
-    found = pf.stats.boxes(atlas, [0, 1])
+    found = pf.stats.boxes(atlas, ids=[0, 1])
     for i, cell in enumerate((0, 1)):
         A, b = rows_of(atlas, cell)
         for k in (0, 7, dim - 1):
@@ -150,7 +150,7 @@ def test_enclosing_boxes_hold_the_exact_corners(case):
     if atlas.dim > 3:
         return
     ids = np.arange(len(atlas))[:: max(1, len(atlas) // 4)]
-    found = pf.stats.boxes(atlas, ids)
+    found = pf.stats.boxes(atlas, ids=ids)
     lo, hi = found.enclosing
     assert ((lo == -np.inf) == (found.lo == -np.inf)).all() and ((hi == np.inf) == (found.hi == np.inf)).all()
     for i, cell in enumerate(ids):
@@ -165,7 +165,7 @@ def test_enclosing_boxes_hold_the_exact_corners(case):
 
 def test_infinite_sides_stay_infinite():
     atlas = pf.unfold(CORNER)
-    found = pf.stats.boxes(atlas, atlas.locate([[1.0, 1.0], [-1.0, 1.0]]))
+    found = pf.stats.boxes(atlas, ids=atlas.locate([[1.0, 1.0], [-1.0, 1.0]]))
     assert found.lo.tolist() == [[0.0, 0.0], [-np.inf, 0.0]]
     assert found.hi.tolist() == [[np.inf, np.inf], [0.0, np.inf]]
     assert found.enclosing[0].tolist() == found.lo.tolist() and found.enclosing[1].tolist() == found.hi.tolist()
@@ -176,7 +176,7 @@ def test_infinite_sides_stay_infinite():
 
 def test_the_smallest_hypercube():
     atlas = pf.unfold([([[1.0, 0.0]], [0.0]), ([[1.0]], [0.0])], pf.box([-1, 0], [3, 1]))
-    found = pf.stats.boxes(atlas, atlas.locate([[2.0, 0.5], [-0.5, 0.5]]))
+    found = pf.stats.boxes(atlas, ids=atlas.locate([[2.0, 0.5], [-0.5, 0.5]]))
     assert found.centre.tolist() == [[1.5, 0.5], [-0.5, 0.5]]
     assert found.size.tolist() == [3.0, 1.0]
     np.testing.assert_allclose(found.faithfulness, 1.0)
@@ -195,7 +195,7 @@ def test_inner_boxes_lie_inside(case):
     if atlas.dim > 4:
         return
     ids = np.arange(len(atlas))[:: max(1, len(atlas) // 4)]
-    found = pf.stats.boxes(atlas, ids)
+    found = pf.stats.boxes(atlas, ids=ids)
     for i, cell in enumerate(ids):
         if not atlas.bounded[cell]:
             assert np.isnan(found.inner_lo[i]).all()
@@ -220,7 +220,7 @@ def test_nothing_larger_fits():
     for seed in SEEDS:
         atlas = unfolded(generated_case(seed))
         ids = np.flatnonzero(atlas.bounded)[:4]
-        found = pf.stats.boxes(atlas, ids)
+        found = pf.stats.boxes(atlas, ids=ids)
         for i, cell in enumerate(ids):
             A, b = rows_of(atlas, int(cell))
             radius = largest_ball(A, b)
@@ -255,7 +255,7 @@ def test_the_largest_box_in_a_triangle_and_in_a_simplex():
     """In {u >= 0, sum u <= 1} it has sides 1 / d, and covers d! / d^d of the volume."""
     for dim, covered in ((2, 1 / 2), (3, 6 / 27), (4, 24 / 256)):
         atlas = pf.unfold([(np.ones((1, dim)), [-1.0]), ([[1.0]], [0.0])], pf.box(0, 2))
-        found = pf.stats.boxes(atlas, atlas.locate(np.full((1, dim), 0.1)))
+        found = pf.stats.boxes(atlas, ids=atlas.locate(np.full((1, dim), 0.1)))
         np.testing.assert_allclose(found.inner_lo, 0.0, atol=1e-8)
         np.testing.assert_allclose(found.inner_hi, 1 / dim, atol=1e-7)
         np.testing.assert_allclose(found.inner_faithfulness, covered, rtol=1e-8)
@@ -293,7 +293,7 @@ def test_a_cell_of_a_few_floats_is_settled_exactly():
     layers = [([[1.0], [3.0]], [-1.0, -(3.0 + 24 * (np.nextafter(3.0, 4.0) - 3.0))]), ([[1.0, 1.0]], [0.0])]
     atlas = pf.unfold(layers, pf.box(0, 2))
     (thin,) = atlas.locate([[1.0 + 2.0**-50]])
-    found = pf.stats.boxes(atlas, [thin])
+    found = pf.stats.boxes(atlas, ids=[thin])
     assert 0 < found.sides[0, 0] < 1e-14
     assert (found.inner_lo < found.inner_hi).all()
     assert all(exactly_inside(atlas, int(thin), corner) for corner in corners(found.inner_lo[0], found.inner_hi[0]))
@@ -352,7 +352,7 @@ def test_of_a_region_that_is_not_convex_the_best_cell_counts():
     merged = pf.regions(atlas)
     region = int(merged.label[atlas.locate([[-1.0, -1.0]])[0]])
     inside = merged.cells[region]
-    found, cells = pf.stats.boxes(merged, [region]), pf.stats.boxes(atlas, inside)
+    found, cells = pf.stats.boxes(merged, ids=[region]), pf.stats.boxes(atlas, ids=inside)
     assert len(inside) > 1 and found.convex.tolist() == [False]
     assert found.volumes[0] == pytest.approx(8.0)
     assert found.faithfulness[0] == pytest.approx(8 / 9)
@@ -399,12 +399,12 @@ def test_arrays_are_read_only_and_kept():
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
     assert repr(found) == f"Boxes of {len(found)} cells in 2 dimensions, {len(found)} bounded; checked, complete"
-    assert pf.stats.boxes(pf.regions(found.atlas), [0]).to_pandas().index.name == "region"
+    assert pf.stats.boxes(pf.regions(found.atlas), ids=[0]).to_pandas().index.name == "region"
 
 
 def test_no_ids_at_all():
     atlas = pf.unfold(iris(), pf.box(0, 8))
-    for found in (pf.stats.boxes(atlas, []), pf.stats.boxes(pf.regions(atlas), [])):
+    for found in (pf.stats.boxes(atlas, ids=[]), pf.stats.boxes(pf.regions(atlas), ids=[])):
         assert len(found) == 0
         assert len(found.to_pandas()) == 0 and found.enclosing[0].shape == (0, 2)
 
@@ -412,12 +412,12 @@ def test_no_ids_at_all():
 def test_bad_input():
     atlas = pf.unfold(iris(), pf.box(0, 8))
     with pytest.raises(IndexError, match="no cell 999"):
-        pf.stats.boxes(atlas, [999])
+        pf.stats.boxes(atlas, ids=[999])
     with pytest.raises(IndexError, match="no region -1"):
-        pf.stats.boxes(pf.regions(atlas), [-1])
-    with pytest.raises(ShapeError, match="region ids are a list of integers"):
-        pf.stats.boxes(pf.regions(atlas), [0.5])
-    with pytest.raises(PolyfoldError, match="not of a list"):
+        pf.stats.boxes(pf.regions(atlas), ids=[-1])
+    with pytest.raises(ShapeError, match="region ids must be whole numbers"):
+        pf.stats.boxes(pf.regions(atlas), ids=[0.5])
+    with pytest.raises(PolyfoldError, match="must be a pair"):
         pf.stats.boxes([1, 2])
 
 

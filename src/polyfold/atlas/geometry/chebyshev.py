@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import tick
 from polyfold.errors import PolyfoldError
 from polyfold.exact.linear_program import maximise
 from polyfold.exact.rational import as_float, rational
@@ -51,6 +52,7 @@ def chebyshev_balls(start: Ids, A: Array, b: Array, inside: Array, *, cubes: boo
     balls[:, -1] = np.inf
     plain = np.flatnonzero(~far)
     for first in range(0, len(plain), _CELLS_A_CALL):
+        tick()
         items = plain[first : first + _CELLS_A_CALL]
         if _solve(items, start, A, slack, balls) != _OPTIMAL:
             # One unbounded cell makes the joint program unbounded: take them one by one.
@@ -59,6 +61,7 @@ def chebyshev_balls(start: Ids, A: Array, b: Array, inside: Array, *, cubes: boo
                     raise PolyfoldError(f"the linear program for the largest ball in item {item} failed")
     centres, radii = inside + balls[:, :-1] * sizes[:, None], balls[:, -1] * sizes
     for item in np.flatnonzero(far):
+        tick()
         rows = slice(start[item], start[item + 1])
         centres[item], radii[item] = _in_rationals(A[rows], b[rows], inside[item])
     return centres, radii

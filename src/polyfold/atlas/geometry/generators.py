@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from polyfold import _core as core
 from polyfold._base.chunks import patiently
-from polyfold._base.clock import may_go_on
 from polyfold._base.numbers import one_of
 from polyfold.atlas.core_problem import core_problem
 from polyfold.atlas.patterns import Packed, order_by_gate
@@ -85,7 +85,7 @@ def find_generators(program: Program, domain: Domain, patterns: Packed) -> Gener
     order = order_by_gate(patterns)
     problem, in_order = core_problem(program, domain), np.ascontiguousarray(patterns[order])
     with _limits_named():
-        found = [patiently(partial(core.trace, problem, part)) for part in _parts(in_order)]
+        found = [patiently(partial(_trace, problem, part)) for part in _parts(in_order)]
     in_core_order = Generators(
         _joined_starts([part["start"] for part in found]),
         np.concatenate([np.zeros((0, domain.dim)), *(part["coordinates"][:, : domain.dim] for part in found)]),
@@ -114,7 +114,7 @@ def _measured(program: Program, domain: Domain, patterns: Packed, covariance: bo
     d = domain.dim
     found = [(np.zeros(0), np.zeros((0, d)), np.zeros((0, d, d)))]
     with _limits_named():
-        found += [patiently(partial(core.measure, problem, part, covariance)) for part in _parts(in_order)]
+        found += [patiently(partial(_measure, problem, part, covariance)) for part in _parts(in_order)]
     volumes, centroids, covariances = (np.concatenate(parts) for parts in zip(*found, strict=True))
     _check_all_there(len(volumes), len(patterns))
     back = np.argsort(order, kind="stable")
@@ -132,9 +132,8 @@ def _check_all_there(found: int, asked: int) -> None:
 def count_faces(program: Program, domain: Domain, threads: int) -> tuple[int, ...]:
     """Numbers of faces of dimension 0, 1, ..., d of the whole complex."""
     problem = core_problem(program, domain, rounded=False)
-    with _limits_named(), may_go_on() as go_on:
-        counts = core.count_faces(problem, threads, lambda cells: go_on())
-    return tuple(counts)
+    with _limits_named():
+        return tuple(patiently(lambda wanted: core.count_faces(problem, threads, lambda cells: wanted())))
 
 
 @contextmanager
@@ -144,6 +143,14 @@ def _limits_named() -> Iterator[None]:
         yield
     except core.TooLarge as error:
         raise LimitError(str(error)) from None
+
+
+def _trace(problem: core.Problem, patterns: Packed, wanted: object) -> dict[str, Any]:
+    return core.trace(problem, patterns)
+
+
+def _measure(problem: core.Problem, patterns: Packed, covariance: bool, wanted: object) -> tuple[Array, Array, Array]:
+    return core.measure(problem, patterns, covariance)
 
 
 def _parts(patterns: Packed) -> Iterator[Packed]:

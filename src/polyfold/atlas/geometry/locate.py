@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.clock import tick
 from polyfold.atlas.patterns import order_by_gate, pack
 from polyfold.domain.points import bounded_lift, contains, exact_lift, parameter_rows
 from polyfold.errors import DomainError, PolyfoldError
@@ -51,6 +52,7 @@ def locate(atlas: Atlas, points: Any, outside: Literal["error", "ignore"] = "err
         )
     ids = np.full(len(U), -1, dtype=np.int64)
     for part in _parts(atlas, np.flatnonzero(inside)):
+        tick()
         ids[part] = _cells_of(atlas, U[part])
     if outside == "error" and (ids < 0).any():
         first = int(np.flatnonzero(ids < 0)[0])
@@ -78,6 +80,7 @@ def _cells_of(atlas: Atlas, U: Array) -> Ids:
         return found
     exact = RationalProgram(atlas.program)
     for i in unsure:
+        tick()
         if proved[i]:
             found[i] = _first_touching(atlas, passed.pattern[i], ~passed.zero[i])
         else:

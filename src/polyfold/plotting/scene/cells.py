@@ -22,7 +22,7 @@ from polyfold.plotting.geometry.spread import middles
 from polyfold.plotting.geometry.view import View, view_of
 from polyfold.plotting.scene import plane
 from polyfold.plotting.scene.shapes import Colouring, Part, Polygons, Scene, Segments
-from polyfold.stats.boxes.result import Boxes
+from polyfold.stats.boxes.boxes import Boxes
 from polyfold.stats.classes import Classes, classes
 from polyfold.stats.decision_boundary import DecisionBoundary, decision_boundary
 

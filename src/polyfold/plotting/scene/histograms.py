@@ -15,7 +15,7 @@ from polyfold.errors import PolyfoldError, how_many
 from polyfold.explain.shapley.result import LocalShapley
 from polyfold.plotting.geometry.columns import column
 from polyfold.plotting.scene.shapes import Axes, Bars, Scene
-from polyfold.stats.facets.result import FacetStatistics
+from polyfold.stats.facets.statistics import FacetStatistics
 
 Array = npt.NDArray[np.float64]
 

@@ -13,11 +13,10 @@ from polyfold.reporting.figures.class_rules import class_rules
 from polyfold.reporting.figures.region_classes import region_classes
 from polyfold.reporting.found import Whole
 from polyfold.reporting.subject import Subject
-from polyfold.stats.class_areas import class_areas
-from polyfold.stats.classes import classes
+from polyfold.stats.classes import class_areas, classes
 from polyfold.stats.decision_boundary import decision_boundary
 from polyfold.stats.extrema import maximum, minimum
-from polyfold.stats.facets.build import facets as facet_statistics
+from polyfold.stats.facets.statistics import facets as facet_statistics
 from polyfold.stats.lipschitz import lipschitz
 from polyfold.stats.moments import mean, variance
 from polyfold.stats.summarise import summarise
@@ -55,7 +54,7 @@ def collect_whole(of: Subject, atlas: Atlas, steps: Steps) -> Whole:
     if parts is not None and of.X is not None and of.sides is not None and measured:
         X, (lo, hi) = of.X, of.sides
         rules = steps.do("rules for classes", lambda: class_rules(parts, lo, hi, X, max_seconds=steps.seconds(0.2)))
-    moments = steps.do("means", lambda: (mean(atlas), np.sqrt(variance(atlas)))) if measured else None
+    moments = steps.do("means", lambda: (mean(atlas).value, np.sqrt(variance(atlas).value))) if measured else None
     return Whole(
         atlas,
         merged,
@@ -71,11 +70,11 @@ def collect_whole(of: Subject, atlas: Atlas, steps: Steps) -> Whole:
         None if parts is None or merged is None else region_classes(merged, parts),
         steps.do(
             "smallest outputs",
-            lambda: tuple(minimum(atlas, k, max_seconds=steps.seconds(0.1)) for k in outputs),
+            lambda: tuple(minimum(atlas, output=k, max_seconds=steps.seconds(0.1)) for k in outputs),
         ),
         steps.do(
             "largest outputs",
-            lambda: tuple(maximum(atlas, k, max_seconds=steps.seconds(0.1)) for k in outputs),
+            lambda: tuple(maximum(atlas, output=k, max_seconds=steps.seconds(0.1)) for k in outputs),
         ),
         None if moments is None else moments[0],
         None if moments is None else moments[1],
@@ -88,8 +87,8 @@ def collect_whole(of: Subject, atlas: Atlas, steps: Steps) -> Whole:
                 merged,
                 of.X,
                 None if of.labels is None or of.classes is None else [of.classes[k] for k in of.labels],
-                of.features,
-                of.outputs,
+                feature_names=of.features,
+                output_names=of.outputs,
                 outside="ignore",
             ),
         ),

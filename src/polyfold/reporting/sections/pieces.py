@@ -13,7 +13,7 @@ from polyfold.reporting.blocks import Block, Figure, Folded, Items, Note, Paragr
 from polyfold.reporting.found import Found, Whole
 from polyfold.reporting.phrases import formula, listing, number, percent
 from polyfold.size.bounds import in_short
-from polyfold.stats.facets.result import FacetStatistics
+from polyfold.stats.facets.statistics import FacetStatistics
 
 _LARGEST = 5
 _DIMENSIONS = ("corners", "edges", "flat areas", "bodies")

@@ -9,9 +9,10 @@ integers.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import tick
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.facet_rows import Rows, facets_of, rows_of
 from polyfold.atlas.geometry.generators import VERTEX
@@ -21,9 +22,6 @@ from polyfold.exact.implied import Inequalities
 from polyfold.exact.linear_program import integer_row
 from polyfold.exact.tolerances import NEAR_A_CORNER
 from polyfold.stats.boxes.exact_rows import ExactRows, Form
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 # Exact questions about one region: some seconds.
 _MOST_QUESTIONS = 1 << 14
@@ -46,6 +44,7 @@ def is_convex(regions: Regions, region: int, exact: ExactRows | None) -> bool:
     Regions of very many cells that seem to be convex are not decided, because that would take too long.
     """
     atlas, cells = regions.atlas, regions.cells[region]
+    tick()
     if len(cells) == 1:
         return True
     # Cells behind facets that the engine did not get to may belong to the region as well.
@@ -66,6 +65,7 @@ def _clearly_not(atlas: Atlas, cells: Ids, outer: Ids) -> bool:
     try:
         corners = atlas.generators(cells)
     except LimitError:
+        tick()  # the end of the time is another limit
         return True
     rows = rows_of(atlas, np.array([0, len(outer)]), outer)
     step = max(1, _PRODUCTS // max(1, len(outer)))
@@ -75,7 +75,7 @@ def _clearly_not(atlas: Atlas, cells: Ids, outer: Ids) -> bool:
     )
 
 
-def _some_behind(points: Array, vertex: npt.NDArray[np.bool_], rows: Rows) -> bool:
+def _some_behind(points: Array, vertex: Flags, rows: Rows) -> bool:
     rise, size = points @ rows.A.T, np.abs(points) @ np.abs(rows.A).T
     level = np.where(vertex[:, None], rows.b, 0.0)
     return bool((rise - level > NEAR_A_CORNER * (size + np.abs(level))).any())
@@ -91,4 +91,8 @@ def _holds_on(atlas: Atlas, cell: int, forms: set[Form], exact: ExactRows) -> bo
 
     own = exact.forms(np.array(atlas.facets(cell)))
     inequalities = Inequalities([seen_from_witness(form) for form in own], atlas.dim)
-    return all(inequalities.implies(seen_from_witness(form)) for form in forms.difference(own))
+    for form in forms.difference(own):
+        tick()
+        if not inequalities.implies(seen_from_witness(form)):
+            return False
+    return True

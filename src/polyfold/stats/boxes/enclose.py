@@ -11,9 +11,10 @@ from __future__ import annotations
 from math import inf
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import tick
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.facet_rows import Rows, facet_rows
 from polyfold.atlas.geometry.generators import VERTEX
@@ -25,9 +26,6 @@ from polyfold.exact.tolerances import SNUG
 from polyfold.stats.boxes.exact_rows import ExactRows
 from polyfold.stats.boxes.outer import CELLS_AT_ONCE, farthest, limits
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-
 # Bounds are put into each other so often; after that they hardly get smaller.
 _ROUNDS = 3
 
@@ -38,6 +36,7 @@ def enclosing(atlas: Atlas, cells: Ids, lo: Array, hi: Array) -> tuple[Array, Ar
     proved_lo, proved_hi = np.empty_like(lo), np.empty_like(hi)
     limit_lo, limit_hi = limits(atlas.domain)
     for first in range(0, len(cells), CELLS_AT_ONCE):
+        tick()
         part = slice(first, first + CELLS_AT_ONCE)
         below, above = _in_floats(atlas, cells[part], lo[part], hi[part])
         proved_lo[part], proved_hi[part] = np.maximum(below, limit_lo), np.minimum(above, limit_hi)
@@ -48,6 +47,7 @@ def enclosing(atlas: Atlas, cells: Ids, lo: Array, hi: Array) -> tuple[Array, Ar
     if (loose_lo | loose_hi).any() and ExactRows.reach(atlas):
         exact = ExactRows(atlas)
         for i in np.flatnonzero((loose_lo | loose_hi).any(axis=1)):
+            tick()
             A, b = exact.inequalities(np.array(atlas.facets(int(cells[i]))))
             start = atlas.rational_witness(int(cells[i]))
             for axis in np.flatnonzero(loose_lo[i]).tolist():
@@ -104,6 +104,7 @@ def _proposed(atlas: Atlas, cells: Ids, rows: Rows) -> tuple[Array, Array]:
     try:
         corners = atlas.generators(cells)
     except LimitError:
+        tick()  # the end of the time is another limit
         widest = int(np.diff(rows.start).max())
         at = rows.start[:-1, None] + np.arange(widest)
         there = at < rows.start[1:, None]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.types import Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.core_problem import beyond_core, stays_structured
 from polyfold.program.passes.integer_forms import ExactForms
 
-Ids = npt.NDArray[np.int64]
 Form = tuple[int, ...]  # integers (a, b) with a . u + b >= 0 on the cell
 
 

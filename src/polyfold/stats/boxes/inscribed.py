@@ -8,13 +8,11 @@ is at most the number of rows over the path's parameter. Many polytopes go along
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import tick
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.atlas.geometry.facet_rows import Rows
 from polyfold.exact.tolerances import LOG_VOLUME
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 # Numbers that a batch of polytopes may take: larger batches leave the processor's cache.
 _NUMBERS = 1 << 21
@@ -54,7 +52,7 @@ def _batch(rows: Rows, items: Ids, inside: Array, sides: Array) -> tuple[Array, 
     return inside + c * sides, h * sides
 
 
-def _filled_up(rows: Rows, items: Ids, inside: Array, sides: Array) -> tuple[Array, Array, npt.NDArray[np.bool_]]:
+def _filled_up(rows: Rows, items: Ids, inside: Array, sides: Array) -> tuple[Array, Array, Flags]:
     """Rows (n, most rows, d) of length one, seen from inside and with boxes of sides one around, and their slacks."""
     counts = np.diff(rows.start)[items]
     at = rows.start[items][:, None] + np.arange(int(counts.max(initial=1)))
@@ -71,7 +69,7 @@ def _filled_up(rows: Rows, items: Ids, inside: Array, sides: Array) -> tuple[Arr
 class _Path:
     """Polytopes on their way along their central paths."""
 
-    def __init__(self, A: Array, slack: Array, there: npt.NDArray[np.bool_], h: Array) -> None:
+    def __init__(self, A: Array, slack: Array, there: Flags, h: Array) -> None:
         self.G = np.concatenate([A, np.abs(A)], axis=2)
         self.slack, self.rows = slack, there.sum(axis=1)
         self.c, self.h = np.zeros_like(h), h.copy()
@@ -82,6 +80,7 @@ class _Path:
         end = np.maximum(1.0, self.rows / LOG_VOLUME)
         left = np.arange(len(t))
         for _ in range(_MOST_STEPS):
+            tick()
             if not len(left):
                 return
             z = np.concatenate([self.c[left], self.h[left]], axis=1)
@@ -92,7 +91,7 @@ class _Path:
             left = left[~done]
 
 
-def _step(G: Array, slack: Array, t: Array, z: Array) -> tuple[Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+def _step(G: Array, slack: Array, t: Array, z: Array) -> tuple[Array, Flags, Flags]:
     """One Newton step for -t sum log h - sum log s: where it leads, whether it was near the path, and where it ends."""
     dim = z.shape[1] // 2
     s, h = slack - np.einsum("nrk,nk->nr", G, z), z[:, dim:]
@@ -118,7 +117,7 @@ def _step(G: Array, slack: Array, t: Array, z: Array) -> tuple[Array, npt.NDArra
     return np.where(good[:, None], z + length[:, None] * direction, z), near, ~good & ~near
 
 
-def _newton(M: Array, r: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
+def _newton(M: Array, r: Array) -> tuple[Array, Flags]:
     """The x with M x nearest to -r, with all columns of M of length one first."""
     scale = 1 / np.linalg.norm(M, axis=1)
     scaled = M * scale[:, None, :]

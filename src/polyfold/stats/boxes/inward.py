@@ -7,19 +7,16 @@ from the exact ones. What cannot be proved is NaN.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import tick
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.facet_rows import Rows
 from polyfold.exact.rational import as_float, rational
 from polyfold.exact.rounding import TINY, relative
 from polyfold.exact.tolerances import DRAWN_IN
 from polyfold.stats.boxes.exact_rows import ExactRows
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 
 def inside_boxes(atlas: Atlas, facets: Ids, rows: Rows, centres: Array, halves: Array) -> tuple[Array, Array]:
@@ -29,6 +26,7 @@ def inside_boxes(atlas: Atlas, facets: Ids, rows: Rows, centres: Array, halves: 
     left = np.flatnonzero(~_proved(rows, lo, hi))
     exact = ExactRows(atlas) if len(left) and ExactRows.reach(atlas) else None
     for item in left:
+        tick()
         here = facets[rows.start[item] : rows.start[item + 1]]
         found = None
         if exact is not None and np.isfinite([centres[item], halves[item]]).all():

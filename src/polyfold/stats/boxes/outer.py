@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import tick
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.facet_rows import Rows, facet_rows, facets_of
 from polyfold.atlas.geometry.halfspaces import domain_rows
 from polyfold.domain.domain import Domain
 from polyfold.errors import LimitError, PolyfoldError
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 # Cells whose vertices are looked at together, and cells that share one linear program.
 CELLS_AT_ONCE = 1 << 14
@@ -24,10 +22,12 @@ def extents(atlas: Atlas, cells: Ids) -> tuple[Array, Array]:
     """The least and greatest coordinates (n, d) of cells, rounded; infinite where there are none."""
     lo, hi = np.empty((len(cells), atlas.dim)), np.empty((len(cells), atlas.dim))
     for first in range(0, len(cells), CELLS_AT_ONCE):
+        tick()
         part = slice(first, first + CELLS_AT_ONCE)
         try:
             lo[part], hi[part] = atlas.bounding_boxes(cells[part])
         except LimitError:
+            tick()  # the end of the time is another limit
             lo[part], hi[part] = by_programs(atlas, cells[part])
     return _at_the_limits(atlas, cells, lo, hi)
 
@@ -115,6 +115,7 @@ def farthest(rows: Rows, inside: Array, axis: int, sign: int) -> tuple[Array, Ar
         return int(found.status)
 
     for first in range(0, len(rows), _CELLS_A_CALL):
+        tick()
         items = np.arange(first, min(first + _CELLS_A_CALL, len(rows)))
         if solve(items) == _OPTIMAL:
             continue

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import tick
+from polyfold._base.types import Array
 from polyfold.atlas.geometry.generators import VERTEX, Generators
-
-Array = npt.NDArray[np.float64]
 
 # Floats that the differences of one batch may hold: 16 MB.
 _FLOATS = 1 << 21
@@ -27,6 +26,7 @@ def diameters_of(found: Generators) -> Array:
         items = np.flatnonzero(bounded & (counts == count))
         step = max(1, _FLOATS // (count * dim))
         for first in range(0, len(items), step):
+            tick()
             part = items[first : first + step]
             corners = found.points[found.start[part][:, None] + np.arange(count)]
             diameters[part] = _largest_distance(corners)

@@ -66,7 +66,7 @@ class MeanBound:
 
     def __str__(self) -> str:
         relation = "more than" if not self.holds else "exactly" if self.mean == self.bound else "less than"
-        return f"{float(self.mean):.4g} facets a cell, {relation} 2d = {self.bound}: {_SAID[self.case]}"
+        return f"{float(self.mean):.4g} facets per cell, {relation} 2d = {self.bound}: {_SAID[self.case]}"
 
 
 def mean_bound(atlas: Atlas) -> MeanBound:

@@ -1,22 +1,28 @@
-"""Boxes: what is known about the boxes around and inside some cells or regions."""
+"""boxes: the smallest boxes and hypercubes around cells or regions, and the largest ones inside."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.clock import Report, tick
+from polyfold._base.question import question
+from polyfold._base.result import InFloats, Rows, answered
+from polyfold._base.types import Array, ArrayLike, Flags, Ids
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Answer
+from polyfold.atlas.evidence import evidence_of
 from polyfold.atlas.geometry.chebyshev import chebyshev_balls
-from polyfold.atlas.geometry.facet_rows import Rows, facets_of, rows_of
+from polyfold.atlas.geometry.facet_rows import Rows as FacetRows
+from polyfold.atlas.geometry.facet_rows import facets_of, rows_of
 from polyfold.atlas.regions import Regions
-from polyfold.errors import LimitError, PolyfoldError, how_many
+from polyfold.domain.domain import DomainLike
+from polyfold.engine.source import SourceLike, own_domain
+from polyfold.engine.unfold import as_atlas
+from polyfold.errors import LimitError, ShapeError, how_many
 from polyfold.stats.boxes.convex import is_convex, outer_facets
 from polyfold.stats.boxes.enclose import enclosing
 from polyfold.stats.boxes.exact_rows import ExactRows
@@ -27,17 +33,24 @@ from polyfold.stats.boxes.outer import extents
 if TYPE_CHECKING:
     import pandas
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Boxes(Answer, InNotebooks):
-    """Boxes around and inside cells (or regions, if `regions` is given) number `ids` of an atlas, row by row.
+class Boxes(InFloats, Rows):
+    """Boxes around and inside cells or linear regions of an atlas, row by row.
 
-    Everything is in the domain's parameters. `lo` and `hi` (n, d) are least and greatest coordinates, rounded to floats
-    and infinite where there are none; all else is computed when it is asked for, and kept.
+    Everything is in the domain's parameters. What is no field is computed when it is asked for, and kept; of
+    `enclosing` and of what lies inside it is proved that it does.
+
+    Attributes
+    ----------
+    atlas : Atlas
+        The cells.
+    regions : Regions or None
+        The regions, if the boxes are theirs.
+    ids : array of int, shape (n,)
+        The cells or regions that the rows are about.
+    lo, hi : array of float, shape (n, d)
+        Least and greatest coordinates, rounded to floats and infinite where there are none.
     """
 
     atlas: Atlas
@@ -55,9 +68,8 @@ class Boxes(Answer, InNotebooks):
 
     def __repr__(self) -> str:
         finite = int(np.isfinite(self.sides).all(axis=1).sum())
-        thing = "cell" if self.regions is None else "region"
         where = how_many(self.atlas.dim, "dimension")
-        return f"Boxes of {how_many(len(self), thing)} in {where}, {finite:,} bounded; {self.evidence}"
+        return f"Boxes of {how_many(len(self), self._thing)} in {where}, {finite:,} bounded; {self.evidence}"
 
     # -- around
 
@@ -163,16 +175,12 @@ class Boxes(Answer, InNotebooks):
         """Which part (n,) of the cell or region the largest box inside fills. NaN where there is none."""
         return _share((self.inner_hi - self.inner_lo).prod(axis=1), self.volumes)
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """A data frame with a row an item: the box, the hypercube, the box and the ball inside, and what they cover.
+    def rows(self) -> dict[str, Any]:
+        """One row per cell or region: the box, the hypercube, the box and the ball inside, and what they cover.
 
         Without volumes, and what follows from them, where cells have too many vertices for that.
         """
-        try:
-            import pandas
-        except ModuleNotFoundError:
-            raise PolyfoldError("to_pandas() needs pandas: pip install 'polyfold[store]'") from None
-        columns: dict[str, object] = {"cell" if self.regions is None else "region": self.ids}
+        columns: dict[str, Any] = {self._thing: self.ids}
         for name in ("lo", "hi", "centre"):
             columns |= {f"{name}_{k}": getattr(self, name)[:, k] for k in range(self.atlas.dim)}
         columns["size"] = self.size
@@ -184,8 +192,22 @@ class Boxes(Answer, InNotebooks):
             for name in ("faithfulness", "cube_faithfulness", "inner_faithfulness"):
                 columns[name] = getattr(self, name)
         except LimitError:
-            pass  # volumes need all vertices
-        return pandas.DataFrame(columns).set_index(next(iter(columns)))
+            tick()  # the end of the time is another limit; volumes need all vertices
+        return columns
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows as a DataFrame, by cell or region."""
+        return super().to_pandas().set_index(self._thing)
+
+    def facts(self) -> dict[str, Any]:
+        return {"boxes_of": f"{self._thing}s", "ids": self.ids, "lo": self.lo, "hi": self.hi}
+
+    def ask_instead(self) -> str:
+        return "compare how many there are, len(boxes)"
+
+    @property
+    def _thing(self) -> str:
+        return "cell" if self.regions is None else "region"
 
     # -- how they are found
 
@@ -238,12 +260,83 @@ class Boxes(Answer, InNotebooks):
         )
 
 
+@question("stats.boxes")
+def boxes(
+    source: SourceLike | Regions,
+    domain: DomainLike = None,
+    *,
+    ids: ArrayLike | None = None,
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
+) -> Boxes:
+    """The smallest axis-aligned boxes and hypercubes around cells or regions, and on demand the largest ones inside.
+
+    Parameters
+    ----------
+    source : model, Network, Program, Atlas or Regions
+        What is asked about: cells, or given `pf.regions(...)` linear regions. Anything else is unfolded on the domain
+        first.
+    domain : Domain, optional
+        Where; of an atlas it is its own. By default all of R^d.
+    ids : array of int, optional
+        Which cells, or regions; by default all of them.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    Boxes
+        In the domain's parameters, which are the inputs unless the domain is a slice.
+
+    Examples
+    --------
+    >>> import numpy as np, polyfold as pf
+    >>> atlas = pf.unfold([([[1.0, 1.0]], [-1.0]), ([[1.0]], [0.0])], pf.box(0, 2))
+    >>> found = pf.stats.boxes(atlas, ids=atlas.locate([[0.1, 0.1]]))
+    >>> found.lo.tolist(), found.hi.tolist(), found.faithfulness.tolist()
+    ([[0.0, 0.0]], [[1.0, 1.0]], [0.5])
+    >>> np.round(found.inner_hi, 6).tolist()
+    [[0.5, 0.5]]
+    """
+    if not isinstance(source, Regions):
+        atlas = as_atlas(source, domain, threads=threads)
+        cells = atlas.ids(ids)
+        return answered(Boxes(atlas, None, cells, *extents(atlas, cells)), evidence_of(atlas))
+    own_domain(source.atlas, domain)
+    chosen = _region_ids(source, ids)
+    parts = [source.cells[region] for region in chosen]
+    lo, hi = extents(source.atlas, np.concatenate([np.zeros(0, dtype=np.int64), *parts]))
+    if len(chosen):
+        start = np.cumsum([0, *(len(part) for part in parts[:-1])])
+        lo, hi = np.minimum.reduceat(lo, start), np.maximum.reduceat(hi, start)
+    return answered(Boxes(source.atlas, source, chosen, lo, hi), source.evidence)
+
+
+def _region_ids(regions: Regions, ids: ArrayLike | None) -> Ids:
+    if ids is None:
+        return np.arange(len(regions))
+    found = np.atleast_1d(np.asarray(ids))
+    if found.size == 0:
+        return np.zeros(0, dtype=np.int64)
+    if found.ndim != 1 or not np.issubdtype(found.dtype, np.integer):
+        raise ShapeError(f"region ids must be whole numbers; this is an array of {found.dtype} of shape {found.shape}")
+    if found.min() < 0 or found.max() >= len(regions):
+        bad = int(found[(found < 0) | (found >= len(regions))][0])
+        raise IndexError(f"there is no region {bad}: there are {len(regions)}")
+    return found.astype(np.int64)
+
+
 @dataclass(frozen=True, eq=False)
 class _Polytopes:
     """What is looked into: of every convex item its own facets, of every other item its cells one by one."""
 
     item: Ids
-    rows: Rows
+    rows: FacetRows
     facets: Ids
     witness: Array
     bounded: Flags
@@ -254,7 +347,7 @@ class _Polytopes:
         counts = np.diff(self.rows.start)[at]
         start = np.concatenate([[0], np.cumsum(counts)])
         picked = np.repeat(self.rows.start[at] - start[:-1], counts) + np.arange(start[-1])
-        rows = Rows(start, *(x[picked] for x in (self.rows.A, self.rows.b, self.rows.A_error, self.rows.b_error)))
+        rows = FacetRows(start, *(x[picked] for x in (self.rows.A, self.rows.b, self.rows.A_error, self.rows.b_error)))
         return _Polytopes(
             self.item[at],
             rows,
