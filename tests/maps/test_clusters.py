@@ -110,5 +110,5 @@ def test_bad_input() -> None:
         clustered.of(7)
     with pytest.raises(ShapeError, match="do not fit clusters"):
         clustered.predict(pf.maps.matrices(WIDE, RNG.normal(size=(5, 40))))
-    with pytest.raises(ShapeError, match="one label for each of the 20 rows"):
+    with pytest.raises(ShapeError, match="one label per row of X, which has 20 rows"):
         clustered.score(maps, [1, 2])

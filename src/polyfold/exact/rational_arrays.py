@@ -10,11 +10,14 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq, fmpq_mat
 
+from polyfold._base.clock import tick
 from polyfold.exact.rational import as_float, rational
 
 Rationals = npt.NDArray[np.object_]
 Array = npt.NDArray[np.float64]
 _ZERO, _ONE = fmpq(0), fmpq(1)
+# Products of entries between two looks at the clock.
+_AT_ONCE = 1 << 18
 
 
 def rationals(values: Any) -> Rationals:
@@ -59,8 +62,18 @@ def product(a: Rationals, b: Rationals) -> Rationals:
     if not a.size or not right.size:
         found = zeros(a.shape[0], right.shape[1])
     else:
-        found = filled((matrix(a) * matrix(right)).entries(), (a.shape[0], right.shape[1]))
+        found = filled(_entries(a, matrix(right)), (a.shape[0], right.shape[1]))
     return found[:, 0] if column else found
+
+
+def _entries(a: Rationals, right: fmpq_mat) -> list[fmpq]:
+    """Of the product, some rows at a time: nothing can stop flint."""
+    step = max(1, _AT_ONCE // max(1, right.nrows() * right.ncols()))
+    entries: list[fmpq] = []
+    for start in range(0, len(a), step):
+        tick()
+        entries += (matrix(a[start : start + step]) * right).entries()
+    return entries
 
 
 def matrix(array: Rationals) -> fmpq_mat:

@@ -170,7 +170,7 @@ def _digests(run: Passed) -> Array:
 
 def _kind(dtype: Any) -> np.dtype[Any]:
     try:
-        kind = np.dtype(dtype)
+        kind: np.dtype[Any] = np.dtype(dtype)
     except TypeError:
         kind = np.dtype(object)
     if kind not in (np.dtype(np.float32), np.dtype(np.float64)):
@@ -206,7 +206,7 @@ def _products(network: Network, node: Node) -> int:
         return op.kernel.size * size(behind[1:])
     if isinstance(op, TransposedConvolution):
         return op.kernel.size * size(network.shapes[node.inputs[0]][1:])
-    return op.matrix.nnz if isinstance(op, Combine) else size(behind)
+    return int(op.matrix.nnz) if isinstance(op, Combine) else size(behind)
 
 
 def _named(about: About, program: Program, rows: Array, outputs: tuple[int, ...]) -> About:
