@@ -296,7 +296,7 @@ pf.plot(truncated, data=points, labels=(points[:, 0] > 0).astype(int))
 from studies.annuli import trained
 
 found = trained("circle", (3,), epochs=120, every=8, rate=0.05)
-pf.training.movie(found.recording, pf.box(-1, 1), path="circle.gif", data=found.data, labels=found.labels,
+pf.training.movie(found.recording, pf.box(-1, 1), out="circle.gif", X=found.data, y=found.labels,
          names=("annulus", "circle"), step_name="epoch", size=320, fps=5)
 """,
         ".gif",

@@ -161,7 +161,9 @@ def class_numbers(y: Any, count: int, classes: int, *, what: str = "y", of: str 
     known = np.isin(values, np.arange(classes)) if values.dtype.kind in "biuf" else np.zeros(len(values), dtype=bool)
     if not known.all():
         place = int(np.flatnonzero(~known)[0])
-        raise ShapeError(f"{what}[{place}] is {values[place]}: labels must be numbers of classes, 0 to {classes - 1}")
+        raise ShapeError(
+            f"{what}[{place}] is {values[place].item()!r}: labels must be numbers of classes, 0 to {classes - 1}"
+        )
     return values.astype(np.int64)
 
 
