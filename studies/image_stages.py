@@ -81,7 +81,7 @@ class Study:
         network = load(found.model, input_shape=(1, self.data.side, self.data.side))
         distinct, residual = [], 0.0
         for part, X in (("train", self.data.train), ("test", self.data.test)):
-            maps = local_maps(network, X, path=self.place(name) / part, dtype=np.float32)
+            maps = local_maps(network, X, out=self.place(name) / part, dtype=np.float32)
             if maps.stopped_by is not None:
                 raise KeyboardInterrupt
             distinct.append(maps.distinct_cells)

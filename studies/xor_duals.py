@@ -132,7 +132,7 @@ def grid_points() -> Array:
 def on_grid(network: Network, hidden: int) -> tuple[Grid, DualSpace]:
     """The grid beside the cells. That they fit is checked, not only counted."""
     atlas, points = unfold(network, box(-1, 1)), grid_points()
-    dual, maps = dual_space(atlas, data=points), local(network, points)
+    dual, maps = dual_space(atlas, X=points), local(network, points)
     on_wall = np.array([len(gates) > 0 for gates in maps.on_wall])
     cell = atlas.index.find(maps.patterns)
     if not (cell[~on_wall] == dual.cell_of_sample[~on_wall]).all():
@@ -159,7 +159,7 @@ def transferred(a: DualSpace, b: DualSpace, hidden: tuple[int, int]) -> tuple[Tr
     here, there = a.points[a.point_of_sample], b.points[b.point_of_sample]
     M = np.linalg.lstsq(here, there, rcond=None)[0]
     pieces = a.points[a.point_of_cell] @ M
-    jumps = facet_jumps(a.atlas, pieces)
+    jumps = facet_jumps(a.atlas, pieces=pieces)
     at = int(jumps.largest.argmax())
 
     def values(rows: Array, x: Array) -> Array:
@@ -178,7 +178,7 @@ def transferred(a: DualSpace, b: DualSpace, hidden: tuple[int, int]) -> tuple[Tr
         largest_jump=jumps.max,
         at=(float(jumps.at[at, 0]), float(jumps.at[at, 1])),
         median_jump=float(np.median(jumps.largest)),
-        before=facet_jumps(a.atlas, a.points[a.point_of_cell]).max,
+        before=facet_jumps(a.atlas, pieces=a.points[a.point_of_cell]).max,
         range=float(moved.max() - moved.min()),
     )
     return found, jumps, pieces
@@ -232,7 +232,7 @@ def main(arguments: list[str] | None = None) -> None:
         "grids": [asdict(one) for one in grids],
         "transfers": [asdict(one) for one in transfers],
     }
-    duals = {"2 hidden neurons": dual_space(unfold(load(SOLVING), box(-1, 1)), data=grid_points())}
+    duals = {"2 hidden neurons": dual_space(unfold(load(SOLVING), box(-1, 1)), X=grid_points())}
     duals |= {f"{hidden} hidden neurons": dual for hidden, (_, dual) in studied.items()}
     write_figure(parser, options.figure, lambda: draw_duals(duals, INPUTS))
     pictures = [

@@ -176,13 +176,13 @@ pf.plot(space, colour="class", cut=(2, 0.5))
         "dual_space",
         "Dual space",
         "The map of every cell as a point (w, b); points that hold data are larger.",
-        "pf.plot(pf.maps.dual_space(atlas, data=np.random.default_rng(1).uniform(-2, 2, size=(200, 2))))",
+        "pf.plot(pf.maps.dual_space(atlas, X=np.random.default_rng(1).uniform(-2, 2, size=(200, 2))))",
     ),
     Entry(
         "dual_space_edges",
         "Dual space from one side",
         "Points of neighbouring cells are joined: an edge is the jump of the gradient at a wall.",
-        'pf.plot(pf.maps.dual_space(flowers, 1), axes=("w0", "w1"), edges=True)',
+        'pf.plot(pf.maps.dual_space(flowers, output=1), axes=("w0", "w1"), edges=True)',
     ),
     Entry(
         "dual_graph",
@@ -231,7 +231,7 @@ pf.plot(pf.local(mnist_l1(), pictures[[4, 8, 3]]))
         "centres",
         "Clusters of slopes",
         "The centres of the clusters of each output's maps, as pictures.",
-        "pf.plot(pf.maps.cluster(pf.maps.matrices(mnist_l1(), pictures, outputs=[0, 1, 2, 3]), 6))",
+        "pf.plot(pf.maps.cluster(pf.maps.matrices(mnist_l1(), pictures, output=[0, 1, 2, 3]), 6))",
     ),
     Entry(
         "training",
@@ -296,7 +296,7 @@ pf.plot(truncated, data=points, labels=(points[:, 0] > 0).astype(int))
 from studies.annuli import trained
 
 found = trained("circle", (3,), epochs=120, every=8, rate=0.05)
-pf.training.movie(found.recording, pf.box(-1, 1), path="circle.gif", data=found.data, labels=found.labels,
+pf.training.movie(found.recording, pf.box(-1, 1), out="circle.gif", X=found.data, y=found.labels,
          names=("annulus", "circle"), step_name="epoch", size=320, fps=5)
 """,
         ".gif",

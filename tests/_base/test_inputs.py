@@ -132,7 +132,7 @@ def test_labels_come_in_many_forms(given: Any) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ([1], r"y must have one label for each of the 2 rows of X; its shape is \(1,\)"),
+        ([1], r"y must have one label per row of X, which has 2 rows; its shape is \(1,\)"),
         ([[1, 2], [3, 4]], r"its shape is \(2, 2\)"),
         ([1.0, np.nan], r"y\[1\] is nan"),
         ([1, "1"], r"y\[0\] is 1 and y\[1\] is '1'"),

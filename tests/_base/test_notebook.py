@@ -91,7 +91,7 @@ def results() -> dict[str, Any]:
         "DualGraph": graph,
         "Diameter": pf.graph.diameter(graph),
         "Route": graph.route(0, len(graph) - 1),
-        "DualSpace": pf.maps.dual_space(atlas, data=X),
+        "DualSpace": pf.maps.dual_space(atlas, X=X),
         "FacetStatistics": pf.stats.facets(atlas),
         "Shapley": pf.explain.shapley(atlas, X, background=X),
         "IntegratedGradients": pf.explain.integrated_gradients(LAYERS, X, [0.0, 0.0]),

@@ -148,7 +148,8 @@ def test_errors() -> None:
     with pytest.raises(pf.PolyfoldError, match="as many of True and False"):
         tau.sector([1, 0])
     with pytest.raises(pf.PolyfoldError, match="rows of 2 numbers"):
-        tau([1.0, 2.0])
+        tau([1.0, 2.0, 3.0])
+    assert tau([1.0, -2.0]).tolist() == [[1.0, 0.0]]
     with pytest.raises(pf.PolyfoldError, match="not 'lost'"):
         tau.sectors().of_kind("lost")
     with pytest.raises(pf.PolyfoldError, match=r"\(2, 3\) and \(3,\)"):

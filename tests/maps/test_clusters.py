@@ -79,7 +79,7 @@ def test_nearest_is_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_curves_fall_and_rise() -> None:
     maps = pf.maps.matrices(SMALL, RNG.normal(size=(400, 2)) * 2)
-    curve = pf.maps.cluster_curve(maps, [1, 3, 100], maps, maps.predict())
+    curve = pf.maps.cluster_curve(maps, [1, 3, 100], test=maps, y=maps.predict())
     assert curve.k == (1, 3, 100) and curve.accuracy[-1] == 1.0 and curve.inertia[-1] == 0.0
     assert curve.inertia[0] > curve.inertia[1] > 0 and curve.accuracy[0] < 1.0
     # A row that is a cluster by itself counts as 0 in a silhouette; all others are in the middle of theirs.
@@ -101,7 +101,7 @@ def test_bad_input() -> None:
     for k in (0, 1.5, "3"):
         with pytest.raises(LimitError, match=f"k={k!r}"):
             pf.maps.cluster(maps, k)
-    with pytest.raises(PolyfoldError, match="'lloyd' or 'minibatch'"):
+    with pytest.raises(PolyfoldError, match="'lloyd', 'minibatch' or None, got 'elkan'"):
         pf.maps.cluster(maps, 2, method="elkan")
     with pytest.raises(LimitError, match="passes=0"):
         pf.maps.cluster(maps, 2, passes=0)
@@ -110,5 +110,5 @@ def test_bad_input() -> None:
         clustered.of(7)
     with pytest.raises(ShapeError, match="do not fit clusters"):
         clustered.predict(pf.maps.matrices(WIDE, RNG.normal(size=(5, 40))))
-    with pytest.raises(ShapeError, match="as many labels"):
+    with pytest.raises(ShapeError, match="one label per row of X, which has 20 rows"):
         clustered.score(maps, [1, 2])

@@ -102,7 +102,7 @@ def test_the_table_is_its_pairs() -> None:
     train = {name: pf.maps.matrices(layers, X) for name, layers in (("a", A), ("b", B))}
     test = {name: pf.maps.matrices(layers, Y) for name, layers in (("a", A), ("b", B))}
     labels = test["a"].predict()
-    table = pf.maps.transfer_table(train, test, labels)
+    table = pf.maps.transfer_table(train, test=test, y=labels)
     assert table.names == ("a", "b")
     assert table.accuracy[0, 0] == 1.0 and table.accuracy[1, 1] == test["b"].score(labels)
     for k, goal in ((0, 1), (1, 0)):
@@ -119,9 +119,9 @@ def test_bad_input() -> None:
     with pytest.raises(ShapeError, match="other inputs"):
         pf.maps.transfer(a, other)
     with pytest.raises(ShapeError, match="cannot be compared"):
-        pf.maps.similarity(a, pf.maps.matrices(A, X, outputs=[0]))
+        pf.maps.similarity(a, pf.maps.matrices(A, X, output=[0]))
     for ridge in (-1.0, np.inf, "much"):
         with pytest.raises(LimitError, match="ridge="):
             pf.maps.transfer(a, a, ridge=ridge)
     with pytest.raises(ShapeError, match="the same ones"):
-        pf.maps.transfer_table({"a": a}, {"b": a}, a.predict())
+        pf.maps.transfer_table({"a": a}, test={"b": a}, y=a.predict())

@@ -54,7 +54,7 @@ def things() -> dict[tuple[str, str], tuple[Any, dict[str, Any]]]:
         ("Regions", "regions"): (pf.regions(SOLID), {"view": CUBE}),
         ("Classes", "classes"): (pf.stats.classes(SOLID), {"view": CUBE}),
         ("Classes", "surface"): (pf.stats.classes(PLANE), {}),
-        ("DualSpace", "points"): (pf.maps.dual_space(PLANE, data=X), {}),
+        ("DualSpace", "points"): (pf.maps.dual_space(PLANE, X=X), {}),
         ("DualGraph", "graph"): (pf.graph.dual(PLANE), {"source": 0}),
         ("FacetStatistics", "facets"): (statistics, {}),
         ("FacetStatistics", "layers"): (statistics, {}),

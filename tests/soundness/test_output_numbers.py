@@ -42,17 +42,17 @@ QUESTIONS: dict[str, Callable[[pf.Atlas, pf.Atlas, object], object]] = {
     "critical_points": lambda atlas, line, k: pf.topology.critical_points(atlas, output=k),
     "critical_points of faces": lambda atlas, line, k: pf.topology.critical_points(pf.topology.faces(atlas), output=k),
     "persistence": lambda atlas, line, k: pf.topology.persistence(atlas, output=k),
-    "dual_space": lambda atlas, line, k: pf.maps.dual_space(atlas, k),
+    "dual_space": lambda atlas, line, k: pf.maps.dual_space(atlas, output=k),
     "integrated_gradients": lambda atlas, line, k: pf.explain.integrated_gradients(LAYERS, X, X[0], outputs=k),
     "several of integrated_gradients": lambda a, b, k: pf.explain.integrated_gradients(LAYERS, X, X[0], outputs=[0, k]),
-    "local_maps": lambda atlas, line, k: pf.maps.matrices(LAYERS, X, outputs=[k]),
-    "one of local_maps": lambda atlas, line, k: pf.maps.matrices(LAYERS, X, outputs=k),
+    "local_maps": lambda atlas, line, k: pf.maps.matrices(LAYERS, X, output=[k]),
+    "one of local_maps": lambda atlas, line, k: pf.maps.matrices(LAYERS, X, output=k),
     "plot of outputs": lambda atlas, line, k: pf.plot(atlas, colour="output", output=k),
     "plot of slopes": lambda atlas, line, k: pf.plot(atlas, colour="slope", output=k),
     "plot of a line": lambda atlas, line, k: pf.plot(line, output=k),
     "plot of a line, several": lambda atlas, line, k: pf.plot(line, output=[0, k]),
     "surface": lambda atlas, line, k: pf.plot(atlas, kind="surface", output=k),
-    "movie": lambda atlas, line, k: pf.training.movie(recording(), pf.box(-1, 1), path="a.html", output=k),
+    "movie": lambda atlas, line, k: pf.training.movie(recording(), pf.box(-1, 1), out="a.html", output=k),
     "SHAP values": lambda atlas, line, k: pf.explain.shapley(LAYERS, X, background=X).to_shap(k),
     "bars of shares": lambda atlas, line, k: share_bars(
         pf.explain.shapley(atlas, X, background="uniform", scope="cell"), output=k
@@ -85,7 +85,7 @@ def test_numbers_of_numpy_are_numbers(question, atlas, line):
 
 
 def test_maps_of_some_outputs():
-    maps = pf.maps.matrices(LAYERS, X, outputs=[1])
+    maps = pf.maps.matrices(LAYERS, X, output=[1])
     assert maps.of(np.int64(1)).shape == (2, 3)
     for number in (0, 2, -1, True, 1.0, "1"):
         said = f"there are no maps of output {number!r}: there are those of [1]"

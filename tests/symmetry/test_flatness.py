@@ -163,15 +163,20 @@ def test_models() -> None:
 @pytest.mark.parametrize(
     ("X", "y", "loss", "message"),
     [
-        ([[1.0]], [[0.0, 0.0]], "squared", r"X has shape \(1, 1\); it must be \(inputs, 2\)"),
-        ([[1.0, 2.0]], [0.0], "squared", r"y has shape \(1,\); it must be \(1, 2\)"),
-        ([[1.0, 2.0]], [[0.0, 0.0]] * 2, "squared", r"y has shape \(2, 2\); it must be \(1, 2\)"),
-        ([[1.0, float("nan")]], [[0.0, 0.0]], "squared", "X holds NaN"),
-        ([[1.0, 2.0]], [0, 1], "cross_entropy", r"y has shape \(2,\); for cross entropy it must be \(1,\)"),
-        ([[1.0, 2.0]], [2], "cross_entropy", "y holds 2, which is no class; classes are 0 to 1"),
-        ([[1.0, 2.0]], [0.5], "cross_entropy", "y holds 0.5"),
-        ([[1.0, 2.0]], [0], "hinge", "there is no loss 'hinge'; take 'squared' or 'cross_entropy'"),
-        (np.zeros((0, 2)), np.zeros((0, 2)), "squared", r"X has shape \(0, 2\)"),
+        ([[1.0]], [[0.0, 0.0]], "squared", r"X must be rows of 2 numbers, or one such row; its shape is \(1, 1\)"),
+        ([[1.0, 2.0]], [0.0], "squared", r"y must be rows of 2 numbers, or one such row; its shape is \(1,\)"),
+        ([[1.0, 2.0]], [[0.0, 0.0]] * 2, "squared", "y has 2 rows, and X has 1: give one target per input"),
+        ([[1.0, float("nan")]], [[0.0, 0.0]], "squared", r"X\[0, 1\] is nan"),
+        (
+            [[1.0, 2.0]],
+            [0, 1],
+            "cross_entropy",
+            r"y must have one label per row of X, which has 1 row; its shape is \(2,\)",
+        ),
+        ([[1.0, 2.0]], [2], "cross_entropy", r"y\[0\] is 2: labels must be numbers of classes, 0 to 1"),
+        ([[1.0, 2.0]], [0.5], "cross_entropy", r"y\[0\] is 0.5"),
+        ([[1.0, 2.0]], [0], "hinge", "loss must be 'squared' or 'cross_entropy', got 'hinge'"),
+        (np.zeros((0, 2)), np.zeros((0, 2)), "squared", "X has no rows"),
     ],
 )
 def test_data_that_makes_no_sense(X, y, loss: str, message: str) -> None:
@@ -180,5 +185,5 @@ def test_data_that_makes_no_sense(X, y, loss: str, message: str) -> None:
 
 
 def test_cross_entropy_needs_classes() -> None:
-    with pytest.raises(pf.PolyfoldError, match="cross entropy needs an output for each class"):
+    with pytest.raises(pf.PolyfoldError, match="cross entropy needs one output per class"):
         flatness(network(0, 2, 3, 1), [[1.0, 2.0]], [0], loss="cross_entropy")

@@ -140,9 +140,8 @@ def labels_of(y: Any, count: int, *, what: str = "y", of: str = "X") -> npt.NDAr
     if values.ndim == 2 and values.shape[1] == 1:
         values = values[:, 0]
     if values.shape != (count,):
-        raise ShapeError(
-            f"{what} must have one label for each of the {how_many(count, 'row')} of {of}; its shape is {values.shape}"
-        )
+        rows = how_many(count, "row")
+        raise ShapeError(f"{what} must have one label per row of {of}, which has {rows}; its shape is {values.shape}")
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         place = int(np.flatnonzero(~np.isfinite(values))[0])
         raise ShapeError(f"{what}[{place}] is {values[place]}: a label must be a finite number or a text")
@@ -162,7 +161,9 @@ def class_numbers(y: Any, count: int, classes: int, *, what: str = "y", of: str 
     known = np.isin(values, np.arange(classes)) if values.dtype.kind in "biuf" else np.zeros(len(values), dtype=bool)
     if not known.all():
         place = int(np.flatnonzero(~known)[0])
-        raise ShapeError(f"{what}[{place}] is {values[place]}: labels must be numbers of classes, 0 to {classes - 1}")
+        raise ShapeError(
+            f"{what}[{place}] is {values[place].item()!r}: labels must be numbers of classes, 0 to {classes - 1}"
+        )
     return values.astype(np.int64)
 
 

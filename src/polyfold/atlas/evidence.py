@@ -67,6 +67,12 @@ def evidence_from(said: Certificate) -> Evidence:
     )
 
 
+def computed_in_floats(program: Program) -> Evidence:
+    """Of an answer about a network that rests on nothing but float arithmetic."""
+    of, head = what_is_spoken_of(program), str(program.head or "")
+    return first_hand(Evidence(program.digest, "", "", None, True, None, of, head=head))
+
+
 def proof_without_atlas(
     program: Program | ExactProgram, domain: Domain, proof: str, stopped_by: str | None = None
 ) -> Evidence:

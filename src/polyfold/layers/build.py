@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 from polyfold._base.as_found import first_hand
+from polyfold._base.clock import Report, running
+from polyfold._base.evidence import THE_NETWORK
+from polyfold._base.in_time import in_time
+from polyfold._base.question import question
+from polyfold._base.result import answered
+from polyfold.atlas.evidence import computed_in_floats
+from polyfold.engine.source import SourceLike, as_network
 from polyfold.errors import PolyfoldError
 from polyfold.exact.pseudo_inverse import exact_rank
 from polyfold.exact.rational_arrays import Rationals, nearest, product
@@ -12,10 +19,17 @@ from polyfold.layers.dense_layers import Layer, dense_layers
 from polyfold.layers.lifting import lifted
 from polyfold.layers.one_map import TruncationMap, map_from_rationals
 from polyfold.layers.result import Truncation
-from polyfold.network.load import load
+from polyfold.program.lower.lower import lower
 
 
-def truncation(network: Any, *, lift: bool = False) -> Truncation:
+@question("layers.truncation")
+def truncation(
+    source: SourceLike,
+    *,
+    lift: bool = False,
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
+) -> Truncation:
     """A chain of dense ReLU layers as truncation maps of its input space, followed by an affine map.
 
     Layer l is tau(x) = W^+ (relu(W x + b) - b) with the cumulative weights W = W_l ... W_1 and biases. If every hidden
@@ -25,10 +39,23 @@ def truncation(network: Any, *, lift: bool = False) -> Truncation:
 
     Parameters
     ----------
-    network: anything that `pf.load` takes and that is a chain of dense layers with ReLUs between them.
-    lift: embed the inputs in a space with as many dimensions as the first layer has gates, for a first layer that
-        widens. Its weights are extended to an invertible matrix there, so that nothing is lost by widening.
+    source : SourceLike
+        A model that is a chain of dense layers with ReLUs between them, or an atlas of one.
+    lift : bool
+        Whether to embed the inputs in a space with as many dimensions as the first layer has gates, for a first layer
+        that widens. Its weights are extended to an invertible matrix there, so that nothing is lost by widening.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    Truncation
+        One map per hidden layer, and the affine map behind them.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> rng = np.random.default_rng(0)
     >>> layers = [(rng.normal(size=(3, 3)), rng.normal(size=3)), (rng.normal(size=(2, 3)), rng.normal(size=2))]
@@ -39,31 +66,35 @@ def truncation(network: Any, *, lift: bool = False) -> Truncation:
     >>> bool(np.abs(found.outputs(X) - pf.load(layers)(X)).max() < 1e-9)
     True
     """
-    loaded = load(network)
-    layers = dense_layers(loaded)
+    loaded = as_network(source)
+    layers = in_time(lambda: dense_layers(loaded))
     if lift:
         if len(layers) == 1:
             raise PolyfoldError(
                 "lift=True is for networks whose first hidden layer widens; this one has no hidden layer"
             )
-        layers = (lifted(layers[0]), *layers[1:])
+        layers = (in_time(lambda: lifted(layers[0])), *layers[1:])
     maps: list[TruncationMap] = []
-    surjective = []
+    surjective: list[bool] = []
     cumulative: tuple[Rationals, Rationals] | None = None
     least = layers[0].weight.shape[1]
     for layer in layers[:-1]:
-        rank = exact_rank(layer.weight)
+        rank = in_time(lambda: exact_rank(layer.weight))  # noqa: B023  # called at once
         surjective.append(rank == len(layer.bias))
         # A product has no larger rank than any of its factors.
         least = min(least, rank)
-        cumulative = _behind(cumulative, layer)
-        maps.append(map_from_rationals(*cumulative, exact_rank(cumulative[0], least)))
-    weight, bias = _behind(cumulative, layers[-1])
+        cumulative = in_time(lambda: _behind(cumulative, layer))  # noqa: B023  # called at once
+        maps.append(in_time(lambda: map_from_rationals(*cumulative, exact_rank(cumulative[0], least))))  # noqa: B023
+        running().tell(len(maps), len(layers) - 1, "layers")
+    weight, bias = in_time(lambda: _behind(cumulative, layers[-1]))
     names = tuple(layer.name for layer in layers[:-1])
     found = Truncation(
         loaded, names, tuple(maps), nearest(weight), nearest(bias), tuple(surjective), lift, layers, (weight, bias)
     )
-    return first_hand(found)
+    known = computed_in_floats(lower(loaded))
+    if all(surjective):
+        known = first_hand(replace(known, proof="every hidden layer is surjective, as rationals say", of=THE_NETWORK))
+    return answered(found, known)
 
 
 def _behind(before: tuple[Rationals, Rationals] | None, layer: Layer) -> tuple[Rationals, Rationals]:

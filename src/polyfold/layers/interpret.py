@@ -9,45 +9,61 @@ mean over the points of the data.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.as_found import first_hand
+from polyfold._base.inputs import rows_of
+from polyfold._base.result import Rows, answered
+from polyfold._base.types import Array, ArrayLike, Flags, Ids
+from polyfold.errors import ShapeError
 from polyfold.exact.rational_arrays import nearest
 from polyfold.layers.gates import Signs, exact_gate_signs, gate_signs
 from polyfold.layers.labels import groups, own_classes
 from polyfold.layers.proposition import Residuals, residuals
 from polyfold.layers.result import Truncation
 
-Array = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
-Ids = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Interpretation(InNotebooks):
+class Interpretation(Rows):
     """What every layer does to every class. Arrays are (layers, classes) unless another shape is said.
 
     Attributes
     ----------
-    names: of the ReLUs, one a hidden layer. `classes`: the labels; `members` (classes,) says how many points each has.
-    kept, collapsed: the share of a class's points with all gates on, and with none on. Other points are mixed.
-    at_a_point: whether the class has been collapsed to one point, by this layer, because none of its points has a gate
-        on, or by one before it.
-    spread: (layers + 1, classes): the root of the mean squared distance to the class's mean, in the space of the
-        states; of the inputs first.
-    means: (layers + 1, classes, dim): the classes' means.
-    score: (layers, classes), how like a cone a layer acts on a class, from 0 to 1; `layer_score` (layers,) on all data.
-    decided: (layers,), whether the signs of gates behind these numbers are proved. They are up to and including the
+    names : tuple of str
+        Of the ReLUs, one per hidden layer.
+    classes : tuple
+        The labels.
+    members : array of int, shape (classes,)
+        How many points each class has.
+    kept, collapsed : array of float
+        The share of a class's points with all gates on, and with none on. Other points are mixed.
+    at_a_point : array of bool
+        Whether the class has been collapsed to one point, by this layer, because none of its points has a gate on, or
+        by one before it.
+    spread : array of float, shape (layers + 1, classes)
+        The root of the mean squared distance to the class's mean, in the space of the states; of the inputs first.
+    means : array of float, shape (layers + 1, classes, dim)
+        The classes' means.
+    score : array of float
+        How like a cone a layer acts on a class, from 0 to 1.
+    layer_score : array of float, shape (layers,)
+        The same on all data.
+    decided : tuple of bool
+        For each layer whether the signs of gates behind these numbers are proved. They are up to and including the
         first layer that is not surjective, and in floats behind it unless `exact`.
-    exact: whether states were computed in rationals and rounded.
-    floats_suffice: (layers,), whether states are expected to be right to four digits; all of them if `exact`.
-    residuals: how well states say what the layers compute.
-    states: the data after each truncation, the inputs first.
-    labels: (points,), numbers of classes.
+    exact : bool
+        Whether states were computed in rationals and rounded.
+    floats_suffice : tuple of bool
+        For each layer whether states are expected to be right to four digits; all of them if `exact`.
+    residuals : Residuals
+        How well states say what the layers compute.
+    states : tuple of array of float
+        The data after each truncation, the inputs first.
+    labels : array of int, shape (points,)
+        Numbers of classes.
     """
 
     names: tuple[str, ...]
@@ -90,6 +106,14 @@ class Interpretation(InNotebooks):
         before, after = self.spread[:-1], self.spread[1:]
         return np.divide(after, before, out=np.ones_like(after), where=before > 0)
 
+    def facts(self) -> dict[str, Any]:
+        return {"classes": self.classes, "layer_score": self.layer_score, "exact": self.exact, "rows": self.table()}
+
+    def rows(self) -> dict[str, Any]:
+        """One row per layer and class."""
+        table = self.table()
+        return {name: [row[name] for row in table] for name in (table[0] if table else ())}
+
     def table(self) -> list[dict[str, Any]]:
         """A row for each layer and class, with numbers that JSON and CSV can take."""
         return [
@@ -114,16 +138,19 @@ class Interpretation(InNotebooks):
         ]
 
 
-def interpret(found: Truncation, X: Any, labels: Any, exact: bool) -> Interpretation:
+def interpret(found: Truncation, X: ArrayLike, y: ArrayLike | None, exact: bool) -> Interpretation:
     """Follow the classes of data through all truncations. Without labels classes are what the network says."""
+    inputs = rows_of(X, found.network.input_dim, shape=found.network.inputs[0].shape)
+    if not len(inputs):
+        raise ShapeError("X has no rows: give at least one input")
     if exact:
-        in_rationals = found.states_exactly(found.network.rows(X))
+        in_rationals = found.states_exactly(inputs)
         states = [nearest(state) for state in in_rationals]
         signs, decided = exact_gate_signs(found, in_rationals), (True,) * len(found.maps)
     else:
-        states = found.states(X)
+        states = found.states(inputs)
         signs, decided = gate_signs(found, states)
-    classes, members = groups(own_classes(found.network, X) if labels is None else labels, len(states[0]))
+    classes, members = groups(own_classes(found.network, inputs) if y is None else y, len(states[0]))
     shape = (len(signs), len(classes))
     kept, collapsed, score = (np.zeros(shape) for _ in range(3))
     at_a_point = np.zeros(shape, dtype=np.bool_)
@@ -144,7 +171,7 @@ def interpret(found: Truncation, X: Any, labels: Any, exact: bool) -> Interpreta
     numbers = np.zeros(len(states[0]), dtype=np.int64)
     for j, rows in enumerate(members):
         numbers[rows] = j
-    return Interpretation(
+    seen = Interpretation(
         found.names,
         classes,
         np.array([len(rows) for rows in members], dtype=np.int64),
@@ -158,10 +185,12 @@ def interpret(found: Truncation, X: Any, labels: Any, exact: bool) -> Interpreta
         decided,
         exact,
         (True,) * len(found.maps) if exact else found.floats_suffice,
-        residuals(found, found.network.rows(X), exact),
+        residuals(found, inputs, exact),
         tuple(states),
         numbers,
     )
+    # Numbers of the data are floats, however well the maps are known.
+    return answered(seen, first_hand(replace(found.evidence, proof=None)))
 
 
 def cone_score(signs: Signs) -> Array:

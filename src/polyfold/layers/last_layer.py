@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.inputs import real_array
+from polyfold._base.types import ArrayLike
 from polyfold.errors import PolyfoldError, ShapeError
 from polyfold.exact.pseudo_inverse import exact_rank, pseudo_inverse_in_floats
 from polyfold.exact.rational_arrays import nearest, rationals
@@ -62,10 +63,10 @@ class LeastSquares:
         return from_arrays([*self._hidden, self.layer])
 
 
-def least_squares(found: Truncation, X: Any, labels: Any, targets: Any) -> LeastSquares:
+def least_squares(found: Truncation, X: ArrayLike, y: ArrayLike, targets: ArrayLike | None) -> LeastSquares:
     """W_LS of the states of X. Targets are a row for each class, in the order of `classes`; unit vectors if None."""
     states = found.states(X)[-1]
-    classes, members = groups(labels, len(states))
+    classes, members = groups(y, len(states))
     Y = np.eye(len(classes)) if targets is None else real_array("targets are rows of numbers", targets)
     if Y.ndim != 2 or len(Y) != len(classes):
         raise ShapeError(f"targets need a row for each of {len(classes)} classes, {classes}; they have shape {Y.shape}")
@@ -73,7 +74,7 @@ def least_squares(found: Truncation, X: Any, labels: Any, targets: Any) -> Least
     exact = rationals(means)
     inverse, _ = pseudo_inverse_in_floats(exact, exact_rank(exact))
     weight = Y.T @ inverse
-    outputs = found.network(X)
+    outputs = found.network(found.embed(X)[:, : found.network.input_dim])
     layer = None
     if found.holds and found.maps:
         last = weight @ found.maps[-1].inverse

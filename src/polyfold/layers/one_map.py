@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.inputs import real_array
+from polyfold._base.inputs import real_array, rows_of
 from polyfold._base.notebook import InNotebooks
 from polyfold.domain.domain import DomainLike, Polytope, Slice
 from polyfold.errors import LimitError, PolyfoldError, ShapeError, how_many
@@ -97,10 +97,7 @@ class TruncationMap(InNotebooks):
 
     def coordinates(self, X: Any) -> Array:
         """a(x) = W x + b at the rows of X: what the gates see, and coordinates along the generators from the base."""
-        rows = real_array("points are rows of numbers", X)
-        if rows.ndim != 2 or rows.shape[1] != self.dim:
-            raise ShapeError(f"this map takes rows of {how_many(self.dim, 'number')}; X has shape {rows.shape}")
-        return np.asarray(rows @ self.weight.T + self.bias)
+        return np.asarray(rows_of(X, self.dim) @ self.weight.T + self.bias)
 
     @cached_property
     def base_on_all_walls(self) -> bool:

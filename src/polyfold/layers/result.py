@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.as_found import AsFound
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.inputs import rows_of
+from polyfold._base.result import Rows
+from polyfold._base.types import Array, ArrayLike
 from polyfold.errors import ShapeError, how_many
 from polyfold.exact.pseudo_inverse import pseudo_inverse
 from polyfold.exact.rational_arrays import Rationals, nearest, product, rationals, zeros
@@ -26,11 +27,9 @@ if TYPE_CHECKING:
     from polyfold.layers.last_layer import LeastSquares
     from polyfold.layers.proposition import Residuals
 
-Array = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Truncation(AsFound, InNotebooks):
+class Truncation(Rows):
     """A chain of dense ReLU layers as maps of one space to itself, and an affine map to the outputs.
 
     With W^(l) = W_l ... W_1 and b^(l) = W_l b^(l-1) + b_l, map l is tau of W^(l) and b^(l). If all hidden layers up to
@@ -38,14 +37,22 @@ class Truncation(AsFound, InNotebooks):
 
     Attributes
     ----------
-    network: as it was loaded.
-    names: of the ReLUs, one a hidden layer.
-    maps: a `TruncationMap` for each hidden layer; all of them map R^dim to itself.
-    output_weight, output_bias: W^(L) and b^(L), the affine map behind the last truncation.
-    surjective: for each hidden layer, whether its own weights W_l reach all of its gates; decided in rationals.
-    lifted: whether inputs are embedded by iota in a space with as many dimensions as the first layer has gates.
-    layers: W_l and b_l of all layers in rationals, the first with W~ in place of W_1 if lifted.
-    exact_output: W^(L) and b^(L) in rationals.
+    network : Network
+        As it was loaded.
+    names : tuple of str
+        Of the ReLUs, one per hidden layer.
+    maps : tuple of TruncationMap
+        One per hidden layer; all of them map R^dim to itself.
+    output_weight, output_bias : array of float
+        W^(L) and b^(L), the affine map behind the last truncation.
+    surjective : tuple of bool
+        For each hidden layer, whether its own weights W_l reach all of its gates; decided in rationals.
+    lifted : bool
+        Whether inputs are embedded by iota in a space with as many dimensions as the first layer has gates.
+    layers : tuple of Layer
+        W_l and b_l of all layers in rationals, the first with W~ in place of W_1 if lifted.
+    exact_output : tuple of array
+        W^(L) and b^(L) in rationals.
     """
 
     network: Network
@@ -77,6 +84,29 @@ class Truncation(AsFound, InNotebooks):
             says = f"exact up to layer {self.exact_layers}, {self.names[self.exact_layers]!r} is not surjective"
         return f"Truncation of {where}: {how_many(len(self.maps), 'map')} of {widths} gates; {says}"
 
+    def facts(self) -> dict[str, Any]:
+        return {
+            "dim": self.dim,
+            "lifted": self.lifted,
+            "holds": self.holds,
+            "exact_layers": self.exact_layers,
+            "layers": {name: column.tolist() for name, column in self._columns().items()},
+        }
+
+    def rows(self) -> dict[str, Any]:
+        """One row per hidden layer."""
+        return self._columns()
+
+    def _columns(self) -> dict[str, npt.NDArray[Any]]:
+        return {
+            "name": np.array(self.names),
+            "gates": np.array([tau.gates for tau in self.maps], dtype=np.int64),
+            "rank": np.array([tau.rank for tau in self.maps], dtype=np.int64),
+            "condition": np.array([tau.condition for tau in self.maps]),
+            "surjective": np.array(self.surjective, dtype=bool),
+            "floats_suffice": np.array(self.floats_suffice, dtype=bool),
+        }
+
     @property
     def dim(self) -> int:
         """Of the space in which states live: the number of inputs, or of the first layer's gates if lifted."""
@@ -97,10 +127,7 @@ class Truncation(AsFound, InNotebooks):
 
     def embed(self, X: Any) -> Array:
         """iota: inputs (k, d) in the space of the states, zeros behind them if it is larger."""
-        rows = self.network.rows(X)
-        if not np.isfinite(rows).all():
-            bad = rows[~np.isfinite(rows)][0]
-            raise ShapeError(f"inputs must be finite numbers; X holds {bad}")
+        rows = rows_of(X, self.network.input_dim, shape=self.network.inputs[0].shape)
         return np.concatenate([rows, np.zeros((len(rows), self.dim - rows.shape[1]))], axis=1)
 
     def states(self, X: Any) -> list[Array]:
@@ -149,7 +176,9 @@ class Truncation(AsFound, InNotebooks):
             return np.asarray(value @ nearest(self.layers[-1].weight).T + nearest(self.layers[-1].bias))
         weight, bias = self.exact_output
         last = (
-            rationals(self.states(X)[-1]) if self.floats_suffice[-1] else self.states_exactly(self.network.rows(X))[-1]
+            rationals(self.states(X)[-1])
+            if self.floats_suffice[-1]
+            else self.states_exactly(rows_of(X, self.network.input_dim, shape=self.network.inputs[0].shape))[-1]
         )
         return nearest(product(weight, last.T).T + bias)
 
@@ -177,10 +206,10 @@ class Truncation(AsFound, InNotebooks):
             rows = rationals(X)
         except (ValueError, OverflowError, TypeError, AttributeError) as error:
             raise ShapeError(f"inputs must be rational numbers, as finite floats are: {error}") from None
+        rows = rows[None] if rows.shape == (self.network.input_dim,) else rows
         if rows.ndim != 2 or rows.shape[1] != self.network.input_dim:
-            raise ShapeError(
-                f"the network takes {how_many(self.network.input_dim, 'number')} a row; X has shape {rows.shape}"
-            )
+            wanted = f"X must be rows of {how_many(self.network.input_dim, 'number')}"
+            raise ShapeError(f"{wanted}, or one such row; its shape is {rows.shape}")
         found = [np.concatenate([rows, zeros(len(rows), self.dim - rows.shape[1])], axis=1)]
         for tau, inverse in zip(self.maps, self.exact_inverses, strict=True):
             weight, bias = tau.exact
@@ -196,14 +225,14 @@ class Truncation(AsFound, InNotebooks):
 
         return residuals(self, X, exact)
 
-    def least_squares(self, X: Any, labels: Any, targets: Any = None) -> LeastSquares:
+    def least_squares(self, X: ArrayLike, y: ArrayLike, targets: ArrayLike | None = None) -> LeastSquares:
         """The last layer as the linear map that takes the classes' mean states to their targets: see `LeastSquares`."""
         from polyfold.layers.last_layer import least_squares
 
-        return least_squares(self, X, labels, targets)
+        return least_squares(self, X, y, targets)
 
-    def interpret(self, X: Any, labels: Any = None, *, exact: bool = False) -> Interpretation:
+    def interpret(self, X: ArrayLike, y: ArrayLike | None = None, *, exact: bool = False) -> Interpretation:
         """What each layer does to the classes of data: see `Interpretation`. In floats, or in rationals, rounded."""
         from polyfold.layers.interpret import interpret
 
-        return interpret(self, X, labels, exact)
+        return interpret(self, X, y, exact)

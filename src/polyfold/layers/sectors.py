@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.inputs import rows_of
 from polyfold.atlas.atlas import Atlas
 from polyfold.domain.domain import Box, DomainLike, Polytope, Slice
 from polyfold.engine.unfold import unfold
@@ -78,7 +79,7 @@ class Sector:
 
     def contains(self, X: Any) -> Flags:
         """Which rows of X lie in the sector or on its border, in floats."""
-        a = np.asarray(X, dtype=np.float64) @ self.weight.T + self.bias
+        a = rows_of(X, self.weight.shape[1]) @ self.weight.T + self.bias
         return np.asarray(np.all(np.where(self.on, a >= 0, a <= 0), axis=1))
 
 

@@ -1,27 +1,31 @@
-"""Clusters of local maps: a network that knows only k maps an output, and how well it does."""
+"""Clusters of local maps: a network that knows only k maps per output, and how well it does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.clock import OutOfTimeError, Report, running, tick
 from polyfold._base.extras import require
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.in_time import in_time
 from polyfold._base.numbers import place_of_output
-from polyfold._base.progress import reporter
+from polyfold._base.question import question
+from polyfold._base.result import Rows, answered
+from polyfold._base.types import ArrayLike, Ids
 from polyfold.errors import LimitError, PolyfoldError, ShapeError, how_many
-from polyfold.maps.gram import means, products, span
+from polyfold.maps.gram import PRODUCTS, means, products, span
 from polyfold.maps.result import AT_ONCE, MapMatrices, applied, largest_output, share_right
 
+# Of either precision.
 Array = npt.NDArray[Any]
-Labels = npt.NDArray[np.int64]
+Method = Literal["lloyd", "minibatch"]
 
-METHODS = ("lloyd", "minibatch")
+METHODS = get_args(Method)
 # More clusters than this are found by mini-batches, unless asked otherwise.
 _LARGE = 256
 # From so many clusters on it pays to look first how many dimensions the rows really have.
@@ -35,11 +39,19 @@ _DISTANCES = 1 << 25
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClusteredMaps(InNotebooks):
-    """k maps an output in the place of all: an input's own map is replaced by the nearest centre.
+class ClusteredMaps(Rows):
+    """k maps per output in the place of all: an input's own map is replaced by the nearest centre.
 
-    `centres[k]` (clusters, inputs + 1) are those of output `outputs[k]`, rows [w, b]; `inertia[k]` is the sum of the
-    squared distances of the rows that they were made from to their centres.
+    Attributes
+    ----------
+    centres : tuple of array of float, shape (clusters, inputs + 1)
+        For each output its centres, rows [w, b].
+    inertia : tuple of float
+        For each output the sum of the squared distances of the rows that they were made from to their centres.
+    outputs : tuple of int
+        The numbers of the outputs.
+    input_shape : tuple of int
+        The shape of one input.
     """
 
     centres: tuple[Array, ...]
@@ -51,6 +63,10 @@ class ClusteredMaps(InNotebooks):
         most = max(len(each) for each in self.centres)
         return f"ClusteredMaps: {how_many(len(self.outputs), 'output')} with up to {how_many(most, 'cluster')} each"
 
+    def rows(self) -> dict[str, Any]:
+        """One row per output: its clusters and their inertia."""
+        return {"output": self.outputs, "clusters": [len(each) for each in self.centres], "inertia": self.inertia}
+
     def of(self, output: int) -> Array:
         """The centres of an output."""
         return self.centres[place_of_output(output, self.outputs, "clusters")]
@@ -60,7 +76,7 @@ class ClusteredMaps(InNotebooks):
         centres = self.of(output)
         return centres[:, :-1].reshape(len(centres), *self.input_shape)
 
-    def assign(self, maps: MapMatrices) -> Labels:
+    def assign(self, maps: MapMatrices) -> Ids:
         """The nearest centre of each row, (n, outputs)."""
         self._check(maps)
         return np.stack([nearest(maps.of(j), self.of(j)) for j in self.outputs], axis=1)
@@ -70,16 +86,16 @@ class ClusteredMaps(InNotebooks):
         self._check(maps)
         return np.stack([values_by_centres(maps.of(j), maps.X, self.of(j)) for j in self.outputs], axis=1)
 
-    def predict(self, maps: MapMatrices) -> Labels:
+    def predict(self, maps: MapMatrices) -> Ids:
         """The output that is largest at each of the maps' inputs."""
         return largest_output(self.outputs, self.values(maps))
 
-    def score(self, maps: MapMatrices, labels: Any) -> float:
+    def score(self, maps: MapMatrices, y: ArrayLike) -> float:
         """The share of the maps' inputs that get the label given."""
-        return share_right(self.predict(maps), labels)
+        return share_right(self.predict(maps), y)
 
     def silhouette(self, maps: MapMatrices, *, sample: int = 2000, seed: int = 0) -> tuple[float, ...]:
-        """How clearly rows belong to their clusters (-1 to 1), an output; estimated from so many rows. NaN for one."""
+        """For each output how clearly rows belong to their clusters (-1 to 1), from so many rows; NaN if one."""
         self._check(maps)
         metrics = require("sklearn.metrics", extra="sklearn", purpose="a silhouette")
         chosen = np.sort(np.random.default_rng(seed).permutation(len(maps))[:sample])
@@ -88,7 +104,7 @@ class ClusteredMaps(InNotebooks):
             rows = np.asarray(maps.of(j)[chosen])
             of = nearest(rows, self.of(j))
             several = 1 < len(np.unique(of)) < len(rows)
-            found.append(float(metrics.silhouette_score(rows, of)) if several else float("nan"))
+            found.append(in_time(lambda: float(metrics.silhouette_score(rows, of))) if several else float("nan"))  # noqa: B023  # called at once
         return tuple(found)
 
     def _check(self, maps: MapMatrices) -> None:
@@ -100,28 +116,45 @@ class ClusteredMaps(InNotebooks):
             )
 
 
+@question("maps.cluster")
 def cluster(
     maps: MapMatrices,
     k: int,
     *,
-    method: str | None = None,
+    method: Method | None = None,
     seed: int = 0,
     passes: int | None = None,
-    progress: bool | Callable[[int], None] = False,
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
 ) -> ClusteredMaps:
-    """K-means on the rows of every C_j: k centres an output, and the classifier that they make.
+    """K-means on the rows of every C_j: k centres per output, and the classifier that they make.
 
     Needs scikit-learn. If an output has no more than k different rows, they are its centres, to the last digit.
 
     Parameters
     ----------
-    maps: from `pf.maps.matrices`.
-    k: clusters an output.
-    method: "lloyd" (all rows in every pass), "minibatch" (parts of them), or None: mini-batches above 256 clusters.
-    seed: for the random start.
-    passes: how often all rows are looked at, at most; 50, or 5 with mini-batches, if not given.
-    progress: True for a progress line on standard error, or a function that is called with the number of outputs done.
+    maps : MapMatrices
+        From `pf.maps.matrices`.
+    k : int
+        Clusters per output.
+    method : "lloyd", "minibatch" or None
+        All rows in every pass, or parts of them; None takes mini-batches above 256 clusters.
+    seed : int
+        For the random start.
+    passes : int, optional
+        How often all rows are looked at, at most; 50, or 5 with mini-batches, if not given.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    ClusteredMaps
+        The centres, which classify inputs by their own maps.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> hat = [([[1.0], [1.0]], [0.0, -1.0]), ([[1.0, -2.0]], [0.0])]
     >>> maps = pf.maps.matrices(hat, np.linspace(-2, 2, 9)[:, None])
@@ -132,13 +165,11 @@ def cluster(
     True
     """
     found = []
-    with reporter(progress, "outputs") as report:
-        for number, output in enumerate(maps.outputs, start=1):
-            found.append(centres_of(maps.of(output), k, method=method, seed=seed, passes=passes))
-            report(number)
-    return ClusteredMaps(
-        tuple(centres for centres, _ in found), tuple(inertia for _, inertia in found), maps.outputs, maps.input_shape
-    )
+    for number, output in enumerate(maps.outputs, start=1):
+        found.append(centres_of(maps.of(output), k, method=method, seed=seed, passes=passes))
+        running().tell(number, len(maps.outputs), "outputs")
+    centres, inertia = zip(*found, strict=True)
+    return answered(ClusteredMaps(centres, inertia, maps.outputs, maps.input_shape), maps.evidence)
 
 
 def centres_of(
@@ -148,7 +179,7 @@ def centres_of(
     if not isinstance(k, Integral) or k < 1:
         raise LimitError(f"k={k!r} must be a positive whole number of clusters")
     if method not in (None, *METHODS):
-        raise PolyfoldError(f"method={method!r} is no option: use {' or '.join(map(repr, METHODS))}, or None")
+        raise PolyfoldError(f"method must be {', '.join(map(repr, METHODS))} or None, got {method!r}")
     if passes is not None and (not isinstance(passes, Integral) or passes < 1):
         raise LimitError(f"passes={passes!r} must be a positive whole number, or None")
     if not len(rows):
@@ -169,12 +200,13 @@ def centres_of(
     return centres.astype(rows.dtype), _inertia(rows, centres.astype(rows.dtype))
 
 
-def nearest(rows: Array, centres: Array) -> Labels:
+def nearest(rows: Array, centres: Array) -> Ids:
     """The number of the centre that is nearest to each row."""
     found = np.empty(len(rows), dtype=np.int64)
     squares = np.einsum("kd,kd->k", centres, centres, dtype=np.float64)
-    step = max(1, _DISTANCES // max(1, len(centres)))
+    step = max(16, min(_DISTANCES // max(1, len(centres)), PRODUCTS // max(1, centres.size)))
     for start in range(0, len(rows), step):
+        tick()
         part = rows[start : start + step]
         found[start : start + step] = (squares - 2.0 * (part @ centres.T)).argmin(axis=1)
     return found
@@ -185,6 +217,7 @@ def values_by_centres(rows: Array, X: Array, centres: Array) -> npt.NDArray[np.f
     of = nearest(rows, centres)
     found = np.empty(len(rows))
     for start in range(0, len(rows), AT_ONCE):
+        tick()
         part = slice(start, start + AT_ONCE)
         found[part] = applied(centres[of[part]][None], X[part])[:, 0]
     return found
@@ -195,6 +228,7 @@ def _distinct(rows: Array, most: int) -> Array | None:
     known: set[bytes] = set()
     first = []
     for number, row in enumerate(rows):
+        tick()
         key = (row + 0.0).tobytes()  # so that -0.0 is 0.0
         if key not in known:
             if len(known) == most:
@@ -211,7 +245,11 @@ def _directions(rows: Array) -> Array | None:
 
 
 def _in_parts(rows: Array, directions: Array) -> Array:
-    parts = [rows[start : start + AT_ONCE] @ directions for start in range(0, len(rows), AT_ONCE)]
+    step = max(16, min(AT_ONCE, PRODUCTS // max(1, directions.size)))
+    parts = []
+    for start in range(0, len(rows), step):
+        tick()
+        parts.append(rows[start : start + step] @ directions)
     return np.concatenate(parts).astype(rows.dtype)
 
 
@@ -231,7 +269,7 @@ def _k_means(points: Array, k: int, how: str, seed: int, passes: int) -> Array:
             compute_labels=False,
         )
     # scikit-learn takes away the mean of what it is given, and puts it back, if it may not copy.
-    found: Array = model.fit(points.copy() if how == "lloyd" else points).cluster_centers_
+    found: Array = in_time(lambda: model.fit(points.copy() if how == "lloyd" else points)).cluster_centers_
     return found
 
 
@@ -239,17 +277,24 @@ def _inertia(rows: Array, centres: Array) -> float:
     of = nearest(rows, centres)
     total = 0.0
     for start in range(0, len(rows), AT_ONCE):
+        tick()
         part = slice(start, start + AT_ONCE)
         total += float(np.square(rows[part] - centres[of[part]], dtype=np.float64).sum())
     return total
 
 
-@dataclass(frozen=True, eq=False)
-class ClusterCurve(InNotebooks):
-    """How well k clusters an output do, against k: one entry for each k.
+@dataclass(frozen=True, eq=False, repr=False)
+class ClusterCurve(Rows):
+    """How well k clusters per output do, against k: one entry for each k.
 
-    `accuracy` is measured on the maps that were given for testing; `inertia` and `silhouette` on those that were
-    clustered, as a mean over outputs.
+    Attributes
+    ----------
+    k : tuple of int
+        How many clusters.
+    accuracy : tuple of float
+        On the maps that were given for testing.
+    inertia, silhouette : tuple of float
+        On the maps that were clustered, as means over outputs.
     """
 
     k: tuple[int, ...]
@@ -257,21 +302,79 @@ class ClusterCurve(InNotebooks):
     inertia: tuple[float, ...]
     silhouette: tuple[float, ...]
 
+    def __repr__(self) -> str:
+        points = ", ".join(f"{k}: {accuracy:.3g}" for k, accuracy in zip(self.k, self.accuracy, strict=True))
+        stopped = f"; stopped by {self.stopped_by}" if self.stopped_by else ""
+        return f"ClusterCurve: accuracy by clusters per output {points}{stopped}"
 
-def cluster_curve(maps: MapMatrices, k: Sequence[int], test: MapMatrices, labels: Any, **options: Any) -> ClusterCurve:
-    """Accuracy, inertia and silhouette against the number of clusters; options as for `pf.maps.cluster`.
+    def rows(self) -> dict[str, Any]:
+        """One row per number of clusters."""
+        return {"k": self.k, "accuracy": self.accuracy, "inertia": self.inertia, "silhouette": self.silhouette}
 
+
+@question("maps.cluster_curve")
+def cluster_curve(
+    maps: MapMatrices,
+    k: Sequence[int],
+    *,
+    test: MapMatrices,
+    y: ArrayLike,
+    method: Method | None = None,
+    seed: int = 0,
+    passes: int | None = None,
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
+) -> ClusterCurve:
+    """Accuracy, inertia and silhouette against the number of clusters.
+
+    Parameters
+    ----------
+    maps : MapMatrices
+        The maps that are clustered.
+    k : list of int
+        Numbers of clusters per output.
+    test : MapMatrices
+        Maps at the inputs on which the accuracy is measured.
+    y : ArrayLike, shape (n,)
+        The right output of each of them.
+    method : "lloyd", "minibatch" or None
+        All rows in every pass, or parts of them; None takes mini-batches above 256 clusters.
+    seed : int
+        For the random start.
+    passes : int, optional
+        How often all rows are looked at, at most; 50, or 5 with mini-batches, if not given.
+    max_seconds : float, optional
+        The limit: the curve then has the first numbers of clusters only; LimitError if not even one was done.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    ClusterCurve
+        One entry for each number of clusters.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> hat = [([[1.0], [1.0]], [0.0, -1.0]), ([[1.0, -2.0], [0.0, 0.0]], [0.0, 0.25])]
     >>> maps = pf.maps.matrices(hat, np.linspace(-2, 2, 9)[:, None])
-    >>> curve = pf.maps.cluster_curve(maps, [1, 3], maps, maps.predict())
+    >>> curve = pf.maps.cluster_curve(maps, [1, 3], test=maps, y=maps.predict())
     >>> curve.accuracy[-1], curve.inertia[-1]
     (1.0, 0.0)
     """
-    clustered = [cluster(maps, each, **options) for each in k]
-    return ClusterCurve(
-        tuple(int(each) for each in k),
-        tuple(each.score(test, labels) for each in clustered),
-        tuple(float(np.mean(each.inertia)) for each in clustered),
-        tuple(float(np.mean(each.silhouette(maps))) for each in clustered),
-    )
+    found: list[tuple[int, float, float, float]] = []
+    stopped_by = None
+    with running().noting_interrupts():
+        try:
+            for each in k:
+                clustered = cluster(maps, each, method=method, seed=seed, passes=passes)
+                silhouette = float(np.mean(clustered.silhouette(maps)))
+                found.append((int(each), clustered.score(test, y), float(np.mean(clustered.inertia)), silhouette))
+                running().tell(len(found), len(k), "numbers of clusters")
+        except OutOfTimeError as error:
+            if not found:
+                raise
+            stopped_by = error.stopped_by
+    if not found:
+        raise PolyfoldError(f"k={k!r} asks for nothing: give numbers of clusters")
+    return answered(ClusterCurve(*zip(*found, strict=True)), maps.evidence, stopped_by=stopped_by)

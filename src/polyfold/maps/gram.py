@@ -8,13 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.clock import tick
+from polyfold._base.in_time import in_time
 from polyfold.exact.tolerances import MAPS_REACH
 
 Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 
-# Rows that are taken together: some 50 MB for pictures of 28 x 28.
+# Rows that are taken together at most, and numbers that are multiplied before the next look at the clock.
 AT_ONCE = 8192
+PRODUCTS = 1 << 29
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +36,11 @@ def products(a: Array, b: Array) -> Floats:
     """a^T b for matrices with equally many rows."""
     total = np.zeros((a.shape[1], b.shape[1]))
     same = a is b
-    for start in range(0, len(a), AT_ONCE):
-        left = a[start : start + AT_ONCE].astype(np.float64)
-        total += left.T @ (left if same else b[start : start + AT_ONCE].astype(np.float64))
+    step = max(16, min(AT_ONCE, PRODUCTS // max(1, total.size)))
+    for start in range(0, len(a), step):
+        tick()
+        left = a[start : start + step].astype(np.float64)
+        total += left.T @ (left if same else b[start : start + step].astype(np.float64))
     return total
 
 
@@ -43,12 +48,13 @@ def means(a: Array) -> Floats:
     """The mean row."""
     total = np.zeros(a.shape[1])
     for start in range(0, len(a), AT_ONCE):
+        tick()
         total += a[start : start + AT_ONCE].sum(axis=0, dtype=np.float64)
     return total / max(1, len(a))
 
 
 def span(gram: Floats) -> Span:
     """What a matrix with these products of columns reaches; directions that only rounding reaches are left out."""
-    squares, directions = np.linalg.eigh(gram)
+    squares, directions = in_time(lambda: np.linalg.eigh(gram))
     reached = squares > MAPS_REACH * max(float(squares[-1]), 0.0)
     return Span(np.ascontiguousarray(directions[:, reached]), squares[reached])

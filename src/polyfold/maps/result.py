@@ -1,4 +1,4 @@
-"""MapMatrices: the local affine maps of a network at many inputs, a matrix an output."""
+"""MapMatrices: the local affine maps of a network at many inputs, one matrix per output."""
 
 from __future__ import annotations
 
@@ -10,32 +10,42 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.inputs import labels_of
 from polyfold._base.numbers import place_of_output
+from polyfold._base.result import Result
+from polyfold._base.types import ArrayLike, Ids
 from polyfold.errors import ShapeError, how_many
 
+# Of either precision.
 Array = npt.NDArray[Any]
-Labels = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 # Inputs whose rows are read together.
 AT_ONCE = 4096
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MapMatrices(InNotebooks):
+class MapMatrices(Result):
     """Rows [w, b] of a network around inputs X: output j is w . x + b on the closed cell of X[i].
+
+    If the work was stopped, these are the rows of the first inputs only, and `stopped_by` says so.
 
     Attributes
     ----------
-    matrices: (outputs, n, inputs + 1); `matrices[k]` is C_j of output j = `outputs[k]`. It may be a file that is
-        mapped into memory. If the work was stopped, rows behind the first `len(self)` are not there.
-    X: the inputs, (n, inputs).
-    outputs: the numbers of the outputs.
-    input_shape: the shape of one input.
-    cells: (n, 16) a digest of what every gate decided at each input.
-    residual: the largest |w . x + b - f(x)| of all rows, the former computed in the matrices' type of floats.
-    path: the folder that keeps them, if there is one.
-    stopped_by: what stopped the work ("max_seconds", "interrupt"), or None.
+    matrices : array of float, shape (outputs, n, inputs + 1)
+        `matrices[k]` is C_j of output j = `outputs[k]`. It may be a file that is mapped into memory.
+    X : array of float, shape (n, inputs)
+        The inputs.
+    outputs : tuple of int
+        The numbers of the outputs.
+    input_shape : tuple of int
+        The shape of one input.
+    cells : array of uint8, shape (n, 16)
+        A digest of what every gate decided at each input.
+    residual : float
+        The largest |w . x + b - f(x)| of all rows, the former computed in the matrices' type of floats.
+    path : Path, optional
+        The folder that keeps them, if there is one.
     """
 
     matrices: Array
@@ -45,7 +55,6 @@ class MapMatrices(InNotebooks):
     cells: npt.NDArray[np.uint8]
     residual: float
     path: Path | None = None
-    stopped_by: str | None = None
 
     def __post_init__(self) -> None:
         m, n, columns = self.matrices.shape
@@ -66,8 +75,21 @@ class MapMatrices(InNotebooks):
             f"{how_many(self.X.shape[1], 'number')}, {self.matrices.dtype}{where}{stopped}"
         )
 
+    def facts(self) -> dict[str, Any]:
+        """The numbers that tell what they are; the maps themselves are too many for a text."""
+        return {
+            "inputs": len(self),
+            "features": self.X.shape[1],
+            "outputs": self.outputs,
+            "input_shape": self.input_shape,
+            "dtype": self.matrices.dtype.name,
+            "distinct_cells": self.distinct_cells,
+            "residual": self.residual,
+            "path": None if self.path is None else str(self.path),
+        }
+
     def of(self, output: int) -> Array:
-        """C_j: one row [w, b] an input."""
+        """C_j: one row [w, b] per input."""
         found: Array = self.matrices[place_of_output(output, self.outputs, "maps")]
         return found
 
@@ -79,7 +101,7 @@ class MapMatrices(InNotebooks):
         """
         return len({row.tobytes() for row in self.cells})
 
-    def values(self) -> npt.NDArray[np.float64]:
+    def values(self) -> Floats:
         """The outputs (n, outputs) that the rows give: w . x + b."""
         found = np.empty((len(self), len(self.outputs)))
         for start in range(0, len(self), AT_ONCE):
@@ -87,13 +109,13 @@ class MapMatrices(InNotebooks):
             found[part] = applied(self.matrices[:, part], self.X[part])
         return found
 
-    def predict(self) -> Labels:
+    def predict(self) -> Ids:
         """The output that is largest at each input."""
         return largest_output(self.outputs, self.values())
 
-    def score(self, labels: Any) -> float:
-        """The share of inputs whose largest output is the one that `labels` says."""
-        return share_right(self.predict(), labels)
+    def score(self, y: ArrayLike) -> float:
+        """The share of inputs whose largest output is the one that `y` says."""
+        return share_right(self.predict(), y)
 
     def images(self, output: int, inputs: slice | list[int] | None = None) -> Array:
         """The slopes w of an output in the shape of the inputs, (n, *input_shape)."""
@@ -101,21 +123,19 @@ class MapMatrices(InNotebooks):
         return np.asarray(rows[:, :-1]).reshape(len(rows), *self.input_shape)
 
 
-def applied(rows: Array, X: Array) -> npt.NDArray[np.float64]:
+def applied(rows: Array, X: Array) -> Floats:
     """w . x + b of rows (outputs, n, inputs + 1) at inputs (n, inputs): (n, outputs)."""
     x = X.astype(np.float64)
     found = [np.einsum("nd,nd->n", each[:, :-1], x, dtype=np.float64) + each[:, -1] for each in rows]
     return np.stack(found, axis=1)
 
 
-def largest_output(outputs: tuple[int, ...], values: Array) -> Labels:
+def largest_output(outputs: tuple[int, ...], values: Array) -> Ids:
     """The number of the output that is largest in each row of values."""
     return np.asarray(np.asarray(outputs, dtype=np.int64)[values.argmax(axis=1)])
 
 
-def share_right(predicted: Labels, labels: Any) -> float:
+def share_right(predicted: Ids, y: ArrayLike) -> float:
     """The share of labels that were predicted, or an error that quotes what does not fit."""
-    expected = np.asarray(labels)
-    if expected.shape != predicted.shape:
-        raise ShapeError(f"{how_many(len(predicted), 'input')} need as many labels; these have shape {expected.shape}")
+    expected = labels_of(y, len(predicted))
     return float((predicted == expected).mean()) if len(predicted) else float("nan")

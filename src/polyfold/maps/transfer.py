@@ -5,23 +5,21 @@ M_j minimises the sum of squares of C_j,a M_j - C_j,b over the inputs that both 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.clock import Report, running, tick
 from polyfold._base.numbers import place_of_output
-from polyfold._base.progress import reporter
+from polyfold._base.question import question
+from polyfold._base.result import Rows, answered
+from polyfold._base.types import Array, ArrayLike, Ids
 from polyfold.errors import LimitError, ShapeError, how_many
-from polyfold.maps.gram import Floats, means, products, span
+from polyfold.maps.gram import PRODUCTS, means, products, span
 from polyfold.maps.result import AT_ONCE, MapMatrices, applied, largest_output, share_right
-
-Array = npt.NDArray[Any]
-Labels = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,14 +29,22 @@ class Fit:
     `residual` is the part of the target's sum of squares that is not reached, between 0 and 1.
     """
 
-    matrix: Floats
+    matrix: Array
     rank: int
     residual: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Transfer(InNotebooks):
-    """A network's maps turned into another's: one matrix M an output, in `fits`."""
+class Transfer(Rows):
+    """A network's maps turned into another's: one matrix M per output.
+
+    Attributes
+    ----------
+    fits : tuple of Fit
+        For each output the matrix, the rank of what it is made from, and what it leaves.
+    outputs : tuple of int
+        The numbers of the outputs.
+    """
 
     fits: tuple[Fit, ...]
     outputs: tuple[int, ...]
@@ -47,39 +53,48 @@ class Transfer(InNotebooks):
         left = max(fit.residual for fit in self.fits)
         return f"Transfer: {how_many(len(self.outputs), 'output')}, at most {left:.3g} of the squares left"
 
-    def of(self, output: int) -> Floats:
+    def rows(self) -> dict[str, Any]:
+        """One row per output: the rank and the residual."""
+        return {"output": self.outputs, "rank": self.rank, "residual": self.residual}
+
+    def facts(self) -> dict[str, Any]:
+        return {"outputs": self.outputs, "rank": self.rank, "residual": self.residual}
+
+    def of(self, output: int) -> Array:
         """M_j: rows [w, b] of the first network times M_j are near to those of the second one."""
         return self.fits[place_of_output(output, self.outputs, "transfers")].matrix
 
     @property
     def residual(self) -> tuple[float, ...]:
-        """The part of the second network's sum of squares that is not reached, an output."""
+        """For each output the part of the second network's sum of squares that is not reached."""
         return tuple(fit.residual for fit in self.fits)
 
     @property
     def rank(self) -> tuple[int, ...]:
-        """How many dimensions the first network's rows have, an output."""
+        """For each output how many dimensions the first network's rows have."""
         return tuple(fit.rank for fit in self.fits)
 
-    def values(self, maps: MapMatrices) -> npt.NDArray[np.float64]:
+    def values(self, maps: MapMatrices) -> Array:
         """The outputs (n, outputs) at the inputs of maps of the first network, by what their rows are turned into."""
         return np.stack([values_by_matrix(maps.of(j), maps.X, self.of(j)) for j in self.outputs], axis=1)
 
-    def predict(self, maps: MapMatrices) -> Labels:
+    def predict(self, maps: MapMatrices) -> Ids:
         """The output that is largest at each input."""
         return largest_output(self.outputs, self.values(maps))
 
-    def score(self, maps: MapMatrices, labels: Any) -> float:
+    def score(self, maps: MapMatrices, y: ArrayLike) -> float:
         """The share of inputs that get the label given."""
-        return share_right(self.predict(maps), labels)
+        return share_right(self.predict(maps), y)
 
 
+@question("maps.transfer")
 def transfer(
-    maps_a: MapMatrices,
-    maps_b: MapMatrices,
+    maps: MapMatrices,
+    other: MapMatrices,
     *,
     ridge: float = 0.0,
-    progress: bool | Callable[[int], None] = False,
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
 ) -> Transfer:
     """The least-squares map from one network's local maps to another's, output by output.
 
@@ -88,11 +103,23 @@ def transfer(
 
     Parameters
     ----------
-    maps_a, maps_b: from `pf.maps.matrices`, with the same inputs and outputs.
-    ridge: how much large matrices are penalised: this part of the largest sum of squares along a direction is added to
+    maps, other : MapMatrices
+        From `pf.maps.matrices`, with the same inputs and outputs.
+    ridge : float
+        How much large matrices are penalised: this part of the largest sum of squares along a direction is added to
         all of them. 0 for plain least squares.
-    progress: True for a progress line on standard error, or a function that is called with the number of outputs done.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    Transfer
+        One matrix per output, and what it leaves.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.ones(1))]
@@ -104,17 +131,16 @@ def transfer(
            [0., 0., 2.]])
     """
     check_ridge(ridge)
-    check_pair(maps_a, maps_b)
+    check_pair(maps, other)
     fits = []
-    with reporter(progress, "outputs") as report:
-        for number, output in enumerate(maps_a.outputs, start=1):
-            a, b = maps_a.of(output), maps_b.of(output)
-            fits.append(fit(products(a, a), products(a, b), sum_of_squares(b), ridge))
-            report(number)
-    return Transfer(tuple(fits), maps_a.outputs)
+    for number, output in enumerate(maps.outputs, start=1):
+        a, b = maps.of(output), other.of(output)
+        fits.append(fit(products(a, a), products(a, b), sum_of_squares(b), ridge))
+        running().tell(number, len(maps.outputs), "outputs")
+    return answered(Transfer(tuple(fits), maps.outputs), maps.evidence)
 
 
-def fit(gram: Floats, cross: Floats, squares: float, ridge: float = 0.0) -> Fit:
+def fit(gram: Array, cross: Array, squares: float, ridge: float = 0.0) -> Fit:
     """The best M for a^T a, a^T b and the sum of squares of b."""
     reached = span(gram)
     weights = reached.squares + ridge * (float(reached.squares[-1]) if reached.rank else 0.0)
@@ -128,15 +154,20 @@ def fit(gram: Floats, cross: Floats, squares: float, ridge: float = 0.0) -> Fit:
 
 def sum_of_squares(rows: Array) -> float:
     """Of all entries."""
-    parts = (rows[start : start + AT_ONCE] for start in range(0, len(rows), AT_ONCE))
-    return float(sum(np.square(part, dtype=np.float64).sum() for part in parts))
+    total = 0.0
+    for start in range(0, len(rows), AT_ONCE):
+        tick()
+        total += float(np.square(rows[start : start + AT_ONCE], dtype=np.float64).sum())
+    return total
 
 
-def values_by_matrix(rows: Array, X: Array, matrix: Array) -> npt.NDArray[np.float64]:
+def values_by_matrix(rows: Array, X: Array, matrix: Array) -> Array:
     """One output at inputs X by rows that a matrix has turned into others."""
     found = np.empty(len(rows))
-    for start in range(0, len(rows), AT_ONCE):
-        part = slice(start, start + AT_ONCE)
+    step = max(16, min(AT_ONCE, PRODUCTS // max(1, matrix.size)))
+    for start in range(0, len(rows), step):
+        tick()
+        part = slice(start, start + step)
         found[part] = applied((rows[part] @ matrix)[None], X[part])[:, 0]
     return found
 
@@ -144,11 +175,16 @@ def values_by_matrix(rows: Array, X: Array, matrix: Array) -> npt.NDArray[np.flo
 # -- how alike networks are
 
 
-@dataclass(frozen=True, eq=False)
-class Similarity(InNotebooks):
-    """How alike the local maps of two networks are, an output: 1 is the same up to turning and one common factor.
+@dataclass(frozen=True, eq=False, repr=False)
+class Similarity(Rows):
+    """How alike the local maps of two networks are, output by output.
 
-    Linear centred kernel alignment of C_j,a and C_j,b.
+    Attributes
+    ----------
+    alignment : tuple of float
+        Linear centred kernel alignment of C_j of both networks: 1 is the same up to turning and one common factor.
+    outputs : tuple of int
+        The numbers of the outputs.
     """
 
     alignment: tuple[float, ...]
@@ -159,25 +195,59 @@ class Similarity(InNotebooks):
         """Over outputs."""
         return float(np.mean(self.alignment))
 
+    def __repr__(self) -> str:
+        return f"Similarity: {how_many(len(self.outputs), 'output')}, mean alignment {self.mean:.3g}"
 
-def similarity(maps_a: MapMatrices, maps_b: MapMatrices) -> Similarity:
+    def rows(self) -> dict[str, Any]:
+        """One row per output."""
+        return {"output": self.outputs, "alignment": self.alignment}
+
+    def facts(self) -> dict[str, Any]:
+        return {**super().facts(), "mean": self.mean}
+
+
+@question("maps.similarity")
+def similarity(
+    maps: MapMatrices,
+    other: MapMatrices,
+    *,
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
+) -> Similarity:
     """How alike two networks' local maps at the same inputs are (CKA): it needs no map between them.
 
+    Parameters
+    ----------
+    maps, other : MapMatrices
+        From `pf.maps.matrices`, with the same inputs and outputs.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    Similarity
+        One number per output, 1 if the maps are the same up to turning and one common factor.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> X = np.random.default_rng(0).normal(size=(50, 2))
     >>> maps = pf.maps.matrices([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.ones(1))], X)
     >>> round(pf.maps.similarity(maps, maps).mean, 9)
     1.0
     """
-    check_pair(maps_a, maps_b)
+    check_pair(maps, other)
     found = []
-    for output in maps_a.outputs:
-        a, b = maps_a.of(output), maps_b.of(output)
+    for number, output in enumerate(maps.outputs, start=1):
+        a, b = maps.of(output), other.of(output)
         found.append(alignment(products(a, a), products(b, b), products(a, b), means(a), means(b), len(a)))
-    return Similarity(tuple(found), maps_a.outputs)
+        running().tell(number, len(maps.outputs), "outputs")
+    return answered(Similarity(tuple(found), maps.outputs), maps.evidence)
 
 
-def alignment(aa: Floats, bb: Floats, ab: Floats, mean_a: Floats, mean_b: Floats, n: int) -> float:
+def alignment(aa: Array, bb: Array, ab: Array, mean_a: Array, mean_b: Array, n: int) -> float:
     """Linear CKA from sums of products: |A^T B|^2 / (|A^T A| |B^T B|) of the centred matrices; NaN if one is zero."""
     aa, bb, ab = (
         gram - n * np.outer(one, other)
@@ -190,26 +260,49 @@ def alignment(aa: Floats, bb: Floats, ab: Floats, mean_a: Floats, mean_b: Floats
 # -- several networks at once
 
 
-@dataclass(frozen=True, eq=False)
-class TransferTable(InNotebooks):
+@dataclass(frozen=True, eq=False, repr=False)
+class TransferTable(Rows):
     """Every network's maps turned into every other's. Row: from; column: to; the diagonal is the networks themselves.
 
-    `accuracy` on the test inputs; `residual` and `alignment` on the training inputs, as means over outputs.
+    Attributes
+    ----------
+    names : tuple of str
+        Of the networks.
+    accuracy : array of float, shape (networks, networks)
+        On the test inputs.
+    residual, alignment : array of float, shape (networks, networks)
+        On the training inputs, as means over outputs.
     """
 
     names: tuple[str, ...]
-    accuracy: Floats
-    residual: Floats
-    alignment: Floats
+    accuracy: Array
+    residual: Array
+    alignment: Array
+
+    def __repr__(self) -> str:
+        return (
+            f"TransferTable: {', '.join(self.names)}; accuracy {self.accuracy.min():.3g} to {self.accuracy.max():.3g}"
+        )
+
+    def rows(self) -> dict[str, Any]:
+        """One row per pair of networks."""
+        count = len(self.names)
+        return {
+            "from": np.repeat(self.names, count),
+            "to": np.tile(self.names, count),
+            "accuracy": self.accuracy.ravel(),
+            "residual": self.residual.ravel(),
+            "alignment": self.alignment.ravel(),
+        }
 
 
 @dataclass(frozen=True, eq=False)
 class OutputTable:
     """One output of several networks: values (from, to, n) at the test inputs, and the scores between them."""
 
-    values: Floats
-    residual: Floats
-    alignment: Floats
+    values: Array
+    residual: Array
+    alignment: Array
 
 
 def output_table(train: list[Array], test: list[Array], X: Array, ridge: float = 0.0) -> OutputTable:
@@ -232,45 +325,75 @@ def output_table(train: list[Array], test: list[Array], X: Array, ridge: float =
     return OutputTable(values, residual, alike)
 
 
+@question("maps.transfer_table")
 def transfer_table(
-    train: Mapping[str, MapMatrices],
-    test: Mapping[str, MapMatrices],
-    labels: Any,
+    maps: Mapping[str, MapMatrices],
     *,
+    test: Mapping[str, MapMatrices],
+    y: ArrayLike,
     ridge: float = 0.0,
-    progress: bool | Callable[[int], None] = False,
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
 ) -> TransferTable:
-    """The accuracy matrix of several networks: maps between them are made on `train` and tried on `test`.
+    """The accuracy matrix of several networks: maps between them are made on some inputs and tried on others.
 
-    Both give the networks' maps by name, all of `train` at the same inputs and all of `test` at the same inputs.
+    Parameters
+    ----------
+    maps : dict of MapMatrices
+        The networks' maps by name, all at the same inputs: between these the matrices are made.
+    test : dict of MapMatrices
+        Maps of the same networks, all at the same inputs: on these the matrices are tried.
+    y : ArrayLike, shape (n,)
+        The right output of each test input.
+    ridge : float
+        As for `pf.maps.transfer`.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    TransferTable
+        For each pair of networks the accuracy, and how alike their maps are.
+
+    Examples
+    --------
+    >>> import numpy as np, polyfold as pf
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> corner = [(np.eye(2), np.zeros(2)), (np.eye(2), np.ones(2))]
+    >>> twice = [(np.eye(2), np.zeros(2)), (2 * np.eye(2), 2 * np.ones(2))]
+    >>> maps = {"one": pf.maps.matrices(corner, X), "two": pf.maps.matrices(twice, X)}
+    >>> table = pf.maps.transfer_table(maps, test=maps, y=maps["one"].predict())
+    >>> table.accuracy.diagonal(), bool(table.residual.max() < 1)
+    (array([1., 1.]), True)
     """
     check_ridge(ridge)
-    names = tuple(train)
+    names = tuple(maps)
     if not names or set(test) != set(names):
-        raise ShapeError(
-            f"train has networks {list(names)} and test has {list(test)}: give the same ones, at least one"
-        )
-    for group in (train, test):
+        raise ShapeError(f"maps has networks {list(names)} and test has {list(test)}: give the same ones, at least one")
+    for group in (maps, test):
         for name in names[1:]:
             check_pair(group[names[0]], group[name])
-    outputs = train[names[0]].outputs
+    outputs = maps[names[0]].outputs
     if test[names[0]].outputs != outputs:
-        raise ShapeError(f"train has outputs {list(outputs)} and test has {list(test[names[0]].outputs)}")
+        raise ShapeError(f"maps has outputs {list(outputs)} and test has {list(test[names[0]].outputs)}")
     tables = []
     X = test[names[0]].X
-    with reporter(progress, "outputs") as report:
-        for number, j in enumerate(outputs, start=1):
-            tables.append(
-                output_table([train[name].of(j) for name in names], [test[name].of(j) for name in names], X, ridge)
-            )
-            report(number)
-    return together(names, outputs, tables, labels)
+    for number, j in enumerate(outputs, start=1):
+        tables.append(
+            output_table([maps[name].of(j) for name in names], [test[name].of(j) for name in names], X, ridge)
+        )
+        running().tell(number, len(outputs), "outputs")
+    return answered(together(names, outputs, tables, y), maps[names[0]].evidence)
 
 
-def together(names: tuple[str, ...], outputs: tuple[int, ...], tables: list[OutputTable], labels: Any) -> TransferTable:
+def together(
+    names: tuple[str, ...], outputs: tuple[int, ...], tables: list[OutputTable], y: ArrayLike
+) -> TransferTable:
     """The table of all outputs from those of each."""
     chosen = np.asarray(outputs)[np.stack([table.values for table in tables]).argmax(axis=0)]
-    accuracy = np.array([[share_right(one, labels) for one in row] for row in chosen])
+    accuracy = np.array([[share_right(one, y) for one in row] for row in chosen])
     residual = np.mean([table.residual for table in tables], axis=0)
     return TransferTable(names, accuracy, residual, np.mean([table.alignment for table in tables], axis=0))
 

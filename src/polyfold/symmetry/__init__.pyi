@@ -3,7 +3,7 @@ from .distances import Distance as Distance, distance as distance
 from .free_weights import FreeIncoming as FreeIncoming, FreeOutgoing as FreeOutgoing
 from .mixing import PositiveMixing as PositiveMixing
 from .normal_forms import NormalForm as NormalForm, normal_form as normal_form
-from .path_norms import path_norm as path_norm
+from .path_norms import PathNorm as PathNorm, path_norm as path_norm
 from .shifting import ShiftOutgoing as ShiftOutgoing, shift_everything as shift_everything
 from .transformations import (
     Composition as Composition,

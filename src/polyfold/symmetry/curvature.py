@@ -9,37 +9,49 @@ and h without writing a Hessian down.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from polyfold._base.inputs import real_array
-from polyfold._base.notebook import InNotebooks
-from polyfold.errors import PolyfoldError, ShapeError
+from polyfold._base.clock import Report, running, tick
+from polyfold._base.in_time import in_time
+from polyfold._base.inputs import class_numbers, rows_of
+from polyfold._base.question import question
+from polyfold._base.result import Rows, answered
+from polyfold._base.types import Array, ArrayLike, Flags
+from polyfold.engine.source import SourceLike
+from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational_arrays import nearest
 from polyfold.program.exact_program import ExactProgram
 from polyfold.program.passes.bounded_layers import bounded_pass, in_floats
-from polyfold.symmetry.exact_layers import exactly
+from polyfold.symmetry.exact_layers import evidence_for, exactly
 
-Array = npt.NDArray[np.float64]
-LOSSES = ("squared", "cross_entropy")
+Loss = Literal["squared", "cross_entropy"]
+LOSSES = get_args(Loss)
 # How many derivatives are held at once: of every output by every entry of the widest layer, for each input.
-_BATCH = 1 << 22
+_BATCH = 1 << 19
+# How many inputs near walls are looked at in rationals at once.
+_EXACT = 16
 
 
 @dataclass(frozen=True)
-class Flatness(InNotebooks):
+class Flatness(Rows):
     """Second derivatives of the loss in the weights of each hidden layer and of the output layer, biases apart.
 
     H[s t, s' t'] is the derivative by the weights of neuron s on entry t and of s' on t', and W the weights.
 
-    loss        the loss itself
-    trace       the trace of H. It changes when neurons are rescaled, though the function does not
-    relative    sum over s, s' of <W[s], W[s']> trace H[s, s']: relative flatness. It stays the same when whole layers
-                are multiplied by factors, or the layer's own neurons each by its own; not when neurons that it reads
-                are. (A layer that reads several others has one such sum for each of them, and these are added up.)
-    neuronwise  sum over s, s', t of W[s t] W[s' t] H[s t, s' t]. No permutation or rescaling of any neurons changes it
+    Attributes
+    ----------
+    loss : float
+        The loss itself.
+    trace : tuple of float
+        The trace of H. It changes when neurons are rescaled, though the function does not.
+    relative : tuple of float
+        The sum over s, s' of <W[s], W[s']> trace H[s, s']: relative flatness (Petzka et al. 2021). It stays the same
+        when whole layers are multiplied by factors, or the layer's own neurons each by its own; not when neurons that
+        it reads are. (A layer that reads several others has one such sum for each of them, and these are added up.)
+    neuronwise : tuple of float
+        The sum over s, s', t of W[s t] W[s' t] H[s t, s' t]. No permutation or rescaling of any neurons changes it.
     """
 
     loss: float
@@ -47,35 +59,71 @@ class Flatness(InNotebooks):
     relative: tuple[float, ...]
     neuronwise: tuple[float, ...]
 
+    def rows(self) -> dict[str, Any]:
+        """One row per layer, the output layer last."""
+        layers = range(1, len(self.trace) + 1)
+        return {"layer": layers, "trace": self.trace, "relative": self.relative, "neuronwise": self.neuronwise}
 
-def flatness(network: Any, X: Any, y: Any, *, loss: str = "squared") -> Flatness:
+
+@question("symmetry.flatness")
+def flatness(
+    source: SourceLike | ExactProgram,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    loss: Loss = "squared",
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
+) -> Flatness:
     """How curved the loss on data is in the weights of each layer, plainly and in forms that rescaling leaves alone.
-
-    X      inputs, one a row
-    y      targets: for "squared" outputs, one row for each input; for "cross_entropy" the numbers of the classes
-    loss   "squared": the mean over inputs of the squared length of output - target; "cross_entropy": the mean of minus
-           the logarithm of the right class's softmax
 
     Computed in floats, but for which gates are on. Where an input lies on a wall there is no second derivative, and
     that of the side on which the gate is off is taken.
 
+    Parameters
+    ----------
+    source : SourceLike or ExactProgram
+        A model, or an atlas of one.
+    X : ArrayLike, shape (n, d)
+        Inputs.
+    y : ArrayLike, shape (n, outputs) or (n,)
+        Targets: for "squared" the outputs wanted; for "cross_entropy" the numbers of the classes.
+    loss : "squared" or "cross_entropy"
+        The mean over inputs of the squared length of output - target, or of minus the logarithm of the right class's
+        softmax.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    Flatness
+        The loss, and for each layer three sums of its second derivatives.
+
+    Examples
+    --------
+    >>> import polyfold as pf
     >>> network = [([[1.0], [2.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]
-    >>> flatness(network, [[1.0]], [[0.0]])
+    >>> pf.symmetry.flatness(network, [[1.0]], [[0.0]])
     Flatness(loss=9.0, trace=(4.0, 10.0), relative=(18.0, 20.0), neuronwise=(18.0, 10.0))
     """
-    weights = _Weights(exactly(network))
-    inputs = _rows(X, weights.widths[0], "X")
+    weights = _Weights(exactly(source))
+    inputs = _some_rows(X, weights.widths[0], "X")
     targets = _targets(loss, y, len(inputs), weights.outputs)
     totals = np.zeros(1 + 3 * len(weights.affines))
     step = max(1, _BATCH // (weights.outputs * max(weights.widths)))
     for first in range(0, len(inputs), step):
+        tick()
         passed = weights.passed(inputs[first : first + step])
         curvature = _curvature(loss, passed.outputs, targets[first : first + step])
         sums = [_sums(J, matrices, passed.sources, curvature) for J, matrices in weights.derivatives(passed)]
         totals += [curvature.loss, *np.transpose(sums).ravel()]
+        running().tell(min(first + step, len(inputs)), len(inputs), "inputs")
     value, *means = (totals / len(inputs)).tolist()
     count = len(weights.affines)
-    return Flatness(value, *(tuple(means[k * count : (k + 1) * count]) for k in range(3)))
+    found = Flatness(value, *(tuple(means[k * count : (k + 1) * count]) for k in range(3)))
+    return answered(found, evidence_for(source, None))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,16 +175,17 @@ class _Weights:
             sources.append(z * slopes[-1])
         return _Passed(sources, slopes, z)
 
-    def _signs(self, inputs: Array) -> list[npt.NDArray[np.bool_]]:
+    def _signs(self, inputs: Array) -> list[Flags]:
         """Which gates are on: exactly, because a rescaled network must not see an input on another side of a wall."""
         values, errors = bounded_pass(self._layers, inputs)
         on = [z > 0 for z in values]
         doubtful = np.zeros(len(inputs), dtype=bool)
         for z, error in zip(values, errors, strict=True):
             doubtful |= ~(np.abs(z) > error).all(axis=1)
-        if doubtful.any():
-            for stage, exact in enumerate(self._program.passes(inputs[doubtful])[:-1]):
-                on[stage][doubtful] = (exact > 0).T
+        for first in range(0, len(rows := np.flatnonzero(doubtful)), _EXACT):
+            some = rows[first : first + _EXACT]
+            for stage, exact in enumerate(in_time(lambda: self._program.passes(inputs[some]))[:-1]):  # noqa: B023  # called at once
+                on[stage][some] = (exact > 0).T
         return on
 
     def derivatives(self, passed: _Passed) -> list[tuple[Array, dict[int, Array]]]:
@@ -146,6 +195,7 @@ class _Weights:
         J = np.broadcast_to(np.eye(size), (count, size, size))
         found = []
         for number in range(len(self.affines), 0, -1):
+            tick()
             matrices = self.affines[number - 1][0]
             if number <= len(self.slopes):
                 J = by_source[number] * passed.slopes[number - 1][:, None, :]
@@ -163,6 +213,7 @@ def _sums(
     own = curvature.diagonals(J).sum(axis=1)
     trace = relative = neuronwise = np.zeros(len(J))
     for source, matrix in matrices.items():
+        tick()
         through, squares = curvature.diagonals(J @ matrix), np.square(sources[source])
         trace = trace + own * squares.sum(axis=1)
         relative = relative + through.sum(axis=1) * squares.sum(axis=1)
@@ -181,29 +232,19 @@ def _curvature(loss: str, outputs: Array, targets: Array) -> _Curvature:
 def _targets(loss: str, y: Any, count: int, size: int) -> Array:
     """One row for each input: the outputs wanted, or 1 for the right class."""
     if loss == "squared":
-        return _rows(y, size, "y", count)
+        targets = rows_of(y, size, what="y")
+        if len(targets) != count:
+            raise ShapeError(f"y has {how_many(len(targets), 'row')}, and X has {count:,}: give one target per input")
+        return targets
     if loss == "cross_entropy":
-        return np.eye(size)[_labels(y, count, size)]
-    raise PolyfoldError(f"there is no loss {loss!r}; take {' or '.join(map(repr, LOSSES))}")
+        if size < 2:
+            raise PolyfoldError("cross entropy needs one output per class, at least two; this network has one output")
+        return np.eye(size)[class_numbers(y, count, size)]
+    raise PolyfoldError(f"loss must be {' or '.join(map(repr, LOSSES))}, got {loss!r}")
 
 
-def _rows(values: Any, size: int, what: str, count: int | None = None) -> Array:
-    array = real_array(what, values)
-    wanted = f"({'inputs' if count is None else count}, {size})"
-    if array.ndim != 2 or array.shape[1] != size or not len(array) or (count is not None and len(array) != count):
-        raise ShapeError(f"{what} has shape {array.shape}; it must be {wanted}, one row for each input")
-    if not np.isfinite(array).all():
-        raise ShapeError(f"{what} holds NaN or infinite numbers; remove these rows first")
-    return array
-
-
-def _labels(y: Any, count: int, classes: int) -> npt.NDArray[np.int64]:
-    labels = real_array("y", y)
-    if classes < 2:
-        raise PolyfoldError("cross entropy needs an output for each class, at least two; this network has one output")
-    if labels.shape != (count,):
-        raise ShapeError(f"y has shape {labels.shape}; for cross entropy it must be ({count},), a class for each input")
-    wrong = ~np.isin(labels, np.arange(classes))
-    if wrong.any():
-        raise ShapeError(f"y holds {labels[wrong][0]:g}, which is no class; classes are 0 to {classes - 1}")
-    return labels.astype(np.int64)
+def _some_rows(values: Any, width: int, what: str) -> Array:
+    rows = rows_of(values, width, what=what)
+    if not len(rows):
+        raise ShapeError(f"{what} has no rows: give at least one input")
+    return rows

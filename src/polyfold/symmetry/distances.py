@@ -1,7 +1,7 @@
 """distance: how far apart the weights of two networks are, up to permutations and positive rescalings of neurons.
 
 Both networks are brought to normal form, which settles scales, and neurons are matched so that the weights are as
-near to each other as can be: within one layer by an assignment, with more layers by one assignment a layer in turn
+near to each other as can be: within one layer by an assignment, with more layers by one assignment per layer in turn
 until nothing changes.
 """
 
@@ -12,35 +12,45 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.clock import Report
+from polyfold._base.in_time import in_time
+from polyfold._base.question import question
+from polyfold._base.result import Value, answered
+from polyfold._base.types import Array, Ids
+from polyfold.engine.source import SourceLike
 from polyfold.errors import ShapeError
 from polyfold.exact.rational_arrays import nearest
 from polyfold.program.exact_program import ExactProgram
-from polyfold.symmetry.exact_layers import exactly
-from polyfold.symmetry.normal_forms import NormalForm, normal_form
+from polyfold.symmetry.exact_layers import evidence_for, exactly
+from polyfold.symmetry.normal_forms import NormalForm, form_of
 from polyfold.symmetry.transformations import Composition, Permutation, Rescaling, Transformation
 
-Array = npt.NDArray[np.float64]
-Orders = list[npt.NDArray[np.int64]]
+Orders = list[Ids]
 
 
 @dataclass(frozen=True)
-class Distance(InNotebooks):
+class Distance(Value):
     """How far apart two networks' weights are after matching.
 
-    value       between 0 and 1: the root mean square of the layers' distances, so that every layer counts as much
-    layers      for each hidden layer, and the output last, the Euclidean distance of what goes into it (weights and
-                biases in normal form) over the sum of both lengths; slopes count too where they are not all the same
-    same_orbit  whether permutations and positive rescalings make one network the other, decided in rationals
-    optimal     whether no other matching is nearer: so if there is one hidden layer at most (up to the rounding of the
-                value), or if the distance is zero. Otherwise the matching is a local optimum: no layer alone can be
-                matched better, and the true distance may be smaller
-    alignment   what brings the first network to the second one's order and scales; if they are of one orbit it makes
-                the first network the second one, exactly
+    Attributes
+    ----------
+    value : float
+        Between 0 and 1: the root mean square of the layers' distances, so that every layer counts as much.
+    layers : tuple of float
+        For each hidden layer, and the output last, the Euclidean distance of what goes into it (weights and biases in
+        normal form) over the sum of both lengths; slopes count too where they are not all the same.
+    same_orbit : bool
+        Whether permutations and positive rescalings make one network the other, decided in rationals.
+    optimal : bool
+        Whether no other matching is nearer: so if there is one hidden layer at most (up to the rounding of the value),
+        or if the distance is zero. Otherwise the matching is a local optimum: no layer alone can be matched better, and
+        the true distance may be smaller.
+    alignment : Transformation
+        What brings the first network to the second one's order and scales; if they are of one orbit it makes the first
+        network the second one, exactly.
     """
 
     value: float
@@ -49,43 +59,73 @@ class Distance(InNotebooks):
     optimal: bool
     alignment: Transformation = field(repr=False)
 
-    def __float__(self) -> float:
-        return self.value
+    def facts(self) -> dict[str, Any]:
+        return {
+            "value": self.value,
+            "layers": self.layers,
+            "same_orbit": self.same_orbit,
+            "optimal": self.optimal,
+        }
 
 
-def distance(a: Any, b: Any) -> Distance:
+@question("symmetry.distance")
+def distance(
+    source: SourceLike | ExactProgram,
+    other: SourceLike | ExactProgram,
+    *,
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
+) -> Distance:
     """How far apart the weights of two networks of one architecture are, up to permutations and positive rescalings.
 
-    Both are anything that `pf.load` takes, or an ExactProgram; both need as many neurons in each layer. The scale is
-    that of the normal form, in which the incoming weights and the bias of a neuron have absolute values that add up
-    to 1.
+    Both need as many neurons in each layer. The scale is that of the normal form, in which the incoming weights and the
+    bias of a neuron have absolute values that add up to 1.
 
+    Parameters
+    ----------
+    source, other : SourceLike or ExactProgram
+        Models, or atlases of them.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    Distance
+        The distance, that of each layer, and the matching. That two networks are of one orbit is proved.
+
+    Examples
+    --------
+    >>> import polyfold as pf
     >>> a = [([[1.0], [-1.0]], [0.0, 1.0]), ([[1.0, 1.0]], [0.0])]
     >>> b = [([[-2.0], [4.0]], [2.0, 0.0]), ([[0.5, 0.25]], [0.0])]
-    >>> distance(a, b)
+    >>> pf.symmetry.distance(a, b)
     Distance(value=0.0, layers=(0.0, 0.0), same_orbit=True, optimal=True)
     """
-    first, second = exactly(a), exactly(b)
+    first, second = exactly(source), exactly(other)
     _check(first, second)
-    forms = normal_form(first), normal_form(second)
+    forms = in_time(lambda: (form_of(first), form_of(second)))
     if forms[0] == forms[1]:
         orders = [np.arange(width) for width in second.widths[1:]]
         alignment = _alignment(forms, orders)
-        return Distance(0.0, (0.0,) * (len(orders) + 1), True, True, alignment)
+        found = Distance(0.0, (0.0,) * (len(orders) + 1), True, True, alignment)
+        return answered(found, evidence_for(source, "the weights in normal form are equal as rationals"))
     matching = _Matching(*(_Weights(form.program) for form in forms))
     orders = matching.solve()
     squares = matching.squares(orders)
-    return Distance(
+    found = Distance(
         float(np.sqrt(np.mean(squares))),
         tuple(np.sqrt(squares).tolist()),
         same_orbit=False,
         optimal=len(orders) <= 1,
         alignment=_alignment(forms, orders),
     )
+    return answered(found, evidence_for(source, None))
 
 
 class _Weights:
-    """A normal form in floats: for each affine function a matrix a source, and the numbers that are a row's own."""
+    """A normal form in floats: for each affine function one matrix per source, and the numbers that are a row's own."""
 
     def __init__(self, program: ExactProgram) -> None:
         self.widths = program.widths
@@ -163,22 +203,22 @@ class _Matching:
             there.append(self.second.matrix(number, layer).T * scale)
         return _square_distances(np.concatenate(there, axis=1), np.concatenate(here, axis=1))
 
-    def _rows(self, number: int, orders: Orders) -> npt.NDArray[np.int64]:
+    def _rows(self, number: int, orders: Orders) -> Ids:
         return orders[number - 1] if number <= self.hidden else np.arange(len(self.second.own[number - 1]))
 
-    def _sources(self, number: int, orders: Orders) -> Iterator[tuple[int, npt.NDArray[np.int64]]]:
+    def _sources(self, number: int, orders: Orders) -> Iterator[tuple[int, Ids]]:
         """The sources that either network reads, with the first one's entries in the order of the second one's."""
         for source in sorted({*self.first.matrices[number - 1], *self.second.matrices[number - 1]}):
             yield source, orders[source - 1] if source else np.arange(self.second.widths[0])
 
 
-def _assigned(cost: Array) -> npt.NDArray[np.int64]:
-    return np.asarray(linear_sum_assignment(cost)[1], dtype=np.int64)
+def _assigned(cost: Array) -> Ids:
+    return np.asarray(in_time(lambda: linear_sum_assignment(cost))[1], dtype=np.int64)
 
 
 def _square_distances(a: Array, b: Array) -> Array:
     """Of all pairs of rows."""
-    return np.asarray(cdist(a, b, "sqeuclidean"), dtype=np.float64)
+    return np.asarray(in_time(lambda: cdist(a, b, "sqeuclidean")), dtype=np.float64)
 
 
 def _alignment(forms: tuple[NormalForm, NormalForm], orders: Orders) -> Transformation:

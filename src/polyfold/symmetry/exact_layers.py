@@ -11,18 +11,39 @@ from typing import Any
 
 from flint import fmpq
 
+from polyfold._base.as_found import first_hand
+from polyfold._base.evidence import THE_NETWORK, Evidence
+from polyfold._base.in_time import in_time
+from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import computed_in_floats
+from polyfold.engine.source import SourceLike, as_program
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.exact.rational_arrays import Rationals, rationals, zeros
 from polyfold.network.load import load
-from polyfold.program.exact_program import ExactProgram, ExactStage, lower_exactly
+from polyfold.program.exact_program import ExactProgram, ExactStage, from_program, lower_exactly
 from polyfold.program.lower.rational_rows import RationalRows
+from polyfold.program.program import Program
 
 Reading = Callable[[RationalRows], RationalRows]
 
 
-def exactly(network: Any) -> ExactProgram:
-    """An ExactProgram as it is, and anything that `pf.load` takes in rationals."""
-    return network if isinstance(network, ExactProgram) else lower_exactly(load(network))
+def exactly(source: SourceLike | ExactProgram) -> ExactProgram:
+    """An ExactProgram as it is, and any other source in rationals, in the time that there is."""
+    if isinstance(source, ExactProgram):
+        return source
+    if isinstance(source, Atlas | Program):
+        return in_time(lambda: from_program(as_program(source)))
+    return in_time(lambda: lower_exactly(load(source)))
+
+
+def evidence_for(source: SourceLike | ExactProgram, proof: str | None) -> Evidence:
+    """Of an answer about the weights of a source: what proves it, in words; None if floats were all."""
+    if isinstance(source, ExactProgram):
+        return first_hand(Evidence("", "", "", None, True, None, proof=proof))
+    known = computed_in_floats(as_program(source))
+    # A program may be a neighbour of its network, in floats; a network's own weights were read as they are.
+    of = known.of if isinstance(source, Atlas | Program) else THE_NETWORK
+    return known if proof is None else first_hand(replace(known, proof=proof, of=of))
 
 
 def layer_of(program: ExactProgram, layer: int, what: Any) -> ExactStage:

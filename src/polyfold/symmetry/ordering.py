@@ -12,11 +12,12 @@ from collections import Counter
 from collections.abc import Hashable, Iterator
 from typing import Any
 
+from polyfold._base.clock import tick
 from polyfold.errors import LimitError, how_many
 from polyfold.program.exact_program import ExactProgram
 
 Colours = list[list[int]]
-"""For each hidden layer a number a neuron: its place among the layer's neurons, the same for those that are equal."""
+"""For each hidden layer one number per neuron: its place in the layer, the same for those that are equal."""
 
 _MAX_ORDERS = 2000
 
@@ -79,6 +80,7 @@ def _first(program: ExactProgram) -> Colours:
 def _refined(program: ExactProgram, colours: Colours) -> Colours:
     """Colours told apart by weights on other neurons until nothing changes."""
     while True:
+        tick()
         found = [
             layer if _settled(layer) else _ranked(_signature(program, colours, number, i) for i in range(len(layer)))
             for number, layer in enumerate(colours, start=1)
@@ -90,6 +92,7 @@ def _refined(program: ExactProgram, colours: Colours) -> Colours:
 
 def _signature(program: ExactProgram, colours: Colours, layer: int, neuron: int) -> Hashable:
     """A neuron's colour, and the weights between it and neurons of each colour."""
+    tick()
     terms = program.stages[layer - 1].rows.terms
     into = tuple(_sorted(colours[source - 1], matrix[neuron]) for source, matrix in sorted(terms.items()) if source)
     out_of = tuple(

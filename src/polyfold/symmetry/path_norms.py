@@ -2,38 +2,104 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from flint import fmpq
 
+from polyfold._base.clock import Report, running
+from polyfold._base.in_time import in_time
+from polyfold._base.question import question
+from polyfold._base.result import Value, answered
+from polyfold._base.words import in_digits
+from polyfold.engine.source import SourceLike
 from polyfold.errors import PolyfoldError
 from polyfold.exact.rational_arrays import Rationals, product, zeros
-from polyfold.symmetry.exact_layers import exactly, number
+from polyfold.program.exact_program import ExactProgram
+from polyfold.symmetry.exact_layers import evidence_for, exactly, number
 
 
-def path_norm(network: Any, *, p: int = 1, biases: bool = False) -> Fraction:
+@dataclass(frozen=True, repr=False)
+class PathNorm(Value):
+    """A path norm, without rounding.
+
+    Attributes
+    ----------
+    value : Fraction
+        The sum over all paths.
+    norm : int
+        The power that weights were taken to.
+    biases : bool
+        Whether paths that begin at a bias count.
+    """
+
+    value: Fraction
+    norm: int
+    biases: bool
+
+    def __repr__(self) -> str:
+        return f"PathNorm: {in_digits(self.value)} for p = {self.norm}{', biases too' * self.biases}; {self.evidence}"
+
+
+@question("symmetry.path_norm")
+def path_norm(
+    source: SourceLike | ExactProgram,
+    *,
+    norm: int = 1,
+    biases: bool = False,
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
+) -> PathNorm:
     """The sum over all paths from an input to an output of the product of |weight|^p, exactly.
 
-    A gate on the way counts with the larger of its slopes, which is 1 for a ReLU. With `biases`, paths that begin at
-    a bias count too. For p = 1 and without biases it bounds the function: |f(x) - f(y)|_1 <= path_norm * |x - y|_max.
+    A gate on the way counts with the larger of its slopes, which is 1 for a ReLU. For p = 1 and without biases it
+    bounds the function: |f(x) - f(y)|_1 <= path_norm * |x - y|_max. Neyshabur et al. (2015, "Norm-based capacity
+    control in neural networks") take the p-th root, which is not rational; Path-SGD uses p = 2.
 
-    Neyshabur et al. take the p-th root, which is not rational; Path-SGD uses p = 2.
+    Parameters
+    ----------
+    source : SourceLike or ExactProgram
+        A model, or an atlas of one.
+    norm : int
+        The p, from 1 on.
+    biases : bool
+        Whether paths that begin at a bias count too.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
-    >>> path_norm([([[2.0], [-3.0]], [1.0, 1.0]), ([[1.0, 1.0]], [0.0])])
-    Fraction(5, 1)
+    Returns
+    -------
+    PathNorm
+        The sum, as a fraction.
+
+    Examples
+    --------
+    >>> import polyfold as pf
+    >>> found = pf.symmetry.path_norm([([[2.0], [-3.0]], [1.0, 1.0]), ([[1.0, 1.0]], [0.0])])
+    >>> found.value, float(found)
+    (Fraction(5, 1), 5.0)
     """
-    if not isinstance(p, int) or p < 1:
-        raise PolyfoldError(f"p must be an integer from 1 on, not {p!r}; 1 and 2 are usual")
-    program = exactly(network)
+    if isinstance(norm, bool) or not isinstance(norm, int) or norm < 1:
+        raise PolyfoldError(f"norm must be an integer from 1 on (1 and 2 are usual), got {norm!r}")
+    program = exactly(source)
     sources: list[Rationals] = [np.full(program.input_dim, fmpq(1), dtype=object)]
-    for index, rows in enumerate(program.affines):
-        total = abs(rows.bias) ** p if biases else zeros(rows.size)
-        for source, matrix in rows.terms.items():
-            total = total + product(abs(matrix) ** p, sources[source])
-        if index < len(program.stages):
-            stage = program.stages[index]
-            total = total * np.maximum(abs(stage.slope_on), abs(stage.slope_off)) ** p
-        sources.append(total)
-    return number(sum(sources[-1].tolist()), "the path norm")
+    for index in range(len(program.affines)):
+        sources.append(in_time(lambda: _paths_into(program, index, sources, norm, biases)))  # noqa: B023  # called at once
+        running().tell(index + 1, len(program.affines), "layers")
+    found = number(sum(sources[-1].tolist()), "the path norm")
+    return answered(PathNorm(found, norm, biases), evidence_for(source, "added up in rationals"))
+
+
+def _paths_into(program: ExactProgram, index: int, sources: list[Rationals], norm: int, biases: bool) -> Rationals:
+    """The sums over all paths that end in each gate of a layer, or in each output."""
+    rows = program.affines[index]
+    total = abs(rows.bias) ** norm if biases else zeros(rows.size)
+    for source, matrix in rows.terms.items():
+        total = total + product(abs(matrix) ** norm, sources[source])
+    if index < len(program.stages):
+        stage = program.stages[index]
+        total = total * np.maximum(abs(stage.slope_on), abs(stage.slope_off)) ** norm
+    return total

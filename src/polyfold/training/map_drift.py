@@ -2,38 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from polyfold._base.notebook import InNotebooks
-from polyfold._base.progress import reporter
+from polyfold._base.clock import Report, tick
+from polyfold._base.in_time import in_time
+from polyfold._base.inputs import rows_of
+from polyfold._base.question import question
+from polyfold._base.result import Rows, answered
+from polyfold._base.types import Array, ArrayLike, Ids
+from polyfold.atlas.evidence import computed_in_floats
 from polyfold.engine.cells.local import MEMORY, LocalMaps, local
-from polyfold.errors import PolyfoldError, how_many
+from polyfold.errors import LimitError, how_many
+from polyfold.program.lower.lower import lower
 from polyfold.training.recording import Recording
-from polyfold.training.snapshots import a_recording, in_turn
+from polyfold.training.snapshots import a_recording, in_turn, one_by_one, seconds_left
 
 if TYPE_CHECKING:
     import pandas
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 _QUESTION = "how far local maps drift"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MapDrift(InNotebooks):
+class MapDrift(Rows):
     """The maps x -> A x + c around N inputs at n snapshots, and how far they move from each to the next.
 
-    `norm[i, s]` is the Euclidean norm of all numbers of (A, c) around input s at snapshot `snapshots[i]`, and
-    `distance[i, s]` that of their difference to the next snapshot's: a distance in dual space. `switched[i, s]` counts
-    the gates whose sign at the input differs between the two. `undecided[i]` counts signs that could not be proved at a
-    snapshot, and are as floats have them: none, unless the network is very deep.
+    Attributes
+    ----------
+    steps, snapshots : array of int, shape (n,)
+        The numbers of the snapshots, and after how many steps each was taken.
+    norm : array of float, shape (n, N)
+        The Euclidean norm of all numbers of (A, c) around each input.
+    distance : array of float, shape (n - 1, N)
+        That of their difference to the next snapshot's: a distance in dual space.
+    switched : array of int, shape (n - 1, N)
+        How many gates have another sign at the input in the next snapshot.
+    undecided : array of int, shape (n,)
+        How many signs could not be proved, and are as floats have them: none, unless the network is very deep.
     """
 
     steps: Ids
@@ -55,31 +65,56 @@ class MapDrift(InNotebooks):
         mean = (self.norm[:-1] + self.norm[1:]) / 2
         return np.divide(self.distance, mean, out=np.zeros_like(mean), where=mean > 0)
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """A data frame with a row a snapshot: means over the inputs; what moved stands beside the later one."""
-        try:
-            import pandas
-        except ModuleNotFoundError:
-            raise PolyfoldError("to_pandas() needs pandas: pip install 'polyfold[store]'") from None
+    def rows(self) -> dict[str, Any]:
+        """One row per snapshot: means over the inputs; what moved stands beside the later one."""
         columns: dict[str, Any] = {"snapshot": self.snapshots, "step": self.steps, "norm": self.norm.mean(axis=1)}
-        for name in ("distance", "relative", "switched"):
-            columns[name] = np.append(np.nan, getattr(self, name).mean(axis=1))
-        return pandas.DataFrame(columns).set_index("snapshot")
+        moved = ("distance", "relative", "switched")
+        return columns | {name: np.append(np.nan, getattr(self, name).mean(axis=1)) for name in moved}
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows as a DataFrame, by the numbers of the snapshots."""
+        return super().to_pandas().set_index("snapshot")
 
 
+@question("training.map_drift")
 def map_drift(
     recording: Recording,
-    X: Any,
+    X: ArrayLike,
     *,
-    snapshots: Any = None,
+    snapshots: Sequence[int] | None = None,
     settle: bool | None = None,
-    memory: int = MEMORY,
-    progress: bool | Callable[[int], None] = False,
+    max_memory: int = MEMORY,
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
 ) -> MapDrift:
     """How far the local maps around the rows of X move from each snapshot to the next.
 
-    Maps are those of `pf.local`, which `settle` and `memory` are for. Two snapshots' maps are held at a time.
+    Maps are those of `pf.local`. Two snapshots' maps are held at a time.
 
+    Parameters
+    ----------
+    recording : Recording
+        From `pf.training.record` or `pf.training.open`.
+    X : ArrayLike, shape (N, d)
+        Inputs.
+    snapshots : list of int, optional
+        The numbers of the snapshots, ascending; None for all.
+    settle : bool, optional
+        Whether signs that floats cannot prove are proved in longer numbers, as for `pf.local`.
+    max_memory : int
+        Bytes to work with, as for `pf.local`.
+    max_seconds : float, optional
+        The limit, as Ctrl-C: the first snapshots are kept; LimitError if there are not two.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    MapDrift
+        Norms of the maps, and how far each moved.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> layers = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
     >>> recorder = pf.training.record(layers)
@@ -90,21 +125,33 @@ def map_drift(
     ([[1.0, 1.0]], [[1, 1]])
     """
     asked = in_turn(a_recording(recording, _QUESTION), snapshots, _QUESTION)
-    before: LocalMaps | None = None
-    norm, distance, switched, undecided = [], [], [], []
-    with reporter(progress, "snapshots") as report:
-        for row, snapshot in enumerate(asked.tolist()):
-            maps = local(recording.network(snapshot), X, settle=settle, memory=memory)
-            norm.append(_norms(maps.A, maps.c))
-            undecided.append(sum(map(len, maps.undecided)))
-            if before is not None:
-                distance.append(_norms(maps.A - before.A, maps.c - before.c))
-                switched.append((maps.signs != before.signs).sum(axis=1))
-            before = maps
-            report(row + 1)
-    return MapDrift(
-        recording.steps[asked], asked, np.array(norm), np.array(distance), np.array(switched), np.array(undecided)
+    first = recording.network(int(asked[0]))
+    rows = rows_of(X, first.input_dim, shape=first.inputs[0].shape)
+    held: list[LocalMaps] = []
+    norm: list[Array] = []
+    distance: list[Array] = []
+    switched: list[Ids] = []
+    undecided: list[int] = []
+
+    def look(snapshot: int) -> None:
+        network, left = recording.network(snapshot), seconds_left()
+        maps = in_time(lambda: local(network, rows, settle=settle, memory=max_memory, max_seconds=left))
+        if maps.stopped_by is not None:
+            tick()
+            raise LimitError(f"{_QUESTION}: {maps.stopped_by} stopped the maps of snapshot {snapshot}")
+        if held:
+            distance.append(_norms(maps.A - held[0].A, maps.c - held[0].c))
+            switched.append((maps.signs != held[0].signs).sum(axis=1))
+        norm.append(_norms(maps.A, maps.c))
+        undecided.append(sum(map(len, maps.undecided)))
+        held[:] = [maps]
+
+    stopped_by = one_by_one(asked, 2, look)
+    done = asked[: len(norm)]
+    found = MapDrift(
+        recording.steps[done], done, np.array(norm), np.array(distance), np.array(switched), np.array(undecided)
     )
+    return answered(found, computed_in_floats(lower(first)), stopped_by=stopped_by)
 
 
 def _norms(A: Array, c: Array) -> Array:

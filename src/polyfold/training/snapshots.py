@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from math import inf
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import OutOfTimeError, running
 from polyfold._base.numbers import one_of
+from polyfold._base.types import Ids
 from polyfold.errors import PolyfoldError
 from polyfold.training.recording import Recording
-
-Ids = npt.NDArray[np.int64]
 
 
 def a_recording(given: Any, question: str) -> Recording:
@@ -42,3 +43,24 @@ def in_turn(recording: Recording, snapshots: Any, question: str) -> Ids:
     if len(asked) < 2 or (np.diff(asked) <= 0).any():
         raise PolyfoldError(f"{question} is from one snapshot to a later one, and these are {asked.tolist()}")
     return asked
+
+
+def one_by_one(asked: Ids, least: int, work: Callable[[int], object]) -> str | None:
+    """Work on each snapshot in turn; what stopped that, if something did after at least so many."""
+    clock = running()
+    with clock.noting_interrupts():
+        for done, snapshot in enumerate(asked.tolist()):
+            try:
+                work(snapshot)
+            except OutOfTimeError as error:
+                if done < least:
+                    raise
+                return error.stopped_by
+            clock.tell(done + 1, len(asked), "snapshots")
+    return None
+
+
+def seconds_left() -> float | None:
+    """What the running clock leaves; None without a limit."""
+    left = running().left
+    return None if left == inf else left

@@ -22,7 +22,7 @@ def whole_numbers(widths, seed):
 
 
 def test_the_same_map_far_away_is_one_point():
-    dual = pf.maps.dual_space(pf.unfold(hat(1.0)), data=[[-3.0], [-1.0], [0.5], [7.0]])
+    dual = pf.maps.dual_space(pf.unfold(hat(1.0)), X=[[-3.0], [-1.0], [0.5], [7.0]])
     assert len(dual.atlas) == 4 and len(dual) == 3
     assert sorted(dual.points.tolist()) == [[-1.0, 2.0], [0.0, 0.0], [1.0, 0.0]]
     flat = dual.points.tolist().index([0.0, 0.0])
@@ -50,7 +50,7 @@ def test_against_rows_of_whole_numbers(seed):
     atlas = pf.unfold(network)
     X = np.random.default_rng(seed).normal(size=(200, 2))
     for output in range(2):
-        dual = pf.maps.dual_space(atlas, output, X)
+        dual = pf.maps.dual_space(atlas, output=output, X=X)
         A, c = atlas.maps()
         rows, label = np.unique(np.column_stack([A[:, output], c[:, output]]) + 0.0, axis=0, return_inverse=True)
         assert len(dual) == len(rows)
@@ -76,23 +76,29 @@ def test_on_a_slice_points_are_over_its_parameters():
     network = whole_numbers([3, 6, 1], 2)
     atlas = pf.unfold(network, pf.line([0.0, 0.0, 0.0], [4.0, 2.0, -6.0]))
     u = np.linspace(0.0, 1.0, 40)[:, None]
-    dual = pf.maps.dual_space(atlas, data=u)
+    dual = pf.maps.dual_space(atlas, X=u)
     there = dual.points[dual.point_of_sample]
     assert dual.points.shape[1] == 2
     assert there[:, 0] * u[:, 0] + there[:, 1] == pytest.approx(pf.load(network)(atlas.lift(u))[:, 0])
 
 
 def test_as_a_table():
-    frame = pf.maps.dual_space(pf.unfold(hat(1.0)), data=[[0.5]]).to_pandas()
+    frame = pf.maps.dual_space(pf.unfold(hat(1.0)), X=[[0.5]]).to_pandas()
     assert list(frame.columns) == ["w_0", "b", "first_cell", "cells", "samples"]
     assert frame["cells"].sum() == 4 and frame["samples"].sum() == 1
 
 
+def test_of_a_network_on_a_domain():
+    dual, of_atlas = pf.maps.dual_space(hat(1.0), pf.box(-1, 1)), pf.maps.dual_space(pf.unfold(hat(1.0), pf.box(-1, 1)))
+    assert np.array_equal(dual.points, of_atlas.points) and dual.asked.question == "maps.dual_space"
+    assert dual.to_json()["points"] == dual.points.tolist()
+
+
 def test_what_has_no_dual_space():
     atlas = pf.unfold(hat(1.0), pf.box(-1, 1))
-    with pytest.raises(pf.PolyfoldError, match="asked of an atlas"):
-        pf.maps.dual_space(hat(1.0))
+    with pytest.raises(pf.PolyfoldError, match="an atlas has a domain of its own"):
+        pf.maps.dual_space(atlas, pf.box(-2, 2))
     with pytest.raises(pf.PolyfoldError, match="there is no output 1: the network has 1 output"):
-        pf.maps.dual_space(atlas, 1)
+        pf.maps.dual_space(atlas, output=1)
     with pytest.raises(pf.PolyfoldError, match="outside"):
-        pf.maps.dual_space(atlas, data=[[5.0]])
+        pf.maps.dual_space(atlas, X=[[5.0]])

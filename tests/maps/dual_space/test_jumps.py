@@ -25,7 +25,7 @@ def pieces_of(atlas):
 def test_pieces_of_a_network_fit():
     for seed in range(5):
         atlas = atlas_of(seed, 12)
-        found = pf.maps.facet_jumps(atlas, pieces_of(atlas))
+        found = pf.maps.facet_jumps(atlas, pieces=pieces_of(atlas))
         assert len(found) == atlas.inner_facets and found.max < 1e-13
 
 
@@ -36,7 +36,7 @@ def test_against_an_exact_edit(seed):
     pieces = pieces_of(atlas)
     pieces[cell] += [0.5, -0.25, 1.0]
     edited = pf.rewrite.edit(pf.rewrite.shallow(atlas), [cell], map=(pieces[cell, None, :2], pieces[cell, 2:]))
-    found = pf.maps.facet_jumps(atlas, pieces)
+    found = pf.maps.facet_jumps(atlas, pieces=pieces)
     torn = found.largest > 1e-9
     assert (cell == found.cells[torn]).any(axis=1).all()
     assert sorted(found.largest[torn].tolist()) == pytest.approx(sorted(jump.largest for jump in edited.jumps))
@@ -46,7 +46,7 @@ def test_against_an_exact_edit(seed):
 def test_the_largest_is_a_bound_that_is_taken():
     atlas = atlas_of(7, 8)
     pieces = pieces_of(atlas) @ np.random.default_rng(0).normal(size=(3, 3))
-    found = pf.maps.facet_jumps(atlas, pieces)
+    found = pf.maps.facet_jumps(atlas, pieces=pieces)
     apart = pieces[found.cells[:, 0]] - pieces[found.cells[:, 1]]
     there = np.abs((apart[:, :2] * found.at).sum(axis=1) + apart[:, 2])
     assert there == pytest.approx(found.largest)
@@ -62,13 +62,13 @@ def test_the_largest_is_a_bound_that_is_taken():
 
 def test_questions_that_have_no_answer():
     atlas = atlas_of(0)
-    with pytest.raises(pf.PolyfoldError, match=r"rows? \(w, b\).* this array has shape \(2, 3\)"):
-        pf.maps.facet_jumps(atlas, np.zeros((2, 3)))
+    with pytest.raises(pf.PolyfoldError, match=r"rows? \(w, b\).* their shape is \(2, 3\)"):
+        pf.maps.facet_jumps(atlas, pieces=np.zeros((2, 3)))
     whole = pf.unfold([([[1.0]], [0.0]), ([[1.0]], [0.0])])
     with pytest.raises(pf.PolyfoldError, match="needs a bounded domain"):
-        pf.maps.facet_jumps(whole, np.zeros((2, 2)))
+        pf.maps.facet_jumps(whole, pieces=np.zeros((2, 2)))
 
 
 def test_one_cell_has_no_jumps():
     alone = pf.unfold([([[1.0]], [0.0])], pf.box(0, 1))
-    assert pf.maps.facet_jumps(alone, [[1.0, 0.0]]).max == 0.0
+    assert pf.maps.facet_jumps(alone, pieces=[[1.0, 0.0]]).max == 0.0

@@ -20,7 +20,7 @@ DATA = RNG.uniform(-1, 1, size=(20, 2))
 
 
 def test_points_are_slopes_and_offsets() -> None:
-    dual = pf.maps.dual_space(ATLAS, data=DATA)
+    dual = pf.maps.dual_space(ATLAS, X=DATA)
     (points,) = (part for part in dual_space_scene(dual).parts if isinstance(part, Points))
     network, step = load(NETWORK), 1e-6
     at = ATLAS.chebyshev(dual.first_cell)[0]

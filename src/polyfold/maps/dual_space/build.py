@@ -7,51 +7,83 @@ coordinate, and what they leave together is compared in rationals.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.chunks import in_chunks
+from polyfold._base.clock import Report, tick
 from polyfold._base.numbers import one_output
-from polyfold.atlas.asked import an_atlas
+from polyfold._base.question import question
+from polyfold._base.result import answered
+from polyfold._base.types import Array, ArrayLike, Ids
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import evidence_of, resting_on
+from polyfold.atlas.evidence import evidence_of
 from polyfold.atlas.geometry.bounded_maps import bounded_maps
 from polyfold.atlas.geometry.exact_maps import ExactMaps
+from polyfold.domain.domain import DomainLike
+from polyfold.engine.source import SourceLike
+from polyfold.engine.unfold import as_atlas
 from polyfold.errors import PolyfoldError
 from polyfold.maps.dual_space.result import DualSpace
 from polyfold.program.derive.some_outputs import with_one_output
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
+# Floats that the maps of one part may take, so that the next look at the clock is soon.
+_FLOATS = 1 << 22
 
 
-def dual_space(atlas: Atlas, output: int = 0, data: Any = None) -> DualSpace:
+@question("maps.dual_space")
+def dual_space(
+    source: SourceLike,
+    domain: DomainLike = None,
+    *,
+    output: int = 0,
+    X: ArrayLike | None = None,
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
+) -> DualSpace:
     """The maps of an output as points (w, b), one for every distinct map, with the data that sit there.
 
     Parameters
     ----------
-    output: which output.
-    data: points in the domain's parameters, one a row; each is located in its cell, on a wall in one of those that
-        touch it.
+    source : SourceLike
+        A model, or an atlas of one.
+    domain : DomainLike, optional
+        Where to look; an atlas has its own.
+    output : int
+        Which output.
+    X : ArrayLike, shape (n, d), optional
+        Points in the domain's parameters; each is located in its cell, on a wall in one of those that touch it.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    DualSpace
+        The points, and which cells and data each of them has.
+
+    Examples
+    --------
     >>> import polyfold as pf
     >>> band = [([[1.0, 1.0], [1.0, 1.0]], [1.0, 0.0]), ([[2.0, -3.0]], [-1.0])]
-    >>> dual = pf.maps.dual_space(pf.unfold(band), data=[[2, 1], [1, -1.5], [-1, 0.5], [-1, -1]])
+    >>> dual = pf.maps.dual_space(band, X=[[2, 1], [1, -1.5], [-1, 0.5], [-1, -1]])
     >>> sorted(zip(dual.points.tolist(), dual.samples.tolist()))
     [([-1.0, -1.0, 1.0], 1), ([0.0, 0.0, -1.0], 1), ([2.0, 2.0, 1.0], 2)]
     """
-    an_atlas(atlas, "the dual space")
+    atlas = as_atlas(source, domain, threads=threads)
     if not len(atlas):
         raise PolyfoldError("the atlas has no cells, so its dual space has no points")
     output = one_output(output, atlas.outputs)
+    cells = np.zeros(0, dtype=np.int64) if X is None else atlas.locate(X)
     alone = replace(atlas, program=with_one_output(atlas.program, output))
     values, errors = _bounded(alone)
     label = _merged(alone, values, errors)
     first = np.unique(label, return_index=True)[1]
-    cells = np.zeros(0, dtype=np.int64) if data is None else atlas.locate(data)
-    return resting_on(evidence_of(atlas), DualSpace(atlas, output, values[first], label, cells))
+    return answered(DualSpace(atlas, output, values[first], label, cells), evidence_of(atlas))
 
 
 def _bounded(alone: Atlas) -> tuple[Array, Array]:
@@ -63,7 +95,7 @@ def _bounded(alone: Atlas) -> tuple[Array, Array]:
         values[part], errors[part] = found.values[:, 0], found.errors[:, 0]
 
     with np.errstate(over="ignore", invalid="ignore"):
-        in_chunks(len(alone), 12 * (widest + 1) + alone.gates, fill)
+        in_chunks(len(alone), 12 * (widest + 1) + alone.gates, fill, budget=_FLOATS)
     return values, errors
 
 
@@ -76,6 +108,7 @@ def _merged(alone: Atlas, values: Array, errors: Array) -> Ids:
     low, high = np.where(unknown, -np.inf, low), np.where(unknown, np.inf, high)
     groups = [np.arange(len(alone))]
     for coordinate in range(values.shape[1]):
+        tick()
         groups = [
             part
             for group in groups
@@ -86,6 +119,7 @@ def _merged(alone: Atlas, values: Array, errors: Array) -> Ids:
     for group in groups:
         firsts: dict[object, int] = {}
         for cell in sorted(group.tolist()):
+            tick()
             owner[cell] = cell if len(group) == 1 else firsts.setdefault(exact[cell], cell)
     return np.unique(owner, return_inverse=True)[1]
 

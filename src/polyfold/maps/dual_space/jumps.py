@@ -9,28 +9,38 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import Report
+from polyfold._base.in_time import in_time
 from polyfold._base.inputs import real_array
-from polyfold._base.notebook import InNotebooks
-from polyfold.atlas.asked import an_atlas, bounded_cells, cells_asked_for, finite
-from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Answer, evidence_of, resting_on
+from polyfold._base.question import question
+from polyfold._base.result import Rows, answered
+from polyfold._base.types import Array, ArrayLike, Ids
+from polyfold.atlas.asked import bounded_cells, cells_asked_for, finite
+from polyfold.atlas.evidence import evidence_of
 from polyfold.atlas.geometry.facet_generators import facet_generators
+from polyfold.domain.domain import DomainLike
+from polyfold.engine.source import SourceLike
+from polyfold.engine.unfold import as_atlas
 from polyfold.errors import ShapeError, how_many
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 _QUESTION = "the largest jump between pieces"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FacetJumps(Answer, InNotebooks):
-    """Each inner facet once: `facet[i]` lies between the cells `cells[i]` (n, 2).
+class FacetJumps(Rows):
+    """How far two pieces are apart, each inner facet once.
 
-    `largest[i]` is the largest difference of the two pieces' values on it, in size, and `at[i]` a vertex where it is
-    taken, in the domain's parameters. `evidence` says what is known of the cells.
+    Attributes
+    ----------
+    facet : array of int, shape (n,)
+        The numbers of the facets.
+    cells : array of int, shape (n, 2)
+        The cells that each of them lies between.
+    largest : array of float, shape (n,)
+        The largest difference of the two pieces' values on it, in size.
+    at : array of float, shape (n, d)
+        A vertex where that is taken, in the domain's parameters.
     """
 
     facet: Ids
@@ -49,37 +59,79 @@ class FacetJumps(Answer, InNotebooks):
         """The largest jump of all; 0 if no two cells touch."""
         return float(self.largest.max(initial=0.0))
 
+    def facts(self) -> dict[str, Any]:
+        return {**super().facts(), "max": self.max}
 
-def facet_jumps(atlas: Atlas, points: Any) -> FacetJumps:
-    """How far pieces w . u + b, one row (w, b) a cell, are from fitting together, facet by facet.
+    def rows(self) -> dict[str, Any]:
+        """One row per facet."""
+        sides = {"cell": self.cells[:, 0], "neighbour": self.cells[:, 1]}
+        where = {f"u_{k}": self.at[:, k] for k in range(self.at.shape[1])}
+        return {"facet": self.facet, **sides, "largest": self.largest, **where}
+
+
+@question("maps.facet_jumps")
+def facet_jumps(
+    source: SourceLike,
+    domain: DomainLike = None,
+    *,
+    pieces: ArrayLike,
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
+) -> FacetJumps:
+    """How far pieces w . u + b, one row (w, b) per cell, are from fitting together, facet by facet.
 
     The cells must be bounded. Values are floats: pieces that fit have jumps of the size of rounding errors.
 
+    Parameters
+    ----------
+    source : SourceLike
+        A model, or an atlas of one.
+    domain : DomainLike, optional
+        Where to look; an atlas has its own.
+    pieces : ArrayLike, shape (cells, d + 1)
+        For each cell its piece (w, b), over the domain's parameters.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    FacetJumps
+        For each inner facet the largest difference of the two pieces, and where it is.
+
+    Examples
+    --------
     >>> import polyfold as pf
     >>> absolute = pf.unfold([([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])], pf.box(-1, 1))
     >>> dual = pf.maps.dual_space(absolute)
     >>> pieces = dual.points[dual.point_of_cell]
-    >>> pf.maps.facet_jumps(absolute, pieces).max, pf.maps.facet_jumps(absolute, pieces + [[0.0, 0.5], [0.0, 0.0]]).max
-    (0.0, 0.5)
+    >>> pf.maps.facet_jumps(absolute, pieces=pieces).max
+    0.0
+    >>> pf.maps.facet_jumps(absolute, pieces=pieces + [[0.0, 0.5], [0.0, 0.0]]).max
+    0.5
     """
-    an_atlas(atlas, _QUESTION)
+    atlas = as_atlas(source, domain, threads=threads)
     bounded_cells(atlas, cells_asked_for(atlas, None, _QUESTION), _QUESTION)
-    pieces = real_array("pieces are rows (w, b) of numbers, one a cell", points)
-    if pieces.shape != (len(atlas), atlas.dim + 1):
+    given = real_array("pieces must be rows (w, b) of numbers, one per cell", pieces)
+    if given.shape != (len(atlas), atlas.dim + 1):
         raise ShapeError(
-            f"pieces are one row (w, b) of {atlas.dim + 1} numbers for each of the {how_many(len(atlas), 'cell')}; "
-            f"this array has shape {pieces.shape}"
+            f"pieces must be one row (w, b) of {atlas.dim + 1} numbers for each of the "
+            f"{how_many(len(atlas), 'cell')}; their shape is {given.shape}"
         )
     owner, neighbour = atlas.facet_owner, atlas.neighbour.astype(np.int64)
     facet = np.flatnonzero(neighbour > owner)
     cells = np.stack([owner[facet], neighbour[facet]], axis=1)
-    start, rows, generators = facet_generators(atlas, facet)
+    start, rows, generators = in_time(lambda: facet_generators(atlas, facet))
     item = np.repeat(np.arange(len(facet)), np.diff(start))
     vertices = generators.points[rows]
-    apart = pieces[cells[:, 0]] - pieces[cells[:, 1]]
+    apart = given[cells[:, 0]] - given[cells[:, 1]]
     sizes = np.abs(np.einsum("vd,vd->v", vertices, apart[item, :-1]) + apart[item, -1])
     # The last of each facet's vertices in this order has the largest jump.
     order = np.lexsort((sizes, item))
     last = order[start[1:] - 1]
     jumps = FacetJumps(facet, cells, finite(sizes[last], _QUESTION), vertices[last])
-    return resting_on(evidence_of(atlas), jumps)
+    return answered(jumps, evidence_of(atlas))

@@ -4,31 +4,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.result import Rows
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Answer
-from polyfold.errors import PolyfoldError, ShapeError, how_many
+from polyfold.errors import ShapeError, how_many
 
 if TYPE_CHECKING:
     import pandas
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DualSpace(Answer, InNotebooks):
+class DualSpace(Rows):
     """One point (w, b) for every distinct map w . u + b that an output has on the cells of an atlas.
 
-    `points` (n, d + 1) are over the domain's parameters, numbered by their first cells; `point_of_cell[i]` is the point
-    of cell i. Cells have the same point exactly if they have the same map, wherever they lie. `cell_of_sample[s]` and
-    `point_of_sample[s]` say where data point s sits, and `samples[p]` how many sit at point p; they are empty or zero
-    without data. `evidence` says what is known of the cells.
+    Cells have the same point exactly if they have the same map, wherever they lie.
+
+    Attributes
+    ----------
+    atlas : Atlas
+        Whose cells these are.
+    output : int
+        The number of the output.
+    points : array of float, shape (n, d + 1)
+        Over the domain's parameters, numbered by their first cells.
+    point_of_cell : array of int, shape (cells,)
+        The point of each cell.
+    cell_of_sample : array of int, shape (samples,)
+        The cell in which each data point sits; empty without data.
     """
 
     atlas: Atlas
@@ -78,14 +84,24 @@ class DualSpace(Answer, InNotebooks):
         np.add.at(found, self.point_of_cell, self.atlas.volumes())
         return found
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """A data frame with a row a point: w_0, w_1, ..., b, its first cell, and its numbers of cells and samples."""
-        try:
-            import pandas
-        except ModuleNotFoundError:
-            raise PolyfoldError("to_pandas() needs pandas: pip install 'polyfold[store]'") from None
-        columns: dict[str, object] = {"point": np.arange(len(self))}
+    def facts(self) -> dict[str, Any]:
+        return {
+            "output": self.output,
+            "points": self.points,
+            "point_of_cell": self.point_of_cell,
+            "cells": self.cells,
+            "first_cell": self.first_cell,
+            "cell_of_sample": self.cell_of_sample,
+            "samples": self.samples,
+        }
+
+    def rows(self) -> dict[str, Any]:
+        """One row per point: w_0, w_1, ..., b, its first cell, and its numbers of cells and samples."""
+        columns: dict[str, Any] = {"point": np.arange(len(self))}
         columns |= {f"w_{k}": self.points[:, k] for k in range(self.atlas.dim)}
         columns |= {"b": self.points[:, -1], "first_cell": self.first_cell}
-        columns |= {"cells": self.cells, "samples": self.samples}
-        return pandas.DataFrame(columns).set_index("point")
+        return columns | {"cells": self.cells, "samples": self.samples}
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows as a DataFrame, by the numbers of the points."""
+        return super().to_pandas().set_index("point")

@@ -13,7 +13,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.inputs import real_array
+from polyfold._base.clock import tick
+from polyfold._base.inputs import class_numbers, rows_of
 from polyfold._base.numbers import one_of, one_output
 from polyfold.atlas.atlas import Atlas
 from polyfold.domain.domain import Box, Domain, DomainLike, resolve_domain
@@ -26,7 +27,7 @@ from polyfold.plotting.geometry.view import View, view_of
 from polyfold.stats.classes import classes
 from polyfold.stats.decision_boundary import decision_boundary
 from polyfold.training.recording import Recording
-from polyfold.training.snapshots import a_recording, chosen
+from polyfold.training.snapshots import a_recording, chosen, seconds_left
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
@@ -76,7 +77,6 @@ class Film:
     data: Array | None
     labels: Ids | None
     max_cells: int | None
-    max_seconds: float | None
 
     def __len__(self) -> int:
         return len(self.snapshots)
@@ -111,9 +111,9 @@ class Film:
         """Frame `number`, from 0."""
         snapshot = int(self.snapshots[one_of(number, len(self), "frame", "the movie")])
         network = self.recording.network(snapshot)
-        atlas = unfold(network, self.domain, max_cells=self.max_cells, max_seconds=self.max_seconds)
+        atlas = unfold(network, self.domain, max_cells=self.max_cells, max_seconds=seconds_left())
         _check_whole(atlas, snapshot)
-        found = classes(atlas, threshold=self.threshold, max_cells=self.max_cells, max_seconds=self.max_seconds)
+        found = classes(atlas, threshold=self.threshold, max_cells=self.max_cells, max_seconds=seconds_left())
         shapes = polygons(found.atlas, self.view)
         A, c = atlas.maps(over="parameters")
         cell, label = found.cell[shapes.cells], found.label[shapes.cells]
@@ -168,7 +168,6 @@ def film_of(
     data: Any = None,
     labels: Any = None,
     max_cells: int | None = None,
-    max_seconds: float | None = None,
 ) -> Film:
     """What `pf.training.movie` shows. All that can be wrong with what is asked for is said here.
 
@@ -184,14 +183,16 @@ def film_of(
     if colour not in get_args(Colour):
         raise PolyfoldError(f"colour={colour!r} is no option: use {', '.join(map(repr, get_args(Colour)))}")
     network = recording.network(int(asked[0]))
-    points = None if data is None else _rows(data, network.input_dim)
+    points = None if data is None else rows_of(data, network.input_dim)
+    if points is not None and not len(points):
+        raise ShapeError("X has no rows: give at least one input, or leave it out")
     where = resolve_domain(_domain(domain, points), network.input_dim)
     if where.dim != 2:
         raise DomainError(
             f"{_QUESTION} needs a domain of dimension 2, not {where.dim}: pf.plane cuts one out of "
             f"{how_many(network.input_dim, 'input')}"
         )
-    first = unfold(network, where, max_cells=max_cells, max_seconds=max_seconds)
+    first = unfold(network, where, max_cells=max_cells, max_seconds=seconds_left())
     _check_whole(first, int(asked[0]))
     if not first.bounded.all():
         raise DomainError(f"{_QUESTION} needs a bounded domain, such as pf.box(-1, 1), not {where.describe()}")
@@ -207,7 +208,6 @@ def film_of(
         data=points,
         labels=_labels(labels, points, max(2, first.outputs)),
         max_cells=max_cells,
-        max_seconds=max_seconds,
     )
 
 
@@ -215,6 +215,7 @@ def _check_whole(atlas: Atlas, snapshot: int) -> None:
     if atlas.certificate.stopped_by == "interrupt":
         raise KeyboardInterrupt
     if not atlas.complete:
+        tick()
         raise LimitError(
             f"snapshot {snapshot} has more than {len(atlas):,} cells; {atlas.certificate.stopped_by} stopped the search"
         )
@@ -268,27 +269,9 @@ def _view(domain: Domain, atlas: Atlas) -> View:
     return View(ends[0], ends[1])
 
 
-def _rows(data: Any, inputs: int) -> Array:
-    rows = real_array("data are no array of numbers", data)
-    if rows.ndim != 2 or rows.shape[1] != inputs or not len(rows):
-        raise ShapeError(f"data need the shape (rows, {inputs}), not {rows.shape}")
-    if not np.isfinite(rows).all():
-        raise ShapeError("data must be finite numbers")
-    return rows
-
-
 def _labels(labels: Any, points: Array | None, known: int) -> Ids | None:
     if labels is None:
         return None
     if points is None:
-        raise ShapeError("labels belong to data: give both")
-    given = np.asarray(labels)
-    if given.ndim == 2 and given.shape[1] == 1:
-        given = given[:, 0]
-    if given.shape != (len(points),):
-        raise ShapeError(f"labels need the shape ({len(points)},), one a row of the data, not {given.shape}")
-    whole = real_array("labels are no array of numbers", given)
-    if not np.isin(whole, np.arange(known)).all():
-        bad = whole[~np.isin(whole, np.arange(known))][0]
-        raise ShapeError(f"labels are numbers of classes, 0 to {known - 1}, and {bad:g} is none")
-    return whole.astype(np.int64)
+        raise ShapeError("y belongs to X: give both")
+    return class_numbers(labels, len(points), known)

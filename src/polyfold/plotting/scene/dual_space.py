@@ -75,7 +75,7 @@ def _sizes(dual: DualSpace, size: str | None) -> tuple[Array | None, str]:
     if size not in (None, "cells", "data", "same"):
         raise PolyfoldError(f"size={size!r} is no option: use 'cells', 'data' or 'same'")
     if size == "data" and not dual.samples.any():
-        raise PolyfoldError("size='data' needs data in dual space: pf.maps.dual_space(atlas, data=X)")
+        raise PolyfoldError("size='data' needs data in dual space: pf.maps.dual_space(atlas, X=X)")
     if size == "same":
         return None, ""
     by_data = size == "data" or (size is None and bool(dual.samples.any()))

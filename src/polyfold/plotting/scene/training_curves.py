@@ -22,7 +22,7 @@ _MOST_LINES = 8
 def count_curve(recording: Recording, *, domain: DomainLike = None, counts: Any = None, snapshots: Any = None) -> Scene:
     """How many cells a domain has at the snapshots of a recording; `counts` are those of `training.cell_counts`."""
     steps = recording.steps if snapshots is None else recording.steps[np.asarray(snapshots)]
-    found = cell_counts(recording, domain, snapshots=snapshots) if counts is None else np.asarray(counts)
+    found = np.asarray(cell_counts(recording, domain, snapshots=snapshots) if counts is None else counts)
     if found.shape != steps.shape:
         raise ShapeError(f"counts= must be a number for each of the {how_many(len(steps), 'snapshot')}: {found.shape}")
     heights = found.astype(np.float64)
