@@ -34,24 +34,38 @@ BENCH = $(PY) benchmarks/bench.py --relucent $(BENCH_VENV)/bin/python $(BENCH_OP
 WORKERS ?= auto
 PYTEST := $(PY) -m pytest -n $(WORKERS)
 
-.PHONY: help setup run browser test test-all test-relucent paper-001 paper-003 movies check bench bench-quick bench-history callgrind callgrind-check docs clean FORCE
+# The folder in which the core is built for development, and how one with other options is made beside it.
+CMAKE = $(shell command -v cmake || echo $(VENV)/bin/cmake)
+NATIVE_BUILD = $(firstword $(wildcard build/cp*))
+CONFIGURE = $(CMAKE) -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(shell command -v ninja || echo $(CURDIR)/$(VENV)/bin/ninja) \
+	-DPython_EXECUTABLE=$(CURDIR)/$(PY) -Dnanobind_DIR=$$($(PY) -m nanobind --cmake_dir) --log-level=ERROR
+# Takes the core from the folder POLYFOLD_CORE.
+OTHER_CORE = PYTHONPATH=$(CURDIR)/tools/other_core
+HAS_DOCTEST = echo '\#include <doctest/doctest.h>' | c++ -x c++ -E - >/dev/null 2>&1
+
+.PHONY: help setup run browser doctest test test-all test-one test-native sanitize coverage hooks test-relucent paper-001 paper-003 movies check bench bench-quick bench-history callgrind callgrind-check docs clean FORCE
 
 help:
 	@echo 'make setup     everything for development, into .venv'
 	@echo 'make run       unfold the bundled Iris network, write its atlas and a report to out/iris'
 	@echo 'make test      the checks and all quick tests'
 	@echo 'make test-all  the checks and all tests'
+	@echo 'make test-one T=tests/exact    the tests of a folder or file, or by name: T="-k diameter"'
+	@echo 'make test-native      the tests of the compiled core, in C++'
+	@echo 'make sanitize         the core with AddressSanitizer and UBSan, its tests and those of engine, exact, atlas (SANITIZER=thread: TSan)'
+	@echo 'make coverage         lines and branches that the tests run, of Python and of the core (COVER=tests/exact: of some tests)'
+	@echo 'make hooks            run the checks at every commit, by pre-commit'
 	@echo 'make test-relucent    cells, facets and calls beside relucent, in an environment of its own'
 	@echo 'make paper-001        run the experiments of paper 001 on MNIST in DATA, or on small digits; goes on where it stopped'
 	@echo 'make paper-003        run the experiments of paper 003, draw docs/images (minutes)'
 	@echo 'make movies    train on the problems of paper 001, write movies and players to out/movies (minutes)'
-	@echo 'make check     ruff, mypy --strict, clang-format, import layers'
+	@echo 'make check     ruff, mypy --strict, clang-format, import layers, docstrings'
 	@echo 'make bench     measure polyfold and its peers, write docs/benchmarks.md (about 35 minutes)'
 	@echo 'make bench-quick      the same with small limits, into out/benchmarks.md'
 	@echo 'make bench-history    a few timings, kept in benchmarks/history and compared with the last ones'
 	@echo 'make callgrind        count instructions a cell, write docs/instruction_counts.md'
 	@echo 'make callgrind-check  count them and fail where they rose'
-	@echo 'make docs      renew generated parts, run every example, render to out/docs'
+	@echo 'make docs      renew generated parts, run every example, build the site into out/site'
 	@echo 'make clean     remove everything that was made here'
 
 setup: $(VENV)/.dev $(VENV)/.native
@@ -66,10 +80,59 @@ browser:
 		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends chromium >/dev/null; } || \
 		echo 'NO BROWSER: tests of the explorer skip; install chromium' >&2
 
-test: check browser
+# The same for the header that tests of the core need.
+doctest:
+	@$(HAS_DOCTEST) || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+		apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends doctest-dev >/dev/null; } || \
+		echo 'NO DOCTEST: tests of the compiled core skip; install doctest-dev' >&2
+
+test: check browser test-native
 	@$(PYTEST) -m 'not slow'
 
-test-all: check browser
+T ?= tests
+test-one: setup
+	@$(PY) -m pytest -q $(T)
+
+# Compiled beside the core that is there already: only the tests themselves are compiled here.
+test-native: setup doctest
+	@if $(HAS_DOCTEST); then \
+		$(CMAKE) -DPOLYFOLD_TESTS=ON --log-level=ERROR $(NATIVE_BUILD) >/dev/null && \
+		$(CMAKE) --build $(NATIVE_BUILD) --target native_tests >/dev/null && \
+		$(NATIVE_BUILD)/native_tests --minimal; fi
+
+# SANITIZER=thread looks for races instead. Python itself is not instrumented: the sanitizer is loaded before it, and
+# leaks of the interpreter are not looked for. The addresses that ThreadSanitizer wants need a layout that is not random.
+SANITIZER ?= address
+SANITIZED ?= tests/engine tests/exact tests/atlas
+SANITIZER_BUILD = build/sanitize-$(SANITIZER)
+SANITIZER_LIBRARY = $(if $(filter thread,$(SANITIZER)),libtsan.so,libasan.so)
+sanitize: setup doctest
+	@$(CONFIGURE) -B $(SANITIZER_BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPOLYFOLD_SANITIZE=$(SANITIZER) \
+		-DPOLYFOLD_TESTS=$$($(HAS_DOCTEST) && echo ON || echo OFF) >/dev/null
+	@$(CMAKE) --build $(SANITIZER_BUILD) --target _native $$($(HAS_DOCTEST) && echo native_tests) >/dev/null
+	@if $(HAS_DOCTEST); then setarch -R $(SANITIZER_BUILD)/native_tests; fi
+	@$(OTHER_CORE) POLYFOLD_CORE=$(SANITIZER_BUILD) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+		TSAN_OPTIONS=halt_on_error=1 \
+		LD_PRELOAD="$$(c++ -print-file-name=$(SANITIZER_LIBRARY)) $$(c++ -print-file-name=libstdc++.so)" \
+		setarch -R $(PYTEST) -m 'not slow' -p no:cacheprovider $(SANITIZED)
+
+# Of all quick tests, with the floors of pyproject.toml; of some, without.
+COVER ?= tests
+coverage: setup doctest
+	@$(CONFIGURE) -B build/coverage -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPOLYFOLD_COVERAGE=ON \
+		-DPOLYFOLD_TESTS=$$($(HAS_DOCTEST) && echo ON || echo OFF) >/dev/null
+	@$(CMAKE) --build build/coverage --target _native $$($(HAS_DOCTEST) && echo native_tests) >/dev/null
+	@find build/coverage -name '*.gcda' -delete
+	@if $(HAS_DOCTEST); then build/coverage/native_tests --minimal; fi
+	@$(OTHER_CORE) POLYFOLD_CORE=build/coverage $(PYTEST) -m 'not slow' --cov --cov-report=html:out/coverage \
+		--cov-report=term:skip-covered $(if $(filter tests,$(COVER)),,--cov-fail-under=0) $(COVER)
+	@$(PY) tools/core_coverage.py build/coverage $(if $(filter tests,$(COVER)),--floor)
+
+hooks: setup
+	@$(PY) $(PIP_INSTALL) pre-commit
+	@$(PY) -m pre_commit install
+
+test-all: check browser test-native
 	@test -e $(BENCH_VENV)/.with-torch || echo 'NOT COMPARED WITH RELUCENT: make test-relucent makes its environment' >&2
 	@HYPOTHESIS_PROFILE=explore $(PYTEST)
 
@@ -100,6 +163,7 @@ check: setup
 	@$(PY) -m mypy --strict
 	@$(if $(NATIVE_CODE),$(VENV)/bin/clang-format --dry-run --Werror $(NATIVE_CODE))
 	@$(PY) tools/check_layers.py
+	@$(PY) tools/check_docstrings.py
 
 bench: setup $(BENCH_VENV)/.with-torch
 	@$(BENCH) --write docs/benchmarks.md
@@ -130,8 +194,8 @@ docs: setup
 	@$(PY) tools/write_networks_page.py
 	@$(PY) tools/gallery.py > /dev/null
 	@$(PY) -m pytest -q tests/docs
-	@$(PY) tools/build_docs.py --out out/docs
-	@$(PY) tools/gallery.py --interactive out/docs/docs/gallery
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet
+	@$(PY) tools/gallery.py --interactive out/site/gallery
 
 clean:
 	rm -rf $(VENV) $(BENCH_VENV) build dist out src/polyfold/_core/_native.pyi

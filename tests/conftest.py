@@ -22,6 +22,7 @@ os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 import pytest
 from hypothesis import settings
 
+from helpers.cpu_time import cpu_seconds
 from helpers.shared_files import ABSENT, missing
 
 # A quick test that works for longer than this is named at the end of a run: it should be made smaller, or slow.
@@ -56,12 +57,6 @@ def pytest_collection_finish() -> None:
     """What was imported until now stays: the collector of garbage need not look at it over and over again."""
     gc.collect()
     gc.freeze()
-
-
-def cpu_seconds() -> float:
-    """Of this process and of the programs that it started and that have ended."""
-    times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
 
 
 @pytest.hookimpl(wrapper=True)

@@ -39,6 +39,14 @@ def test_every_page_is_in_the_index() -> None:
         assert relative == "index.md" or f"]({relative})" in index, f"docs/index.md does not link to {relative}"
 
 
+def test_every_page_is_in_the_navigation_of_the_site() -> None:
+    """Decisions and the documents at the top are added by tools/site.py."""
+    listed = re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2])
+    pages = [path.name for path in sorted((ROOT / "docs").glob("*.md"))]
+    assert sorted(pages) == sorted(set(listed) - {"readme.md", "GLOSSARY.md"})
+    assert len(listed) == len(set(listed))
+
+
 def test_what_networks_are_supported_is_up_to_date() -> None:
     tool = ROOT / "tools" / "write_networks_page.py"
     done = subprocess.run([sys.executable, str(tool), "--check"], capture_output=True, text=True, check=False)

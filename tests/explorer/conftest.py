@@ -6,14 +6,17 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from helpers.cpu_time import for_many_tests
 from helpers.explorers import Client, Explorer, started, stopped
 
 
 @pytest.fixture(scope="package")
 def explorer() -> Iterator[Explorer]:
-    found = started()
+    with for_many_tests():
+        found = started()
     yield found
-    assert stopped(found) == 0
+    with for_many_tests():
+        assert stopped(found) == 0
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pytest
 
 import polyfold as pf
 from helpers.browsing import Visitor, random_network, running_browser
+from helpers.cpu_time import for_many_tests
 from helpers.explorers import Explorer
 from polyfold.datasets import iris
 from polyfold.datasets.blobs import blobs, blobs_data
@@ -24,8 +26,12 @@ Visit = Callable[..., Visitor]
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    with running_browser() as found:
+    with ExitStack() as ends:
+        with for_many_tests():
+            found = ends.enter_context(running_browser())
         yield found
+        with for_many_tests():
+            ends.close()
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ def test_ci_runs_the_tests() -> None:
 
 
 TARGETS = ["setup", "run", "test", "test-all", "check", "docs", "movies", "clean"]
+TARGETS += ["test-one", "test-native", "sanitize", "coverage", "hooks", "doctest", "browser"]
 TARGETS += ["bench", "bench-quick", "bench-history", "callgrind", "callgrind-check"]
 
 
@@ -34,6 +35,27 @@ def test_make_knows_its_targets(target: str) -> None:
     assert done.returncode == 0, done.stderr
     # A target that is there twice is only a warning to make, which forgets what the first one did.
     assert "overriding recipe" not in done.stderr
+
+
+def test_hooks_run_what_is_installed() -> None:
+    """Nothing is downloaded at a commit, and what hooks check is what `make check` checks."""
+    text = (ROOT / ".pre-commit-config.yaml").read_text()
+    assert re.findall(r"repo: (\S+)", text) == ["local"]
+    assert set(re.findall(r"language: (\S+)", text)) == {"system"}
+    entries = re.findall(r"entry: (.+)", text)
+    assert all(entry.startswith(".venv/bin/") for entry in entries)
+    checks = (ROOT / "Makefile").read_text().partition("\ncheck:")[2].partition("\n\n")[0]
+    for tool in ("ruff check", "ruff format", "mypy --strict", "clang-format --dry-run", "check_layers.py"):
+        assert tool in checks and any(tool in entry for entry in entries), tool
+
+
+def test_the_core_is_tested_in_every_run() -> None:
+    text = (ROOT / "Makefile").read_text()
+    assert re.search(r"^test: .*\btest-native\b", text, re.MULTILINE)
+    assert "NO DOCTEST" in text
+    tested = {path.stem for path in (ROOT / "native" / "tests").glob("test_*.cpp")}
+    names = "big_integer exact_vector rounding linear_bound cone_bound exact_simplex face_key certificate"
+    assert {f"test_{name}" for name in names.split()} <= tested
 
 
 def test_every_pip_call_uses_the_constraints() -> None:

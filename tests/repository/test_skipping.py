@@ -31,7 +31,7 @@ def test_ctrl_c(interruptible):
 def test_a_suite_elsewhere_and_in_the_background(tmp_path: Path) -> None:
     suite = tmp_path / "repository" / "tests"
     (suite / "helpers").mkdir(parents=True)
-    for name in ("conftest.py", "helpers/shared_files.py"):
+    for name in ("conftest.py", "helpers/shared_files.py", "helpers/cpu_time.py"):
         shutil.copy(TESTS / name, suite / name)
     (suite / "test_two.py").write_text(TWO_TESTS)
     (suite.parent / "pytest.ini").write_text("[pytest]\npythonpath = tests\nmarkers = shared(*folders): needs them\n")

@@ -1,0 +1,34 @@
+"""Take the compiled core from the folder POLYFOLD_CORE: a build with a sanitizer, or one that counts lines.
+
+Python runs this file when it starts with its folder on PYTHONPATH, in programs that tests start as well. The Makefile's
+`sanitize` and `coverage` do that.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+NAME = "polyfold._core._native"
+
+
+class OtherCore(MetaPathFinder):
+    """Finds the compiled core, and nothing else, in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.library = next(folder.glob("_native.*.so"))
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        return spec_from_file_location(NAME, self.library) if fullname == NAME else None
+
+
+if "POLYFOLD_CORE" in os.environ:
+    sys.meta_path.insert(0, OtherCore(Path(os.environ["POLYFOLD_CORE"])))
