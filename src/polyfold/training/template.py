@@ -3,7 +3,9 @@
 The places of a torch module are found, not guessed. A copy is filled with random numbers and read; a constant that
 holds an array's very numbers is a place for that array. Then the copy is filled with weights that were recorded, and
 the template must be the network that is read from it, constant by constant. A model in which weights are computed with
-before they become constants (weight normalisation) has no template, and is read anew each time.
+before they become constants (weight normalisation) has no template, and is read with each snapshot's weights; that
+traces it once, like all that reads a module (network/read/torch_trace.py). A template is for what has no module any
+more: files.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def training_note(module: Any, evaluated: Any, run: Callable[[Any], Sequence[Any
     """
     if not any(part.training for part in module.modules()):
         return None
-    layers = [f"{path!r} ({type(part).__name__})" for path, part in module.named_modules() if _differs(part)]
+    layers = [f"{path!r} ({type(part).__name__})" for path, part in _named_parts(module) if _differs(part)]
     if layers:
         rest = f" and {len(layers) - _LISTED} more" if len(layers) > _LISTED else ""
         where = f"where {', '.join(layers[:_LISTED])}{rest} {'works' if len(layers) == 1 else 'work'} differently"
@@ -38,6 +38,11 @@ def training_note(module: Any, evaluated: Any, run: Callable[[Any], Sequence[Any
     else:
         return None
     return f"{type(module).__name__} is in training mode, {where}: {IN_EVALUATION}; call eval() first if that is meant"
+
+
+def _named_parts(module: Any) -> list[tuple[str, Any]]:
+    """The parts of a module by their paths; compiled parts by those that they have in the copy, which is not."""
+    return [(path.replace("_orig_mod.", ""), part) for path, part in module.named_modules()]
 
 
 def _differs(part: Any) -> bool:
@@ -58,8 +63,9 @@ def _differs(part: Any) -> bool:
 def _outputs_differ(module: Any, evaluated: Any, run: Callable[[Any], Sequence[Any]]) -> bool:
     """Whether a copy that is left in training mode, in the type of the evaluated one, gives other outputs."""
     trained = copy.deepcopy(evaluated)
-    for part, original in zip(trained.modules(), module.modules(), strict=True):
-        part.training = original.training
+    modes = {path: part.training for path, part in _named_parts(module)}
+    for path, part in trained.named_modules():
+        part.training = modes[path]
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
         expected = run(evaluated)
         try:
