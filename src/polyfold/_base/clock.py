@@ -101,6 +101,11 @@ class Clock:
     def over(self) -> bool:
         return self.stopped_by is not None
 
+    @property
+    def limit(self) -> float | None:
+        """Seconds until the end, for whoever takes None for no limit."""
+        return None if self._end() == inf else self.left
+
     def check(self) -> None:
         """Raise OutOfTimeError if the work has to end."""
         stopped_by = self.stopped_by
@@ -168,6 +173,16 @@ def tick() -> None:
     clock = _RUNNING.get()
     if clock is not None:
         clock.check()
+
+
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Within the block no clock runs: for the short work of putting together what is kept when the time is over."""
+    token = _RUNNING.set(None)
+    try:
+        yield
+    finally:
+        _RUNNING.reset(token)
 
 
 def check_seconds(max_seconds: Any) -> None:

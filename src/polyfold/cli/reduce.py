@@ -41,7 +41,7 @@ def reduce(
     ] = "nearest",
     skips: Annotated[bool, typer.Option("--skips", help="Allow connections past a layer, which save neurons.")] = False,
     max_seconds: Annotated[
-        float | None, typer.Option(help="For finding neurons that never switch; 60 unless given.")
+        float | None, typer.Option(help="Stop there, with what went so far; no limit unless given.")
     ] = None,
     until: Until = None,
     as_json: AsJson = False,

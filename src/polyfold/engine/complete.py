@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import Any
 
 from polyfold._base.clock import running, tick
@@ -24,9 +23,7 @@ def complete_atlas(
         own_domain(source, domain)
         atlas = source
     else:
-        left = running().left
-        limit = None if left == inf else left
-        atlas = unfold(source, domain, max_seconds=limit, max_cells=max_cells, threads=threads)
+        atlas = unfold(source, domain, max_seconds=running().limit, max_cells=max_cells, threads=threads)
         if atlas.certificate.stopped_by == "interrupt":
             raise KeyboardInterrupt
         tick()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import Any
 
 from polyfold._base.apart import apart
@@ -26,5 +25,5 @@ def linear_program(objective: Any, **rows: Any) -> Any:
 
 def highs_options() -> dict[str, float]:
     """The time that is left, as HiGHS takes it."""
-    left = running().left
-    return {} if left == inf else {"time_limit": left}
+    limit = running().limit
+    return {} if limit is None else {"time_limit": limit}

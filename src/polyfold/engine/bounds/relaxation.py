@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.apart import apart
 from polyfold.exact.rounding import TINY
 from polyfold.program.passes.bounded_layers import Layers, Range
 from polyfold.program.passes.linear_bounds import lines
@@ -112,7 +113,7 @@ class Relaxation:
         changed = np.arange(len(upper), dtype=np.int32)
         model.changeRowsBounds(len(upper), changed, self.lower, upper)
         model.changeColsCost(self._columns, everything, cost)
-        model.run()
+        apart(model.run)
         status, constant = model.getModelStatus(), sign * float(self._constant[gate])
         if status == self._highs.HighsModelStatus.kInfeasible:
             _, exists, ray = model.getDualRay()

@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.types import Array
 from polyfold.exact.linear_program import maximise
 from polyfold.exact.rank import rank_at_least
 from polyfold.exact.rational import rational
@@ -30,7 +30,6 @@ from polyfold.rewrite.reduction.plans import Plan, uniform_slopes
 from polyfold.rewrite.reduction.result import Step
 from polyfold.rewrite.reduction.straight_part import LinearPart, folded
 
-Array = npt.NDArray[np.float64]
 # Ranges of the network's inputs and of all earlier stages' outputs.
 SourceRanges = Callable[[], list[Range]]
 _ZERO = fmpq(0)

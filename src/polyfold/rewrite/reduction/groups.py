@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq
 
+from polyfold._base.clock import tick
 from polyfold.exact.rational_arrays import Rationals
 from polyfold.program.exact_program import ExactStage
 
@@ -38,6 +39,7 @@ def groups(stage: ExactStage, gates: list[int]) -> list[Group]:
     rows = forms(stage)
     found: dict[_Fingerprint, list[list[tuple[int, fmpq]]]] = {}
     for gate in gates:
+        tick()
         row = rows[gate]
         places = tuple(k for k, value in enumerate(row.tolist()) if value)
         lead = row[places[0]]

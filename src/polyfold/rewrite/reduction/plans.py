@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from flint import fmpq
 
+from polyfold._base.clock import tick
 from polyfold.exact.rational_arrays import Rationals, are_floats, zeros
 from polyfold.program.exact_program import ExactStage
 from polyfold.program.lower.rational_rows import RationalRows
@@ -67,6 +68,7 @@ def plan(draft: Draft, stage: int, *, fold_straight: bool, join_opposites: bool,
     rows = forms(gates)
     left = []
     for gate in range(gates.width):
+        tick()
         if not any(V[:, gate].any() for V in readers.values()):
             found.steps.append(Step("unread", found.name(gate), "nothing reads it", "all outgoing weights are zero"))
         elif is_constant(rows[gate]) and _constant(found, gate, rows[gate][-1], only_floats):
@@ -169,6 +171,7 @@ def _who_may_stay(gates: ExactStage, group: Group) -> list[int]:
 
 def _joined(found: Plan, group: Group, first: int) -> tuple[int, dict[int, Rationals], dict[int, Rationals]]:
     """With members[first] as the one that stays: the readers' coefficients on its output and its pre-activation."""
+    tick()
     gates, gate = found.stage, group.members[first]
     bends = bend(gates)
     columns, linear = {}, {}

@@ -9,8 +9,7 @@ from functools import cached_property
 from math import inf
 from typing import Any, Literal
 
-from polyfold._base.notebook import InNotebooks
-from polyfold._base.truth import NoTruthValue
+from polyfold._base.result import Result
 from polyfold._base.words import in_digits
 from polyfold.domain.domain import Domain
 from polyfold.errors import how_many
@@ -42,14 +41,28 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reduction(NoTruthValue, InNotebooks):
+class Reduction(Result):
     """The same function on a domain with fewer neurons.
 
-    `before` is the network as it was, `program` the smaller one in rationals, equal to it on the domain; `network` is
-    the smaller one as a Network. `steps` are in the order in which they were taken. `undecided` are the neurons of
-    which it is not known whether they switch: some of them may be superfluous, too. `rounding_error` bounds, output by
-    output, what rounding the new weights to floats has changed. Of a model with a head (softmax, sigmoid, argmax),
-    `network` has the same one, and differences are those of the scores before it.
+    Of a model with a head (softmax, sigmoid, argmax), `network` has the same one, and differences are those of the
+    scores before it.
+
+    Attributes
+    ----------
+    before : Network or Program
+        The network as it was.
+    program : ExactProgram
+        The smaller one in rationals, equal to it on the domain; `network` is the smaller one as a Network.
+    domain : Domain
+        Where they are equal.
+    layers_before : tuple of int
+        The gates of every stage before.
+    steps : tuple of Step
+        What went, in the order in which it did.
+    undecided : tuple of str
+        The neurons of which it is not known whether they switch: some of them may be superfluous, too.
+    rounding_error : RoundingError
+        Bounds, output by output, what rounding the new weights to floats has changed.
     """
 
     before: Network | Program
@@ -59,7 +72,9 @@ class Reduction(NoTruthValue, InNotebooks):
     steps: tuple[Step, ...]
     undecided: tuple[str, ...]
     rounding_error: RoundingError
-    seconds: float
+
+    def __polyfold_network__(self) -> Network:
+        return self.network
 
     def __repr__(self) -> str:
         return (
@@ -100,12 +115,6 @@ class Reduction(NoTruthValue, InNotebooks):
         return max(self.rounding_error.relative, default=0.0)
 
     @property
-    def proved(self) -> bool:
-        """Whether what `guarantee` says was proved here: it always is, unless numbers are beyond floats. Nobody answers
-        for a result that was edited, or found by another process; `pf.equivalent` of both networks looks again."""
-        return not self.hearsay and min(self.difference, self.relative_difference) < inf
-
-    @property
     def guarantee(self) -> str:
         """What is proved, in words."""
         if self.hearsay:
@@ -133,8 +142,7 @@ class Reduction(NoTruthValue, InNotebooks):
         """How many neurons went for which reason."""
         return dict(Counter(step.kind for step in self.steps))
 
-    def to_json(self) -> dict[str, Any]:
-        """Numbers and words only."""
+    def facts(self) -> dict[str, Any]:
         return {
             "neurons_before": self.neurons_before,
             "neurons_after": self.neurons_after,
@@ -150,5 +158,4 @@ class Reduction(NoTruthValue, InNotebooks):
             "layers_before": list(self.layers_before),
             "layers_after": [stage.width for stage in self.program.stages],
             "steps": [asdict(step) for step in self.steps],
-            "seconds": self.seconds,
         }

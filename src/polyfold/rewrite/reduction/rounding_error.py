@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.engine.bounds.bounded_domain import Place
 from polyfold.engine.bounds.source_ranges import source_ranges
 from polyfold.exact.rational_arrays import nearest
 from polyfold.exact.rounding import LEAST, TINY, UNIT, relative
 from polyfold.program.exact_program import ExactProgram, ExactStage
 from polyfold.program.lower.rational_rows import RationalRows
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)

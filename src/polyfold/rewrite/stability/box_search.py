@@ -9,20 +9,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import running
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.engine.bounds.bounded_domain import Place
 from polyfold.program.passes.bounded_layers import halves
 from polyfold.program.passes.linear_bounds import BoxBounds, sizes
 from polyfold.rewrite.stability.claims import Claim, Ledger
 
-Array = npt.NDArray[np.float64]
-Bool = npt.NDArray[np.bool_]
-
 # Numbers in the largest array of one batch of boxes.
-_NUMBERS = 1 << 21
+_NUMBERS = 1 << 19
 # Boxes that wait at a time; if there are more, the claim that most of them wait for is given up.
 _MOST_BOXES = 1 << 17
+# Batches for one stage: claims whose bounds touch zero would be cut for ever.
+_MOST_BATCHES = 1 << 14
 
 
 @dataclass(eq=False)
@@ -31,14 +31,15 @@ class _Boxes:
 
     low: Array
     high: Array
-    open: Bool
+    open: Flags
 
-    def take(self, index: slice | Bool) -> _Boxes:
+    def take(self, index: slice | Flags) -> _Boxes:
         return _Boxes(self.low[index], self.high[index], self.open[index])
 
 
-def cut_boxes(ledger: Ledger, place: Place, low: Array, high: Array, stage: int, may_go_on: Callable[[], bool]) -> None:
+def cut_boxes(ledger: Ledger, place: Place, low: Array, high: Array, stage: int, tell: Callable[[], None]) -> None:
     """Settle the open claims about one stage; what is not settled in time is given up."""
+    batches = 0
     claims = ledger.open([stage])
     boxes = _Boxes(low[None], high[None], np.ones((1, len(claims)), dtype=bool))
     looked_at = np.zeros(len(claims), dtype=np.int64)
@@ -50,7 +51,9 @@ def cut_boxes(ledger: Ledger, place: Place, low: Array, high: Array, stage: int,
     for number, claim in enumerate(claims):
         rows[number, claim.gate] = claim.side
     while len(boxes.low) and claims:
-        if not may_go_on():
+        tell()
+        batches += 1
+        if running().over or batches > _MOST_BATCHES:
             ledger.given_up.update(claim for number, claim in enumerate(claims) if boxes.open[:, number].any())
             boxes.open[:] = False
             break
@@ -73,7 +76,7 @@ def _look(
     stage: int,
     rows: Array,
     boxes: _Boxes,
-    looked_at: npt.NDArray[np.int64],
+    looked_at: Ids,
 ) -> _Boxes:
     """Bound all open claims on some boxes; boxes on which some stay open come back in halves."""
     centre, half = halves(boxes.low, boxes.high)
@@ -90,7 +93,7 @@ def _look(
     return _halved(boxes.take(left), centre[left], axis[left])
 
 
-def _halved(boxes: _Boxes, centre: Array, axis: npt.NDArray[np.int64]) -> _Boxes:
+def _halved(boxes: _Boxes, centre: Array, axis: Ids) -> _Boxes:
     rows = np.arange(len(axis))
     lower_high, upper_low = boxes.high.copy(), boxes.low.copy()
     lower_high[rows, axis] = upper_low[rows, axis] = centre[rows, axis]
@@ -109,11 +112,11 @@ def _joined(one: _Boxes, other: _Boxes) -> _Boxes:
     )
 
 
-def _some_open(boxes: _Boxes) -> Bool:
+def _some_open(boxes: _Boxes) -> Flags:
     return np.asarray(boxes.open.any(axis=1))
 
 
-def _still_open(ledger: Ledger, claims: list[Claim]) -> Bool:
+def _still_open(ledger: Ledger, claims: list[Claim]) -> Flags:
     return np.array([not ledger.refuted(claim) and claim not in ledger.given_up for claim in claims], dtype=bool)
 
 

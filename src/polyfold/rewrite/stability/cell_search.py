@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import OutOfTimeError, running, tick, unwatched
+from polyfold._base.types import Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.domain.domain import Domain
 from polyfold.engine.method import as_method_takes_it
@@ -28,25 +27,26 @@ def list_cells(
     program: ExactProgram,
     over_parameters: ExactProgram,
     domain: Domain,
-    max_seconds: float,
     max_cells: int,
-) -> str | None:
-    """Settle all claims, if the cells can be listed; what stopped that, if anything did.
+) -> None:
+    """Settle all claims, if the cells can be listed in the time that the running clock leaves.
 
     The program's coefficients must be floats.
     """
-    began = time.perf_counter()
     try:
         lowered = as_method_takes_it(program.to_program(), domain)
-        atlas = unfold_program(lowered, domain, max_cells=max_cells, max_seconds=max_seconds)
+        atlas = unfold_program(lowered, domain, max_cells=max_cells, max_seconds=running().limit)
+    except OutOfTimeError:
+        raise
     except LimitError:
-        return "too large"
-    ledger.meet(atlas.witnesses[_some_of_both_sides(atlas)])
+        return  # too large
+    with unwatched():  # a few points for every gate, which take a moment
+        ledger.meet(atlas.witnesses[_some_of_both_sides(atlas)])
     if not atlas.complete or atlas.certificate.level == "counted":
-        return atlas.certificate.stopped_by
-    left = max_seconds - (time.perf_counter() - began)
-    if left <= 0 or certify(atlas, max_seconds=left).level != "certified":
-        return "max_seconds"
+        return
+    tick()
+    if certify(atlas, max_seconds=running().limit).level != "certified":
+        return
     signs = atlas.signs()
     proof = f"none of all {how_many(len(atlas), 'cell')} of the atlas (certified) says otherwise"
     for stage, (first, last) in enumerate(zip(lowered.first_gate[:-1], lowered.first_gate[1:], strict=True)):
@@ -60,10 +60,9 @@ def list_cells(
             off = np.flatnonzero(~on[:, claim.gate])
             if claim.side > 0 and _never_negative(ledger, over_parameters, atlas, claim, off):
                 ledger.prove(claim, proof)
-    return None
 
 
-def _some_of_both_sides(atlas: Atlas) -> npt.NDArray[np.int64]:
+def _some_of_both_sides(atlas: Atlas) -> Ids:
     """For every gate a few cells in which it is on and in which it is off: all of them would take minutes.
 
     Witnesses that are no floats are left out: what the array has for them is rounded, and may lie outside.
@@ -77,14 +76,13 @@ def _some_of_both_sides(atlas: Atlas) -> npt.NDArray[np.int64]:
     return np.flatnonzero(chosen)
 
 
-def _never_negative(
-    ledger: Ledger, program: ExactProgram, atlas: Atlas, claim: Claim, cells: npt.NDArray[np.int64]
-) -> bool:
+def _never_negative(ledger: Ledger, program: ExactProgram, atlas: Atlas, claim: Claim, cells: Ids) -> bool:
     """Whether a gate is zero at the witnesses of all cells in which it is off, and so on these cells."""
     if len(cells) > _MOST_EXACT:
         ledger.given_up.add(claim)
         return False
     for cell in cells.tolist():
+        tick()
         witness = atlas.rational_witness(cell)
         if program.passes(filled(list(witness), (1, len(witness))))[claim.stage][claim.gate, 0] < 0:
             ledger.negative[claim.stage][claim.gate] = True

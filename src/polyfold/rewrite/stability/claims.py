@@ -6,11 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Flags
 from polyfold.program.passes.bounded_layers import Layers, Range, bounded_pass
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, order=True)
@@ -28,8 +26,8 @@ class Ledger:
 
     layers: Layers
     ranges: list[Range]
-    positive: list[npt.NDArray[np.bool_]] = field(init=False)
-    negative: list[npt.NDArray[np.bool_]] = field(init=False)
+    positive: list[Flags] = field(init=False)
+    negative: list[Flags] = field(init=False)
     proofs: dict[Claim, str] = field(default_factory=dict)
     given_up: set[Claim] = field(default_factory=set)
 

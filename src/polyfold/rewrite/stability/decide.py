@@ -6,21 +6,24 @@ cut smaller in few dimensions, and linear programs with gates cut in two in many
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from math import inf
 
 import numpy as np
-import numpy.typing as npt
 
-from polyfold._base.as_found import first_hand
-from polyfold._base.clock import interrupts_noted
-from polyfold._base.progress import Progress, reporter
-from polyfold.domain.domain import DomainLike, resolve_domain
+from polyfold._base.chunks import in_chunks
+from polyfold._base.clock import Clock, OutOfTimeError, Report, running, tick, unwatched
+from polyfold._base.question import question
+from polyfold._base.result import answered
+from polyfold._base.types import Array
+from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import proof_without_atlas
+from polyfold.domain.domain import DomainLike
 from polyfold.engine.bounds.bounded_domain import Place, place_of
 from polyfold.engine.bounds.relaxation import Region
 from polyfold.engine.bounds.source_ranges import parameter_range
-from polyfold.engine.run import check_seconds
+from polyfold.engine.source import SourceLike, domain_of
 from polyfold.errors import LimitError, PolyfoldError
 from polyfold.network.graph import Network
 from polyfold.network.load import load
@@ -38,9 +41,6 @@ from polyfold.rewrite.stability.program_search import branch
 from polyfold.rewrite.stability.result import Behaviour, Stability
 from polyfold.rewrite.stability.touching import settle_touching
 
-Array = npt.NDArray[np.float64]
-
-DEFAULT_SECONDS = 60.0
 # Coefficients that are written as rationals.
 MOST_RATIONALS = 4_000_000
 # Points at which signs are looked at.
@@ -53,17 +53,20 @@ _BOX_DIMENSIONS = 8
 _PART_FOR_BOXES = 0.75
 # How far from a point inside to look on domains without an end.
 _FAR = 1000.0
+# Numbers in the arrays of points whose signs are looked at together.
+_NUMBERS = 1 << 21
 # Linear programs for one claim.
 _MOST_PROGRAMS = 2_000
 
 
+@question("rewrite.stability")
 def stability(
-    network: Any,
+    source: SourceLike,
     domain: DomainLike = None,
     *,
     start: Stability | None = None,
     max_seconds: float | None = None,
-    progress: bool | Callable[[int], None] = False,
+    progress: bool | Report = False,
 ) -> Stability:
     """Which gates of a network are always on, always off, or switch, on a domain.
 
@@ -71,22 +74,40 @@ def stability(
 
     Parameters
     ----------
-    network: anything that `pf.load` takes.
-    domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`, `pf.line`, `pf.plane`.
-    start: what an earlier call found on the same network and domain; it goes on from there.
-    max_seconds: stop there; None for 60 seconds.
-    progress: True for a progress line on standard error, or a function that is called with the number of gates settled.
+    source : SourceLike
+        A model.
+    domain : DomainLike, optional
+        Where to look: all of R^d, or a box, a polytope or a slice; an atlas has its own.
+    start : Stability, optional
+        What an earlier call found on the same network and domain; it goes on from there.
+    max_seconds : float, optional
+        The limit; gates that are not settled by then are "undecided".
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events: how many gates are
+        settled.
 
+    Returns
+    -------
+    Stability
+        A word for each gate, and what proves it.
+
+    Examples
+    --------
     >>> import polyfold as pf
     >>> found = pf.rewrite.stability([([[1.0], [1.0]], [3.0, 0.0]), ([[1.0, 1.0]], [0.0])], pf.box(-1, 1))
     >>> found.behaviour
     ('on', 'switches')
     """
-    check_seconds(max_seconds)
-    program = exactly(network if isinstance(network, Program) else load(network))
-    place = place_of(resolve_domain(domain, program.input_dim))
-    with reporter(progress, "neurons settled") as report:
-        return settled(program, place, max_seconds, report, start)
+    program = exactly(as_read(source))
+    place = place_of(domain_of(source, domain, program.input_dim))
+    return settled(program, place, start)
+
+
+def as_read(source: SourceLike) -> Network | Program:
+    """A source as somebody made it: a Network, or a program that is none."""
+    if isinstance(source, Atlas):
+        return source.program
+    return source if isinstance(source, Program) else load(source)
 
 
 def exactly(network: Network | Program) -> ExactProgram:
@@ -101,38 +122,31 @@ def exactly(network: Network | Program) -> ExactProgram:
     return from_program(network) if isinstance(network, Program) else lower_exactly(network)
 
 
-def settled(
-    program: ExactProgram,
-    place: Place,
-    max_seconds: float | None = None,
-    report: Progress = lambda settled: None,
-    start: Stability | None = None,
-) -> Stability:
-    """The same for a program over a place."""
+def settled(program: ExactProgram, place: Place, start: Stability | None = None) -> Stability:
+    """The same for a program over a place, in the time that the running clock leaves."""
+    stopped_by = None
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        search = _Search(program, place, DEFAULT_SECONDS if max_seconds is None else max_seconds, report)
+        search = _Search(program, place)
         if start is not None:
             search.know(start)
-        with interrupts_noted(search.interrupt):
-            search.run()
-        return search.result()
+        try:
+            with running().noting_interrupts():
+                search.run()
+        except OutOfTimeError as error:
+            stopped_by = error.stopped_by
+        with unwatched():
+            return search.result(stopped_by)
 
 
 class _Search:
     """What is known so far, and what to try next."""
 
-    def __init__(self, program: ExactProgram, place: Place, max_seconds: float, report: Progress) -> None:
-        self._given, self._program = program, over_parameters(program, place.domain)
-        self._place, self._max_seconds, self._started = place, max_seconds, time.perf_counter()
+    def __init__(self, program: ExactProgram, place: Place) -> None:
+        self._given, self._program, self._place = program, over_parameters(program, place.domain), place
         self._layers = in_floats(self._program)
         self._low, self._high = parameter_range(place)
         nothing = [(np.full(layer.width, -np.inf), np.full(layer.width, np.inf)) for layer in self._layers.layers]
         self.ledger = Ledger(self._layers, nothing)
-        self._report, self._interrupted = report, False
-
-    def interrupt(self) -> None:
-        """Somebody wants to have what there is."""
-        self._interrupted = True
 
     def know(self, found: Stability) -> None:
         """What somebody has found before."""
@@ -153,19 +167,24 @@ class _Search:
     def run(self) -> None:
         if not self._layers.layers:
             return
+        tick()
         plain = ranges(self._layers, self._low, self._high)
         self.ledger.tighten(plain, "interval arithmetic")
         bounded = bool(np.isfinite(self._low).all() and np.isfinite(self._high).all())
         if bounded:
             sharper = whole_box(self._layers, self._low, self._high, self.ledger.ranges)
             self.ledger.tighten(sharper, "linear bounds over the domain")
+        tick()
         settle_touching(self.ledger, self._program, self._low, self._high)
-        self.ledger.meet(self._points())
+        points = self._points()
+        widest = max(layer.width for layer in self._layers.layers)
+        in_chunks(len(points), 8 * widest, lambda some: self.ledger.meet(points[some]), _NUMBERS)
         self._tell()
         if self.ledger.open() and self._place.domain.dim <= _CELL_DIMENSIONS and self._given.in_floats:
-            seconds = min(self._max_seconds * _PART_FOR_CELLS, _SECONDS_FOR_CELLS)
-            stopped_by = list_cells(self.ledger, self._given, self._program, self._place.domain, seconds, _MOST_CELLS)
-            self._interrupted |= stopped_by == "interrupt"
+            seconds = min(running().left * _PART_FOR_CELLS, _SECONDS_FOR_CELLS)
+            with _share(seconds):
+                list_cells(self.ledger, self._given, self._program, self._place.domain, _MOST_CELLS)
+            tick()
         if bounded:
             self._cut()
 
@@ -175,37 +194,29 @@ class _Search:
         region = Region(self._low, self._high, *self._rows)
         stages = sorted({claim.stage for claim in self.ledger.open()})
         for position, stage in enumerate(stages):
-            share = self._left / (len(stages) - position)
+            shares = len(stages) - position
             if few:
                 self._within(
-                    share * _PART_FOR_BOXES,
-                    stage,
-                    lambda stage, may_go_on: cut_boxes(
-                        self.ledger, self._place, self._low, self._high, stage, may_go_on
-                    ),
+                    running().left / shares * _PART_FOR_BOXES,
+                    lambda stage=stage: cut_boxes(self.ledger, self._place, self._low, self._high, stage, self._tell),  # type: ignore[misc]
                 )
-                share = self._left / (len(stages) - position)
             self._within(
-                share,
-                stage,
-                lambda stage, may_go_on: branch(self.ledger, self._place, region, stage, may_go_on, _MOST_PROGRAMS),
+                running().left / shares,
+                lambda stage=stage: branch(self.ledger, self._place, region, stage, _MOST_PROGRAMS, self._tell),  # type: ignore[misc]
             )
 
-    def _within(self, seconds: float, stage: int, search: Callable[[int, Callable[[], bool]], None]) -> None:
+    def _within(self, seconds: float, search: Callable[[], None]) -> None:
         """Let a search have so much time for a stage; what it gives up the next one may try."""
-        until = time.perf_counter() + seconds
         self.ledger.given_up.clear()
-
-        def may_go_on() -> bool:
-            self._tell()
-            return time.perf_counter() < until and not self._interrupted
-
-        search(stage, may_go_on)
+        with _share(seconds):
+            search()
+        tick()
 
     def _tell(self) -> None:
         ledger = self.ledger
         both = sum(int((on & off).sum()) for on, off in zip(ledger.positive, ledger.negative, strict=True))
-        self._report(both + len({(claim.stage, claim.gate) for claim in ledger.proofs}))
+        settled = both + len({(claim.stage, claim.gate) for claim in ledger.proofs})
+        running().tell(settled, self._given.gates, "neurons settled")
 
     @property
     def _rows(self) -> tuple[Array, Array]:
@@ -233,11 +244,7 @@ class _Search:
         kept: Array = points[self._place.contains(points)]
         return kept
 
-    @property
-    def _left(self) -> float:
-        return max(0.0, self._max_seconds - (time.perf_counter() - self._started))
-
-    def result(self) -> Stability:
+    def result(self, stopped_by: str | None) -> Stability:
         behaviour: list[Behaviour] = []
         proofs = []
         for stage, layer in enumerate(self._layers.layers):
@@ -247,5 +254,19 @@ class _Search:
                 behaviour.append("on" if side > 0 else "off" if side < 0 else "switches" if both else "undecided")
                 proofs.append(self.ledger.proofs[Claim(stage, gate, side)] if side else "")
         origins = tuple(origin for stage in self._given.stages for origin in stage.origins)
-        seconds = time.perf_counter() - self._started
-        return first_hand(Stability(tuple(behaviour), tuple(proofs), origins, *self._digests, seconds))
+        found = Stability(tuple(behaviour), tuple(proofs), origins, *self._digests)
+        if "undecided" not in behaviour:
+            stopped_by = None
+        words = "bounds, points and cells, as said for each gate"
+        proof = proof_without_atlas(self._given, self._place.domain, words, stopped_by)
+        return answered(found, proof, stopped_by=stopped_by)
+
+
+@contextmanager
+def _share(seconds: float) -> Iterator[None]:
+    """A part of the time for a part of the work, which ends with it; what was found so far is kept."""
+    try:
+        with Clock(None if seconds == inf else seconds):
+            yield
+    except OutOfTimeError:
+        pass

@@ -8,20 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import running
+from polyfold._base.types import Array
 from polyfold.engine.bounds.bounded_domain import Place
 from polyfold.engine.bounds.relaxation import Region, Relaxation
 from polyfold.errors import how_many
 from polyfold.rewrite.stability.claims import Claim, Ledger
 
-Array = npt.NDArray[np.float64]
 # Which open gates are taken to be on or off, by (stage, number among the open ones).
 Taken = dict[tuple[int, int], bool]
 
 
 def branch(
-    ledger: Ledger, place: Place, region: Region, stage: int, may_go_on: Callable[[], bool], most_programs: int
+    ledger: Ledger, place: Place, region: Region, stage: int, most_programs: int, tell: Callable[[], None]
 ) -> None:
     """Settle the open claims about one stage; a claim is given up after so many linear programs, or out of time."""
     claims = ledger.open([stage])
@@ -32,7 +32,7 @@ def branch(
         ledger.given_up.update(claims)
         return
     for claim in claims:
-        _Tree(ledger, place, relaxation, claim, may_go_on, most_programs).run()
+        _Tree(ledger, place, relaxation, claim, most_programs, tell).run()
 
 
 class _Tree:
@@ -44,18 +44,19 @@ class _Tree:
         place: Place,
         relaxation: Relaxation,
         claim: Claim,
-        may_go_on: Callable[[], bool],
         most_programs: int,
+        tell: Callable[[], None],
     ) -> None:
         self._ledger, self._place, self._relaxation, self._claim = ledger, place, relaxation, claim
-        self._may_go_on, self._most, self._programs = may_go_on, most_programs, 0
+        self._most, self._programs, self._tell = most_programs, 0, tell
 
     def run(self) -> None:
         todo: list[Taken] = [{}]
         while todo:
             if self._ledger.refuted(self._claim):
                 return
-            if not self._may_go_on() or self._programs >= self._most:
+            self._tell()
+            if running().over or self._programs >= self._most:
                 self._ledger.given_up.add(self._claim)
                 return
             taken = todo.pop()

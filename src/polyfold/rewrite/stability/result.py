@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from polyfold._base.notebook import InNotebooks
-from polyfold._base.truth import NoTruthValue
+from polyfold._base.result import Rows
 from polyfold.errors import how_many
 from polyfold.program.origins import GateOrigin
 
@@ -16,12 +15,20 @@ BEHAVIOURS: tuple[Behaviour, ...] = ("on", "off", "switches", "undecided")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Stability(NoTruthValue, InNotebooks):
+class Stability(Rows):
     """How every gate behaves on a domain.
 
-    `behaviour` has a word for each gate, in the program's order: "on" (its pre-activation is nowhere negative, so it
-    passes everything on), "off" (nowhere positive), "switches" (points of both signs are known) or "undecided".
-    `proof` says for gates that are on or off what proves it. `origins` are their names.
+    Attributes
+    ----------
+    behaviour : tuple of str
+        A word for each gate, in the program's order: "on" (its pre-activation is nowhere negative, so it passes
+        everything on), "off" (nowhere positive), "switches" (points of both signs are known) or "undecided".
+    proof : tuple of str
+        For gates that are on or off, what proves it.
+    origins : sequence of GateOrigin
+        Their names.
+    network_digest, domain_digest : str
+        What it was found on.
     """
 
     behaviour: tuple[Behaviour, ...]
@@ -29,7 +36,6 @@ class Stability(NoTruthValue, InNotebooks):
     origins: Sequence[GateOrigin]
     network_digest: str
     domain_digest: str
-    seconds: float
 
     def __repr__(self) -> str:
         counts = self.counts
@@ -48,16 +54,14 @@ class Stability(NoTruthValue, InNotebooks):
         """The names of all gates that behave so."""
         return [str(self.origins[k]) for k, word in enumerate(self.behaviour) if word == behaviour]
 
-    def to_json(self) -> dict[str, Any]:
-        """Numbers and words only."""
-        return {
-            "counts": self.counts,
-            "gates": [
-                {"gate": str(origin), "behaviour": word, "proof": proof or None}
-                for origin, word, proof in zip(self.origins, self.behaviour, self.proof, strict=True)
-            ],
-            "seconds": self.seconds,
-        }
+    def rows(self) -> Mapping[str, Any]:
+        names = [str(origin) for origin in self.origins]
+        return {"gate": names, "behaviour": list(self.behaviour), "proof": [proof or None for proof in self.proof]}
+
+    def facts(self) -> dict[str, Any]:
+        columns = self.rows()
+        gates = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        return {"counts": self.counts, "gates": gates}
 
 
 _SAID = {"on": "always on", "off": "always off", "switches": "switch", "undecided": "undecided"}

@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import tick
+from polyfold._base.types import Array
 from polyfold.exact.rational import rational
 from polyfold.program.exact_program import ExactProgram
 from polyfold.program.passes.intervals import output_range
 from polyfold.rewrite.stability.claims import Claim, Ledger
-
-Array = npt.NDArray[np.float64]
 
 
 def settle_touching(ledger: Ledger, program: ExactProgram, low: Array, high: Array) -> None:
@@ -26,6 +26,7 @@ def settle_touching(ledger: Ledger, program: ExactProgram, low: Array, high: Arr
                 reach = reach + np.abs(W) @ np.maximum(np.abs(sources[source][0]), np.abs(sources[source][1]))
             near = np.flatnonzero((bounds < 0) & (bounds >= -4 * ledger.layers.error * reach) & np.isfinite(reach))
             for gate in near.tolist():
+                tick()
                 terms = exact.rows.terms.items()
                 total = side * exact.rows.bias[gate] + sum(
                     (_least(side * matrix[gate], *sources[source]) for source, matrix in terms), fmpq(0)

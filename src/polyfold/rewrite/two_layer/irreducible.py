@@ -190,7 +190,9 @@ class _Forms:
             why = "their incoming weights are negated, which makes N(x) constant"
             steps.append(Step("flip", constant.neurons, why))
         elif subset.status != "found":
-            word = "no flips make N(x) constant" if subset.status == "none" else "flips that make N(x) constant: unknown"
+            word = (
+                "no flips make N(x) constant" if subset.status == "none" else "flips that make N(x) constant: unknown"
+            )
             steps.append(Step("linear part", (), f"{word}: {subset.how}"))
         written, more = _written(self.given, self.paired, found, self.reach)
         return Irreducible(found.program, written.program, (*steps, *more), self.given.neurons, constant)
