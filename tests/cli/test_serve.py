@@ -56,8 +56,8 @@ def test_bad_models(run, tmp_path: Path) -> None:
     ("options", "words"),
     [
         (["--max-seconds", "0"], "--max-seconds"),
-        (["--memory", "-1"], "--memory"),
-        (["--upload", "0"], "--upload"),
+        (["--max-memory", "-1"], "--max-memory"),
+        (["--max-upload", "0"], "--max-upload"),
         (["--token", "short"], "--token"),
         (["--host", "no such host.example"], "--host"),
     ],

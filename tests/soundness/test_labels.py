@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from polyfold.cli.labels import read_labels
+from polyfold.cli.csv_rows import read_labels
 from polyfold.errors import DataError, PolyfoldError
 from polyfold.reporting.subject import subject
 

@@ -175,7 +175,7 @@ def _truth(labels: Any, X: Array | None, classes: tuple[str, ...] | None) -> tup
             if value is None:
                 raise DataError(
                     f"label {label!r} is no number, and the network has one output: give the names of two classes "
-                    "(class_names, --class-names), first that of outputs up to 0, if the labels are classes"
+                    "(output_names, --output-names), first that of outputs up to 0, if the labels are classes"
                 )
         return None, np.array(values, dtype=np.float64)
     if set(given) <= set(classes):
@@ -189,7 +189,7 @@ def _truth(labels: Any, X: Array | None, classes: tuple[str, ...] | None) -> tup
     bad = next(label for label in given if label not in classes)
     raise DataError(
         f"label {bad!r} is none of the classes {', '.join(classes)}, nor are all labels numbers from 0 to "
-        f"{len(classes) - 1}: give the names of the classes in the outputs' order (class_names, --class-names)"
+        f"{len(classes) - 1}: give the names of the classes in the outputs' order (output_names, --output-names)"
     )
 
 
