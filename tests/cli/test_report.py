@@ -147,7 +147,7 @@ def test_works_without_the_packages_for_plots(tmp_path):
     import subprocess
     import sys
 
-    heavy = ("plotly", "matplotlib", "torch", "onnx", "sklearn", "networkx", "shap", "imageio_ffmpeg", "fastapi")
+    heavy = ("plotly", "matplotlib", "torch", "onnx", "sklearn", "networkx", "shap", "imageio_ffmpeg", "starlette")
     code = (
         f"import sys; sys.modules.update(dict.fromkeys({heavy!r}));"
         f"sys.argv = ['polyfold', 'report', 'iris', '--box', '0', '8', '--out', {str(tmp_path / 'a.html')!r}];"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("fastapi")
+pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 httpx = pytest.importorskip("httpx")
 
@@ -77,6 +77,6 @@ def test_a_port_that_is_taken(run) -> None:
 
 
 def test_without_the_extra(run, monkeypatch) -> None:
-    monkeypatch.setitem(sys.modules, "fastapi", None)
+    monkeypatch.setitem(sys.modules, "starlette", None)
     code, _, error = run("serve", "--no-browser")
-    assert code == 2 and "fastapi" in error and "polyfold[app]" in error
+    assert code == 2 and "starlette" in error and "polyfold[app]" in error

@@ -37,7 +37,7 @@ def serve(
     max_upload: Annotated[float, typer.Option(help="Megabytes that an uploaded file may have.")] = 20.0,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Jobs that run at a time.")] = 2,
 ) -> None:
-    for package in ("fastapi", "uvicorn", "multipart"):
+    for package in ("starlette", "uvicorn", "python_multipart"):
         require(package, extra="app", purpose="polyfold serve")
     from polyfold.explorer.limits import Limits
     from polyfold.explorer.server import serve as run
