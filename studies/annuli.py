@@ -4,7 +4,7 @@ A circle inside an annulus (figure 7, left), and the same four times with the cl
 paper gives pictures and no numbers: radii, gaps and the training are chosen here. It needs torch.
 
     found = trained("circle", (3,))
-    pf.training.movie(found.recording, pf.box(-1, 1), path="circle.mp4", data=found.data, labels=found.labels)
+    pf.training.movie(found.recording, found.data, found.labels, pf.box(-1, 1), out="circle.mp4")
 """
 
 from __future__ import annotations

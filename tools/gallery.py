@@ -5,7 +5,7 @@
     python tools/gallery.py --check               fail if the page is out of date
     python tools/gallery.py --interactive FOLDER  write Plotly's figures as HTML pages, with an index
 
-To add a figure, add an Entry to ENTRIES. Its code ends in a call of `pf.plot`, or of anything else that takes `path=`;
+To add a figure, add an Entry to ENTRIES. Its code ends in a call of `pf.plot`, or of anything else that takes `out=`;
 the image is what that call writes. All code runs in one namespace, after SETUP.
 """
 
@@ -296,7 +296,7 @@ pf.plot(truncated, data=points, labels=(points[:, 0] > 0).astype(int))
 from studies.annuli import trained
 
 found = trained("circle", (3,), epochs=120, every=8, rate=0.05)
-pf.training.movie(found.recording, pf.box(-1, 1), path="circle.gif", data=found.data, labels=found.labels,
+pf.training.movie(found.recording, found.data, found.labels, pf.box(-1, 1), out="circle.gif",
          names=("annulus", "circle"), step_name="epoch", size=320, fps=5)
 """,
         ".gif",
@@ -334,7 +334,7 @@ def write_image(entry: Entry, names: dict[str, Any]) -> Path:
     """The image of an entry."""
     path = IMAGES / f"{entry.name}{entry.ending}"
     if not is_plot(entry):
-        run(entry, names, path=str(path))
+        run(entry, names, out=str(path))
         return path
     figure = run(entry, names, renderer="matplotlib")
     figure.savefig(path, dpi=DOTS_PER_INCH)

@@ -65,7 +65,7 @@ def main() -> None:
     if options.picture:
         from polyfold.datasets.blobs import blobs, blobs_data
 
-        pf.layers.film_strip(pf.layers.truncation(blobs()), *blobs_data(), path=options.picture)
+        pf.layers.film_strip(pf.layers.truncation(blobs()), *blobs_data(), out=options.picture)
         return
     for seed in range(options.scan) if options.scan else [SEED]:
         layers, right = train(seed)

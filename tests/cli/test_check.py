@@ -122,6 +122,13 @@ def test_files_that_are_no_results(run, tmp_path):
         assert (code, out) == (2, "") and name in err and "cannot be read as JSON" in err
 
 
+def test_a_report_has_no_proof_of_its_own(run, tmp_path):
+    said = pf.report(iris(), domain=pf.box(0, 8)).to_json()
+    assert not said["evidence"]["proved"]
+    code, _, err = run("check", save(tmp_path / "a.json", said), "iris")
+    assert code == 2 and "what report gives cannot be proved again as one" in err
+
+
 def test_a_model_is_needed(run, tmp_path, lipschitz):
     code, _, err = run("check", save(tmp_path / "a.json", lipschitz))
     assert code == 2 and "is about a model" in err

@@ -138,7 +138,7 @@ def test_a_file_that_cannot_be_replaced_is_left_alone(tmp_path):
     target = tmp_path / "report.html"
     target.mkdir()
     with pytest.raises(pf.PolyfoldError, match="it is a folder"):
-        pf.report(HAT, pf.box(0, 1), path=target)
+        pf.report(HAT, domain=pf.box(0, 1), out=target)
     assert list(tmp_path.iterdir()) == [target] and not list(target.iterdir())
 
 
@@ -164,13 +164,13 @@ def test_works_without_the_packages_for_plots(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"data": np.zeros((0, 1))}, r"takes 1 number a row; X has shape \(0, 1\)"),
-        ({"data": [[np.nan]]}, "must be finite"),
-        ({"data": [[1.0, 2.0]]}, "takes 1 number"),
-        ({"data": [[1.0]], "labels": [1.0, 2.0]}, "1 row of data and 2 labels"),
-        ({"labels": [1.0]}, "give data as well"),
+        ({"X": np.zeros((0, 1))}, r"takes 1 number a row; X has shape \(0, 1\)"),
+        ({"X": [[np.nan]]}, "must be finite"),
+        ({"X": [[1.0, 2.0]]}, "takes 1 number"),
+        ({"X": [[1.0]], "y": [1.0, 2.0]}, "1 row of data and 2 labels"),
+        ({"y": [1.0]}, "give X as well"),
         ({"feature_names": ["a", "b"]}, "1 input"),
-        ({"class_names": "ab"}, "class names are: ab"),
+        ({"output_names": "ab"}, "output_names are: ab"),
         ({"domain": pf.line([0.0], [2.0])}, "not about a 1-dimensional slice"),
         ({"max_seconds": -1}, "leaves no time"),
     ],
@@ -182,12 +182,13 @@ def test_bad_arguments(options, said):
 
 def test_progress_says_what_is_done():
     said = []
-    pf.report(HAT, pf.box(0, 1), progress=said.append)
-    assert said[0] == "the list of all cells" and len(said) == len(set(said)) > 5
+    pf.report(HAT, domain=pf.box(0, 1), progress=said.append)
+    steps = [event.what for event in said if event.what.startswith("steps")]
+    assert steps[0] == "steps, now the list of all cells" and len(steps) == len(set(steps)) > 5
 
 
 def test_a_data_frame_names_the_features():
     pandas = pytest.importorskip("pandas")
-    found = pf.report(TWO, data=pandas.DataFrame({"one": [0.1, 0.9], "two": [0.9, 0.1]}))
+    found = pf.report(TWO, X=pandas.DataFrame({"one": [0.1, 0.9], "two": [0.9, 0.1]}))
     assert found.found.subject.features == ("one", "two")
     assert found._repr_html_().startswith("<iframe srcdoc=") and "0 things left out" in repr(found)

@@ -98,16 +98,16 @@ def test_the_picture(tmp_path) -> None:
     found = pf.layers.truncation(blobs())
     for ending, begins in ((".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")):
         path = tmp_path / f"strip{ending}"
-        figure = pf.layers.film_strip(found, X, y, path=path)
+        figure = pf.layers.film_strip(found, X, y, out=path)
         assert path.read_bytes().startswith(begins)
         assert figure.axes[0].get_title() == "input" and len(figure.axes) == 4
         again = tmp_path / f"again{ending}"
-        pf.layers.film_strip(found, X, y, path=again)
+        pf.layers.film_strip(found, X, y, out=again)
         assert again.read_bytes() == path.read_bytes()
     shown = figure.axes[3].collections
     assert sum(len(part.get_offsets()) for part in shown if part.get_label() in "012") == 180
     with pytest.raises(pf.PolyfoldError, match=r"must end in \.png, \.svg, \.pdf"):
-        pf.layers.film_strip(found, X, y, path=tmp_path / "strip.bmp")
+        pf.layers.film_strip(found, X, y, out=tmp_path / "strip.bmp")
     assert len(list(tmp_path.iterdir())) == 6
 
 

@@ -52,7 +52,7 @@ QUESTIONS: dict[str, Callable[[pf.Atlas, pf.Atlas, object], object]] = {
     "plot of a line": lambda atlas, line, k: pf.plot(line, output=k),
     "plot of a line, several": lambda atlas, line, k: pf.plot(line, output=[0, k]),
     "surface": lambda atlas, line, k: pf.plot(atlas, kind="surface", output=k),
-    "movie": lambda atlas, line, k: pf.training.movie(recording(), pf.box(-1, 1), path="a.html", output=k),
+    "movie": lambda atlas, line, k: pf.training.movie(recording(), domain=pf.box(-1, 1), out="a.html", output=k),
     "SHAP values": lambda atlas, line, k: pf.explain.shapley(LAYERS, X, background=X).to_shap(k),
     "bars of shares": lambda atlas, line, k: share_bars(
         pf.explain.shapley(atlas, X, background="uniform", scope="cell"), output=k

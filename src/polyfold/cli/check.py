@@ -146,6 +146,10 @@ class _Saved:
                 f"{name} cannot be asked again: JSON could not hold what {question} was given as "
                 f"{', '.join(map(str, lost))}; ask it in Python"
             )
+        if evidence.get("level") is None and evidence.get("proof") is None:
+            raise StorageError(
+                f"{name} has no evidence of its own: what {question} gives cannot be proved again as one"
+            )
         if said.get("complete") is not True:
             raise StorageError(
                 f"{name} is incomplete (stopped by {said.get('stopped_by')}): there is no whole answer to prove again"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -51,13 +51,13 @@ def movie(
         raise PolyfoldError(f"--labels {str(labels)!r} belong to data: give --data, too")
     made = make_movie(
         kept,
+        points,
+        given,
         domain_of(box, box_file),
-        path=out,
+        out=out,
         colour=colour,
         output=output,
         threshold=threshold,
-        data=points,
-        labels=given,
         frames=frames,
         fps=fps,
         size=size,
@@ -65,24 +65,13 @@ def movie(
         step_name=step_name,
         progress=shown(progress),
     )
-    show(document(made, {"recording": str(recording)}, _facts(made)), as_json, lambda: _print(made))
+    show(document(made, {"recording": str(recording)}), as_json, lambda: _print(made))
 
 
 def _opened(path: Path) -> Recording:
     if path.is_dir():
         raise StorageError(f"{str(path)!r} is a folder: give a file that pf.training.record has written")
     return open_recording(path)
-
-
-def _facts(made: Movie) -> dict[str, Any]:
-    return {
-        "movie": str(made.path),
-        "frames": len(made),
-        "fps": made.fps,
-        "steps": made.steps.tolist(),
-        "cells": made.cells.tolist(),
-        "accuracy": None if made.accuracy is None else made.accuracy.tolist(),
-    }
 
 
 def _print(made: Movie) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
-import numpy.typing as npt
 import typer
 
+from polyfold._base.clock import Clock
+from polyfold._base.types import Array
 from polyfold.cli.csv_rows import read_labelled
 from polyfold.cli.options import (
     AsJson,
@@ -33,9 +33,11 @@ from polyfold.datasets.digits import mnist_he_facts, mnist_l1_facts
 from polyfold.domain.domain import Domain, DomainLike, resolve_domain
 from polyfold.errors import DomainError
 from polyfold.network.graph import Network
-from polyfold.reporting.report import SECONDS, Report, report_on
+from polyfold.reporting.report import report_on
 from polyfold.reporting.subject import Subject, subject
 
+# Somebody who waits for a page does not want to wait for everything that could be asked.
+_SECONDS = 120.0
 _DIGITS = {"mnist_conv": mnist_conv_facts, "mnist_he": mnist_he_facts, "mnist_l1": mnist_l1_facts}
 
 
@@ -57,7 +59,7 @@ def report(
     max_cells: Annotated[int | None, typer.Option(help="List at most so many cells; 100,000 unless given.")] = None,
     max_seconds: Annotated[
         float, typer.Option(help="Leave out what does not fit into about so many seconds.")
-    ] = SECONDS,
+    ] = _SECONDS,
     threads: Threads = None,
     until: Until = None,
     progress: ShowProgress = None,
@@ -71,22 +73,17 @@ def report(
     if everywhere:
         domain = resolve_domain(None, network.input_dim)
     about = _subject(model, network, domain, data, output_names)
-    found = report_on(
-        about, path=out, max_cells=max_cells, max_seconds=max_seconds, threads=threads, progress=shown(progress)
-    )
+    with Clock(max_seconds, shown(progress)):
+        found = report_on(about, out=out, max_cells=max_cells, threads=threads)
 
     def for_people() -> None:
         left_out = len(found.found.left_out)
         more = "" if not left_out else f"; what was left out, and why, is in it ({left_out})"
         say(f"report written to {out}{more}: open it in a browser")
 
-    show(document(found, {"model": model, "out": str(out)}, _facts(found)), as_json, for_people)
+    show(document(found, {"model": model, "out": str(out)}), as_json, for_people)
     if found.found.atlas is not None:
         end_if_a_check_failed(found.found.atlas.certificate)
-
-
-def _facts(found: Report) -> dict[str, Any]:
-    return {"left_out": [{"what": each.what, "why": each.why} for each in found.found.left_out]}
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +93,7 @@ class _Known:
     origin: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
     classes: tuple[str, ...] | None = None
-    X: npt.NDArray[np.float64] | None = None
+    X: Array | None = None
     labels: tuple[str, ...] | None = None
     data_origin: str = ""
     image_shape: tuple[int, ...] | None = None
@@ -114,14 +111,14 @@ def _subject(
     names = known.classes if output_names is None else tuple(name.strip() for name in output_names.split(","))
     return subject(
         network,
-        domain,
         X,
         labels,
+        domain,
         name=model if is_bundled(model) else Path(model).name,
         origin=known.origin,
         data_origin=data_origin,
         feature_names=features,
-        class_names=names,
+        output_names=names,
         image_shape=known.image_shape,
     )
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyfold._base.extras import require
 from polyfold._base.files import atomically
+from polyfold._base.types import ArrayLike
 from polyfold.errors import StorageError
 from polyfold.layers.film_frames import Film, Frame, film
 from polyfold.layers.interpret import Interpretation
@@ -38,7 +39,7 @@ ENDINGS = (".png", ".svg", ".pdf")
 
 
 def film_strip(
-    truncation: Truncation, X: Any, labels: Any = None, *, path: str | PathLike[str] | None = None
+    truncation: Truncation, X: ArrayLike, y: ArrayLike | None = None, *, out: str | PathLike[str] | None = None
 ) -> Figure:
     """Draw data after each truncation, in colours by their labels, or by what the network says if there are none.
 
@@ -49,12 +50,22 @@ def film_strip(
 
     Parameters
     ----------
-    truncation: what `pf.layers.truncation` gives.
-    X: inputs (n, d). `labels`: (n,), numbers or words.
-    path: a .png, .svg or .pdf file to write.
+    truncation : Truncation
+        What `pf.layers.truncation` gives.
+    X : array of float, shape (n, d)
+        Inputs.
+    y : array, shape (n,), optional
+        Numbers or words.
+    out : path, optional
+        A .png, .svg or .pdf file to write.
+
+    Returns
+    -------
+    Figure
+        That of matplotlib.
     """
-    seen = truncation.interpret(X, labels)
-    return draw(film(truncation, seen), seen, path)
+    seen = truncation.interpret(X, y)
+    return draw(film(truncation, seen), seen, out)
 
 
 def film_figure(truncation: Truncation, *, data: Any, labels: Any = None) -> Figure:

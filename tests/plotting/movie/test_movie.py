@@ -102,7 +102,7 @@ def holds(corners: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 def test_frames_say_what_the_networks_say(recording, data):
     X, y = data
-    for number, frame in enumerate(film_of(recording, BOX, data=X, labels=y)):
+    for number, frame in enumerate(film_of(recording, BOX, X=X, y=y)):
         network = recording.network(number)
         assert (frame.snapshot, frame.step, frame.cells) == (number, number, len(pf.unfold(network, BOX)))
         assert frame.accuracy == (network(X).argmax(axis=1) == y).mean()
@@ -142,7 +142,7 @@ def test_which_frames(recording, frames, expected):
 
 def test_domains(recording, data):
     assert film_of(recording, (-1, 1, 0, 2)).view.hi.tolist() == [1, 2]
-    around = film_of(recording, None, data=data[0]).view
+    around = film_of(recording, None, X=data[0]).view
     assert (around.lo < data[0].min(axis=0)).all() and (around.hi > data[0].max(axis=0)).all()
 
 
@@ -180,7 +180,7 @@ def place_of(recording: pf.training.Recording, size: int) -> Layout:
 
 
 def test_gif(recording, tmp_path):
-    made = pf.training.movie(recording, BOX, path=tmp_path / "a.gif", size=400, fps=20)
+    made = pf.training.movie(recording, domain=BOX, out=tmp_path / "a.gif", size=400, fps=20)
     assert made.steps.tolist() == [0, 1, 2, 3, 4] and made.accuracy is None
     with Image.open(made.path) as image:
         assert (image.n_frames, image.info["loop"]) == (FRAMES, 0)
@@ -195,7 +195,7 @@ def test_gif(recording, tmp_path):
 
 def test_mp4(recording, tmp_path):
     ffmpeg = pytest.importorskip("imageio_ffmpeg")
-    made = pf.training.movie(recording, BOX, path=tmp_path / "a.mp4", size=401, fps=5)
+    made = pf.training.movie(recording, domain=BOX, out=tmp_path / "a.mp4", size=401, fps=5)
     frames, seconds = ffmpeg.count_frames_and_secs(str(made.path))
     assert (frames, seconds) == (FRAMES, pytest.approx(1.0, abs=0.05))
     reader = ffmpeg.read_frames(str(made.path))
@@ -210,14 +210,14 @@ def test_mp4(recording, tmp_path):
 
 def test_notebooks_show_the_movie(recording, tmp_path):
     for kind, start in (("gif", '<img src="data:image/gif;base64,R0lGODlh'), ("html", '<iframe srcdoc="&lt;!doctype')):
-        made = pf.training.movie(recording, BOX, path=tmp_path / f"a.{kind}", size=120, frames=1)
+        made = pf.training.movie(recording, domain=BOX, out=tmp_path / f"a.{kind}", size=120, frames=1)
         assert made._repr_html_().startswith(start)
         made.path.unlink()
         assert made._repr_html_().startswith("Movie: 1 frame, 0.1 seconds, written to")
 
 
 def test_a_scale_of_colours(recording, tmp_path):
-    made = pf.training.movie(recording, BOX, path=tmp_path / "a.gif", size=240, colour="slope", frames=2)
+    made = pf.training.movie(recording, domain=BOX, out=tmp_path / "a.gif", size=240, colour="slope", frames=2)
     with Image.open(made.path) as image:
         assert image.n_frames == 2 and image.width <= 240
 
@@ -228,7 +228,7 @@ def test_a_scale_of_colours(recording, tmp_path):
 def test_player_covers_the_view_once(recording, data, tmp_path):
     X, y = data
     made = pf.training.movie(
-        recording, BOX, path=tmp_path / "a.html", data=X, labels=y, names=["a", "<b>", "c"], title="<i>"
+        recording, domain=BOX, out=tmp_path / "a.html", X=X, y=y, output_names=["a", "<b>", "c"], title="<i>"
     )
     page = made.path.read_text(encoding="utf-8")
     assert "&lt;i&gt;" in page and "<b>" not in page and "http://" not in page and "https://" not in page
@@ -268,7 +268,7 @@ def test_player_covers_the_view_once(recording, data, tmp_path):
 
 def test_player_of_a_scale_and_of_many_outputs(tmp_path):
     wide = recorded((2, 5, 6), 2)
-    made = pf.training.movie(wide, BOX, path=tmp_path / "a.html", colour="output", output=4, frames=2)
+    made = pf.training.movie(wide, domain=BOX, out=tmp_path / "a.html", colour="output", output=4, frames=2)
     film, frames = decoded(made.path)
     assert film["rows"] == 1 and film["outputs"] == 6 and film["label"] == "output 4 in the middle"
     assert any("largest output" in note for note in film["notes"])
@@ -291,7 +291,7 @@ def test_a_plane_through_more_inputs(tmp_path):
     p, q, r = rng.normal(size=(3, 5))
     X = rng.normal(size=(30, 5))
     made = pf.training.movie(
-        five, pf.plane(p, q, r), path=tmp_path / "a.html", data=X, labels=np.zeros(30, int), frames=2
+        five, domain=pf.plane(p, q, r), out=tmp_path / "a.html", X=X, y=np.zeros(30, int), frames=2
     )
     film, frames = decoded(made.path)
     assert film["axes"] == ["u0", "u1"] and film["points"] == "" and "30 data points count" in film["notes"][0]
@@ -313,7 +313,7 @@ def test_networks_that_say_little(tmp_path, kind, colour):
     recorder.step(loss=np.inf)
     layers[0][0][0, 1] = layers[0][1][0] = 1.5e308
     recorder.step(loss=np.nan)
-    made = pf.training.movie(recorder.recording, BOX, path=tmp_path / f"a.{kind}", colour=colour, size=120)
+    made = pf.training.movie(recorder.recording, domain=BOX, out=tmp_path / f"a.{kind}", colour=colour, size=120)
     assert made.cells.tolist() == [1, 1, 1]
 
 
@@ -323,11 +323,13 @@ def test_networks_that_say_little(tmp_path, kind, colour):
 def test_one_frame_at_a_time(recording, tmp_path):
     alive = []
 
-    def look(done: int) -> None:
+    def look(event) -> None:
+        if event.what != "frames":
+            return
         gc.collect()
         alive.append(sum(type(thing) is Frame for thing in gc.get_objects()))
 
-    pf.training.movie(recording, BOX, path=tmp_path / "a.gif", size=120, progress=look)
+    pf.training.movie(recording, domain=BOX, out=tmp_path / "a.gif", size=120, progress=look)
     assert len(alive) == FRAMES and max(alive) <= 1
 
 
@@ -336,12 +338,12 @@ def test_an_interrupt_leaves_nothing_half_written(recording, tmp_path, kind):
     target = tmp_path / f"a.{kind}"
     target.write_text("from before")
 
-    def stop(done: int) -> None:
-        if done == 2:
+    def stop(event) -> None:
+        if (event.what, event.done) == ("frames", 2):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        pf.training.movie(recording, BOX, path=target, size=120, progress=stop)
+        pf.training.movie(recording, domain=BOX, out=target, size=120, progress=stop)
     assert [path.name for path in tmp_path.iterdir()] == [target.name]
     assert target.read_text() == "from before"
 
@@ -354,31 +356,31 @@ def test_what_ffmpeg_says_is_passed_on(recording, tmp_path, monkeypatch):
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", str(folder))
     with pytest.raises(StorageError, match="ffmpeg failed: no encoder of that name"):
-        pf.training.movie(recording, BOX, path=tmp_path / "a.mp4", size=120)
+        pf.training.movie(recording, domain=BOX, out=tmp_path / "a.mp4", size=120)
     assert [path.name for path in tmp_path.iterdir()] == ["bin"]
 
 
 @pytest.mark.parametrize(
     ("options", "error", "match"),
     [
-        ({"path": "a.avi"}, StorageError, r"'a.avi' must end in .mp4, .gif, .html"),
-        ({"path": "no/such/a.gif"}, StorageError, "there is no folder 'no/such'"),
+        ({"out": "a.avi"}, StorageError, r"'a.avi' must end in .mp4, .gif, .html"),
+        ({"out": "no/such/a.gif"}, StorageError, "there is no folder 'no/such'"),
         ({"fps": 0}, PolyfoldError, "fps=0 must be"),
         ({"fps": float("nan")}, PolyfoldError, "fps=nan must be"),
         ({"size": 10}, PolyfoldError, "size=10 must be a whole number of pixels from 64"),
-        ({"colour": "red"}, PolyfoldError, "colour='red' is no option: use 'class', 'output'"),
+        ({"colour": "red"}, PolyfoldError, "colour must be one of 'class', 'output', .*, got 'red'"),
         ({"output": 3}, PolyfoldError, "there is no output 3: the network has 3"),
         ({"frames": 0}, PolyfoldError, "frames=0 shows nothing"),
         ({"frames": []}, PolyfoldError, "shows nothing"),
         ({"frames": "all"}, PolyfoldError, "frames='all' must be how many"),
         ({"frames": [9]}, IndexError, "there is no snapshot 9"),
-        ({"names": ["a"]}, PolyfoldError, "there are 3 class names"),
+        ({"output_names": ["a"]}, PolyfoldError, "there are 3 class names"),
         ({"threshold": 1.0}, PolyfoldError, "a threshold is for one output"),
-        ({"data": [[1.0, 2.0, 3.0]]}, ShapeError, r"data need the shape \(rows, 2\), not \(1, 3\)"),
-        ({"data": [[1.0, np.inf]]}, ShapeError, "finite"),
-        ({"labels": [1]}, ShapeError, "labels belong to data"),
-        ({"data": [[0.0, 0.0]], "labels": [1, 2]}, ShapeError, r"labels need the shape \(1,\)"),
-        ({"data": [[0.0, 0.0]], "labels": [3]}, ShapeError, "0 to 2, and 3 is none"),
+        ({"X": [[1.0, 2.0, 3.0]]}, ShapeError, r"X must have the shape \(rows, 2\), not \(1, 3\)"),
+        ({"X": [[1.0, np.inf]]}, ShapeError, "finite"),
+        ({"y": [1]}, ShapeError, "y belongs to X"),
+        ({"X": [[0.0, 0.0]], "y": [1, 2]}, ShapeError, r"y must have the shape \(1,\)"),
+        ({"X": [[0.0, 0.0]], "y": [3]}, ShapeError, "0 to 2, and 3 is none"),
         ({"domain": None}, DomainError, "needs a bounded domain, such as pf.box"),
         ({"domain": pf.box([0, 0], [1, np.inf])}, DomainError, "needs a bounded domain"),
         ({"domain": pf.line([0, 0], [1, 1])}, DomainError, "dimension 2, not 1"),
@@ -388,12 +390,12 @@ def test_what_ffmpeg_says_is_passed_on(recording, tmp_path, monkeypatch):
 )
 def test_bad_input(recording, tmp_path, monkeypatch, options, error, match):
     monkeypatch.chdir(tmp_path)
-    asked = {"domain": BOX, "path": "a.html", **options}
+    asked = {"domain": BOX, "out": "a.html", **options}
     with pytest.raises(error, match=match):
-        pf.training.movie(recording, asked.pop("domain"), **asked)
+        pf.training.movie(recording, **asked)
     assert not list(tmp_path.iterdir())
 
 
 def test_not_a_recording(tmp_path):
     with pytest.raises(PolyfoldError, match=r"asked of a recording, not of 'x'"):
-        pf.training.movie("x", BOX, path=tmp_path / "a.html")
+        pf.training.movie("x", domain=BOX, out=tmp_path / "a.html")

@@ -28,7 +28,7 @@ def made(tmp_path_factory) -> tuple[pf.training.Recording, pf.training.Movie]:
     path = tmp_path_factory.mktemp("player") / "a.html"
     X = rng.uniform(-1, 1, size=(20, 2))
     return recorder.recording, pf.training.movie(
-        recorder.recording, BOX, path=path, data=X, labels=X[:, 0] > 0, step_name="epoch", fps=20
+        recorder.recording, domain=BOX, out=path, X=X, y=X[:, 0] > 0, step_name="epoch", fps=20
     )
 
 

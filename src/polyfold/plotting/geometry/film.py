@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 from typing import Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import running
 from polyfold._base.inputs import real_array
 from polyfold._base.numbers import one_of, one_output
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.domain.domain import Box, Domain, DomainLike, resolve_domain
 from polyfold.engine.unfold import unfold
@@ -28,8 +30,6 @@ from polyfold.stats.decision_boundary import decision_boundary
 from polyfold.training.recording import Recording
 from polyfold.training.snapshots import a_recording, chosen
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 Colour = Literal["class", "output", "slope", "volume", "facets"]
 
 _QUESTION = "a movie of training"
@@ -76,7 +76,6 @@ class Film:
     data: Array | None
     labels: Ids | None
     max_cells: int | None
-    max_seconds: float | None
 
     def __len__(self) -> int:
         return len(self.snapshots)
@@ -100,7 +99,7 @@ class Film:
         return None if self.labels is None else self.labels[self._seen]
 
     @property
-    def _seen(self) -> npt.NDArray[np.bool_]:
+    def _seen(self) -> Flags:
         assert self.data is not None
         if self.domain.is_slice:
             return np.zeros(len(self.data), dtype=bool)
@@ -111,9 +110,9 @@ class Film:
         """Frame `number`, from 0."""
         snapshot = int(self.snapshots[one_of(number, len(self), "frame", "the movie")])
         network = self.recording.network(snapshot)
-        atlas = unfold(network, self.domain, max_cells=self.max_cells, max_seconds=self.max_seconds)
+        atlas = unfold(network, self.domain, max_cells=self.max_cells, max_seconds=seconds_left())
         _check_whole(atlas, snapshot)
-        found = classes(atlas, threshold=self.threshold, max_cells=self.max_cells, max_seconds=self.max_seconds)
+        found = classes(atlas, threshold=self.threshold, max_cells=self.max_cells, max_seconds=seconds_left())
         shapes = polygons(found.atlas, self.view)
         A, c = atlas.maps(over="parameters")
         cell, label = found.cell[shapes.cells], found.label[shapes.cells]
@@ -165,10 +164,9 @@ def film_of(
     colour: str = "class",
     output: int = 0,
     threshold: float = 0.0,
-    data: Any = None,
-    labels: Any = None,
+    X: Any = None,
+    y: Any = None,
     max_cells: int | None = None,
-    max_seconds: float | None = None,
 ) -> Film:
     """What `pf.training.movie` shows. All that can be wrong with what is asked for is said here.
 
@@ -182,16 +180,16 @@ def film_of(
     """
     asked = _frames(a_recording(recording, _QUESTION), frames)
     if colour not in get_args(Colour):
-        raise PolyfoldError(f"colour={colour!r} is no option: use {', '.join(map(repr, get_args(Colour)))}")
+        raise PolyfoldError(f"colour must be one of {', '.join(map(repr, get_args(Colour)))}, got {colour!r}")
     network = recording.network(int(asked[0]))
-    points = None if data is None else _rows(data, network.input_dim)
+    points = None if X is None else _rows(X, network.input_dim)
     where = resolve_domain(_domain(domain, points), network.input_dim)
     if where.dim != 2:
         raise DomainError(
             f"{_QUESTION} needs a domain of dimension 2, not {where.dim}: pf.plane cuts one out of "
             f"{how_many(network.input_dim, 'input')}"
         )
-    first = unfold(network, where, max_cells=max_cells, max_seconds=max_seconds)
+    first = unfold(network, where, max_cells=max_cells, max_seconds=seconds_left())
     _check_whole(first, int(asked[0]))
     if not first.bounded.all():
         raise DomainError(f"{_QUESTION} needs a bounded domain, such as pf.box(-1, 1), not {where.describe()}")
@@ -205,10 +203,15 @@ def film_of(
         threshold=classes(first, threshold=threshold).threshold,
         outputs=first.outputs,
         data=points,
-        labels=_labels(labels, points, max(2, first.outputs)),
+        labels=_labels(y, points, max(2, first.outputs)),
         max_cells=max_cells,
-        max_seconds=max_seconds,
     )
+
+
+def seconds_left() -> float | None:
+    """What the running clock leaves; None without a limit."""
+    left = running().left
+    return None if left == inf else left
 
 
 def _check_whole(atlas: Atlas, snapshot: int) -> None:
@@ -268,27 +271,27 @@ def _view(domain: Domain, atlas: Atlas) -> View:
     return View(ends[0], ends[1])
 
 
-def _rows(data: Any, inputs: int) -> Array:
-    rows = real_array("data are no array of numbers", data)
+def _rows(X: Any, inputs: int) -> Array:
+    rows = real_array("X is no array of numbers", X)
     if rows.ndim != 2 or rows.shape[1] != inputs or not len(rows):
-        raise ShapeError(f"data need the shape (rows, {inputs}), not {rows.shape}")
+        raise ShapeError(f"X must have the shape (rows, {inputs}), not {rows.shape}")
     if not np.isfinite(rows).all():
-        raise ShapeError("data must be finite numbers")
+        raise ShapeError("X must hold finite numbers")
     return rows
 
 
-def _labels(labels: Any, points: Array | None, known: int) -> Ids | None:
-    if labels is None:
+def _labels(y: Any, points: Array | None, known: int) -> Ids | None:
+    if y is None:
         return None
     if points is None:
-        raise ShapeError("labels belong to data: give both")
-    given = np.asarray(labels)
+        raise ShapeError("y belongs to X: give both")
+    given = np.asarray(y)
     if given.ndim == 2 and given.shape[1] == 1:
         given = given[:, 0]
     if given.shape != (len(points),):
-        raise ShapeError(f"labels need the shape ({len(points)},), one a row of the data, not {given.shape}")
-    whole = real_array("labels are no array of numbers", given)
+        raise ShapeError(f"y must have the shape ({len(points)},), one per row of X, not {given.shape}")
+    whole = real_array("y is no array of numbers", given)
     if not np.isin(whole, np.arange(known)).all():
         bad = whole[~np.isin(whole, np.arange(known))][0]
-        raise ShapeError(f"labels are numbers of classes, 0 to {known - 1}, and {bad:g} is none")
+        raise ShapeError(f"y must hold numbers of classes, 0 to {known - 1}, and {bad:g} is none")
     return whole.astype(np.int64)

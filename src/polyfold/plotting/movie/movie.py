@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from html import escape
@@ -14,11 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import Report, running, tick
 from polyfold._base.extras import require
 from polyfold._base.files import atomically
-from polyfold._base.progress import reporter
+from polyfold._base.question import question
+from polyfold._base.result import Rows, answered
+from polyfold._base.types import Array, ArrayLike, Ids
 from polyfold._base.words import names_for
 from polyfold.errors import PolyfoldError, StorageError, how_many
 from polyfold.plotting.geometry.film import Film, Frame, film_of
@@ -28,19 +30,26 @@ from polyfold.plotting.render.frames import pixels
 from polyfold.plotting.scene.training import Legend, frame_scene
 from polyfold.training.recording import Recording
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-
 ENDINGS = (".mp4", ".gif", ".html")
 _SIDES, _FASTEST = (64, 4096), 120
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Movie:
-    """A movie that was written to `path`.
+class Movie(Rows):
+    """A movie that was written to a file. Frame i shows snapshot `snapshots[i]`.
 
-    Frame i shows snapshot `snapshots[i]`, after `steps[i]` steps, when there were `cells[i]` cells on the domain and
-    the share `accuracy[i]` of the data had the class of its label; without labels `accuracy` is None.
+    Attributes
+    ----------
+    path : Path
+        The file.
+    fps : float
+        Frames per second.
+    snapshots, steps : array of int, shape (n,)
+        What the frames show, and after how many steps that was.
+    cells : array of int, shape (n,)
+        How many there were on the domain.
+    accuracy : array of float, shape (n,), or None
+        The share of the data that had the class of its label; None without labels.
     """
 
     path: Path
@@ -49,6 +58,21 @@ class Movie:
     steps: Ids
     cells: Ids
     accuracy: Array | None
+
+    def rows(self) -> dict[str, Any]:
+        columns = {"snapshot": self.snapshots, "step": self.steps, "cells": self.cells}
+        return columns if self.accuracy is None else columns | {"accuracy": self.accuracy}
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "movie": str(self.path),
+            "frames": len(self),
+            "fps": self.fps,
+            "snapshots": self.snapshots,
+            "steps": self.steps,
+            "cells": self.cells,
+            "accuracy": self.accuracy,
+        }
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -73,58 +97,89 @@ class Movie:
         return f'<video controls loop src="data:video/mp4;base64,{data}"></video>'
 
 
+@question("training.movie")
 def movie(
     recording: Recording,
+    X: ArrayLike | None = None,
+    y: ArrayLike | None = None,
     domain: Any = None,
     *,
-    path: str | PathLike[str],
+    out: str | PathLike[str],
     colour: str = "class",
     output: int = 0,
     threshold: float = 0.0,
-    data: Any = None,
-    labels: Any = None,
     frames: Any = None,
     fps: float = 10.0,
     size: int = 640,
     title: str = "Cells over training",
     step_name: str = "step",
-    inputs: Any = None,
-    names: Any = None,
-    progress: bool | Callable[[int], None] = False,
+    feature_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
     max_cells: int | None = None,
     max_seconds: float | None = None,
+    progress: bool | Report = False,
 ) -> Movie:
     """Write a movie of training: at every snapshot the cells in a plane, and where the class changes.
 
     Parameters
     ----------
-    recording: from `pf.training.record` or `pf.training.open`.
-    domain: a bounded domain of dimension 2: `pf.box` for two inputs, `pf.plane` through more of them, or four numbers
-        x0, x1, y0, y1. None is the data's own box and a margin.
-    path: ends in .mp4, .gif or .html. The file is written whole or not at all.
-    colour: "class"; "output", taken in each polygon's middle; "slope", the length of the output's gradient; "volume",
+    recording : Recording
+        From `pf.training.record` or `pf.training.open`.
+    X : array of float, shape (n, d), optional
+        Inputs to draw. On a plane through more inputs they are not drawn, and only counted.
+    y : array of int, shape (n,), optional
+        The numbers of the classes that they should have.
+    domain : DomainLike or four numbers, optional
+        A bounded domain of dimension 2: `pf.box` for two inputs, `pf.plane` through more of them, or x0, x1, y0, y1.
+        By default the box around X and a margin.
+    out : path
+        Ends in .mp4, .gif or .html. The file is written whole or not at all.
+    colour : str
+        "class"; "output", taken in the middle of each polygon; "slope", the length of the output's gradient; "volume",
         the area's logarithm; "facets", how many a cell has. Colours mean the same in all frames.
-    output: which one, for "output" and "slope". `threshold`: with one output, class 1 is where it is larger.
-    data, labels: inputs (n, d) to draw, and the classes' numbers (n,) that they should have. On a plane through more
-        inputs they are not drawn, and only counted.
-    frames: how many snapshots to show, evenly spread, or a list of their numbers; None is all.
-    fps: frames a second. `size`: the longer side of an MP4 or GIF in pixels.
-    title: of the player. `step_name`: what a step is, such as "epoch".
-    inputs, names: what the plane's two coordinates are called, and what classes are.
-    progress: True for a bar on standard error, or a function that is called with the number of frames so far.
-    max_cells, max_seconds: LimitError if one snapshot has more cells, or takes longer.
+    output : int
+        Which one, for "output" and "slope".
+    threshold : float
+        With one output, class 1 is where it is larger.
+    frames : int or list of int, optional
+        How many snapshots to show, evenly spread, or a list of their numbers (default: all).
+    fps : float
+        Frames per second.
+    size : int
+        The longer side of an MP4 or GIF in pixels.
+    title : str
+        The heading of the player.
+    step_name : str
+        What a step is, such as "epoch".
+    feature_names : sequence of str, optional
+        What the two coordinates of the plane are called.
+    output_names : sequence of str, optional
+        What the classes are called.
+    max_cells : int, optional
+        LimitError if one snapshot has more.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    Movie
+        Where it was written, and the steps, cells and accuracy of every frame.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf, tempfile, os
     >>> layers = [(np.array([[1.0, 0.0]]), np.array([0.0])), (np.array([[1.0]]), np.array([-0.5]))]
     >>> recorder = pf.training.record(layers)
     >>> layers[0][0][0, 1] = 1.0
     >>> recorder.step()
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     shown = pf.training.movie(recorder.recording, pf.box(-1, 1), path=os.path.join(folder, "x.html"))
+    ...     shown = pf.training.movie(recorder.recording, domain=pf.box(-1, 1), out=os.path.join(folder, "x.html"))
     >>> shown.steps.tolist(), shown.cells.tolist()
     ([0, 1], [2, 2])
     """
-    target = _target(Path(path))
+    target = _target(Path(out))
     kind = target.suffix.lower()
     program = ffmpeg_program() if kind == ".mp4" else ""
     if kind != ".html":
@@ -137,24 +192,23 @@ def movie(
         colour=colour,
         output=output,
         threshold=threshold,
-        data=data,
-        labels=labels,
+        X=X,
+        y=y,
         max_cells=max_cells,
-        max_seconds=max_seconds,
     )
     letter = "u" if film.domain.is_slice else "x"
-    axes, called = names_for(inputs, 2, letter, "coordinate"), _names(names, film.classes)
+    axes, called = names_for(feature_names, 2, letter, "coordinate"), _names(output_names, film.classes)
     legend = Legend(axes, called, _label(film), film.limits(), str(step_name))
     seen: list[tuple[int, float | None]] = []
     with ExitStack() as work:
-        report = work.enter_context(reporter(progress, "frames", len(film)))
         temporary = work.enter_context(atomically(target))
 
         def watched() -> Iterator[Frame]:
             for frame in film:
                 yield frame
                 seen.append((frame.cells, frame.accuracy))
-                report(len(seen))
+                running().tell(len(seen), len(film), "frames")
+                tick()
 
         if kind == ".html":
             with temporary.open("w", encoding="utf-8", newline="\n") as file:
@@ -164,20 +218,22 @@ def movie(
             for frame in watched():
                 add(pixels(frame_scene(film, frame, legend), legend.names, size))
     cells, accuracy = zip(*seen, strict=True)
-    return Movie(
-        path=target,
-        fps=float(fps),
-        snapshots=film.snapshots,
-        steps=recording.steps[film.snapshots],
-        cells=np.array(cells, dtype=np.int64),
-        accuracy=None if film.labels is None else np.array(accuracy, dtype=np.float64),
+    return answered(
+        Movie(
+            path=target,
+            fps=float(fps),
+            snapshots=film.snapshots,
+            steps=recording.steps[film.snapshots],
+            cells=np.array(cells, dtype=np.int64),
+            accuracy=None if film.labels is None else np.array(accuracy, dtype=np.float64),
+        )
     )
 
 
 def _target(path: Path) -> Path:
     """Fail before the work, not after it, where nothing can be written."""
     if path.suffix.lower() not in ENDINGS:
-        raise StorageError(f"path={str(path)!r} must end in {', '.join(ENDINGS)}, which says what is written")
+        raise StorageError(f"out={str(path)!r} must end in {', '.join(ENDINGS)}, which says what is written")
     if path.is_dir():
         raise StorageError(f"cannot write to {str(path)!r}: it is a folder")
     folder = path.absolute().parent
@@ -190,7 +246,7 @@ def _target(path: Path) -> Path:
 
 def _check_numbers(fps: Any, size: Any) -> None:
     if isinstance(fps, bool) or not isinstance(fps, int | float) or not (isfinite(fps) and 0 < fps <= _FASTEST):
-        raise PolyfoldError(f"fps={fps!r} must be a number of frames a second, above 0 and up to {_FASTEST}")
+        raise PolyfoldError(f"fps={fps!r} must be a number of frames per second, above 0 and up to {_FASTEST}")
     least, most = _SIDES
     if isinstance(size, bool) or not isinstance(size, int) or not least <= size <= most:
         raise PolyfoldError(f"size={size!r} must be a whole number of pixels from {least} to {most}")
