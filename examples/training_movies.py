@@ -55,15 +55,15 @@ def make(name: str, folder: Path, kinds: list[str], frames: int | None) -> None:
         begun = time.perf_counter()
         made = pf.training.movie(
             found.recording,
-            pf.box(*EXTENT),
-            path=folder / f"{name}.{kind}",
-            data=found.data,
-            labels=found.labels,
+            domain=pf.box(*EXTENT),
+            out=folder / f"{name}.{kind}",
+            X=found.data,
+            y=found.labels,
             frames=frames,
             size=480 if kind == "gif" else 720,
             title=example.title,
             step_name="epoch",
-            names=("annulus", "circle") if example.problem == "circle" else None,
+            output_names=("annulus", "circle") if example.problem == "circle" else None,
             progress=sys.stderr.isatty(),
         )
         assert made.accuracy is not None
@@ -73,7 +73,7 @@ def make(name: str, folder: Path, kinds: list[str], frames: int | None) -> None:
     if len(example.hidden) > 1:
         path = folder / f"{name}_folds.png"
         atlas = pf.unfold(found.recording.network(-1), pf.box(*EXTENT))
-        pf.plot(atlas, kind="folds", boundary=True, renderer="matplotlib", title=example.title, path=path)
+        pf.plot(atlas, kind="folds", boundary=True, renderer="matplotlib", title=example.title, out=path)
         print(f"{path}: {len(atlas)} cells, layer by layer")
 
 

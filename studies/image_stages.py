@@ -138,7 +138,7 @@ class Study:
                 if not self.work:
                     return None
                 train, test = ([self.rows(name, part, output) for name in names] for part in ("train", "test"))
-                found = output_table(train, test, self.data.test.reshape(len(self.data.test), -1))
+                found = output_table(train, test, self.data.test.reshape(len(self.data.test), -1).astype(np.float64))
                 known = {"values": found.values, "residual": found.residual, "alignment": found.alignment}
                 _write(path, digest, known)
                 self.say(f"output {output}: maps between {', '.join(names)}")

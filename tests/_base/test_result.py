@@ -54,7 +54,7 @@ def test_a_number_is_a_number() -> None:
 def test_json_says_what_was_asked() -> None:
     said = json.loads(json.dumps(area(None, side=3.0, max_seconds=60).to_json()))
     assert said["schema"] == "polyfold/1" and said["kind"] == "Area" and said["value"] == 9.0
-    assert said["asked"] == {"question": "test.area", "options": {"side": 3.0}}
+    assert said["asked"] == {"question": "test.area", "options": {"side": 3.0}, "left_out": []}
     assert said["evidence"]["proved"] is False and said["complete"] is True
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polyfold.cli import main as cli
+from polyfold.cli import equivalent as cli
 
 onnx = pytest.importorskip("onnx")
 

@@ -270,7 +270,7 @@ def test_unreadable_files(refused, tmp_path):
 
 
 def test_options_that_do_not_fit(refused, data, tmp_path):
-    assert "--scope cells is no option: use interventional, baseline" in refused(
+    assert "--scope must be interventional, baseline, cell or region, got cells" in refused(
         "iris", "--data", data, "--scope", "cells"
     )
     whole = ("iris", "--data", data, "--scope", "interventional")

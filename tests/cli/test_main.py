@@ -122,28 +122,28 @@ def test_info(run, model):
 
 
 def test_info_plans(run):
-    code, out, err = run("info", "iris", "--box", 0, 8, "--seconds", 30)
+    code, out, err = run("info", "iris", "--box", 0, 8, "--max-seconds", 30)
     cells = len(pf.unfold(iris(), pf.box(0, 8)))
     assert (code, err) == (0, "") and f"all {cells:,} cells were found" in out
     assert "Serra 2018" in out and "at most 5,104" in out
-    code, out, err = run("info", "iris", "--box", 0, 8, "--seconds", 30, "--json")
+    code, out, err = run("info", "iris", "--box", 0, 8, "--max-seconds", 30, "--json")
     facts = json.loads(out)
     assert code == 0 and facts["estimate"]["exact"] and facts["estimate"]["cells"] == cells
     assert facts["bounds"]["upper"] == 5104 == pf.size.bounds(iris()).upper
-    code, out, err = run("info", "iris", "--seconds", 0, "--json")
+    code, out, err = run("info", "iris", "--max-seconds", 0, "--json")
     assert code == 0 and json.loads(out)["estimate"] is None
-    code, out, err = run("info", "iris", "--seconds", -1)
-    assert code == 2 and "--seconds -1" in err and len(err.splitlines()) == 1
+    code, out, err = run("info", "iris", "--max-seconds", -1)
+    assert code == 2 and "--max-seconds -1" in err and len(err.splitlines()) == 1
 
 
 def test_info_estimates_what_it_cannot_find_in_time(run, tmp_path):
     rng = np.random.default_rng(0)
     changed = {"W": rng.normal(size=(2, 900)), "b": rng.normal(size=900), "V": np.ones((900, 1))}
     model = write_model(tmp_path / "wide.onnx", **changed)
-    code, out, err = run("info", model, "--box", -3, 3, "--seconds", 0.5)
+    code, out, err = run("info", model, "--box", -3, 3, "--max-seconds", 0.5)
     assert (code, err) == (0, "") and "did not come to its end" in out
     assert "standard errors" in out or "give more" in out
-    code, out, err = run("info", model, "--seconds", 0.2, "--json")
+    code, out, err = run("info", model, "--max-seconds", 0.2, "--json")
     estimate = json.loads(out)["estimate"]
     assert code == 0 and estimate["cells"] is None and "boxes" in estimate["reason"] and estimate["least"] > 0
 
@@ -403,7 +403,8 @@ def test_ctrl_c_gives_what_there_is(tmp_path, interruptible):
 import sys
 import numpy as np
 from polyfold.network.read.arrays import from_arrays
-from polyfold.cli import main as cli
+from polyfold.cli import unfold as cli
+from polyfold.cli.main import main
 
 parts = list(np.load({str(wide)!r}).values())
 cli.network_named = lambda *given: from_arrays(list(zip(parts[::2], parts[1::2])))
@@ -417,7 +418,7 @@ def watched(*arguments, **options):
 
 cli.unfold_network = watched
 sys.argv = ["polyfold", "unfold", "wide", "--box", "-1", "1", "--json", "--out", {str(tmp_path / "out")!r}]
-cli.main()
+main()
 """
     process = subprocess.Popen(
         [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
@@ -441,5 +442,5 @@ def test_the_version(run) -> None:
 
 
 def test_seconds_that_are_no_number(run, model):
-    code, out, err = run("info", model, "--seconds", "nan")
-    assert (code, out) == (2, "") and "--seconds nan leaves no time" in err
+    code, out, err = run("info", model, "--max-seconds", "nan")
+    assert (code, out) == (2, "") and "--max-seconds nan leaves no time" in err

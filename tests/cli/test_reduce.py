@@ -36,7 +36,7 @@ def test_what_is_written_is_the_same_function(run, model, tmp_path, ending):
     if ending == ".pt2":
         pytest.importorskip("torch")
     out = tmp_path / f"smaller{ending}"
-    code, said, err = run(model, "--box", -1, 1, "-o", out, "--json")
+    code, said, err = run(model, "--box", -1, 1, "--out", out, "--json")
     facts = json.loads(said)
     assert (code, err) == (0, "")
     assert (facts["neurons_before"], facts["neurons_after"]) == (4, 2)
@@ -58,7 +58,7 @@ def test_names_and_float32_are_kept(run, model, tmp_path):
     import onnx
 
     out = tmp_path / "smaller.onnx"
-    run(model, "--box", -1, 1, "-o", out)
+    run(model, "--box", -1, 1, "--out", out)
     written = onnx.load(out)
     assert [node.name for node in written.graph.node] == ["linear1", "relu1", "linear2"]
     assert [port.name for port in written.graph.input] == ["input"]
@@ -84,8 +84,8 @@ def test_rounding_never(run, tmp_path):
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (["MODEL", "-o", "smaller.txt"], "must end in .onnx or .pt2"),
-        (["MODEL", "-o", "nowhere/smaller.onnx"], "there is no folder"),
+        (["MODEL", "--out", "smaller.txt"], "must end in .onnx or .pt2"),
+        (["MODEL", "--out", "nowhere/smaller.onnx"], "there is no folder"),
         (["MODEL", "--rounding", "sometimes"], "rounding='sometimes' must be 'nearest' or 'never'"),
         (["MODEL", "--box", "1", "-1"], "the box is empty"),
         (["MODEL", "--max-seconds", "-1"], "leaves no time"),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("fastapi")
+pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 httpx = pytest.importorskip("httpx")
 
@@ -56,8 +56,8 @@ def test_bad_models(run, tmp_path: Path) -> None:
     ("options", "words"),
     [
         (["--max-seconds", "0"], "--max-seconds"),
-        (["--memory", "-1"], "--memory"),
-        (["--upload", "0"], "--upload"),
+        (["--max-memory", "-1"], "--max-memory"),
+        (["--max-upload", "0"], "--max-upload"),
         (["--token", "short"], "--token"),
         (["--host", "no such host.example"], "--host"),
     ],
@@ -77,6 +77,6 @@ def test_a_port_that_is_taken(run) -> None:
 
 
 def test_without_the_extra(run, monkeypatch) -> None:
-    monkeypatch.setitem(sys.modules, "fastapi", None)
+    monkeypatch.setitem(sys.modules, "starlette", None)
     code, _, error = run("serve", "--no-browser")
-    assert code == 2 and "fastapi" in error and "polyfold[app]" in error
+    assert code == 2 and "starlette" in error and "polyfold[app]" in error

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from polyfold.cli.options import app
+from polyfold.cli.table import COMMANDS as TABLE
 
-COMMANDS = sorted(command.name or command.callback.__name__ for command in app.registered_commands)
+COMMANDS = sorted(command.name for command in TABLE)
 # What a command needs before an option of it is looked at.
 NEEDED = {
+    "check": ["there.json", "iris"],
     "equivalent": ["iris", "iris"],
     "movie": ["there.npz", "--out", "film.gif"],
     "resume": ["there"],
@@ -18,10 +19,11 @@ NEEDED = {
 }
 # An option that takes a number, of each command.
 NUMBERS = {
+    "check": "--tolerance",
     "count": "--threads",
     "equivalent": "--tolerance",
     "explain": "--max-seconds",
-    "info": "--seconds",
+    "info": "--max-seconds",
     "movie": "--frames",
     "reduce": "--max-seconds",
     "report": "--max-seconds",

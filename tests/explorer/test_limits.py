@@ -100,7 +100,7 @@ def test_time_is_limited(start_explorer: Callable[..., Explorer], tmp_path: Path
 
 
 def test_memory_is_limited(start_explorer: Callable[..., Explorer], tmp_path: Path) -> None:
-    explorer = start_explorer("--memory", "0.12", "--max-cells", "100000000", "--workers", "1")
+    explorer = start_explorer("--max-memory", "0.12", "--max-cells", "100000000", "--workers", "1")
     client = explorer.client()
     state = client.wait(client.start(long_network(client, tmp_path)))
     assert state["state"] == "limit" and "memory" in state["error"], state

@@ -25,7 +25,7 @@ from polyfold.explorer.sessions import Sessions
 from polyfold.explorer.state import State
 
 httpx = pytest.importorskip("httpx")
-pytest.importorskip("fastapi")
+pytest.importorskip("starlette")
 pytest.importorskip("uvicorn")
 pytest.importorskip("onnx")
 

@@ -46,9 +46,9 @@ def test_results_are_drawn_as_they_are(make: object, renderer: str) -> None:
     ("options", "said"),
     [
         ({"kind": "cell"}, r"kind='cell' cannot be drawn of this Atlas: use one of 'cells'.*'folds'"),
-        ({"renderer": "gnuplot"}, r"renderer='gnuplot' is none: use 'plotly' or 'matplotlib'"),
-        ({"color": "class"}, r"color='class' is no option here: there are colour, output, view"),
-        ({"kind": "folds", "colour": "class"}, r"colour='class' is no option here"),
+        ({"renderer": "gnuplot"}, r"renderer must be 'plotly' or 'matplotlib', got 'gnuplot'"),
+        ({"color": "class"}, r"there is no option color='class' here: there are colour, output, view"),
+        ({"kind": "folds", "colour": "class"}, r"there is no option colour='class' here"),
         ({"view": (0, 1)}, "four numbers"),
         ({"data": [[0.0, 1.0, 2.0]]}, r"points \(n, 2\)"),
         ({"data": [[0.0, np.nan]]}, "finite points"),
@@ -85,7 +85,7 @@ def test_kinds_depend_on_the_dimension() -> None:
 
 def test_a_page_needs_nothing_else(tmp_path: Path) -> None:
     for name in ("a.html", "b.html"):
-        pf.plot(ATLAS, path=tmp_path / name)
+        pf.plot(ATLAS, out=tmp_path / name)
     text = (tmp_path / "a.html").read_text(encoding="utf-8")
     assert text == (tmp_path / "b.html").read_text(encoding="utf-8")
     # All scripts are in the page: none is fetched.
@@ -94,11 +94,11 @@ def test_a_page_needs_nothing_else(tmp_path: Path) -> None:
 
 
 def test_files_of_both_renderers(tmp_path: Path) -> None:
-    figure = pf.plot(ATLAS, path=tmp_path / "a.json")
+    figure = pf.plot(ATLAS, out=tmp_path / "a.json")
     assert json.loads((tmp_path / "a.json").read_text())["data"] == json.loads(figure.to_json())["data"]
     for ending, head in ((".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")):
         for name in ("a", "b"):
-            pf.plot(ATLAS, renderer="matplotlib", path=tmp_path / (name + ending))
+            pf.plot(ATLAS, renderer="matplotlib", out=tmp_path / (name + ending))
         written = (tmp_path / ("a" + ending)).read_bytes()
         assert written.startswith(head) and written == (tmp_path / ("b" + ending)).read_bytes()
 
@@ -106,7 +106,7 @@ def test_files_of_both_renderers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("renderer", "name"), [("plotly", "a.png"), ("matplotlib", "a.html"), ("plotly", "a")])
 def test_an_ending_that_is_not_written(renderer: str, name: str, tmp_path: Path) -> None:
     with pytest.raises(StorageError, match=r"renderer='matplotlib' writes \.png, \.svg, \.pdf"):
-        pf.plot(ATLAS, renderer=renderer, path=tmp_path / name)
+        pf.plot(ATLAS, renderer=renderer, out=tmp_path / name)
     assert not list(tmp_path.iterdir())
 
 

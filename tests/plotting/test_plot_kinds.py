@@ -96,7 +96,7 @@ def test_both_renderers_draw_it(of: str, name: str, tmp_path: Path) -> None:
         assert type(figure).__module__.startswith("plotly") and len(figure.data)
         assert scene_of(thing, name, **options).title == figure.layout.title.text
     path = tmp_path / "figure.svg"
-    printed = pf.plot(thing, kind=name, renderer="matplotlib", path=path, **options)
+    printed = pf.plot(thing, kind=name, renderer="matplotlib", out=path, **options)
     assert type(printed).__name__ == "Figure" and printed.axes and path.stat().st_size > 2000
 
 
@@ -162,7 +162,7 @@ def test_shapley_values_are_those_of_the_result() -> None:
         ("Atlas", "cells", {"explode": -2}, "explode=-2"),
         ("Atlas", "graph", {"view": (1, 0)}, "lo < hi"),
         ("DualGraph", "graph", {"layout": "round"}, "layout='round'"),
-        ("MapDrift", "drift", {"speed": 1}, "speed=1 is no option"),
+        ("MapDrift", "drift", {"speed": 1}, "there is no option speed=1"),
     ],
 )
 def test_what_is_wrong_is_said(of: str, name: str, options: dict[str, Any], said: str) -> None:

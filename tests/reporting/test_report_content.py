@@ -26,7 +26,9 @@ BOX = pf.box(0, 8)
 @pytest.fixture(scope="module")
 def page():
     petals, species = iris_test()
-    return pf.report(list(IRIS.layers), BOX, petals, species, feature_names=IRIS.inputs, class_names=IRIS.outputs).html
+    return pf.report(
+        list(IRIS.layers), petals, species, domain=BOX, feature_names=IRIS.inputs, output_names=IRIS.outputs
+    ).html
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +141,7 @@ def test_rules_hold_on_a_grid(page, atlas):
 
 
 def test_a_quantity_of_one_input():
-    found = pf.report(HAT, pf.box(-1, 3), [[0.5], [1.5]], [0.4, 0.6], feature_names=["time"])
+    found = pf.report(HAT, [[0.5], [1.5]], [0.4, 0.6], domain=pf.box(-1, 3), feature_names=["time"])
     reading = Reading(found.html)
     assert "off by 0.1 on average and by 0.1 at most" in reading.words
     assert "class" not in reading.explained and "the answer" not in reading.words
@@ -148,7 +150,7 @@ def test_a_quantity_of_one_input():
 
 
 def test_without_a_domain_it_looks_around_the_data():
-    found = pf.report(HAT, data=[[0.0], [10.0]])
+    found = pf.report(HAT, X=[[0.0], [10.0]])
     assert "all inputs with x0 between −1 and 11. It is the box around the data" in Reading(found.html).words
     everywhere = pf.report(HAT)
     assert "all inputs there are" in Reading(everywhere.html).words
@@ -156,7 +158,9 @@ def test_without_a_domain_it_looks_around_the_data():
 
 
 def test_classes_that_tie_everywhere():
-    found = pf.report([([[0.0, 0.0]], [-1.0]), ([[0.0], [0.0]], [3.0, 3.0])], pf.box(0, 1), class_names=["a", "b"])
+    found = pf.report(
+        [([[0.0, 0.0]], [-1.0]), ([[0.0], [0.0]], [3.0, 3.0])], domain=pf.box(0, 1), output_names=["a", "b"]
+    )
     words = Reading(found.html).words
     assert "There is no decision boundary" in words and "Nowhere on the domain is the answer b" in words
     assert "the very same score" in words
@@ -165,7 +169,7 @@ def test_classes_that_tie_everywhere():
 def test_a_cell_limit_is_said():
     rng = np.random.default_rng(0)
     layers = [(rng.normal(size=(30, 3)), rng.normal(size=30)), (rng.normal(size=(2, 30)), rng.normal(size=2))]
-    found = pf.report(layers, pf.box(-1, 1), max_cells=20)
+    found = pf.report(layers, domain=pf.box(-1, 1), max_cells=20)
     assert found.found.whole is None and found.found.count is not None
     words = Reading(found.html).words
     assert f"exactly {pf.count(layers, pf.box(-1, 1)).cells:,} cells" in words
@@ -173,7 +177,7 @@ def test_a_cell_limit_is_said():
 
 
 def test_no_time_at_all_still_gives_a_page():
-    found = pf.report(list(IRIS.layers), BOX, max_seconds=1e-9)
+    found = pf.report(list(IRIS.layers), domain=BOX, max_seconds=1e-9)
     assert found.found.whole is None
     assert all("time limit" in item.why or "no data" in item.why for item in found.found.left_out)
     for item in found.found.left_out:
@@ -184,7 +188,7 @@ def test_784_inputs_within_a_limit():
     """It says that cells were not listed, and does what can be done: maps, a way, a slice, a smaller network."""
     rng = np.random.default_rng(0)
     pictures = rng.random((6, 784))
-    found = pf.report(mnist_l1(), pf.box(0, 1), pictures, max_seconds=2)
+    found = pf.report(mnist_l1(), pictures, domain=pf.box(0, 1), max_seconds=2)
     words = Reading(found.html).words
     left = {item.what: item.why for item in found.found.left_out}
     assert "it was not tried" in left["the list of all cells"] and left["the list of all cells"] in words
@@ -200,7 +204,7 @@ def test_784_inputs_within_a_limit():
 
 @pytest.mark.slow
 def test_784_inputs_with_enough_time():
-    found = pf.report(mnist_l1(), pf.box(0, 1), max_seconds=60)
+    found = pf.report(mnist_l1(), domain=pf.box(0, 1), max_seconds=60)
     assert found.found.drawn and [item.what for item in found.found.left_out] == ["the list of all cells"]
     smaller = pf.reduce(mnist_l1(), pf.box(0, 1))
     saved = smaller.neurons_before - smaller.neurons_after
@@ -209,7 +213,9 @@ def test_784_inputs_with_enough_time():
 
 @pytest.mark.slow
 def test_a_convolutional_network():
-    found = pf.report(mnist_conv(), pf.box(0, 1), np.random.default_rng(0).random((3, 784)) / 100, max_seconds=60)
+    found = pf.report(
+        mnist_conv(), np.random.default_rng(0).random((3, 784)) / 100, domain=pf.box(0, 1), max_seconds=60
+    )
     words = Reading(found.html).words
     assert "the list of all cells" in words and "The way leads through" in words
     assert found.found.around is not None and found.found.around.maps is not None
@@ -220,7 +226,7 @@ def test_maps_of_pictures_are_pictures():
     rng = np.random.default_rng(0)
     layers = [(rng.normal(size=(30, 36)), rng.normal(size=30)), (rng.normal(size=(3, 30)), rng.normal(size=3))]
     X = rng.random((2, 36))
-    found = pf.report(layers, data=X, image_shape=(4, 9), max_seconds=3)
+    found = pf.report(layers, X=X, image_shape=(4, 9), max_seconds=3)
     images = re.findall(r'href="data:image/png;base64,([^"]*)"', found.html)
     assert len(images) == 4 and Reading(found.html).loads() == []
     maps, scores = pf.local(layers, X), pf.load(layers)(X)
@@ -243,7 +249,7 @@ def test_names_are_texts_and_nothing_else():
     other = [f"<img src=x onerror=alert({k})>" for k in range(3)]
     labels = [other[IRIS.outputs.index(name)] for name in species]
     found = pf.report(
-        list(IRIS.layers), BOX, petals, labels, name=bad, feature_names=[bad, "</title>"], class_names=other
+        list(IRIS.layers), petals, labels, domain=BOX, name=bad, feature_names=[bad, "</title>"], output_names=other
     )
     reading = Reading(found.html)
     assert reading.loads() == []

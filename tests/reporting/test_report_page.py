@@ -66,28 +66,31 @@ def reports():
         "iris",
         lambda: pf.report(
             list(network.layers),
-            pf.box(0, 8),
             petals,
             species,
+            domain=pf.box(0, 8),
             name="iris",
             feature_names=network.inputs,
-            class_names=network.outputs,
+            output_names=network.outputs,
         ),
     )
-    yield "one input", lambda: pf.report(HAT, pf.box(-1, 3), [[0.5], [1.5]], [0.4, 0.6], feature_names=["time"])
+    yield "one input", lambda: pf.report(HAT, [[0.5], [1.5]], [0.4, 0.6], domain=pf.box(-1, 3), feature_names=["time"])
     yield "one input without end", lambda: pf.report(HAT)
-    yield "no gates", lambda: pf.report([([[1.0, 2.0]], [0.5])], pf.box(0, 1))
-    yield "constant", lambda: pf.report([([[0.0, 0.0]], [-1.0]), ([[0.0], [0.0]], [3.0, 3.0])], pf.box(0, 1))
+    yield "no gates", lambda: pf.report([([[1.0, 2.0]], [0.5])], domain=pf.box(0, 1))
+    yield "constant", lambda: pf.report([([[0.0, 0.0]], [-1.0]), ([[0.0], [0.0]], [3.0, 3.0])], domain=pf.box(0, 1))
     yield "all of the plane", lambda: pf.report(random_layers(2, 5, 3))
-    yield "triangle", lambda: pf.report(random_layers(2, 5, 2), pf.polytope([[1, 1], [-1, 0], [0, -1]], [1, 0, 0]))
+    yield (
+        "triangle",
+        lambda: pf.report(random_layers(2, 5, 2), domain=pf.polytope([[1, 1], [-1, 0], [0, -1]], [1, 0, 0])),
+    )
     yield (
         "two classes by one output",
-        lambda: pf.report(random_layers(2, 5, 1), data=POINTS[:, :2], class_names=["no", "yes"]),
+        lambda: pf.report(random_layers(2, 5, 1), X=POINTS[:, :2], output_names=["no", "yes"]),
     )
-    yield "four inputs", lambda: pf.report(random_layers(4, 6, 3), data=POINTS, labels=np.arange(12) % 3)
-    yield "a quantity of four inputs", lambda: pf.report(random_layers(4, 6, 1), data=POINTS)
-    yield "many inputs", lambda: pf.report(random_layers(40, 20, 20, 3), pf.box(0, 1), max_seconds=3)
-    yield "too many cells", lambda: pf.report(random_layers(3, 30, 3), data=POINTS[:, :3], max_cells=20)
+    yield "four inputs", lambda: pf.report(random_layers(4, 6, 3), X=POINTS, y=np.arange(12) % 3)
+    yield "a quantity of four inputs", lambda: pf.report(random_layers(4, 6, 1), X=POINTS)
+    yield "many inputs", lambda: pf.report(random_layers(40, 20, 20, 3), domain=pf.box(0, 1), max_seconds=3)
+    yield "too many cells", lambda: pf.report(random_layers(3, 30, 3), X=POINTS[:, :3], max_cells=20)
 
 
 REPORTS = dict(reports())

@@ -25,7 +25,7 @@ def walk(found):
 
 def test_data_that_lie_outside_the_domain_are_not_spoken_of():
     petals, _ = iris_test()
-    found = pf.report(list(IRIS.layers), pf.box(100, 101), petals, class_names=IRIS.outputs)
+    found = pf.report(list(IRIS.layers), petals, domain=pf.box(100, 101), output_names=IRIS.outputs)
     words = Reading(found.html).words
     assert found.found.around is None and found.found.line is None
     assert [item.why for item in found.found.left_out] == ["no data point lies in the domain"]
@@ -42,7 +42,7 @@ def test_only_data_in_the_domain_are_looked_at(domain):
     order = np.argsort(inside, kind="stable")
     petals, inside = petals[order], inside[order]
     assert 2 < inside.sum() < len(inside) and not inside[0]
-    found = pf.report(list(IRIS.layers), domain, petals, class_names=IRIS.outputs)
+    found = pf.report(list(IRIS.layers), petals, domain=domain, output_names=IRIS.outputs)
     ends, _ = walk(found)
     assert (ends <= 3).all()
     around = found.found.around
@@ -60,7 +60,7 @@ def test_a_slice_goes_through_data_in_the_domain():
     rng = np.random.default_rng(0)
     layers = [(rng.normal(size=(5, 3)), rng.normal(size=5)), (rng.normal(size=(2, 5)), rng.normal(size=2))]
     X = np.concatenate([rng.uniform(5, 6, size=(9, 3)), rng.uniform(-1, 1, size=(4, 3))])
-    found = pf.report(layers, pf.box(-1, 1), X)
+    found = pf.report(layers, X, domain=pf.box(-1, 1))
     cut = found.found.plane
     (other,) = {0, 1, 2} - set(cut.features)
     assert cut.atlas.domain.origin[other] == np.median(X[9:, other])
@@ -72,9 +72,9 @@ def test_a_slice_goes_through_data_in_the_domain():
 
 def test_gates_that_reach_no_output_change_no_formula():
     layers = [([[1.0, 0.0], [1.0, 0.1], [1.0, -0.1]], [0.0, 0.2, -0.2]), ([[1.0, 0.0, 0.0], [0.0] * 3], [0.0, 0.5])]
-    _, said = walk(pf.report(layers, pf.box(-1.5, 1.5), [[-1, 0.0], [1, 0.1]]))
+    _, said = walk(pf.report(layers, [[-1, 0.0], [1, 0.1]], domain=pf.box(-1.5, 1.5)))
     assert said.endswith("through 4 cells, and the formula changes once.")
-    _, said = walk(pf.report(layers, pf.box(-1.5, 1.5), [[-1, 0.0], [-0.1, 0.0]]))
+    _, said = walk(pf.report(layers, [[-1, 0.0], [-0.1, 0.0]], domain=pf.box(-1.5, 1.5)))
     assert said.endswith("through 2 cells, and the formula stays the same.")
 
 
@@ -84,7 +84,7 @@ def test_gates_that_reach_no_output_change_no_formula():
 def test_one_output_decides_by_its_sign():
     layers = [([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0]), ([[1.0, -1.0]], [0.25])]
     X = np.array([[-0.5, 0.9], [0.5, 0.1], [0.9, 0.9], [0.1, 0.6]])
-    found = pf.report(layers, pf.box(-1, 1), X, ["yes", "no", "yes", "no"], class_names=["no", "yes"])
+    found = pf.report(layers, X, ["yes", "no", "yes", "no"], domain=pf.box(-1, 1), output_names=["no", "yes"])
     words = Reading(found.html).words
     assert "Within it the answer is no or yes: yes where the formula below is above 0, and no elsewhere." in words
     assert "score" not in words
@@ -95,7 +95,7 @@ def test_one_output_decides_by_its_sign():
 
 
 def test_one_output_decides_by_its_sign_on_a_slice():
-    found = pf.report([([[1.0, 1.0, 0.5]], [0.0])], pf.box(-1, 1), np.eye(3) - 0.5, class_names=["no", "yes"])
+    found = pf.report([([[1.0, 1.0, 0.5]], [0.0])], np.eye(3) - 0.5, domain=pf.box(-1, 1), output_names=["no", "yes"])
     assert "A slice, coloured by the answer: no and yes." in Reading(found.html).words
 
 
@@ -110,7 +110,7 @@ def test_one_output_decides_by_its_sign_on_a_slice():
     ],
 )
 def test_one_output_of_one_sign(bias, said):
-    found = pf.report([([[1.0, 1.0]], [bias])], pf.box(-1, 1), class_names=["no", "yes"])
+    found = pf.report([([[1.0, 1.0]], [bias])], domain=pf.box(-1, 1), output_names=["no", "yes"])
     assert said in Reading(found.html).words
 
 
@@ -120,13 +120,13 @@ def test_one_output_of_one_sign(bias, said):
 def test_points_drawn_at_random_are_not_called_data():
     rng = np.random.default_rng(0)
     layers = [(rng.normal(size=(6, 3)), rng.normal(size=6)), (rng.normal(size=(2, 6)), rng.normal(size=2))]
-    found = pf.report(layers, pf.box(-1, 1))
+    found = pf.report(layers, domain=pf.box(-1, 1))
     assert found.found.drawn and found.found.around.changes is not None and found.found.plane is not None
     words = Reading(found.html).words
     assert "Of the points looked at, the one nearest to a different answer" in words
     assert "No data were given." in words
     assert "data point" not in words and "data class" not in words
-    late = pf.report(layers, pf.box(-1, 1), max_seconds=1e-9)
+    late = pf.report(layers, domain=pf.box(-1, 1), max_seconds=1e-9)
     assert late.found.drawn and not any("data" in item.what for item in late.found.left_out)
 
 
@@ -143,7 +143,7 @@ def test_points_drawn_at_random_are_not_called_data():
     ],
 )
 def test_how_the_box_around_data_is_wider(X, sides, said):
-    found = pf.report([([[1.0, 1.0]], [0.0])], data=X)
+    found = pf.report([([[1.0, 1.0]], [0.0])], X=X)
     lo, hi = found.found.subject.sides
     assert lo == pytest.approx(np.broadcast_to(sides[0], 2)) and hi == pytest.approx(np.broadcast_to(sides[1], 2))
     assert said in Reading(found.html).words

@@ -411,7 +411,7 @@ def test_reduce_writes_the_softmax(tmp_path: Any) -> None:
     ]
     given, out = tmp_path / "given.onnx", tmp_path / "out.onnx"
     model(of, "softmax").save_onnx(given, dtype=np.float32)
-    command = [sys.executable, "-m", "polyfold", "reduce", str(given), "-o", str(out), "--json"]
+    command = [sys.executable, "-m", "polyfold", "reduce", str(given), "--out", str(out), "--json"]
     facts = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     assert facts["neurons_after"] < facts["neurons_before"]
     assert facts["guarantee"] == "the same function, exactly, proved"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import polyfold as pf
-from polyfold.cli.labels import read_labels
+from polyfold.cli.csv_rows import read_labels
 from polyfold.errors import DataError, PolyfoldError
 from polyfold.reporting.subject import subject
 
@@ -22,18 +22,18 @@ X = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 0.0]])
 )
 @pytest.mark.parametrize("names", [None, ["0", "1"], ["no", "yes"], ["0.0", "1.0"]])
 def test_the_report_knows_all_ways_to_write_a_number(labels: Any, names: Any) -> None:
-    found = subject(NETWORK, data=X, labels=labels, class_names=names)
+    found = subject(NETWORK, X, labels, output_names=names)
     assert found.labels is not None and found.labels.tolist() == [0, 1, 0]
 
 
 def test_names_that_are_numbers_come_before_numbers() -> None:
-    assert subject(NETWORK, data=X, labels=[1.0, 0.0, 1.0], class_names=["1", "0"]).labels.tolist() == [0, 1, 0]
+    assert subject(NETWORK, X, [1.0, 0.0, 1.0], output_names=["1", "0"]).labels.tolist() == [0, 1, 0]
 
 
 @pytest.mark.parametrize("labels", [[0, 1, 2], [0.5, 1, 0], ["0", "one", "0"]])
 def test_other_labels_are_refused(labels: Any) -> None:
     with pytest.raises(DataError, match="is none of the classes"):
-        subject(NETWORK, data=X, labels=labels)
+        subject(NETWORK, X, labels)
 
 
 @pytest.mark.parametrize("text", ["0\n1\n0\n", "0.0\n1.0\n0.0\n", "class\n0\n1.0\n0\n"])

@@ -13,7 +13,7 @@ from inspect import Parameter, signature
 from typing import Any, ParamSpec, TypeVar
 
 from polyfold._base.clock import Clock
-from polyfold._base.result import _KNOWN, Asked, Known, Result, is_plain, plain
+from polyfold._base.result import _KNOWN, NOT_FINITE, Asked, Known, Result, is_plain, plain
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -59,7 +59,12 @@ def _asked(name: str, parameters: Mapping[str, Parameter], args: Any, kwargs: An
             said = plain(value)
         except Exception:  # a user's object that does not want to be written
             said = object()
-        if (is_plain(said) and not isinstance(said, str | None)) or isinstance(value, str):
+        if isinstance(value, str):
+            kept = value not in NOT_FINITE
+        else:
+            # Other texts stand for what JSON cannot hold: fractions, functions, paths.
+            kept = is_plain(said) and (not isinstance(said, str) or said in NOT_FINITE)
+        if kept:
             options[key] = said
         else:
             left_out.append(key)

@@ -20,7 +20,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
-from math import isfinite
+from math import inf, isfinite, nan
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
@@ -105,7 +105,7 @@ class Result(AsFound, InNotebooks):
             "stopped_by": self.stopped_by,
             "seconds": self.seconds,
             "evidence": self.evidence.to_json(),
-            "asked": None if asked is None else {"question": asked.question, "options": asked.options},
+            "asked": asked,
         }
         return {name: plain(value) for name, value in said.items()}
 
@@ -235,6 +235,23 @@ def plain(value: Any) -> Any:
     if is_dataclass(value):
         return {each.name: plain(getattr(value, each.name)) for each in fields(value) if not each.name.startswith("_")}
     return str(value)
+
+
+# Numbers that JSON lacks, by the texts that `plain` writes.
+NOT_FINITE = {"infinity": inf, "-infinity": -inf, "nan": nan}
+
+
+def restored(value: Any) -> Any:
+    """A value that `plain` wrote, with the numbers that JSON lacks.
+
+    >>> restored({"norm": "infinity", "cells": [1, 2]})
+    {'norm': inf, 'cells': [1, 2]}
+    """
+    if isinstance(value, Mapping):
+        return {name: restored(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [restored(each) for each in value]
+    return NOT_FINITE.get(value, value) if isinstance(value, str) else value
 
 
 def is_plain(value: Any) -> bool:

@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import csv
-import json
-import sys
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import numpy as np
-import numpy.typing as npt
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from polyfold._base.files import atomically
+from polyfold._base.types import Array
 from polyfold.atlas.atlas import Atlas
+from polyfold.cli.csv_rows import Points, read_points
 from polyfold.cli.options import (
     AsJson,
     BoxBounds,
     BoxFile,
+    MaxCells,
     MaxSeconds,
     Model,
+    ShowProgress,
     Threads,
     Until,
     check_file,
     domain_of,
+    is_bundled,
     network_named,
-    print_json,
-    say_incomplete,
+    shown,
 )
-from polyfold.cli.points import Points, read_points
+from polyfold.cli.output import document, end_if_incomplete, say, show, standard_output, write_json
 from polyfold.datasets import bundled, read
 from polyfold.engine.unfold import unfold
 from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
@@ -50,7 +50,7 @@ def explain(
     data: Annotated[Path, typer.Option(help="A CSV file with a line of numbers for every input to explain.")],
     background: Annotated[
         str | None,
-        typer.Option(help="A CSV file with the points to compare with, or 'uniform'; the data itself unless given."),
+        typer.Option(help="A CSV file with the points to compare with, or 'uniform' (default: the data itself)."),
     ] = None,
     scope: Annotated[str, typer.Option(help=f"What is explained: {', '.join(get_args(Scope))}.")] = "interventional",
     empty: Annotated[
@@ -62,15 +62,15 @@ def explain(
     box: BoxBounds = None,
     box_file: BoxFile = None,
     max_seconds: MaxSeconds = None,
-    max_cells: Annotated[int | None, typer.Option(help="Unfold at most so many cells.")] = None,
+    max_cells: MaxCells = None,
     threads: Threads = None,
     out: Annotated[Path | None, typer.Option(help="A file for all of it, .csv or .json.")] = None,
     until: Until = None,
+    progress: ShowProgress = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what each feature adds to the outputs, row by row, so that it adds up."""
     if scope not in get_args(Scope):
-        raise PolyfoldError(f"--scope {scope} is no option: use {', '.join(get_args(Scope))}")
+        raise PolyfoldError(f"--scope must be {', '.join(get_args(Scope)[:-1])} or {get_args(Scope)[-1]}, got {scope}")
     if estimate is not None and scope in _LOCAL:
         raise PolyfoldError(f"--scope {scope} is exact: --estimate is for scopes baseline and interventional")
     if empty != "error" and scope not in _LOCAL:
@@ -95,13 +95,12 @@ def explain(
         subject = unfold(
             network,
             domain,
-            progress=sys.stderr.isatty(),
+            progress=shown(progress),
             max_seconds=max_seconds,
             max_cells=max_cells,
             threads=threads,
         )
-        if not subject.complete:
-            say_incomplete(subject.certificate.stopped_by, len(subject))
+        end_if_incomplete(subject.certificate.stopped_by, len(subject))
     found = shapley(
         subject,
         points.rows,
@@ -110,18 +109,20 @@ def explain(
         empty=empty,
         estimate=estimate,
         feature_names=names,
-        progress=sys.stderr.isatty(),
+        progress=shown(progress),
     )
     outputs = _output_names(model, network)
-    facts = {"model": model, "data": str(data), **_facts(found, outputs)}
+    facts = document(found, {"model": model, "data": str(data)}, _facts(found, outputs))
     if out is not None:
         _write(out, found, outputs, facts)
-    if as_json:
-        print_json(facts)
-    elif out is not None:
-        Console().print(f"written to [bold]{out}[/]: {found!r}", soft_wrap=True, highlight=False)
-    else:
-        _print(found, outputs)
+
+    def for_people() -> None:
+        if out is not None:
+            say(f"written to {out}: {found!r}")
+        else:
+            _print(found, outputs)
+
+    show(facts, as_json, for_people)
 
 
 def _background(given: str | None, scope: str, points: Points, width: int) -> Points | str:
@@ -148,24 +149,23 @@ def _input_names(model: str, network: Network, points: Points, against: Points |
         return points.names
     if isinstance(against, Points) and against.names is not None:
         return against.names
-    if _is_bundled(model):
+    if _has_names(model):
         return read(model).inputs
     return tuple(f"x{k}" for k in range(network.input_dim))
 
 
 def _output_names(model: str, network: Network) -> tuple[str, ...]:
-    if _is_bundled(model):
+    if _has_names(model):
         return read(model).outputs
     sizes = [(name, size(network.shapes[name])) for name in network.outputs]
     return tuple(name if count == 1 else f"{name}[{k}]" for name, count in sizes for k in range(count))
 
 
-def _is_bundled(model: str) -> bool:
-    return model in bundled() and not Path(model).exists()
+def _has_names(model: str) -> bool:
+    return is_bundled(model) and model in bundled()
 
 
 def _facts(found: Attribution, outputs: tuple[str, ...]) -> dict[str, Any]:
-    """What `polyfold explain --json` prints."""
     local = found.local if isinstance(found, LocalShapley) else None
     estimate = found.estimate if isinstance(found, Shapley) else None
     rows = []
@@ -208,7 +208,7 @@ def _facts(found: Attribution, outputs: tuple[str, ...]) -> dict[str, Any]:
 def _write(path: Path, found: Attribution, outputs: tuple[str, ...], facts: dict[str, Any]) -> None:
     with atomically(path) as temporary:
         if path.suffix.lower() == ".json":
-            temporary.write_text(json.dumps(facts, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+            write_json(facts, temporary)
             return
         with temporary.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
@@ -226,15 +226,13 @@ def _write(path: Path, found: Attribution, outputs: tuple[str, ...], facts: dict
 
 
 def _print(found: Attribution, outputs: tuple[str, ...]) -> None:
-    console = Console()
-    console.print(repr(found), soft_wrap=True, highlight=False, markup=False)
+    console = standard_output()
+    say(repr(found))
     for i in range(min(len(found), _ROWS)):
-        console.print()
+        say("")
         console.print(_table(found, outputs, i, max(1, (console.width - _NAME - _NUMBER) // _NUMBER)))
     if len(found) > _ROWS:
-        console.print(
-            f"\nand {how_many(len(found) - _ROWS, 'row')} more: --json or --out FILE has all", highlight=False
-        )
+        say("", f"and {how_many(len(found) - _ROWS, 'row')} more: --json or --out FILE has all")
 
 
 def _table(found: Attribution, outputs: tuple[str, ...], i: int, most: int) -> Table:
@@ -253,11 +251,11 @@ def _table(found: Attribution, outputs: tuple[str, ...], i: int, most: int) -> T
     table.add_column("value", justify="right", no_wrap=True)
     for k in shown:
         table.add_column(outputs[k], justify="right", no_wrap=True)
-    values: npt.NDArray[np.float64] = found.values[i]
+    values: Array = found.values[i]
     order = np.argsort(-np.abs(values).max(axis=1), kind="stable")
     largest, rest = np.sort(order[:_FEATURES]), order[_FEATURES:]
 
-    def line(name: str, value: str, numbers: npt.NDArray[np.float64], style: str | None = None) -> None:
+    def line(name: str, value: str, numbers: Array, style: str | None = None) -> None:
         table.add_row(name, value, *(f"{numbers[k] + 0.0:.6g}" for k in shown), style=style)
 
     line("base value", "", found.base_values[i])

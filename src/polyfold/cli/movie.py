@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
-from polyfold.cli.labels import read_labels
-from polyfold.cli.options import AsJson, BoxBounds, BoxFile, check_file, domain_of, print_json
-from polyfold.cli.points import read_points
+from polyfold.cli.csv_rows import read_labels, read_points
+from polyfold.cli.options import AsJson, BoxBounds, BoxFile, ShowProgress, check_file, domain_of, shown
+from polyfold.cli.output import document, say, show
 from polyfold.errors import PolyfoldError, StorageError, how_many
 from polyfold.plotting.movie.movie import ENDINGS, Movie
 from polyfold.plotting.movie.movie import movie as make_movie
@@ -36,15 +33,15 @@ def movie(
     output: Annotated[int, typer.Option(help="Which output, for colours.")] = 0,
     threshold: Annotated[float, typer.Option(help="With one output, class 1 is where it is larger.")] = 0.0,
     frames: Annotated[
-        int | None, typer.Option(help="How many snapshots to show, evenly spread; all unless given.")
+        int | None, typer.Option(help="How many snapshots to show, evenly spread (default: all).")
     ] = None,
-    fps: Annotated[float, typer.Option(help="Frames a second.")] = 10.0,
+    fps: Annotated[float, typer.Option(help="Frames per second.")] = 10.0,
     size: Annotated[int, typer.Option(help="The side of an MP4 or GIF in pixels.")] = 640,
     title: Annotated[str, typer.Option(help="The heading of an HTML player.")] = "Cells over training",
     step_name: Annotated[str, typer.Option(help='What a step of the recording is, such as "epoch".')] = "step",
+    progress: ShowProgress = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how cells and decision boundary of a network with two inputs move while it is trained."""
     check_file(out, ENDINGS)
     kept = _opened(recording)
     inputs = kept.network(0).input_dim
@@ -56,22 +53,19 @@ def movie(
         kept,
         domain_of(box, box_file),
         out=out,
+        X=points,
+        y=given,
         colour=colour,
         output=output,
         threshold=threshold,
-        X=points,
-        y=given,
         frames=frames,
         fps=fps,
         size=size,
         title=title,
         step_name=step_name,
-        progress=sys.stderr.isatty(),
+        progress=shown(progress),
     )
-    if as_json:
-        print_json({"recording": str(recording), **_facts(made)})
-    else:
-        _print(made)
+    show(document(made, {"recording": str(recording)}), as_json, lambda: _print(made))
 
 
 def _opened(path: Path) -> Recording:
@@ -80,23 +74,10 @@ def _opened(path: Path) -> Recording:
     return open_recording(path)
 
 
-def _facts(made: Movie) -> dict[str, Any]:
-    """What `polyfold movie --json` prints."""
-    return {
-        "movie": str(made.path),
-        "frames": len(made),
-        "fps": made.fps,
-        "steps": made.steps.tolist(),
-        "cells": made.cells.tolist(),
-        "accuracy": None if made.accuracy is None else made.accuracy.tolist(),
-    }
-
-
 def _print(made: Movie) -> None:
     first, last = int(made.cells[0]), int(made.cells[-1])
     said = f"{how_many(len(made), 'frame')}: {how_many(first, 'cell')} at step {made.steps[0]}, "
     said += f"{last:,} at step {made.steps[-1]}"
     if made.accuracy is not None:
         said += f"; accuracy {100 * made.accuracy[0]:.1f} % and {100 * made.accuracy[-1]:.1f} %"
-    Console().print(escape(said), soft_wrap=True, highlight=False)
-    Console().print(f"written to [bold]{escape(str(made.path))}[/]", soft_wrap=True, highlight=False)
+    say(said, f"written to {made.path}")

@@ -1,33 +1,22 @@
-"""What all commands share: the program they belong to, their options, and how they read models and boxes."""
+"""What commands share: options by the names of the API, and how they read models, boxes and where to write."""
 
 from __future__ import annotations
 
-import csv
-import json
-import logging
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from math import isinf
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
-from rich.console import Console
-from rich.markup import escape
 
+from polyfold.cli.csv_rows import bound, read_box
 from polyfold.datasets.named import BUNDLED
 from polyfold.domain.domain import Box
-from polyfold.errors import DomainError, StorageError, how_many
+from polyfold.errors import DomainError, StorageError
 from polyfold.network.graph import Network
 from polyfold.network.load import load
 
-CHECK_FAILED, BAD_INPUT, LIMIT_REACHED, OUR_FAULT = 1, 2, 3, 70
-
-app = typer.Typer(
-    add_completion=False, no_args_is_help=True, help="Unfold a ReLU network into its linear pieces, exactly."
-)
 Model = Annotated[
     str, typer.Argument(help=f"An .onnx or .pt2 file, or the name of a bundled network ({', '.join(BUNDLED)}).")
 ]
@@ -35,8 +24,17 @@ BoxBounds = Annotated[
     tuple[str, str] | None, typer.Option("--box", metavar="LO HI", help="Bounds that hold for every input.")
 ]
 BoxFile = Annotated[Path | None, typer.Option(help="A CSV file with a row lo,hi for every input.")]
-MaxSeconds = Annotated[float | None, typer.Option(help="Stop after so many seconds.")]
-Threads = Annotated[int | None, typer.Option(help="Threads to use; one a processor unless given.")]
+MaxSeconds = Annotated[float | None, typer.Option(help="Stop after so many seconds (default: no limit).")]
+MaxCells = Annotated[int | None, typer.Option(help="Stop after so many cells (default: no limit).")]
+Threads = Annotated[int | None, typer.Option(help="The number of threads (default: one per CPU).")]
+ShowProgress = Annotated[
+    bool | None,
+    typer.Option(
+        "--progress/--no-progress",
+        help="Show on standard error how far the work is (default: if that is a terminal).",
+        show_default=False,
+    ),
+]
 Certify = Annotated[bool, typer.Option("--certify", help="Prove that every cell is right and none missing.")]
 Until = Annotated[
     str | None,
@@ -44,34 +42,24 @@ Until = Annotated[
         metavar="NODE", help="Read only the part of the model in front of this node, say one that is refused."
     ),
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object on standard output (docs/json.md).")]
 
 
 def network_named(model: str, until: str | None = None) -> Network:
     """A bundled network by its name, or one from a file, or the part of it in front of a node."""
-    if model in BUNDLED and not Path(model).exists():
+    if is_bundled(model):
         return load(BUNDLED[model](), until=until)
     return load(model, until=until)
 
 
-@contextmanager
-def notes_on_standard_error() -> Iterator[None]:
-    """Within it, what polyfold logs while it reads models is shown, a line each."""
-    log, handler = logging.getLogger("polyfold"), _Notes(logging.INFO)
-    level = log.level
-    log.addHandler(handler)
-    log.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        log.removeHandler(handler)
-        log.setLevel(level)
+def is_bundled(model: str) -> bool:
+    """Whether a name is that of a network that comes with polyfold; files come first."""
+    return model in BUNDLED and not Path(model).exists()
 
 
-class _Notes(logging.Handler):
-    def emit(self, record: logging.LogRecord) -> None:
-        message = escape(record.getMessage())
-        Console(stderr=True).print(f"[bold yellow]note:[/] {message}", soft_wrap=True, highlight=False)
+def shown(progress: bool | None) -> bool:
+    """Whether to show progress: as asked for, or if somebody looks."""
+    return sys.stderr.isatty() if progress is None else progress
 
 
 def domain_of(box: tuple[str, str] | None, box_file: Path | None) -> Box | None:
@@ -80,35 +68,10 @@ def domain_of(box: tuple[str, str] | None, box_file: Path | None) -> Box | None:
         raise DomainError("--box and --box-file exclude each other: give one of them")
     if box is not None:
         try:
-            return Box(*map(_bound, box))
+            return Box(*map(bound, box))
         except ValueError:
             raise DomainError(f"--box {' '.join(box)} must be two numbers LO HI") from None
-    return None if box_file is None else _read_box(box_file)
-
-
-def _read_box(path: Path) -> Box:
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = [row for row in csv.reader(file) if row]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DomainError(f"the box file {str(path)!r} cannot be read: {error}") from None
-    try:
-        bounds = np.array([[_bound(lo), _bound(hi)] for lo, hi in rows])
-    except ValueError:
-        raise DomainError(
-            f"the box file {str(path)!r} must hold one row 'lo,hi' of two numbers for every input"
-        ) from None
-    if not len(bounds):
-        raise DomainError(f"the box file {str(path)!r} is empty: it needs one row 'lo,hi' for every input")
-    return Box(bounds[:, 0], bounds[:, 1])
-
-
-def _bound(text: str) -> float:
-    """A bound as it is written; only what says so is infinite, and not what floats are too small for."""
-    bound = float(text)
-    if isinf(bound) and "inf" not in text.lower():
-        raise DomainError(f"the bound {text} is larger than floats can be: write inf for a side that is open")
-    return bound
+    return None if box_file is None else read_box(box_file)
 
 
 def check_file(path: Path, endings: Sequence[str]) -> None:
@@ -123,16 +86,18 @@ def check_file(path: Path, endings: Sequence[str]) -> None:
         raise StorageError(f"cannot write to {str(path)!r}: permission denied")
 
 
-def print_json(facts: dict[str, Any]) -> None:
-    """One object on standard output."""
-    # Most readers of JSON refuse NaN and Infinity.
-    print(json.dumps(facts, allow_nan=False))
+def check_folder(folder: Path) -> None:
+    """Fail before the work, not after it, where nothing can be written. Makes no folder yet."""
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise StorageError(f"cannot write to {str(folder)!r}: {str(there)!r} is no folder")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise StorageError(f"cannot write to {str(folder)!r}: permission denied")
 
 
-def say_incomplete(stopped_by: str | None, cells: int, out: Path | None = None) -> None:
-    """Say on standard error that a limit was reached, and end with its exit code."""
-    message = f"stopped by {stopped_by} after {how_many(cells, 'cell')}; there are more"
-    if out is not None:
-        message += f": polyfold resume {out} goes on"
-    Console(stderr=True).print(f"[bold yellow]incomplete:[/] {message}", soft_wrap=True, highlight=False)
-    raise typer.Exit(LIMIT_REACHED)
+def make_folder(folder: Path) -> None:
+    """The folder, and those that it lies in."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StorageError(f"cannot write to {str(folder)!r}: {error.strerror}") from None

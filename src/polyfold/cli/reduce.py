@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from polyfold.cli.facts import facts_panel
 from polyfold.cli.options import (
     AsJson,
     BoxBounds,
     BoxFile,
+    MaxSeconds,
     Model,
+    ShowProgress,
     Until,
     check_file,
     domain_of,
     network_named,
-    print_json,
+    shown,
 )
+from polyfold.cli.output import document, facts_grid, say, show, standard_output
 from polyfold.errors import how_many
 from polyfold.network.write.save import ENDINGS, save
 from polyfold.rewrite.reduction.reduce import reduce as reduce_network
@@ -31,22 +32,18 @@ from polyfold.rewrite.reduction.result import Reduction, Step
 
 def reduce(
     model: Model,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", help=f"A file for the smaller network ({', '.join(ENDINGS)}).")
-    ] = None,
+    out: Annotated[Path | None, typer.Option(help=f"A file for the smaller network ({', '.join(ENDINGS)}).")] = None,
     box: BoxBounds = None,
     box_file: BoxFile = None,
     rounding: Annotated[
         str, typer.Option(help="nearest: round weights that are no floats, once; never: leave such neurons alone.")
     ] = "nearest",
     skips: Annotated[bool, typer.Option("--skips", help="Allow connections past a layer, which save neurons.")] = False,
-    max_seconds: Annotated[
-        float | None, typer.Option(help="Stop there, with what went so far; no limit unless given.")
-    ] = None,
+    max_seconds: MaxSeconds = None,
     until: Until = None,
+    progress: ShowProgress = None,
     as_json: AsJson = False,
 ) -> None:
-    """Leave out the neurons that the function does not need, on all of the input space or in a box, with proof."""
     if out is not None:
         check_file(out, ENDINGS)
     found = reduce_network(
@@ -55,16 +52,18 @@ def reduce(
         rounding=rounding,  # type: ignore[arg-type]  # looked up there
         skips=skips,
         max_seconds=max_seconds,
-        progress=sys.stderr.isatty(),
+        progress=shown(progress),
     )
     if out is not None:
         save(found.network, out)
-    if as_json:
-        print_json({"model": model, "out": None if out is None else str(out), **found.to_json()})
-        return
-    Console().print(_panel(found))
-    if out is not None:
-        Console().print(f"written to [bold]{out}[/]", soft_wrap=True, highlight=False)
+
+    def for_people() -> None:
+        standard_output().print(_panel(found))
+        if out is not None:
+            say(f"written to {out}")
+
+    given = {"model": model, "out": None if out is None else str(out)}
+    show(document(found, given), as_json, for_people)
 
 
 def _panel(found: Reduction) -> RenderableType:
@@ -83,5 +82,5 @@ def _panel(found: Reduction) -> RenderableType:
     for step in found.steps:
         groups.setdefault((step.neuron.partition("[")[0], step.kind), []).append(step)
     for (layer, kind), steps in groups.items():
-        table.add_row(layer, f"{len(steps):,}", kind, str(steps[0]))
-    return Group(facts_panel(facts), Text(), table) if found.steps else facts_panel(facts)
+        table.add_row(Text(layer), f"{len(steps):,}", kind, Text(str(steps[0])))
+    return Group(facts_grid(facts), Text(), table) if found.steps else facts_grid(facts)

@@ -2,51 +2,54 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
-import numpy.typing as npt
 import typer
-from rich.console import Console
 
+from polyfold._base.clock import Clock
+from polyfold._base.types import Array
+from polyfold.cli.csv_rows import read_labelled
 from polyfold.cli.options import (
-    CHECK_FAILED,
+    AsJson,
     BoxBounds,
     BoxFile,
     Model,
+    ShowProgress,
     Threads,
     Until,
     check_file,
     domain_of,
+    is_bundled,
     network_named,
+    shown,
 )
-from polyfold.cli.points import read_labelled
+from polyfold.cli.output import document, end_if_a_check_failed, say, show
 from polyfold.datasets import bundled, iris_test, read
 from polyfold.datasets.blobs import blobs_data
 from polyfold.datasets.convolutional import mnist_conv_facts
 from polyfold.datasets.digits import mnist_he_facts, mnist_l1_facts
-from polyfold.datasets.named import BUNDLED
 from polyfold.domain.domain import Domain, DomainLike, resolve_domain
 from polyfold.errors import DomainError
 from polyfold.network.graph import Network
-from polyfold.reporting.report import SECONDS, report_on
+from polyfold.reporting.report import report_on
 from polyfold.reporting.subject import Subject, subject
 
+# Somebody who waits for a page does not want to wait for everything that could be asked.
+_SECONDS = 120.0
 _DIGITS = {"mnist_conv": mnist_conv_facts, "mnist_he": mnist_he_facts, "mnist_l1": mnist_l1_facts}
 
 
 def report(
     model: Model,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The .html file to write.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option(help="The .html file to write.")] = Path("report.html"),
     data: Annotated[
         Path | None,
         typer.Option(help="A CSV file with a line of numbers for every input, and maybe its label behind them."),
     ] = None,
-    class_names: Annotated[
-        str | None, typer.Option(help="Names of the classes, separated by commas, in the outputs' order.")
+    output_names: Annotated[
+        str | None, typer.Option(help="Names of the outputs or classes, separated by commas, in order.")
     ] = None,
     box: BoxBounds = None,
     box_file: BoxFile = None,
@@ -56,11 +59,12 @@ def report(
     max_cells: Annotated[int | None, typer.Option(help="List at most so many cells; 100,000 unless given.")] = None,
     max_seconds: Annotated[
         float, typer.Option(help="Leave out what does not fit into about so many seconds.")
-    ] = SECONDS,
+    ] = _SECONDS,
     threads: Threads = None,
     until: Until = None,
+    progress: ShowProgress = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Write one page about a network: counts with proofs, formulas, statistics, data and pictures, in plain words."""
     check_file(out, (".html", ".htm"))
     domain: DomainLike = domain_of(box, box_file)
     if everywhere and domain is not None:
@@ -68,18 +72,18 @@ def report(
     network = network_named(model, until)
     if everywhere:
         domain = resolve_domain(None, network.input_dim)
-    about = _subject(model, network, domain, data, class_names)
-    found = report_on(
-        about, path=out, max_cells=max_cells, max_seconds=max_seconds, threads=threads, progress=sys.stderr.isatty()
-    )
-    left_out = len(found.found.left_out)
-    more = "" if not left_out else f"; what was left out, and why, is in it ({left_out})"
-    Console().print(f"report written to [bold]{out}[/]{more}: open it in a browser", soft_wrap=True, highlight=False)
-    atlas = found.found.atlas
-    if atlas is not None and atlas.certificate.failed_checks:
-        names = ", ".join(item.name for item in atlas.certificate.failed_checks)
-        Console(stderr=True).print(f"[bold red]a check failed:[/] {names}; please report this", soft_wrap=True)
-        raise typer.Exit(CHECK_FAILED)
+    about = _subject(model, network, domain, data, output_names)
+    with Clock(max_seconds, shown(progress)):
+        found = report_on(about, out=out, max_cells=max_cells, threads=threads)
+
+    def for_people() -> None:
+        left_out = len(found.found.left_out)
+        more = "" if not left_out else f"; what was left out, and why, is in it ({left_out})"
+        say(f"report written to {out}{more}: open it in a browser")
+
+    show(document(found, {"model": model, "out": str(out)}), as_json, for_people)
+    if found.found.atlas is not None:
+        end_if_a_check_failed(found.found.atlas.certificate)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,14 +93,14 @@ class _Known:
     origin: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
     classes: tuple[str, ...] | None = None
-    X: npt.NDArray[np.float64] | None = None
+    X: Array | None = None
     labels: tuple[str, ...] | None = None
     data_origin: str = ""
     image_shape: tuple[int, ...] | None = None
 
 
 def _subject(
-    model: str, network: Network, domain: Domain | DomainLike, data: Path | None, class_names: str | None
+    model: str, network: Network, domain: Domain | DomainLike, data: Path | None, output_names: str | None
 ) -> Subject:
     known = _known(model, network)
     X, labels, features, data_origin = known.X, known.labels, known.features, known.data_origin
@@ -104,23 +108,23 @@ def _subject(
         found = read_labelled(data, network.input_dim)
         X, labels, features = found.points.rows, found.labels, found.points.names or features
         data_origin = f"were read from {data.name}"
-    names = known.classes if class_names is None else tuple(name.strip() for name in class_names.split(","))
+    names = known.classes if output_names is None else tuple(name.strip() for name in output_names.split(","))
     return subject(
         network,
-        domain,
         X,
         labels,
-        name=model if model in BUNDLED and not Path(model).exists() else Path(model).name,
+        domain,
+        name=model if is_bundled(model) else Path(model).name,
         origin=known.origin,
         data_origin=data_origin,
         feature_names=features,
-        class_names=names,
+        output_names=names,
         image_shape=known.image_shape,
     )
 
 
 def _known(model: str, network: Network) -> _Known:
-    if model not in BUNDLED or Path(model).exists():
+    if not is_bundled(model):
         ending = Path(model).suffix.lower().removeprefix(".")
         return _Known((f"The network was read from the file {Path(model).name} ({ending or network.source}).",))
     origin: tuple[str, ...]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
-import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from math import isfinite
@@ -12,16 +10,14 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from polyfold._base.extras import require
 from polyfold._base.files import atomically
-from polyfold.cli.labels import read_labels
-from polyfold.cli.options import AsJson, Model, Until, network_named, print_json
-from polyfold.cli.points import read_points
-from polyfold.errors import StorageError
+from polyfold.cli.csv_rows import read_labels, read_points
+from polyfold.cli.options import AsJson, Model, Until, check_folder, make_folder, network_named
+from polyfold.cli.output import complain, document, say, show, standard_output, write_json
 from polyfold.layers.build import truncation
 from polyfold.layers.film_frames import Film, film
 from polyfold.layers.interpret import Interpretation
@@ -36,7 +32,7 @@ def truncate(
     data: Annotated[Path, typer.Option(help="A CSV file with a line of numbers for every input.")],
     labels: Annotated[
         Path | None,
-        typer.Option(help="A CSV file with a label a line; the classes are what the network says unless given."),
+        typer.Option(help="A CSV file with one label per line (default: the classes that the network says)."),
     ] = None,
     lift: Annotated[
         bool, typer.Option("--lift", help="Embed the inputs in as many dimensions as the first layer has gates.")
@@ -47,8 +43,7 @@ def truncate(
     until: Until = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what each layer does to data in input space: a film strip, and a table of what collapses."""
-    _check_folder(out)
+    check_folder(out)
     if picture:
         require("matplotlib", extra="plot", purpose="a film strip (--no-picture leaves it out)")
     network = network_named(model, until)
@@ -57,22 +52,15 @@ def truncate(
     found = truncation(network, lift=lift)
     seen = found.interpret(points.rows, given, exact=exact)
     _say_what_floats_lose(seen)
-    facts = {
-        "model": model,
-        "data": str(data),
-        "labels": None if labels is None else str(labels),
-        **_facts(found, seen),
-    }
+    given_files = {"model": model, "data": str(data), "labels": None if labels is None else str(labels)}
+    facts = document(found, given_files, _facts(found, seen))
     strip = film(found, seen)
     written = _write(out, found, seen, strip, facts, picture)
-    if as_json:
-        print_json({**facts, "files": [str(path) for path in written]})
-    else:
-        _print(found, seen, written)
+    facts["files"] = [str(path) for path in written]
+    show(facts, as_json, lambda: _print(found, seen, written))
 
 
 def _facts(found: Truncation, seen: Interpretation) -> dict[str, Any]:
-    """What `polyfold truncate --json` prints and table.json holds."""
     residuals = seen.residuals
     return {
         "dim": found.dim,
@@ -106,22 +94,10 @@ def _facts(found: Truncation, seen: Interpretation) -> dict[str, Any]:
 # -- to files
 
 
-def _check_folder(folder: Path) -> None:
-    """Fail before the work, not after it, where nothing can be written. Makes no folder yet."""
-    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
-    if not there.is_dir():
-        raise StorageError(f"cannot write to {str(folder)!r}: {str(there)!r} is no folder")
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise StorageError(f"cannot write to {str(folder)!r}: permission denied")
-
-
 def _write(
     folder: Path, found: Truncation, seen: Interpretation, strip: Film, facts: dict[str, Any], picture: bool
 ) -> list[Path]:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StorageError(f"cannot write to {str(folder)!r}: {error.strerror}") from None
+    make_folder(folder)
     with ExitStack() as whole:
         tables = {
             _TABLE: _lines(seen.table()),
@@ -131,8 +107,7 @@ def _write(
             temporary = whole.enter_context(atomically(folder / name))
             with temporary.open("w", newline="", encoding="utf-8") as file:
                 csv.writer(file).writerows(lines)
-        temporary = whole.enter_context(atomically(folder / _FACTS))
-        temporary.write_text(json.dumps(facts, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        write_json(facts, whole.enter_context(atomically(folder / _FACTS)))
         if picture:
             draw(strip, seen, folder / _PICTURE)
     return [folder / name for name in (*((_PICTURE,) if picture else ()), _TABLE, _STATES, _FACTS)]
@@ -157,17 +132,15 @@ def _state_lines(found: Truncation, seen: Interpretation) -> Iterator[list[Any]]
 def _say_what_floats_lose(seen: Interpretation) -> None:
     if not all(seen.floats_suffice):
         name = seen.names[seen.floats_suffice.index(False)]
-        Console(stderr=True).print(
-            f"[bold yellow]note:[/] the weights up to {escape(repr(name))} are so nearly singular that floats do not "
-            "know its states: --exact computes them in rationals",
-            soft_wrap=True,
-            highlight=False,
+        complain(
+            "note",
+            f"the weights up to {name!r} are so nearly singular that floats do not know its states: --exact computes "
+            "them in rationals",
         )
 
 
 def _print(found: Truncation, seen: Interpretation, written: list[Path]) -> None:
-    console = Console()
-    console.print(repr(found), soft_wrap=True, highlight=False, markup=False)
+    say(repr(found))
     for k, name in enumerate(seen.names):
         proved = "proved" if seen.residuals.proved[k] else f"off by up to {seen.residuals.largest[k]:.3g}"
         heading = f"{name}: cone score {seen.layer_score[k]:.3f}; states say what it computes: {proved}"
@@ -177,7 +150,7 @@ def _print(found: Truncation, seen: Interpretation, written: list[Path]) -> None
             table.add_column(column, justify="right", no_wrap=True)
         for j, label in enumerate(seen.classes):
             table.add_row(
-                escape(str(label)),
+                Text(str(label)),
                 str(seen.members[j]),
                 f"{seen.kept[k, j]:.0%}",
                 "to a point" if seen.at_a_point[k, j] else f"{seen.collapsed[k, j]:.0%}",
@@ -185,10 +158,6 @@ def _print(found: Truncation, seen: Interpretation, written: list[Path]) -> None
                 f"{seen.spread[k + 1, j]:.4g}",
                 f"{seen.score[k, j]:.3f}",
             )
-        console.print(f"\n[bold]{escape(heading)}[/]", soft_wrap=True, highlight=False)
-        console.print(table)
-    console.print()
-    names = ", ".join(path.name for path in written)
-    console.print(
-        f"written to [bold]{escape(str(written[0].parent))}[/]: {escape(names)}", soft_wrap=True, highlight=False
-    )
+        say("", heading)
+        standard_output().print(table)
+    say("", f"written to {written[0].parent}: {', '.join(path.name for path in written)}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from polyfold.cli.options import app
+from polyfold.cli.table import COMMANDS
 
 # Typer has a copy of click in it, or takes the one that is installed: this is the class of usage errors in either.
 UsageError: type[Exception] = typer.BadParameter.__mro__[1]
@@ -27,5 +27,5 @@ def _command(error: Any, arguments: Sequence[str]) -> str:
     """The command that the error is about: one about an option without its value does not tell."""
     if error.ctx is not None:
         return str(error.ctx.command_path)
-    commands = {command.name or getattr(command.callback, "__name__", "") for command in app.registered_commands}
-    return f"polyfold {arguments[0]}" if arguments and arguments[0] in commands else "polyfold"
+    known = arguments and any(command.name == arguments[0] for command in COMMANDS)
+    return f"polyfold {arguments[0]}" if known else "polyfold"

@@ -6,16 +6,16 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from fastapi import FastAPI
+from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from polyfold.errors import PolyfoldError
@@ -377,29 +377,18 @@ def make_app(state: State, rules: Rules) -> Any:
         finally:
             await run_in_threadpool(state.close)
 
-    app = FastAPI(
-        title="polyfold",
-        version=version("polyfold"),
-        lifespan=lifespan,
-        docs_url=None,
-        redoc_url=None,
-        openapi_url=None,
-    )
-    for method, path, handler in ROUTES:
-        app.add_api_route(path, _within_session(state, handler), methods=[method])
-
     async def page(request: Request) -> Response:
         return FileResponse(STATIC / "index.html", media_type="text/html")
-
-    app.add_api_route("/", page, methods=["GET"])
-    app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    app.add_exception_handler(HTTPException, _said)
-    app.add_exception_handler(PolyfoldError, _refused)
 
     async def stopped_reading(request: Request, error: Exception) -> Response:
         return too_large(rules.upload)
 
-    app.add_exception_handler(TooMuchError, stopped_reading)
+    routes = [Route(path, _within_session(state, handler), methods=[method]) for method, path, handler in ROUTES]
+    app = Starlette(
+        routes=[*routes, Route("/", page), Mount("/static", StaticFiles(directory=STATIC))],
+        lifespan=lifespan,
+        exception_handlers={HTTPException: _said, PolyfoldError: _refused, TooMuchError: stopped_reading},
+    )
     return Guard(app, rules)
 
 

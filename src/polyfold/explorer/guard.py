@@ -73,7 +73,8 @@ class Guard:
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> Any:
         """The answer to a request that is not let through, or None."""
         hosts = self._rules.hosts
-        # A name that somebody else's page had point to this machine must not lead here.
+        # A name that somebody else's page had point to this machine must not lead here. Starlette's TrustedHost would
+        # do this part, but reads names such as [::1]:80 right in its newest versions only, and answers with no JSON.
         if hosts is not None and _host_name(headers.get("host", "")) not in hosts:
             return JSONResponse({"error": f"this server is not called {headers.get('host', '')!r}"}, 403)
         origin = headers.get("origin")

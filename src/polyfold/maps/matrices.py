@@ -202,9 +202,9 @@ def _products(network: Network, node: Node) -> int:
     """About how many numbers a node multiplies for one input."""
     behind, op = network.shapes[node.name], node.op
     if isinstance(op, Linear):
-        return size(behind) * op.weight.shape[1]
+        return int(size(behind) * op.weight.shape[1])
     if isinstance(op, Convolution):
-        return op.kernel.size * size(behind[1:])
+        return int(op.kernel.size * size(behind[1:]))
     if isinstance(op, TransposedConvolution):
         return op.kernel.size * size(network.shapes[node.inputs[0]][1:])
     return int(op.matrix.nnz) if isinstance(op, Combine) else size(behind)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
-
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.regions import Regions
 from polyfold.engine.cells.local import LocalMaps
@@ -28,10 +26,6 @@ from polyfold.stats.facets.statistics import FacetStatistics
 from polyfold.stats.lipschitz import Lipschitz
 from polyfold.stats.nearest_change import NearestChange
 from polyfold.stats.summarise import Summary
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

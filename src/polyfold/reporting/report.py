@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -12,9 +11,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from polyfold._base.clock import Report as Progress
+from polyfold._base.clock import running
 from polyfold._base.files import atomically
+from polyfold._base.question import question
+from polyfold._base.result import Result, answered
+from polyfold._base.types import ArrayLike
 from polyfold.domain.domain import DomainLike
 from polyfold.engine.run import whole_number
+from polyfold.engine.source import SourceLike
 from polyfold.errors import StorageError
 from polyfold.reporting.collect.everything import collect
 from polyfold.reporting.found import Found
@@ -22,7 +27,6 @@ from polyfold.reporting.page import page
 from polyfold.reporting.sections import closing, data, opening, pictures, pieces, single, statistics
 from polyfold.reporting.subject import Subject, subject
 
-SECONDS = 120.0
 _SECTIONS = (
     opening.the_answers,
     opening.the_network,
@@ -43,10 +47,22 @@ _SECTIONS = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report:
-    """A report: what was found, and the page that says it."""
+class Report(Result):
+    """A report: what was found, and the page that says it.
+
+    It rests on many answers, each with evidence of its own: those in `found` say what is proved.
+
+    Attributes
+    ----------
+    found : Found
+        All results, and what was left out.
+    """
 
     found: Found
+
+    def facts(self) -> dict[str, Any]:
+        left_out = [{"what": each.what, "why": each.why} for each in self.found.left_out]
+        return {"name": self.found.subject.name, "left_out": left_out}
 
     def __repr__(self) -> str:
         missing = len(self.found.left_out)
@@ -82,21 +98,22 @@ class Report:
             temporary.write_text(self.html, encoding="utf-8")
 
 
+@question("report")
 def report(
-    network: Any,
+    source: SourceLike,
+    X: ArrayLike | None = None,
+    y: ArrayLike | None = None,
     domain: DomainLike = None,
-    data: Any = None,
-    labels: Any = None,
     *,
-    path: str | PathLike[str] | None = None,
+    out: str | PathLike[str] | None = None,
     name: str | None = None,
     feature_names: Sequence[str] | None = None,
-    class_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
     image_shape: Sequence[int] | None = None,
     max_cells: int | None = None,
-    max_seconds: float | None = SECONDS,
+    max_seconds: float | None = None,
     threads: int | None = None,
-    progress: bool | Callable[[str], None] = False,
+    progress: bool | Progress = False,
 ) -> Report:
     """A page about one network that opens without a connection: counts with proofs, formulas, statistics, pictures.
 
@@ -104,64 +121,71 @@ def report(
 
     Parameters
     ----------
-    network: anything that `pf.load` takes.
-    domain: `pf.box` or `pf.polytope`. Without one it is a box around the data, and without data all of R^d.
-    data: inputs (n, d), as an array or a data frame, whose columns then name the features.
-    labels: one a row: names or numbers of classes; of a network with one output, what it should have said.
-    path: a file to write the page to.
-    name: what the network is called in the page.
-    class_names: one an output; of a network with one output two names, first that of outputs up to 0.
-    image_shape: (rows, columns), or with channels in front, if inputs are pictures and the network does not say so.
-    max_cells, max_seconds: for the search for cells, and for everything. None for no limit on the time.
-    progress: True for a line on standard error, or a function that is called with what is being done.
+    source : SourceLike
+        A model, or an atlas of one.
+    X : array of float, shape (n, d), optional
+        Inputs to look at closely. The columns of a data frame name the features.
+    y : array, shape (n,), optional
+        For every row of X the name or number of its class; of a network with one output, what it should have said.
+    domain : DomainLike, optional
+        `pf.box` or `pf.polytope`. Without one it is a box around the data, and without data all of R^d.
+    out : path, optional
+        A file to write the page to.
+    name : str, optional
+        What the network is called in the page.
+    feature_names : sequence of str, optional
+        One per input.
+    output_names : sequence of str, optional
+        One per output. Two names make a network with one output a classifier: the first is that of outputs up to 0.
+    image_shape : sequence of int, optional
+        (rows, columns), or with channels in front, if inputs are pictures and the network does not say so.
+    max_cells : int, optional
+        How many cells to list (default: 100,000); of more the page has the number, if there is time to count.
+    max_seconds : float, optional
+        The limit; what does not fit is left out.
+    threads : int, optional
+        The number of threads (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    Report
+        The page, in `html`, and in `found` all results behind it.
+
+    Examples
+    --------
     >>> import polyfold as pf
     >>> hat = [([[1.0], [1.0], [1.0]], [0.0, -1.0, -2.0]), ([[1.0, -2.0, 1.0]], [0.0])]
-    >>> found = pf.report(hat, pf.box(-1, 3), feature_names=["time"])
+    >>> found = pf.report(hat, domain=pf.box(-1, 3), feature_names=["time"])
     >>> "<h1>Report on a network from arrays</h1>" in found.html
     True
     """
     about = subject(
-        network,
+        source,
+        X,
+        y,
         domain,
-        data,
-        labels,
         name=name,
         feature_names=feature_names,
-        class_names=class_names,
+        output_names=output_names,
         image_shape=image_shape,
     )
-    return report_on(about, path=path, max_cells=max_cells, max_seconds=max_seconds, threads=threads, progress=progress)
+    return report_on(about, out=out, max_cells=max_cells, threads=threads)
 
 
 def report_on(
     about: Subject,
     *,
-    path: str | PathLike[str] | None = None,
+    out: str | PathLike[str] | None = None,
     max_cells: int | None = None,
-    max_seconds: float | None = SECONDS,
     threads: int | None = None,
-    progress: bool | Callable[[str], None] = False,
 ) -> Report:
-    """The same for a subject that has been looked over."""
+    """The same for a subject that has been looked over, in the time of the running clock."""
     if max_cells is not None:
         whole_number("max_cells", max_cells, 1 << 31)
-    if callable(progress):
-        tell: Callable[[str], None] = progress
-    else:
-        tell = _line if progress else _nothing
-    found = Report(collect(about, max_cells=max_cells, max_seconds=max_seconds, threads=threads, tell=tell))
-    if path is not None:
-        tell("the page")
-        found.save(path)
-    if progress and tell is _line:
-        print("\r\033[K", end="", file=sys.stderr, flush=True)
+    collected = collect(about, max_cells=max_cells, threads=threads)
+    found = answered(Report(collected), stopped_by=running().stopped_by, seconds=running().seconds)
+    if out is not None:
+        found.save(out)
     return found
-
-
-def _line(what: str) -> None:
-    print(f"\r\033[Kreport: {what}", end="", file=sys.stderr, flush=True)
-
-
-def _nothing(what: str) -> None:
-    pass

@@ -8,23 +8,21 @@ from math import isfinite
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.inputs import whole_number_in
+from polyfold._base.types import Array, Ids
 from polyfold._base.words import names_for
+from polyfold.atlas.atlas import Atlas
 from polyfold.domain.domain import Box, Domain, DomainLike, resolve_domain
 from polyfold.domain.points import contains
 from polyfold.engine.run import whole_number
+from polyfold.engine.source import SourceLike, as_network, own_domain
 from polyfold.errors import DataError, DomainError, ShapeError, how_many
 from polyfold.network.graph import Network
-from polyfold.network.load import load
 from polyfold.network.ops.op import size
 from polyfold.program.lower.lower import lower
 from polyfold.program.program import Program
 from polyfold.reporting.figures.data import box_around, columns
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 _BINARY = 2
 # How many axes a picture has: rows and columns, and maybe channels.
@@ -77,29 +75,31 @@ class Subject:
 
 
 def subject(
-    network: Any,
+    source: SourceLike,
+    X: Any = None,
+    y: Any = None,
     domain: DomainLike = None,
-    data: Any = None,
-    labels: Any = None,
     *,
     name: str | None = None,
     origin: Sequence[str] = (),
     data_origin: str = "",
     feature_names: Sequence[str] | None = None,
-    class_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
     image_shape: Sequence[int] | None = None,
 ) -> Subject:
     """Everything that was given, looked over; without a domain that is a box around the data, or all inputs."""
-    loaded = load(network)
-    if feature_names is None and hasattr(data, "columns"):
-        feature_names = [str(column) for column in data.columns]
-    if data is None and labels is not None:
-        raise ShapeError("labels are those of data: give data as well")
-    X = None if data is None else _rows(loaded, data)
+    loaded = as_network(source)
+    if isinstance(source, Atlas):
+        domain = own_domain(source, domain)
+    if feature_names is None and hasattr(X, "columns"):
+        feature_names = [str(column) for column in X.columns]
+    if X is None and y is not None:
+        raise ShapeError("y has what X should give: give X as well")
+    rows = None if X is None else _rows(loaded, X)
     features = names_for(feature_names, loaded.input_dim, "x", "input")
-    outputs, classes = _outputs(loaded, class_names)
-    numbers, targets = _truth(labels, X, classes)
-    where, sides, why = _domain(loaded, domain, X)
+    outputs, classes = _outputs(loaded, output_names)
+    numbers, targets = _truth(y, rows, classes)
+    where, sides, why = _domain(loaded, domain, rows)
     return Subject(
         name or f"a network from {loaded.source}",
         tuple(origin),
@@ -111,7 +111,7 @@ def subject(
         features,
         outputs,
         classes,
-        X,
+        rows,
         data_origin,
         numbers,
         targets,
@@ -142,23 +142,23 @@ def _rows(network: Network, data: Any) -> Array:
     return rows
 
 
-def _outputs(network: Network, class_names: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+def _outputs(network: Network, output_names: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
     """Names of the outputs, and of the classes if there are classes."""
     count = network.output_dim
     sizes = [(name, size(network.shapes[name])) for name in network.outputs]
     plain = tuple(name if n == 1 else f"{name}[{k}]" for name, n in sizes for k in range(n))
-    if class_names is None:
+    if output_names is None:
         return (plain, None) if count == 1 else (plain, plain)
     wanted = max(_BINARY, count)
-    if isinstance(class_names, str) or len(class_names) != wanted:
-        given = class_names if isinstance(class_names, str) else ", ".join(map(str, class_names))
+    if isinstance(output_names, str) or len(output_names) != wanted:
+        given = output_names if isinstance(output_names, str) else ", ".join(map(str, output_names))
         raise ShapeError(
-            f"the network has {how_many(count, 'output')} and so {how_many(wanted, 'class')[:-1]}es, but the class "
-            f"names are: {given}"
+            f"the network has {how_many(count, 'output')} and so {how_many(wanted, 'class')[:-1]}es, but the "
+            f"output_names are: {given}"
         )
-    names = tuple(str(name) for name in class_names)
+    names = tuple(str(name) for name in output_names)
     if len(set(names)) < len(names) or not all(name.strip() for name in names):
-        raise ShapeError(f"class names must differ, and none may be empty: {', '.join(map(repr, names))}")
+        raise ShapeError(f"output_names must differ, and none may be empty: {', '.join(map(repr, names))}")
     return (plain if count == 1 else names), names
 
 
@@ -175,7 +175,7 @@ def _truth(labels: Any, X: Array | None, classes: tuple[str, ...] | None) -> tup
             if value is None:
                 raise DataError(
                     f"label {label!r} is no number, and the network has one output: give the names of two classes "
-                    "(class_names, --class-names), first that of outputs up to 0, if the labels are classes"
+                    "(output_names, --output-names), first that of outputs up to 0, if the labels are classes"
                 )
         return None, np.array(values, dtype=np.float64)
     if set(given) <= set(classes):
@@ -189,7 +189,7 @@ def _truth(labels: Any, X: Array | None, classes: tuple[str, ...] | None) -> tup
     bad = next(label for label in given if label not in classes)
     raise DataError(
         f"label {bad!r} is none of the classes {', '.join(classes)}, nor are all labels numbers from 0 to "
-        f"{len(classes) - 1}: give the names of the classes in the outputs' order (class_names, --class-names)"
+        f"{len(classes) - 1}: give the names of the classes in the outputs' order (output_names, --output-names)"
     )
 
 

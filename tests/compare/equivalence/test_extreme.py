@@ -14,7 +14,7 @@ from rich.console import Console
 
 import polyfold as pf
 from polyfold._base.words import in_digits
-from polyfold.cli.facts import equivalence_panel
+from polyfold.cli.equivalent import equivalence_panel
 from polyfold.compare.equivalence.result import Difference
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.domain.domain import Box, Slice, line, plane, slice_of
 from polyfold.engine.cells.local import local
@@ -22,9 +22,6 @@ from polyfold.reporting.phrases import point_word
 from polyfold.reporting.subject import Subject
 from polyfold.stats.classes import classes
 from polyfold.stats.nearest_change import nearest_change
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 # So many rows are looked at closely; so many are looked through for those nearest to another class.
 _EXAMPLES, _LOOKED_THROUGH = 6, 300

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.reporting.collect.around import collect_around, collect_line, collect_plane
 from polyfold.reporting.collect.cells import collect_cells
 from polyfold.reporting.collect.steps import Steps
@@ -19,8 +17,6 @@ from polyfold.rewrite.reduction.reduce import reduce
 from polyfold.rewrite.reduction.result import Reduction
 from polyfold.size.bounds import bounds
 
-Array = npt.NDArray[np.float64]
-
 MAX_CELLS = 100_000
 # So many points stand in for data where there are none.
 _DRAWN = 3
@@ -29,11 +25,9 @@ _PLANE = 2
 _WEIGHTS_A_SECOND = 20_000
 
 
-def collect(
-    of: Subject, *, max_cells: int | None, max_seconds: float | None, threads: int | None, tell: Callable[[str], None]
-) -> Found:
-    """Everything there is to report."""
-    steps = Steps(max_seconds, tell)
+def collect(of: Subject, *, max_cells: int | None, threads: int | None) -> Found:
+    """Everything there is to report, in the time that the running clock leaves."""
+    steps = Steps()
     known = bounds(of.network, of.domain)
     atlas, counted = collect_cells(of, known, steps, max_cells or MAX_CELLS, threads)
     whole = None
@@ -92,5 +86,5 @@ def _points(of: Subject, steps: Steps) -> tuple[Array | None, bool]:
     if of.bounded and of.sides is not None and of.network.input_dim > _PLANE:
         lo, hi = of.sides
         return np.random.default_rng(0).uniform(lo, hi, size=(_DRAWN, len(lo))), True
-    steps.leave_out("what the network does with data", "no data were given: data=X in Python, --data X.csv elsewhere")
+    steps.leave_out("what the network does with data", "no data were given: X in Python, --data X.csv elsewhere")
     return None, False

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
+from math import inf
 from typing import TypeVar
 
+from polyfold._base.clock import running
 from polyfold.atlas.atlas import Atlas
-from polyfold.engine.run import check_seconds
 from polyfold.errors import PolyfoldError
 from polyfold.reporting.found import LeftOut
 
@@ -18,19 +18,16 @@ _LEAST = 0.05
 
 
 class Steps:
-    """Does one step after the other; `tell` hears what each is."""
+    """Does one step after the other, in the time of the running clock, which hears what each is."""
 
-    def __init__(self, max_seconds: float | None, tell: Callable[[str], None]) -> None:
-        check_seconds(max_seconds)
-        self._limit, self._tell = max_seconds, tell
-        self._started = time.perf_counter()
+    def __init__(self) -> None:
+        self._begun = 0
         self.left_out: list[LeftOut] = []
 
     def seconds(self, share: float) -> float | None:
         """So much of the time that is left; None without a limit."""
-        if self._limit is None:
-            return None
-        return max(_LEAST, share * (self._limit - (time.perf_counter() - self._started)))
+        left = running().left
+        return None if left == inf else max(_LEAST, share * left)
 
     def complete(self, atlas: Atlas) -> bool:
         """Whether all cells were found. Ctrl-C, which ends a search, is meant for the report as well."""
@@ -43,10 +40,12 @@ class Steps:
 
     def do(self, what: str, work: Callable[[], Result]) -> Result | None:
         """What the work gives; None if the time is up before it begins, or it says that it cannot be done."""
-        if self._limit is not None and time.perf_counter() - self._started > self._limit:
-            self.leave_out(what, f"the time limit of {self._limit:g} s was used up by what comes before it")
+        clock = running()
+        if clock.over:
+            self.leave_out(what, f"the time limit of {clock.max_seconds:g} s was used up by what comes before it")
             return None
-        self._tell(what)
+        self._begun += 1
+        clock.tell(self._begun, what=f"steps, now {what}")
         try:
             return work()
         except PolyfoldError as error:

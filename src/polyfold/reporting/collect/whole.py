@@ -54,6 +54,7 @@ def collect_whole(of: Subject, atlas: Atlas, steps: Steps) -> Whole:
     if parts is not None and of.X is not None and of.sides is not None and measured:
         X, (lo, hi) = of.X, of.sides
         rules = steps.do("rules for classes", lambda: class_rules(parts, lo, hi, X, max_seconds=steps.seconds(0.2)))
+    data = of.X
     moments = steps.do("means", lambda: (mean(atlas).value, np.sqrt(variance(atlas).value))) if measured else None
     return Whole(
         atlas,
@@ -80,12 +81,12 @@ def collect_whole(of: Subject, atlas: Atlas, steps: Steps) -> Whole:
         None if moments is None else moments[1],
         steps.do("the Lipschitz constant", lambda: lipschitz(atlas)),
         None
-        if of.X is None or merged is None
+        if data is None or merged is None
         else steps.do(
             "regions with data",
             lambda: summarise(
                 merged,
-                of.X,
+                data,
                 None if of.labels is None or of.classes is None else [of.classes[k] for k in of.labels],
                 feature_names=of.features,
                 output_names=of.outputs,

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable
-from html import escape
+from collections.abc import Iterable, Iterator
 from math import isfinite
 from pathlib import Path
 from typing import Any, TextIO
@@ -22,12 +21,12 @@ from typing import Any, TextIO
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.templates import template
+from polyfold._base.types import Array
 from polyfold.plotting.geometry.film import Film, Frame
 from polyfold.plotting.geometry.view import View
 from polyfold.plotting.render.style import CLASS_COLOURS, SCALE
 from polyfold.plotting.scene.training import Legend, caption
-
-Array = npt.NDArray[np.float64]
 
 _FOLDER = Path(__file__).parent
 _FINEST = 65535
@@ -66,20 +65,21 @@ def write_player(
         "pointLabels": None if film.point_labels is None else film.point_labels.tolist(),
         "notes": [*notes, *_notes(rows < outputs)],
     }
-    texts = {"TITLE": escape(title), "FILM": _json(facts)}
-    texts |= {name.upper(): _read(file_name) for name, file_name in (("style", "player.css"), ("script", "player.js"))}
-    # The template's odd pieces are the names of what goes between the even ones.
-    for number, piece in enumerate(_read("page.html").split("@@")):
-        if number % 2 == 0:
-            file.write(piece)
-        elif piece == "FRAMES":
-            file.write("[")
-            for k, frame in enumerate(frames):
-                file.write(",\n" if k else "\n")
-                file.write(_json(_packed(frame, film, rows, legend.step_name)))
-            file.write("\n]")
-        else:
-            file.write(texts[piece])
+    page = template(_FOLDER / "page.html").generate(
+        title=title,
+        style=_read("player.css"),
+        script=_read("player.js"),
+        film=_json(facts),
+        frames=_lines(_json(_packed(frame, film, rows, legend.step_name)) for frame in frames),
+    )
+    for piece in page:
+        file.write(piece)
+
+
+def _lines(entries: Iterable[str]) -> Iterator[str]:
+    """The entries of a JSON list, a line each."""
+    for k, entry in enumerate(entries):
+        yield f"{',' if k else ''}\n{entry}"
 
 
 def _packed(frame: Frame, film: Film, rows: int, step_name: str) -> dict[str, Any]:

@@ -1,18 +1,21 @@
-"""Points from CSV files: one point a line, and names of the columns in front if there are any."""
+"""CSV files: points, labels and boxes, one per line, and names of the columns in front if there are any.
+
+Whatever is wrong is said with its line and column.
+"""
 
 from __future__ import annotations
 
 import csv
 from dataclasses import dataclass
-from math import isfinite
+from math import isfinite, isinf
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from polyfold.errors import ShapeError, how_many
-
-Array = npt.NDArray[np.float64]
+from polyfold._base.inputs import whole_number_in
+from polyfold._base.types import Array
+from polyfold.domain.domain import Box
+from polyfold.errors import DomainError, ShapeError, how_many
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +28,7 @@ class Points:
 
 
 def read_points(path: Path, width: int) -> Points:
-    """The points of a file, `width` numbers each; whatever is wrong is said with its line and column."""
+    """The points of a file, `width` numbers each."""
     lines = _lines(path)
     names = None
     if lines and not any(_number(text) is not None for text in lines[0][1]):
@@ -64,6 +67,47 @@ def read_labelled(path: Path, width: int) -> Labelled:
             raise ShapeError(f"line {number} of {str(path)!r} has no label: column {width + 1} is empty")
         labels.append(line[-1].strip())
     return Labelled(Points(path, rows, names), tuple(labels))
+
+
+def read_labels(path: Path, count: int) -> list[str] | list[int]:
+    """A label for each point, as numbers if all are whole; a line more than there are points is a heading."""
+    lines = _lines(path)
+    for number, line in lines:
+        if len(line) != 1:
+            raise ShapeError(
+                f"line {number} of {str(path)!r} has {how_many(len(line), 'value')} ({','.join(line)}): a label is one"
+            )
+    found = [line[0].strip() for _, line in lines]
+    if len(found) == count + 1:
+        found = found[1:]
+    if len(found) != count:
+        raise ShapeError(
+            f"{str(path)!r} has {how_many(len(found), 'label')}, and there are {how_many(count, 'point')}: "
+            "give one per line"
+        )
+    numbers = [whole_number_in(label) for label in found]
+    return found if None in numbers else [number for number in numbers if number is not None]
+
+
+def read_box(path: Path) -> Box:
+    """A box from a file with a line `lo,hi` for every input."""
+    try:
+        bounds = np.array([[bound(lo), bound(hi)] for lo, hi in (line for _, line in _lines(path))])
+    except ValueError:
+        raise DomainError(
+            f"the box file {str(path)!r} must hold one row 'lo,hi' of two numbers for every input"
+        ) from None
+    if not len(bounds):
+        raise DomainError(f"the box file {str(path)!r} is empty: it needs one row 'lo,hi' for every input")
+    return Box(bounds[:, 0], bounds[:, 1])
+
+
+def bound(text: str) -> float:
+    """A bound as it is written; only what says so is infinite, and not what floats are too small for."""
+    found = float(text)
+    if isinf(found) and "inf" not in text.lower():
+        raise DomainError(f"the bound {text} is larger than floats can be: write inf for a side that is open")
+    return found
 
 
 def _lines(path: Path) -> list[tuple[int, list[str]]]:
