@@ -365,7 +365,7 @@ def test_what_ffmpeg_says_is_passed_on(recording, tmp_path, monkeypatch):
         ({"fps": 0}, PolyfoldError, "fps=0 must be"),
         ({"fps": float("nan")}, PolyfoldError, "fps=nan must be"),
         ({"size": 10}, PolyfoldError, "size=10 must be a whole number of pixels from 64"),
-        ({"colour": "red"}, PolyfoldError, "colour='red' is no option: use 'class', 'output'"),
+        ({"colour": "red"}, PolyfoldError, "colour must be one of 'class', 'output'.* got 'red'"),
         ({"output": 3}, PolyfoldError, "there is no output 3: the network has 3"),
         ({"frames": 0}, PolyfoldError, "frames=0 shows nothing"),
         ({"frames": []}, PolyfoldError, "shows nothing"),

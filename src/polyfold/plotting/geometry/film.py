@@ -181,7 +181,7 @@ def film_of(
     """
     asked = _frames(a_recording(recording, _QUESTION), frames)
     if colour not in get_args(Colour):
-        raise PolyfoldError(f"colour={colour!r} is no option: use {', '.join(map(repr, get_args(Colour)))}")
+        raise PolyfoldError(f"colour must be one of {', '.join(map(repr, get_args(Colour)))}, got {colour!r}")
     network = recording.network(int(asked[0]))
     points = None if data is None else rows_of(data, network.input_dim)
     if points is not None and not len(points):

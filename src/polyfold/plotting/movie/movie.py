@@ -70,7 +70,15 @@ class Movie(Rows):
         return f"Movie: {how_many(len(self), 'frame')}, {lasts}, written to {str(self.path)!r}"
 
     def facts(self) -> dict[str, Any]:
-        return {**super().facts(), "path": str(self.path)}
+        return {
+            "movie": str(self.path),
+            "frames": len(self),
+            "fps": self.fps,
+            "snapshots": self.snapshots,
+            "steps": self.steps,
+            "cells": self.cells,
+            "accuracy": self.accuracy,
+        }
 
     def rows(self) -> dict[str, Any]:
         """One row per frame."""
