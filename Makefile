@@ -98,7 +98,7 @@ test-native: setup doctest
 	@if $(HAS_DOCTEST); then \
 		$(CMAKE) -DPOLYFOLD_TESTS=ON --log-level=ERROR $(NATIVE_BUILD) >/dev/null && \
 		$(CMAKE) --build $(NATIVE_BUILD) --target native_tests >/dev/null && \
-		$(NATIVE_BUILD)/native_tests --minimal; fi
+		$(NATIVE_BUILD)/native_tests; fi
 
 # SANITIZER=thread looks for races instead. Python itself is not instrumented: the sanitizer is loaded before it, and
 # leaks of the interpreter are not looked for. The addresses that ThreadSanitizer wants need a layout that is not random.
@@ -123,7 +123,7 @@ coverage: setup doctest
 		-DPOLYFOLD_TESTS=$$($(HAS_DOCTEST) && echo ON || echo OFF) >/dev/null
 	@$(CMAKE) --build build/coverage --target _native $$($(HAS_DOCTEST) && echo native_tests) >/dev/null
 	@find build/coverage -name '*.gcda' -delete
-	@if $(HAS_DOCTEST); then build/coverage/native_tests --minimal; fi
+	@if $(HAS_DOCTEST); then build/coverage/native_tests; fi
 	@$(OTHER_CORE) POLYFOLD_CORE=build/coverage $(PYTEST) -m 'not slow' --cov --cov-report=html:out/coverage \
 		--cov-report=term:skip-covered $(if $(filter tests,$(COVER)),,--cov-fail-under=0) $(COVER)
 	@$(PY) tools/core_coverage.py build/coverage $(if $(filter tests,$(COVER)),--floor)
@@ -199,7 +199,7 @@ docs: setup
 
 clean:
 	rm -rf $(VENV) $(BENCH_VENV) build dist out src/polyfold/_core/_native.pyi
-	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 	find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # -- how it is set up ------------------------------------------------------------------------------------------
