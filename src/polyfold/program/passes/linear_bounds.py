@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from polyfold._base.clock import tick
 from polyfold._base.types import Array
 from polyfold.exact.rounding import LEAST, TINY
 from polyfold.program.passes.bounded_layers import Layer, Layers, Range, halves
@@ -173,6 +174,7 @@ class BoxBounds:
         found: list[Range] = []
         ranges: list[Lines] = []
         for number in range(stages):
+            tick()
             low, high = self._stage(number, centre, half, ranges)
             found.append((low, high))
             ranges.append(lines(low, high, self.layers.error))
