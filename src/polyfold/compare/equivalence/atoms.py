@@ -16,12 +16,14 @@ import numpy.typing as npt
 from flint import fmpq
 
 from polyfold.exact.rational import rational
+from polyfold.exact.rational_arrays import rationals
 from polyfold.program.affine import Affine
-from polyfold.program.exact_program import ExactProgram
+from polyfold.program.exact_program import ExactProgram, ExactStage
 from polyfold.program.lower.rational_rows import RationalRows
 from polyfold.program.operators import Operator
 from polyfold.program.passes.fold import fold
-from polyfold.program.program import Program
+from polyfold.program.passes.walk import Gates, StageByStage, outputs
+from polyfold.program.program import Program, Stage
 
 # Index 0 is the constant 1, then come the inputs, then the atoms.
 Combination = dict[int, fmpq]
@@ -56,20 +58,32 @@ class Atoms:
 
     def outputs_of(self, program: Program | ExactProgram) -> list[Combination]:
         """A network's outputs as combinations; its atoms are added."""
-        sources = [[{1 + i: _ONE} for i in range(self.input_dim)]]
+        inputs = [{1 + i: _ONE} for i in range(self.input_dim)]
         if isinstance(program, ExactProgram):
-            for exact in program.stages:
-                values = self._sums(exact.rows, sources)
-                slopes = zip(values, exact.slope_on.tolist(), exact.slope_off.tolist(), strict=True)
-                sources.append([self._switched(z, on, off) for z, on, off in slopes])
-            return self._sums(program.output, sources)
-        for stage in program.stages:
-            on, off = ([rational(s) for s in slopes.tolist()] for slopes in (stage.slope_on, stage.slope_off))
-            values = self._values(stage.affine, sources)
-            sources.append([self._switched(z, on[i], off[i]) for i, z in enumerate(values)])
-        return self._values(program.output, sources)
+            return outputs(program, self, inputs)
+        return outputs(StageByStage(program), self, inputs)
 
-    def _sums(self, rows: RationalRows, sources: list[list[Combination]]) -> list[Combination]:
+    # -- an arithmetic of `program/passes/walk.py`: values are combinations, and gates become atoms
+
+    def affine(self, affine: Affine | RationalRows, values: Sequence[list[Combination]]) -> list[Combination]:
+        """An affine function of combinations."""
+        if isinstance(affine, RationalRows):
+            return self._sums(affine, values)
+        return fold(affine, values, _CombinationTerms(self.added))
+
+    def decide(self, gates: Gates[Stage] | Gates[ExactStage], z: list[Combination]) -> None:
+        """Nothing: what is not known to have one sign becomes an atom."""
+
+    def output(self, gates: Gates[Stage] | Gates[ExactStage], z: list[Combination], decided: None) -> list[Combination]:
+        """What gates put out: multiples of their values and of atoms."""
+        on, off = (rationals(slopes).tolist() for slopes in (gates.stage.slope_on, gates.stage.slope_off))
+        return [self._switched(value, on[i], off[i]) for i, value in enumerate(z)]
+
+    def nothing(self, inputs: list[Combination]) -> list[Combination]:
+        """In place of what nobody reads any more."""
+        return []
+
+    def _sums(self, rows: RationalRows, sources: Sequence[list[Combination]]) -> list[Combination]:
         found = []
         for i, bias in enumerate(rows.bias.tolist()):
             terms = [(bias, {0: _ONE})] if bias else []
@@ -77,9 +91,6 @@ class Atoms:
                 terms += [(factor, sources[source][j]) for j, factor in enumerate(matrix[i].tolist()) if factor]
             found.append(self.added(terms))
         return found
-
-    def _values(self, affine: Affine, sources: list[list[Combination]]) -> list[Combination]:
-        return fold(affine, sources, _CombinationTerms(self.added))
 
     def added(self, terms: Iterable[tuple[fmpq, Combination]]) -> Combination:
         """A sum of multiples."""

@@ -201,6 +201,7 @@ class _LongNumbers:
         return self._known[key]
 
     def _computed(self, last: int, signs: Signs) -> Digits | None:
+        """Apart from `program/passes/walk.py`: it gives up between stages where the numbers take too much memory."""
         program, biased = self._program, np.array([1.0, *np.zeros(self._domain.dim)])
         try:
             sources = [digits_of(self._frame, self._bits)]

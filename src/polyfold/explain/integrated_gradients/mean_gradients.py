@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.clock import tick
 from polyfold.program.affine import Affine
 from polyfold.program.passes.walk import Gates, walk_back
 from polyfold.program.program import Program, Stage
@@ -63,6 +64,7 @@ class _Runs:
         return np.add.reduceat(self._weights, self._start)
 
     def through(self, gates: Gates[Stage], rows: Array) -> Array:
+        tick()
         stage, on = gates.stage, self._signs[:, gates.numbers]
         self._changed[1:] |= (on[1:] != on[:-1]).any(axis=1)
         finer = np.flatnonzero(self._changed)

@@ -2,6 +2,8 @@
 
 The first columns of G stand for the box's parameters, the others for what a ReLU adds to the straight line that it is
 replaced by. All roundings go into r, so the forms enclose the true values.
+
+Apart from `walk.py`: what is walked are atoms that two programs share, level by level (`compare/equivalence`).
 """
 
 from __future__ import annotations

@@ -4,6 +4,9 @@ On a cell of a slice everything that a network computes is affine in the slice's
 as many slopes, a jet. Jets pass a network like rows of inputs, with the pattern of their cell held; only a bias goes
 to the constant alone. Parameters are counted in units that keep them between -1 and 1, so that constants and slopes
 are of one size, and one bound does for all coefficients of a cell.
+
+Apart from `walk.py`: cells are cut between steps, in batches that split, so `engine/slices/run.py` goes through the
+steps and calls `affine_of` and `passed_on`, which are what an arithmetic's `affine` and `output` would be.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""The forms of all walls under a pattern, as integers: what the exact part of a proof works on."""
+"""The forms of all walls under a pattern, as integers: what the exact part of a proof works on.
+
+Apart from `walk.py`: patterns ask for steps, and what they begin with in common is computed once. A step is the same
+arithmetic as in `rationals.py`.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +25,13 @@ Pattern = tuple[bool, ...]
 
 @dataclass(frozen=True)
 class Forms:
-    """One integer row (a, b) a wall, meaning a . u + b up to a positive factor; gates first, then domain rows."""
+    """One integer row (a, b) per wall, meaning a . u + b up to a positive factor; gates first, then domain rows."""
 
     rows: list[list[int]]
     matrix: fmpz_mat
 
     def at(self, *points: list[int]) -> list[list[int]]:
-        """The forms' values at homogeneous points, up to positive factors: one list a point."""
+        """The forms' values at homogeneous points, up to positive factors: one list per point."""
         if not self.rows:
             return [[] for _ in points]
         columns = fmpz_mat([list(column) for column in zip(*points, strict=True)])

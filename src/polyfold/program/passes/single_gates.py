@@ -3,6 +3,8 @@
 What a gate depends on is often a small part of a large network: the pixels under a window, the gates behind them. A
 gate's pre-activation under a pattern is an affine function of the domain's parameters; its coefficients are found by
 walking down from the gate, and hold for all patterns that agree on the gates met on the way.
+
+Apart from `walk.py`: it goes from one gate, entry by entry, to what that depends on and nowhere else, with a budget.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ from polyfold.program.program import Program
 
 Ids = npt.NDArray[np.int64]
 Signs = npt.NDArray[np.bool_]
-Coefficients = tuple[fmpq, ...]  # the constant, and one a parameter
+Coefficients = tuple[fmpq, ...]  # the constant, and one per parameter
 
 # Products of rationals that may be spent on one atlas: some ten seconds.
 _MOST_PRODUCTS = 1 << 22

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from polyfold.exact.rational_arrays import nearest
 from polyfold.exact.rounding import LEAST, TINY, UNIT, relative
 from polyfold.program.exact_program import ExactProgram, ExactStage
 from polyfold.program.lower.rational_rows import RationalRows
+from polyfold.program.passes.walk import Gates, outputs, walk
 
 
 @dataclass(frozen=True)
@@ -36,21 +39,56 @@ def rounding_error(program: ExactProgram, place: Place) -> RoundingError:
 
 def _unit_reaches(program: ExactProgram) -> list[Array]:
     """Bounds on all sources over 1 + max |x_i|."""
-    room, reaches = _room(program), [np.ones(program.input_dim)]
-    for stage in program.stages:
-        z = np.abs(nearest(stage.rows.bias)) + TINY
-        for source, matrix in stage.rows.terms.items():
-            z = z + np.abs(nearest(matrix)) @ reaches[source] + LEAST * reaches[source].sum()
-        reaches.append(_steepest(stage) * z * room + TINY)
-    return reaches
+    inputs = np.ones(program.input_dim)
+    passed = islice(walk(program, _Reaches(_room(program)), inputs), len(program.stages))
+    return [inputs, *(at.decided for at in passed if at.decided is not None)]
+
+
+class _Reaches:
+    """Sizes of values (width,) over 1 + max |x_i|; what is known of gates is the size of what they put out."""
+
+    def __init__(self, room: float) -> None:
+        self._room = room
+
+    def affine(self, rows: RationalRows, values: Sequence[Array]) -> Array:
+        z = np.abs(nearest(rows.bias)) + TINY
+        for source, matrix in rows.terms.items():
+            z = z + np.abs(nearest(matrix)) @ values[source] + LEAST * values[source].sum()
+        return z
+
+    def decide(self, gates: Gates[ExactStage], z: Array) -> Array:
+        return _steepest(gates.stage) * z * self._room + TINY
+
+    def output(self, gates: Gates[ExactStage], z: Array, decided: Array) -> Array:
+        return decided
+
+    def nothing(self, inputs: Array) -> Array:
+        return inputs[:0]
 
 
 def _errors(program: ExactProgram, reaches: list[Array]) -> tuple[float, ...]:
-    moved, room = [np.zeros(program.input_dim)], _room(program)
-    for number, stage in enumerate(program.stages):
-        z = _moved(stage.rows, reaches, moved, room)
-        moved.append((_steepest(stage) * z + 2 * UNIT * reaches[number + 1]) * room + TINY)
-    return tuple(_moved(program.output, reaches, moved, room).tolist())
+    by = _Moves(reaches, _room(program))
+    return tuple(outputs(program, by, np.zeros(program.input_dim)).tolist())
+
+
+class _Moves:
+    """What values (width,) move by, given how large all sources can be."""
+
+    def __init__(self, reaches: list[Array], room: float) -> None:
+        self._reaches, self._room = reaches, room
+
+    def affine(self, rows: RationalRows, values: Sequence[Array]) -> Array:
+        return _moved(rows, self._reaches, values, self._room)
+
+    def decide(self, gates: Gates[ExactStage], z: Array) -> Array:
+        return _steepest(gates.stage)
+
+    def output(self, gates: Gates[ExactStage], z: Array, steepest: Array) -> Array:
+        moved: Array = (steepest * z + 2 * UNIT * self._reaches[gates.number + 1]) * self._room + TINY
+        return moved
+
+    def nothing(self, inputs: Array) -> Array:
+        return inputs[:0]
 
 
 def _room(program: ExactProgram) -> float:
@@ -63,7 +101,7 @@ def _steepest(stage: ExactStage) -> Array:
     return np.maximum(on, off) * (1 + 2 * UNIT)
 
 
-def _moved(rows: RationalRows, reaches: list[Array], moved: list[Array], room: float) -> Array:
+def _moved(rows: RationalRows, reaches: Sequence[Array], moved: Sequence[Array], room: float) -> Array:
     total = UNIT * np.abs(nearest(rows.bias))
     for source, matrix in rows.terms.items():
         size = np.abs(nearest(matrix)) * (1 + 2 * UNIT)
