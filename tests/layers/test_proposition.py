@@ -121,11 +121,11 @@ def test_one_layer_has_no_truncation() -> None:
 
 def test_bad_inputs() -> None:
     found = pf.layers.truncation(layers_of(np.random.default_rng(0), [2, 2, 1]))
-    with pytest.raises(pf.PolyfoldError, match="takes 2 numbers a row"):
+    with pytest.raises(pf.PolyfoldError, match="takes 2 numbers per row"):
         found.states(np.zeros((3, 5)))
     with pytest.raises(pf.PolyfoldError, match="finite numbers; X holds nan"):
         found.states([[np.nan, 0.0]])
-    with pytest.raises(pf.PolyfoldError, match="takes 2 numbers a row"):
+    with pytest.raises(pf.PolyfoldError, match="takes 2 numbers per row"):
         found.states_exactly([[1, 2, 3]])
     with pytest.raises(pf.PolyfoldError, match="rational numbers"):
         found.states_exactly([[np.nan, 1.0]])

@@ -179,7 +179,7 @@ class Truncation(AsFound, InNotebooks):
             raise ShapeError(f"inputs must be rational numbers, as finite floats are: {error}") from None
         if rows.ndim != 2 or rows.shape[1] != self.network.input_dim:
             raise ShapeError(
-                f"the network takes {how_many(self.network.input_dim, 'number')} a row; X has shape {rows.shape}"
+                f"the network takes {how_many(self.network.input_dim, 'number')} per row; X has shape {rows.shape}"
             )
         found = [np.concatenate([rows, zeros(len(rows), self.dim - rows.shape[1])], axis=1)]
         for tau, inverse in zip(self.maps, self.exact_inverses, strict=True):
