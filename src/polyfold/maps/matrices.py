@@ -165,7 +165,7 @@ def _rows(network: Network, X: Any) -> Array:
     if array.dtype != np.float32:
         return _finite(network.rows(X))
     if array.ndim < 2 or size(array.shape[1:]) != network.input_dim:
-        raise ShapeError(f"the network takes {how_many(network.input_dim, 'number')} per row; X has shape {array.shape}")
+        raise ShapeError(f"the network takes {how_many(network.input_dim, 'number')} a row; X has shape {array.shape}")
     return _finite(array.reshape(len(array), network.input_dim))
 
 
