@@ -164,7 +164,7 @@ def test_works_without_the_packages_for_plots(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"X": np.zeros((0, 1))}, r"takes 1 number a row; X has shape \(0, 1\)"),
+        ({"X": np.zeros((0, 1))}, r"takes 1 number per row; X has shape \(0, 1\)"),
         ({"X": [[np.nan]]}, "must be finite"),
         ({"X": [[1.0, 2.0]]}, "takes 1 number"),
         ({"X": [[1.0]], "y": [1.0, 2.0]}, "1 row of data and 2 labels"),

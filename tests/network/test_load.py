@@ -84,3 +84,17 @@ def test_things_that_are_no_networks(wrong: object, advice: str) -> None:
 def test_inputs_that_are_no_numbers() -> None:
     with pytest.raises(ShapeError, match=r"inputs are rows of numbers.*'abc'"):
         load([([[1.0, 2.0]], [0.0])])("abc")
+
+
+def test_what_an_onnx_file_needs(tmp_path: Path) -> None:
+    """The start of most programs: numbers that only some networks need are not waited for."""
+    pytest.importorskip("onnx")
+    path = tmp_path / "small.onnx"
+    load([([[1.0, 2.0], [3.0, 4.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]).save_onnx(path)
+    code = (
+        f"import sys, polyfold as pf; pf.load({str(path)!r})\n"
+        "late = ('scipy', 'torch', 'sklearn', 'onnx.reference', 'matplotlib', 'pandas')\n"
+        "print([name for name in late if name in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"

@@ -14,20 +14,34 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.datasets import Layers
+from polyfold.datasets.bundled import Layers
 from polyfold.network.ops.op import constant
 
 _FILE = Path(__file__).parent / "blobs.npz"
 
 
 def blobs() -> Layers:
-    """Two numbers in, a score for each of three clusters out; three hidden layers of two ReLUs. It gets all right."""
+    """Two numbers in, a score for each of three clusters out; three hidden layers of two ReLUs. It gets all right.
+
+    Returns
+    -------
+    list of pairs of array, shapes (outputs, inputs) and (outputs,)
+        The layers (W, b), a ReLU between every two of them.
+    """
     with np.load(_FILE) as arrays:
         return [(constant(arrays[f"W{k}"]), constant(arrays[f"b{k}"])) for k in range(1, 5)]
 
 
 def blobs_data() -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
-    """The 180 points that `blobs` was trained with, and the cluster of each, 0 to 2."""
+    """The 180 points that `blobs` was trained with, and the cluster of each.
+
+    Returns
+    -------
+    array of float, shape (180, 2)
+        The points.
+    array of int, shape (180,)
+        Their clusters, 0 to 2.
+    """
     with np.load(_FILE) as arrays:
         labels = np.array(arrays["y"], dtype=np.int64)
         labels.setflags(write=False)

@@ -28,7 +28,7 @@ _STEP = Window(stride=(1, 1), padding=((0, 0), (0, 0)), dilation=(1, 1), groups=
 
 
 def mnist_conv() -> Network:
-    """A picture of 28 x 28 pixels between 0 and 1 in, a score a digit out.
+    """A picture of 28 x 28 pixels between 0 and 1 in, one score per digit out.
 
     Two convolutions with kernels of 5 x 5 (10 and 20 channels), each with a max-pool of 2 x 2 and a ReLU, and a layer
     of 50 ReLUs: 7,090 gates, and 21,840 weights. It knows 98.6 % of the MNIST test pictures.
@@ -51,6 +51,13 @@ def mnist_conv() -> Network:
 def mnist_conv_facts() -> dict[str, Any]:
     """How the network was trained, and how well it does.
 
+    Returns
+    -------
+    dict
+        Settings and results by their names.
+
+    Examples
+    --------
     >>> mnist_conv_facts()["test_accuracy"] > 0.98
     True
     """

@@ -14,27 +14,37 @@ from typing import Any
 
 import numpy as np
 
-from polyfold.datasets import Layers
+from polyfold.datasets.bundled import Layers
 from polyfold.network.ops.op import constant
 
 _FOLDER = Path(__file__).parent
 
 
 def mnist_l1() -> Layers:
-    """784 pixels between 0 and 1 in, a score a digit out; two hidden layers of 100 ReLUs.
+    """784 pixels between 0 and 1 in, one score per digit out; two hidden layers of 100 ReLUs.
 
     Trained with 0.0002 times the sum of all absolute weights added to the loss, so that many neurons do not switch on
     [0, 1]^784: interval arithmetic alone proves 18 and 23 to be always on and 29 and 11 to be always off, in the first
     and in the second layer. It knows 97.9 % of the MNIST test pictures. Seed 0; `mnist_l1_facts` has all settings.
+
+    Returns
+    -------
+    list of pairs of array, shapes (outputs, inputs) and (outputs,)
+        The layers (W, b), a ReLU between every two of them.
     """
     return _layers("mnist_l1")
 
 
 def mnist_he() -> Layers:
-    """784 pixels between 0 and 1 in, a score a digit out; hidden layers of 32 and 16 ReLUs.
+    """784 pixels between 0 and 1 in, one score per digit out; hidden layers of 32 and 16 ReLUs.
 
     Initialised as He et al. do it and trained like `mnist_l1`, with seed 0, but with the loss alone. It knows 96.6 % of
     the MNIST test pictures. `mnist_he_facts` has all settings.
+
+    Returns
+    -------
+    list of pairs of array, shapes (outputs, inputs) and (outputs,)
+        The layers (W, b), a ReLU between every two of them.
     """
     return _layers("mnist_he")
 
@@ -42,6 +52,13 @@ def mnist_he() -> Layers:
 def mnist_l1_facts() -> dict[str, Any]:
     """How the network was trained, and how well it does.
 
+    Returns
+    -------
+    dict
+        Settings and results by their names.
+
+    Examples
+    --------
     >>> mnist_l1_facts()["l1"], mnist_l1_facts()["test_accuracy"]
     (0.0002, 0.979)
     """
@@ -51,6 +68,13 @@ def mnist_l1_facts() -> dict[str, Any]:
 def mnist_he_facts() -> dict[str, Any]:
     """How the network was trained, and how well it does.
 
+    Returns
+    -------
+    dict
+        Settings and results by their names.
+
+    Examples
+    --------
     >>> mnist_he_facts()["l1"], mnist_he_facts()["test_accuracy"]
     (0.0, 0.9658)
     """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from polyfold.datasets import iris
 from polyfold.datasets.blobs import blobs
 from polyfold.datasets.convolutional import mnist_conv
 from polyfold.datasets.digits import mnist_he, mnist_l1
+from polyfold.datasets.iris import iris
 from polyfold.network.graph import Network
 from polyfold.network.read.arrays import from_arrays
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from polyfold._base.extras import require
 from polyfold._base.notebook import html_table
-from polyfold._base.types import Array
+from polyfold._base.types import Array, ArrayLike
 from polyfold.errors import NetworkError, ShapeError, how_many
 from polyfold.network.head import Head
 from polyfold.network.ops.op import Op, Shape, size
@@ -28,7 +28,15 @@ _SHOWN = 20
 
 @dataclass(frozen=True, eq=False)
 class Port:
-    """A named input of the network and its shape without the batch axis."""
+    """A named input of a network.
+
+    Attributes
+    ----------
+    name : str
+        What the model calls it.
+    shape : tuple of int
+        Its shape without the batch axis.
+    """
 
     name: str
     shape: Shape
@@ -36,7 +44,17 @@ class Port:
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """One operation under the name that the user knows it by, fed by ports or earlier nodes."""
+    """One operation of a network.
+
+    Attributes
+    ----------
+    name : str
+        What the user knows it by: the path of a torch module, the name of an ONNX node, or one that was made up.
+    op : Op
+        What is done.
+    inputs : tuple of str
+        The names of the ports or earlier nodes whose values it reads, in order.
+    """
 
     name: str
     op: Op
@@ -53,13 +71,28 @@ class Network:
 
     Attributes
     ----------
-    inputs: the named inputs, in order.
-    nodes: operations in topological order; names are unique among nodes and inputs.
-    outputs: names of the nodes (or inputs) whose values are the result, in order.
-    source: where the network came from ("arrays", "torch", "onnx", "sklearn", "keras").
-    head: what the model does behind its last piecewise-linear op (softmax, sigmoid, argmax); None if nothing.
-    notes: where this is not all that the model does, as sentences for the user: a model in training mode that is read
-        as in evaluation mode, or the part of a model in front of a node (`load(..., until=NODE)`).
+    inputs : tuple of Port
+        The named inputs, in order.
+    nodes : tuple of Node
+        The operations in topological order; names are unique among nodes and inputs.
+    outputs : tuple of str
+        The names of the nodes (or inputs) whose values are the result, in order.
+    source : str
+        Where the network came from: "arrays", "torch", "onnx", "sklearn" or "keras".
+    head : Head or None
+        What the model does behind its last piecewise-linear op (softmax, sigmoid, argmax); None if nothing.
+    notes : tuple of str
+        Where this is not all that the model does, as sentences for the user: a model in training mode that is read as
+        in evaluation mode, or the part of a model in front of a node (`load(..., until=NODE)`).
+    shapes : dict of str to tuple of int
+        The shapes of all values by their names, without the batch axis.
+
+    Examples
+    --------
+    >>> import polyfold as pf
+    >>> network = pf.load([([[1.0, 2.0]], [0.5])])
+    >>> network.input_dim, network.output_dim, [node.name for node in network.nodes]
+    (2, 1, ['linear1'])
     """
 
     inputs: tuple[Port, ...]
@@ -145,19 +178,47 @@ class Network:
             return [self.shapes[name] for name in self.outputs]
         return [output.shape for output in self.head.outputs]
 
-    def __call__(self, X: Any) -> Array:
-        """The outputs (n, m) at the rows of X, which is (n, d) or (n, *input shape) for a single input.
+    def __call__(self, X: ArrayLike) -> Array:
+        """The values of the piecewise-linear function at the rows of X, in floats.
 
         If there is a head, these are the scores before it; `model_outputs` takes them through the head.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, d)
+            One input per row; (n, *shape) is fine if there is a single input.
+
+        Returns
+        -------
+        array of float, shape (n, m)
+            One row of outputs per input.
+
+        Examples
+        --------
+        >>> import polyfold as pf
+        >>> pf.load([([[1.0, 2.0]], [0.5])])([[1.0, 1.0], [0.0, 0.0]]).tolist()
+        [[3.5], [0.5]]
         """
         rows = self.rows(X)
         step = max(1, NUMBERS_AT_ONCE // max(size(shape) for shape in self.shapes.values()))
         parts = [self._run(rows[start : start + step]) for start in range(0, max(1, len(rows)), step)]
         return np.concatenate(parts)
 
-    def model_outputs(self, X: Any) -> Array:
+    def model_outputs(self, X: ArrayLike) -> Array:
         """What the model itself puts out at the rows of X, in floats: the scores through the head, if there is one.
 
+        Parameters
+        ----------
+        X : array_like, shape (n, d)
+            One input per row.
+
+        Returns
+        -------
+        array of float, shape (n, k)
+            One row of the model's own outputs per input; the number of a class is a float, too.
+
+        Examples
+        --------
         >>> from polyfold.network.head import Head, HeadOp, OutputHead
         >>> from polyfold.network.load import load
         >>> head = Head((OutputHead(1, (HeadOp("sigmoid", (1, 1, 1)),), (1,)),))
@@ -173,13 +234,41 @@ class Network:
         return np.concatenate([found[name] for name in self.outputs], axis=1)
 
     def evaluate(self, rows: Array) -> dict[str, Array]:
-        """Every named value for input rows (n, d), as (n, *shape) arrays."""
+        """Every named value at the rows of an array.
+
+        Parameters
+        ----------
+        rows : array of float, shape (n, d)
+            One input per row.
+
+        Returns
+        -------
+        dict of str to array of float, shape (n, *shape)
+            The values of all inputs and nodes by their names.
+
+        Examples
+        --------
+        >>> import polyfold as pf
+        >>> values = pf.load([([[1.0, 2.0]], [0.5])]).evaluate(np.array([[1.0, 1.0]]))
+        >>> {name: value.tolist() for name, value in values.items()}
+        {'input': [[1.0, 1.0]], 'linear1': [[3.5]]}
+        """
         return dict(self.walk(rows))
 
     def walk(self, rows: Array, reads: Callable[[Op, Array], Array] | None = None) -> Iterator[tuple[str, Array]]:
         """Name and value of all inputs and nodes in order; what no later node reads is forgotten here.
 
-        With `reads` every node reads what that makes of its op and a value.
+        Parameters
+        ----------
+        rows : array of float, shape (n, d)
+            One input per row.
+        reads : callable, optional
+            Every node reads what this makes of its op and a value, instead of the value.
+
+        Yields
+        ------
+        tuple of str and array of float, shape (n, *shape)
+            A name and its value.
         """
         readers = {name: node.name for node in self.nodes for name in node.inputs}
         values: dict[str, Array] = {}
@@ -199,8 +288,24 @@ class Network:
                 if readers.get(name, node.name) == node.name:
                     del values[name]
 
-    def rows(self, X: Any) -> Array:
-        """X as a float64 matrix of input rows, or an error that quotes its shape."""
+    def rows(self, X: ArrayLike) -> Array:
+        """X as a float64 matrix of input rows, or an error that quotes its shape.
+
+        Parameters
+        ----------
+        X : array_like, shape (n, d) or (n, *shape)
+            One input per row.
+
+        Returns
+        -------
+        array of float, shape (n, d)
+            The same numbers.
+
+        Raises
+        ------
+        ShapeError
+            If these are no rows of d numbers.
+        """
         try:
             array = np.asarray(X, dtype=np.float64)
         except (ValueError, TypeError) as error:
@@ -208,7 +313,8 @@ class Network:
         if array.ndim == 1 and array.shape[0] == self.input_dim and self.input_dim != 1:
             raise ShapeError(f"inputs are rows of a matrix: pass X[None] for a single point, not shape {array.shape}")
         if array.ndim == 0 or (array.size // max(len(array), 1)) != self.input_dim:
-            raise ShapeError(f"the network takes {how_many(self.input_dim, 'number')} a row; X has shape {array.shape}")
+            numbers = how_many(self.input_dim, "number")
+            raise ShapeError(f"the network takes {numbers} per row; X has shape {array.shape}")
         return array.reshape(len(array), self.input_dim)
 
     # -- elsewhere
@@ -221,9 +327,17 @@ class Network:
 
         Parameters
         ----------
-        dtype: float64, or float32 for runtimes that know nothing else. Then weights are rounded, unless they were
-            float32 from the start, so the model is another function.
+        dtype : numpy dtype
+            The type of all numbers: float64, or float32 for runtimes that know nothing else. Then weights are rounded,
+            unless they were float32 from the start, so the model is another function.
 
+        Returns
+        -------
+        onnx.ModelProto
+            The model.
+
+        Examples
+        --------
         >>> from polyfold.network.load import load
         >>> model = load([([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]).to_onnx()
         >>> [(node.name, node.op_type) for node in model.graph.node]
@@ -235,7 +349,15 @@ class Network:
         return to_onnx(self, dtype)
 
     def save_onnx(self, path: str | PathLike[str], *, dtype: Any = np.float64) -> None:
-        """Write `to_onnx` to a file; an interrupted or failed write leaves what was there before."""
+        """Write `to_onnx` to a file; an interrupted or failed write leaves what was there before.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            Where to write it.
+        dtype : numpy dtype
+            As for `to_onnx`.
+        """
         require("onnx", extra="onnx", purpose="an ONNX file of a network")
         from polyfold.network.write.onnx import save_onnx
 
@@ -249,9 +371,17 @@ class Network:
 
         Parameters
         ----------
-        dtype: torch.float64 if not given. With torch.float32 weights are rounded, unless they were float32 from the
-            start, so the module is another function; that also goes for `module.float()`.
+        dtype : torch.dtype, optional
+            The type of all numbers (default: torch.float64). With torch.float32 weights are rounded, unless they were
+            float32 from the start, so the module is another function; that also goes for `module.float()`.
 
+        Returns
+        -------
+        torch.nn.Module
+            The module.
+
+        Examples
+        --------
         >>> from polyfold.network.load import load
         >>> load([([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]).to_torch()
         Sequential(

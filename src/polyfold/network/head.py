@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.types import Array
+from polyfold._base.types import Array, ArrayLike
 from polyfold.errors import NetworkError, ShapeError, how_many
 from polyfold.network.ops.op import Shape, size
 
@@ -30,10 +30,16 @@ JUMPING = frozenset({"argmax", "hardmax"})
 class HeadOp:
     """One op of a head.
 
-    kind    what it does to each of its groups
-    groups  (before, length, after); of ops that treat every number by itself, (numbers, 1, 1)
-    last    whether the last one of several largest numbers counts, not the first (argmax and hardmax)
-    name    what the user's model calls it; not compared
+    Attributes
+    ----------
+    kind : str
+        What it does to each of its groups: "softmax", "log-softmax", "sigmoid", "log-sigmoid", "argmax" or "hardmax".
+    groups : tuple of three int
+        (before, length, after); of ops that treat every number by itself, (numbers, 1, 1).
+    last : bool
+        Whether the last one of several largest numbers counts, not the first (argmax and hardmax).
+    name : str
+        What the user's model calls it; not compared.
     """
 
     kind: Kind
@@ -131,7 +137,14 @@ _EVALUATED = {
 class OutputHead:
     """What becomes of one output's scores: some ops, one behind the other, or none.
 
-    `shape` is that of the model's own output without the batch axis; it is not compared.
+    Attributes
+    ----------
+    scores : int
+        How many scores go in.
+    ops : tuple of HeadOp
+        The ops, in order.
+    shape : tuple of int
+        The shape of the model's own output without the batch axis; it is not compared.
     """
 
     scores: int
@@ -168,6 +181,13 @@ class Head:
 
     Two heads are equal if they do the same to the same number of scores; names and shapes do not count.
 
+    Attributes
+    ----------
+    outputs : tuple of OutputHead
+        What becomes of each output's scores.
+
+    Examples
+    --------
     >>> head = Head((OutputHead(2, (HeadOp("softmax", (1, 2, 1)),), (2,)),))
     >>> print(head, head([[0.0, 0.0]]).tolist())
     softmax over 2 scores [[0.5, 0.5]]
@@ -200,8 +220,19 @@ class Head:
         """The ops by their names only: "softmax", or "softmax and argmax"."""
         return " and ".join(dict.fromkeys(op.kind for output in self.outputs for op in output.ops))
 
-    def __call__(self, scores: Any) -> Array:
-        """The model's outputs (n, output_dim) for rows of scores (n, score_dim), in floats; a class is its number."""
+    def __call__(self, scores: ArrayLike) -> Array:
+        """The model's outputs for rows of scores, in floats.
+
+        Parameters
+        ----------
+        scores : array_like, shape (n, score_dim)
+            One row of scores per input.
+
+        Returns
+        -------
+        array of float, shape (n, output_dim)
+            One row of outputs per input; a class is its number.
+        """
         rows = np.asarray(scores, dtype=np.float64)
         if rows.ndim != 2 or rows.shape[1] != self.score_dim:
             raise ShapeError(f"the head takes rows of {how_many(self.score_dim, 'score')}, got shape {rows.shape}")

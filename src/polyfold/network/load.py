@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeAlias
 
 from polyfold._base.extras import require
 from polyfold.errors import NetworkError
@@ -22,29 +22,60 @@ READABLE = (
 )
 
 
+InputShape: TypeAlias = int | Sequence[int] | Sequence[Sequence[int]]
+
 _log = logging.getLogger("polyfold")
 
 
-def load(model: Any, *, input_shape: Any = None, until: str | None = None, strict: bool = False) -> Network:
+def load(
+    model: Any, *, input_shape: InputShape | None = None, until: str | None = None, strict: bool = False
+) -> Network:
     """Read a model as a Network, and check that it computes what the model computes.
 
     A model in training mode is read as in evaluation mode. Where that makes a difference the Network says so in
     `notes`, and a warning goes to the log "polyfold", which Python shows on standard error unless told otherwise.
 
+    A torch module is traced by torch.export, which takes some tenths of a second. The graph is remembered: the next
+    time, and for copies and modules of the same kind, forward() is run once, and if it runs the very same operators,
+    the graph is used again with the weights of now. Whatever changes what forward() does is seen: other layers, hooks,
+    flags, globals.
+
     Parameters
     ----------
-    model: a torch.nn.Module, the path of an .onnx or .pt2 file, an onnx.ModelProto, a fitted scikit-learn
-        MLP (or a Pipeline of scalers that ends in one), a Keras model, a list of (W, b) pairs with W of shape
-        (outputs, inputs), or a Network, which is returned as it is.
-    input_shape: the input's shape without the batch axis, for torch and ONNX models that do not tell it
-        themselves; a list of shapes if there are several inputs.
-    until: the name of a node (of a value or node in ONNX, of a module or node in torch): only what comes in front of it
-        is read, up to the values that it reads. That is how to get at the piecewise-linear part of a model in front
-        of something that is refused; errors name the node.
-    strict: whether to raise an error where the Network would have a note, other than that `until` was asked for.
+    model : torch.nn.Module, str, os.PathLike, onnx.ModelProto, scikit-learn or Keras model, list, Network
+        A torch module (compiled or not), the path of an .onnx or .pt2 file, an ONNX model, a torch ExportedProgram, a
+        fitted scikit-learn MLP (or a Pipeline of scalers that ends in one), a Keras model, a list of pairs (W, b) with
+        W of shape (outputs, inputs), or a Network, which is returned as it is.
+    input_shape : int, tuple of int or list of tuples, optional
+        The input's shape without the batch axis, for torch and ONNX models that do not tell it themselves; a list of
+        shapes if there are several inputs.
+    until : str, optional
+        The name of a node (of a value or node in ONNX, of a module or node in torch): only what comes in front of it
+        is read, up to the values that it reads. That is how to get at the piecewise-linear part of a model in front of
+        something that is refused; errors name the node.
+    strict : bool
+        Whether to raise an error where the Network would have a note, other than that `until` was asked for.
 
-    >>> load([([[1.0, 1.0]], [0.5])]).input_dim
-    2
+    Returns
+    -------
+    Network
+        The graph of piecewise-linear operations, with the model's own names, and its head.
+
+    Raises
+    ------
+    UnsupportedOpError
+        If an operation is not continuous and piecewise linear, or not known; it is named.
+    NetworkError
+        If this is no model, if it does not run, or if what was read is not what the model computes.
+
+    Examples
+    --------
+    >>> import polyfold as pf
+    >>> network = pf.load([([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])])
+    >>> network
+    Network from arrays: input (1,) to linear2 (1,), 3 nodes
+    >>> network([[-3.0], [2.0]]).tolist()
+    [[3.0], [2.0]]
     """
     if until is not None and not isinstance(until, str):
         raise NetworkError(f"until must be the name of a node, a text, not {until!r}")

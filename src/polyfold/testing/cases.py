@@ -19,7 +19,17 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Case:
-    """A network, where to look, and how both came about."""
+    """A network and a domain to test with.
+
+    Attributes
+    ----------
+    program : Program
+        The network; questions take it as their source.
+    domain : Domain
+        Where to look.
+    description : str
+        How both came about: the seed, the widths, what is degenerate.
+    """
 
     program: Program
     domain: Domain
@@ -30,10 +40,22 @@ class Case:
 
 
 def generated_case(seed: int, *, size: int = 8) -> Case:
-    """The network and the domain of a seed; odd seeds are degenerate.
+    """The network and the domain of a seed, with some tens of cells; odd seeds are degenerate.
 
-    `size` caps the input dimension, the depth and every width: smaller sizes make simpler cases.
+    Parameters
+    ----------
+    seed : int
+        The same seed gives the same case. Another version of polyfold may give another one.
+    size : int
+        The most that the input dimension, the depth and every width may be: smaller sizes make simpler cases.
 
+    Returns
+    -------
+    Case
+        A network of up to five inputs and three stages, and a domain with an interior.
+
+    Examples
+    --------
     >>> generated_case(4)
     Case(seed 4, size 8: ...)
     """

@@ -73,10 +73,22 @@ class Draft:
 def program_from_layers(
     layers: Sequence[tuple[Any, Any]], *, slopes: Sequence[tuple[Any, Any]] | None = None
 ) -> Program:
-    """The network of plain layers [(W, b), ...]; the last layer is the output, without gates.
+    """The network of plain layers, as a program; the last layer is the output, without gates.
 
-    `slopes` holds (on, off) for each hidden layer, as numbers or one per neuron; the default is ReLU, (1, 0).
+    Parameters
+    ----------
+    layers : list of pairs of array_like, shapes (outputs, inputs) and (outputs,)
+        The layers (W, b).
+    slopes : list of pairs, optional
+        (on, off) for each hidden layer, as numbers or one per neuron (default: ReLU, (1, 0)).
 
+    Returns
+    -------
+    Program
+        One stage per hidden layer.
+
+    Examples
+    --------
     >>> net = program_from_layers([([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])])
     >>> net.evaluate(np.array([[-3.0]]))[0].tolist()
     [[3.0]]
@@ -108,6 +120,20 @@ def random_draft(rng: np.random.Generator, dims: Sequence[int]) -> Draft:
 def random_program(rng: np.random.Generator, dims: Sequence[int]) -> Program:
     """A ReLU network with Gaussian weights and biases.
 
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Where the numbers come from.
+    dims : list of int
+        The input dimension, the widths of the hidden layers, and the output dimension.
+
+    Returns
+    -------
+    Program
+        One stage per hidden layer.
+
+    Examples
+    --------
     >>> random_program(np.random.default_rng(0), [2, 4, 3, 1]).gates
     7
     """

@@ -40,7 +40,21 @@ class Facet(NamedTuple):
 
 @dataclass(frozen=True)
 class ReferenceAtlas:
-    """All cells, sorted by pattern. Maps are (A, c) with outputs A u + c in the domain's parameters u."""
+    """All cells of a network on a domain, sorted by pattern, in rational numbers.
+
+    Attributes
+    ----------
+    patterns : list of tuple of bool
+        Which gates are on, one entry per cell.
+    witnesses : list of points
+        A point inside of each cell, in the domain's parameters u.
+    bounded : list of bool
+        Whether each cell is bounded.
+    maps : list of pairs
+        (A, c) with outputs A u + c, one pair per cell.
+    facets : list of list of Facet
+        The facets of each cell.
+    """
 
     patterns: list[Pattern]
     witnesses: list[Point]
@@ -53,9 +67,33 @@ class ReferenceAtlas:
 
 
 def reference_unfold(program: Program, domain: DomainLike = None) -> ReferenceAtlas:
-    """Every cell of a network on a domain, exactly.
+    """Every cell of a network on a domain, exactly and slowly: some hundred cells in the plane take a second.
 
-    An empty domain, or one without an interior, raises DomainError.
+    It shares no decision with the engine, so that the two can be compared.
+
+    Parameters
+    ----------
+    program : Program
+        The network.
+    domain : Domain, optional
+        Where to look; all of R^d if not given.
+
+    Returns
+    -------
+    ReferenceAtlas
+        All cells.
+
+    Raises
+    ------
+    DomainError
+        If the domain is empty, or has no interior.
+
+    Examples
+    --------
+    >>> from polyfold.testing import program_from_layers
+    >>> absolute = program_from_layers([([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])])
+    >>> reference_unfold(absolute).patterns
+    [(False, True), (True, False)]
     """
     domain = resolve_domain(domain, program.input_dim)
     exact = RationalProgram(program)

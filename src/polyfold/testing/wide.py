@@ -18,10 +18,24 @@ _DEEPEST = 4
 
 
 def wide_case(seed: int, *, size: int = 40) -> Case:
-    """The network and the domain of a seed; odd seeds are degenerate. Other cases than those of `generated_case`.
+    """The network and the domain of a seed, with up to some 300 cells; odd seeds are degenerate.
 
-    `size` caps the input dimension, the depth and the width of every layer: smaller sizes make simpler cases.
+    These are other cases than those of `generated_case`: more dimensions and stages, pools, more ways to be degenerate.
 
+    Parameters
+    ----------
+    seed : int
+        The same seed gives the same case. Another version of polyfold may give another one.
+    size : int
+        The most that the input dimension, the depth and every width may be: smaller sizes make simpler cases.
+
+    Returns
+    -------
+    Case
+        A network of up to seven inputs and four stages, and a domain with an interior.
+
+    Examples
+    --------
     >>> wide_case(4)
     Case(wide seed 4, size 40: ...)
     """

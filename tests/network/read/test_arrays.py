@@ -58,7 +58,7 @@ def test_bad_layers_are_named_and_quoted(layers: list[object], words: list[str])
 
 def test_rows_of_the_wrong_width_are_quoted() -> None:
     network = load([([[1.0, 1.0]], [0.0])])
-    with pytest.raises(ShapeError, match=r"2 numbers a row; X has shape \(4, 3\)"):
+    with pytest.raises(ShapeError, match=r"2 numbers per row; X has shape \(4, 3\)"):
         network(np.zeros((4, 3)))
     with pytest.raises(ShapeError, match=r"X\[None\]"):
         network(np.zeros(2))

@@ -39,7 +39,6 @@ from polyfold.network.read.onnx_ops import (
     in_head,
 )
 from polyfold.network.read.onnx_preparation import named, needed, opset, prepared, user_name
-from polyfold.network.read.onnx_reference import reference
 from polyfold.network.read.onnx_session import REFERENCE_ERRORS, CannotRunError, session
 from polyfold.network.read.registry import Reading, Unreadable
 
@@ -419,6 +418,8 @@ def _has_subgraph(node: Any) -> bool:
 
 def _run_node(model: Any, node: Any, arrays: Sequence[Any]) -> list[Any]:
     """A single node by ONNX's reference implementation, in the model's own operator versions."""
+    from polyfold.network.read.onnx_reference import reference
+
     feeds = {name: array for name, array in zip(node.input, arrays, strict=False) if name and array is not None}
     inputs = [
         helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)

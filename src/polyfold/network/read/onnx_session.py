@@ -8,7 +8,6 @@ from typing import Any
 
 from polyfold._base.extras import installed
 from polyfold.errors import NetworkError
-from polyfold.network.read.onnx_reference import reference
 
 # What ONNX's evaluator in Python raises for an operator that it cannot run.
 REFERENCE_ERRORS = (
@@ -56,7 +55,9 @@ def session(model: Any) -> Callable[[Any, Any], Any]:
 
 
 def _by_reference(model: Any) -> Callable[[Any, Any], Any]:
-    """The model by ONNX's own evaluator in Python."""
+    """The model by ONNX's own evaluator in Python, which takes long to import."""
+    from polyfold.network.read.onnx_reference import reference
+
     try:
         evaluator = reference(model)
     except REFERENCE_ERRORS as error:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from polyfold._base.types import Array
 from polyfold.errors import ShapeError
@@ -26,6 +26,9 @@ from polyfold.network.read.builder import Constant, Operand, Site, Value
 from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.compose import placing
 from polyfold.network.read.compose.combining import combine, repeated
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 Indices = npt.NDArray[np.int64]
 ABSENT = -1
@@ -209,6 +212,8 @@ def counted_with_padding(pool: Pool, space: Shape) -> list[Indices]:
 
 def _selection(table: Indices, n: int) -> sparse.csr_array:
     """The matrix (places, n) that adds up the entries of each window."""
+    from scipy import sparse
+
     place, slot = np.nonzero(table != ABSENT)
     return sparse.csr_array((np.ones(len(place)), (place, table[place, slot])), shape=(len(table), n))
 
@@ -217,6 +222,8 @@ def per_axis(
     site: Site, x: Value, matrices: Sequence[sparse.csr_array], divisors: Array | None = None, part: str = ""
 ) -> Value:
     """A matrix (new, old) applied to every spatial axis; then each place is divided by its divisor."""
+    from scipy import sparse
+
     one = sparse.csr_array(reduce(sparse.kron, matrices))
     one.sort_indices()
     shape = (x.shape[0], *(matrix.shape[0] for matrix in matrices))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy import sparse
 
 from polyfold.exact.reals import are_reals
 from polyfold.network.ops.op import Shape, constant, size
 from polyfold.network.ops.spatial import Combine
 from polyfold.network.read.builder import Constant, Site, Value
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 # A constant factor with at least this many entries, of which at most this part is not zero, is kept sparse.
 SPARSE_SIZE = 256
@@ -26,6 +30,8 @@ def combine(
 
 def repeated(one: sparse.csr_array, times: int) -> sparse.csr_array:
     """The same matrix so many times along the diagonal."""
+    from scipy import sparse
+
     number = np.arange(times, dtype=np.int64)[:, None]
     starts = (one.indptr[1:].astype(np.int64) + one.nnz * number).ravel()
     columns = (one.indices.astype(np.int64) + one.shape[1] * number).ravel()
@@ -44,6 +50,8 @@ def is_sparse(matrix: Constant) -> bool:
 
 def sparse_times_value(site: Site, matrix: Constant, x: Value) -> Value:
     """matrix @ x along the last but one axis of x."""
+    from scipy import sparse
+
     *lead, _, width = x.shape
     across = sparse.kron(sparse.csr_array(matrix), sparse.eye_array(width), format="csr")
     shape = (*lead, len(matrix), width)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import fmpq
-from scipy import sparse
 
 from polyfold._base.types import Array
 from polyfold.exact.given import over_divisors
@@ -19,6 +19,9 @@ from polyfold.exact.reals import reals
 from polyfold.network.read import windows
 from polyfold.network.read.builder import Site, Value
 from polyfold.network.read.compose import ops as compose
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 # Whole numbers of so many bits are floats.
 _BITS = 53
@@ -35,6 +38,8 @@ class Axis:
 
     def matrix(self, entries: Iterable[float]) -> sparse.csr_array:
         """The matrix (new, old) with these entries in place of the weights, row by row."""
+        from scipy import sparse
+
         starts = np.cumsum([0, *(len(row) for row in self.rows)])
         columns = np.array([place for row in self.rows for place in row], dtype=np.int64)
         data = np.array(list(entries), dtype=np.float64)
@@ -56,6 +61,8 @@ class Axis:
 
 def interpolate(site: Site, x: Value, axes: Sequence[Axis]) -> Value:
     """Every spatial axis of a value (channels, *space) with its weights."""
+    from scipy import sparse
+
     quotients = [axis.quotients() for axis in axes]
     known = [each for each in quotients if each is not None]
     if len(known) == len(axes) and _products_are_floats(known):

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from polyfold._base.types import Array
 from polyfold.network.ops.linear import Shift
@@ -105,6 +104,8 @@ def side_by_side(site: Site, values: Sequence[Value], part: str = "") -> Value:
 
 def gather(site: Site, x: Value, index: Indices, fill: float | Array = 0.0, part: str = "") -> Value:
     """Entries of the flattened x by index; a negative one stands for the number in `fill`."""
+    from scipy import sparse
+
     absent = index < 0
     if not absent.any():
         return compose.rearrange(site, x, index, part)
@@ -119,6 +120,8 @@ def gather(site: Site, x: Value, index: Indices, fill: float | Array = 0.0, part
 
 def add_at(site: Site, x: Value | Constant, source: Value, pairs: Indices, shape: Shape, factor: float = 1.0) -> Value:
     """x with entries of `source` added: each row of `pairs` is a place in x and the entry that is added there."""
+    from scipy import sparse
+
     matrix = sparse.csr_array(
         (np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(size(shape), size(source.shape))
     )

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy import sparse
 
 from polyfold.exact.reals import are_reals
 from polyfold.network.ops.op import Shape, size
@@ -198,6 +197,8 @@ def _product(site: Site, value: Value, indices: str, numbers: Constant, term: st
 
 def block_product(site: Site, x: Value, blocks: Constant) -> Value:
     """A matrix of its own for each slice of x: (blocks, rows, inputs) and (blocks, outputs, inputs)."""
+    from scipy import sparse
+
     rows = sparse.eye_array(x.shape[1])
     matrix = sparse.block_diag([sparse.kron(rows, sparse.csr_array(block)) for block in blocks], format="csr")
     return combine(site, x, sparse.csr_array(matrix), (len(blocks), x.shape[1], blocks.shape[1]))
