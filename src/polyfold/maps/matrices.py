@@ -201,7 +201,7 @@ def _products(network: Network, node: Node) -> int:
     """About how many numbers a node multiplies for one input."""
     behind, op = network.shapes[node.name], node.op
     if isinstance(op, Linear):
-        return size(behind) * op.weight.shape[1]
+        return size(behind) * int(op.weight.shape[1])
     if isinstance(op, Convolution):
         return op.kernel.size * size(behind[1:])
     if isinstance(op, TransposedConvolution):

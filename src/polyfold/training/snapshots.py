@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -58,9 +57,3 @@ def one_by_one(asked: Ids, least: int, work: Callable[[int], object]) -> str | N
                 return error.stopped_by
             clock.tell(done + 1, len(asked), "snapshots")
     return None
-
-
-def seconds_left() -> float | None:
-    """What the running clock leaves; None without a limit."""
-    left = running().left
-    return None if left == inf else left

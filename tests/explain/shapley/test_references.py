@@ -201,7 +201,7 @@ def test_features_that_are_alike_get_the_same() -> None:
 def test_bad_input() -> None:
     layers = layers_of(np.random.default_rng(0), 3, 4, 2)
     X, b = np.zeros((2, 3)), np.ones(3)
-    with pytest.raises(PolyfoldError, match="scope='cells' is no option"):
+    with pytest.raises(PolyfoldError, match="scope must be one of .*, got 'cells'"):
         pf.explain.shapley(layers, X, background=b, scope="cells")  # type: ignore[arg-type]
     with pytest.raises(ShapeError, match=r"\[1, .\] is (nan|inf|-inf)"):
         pf.explain.shapley(layers, [[0, 0, 0], [0, np.nan, 0]], background=b, scope="baseline")

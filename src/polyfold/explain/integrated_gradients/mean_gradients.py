@@ -10,13 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import tick
+from polyfold._base.types import Array, Ids, Signs
 from polyfold.program.program import Program
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Signs = npt.NDArray[np.bool_]
 
 # Floats that the coefficients of one part may take: 8 MB. Much more would leave the processor's cache, much less would
 # cut runs into pieces.
@@ -29,6 +26,7 @@ def mean_gradients(program: Program, signs: Signs, weights: Array, outputs: Sequ
     step = max(1, _FLOATS // (3 * widest * len(outputs)))
     total = np.zeros((len(outputs), program.input_dim))
     for first in range(0, len(signs), step):
+        tick()
         part = slice(first, first + step)
         total += _pulled_back(program, signs[part], weights[part], np.asarray(outputs))
     return total
@@ -44,6 +42,7 @@ def _pulled_back(program: Program, signs: Signs, weights: Array, outputs: Ids) -
     for value in range(len(steps.steps), 0, -1):
         if value not in pending:
             continue
+        tick()
         step, rows = steps.steps[value - 1], pending.pop(value)
         if step.stage is not None:
             stage, first = program.stages[step.stage], program.first_gate[step.stage]
