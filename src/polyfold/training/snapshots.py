@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from polyfold._base.clock import OutOfTimeError, running
+from polyfold._base.clock import OutOfTimeError, running, tick
 from polyfold._base.numbers import one_of
 from polyfold._base.types import Ids
 from polyfold.errors import PolyfoldError
@@ -50,6 +50,7 @@ def one_by_one(asked: Ids, least: int, work: Callable[[int], object]) -> str | N
     with clock.noting_interrupts():
         for done, snapshot in enumerate(asked.tolist()):
             try:
+                tick()
                 work(snapshot)
             except OutOfTimeError as error:
                 if done < least:
