@@ -18,12 +18,6 @@ NAMES = [pytest.param(name, marks=() if name in QUICK else pytest.mark.slow) for
 LIMIT, LATEST, AT_ONCE = 1.0, 1.2, 0.3
 
 
-@pytest.fixture(autouse=True)
-def _interruptible() -> None:
-    """Ctrl-C is Python's here, whatever started the tests."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_limit_holds(name: str) -> None:
     call = CASES[name](LIMIT)
@@ -35,7 +29,7 @@ def test_a_limit_holds(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_ctrl_c_ends_it(name: str) -> None:
+def test_ctrl_c_ends_it(name: str, interruptible: None) -> None:
     call = CASES[name](None)
     pressed: list[float] = []
     answer = _pressed_after(0.7, call, pressed)
@@ -50,8 +44,8 @@ def _pressed_after(seconds: float, call: Call, pressed: list[float]) -> object:
         os.kill(os.getpid(), signal.SIGINT)
 
     timer = threading.Timer(seconds, press)
-    timer.start()
     try:
+        timer.start()
         return answered_or_refused(call)
     except KeyboardInterrupt:
         return None
