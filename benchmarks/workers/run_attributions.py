@@ -74,7 +74,7 @@ def attributions(method: str, X: Array, targets: npt.NDArray[np.int64]) -> tuple
     if method == "polyfold":
         network = mnist_conv()
         start = time.process_time()
-        found = pf.explain.integrated_gradients(network, X, np.zeros(784), outputs="largest")
+        found = pf.explain.integrated_gradients(network, X, baseline=np.zeros(784), output="largest")
         return found.values[:, :, 0], time.process_time() - start
     import torch
 
@@ -105,7 +105,7 @@ def main() -> None:
     gain = outputs.max(axis=1) - network(np.zeros((1, 784)))[0, targets]
     values, spent = attributions(method, X, targets)
     off = np.abs(values.sum(axis=1) - gain)
-    exact = pf.explain.integrated_gradients(network, X, np.zeros(784), outputs="largest").values[:, :, 0]
+    exact = pf.explain.integrated_gradients(network, X, baseline=np.zeros(784), output="largest").values[:, :, 0]
     answer = {
         "largest_gap": float(off.max()),
         "median_gap": float(np.median(off)),

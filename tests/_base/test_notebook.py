@@ -94,7 +94,7 @@ def results() -> dict[str, Any]:
         "DualSpace": pf.maps.dual_space(atlas, X=X),
         "FacetStatistics": pf.stats.facets(atlas),
         "Shapley": pf.explain.shapley(atlas, X, background=X),
-        "IntegratedGradients": pf.explain.integrated_gradients(LAYERS, X, [0.0, 0.0]),
+        "IntegratedGradients": pf.explain.integrated_gradients(LAYERS, X, baseline=[0.0, 0.0]),
         "Classes": pf.stats.classes(atlas, threshold=0.5),
         "ClassAreas": pf.stats.class_areas(atlas),
         "DecisionBoundary": pf.stats.decision_boundary(pf.stats.classes(atlas, threshold=0.5)),

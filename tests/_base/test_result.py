@@ -84,3 +84,14 @@ def test_the_domain_comes_back_out_of_json() -> None:
     found = json.loads(json.dumps(pf.stats.lipschitz(HAT, pf.box(-1, 2)).to_json()))
     domain = pf.Domain.from_json(found["evidence"]["domain"])
     assert pf.stats.lipschitz(HAT, domain).evidence.domain_digest == found["evidence"]["domain_digest"]
+
+
+def test_long_data_and_results_are_not_written_down_with_the_question() -> None:
+    @question("some.question")
+    def ask(source: object, X: object, *, maps: object = None, k: object = None) -> Result:
+        return answered(Area(1.0))
+
+    asked = ask(None, np.zeros((100, 100)), maps={"a": Area(2.0)}, k=[1, 2]).asked
+    assert asked is not None and asked.options == {"k": [1, 2]} and asked.left_out == ("X", "maps")
+    short = ask(None, [[1.0, 2.0]]).asked
+    assert short is not None and short.options == {"X": [[1.0, 2.0]]}

@@ -70,7 +70,10 @@ def test_json(run, kept, tmp_path):
         (["kept.recording", "--out", "a.html", "--box", "-1", "1", "--colour", "red"], "got 'red'"),
         (["kept.recording", "--out", "a.html", "--box", "-1", "1", "--frames", "0"], "frames=0"),
         (["kept.recording", "--out", "a.html", "--box", "-1", "1", "--labels", "x.csv"], "give --data"),
-        (["kept.recording", "--out", "a.html", "--data", "x.csv", "--labels", "words.csv"], "labels must be numbers of classes"),
+        (
+            ["kept.recording", "--out", "a.html", "--data", "x.csv", "--labels", "words.csv"],
+            "labels must be numbers of classes",
+        ),
     ],
 )
 def test_bad_input(run, kept, tmp_path, monkeypatch, arguments, match):

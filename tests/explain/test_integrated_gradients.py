@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 import polyfold as pf
 from helpers.shapley_oracles import layers_of
 from helpers.slow_params import examples
+from polyfold._base.clock import Progress
 from polyfold.datasets.convolutional import mnist_conv
 from polyfold.domain.domain import resolve_domain
 from polyfold.errors import PolyfoldError, ShapeError
@@ -51,7 +52,7 @@ def test_against_fractions() -> None:
     for seed in range(20):
         layers = layers_of(np.random.default_rng(seed), 3, 7, 2)
         x, start = rng.normal(size=(2, 3))
-        found = pf.explain.integrated_gradients(layers, x[None], start)
+        found = pf.explain.integrated_gradients(layers, x[None], baseline=start)
         assert np.abs(found.values[0] - in_fractions(layers, x, start)).max() < PROMISED
 
 
@@ -59,7 +60,7 @@ def test_against_many_steps() -> None:
     rng = np.random.default_rng(1)
     network = pf.load(layers_of(rng, 4, 10, 8, 2))
     X, start = rng.normal(size=(5, 4)), rng.normal(size=4)
-    found = pf.explain.integrated_gradients(network, X, start)
+    found = pf.explain.integrated_gradients(network, X, baseline=start)
     times = (np.arange(20_000) + 0.5) / 20_000
     for x, values in zip(X, found.values, strict=True):
         gradients = pf.local(network, start + times[:, None] * (x - start), settle=False).A
@@ -70,7 +71,7 @@ def test_segments_are_those_of_the_line() -> None:
     rng = np.random.default_rng(2)
     network = pf.load(layers_of(rng, 4, 10, 8, 2))
     X, start = rng.normal(size=(3, 4)), rng.normal(size=4)
-    found = pf.explain.integrated_gradients(network, X, start)
+    found = pf.explain.integrated_gradients(network, X, baseline=start)
     assert found.segments.tolist() == [len(pf.unfold(network, pf.line(start, x))) for x in X]
     assert not found.undecided.any() and "complete to" in repr(found)
 
@@ -82,7 +83,7 @@ def test_generated_networks_are_complete(case: Case) -> None:
     program = case.program
     X = rng.integers(-2, 3, size=(3, program.input_dim)).astype(float)
     start = rng.integers(-2, 3, size=program.input_dim).astype(float)
-    found = pf.explain.integrated_gradients(program, X, start)
+    found = pf.explain.integrated_gradients(program, X, baseline=start)
     gap = found.values.sum(axis=1) - (program.evaluate(X)[0] - program.evaluate(start[None])[0])
     assert (np.abs(gap).max(axis=1) <= PROMISED * np.maximum(found.scale, 1.0)).all()
     for x, values, segments in zip(X, found.values, found.segments, strict=True):
@@ -100,7 +101,7 @@ def test_a_network_of_images_adds_up() -> None:
     rng = np.random.default_rng(0)
     pictures = rng.random(size=(2, 1, 28, 28))
     pictures[:, :, :6], pictures[:, :, -6:] = 0.0, 0.0  # a black border, where windows tie
-    found = pf.explain.integrated_gradients(network, pictures, np.zeros((28, 28)), outputs="largest")
+    found = pf.explain.integrated_gradients(network, pictures, baseline=np.zeros((28, 28)), output="largest")
     outputs = network(pictures)
     assert found.outputs[:, 0].tolist() == outputs.argmax(axis=1).tolist()
     gain = outputs.max(axis=1) - network(np.zeros((1, 28, 28)))[0, outputs.argmax(axis=1)]
@@ -109,7 +110,7 @@ def test_a_network_of_images_adds_up() -> None:
     # Pixels that are as in the baseline have nothing to do with it.
     assert not found.values[:, : 6 * 28].any()
     several = pf.explain.integrated_gradients(
-        network, pictures[:1], np.zeros((28, 28)), outputs=[3, int(found.outputs[0, 0])]
+        network, pictures[:1], baseline=np.zeros((28, 28)), output=[3, int(found.outputs[0, 0])]
     )
     assert np.abs(several.values[0, :, 1] - found.values[0, :, 0]).max() < PROMISED
 
@@ -121,7 +122,7 @@ def test_captum_comes_near() -> None:
         torch.nn.Conv2d(1, 3, 3), torch.nn.MaxPool2d(2), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(27, 2)
     ).double()
     x, start = torch.rand(2, 1, 8, 8, dtype=torch.float64), torch.zeros(1, 1, 8, 8, dtype=torch.float64)
-    found = pf.explain.integrated_gradients(pf.load(model, input_shape=(1, 8, 8)), x, start[0], outputs=1)
+    found = pf.explain.integrated_gradients(pf.load(model, input_shape=(1, 8, 8)), x, baseline=start[0], output=1)
     gaps = []
     for steps in (50, 5000):
         theirs = attr.IntegratedGradients(model).attribute(x, start, target=1, n_steps=steps, method="riemann_middle")
@@ -133,37 +134,41 @@ def test_one_baseline_for_each() -> None:
     rng = np.random.default_rng(3)
     layers = layers_of(rng, 3, 6, 2)
     X, starts = rng.normal(size=(2, 4, 3))
-    seen: list[int] = []
-    each = pf.explain.integrated_gradients(layers, X, starts, progress=seen.append)
-    assert seen == [1, 2, 3, 4]
+    seen: list[Progress] = []
+    each = pf.explain.integrated_gradients(layers, X, baseline=starts, progress=seen.append)
+    assert [event.done for event in seen] == [1, 2, 3, 4]
     for i in range(4):
         assert np.array_equal(
-            each.values[i], pf.explain.integrated_gradients(layers, X[i : i + 1], starts[i]).values[0]
+            each.values[i], pf.explain.integrated_gradients(layers, X[i : i + 1], baseline=starts[i]).values[0]
         )
-    assert pf.explain.integrated_gradients(layers, np.zeros((0, 3)), starts[0]).values.shape == (0, 3, 2)
+    assert pf.explain.integrated_gradients(layers, np.zeros((0, 3)), baseline=starts[0]).values.shape == (0, 3, 2)
 
 
 def test_a_network_without_gates() -> None:
-    found = pf.explain.integrated_gradients([([[2.0, -1.0]], [5.0])], [[1.0, 1.0]], [0.0, 0.0])
+    found = pf.explain.integrated_gradients([([[2.0, -1.0]], [5.0])], [[1.0, 1.0]], baseline=[0.0, 0.0])
     assert found.values[0, :, 0].tolist() == pytest.approx([2.0, -1.0], abs=1e-15) and found.segments.tolist() == [1]
 
 
 def test_bad_input() -> None:
     layers = layers_of(np.random.default_rng(0), 3, 4, 2)
     X = np.ones((2, 3))
-    with pytest.raises(ShapeError, match=r"one input of 3 numbers, or one for each of the 2.*\(4,\)"):
-        pf.explain.integrated_gradients(layers, X, np.zeros(4))
+    with pytest.raises(ShapeError, match=r"baseline must be rows of 3 numbers, or one such row; its shape is \(4,\)"):
+        pf.explain.integrated_gradients(layers, X, baseline=np.zeros(4))
+    with pytest.raises(ShapeError, match="one for each of the 2 rows of X; it has 3 rows"):
+        pf.explain.integrated_gradients(layers, X, baseline=np.zeros((3, 3)))
     with pytest.raises(ShapeError, match=r"\[0, .\] is (nan|inf|-inf)"):
-        pf.explain.integrated_gradients(layers, X, [0, np.nan, 0])
+        pf.explain.integrated_gradients(layers, X, baseline=[0, np.nan, 0])
     with pytest.raises(ShapeError, match=r"\[1, .\] is (nan|inf|-inf)"):
-        pf.explain.integrated_gradients(layers, [[0, 0, 0], [0, np.inf, 0]], np.zeros(3))
+        pf.explain.integrated_gradients(layers, [[0, 0, 0], [0, np.inf, 0]], baseline=np.zeros(3))
     for outputs, message in ((2, "no output 2"), (True, "no output True"), ([], "asks for nothing"), ("top", "'top'")):
         with pytest.raises(PolyfoldError, match=message):
-            pf.explain.integrated_gradients(layers, X, np.zeros(3), outputs=outputs)  # type: ignore[arg-type]
+            pf.explain.integrated_gradients(layers, X, baseline=np.zeros(3), output=outputs)  # type: ignore[arg-type]
 
 
 def test_what_is_not_complete_is_refused() -> None:
-    found = pf.explain.integrated_gradients(layers_of(np.random.default_rng(0), 3, 4, 2), np.ones((2, 3)), np.zeros(3))
+    found = pf.explain.integrated_gradients(
+        layers_of(np.random.default_rng(0), 3, 4, 2), np.ones((2, 3)), baseline=np.zeros(3)
+    )
     values = np.array(found.values)
     values[1, 0, 0] += 1e-6
     with pytest.raises(PolyfoldError, match="gradients of input 1 miss"):
@@ -174,7 +179,7 @@ def test_large_programs_go_by_vertices() -> None:
     rng = np.random.default_rng(4)
     program = lower(pf.load(layers_of(rng, 50, 1100, 1000, 2)))
     x, start = rng.normal(size=(2, 50))
-    found = pf.explain.integrated_gradients(program, x[None], start)
+    found = pf.explain.integrated_gradients(program, x[None], baseline=start)
     times = (np.arange(4000) + 0.5) / 4000
     gradients = pf.local(program, start + times[::20, None] * (x - start), settle=False).A
     assert np.abs(found.values[0] - (gradients.mean(axis=0) * (x - start)).T).max() < 0.05

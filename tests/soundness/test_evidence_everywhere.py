@@ -109,7 +109,9 @@ WITHOUT_ATLAS = {
     pf.symmetry.Distance,
     pf.symmetry.Flatness,
     pf.symmetry.NormalForm,
+    pf.symmetry.PathNorm,
     pf.training.BoundaryMovement,
+    pf.training.CellCounts,
     pf.training.MapDrift,
     pf.training.Movie,
 }

@@ -43,8 +43,10 @@ QUESTIONS: dict[str, Callable[[pf.Atlas, pf.Atlas, object], object]] = {
     "critical_points of faces": lambda atlas, line, k: pf.topology.critical_points(pf.topology.faces(atlas), output=k),
     "persistence": lambda atlas, line, k: pf.topology.persistence(atlas, output=k),
     "dual_space": lambda atlas, line, k: pf.maps.dual_space(atlas, output=k),
-    "integrated_gradients": lambda atlas, line, k: pf.explain.integrated_gradients(LAYERS, X, X[0], outputs=k),
-    "several of integrated_gradients": lambda a, b, k: pf.explain.integrated_gradients(LAYERS, X, X[0], outputs=[0, k]),
+    "integrated_gradients": lambda atlas, line, k: pf.explain.integrated_gradients(LAYERS, X, baseline=X[0], output=k),
+    "several of integrated_gradients": lambda a, b, k: pf.explain.integrated_gradients(
+        LAYERS, X, baseline=X[0], output=[0, k]
+    ),
     "local_maps": lambda atlas, line, k: pf.maps.matrices(LAYERS, X, output=[k]),
     "one of local_maps": lambda atlas, line, k: pf.maps.matrices(LAYERS, X, output=k),
     "plot of outputs": lambda atlas, line, k: pf.plot(atlas, colour="output", output=k),

@@ -212,5 +212,5 @@ def test_the_black_border_of_pictures() -> None:
 def test_gradients_along_a_wall() -> None:
     """The way from (0, 0) to (1, 1) lies on the wall of a maximum; the first one is taken all along it."""
     network = pf.load(Module(lambda x: functional.max_pool1d(x[:, None], 2)[:, 0]), input_shape=(2,))
-    found = pf.explain.integrated_gradients(network, [[1.0, 1.0]], [0.0, 0.0])
+    found = pf.explain.integrated_gradients(network, [[1.0, 1.0]], baseline=[0.0, 0.0])
     assert np.allclose(np.asarray(found.values).ravel(), [1.0, 0.0], rtol=1e-12, atol=0)

@@ -123,10 +123,9 @@ def test_cell_counts_are_those_of_atlases():
     recording = recorded(layers, near(layers, 1, 0.5), near(layers, 2, 0.5))
     expected = [len(pf.unfold(network, pf.box(-2, 2))) for network in recording]
     assert pf.training.cell_counts(recording, pf.box(-2, 2)).value.tolist() == expected
-    assert pf.training.cell_counts(recording, pf.box(-2, 2), snapshots=[2, 0]).value.tolist() == [
-        expected[2],
-        expected[0],
-    ]
+    some = pf.training.cell_counts(recording, pf.box(-2, 2), snapshots=[2, 0])
+    assert some.value.tolist() == [expected[2], expected[0]] and some.snapshots.tolist() == [2, 0]
+    assert some.to_pandas()["cells"].tolist() == some.value.tolist() and np.asarray(some).dtype == np.int64
 
 
 def test_drift_against_autograd():

@@ -185,6 +185,12 @@ def unwatched() -> Iterator[None]:
         _RUNNING.reset(token)
 
 
+def seconds_left() -> float | None:
+    """What the running clock leaves, to be given on as a limit; None without one."""
+    left = running().left
+    return None if left == inf else left
+
+
 def check_seconds(max_seconds: Any) -> None:
     """Refuse a time limit that leaves no time."""
     if max_seconds is not None and not (isinstance(max_seconds, Real) and float(max_seconds) > 0):

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
 from inspect import Parameter, signature
+from math import prod
 from typing import Any, ParamSpec, TypeVar
 
 from polyfold._base.clock import Clock
@@ -20,6 +21,8 @@ R = TypeVar("R")
 
 # How the answer was come by, not what was asked.
 _NOT_ASKED = frozenset({"max_seconds", "max_memory", "threads", "executor", "progress", "out"})
+# More numbers are data, which whoever asks again has: they are not written down with the question.
+_MOST_NUMBERS = 1000
 
 
 def question(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -48,6 +51,19 @@ def question(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return decorate
 
 
+def _small(value: Any) -> bool:
+    """Whether a value is an option rather than data: no result, no long array, nothing that holds one."""
+    if isinstance(value, Result):
+        return False
+    if hasattr(value, "shape"):
+        return prod(int(length) for length in value.shape) <= _MOST_NUMBERS
+    if isinstance(value, Mapping):
+        return len(value) <= _MOST_NUMBERS and all(_small(each) for each in value.values())
+    if isinstance(value, list | tuple | set | frozenset):
+        return len(value) <= _MOST_NUMBERS and all(_small(each) for each in value)
+    return True
+
+
 def _asked(name: str, parameters: Mapping[str, Parameter], args: Any, kwargs: Any) -> Asked:
     given = dict(zip(parameters, args, strict=False)) | kwargs
     options: dict[str, Any] = {}
@@ -56,7 +72,7 @@ def _asked(name: str, parameters: Mapping[str, Parameter], args: Any, kwargs: An
         if key in _NOT_ASKED or key == "source" or parameters[key].default is value:
             continue
         try:
-            said = plain(value)
+            said = plain(value) if _small(value) else object()
         except Exception:  # a user's object that does not want to be written
             said = object()
         if isinstance(value, str):

@@ -170,7 +170,7 @@ class Backward:
             start += width
 
     def _starts(self, n: int, outputs: Sequence[int]) -> dict[str, Rows]:
-        """One unit row an output, on the value that it is an entry of."""
+        """One unit row per output, on the value that it is an entry of."""
         pending: dict[str, Rows] = {}
         first = 0
         for name in self.network.outputs:

@@ -42,7 +42,7 @@ IN_MEMORY = 4 << 30
 _WORK = 1 << 28
 _MOST_AT_ONCE = 512
 # Numbers that are multiplied in one batch: less than a tenth of a second.
-_PRODUCTS = 1 << 28
+_PRODUCTS = 1 << 27
 # Seconds between two times that what is done is kept.
 _KEEP_EVERY = 5.0
 

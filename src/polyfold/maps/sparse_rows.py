@@ -107,7 +107,7 @@ def _(op: TransposedConvolution, shape: Shape) -> sparse.csr_array | None:
 
 
 def _windows_matrix(kernel: Array, window: Window, space: Shape) -> sparse.csr_array | None:
-    """The matrix of a convolution of values (channels, *space): a row a kernel and place."""
+    """The matrix of a convolution of values (channels, *space): one row per kernel and place."""
     from scipy import sparse
 
     outputs, inputs, *sizes = kernel.shape

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polyfold._base.clock import Report, tick
+from polyfold._base.clock import Report, seconds_left, tick
 from polyfold._base.evidence import Evidence, weaker
 from polyfold._base.in_time import in_time
 from polyfold._base.question import question
@@ -33,7 +33,7 @@ from polyfold.program.program import Program
 from polyfold.stats.classes import classes
 from polyfold.stats.decision_boundary import decision_boundary
 from polyfold.training.recording import Recording
-from polyfold.training.snapshots import a_recording, in_turn, one_by_one, seconds_left
+from polyfold.training.snapshots import a_recording, in_turn, one_by_one
 
 if TYPE_CHECKING:
     import pandas

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from polyfold._base.clock import Report, tick
+from polyfold._base.clock import Report, seconds_left, tick
 from polyfold._base.evidence import NOTHING_KNOWN, Evidence, weaker
 from polyfold._base.question import question
 from polyfold._base.result import Rows, Value, answered
@@ -19,7 +19,7 @@ from polyfold.domain.domain import DomainLike
 from polyfold.engine.count import count
 from polyfold.errors import LimitError, how_many
 from polyfold.training.recording import Recording
-from polyfold.training.snapshots import a_recording, chosen, one_by_one, seconds_left
+from polyfold.training.snapshots import a_recording, chosen, one_by_one
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polyfold._base.clock import Report, tick
+from polyfold._base.clock import Report, seconds_left, tick
 from polyfold._base.in_time import in_time
 from polyfold._base.inputs import rows_of
 from polyfold._base.question import question
@@ -20,7 +20,7 @@ from polyfold.engine.cells.local import MEMORY, LocalMaps, local
 from polyfold.errors import LimitError, how_many
 from polyfold.program.lower.lower import lower
 from polyfold.training.recording import Recording
-from polyfold.training.snapshots import a_recording, in_turn, one_by_one, seconds_left
+from polyfold.training.snapshots import a_recording, in_turn, one_by_one
 
 if TYPE_CHECKING:
     import pandas

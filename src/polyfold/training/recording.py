@@ -9,18 +9,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.extras import require
 from polyfold._base.notebook import InNotebooks
 from polyfold._base.numbers import one_of
-from polyfold.errors import PolyfoldError, ShapeError, how_many
+from polyfold._base.types import Array, Ids
+from polyfold.errors import ShapeError, how_many
 from polyfold.network.graph import Network
 from polyfold.training.template import Blueprint
 from polyfold.training.weights import Weights
 
 if TYPE_CHECKING:
     import pandas
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 class Kept(Protocol):
@@ -106,11 +105,8 @@ class Recording(InNotebooks):
         return found
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A data frame with a row a snapshot: its step, and what had been logged last by then."""
-        try:
-            import pandas
-        except ModuleNotFoundError:
-            raise PolyfoldError("to_pandas() needs pandas: pip install 'polyfold[store]'") from None
+        """A data frame with one row per snapshot: its step, and what had been logged last by then."""
+        pandas = require("pandas", extra="store", purpose="Recording.to_pandas()")
         columns: dict[str, Any] = {"snapshot": np.arange(len(self)), "step": self.steps}
         for name, metric in self.metrics.items():
             columns[name] = [metric.up_to(step) for step in self.steps.tolist()]

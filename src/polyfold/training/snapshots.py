@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf
 from typing import Any
 
 import numpy as np
 
-from polyfold._base.clock import OutOfTimeError, running
+from polyfold._base.clock import OutOfTimeError, running, tick
 from polyfold._base.numbers import one_of
 from polyfold._base.types import Ids
 from polyfold.errors import PolyfoldError
@@ -51,6 +50,7 @@ def one_by_one(asked: Ids, least: int, work: Callable[[int], object]) -> str | N
     with clock.noting_interrupts():
         for done, snapshot in enumerate(asked.tolist()):
             try:
+                tick()
                 work(snapshot)
             except OutOfTimeError as error:
                 if done < least:
@@ -58,9 +58,3 @@ def one_by_one(asked: Ids, least: int, work: Callable[[int], object]) -> str | N
                 return error.stopped_by
             clock.tell(done + 1, len(asked), "snapshots")
     return None
-
-
-def seconds_left() -> float | None:
-    """What the running clock leaves; None without a limit."""
-    left = running().left
-    return None if left == inf else left

@@ -74,6 +74,6 @@ def test_breast_cancer(cancer: tuple[pf.Network, Any]) -> None:
 
 def test_breast_cancer_integrated_gradients(cancer: tuple[pf.Network, Any]) -> None:
     network, X = cancer
-    found = pf.explain.integrated_gradients(network, X, X.mean(axis=0))
+    found = pf.explain.integrated_gradients(network, X, baseline=X.mean(axis=0))
     expected = network(X) - network(X.mean(axis=0)[None])
     assert np.abs(found.values.sum(axis=1) - expected).max() < PROMISED

@@ -10,16 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.clock import tick
+from polyfold._base.types import Array, Ids, Signs
 from polyfold.program.affine import Affine
 from polyfold.program.passes.walk import Gates, walk_back
 from polyfold.program.program import Program, Stage
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Signs = npt.NDArray[np.bool_]
 
 # Floats that the coefficients of one part may take: 8 MB. Much more would leave the processor's cache, much less would
 # cut runs into pieces.
@@ -32,6 +28,7 @@ def mean_gradients(program: Program, signs: Signs, weights: Array, outputs: Sequ
     step = max(1, _FLOATS // (3 * widest * len(outputs)))
     total = np.zeros((len(outputs), program.input_dim))
     for first in range(0, len(signs), step):
+        tick()
         part = slice(first, first + step)
         total += _pulled_back(program, signs[part], weights[part], np.asarray(outputs))
     return total

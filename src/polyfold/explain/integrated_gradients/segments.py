@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import seconds_left, tick
+from polyfold._base.types import Array, Signs
 from polyfold.atlas.geometry.generators import find_measures
 from polyfold.atlas.patterns import unpack
 from polyfold.domain.domain import line
@@ -14,9 +15,6 @@ from polyfold.engine.method import VERTICES, Cells, as_method_takes_it, find_cel
 from polyfold.engine.run import Leave, thread_count, watched
 from polyfold.engine.unfold import put_together
 from polyfold.program.program import Program
-
-Array = npt.NDArray[np.float64]
-Signs = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +43,10 @@ def segments(program: Program, start: Array, end: Array) -> Segments:
         cells, method = find_cells(as_taken, domain, thread_count(None), -1, leave)
         return put_together(cells, -1, leave), method
 
-    run = watched(search, domain, None, lambda cells: None)
+    run = watched(search, domain, seconds_left(), lambda cells: None)
     found, method = run.result
     if run.stopped_by is not None or not isinstance(found, dict):
+        tick()
         raise KeyboardInterrupt
     signs = unpack(found["patterns"], program.gates)
     if method == VERTICES:

@@ -16,20 +16,18 @@ from functools import lru_cache
 from math import comb
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import tick
+from polyfold._base.types import Array, Ids
 from polyfold.program.affine import Affine, WrittenOut
 from polyfold.program.program import Program, Stage
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 # Features of a block: it has 2^12 hybrids.
 BLOCK = 12
 # Floats that the hybrids of several games together may hold in one layer: 1 MB, to stay in the processor's cache.
 _FLOATS = 1 << 17
-# And those of a block of one game: 64 MB.
-_MOST_FLOATS = 1 << 23
+# And those of a block of one game: 16 MB.
+_MOST_FLOATS = 1 << 21
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +90,7 @@ def _sum_blocks(
     n = len(features)
     high = features[low:]
     for held in range(2 ** len(high)):
+        tick()
         bits = (held >> np.arange(len(high)) & 1).astype(bool)
         start = R.copy()
         start[:, high[bits]] = X[:, high[bits]]
@@ -139,6 +138,7 @@ def _block(program: Program, X: Array, start: Array, features: Ids, readout: Rea
     values = [inputs]
     read = np.zeros((len(inputs) if readout.gates is not None else 0, program.output_dim))
     for number, step in enumerate(steps.steps):
+        tick()
         if number:
             z = _applied(step.affine, values, buffers.take(number, len(inputs), len(step.affine.bias)))
         if step.stage is not None:

@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
-import numpy.typing as npt
 
-from polyfold._base.evidence import NOTHING_KNOWN
-from polyfold._base.progress import reporter
+from polyfold._base.clock import Report, running
+from polyfold._base.in_time import in_time
+from polyfold._base.inputs import column_names, rows_of
+from polyfold._base.inputs import feature_names as names_of
+from polyfold._base.question import question
+from polyfold._base.result import answered
+from polyfold._base.types import Array, ArrayLike
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import what_is_spoken_of
-from polyfold.atlas.evidence import evidence_of, resting_on
-from polyfold.engine.cells.local import input_rows
+from polyfold.atlas.evidence import computed_in_floats, evidence_of
 from polyfold.engine.run import whole_number
+from polyfold.engine.source import SourceLike, as_program
 from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError
 from polyfold.explain.shapley.local_models import explain_locally
 from polyfold.explain.shapley.locators import AtlasPlaces, NetworkPlaces
 from polyfold.explain.shapley.references import Effort, explain_against
 from polyfold.explain.shapley.result import Estimated, LocalShapley, Scope, Shapley
-from polyfold.network.load import load
 from polyfold.network.scores import Of, asked_of
-from polyfold.program.lower.lower import lower
 from polyfold.program.passes.floats import with_sizes
 from polyfold.program.program import Program
 
-Array = npt.NDArray[np.float64]
 
-
+@question("explain.shapley")
 def shapley(
-    network_or_atlas: Any,
-    X: Any,
+    source: SourceLike,
+    X: ArrayLike,
     *,
-    background: Any = None,
-    means: Any = None,
+    background: ArrayLike | Literal["uniform"] | None = None,
+    means: ArrayLike | Mapping[int, ArrayLike] | None = None,
     scope: Scope = "interventional",
     empty: str = "error",
     estimate: int | None = None,
@@ -45,36 +46,59 @@ def shapley(
     max_coalitions: int = 1 << 20,
     feature_names: Sequence[str] | None = None,
     of: Of = "scores",
-    progress: bool | Callable[[int], None] = False,
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
 ) -> Shapley | LocalShapley:
     """Shapley values that add up: base value + the values of all features = f(x), for every input and output.
 
     Parameters
     ----------
-    network_or_atlas: an atlas, or anything that `pf.load` takes.
-    X: inputs, (n, d) or (n, *the network's input shape). With an atlas of a slice: points of its parameters, which
-        are the features then.
-    scope: what is explained.
-        "interventional": the network against background points, averaged: SHAP values, as the package shap has them.
-        "baseline": the same against one reference point: features outside a coalition are the reference's.
-        "cell": the affine model around each input, against the expectation of x over its cell. Exact in any dimension,
-        and another question: the answer is a `LocalShapley`.
-        "region": the same over its linear region; needs an atlas.
-    background: for "interventional" points; for "baseline" one input; for cells and regions "uniform" (an atlas,
-        bounded there), or points, of which those in an input's cell count, the input itself left out once.
-    means: for cells and regions, instead of a background: the expectation of x, one row, a row for each input, or a
-        mapping from cells to rows.
-    empty: what to take where no other background point lies in an input's cell: "error", "all" (the mean of all points,
-        to which the local model is continued), or "uniform".
-    estimate: "baseline" and "interventional" are exact, or refused where the sum has more than max_coalitions hybrids.
-        With a number of random orders, values are estimated there, with proved bounds in `estimate.error`.
-    confidence, seed: of an estimate.
-    feature_names: names of the features; those of a data frame's columns are taken from it.
-    of: "scores", which are the outputs of a model without a head; "outputs" is refused for a model that has one
-        (softmax, sigmoid, argmax). Scores are what shap calls raw margins or logits.
-    progress: True for a progress line on standard error, or a function that is called with the number of inputs so far;
-        cells and regions, which take no time, report nothing.
+    source : SourceLike
+        A model, or an atlas of one.
+    X : ArrayLike, shape (n, d) or (n, *the network's input shape)
+        Inputs. With an atlas of a slice: points of its parameters, which are the features then.
+    background : ArrayLike or "uniform", optional
+        For "interventional" points; for "baseline" one input; for cells and regions "uniform" (an atlas, bounded
+        there), or points, of which those in an input's cell count, the input itself left out once.
+    means : ArrayLike or mapping, optional
+        For cells and regions, instead of a background: the expectation of x, one row, one row per input, or a mapping
+        from cells to rows.
+    scope : str
+        What is explained. "interventional": the network against background points, averaged: SHAP values, as the
+        package shap has them. "baseline": the same against one reference point: features outside a coalition are the
+        reference's. "cell": the affine model around each input, against the expectation of x over its cell. Exact in
+        any dimension, and another question: the answer is a `LocalShapley`. "region": the same over its linear region;
+        needs an atlas.
+    empty : "error", "all" or "uniform"
+        What to take where no other background point lies in an input's cell: nothing, the mean of all points (to which
+        the local model is continued), or the uniform expectation.
+    estimate : int, optional
+        "baseline" and "interventional" are exact, or refused where the sum has more than max_coalitions hybrids. With a
+        number of random orders, values are estimated there, with proved bounds in `estimate.error`.
+    confidence : float
+        Of an estimate's bounds.
+    seed : int
+        Of an estimate's random orders.
+    max_coalitions : int
+        The most hybrids of one pair of an input and a reference.
+    feature_names : sequence of str, optional
+        Names of the features; by default those of a data frame's columns.
+    of : "scores" or "outputs"
+        Scores are the outputs of a model without a head; "outputs" is refused for a model that has one (softmax,
+        sigmoid, argmax). Scores are what shap calls raw margins or logits.
+    max_seconds : float, optional
+        Stop there, as Ctrl-C does: the first inputs are kept; LimitError if not even one was done, and for cells and
+        regions, of which nothing is kept.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    Shapley or LocalShapley
+        For each input, feature and output what the feature adds.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
     >>> pf.explain.shapley(corner, [[3.0, -1.0]], background=[[-1.0, 1.0], [1.0, 1.0]]).values[0, :, 0].tolist()
@@ -84,27 +108,27 @@ def shapley(
     ([1.0, 0.0], [2.0])
     """
     if scope not in get_args(Scope):
-        raise PolyfoldError(f"scope={scope!r} is no option: use {', '.join(map(repr, get_args(Scope)))}")
-    names = _names(feature_names, X)
-    given = network_or_atlas if isinstance(network_or_atlas, Atlas | Program) else lower(load(network_or_atlas))
-    subject = given.program if isinstance(given, Atlas) else given
+        raise PolyfoldError(f"scope must be one of {', '.join(map(repr, get_args(Scope)))}, got {scope!r}")
+    given = source if isinstance(source, Atlas) else as_program(source)
+    subject = as_program(given)
     speaks_of, function = asked_of(of, subject.head, "a Shapley value"), what_is_spoken_of(subject)
-    known = evidence_of(given) if isinstance(given, Atlas) else NOTHING_KNOWN
+    known = evidence_of(given) if isinstance(given, Atlas) else computed_in_floats(subject)
     if scope in ("cell", "region"):
-        local = _local(given, X, scope, background, means, empty, names)
-        return resting_on(known, replace(local, of=speaks_of, function=function))
+        local = in_time(lambda: _local(given, X, scope, background, means, empty, feature_names))
+        return answered(replace(local, of=speaks_of, function=function), known)
     program = _program_of(given, scope)
-    rows = input_rows(program, X)
-    named = _named(names, program.input_dim)
-    references = _references(program, background, means, scope)
+    names = names_of(feature_names, X, program.input_dim, "feature ")
+    rows = rows_of(X, program.input_dim, names=names if column_names(X) else None)
+    references = _references(program, background, means, scope, names)
     effort = Effort(
         whole_number("max_coalitions", max_coalitions, 1 << 40),
         _pairs(estimate),
         _confidence(confidence),
         _seed(seed),
     )
-    with reporter(progress, "inputs") as report:
-        found = explain_against(program, rows, references, effort, report)
+    with running().noting_interrupts():
+        found = explain_against(program, rows, references, effort)
+    rows = rows[: len(found.values)]
     (outputs, here), (at_references, there) = with_sizes(program, rows), with_sizes(program, references)
     base = np.tile(at_references.mean(axis=0), (len(rows), 1))
     how = None
@@ -121,32 +145,34 @@ def shapley(
         scale,
         scope,
         words,
-        named,
+        names,
         estimate=how,
         of=speaks_of,
         function=function,
     )
-    return resting_on(known, attribution)
+    return answered(attribution, known, stopped_by=found.stopped_by)
 
 
 def _local(
-    network_or_atlas: Atlas | Program,
+    source: Atlas | Program,
     X: Any,
     scope: Scope,
     background: Any,
     means: Any,
     empty: str,
-    names: Sequence[str] | None,
+    feature_names: Sequence[str] | None,
 ) -> LocalShapley:
     places: AtlasPlaces | NetworkPlaces
-    if isinstance(network_or_atlas, Atlas):
-        places = AtlasPlaces(network_or_atlas, scope == "region")
+    if isinstance(source, Atlas):
+        places = AtlasPlaces(source, scope == "region")
     elif scope == "region":
         raise PolyfoldError("scope='region' needs an atlas, which knows the regions: pass pf.unfold(network, domain)")
     else:
-        places = NetworkPlaces(_program_of(network_or_atlas, scope))
+        places = NetworkPlaces(source)
     rows = places.rows(X)
-    named = _named(names, rows.shape[1])
+    names = names_of(feature_names, X, rows.shape[1], "feature ")
+    if column_names(X):
+        rows = rows_of(X, rows.shape[1], names=names)
     found = explain_locally(places, rows, background, means, empty)
     return LocalShapley(
         rows,
@@ -156,23 +182,23 @@ def _local(
         found.scale,
         scope,
         found.background,
-        named,
+        names,
         found.local,
         found.game,
     )
 
 
-def _program_of(network_or_atlas: Atlas | Program, scope: str) -> Program:
-    if isinstance(network_or_atlas, Atlas):
-        if network_or_atlas.domain.is_slice:
+def _program_of(source: Atlas | Program, scope: str) -> Program:
+    if isinstance(source, Atlas):
+        if source.domain.is_slice:
             raise DomainError(
                 f"scope={scope!r} mixes inputs, and hybrids of inputs leave the slice of this atlas: pass the network"
             )
-        return network_or_atlas.program
-    return network_or_atlas
+        return source.program
+    return source
 
 
-def _references(program: Program, background: Any, means: Any, scope: str) -> Array:
+def _references(program: Program, background: Any, means: Any, scope: str, names: tuple[str, ...]) -> Array:
     if means is not None:
         raise PolyfoldError(f"means= is for scope='cell' and scope='region'; scope {scope!r} needs background= points")
     if background is None or isinstance(background, str):
@@ -181,17 +207,20 @@ def _references(program: Program, background: Any, means: Any, scope: str) -> Ar
             f"scope {scope!r} needs {what} as background=, not {background!r}; against the mean of each input's own "
             "cell its local model is explained by scope='cell'"
         )
-    if scope == "baseline":
-        array = np.asarray(background.detach().cpu() if hasattr(background, "detach") else background)
-        if array.size != program.input_dim:
-            raise ShapeError(
-                f"scope 'baseline' takes one reference of {program.input_dim} numbers; background has shape "
-                f"{array.shape}. For several there is scope='interventional'"
-            )
-        return input_rows(program, array.reshape(1, -1))
-    rows = input_rows(program, background)
+    rows = rows_of(
+        background,
+        program.input_dim,
+        what="background",
+        names=names if column_names(background) else None,
+        shape=np.shape(background) if np.size(background) == program.input_dim else None,
+    )
     if not len(rows):
         raise ShapeError("the background has no points: give at least one")
+    if scope == "baseline" and len(rows) > 1:
+        raise ShapeError(
+            f"scope 'baseline' takes one reference of {program.input_dim} numbers; background has shape {rows.shape}. "
+            "For several there is scope='interventional'"
+        )
     return rows
 
 
@@ -210,17 +239,3 @@ def _seed(seed: int) -> int:
     if not isinstance(seed, Integral) or isinstance(seed, bool) or seed < 0:
         raise PolyfoldError(f"seed={seed!r} must be a whole number, 0 or more")
     return int(seed)
-
-
-def _names(feature_names: Sequence[str] | None, X: Any) -> Sequence[str] | None:
-    if feature_names is None and hasattr(X, "columns"):
-        return [str(name) for name in X.columns]
-    return feature_names
-
-
-def _named(names: Sequence[str] | None, features: int) -> tuple[str, ...]:
-    if names is None:
-        return tuple(f"feature {k}" for k in range(features))
-    if isinstance(names, str) or len(names) != features:
-        raise ShapeError(f"feature_names must be {features} names, one for each feature, not {names!r}")
-    return tuple(str(name) for name in names)

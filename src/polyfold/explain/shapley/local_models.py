@@ -63,7 +63,7 @@ class _Expected:
 def explain_locally(places: Places, rows: Array, background: Any, means: Any, empty: str) -> LocalValues:
     """The values of all rows."""
     if empty not in EMPTY:
-        raise PolyfoldError(f"empty={empty!r} is no option: use {', '.join(map(repr, EMPTY))}")
+        raise PolyfoldError(f"empty must be one of {', '.join(map(repr, EMPTY))}, got {empty!r}")
     placed = places.place(rows)
     cells = placed.number
     distinct, of = _distinct(cells)
@@ -119,7 +119,7 @@ def _expected(places: Places, rows: Array, cells: Ids, background: Any, means: A
         return _Expected(given, nobody, outside, no_points, no_groups, "given means", shared=False)
     if isinstance(background, str):
         if background != "uniform":
-            raise PolyfoldError(f"background={background!r} is no option: use 'uniform', or an array of points")
+            raise PolyfoldError(f"background must be 'uniform' or an array of points, got {background!r}")
         centres = _uniform(places, cells, np.arange(len(rows)), kind)
         return _Expected(centres, nobody, nothing, no_points, no_groups, f"the uniform mean of the {kind}")
     return _of_points(places, rows, cells, places.rows(background), empty, kind)

@@ -10,18 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import tick
+from polyfold._base.types import Array, Ids
 from polyfold.exact.rounding import TINY, relative
 from polyfold.explain.shapley.structure import Bending, bending
 from polyfold.program.affine import Affine
 from polyfold.program.passes.walk import Gates, walk_back
 from polyfold.program.program import Program, Stage
 
-Array = npt.NDArray[np.float64]
-
-# Floats that the hybrids of some orders may hold in one layer: 16 MB.
-_FLOATS = 1 << 21
+# Floats that the hybrids of some orders may hold in one layer: 8 MB.
+_FLOATS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +44,7 @@ def estimated(program: Program, x: Array, references: Array, pairs: int, rng: np
     for first in range(0, pairs, step):
         samples = np.zeros((min(step, pairs - first), *shape))
         for reference in references:
+            tick()
             samples += _samples(program, x, reference, len(samples), rng)
         # Squares around a mean, for they would cancel otherwise.
         around = around if first else samples.mean(axis=0)
@@ -82,7 +82,7 @@ def error_bound(estimate: Estimate, ranges: list[Array], confidence: float) -> A
     return better
 
 
-def _chains(x: Array, reference: Array, orders: npt.NDArray[np.int64]) -> Array:
+def _chains(x: Array, reference: Array, orders: Ids) -> Array:
     """The hybrids on the way from the reference to x in every order."""
     count, n = orders.shape
     place = np.full((count, len(x)), n)

@@ -6,20 +6,18 @@ between the two points touches few features each. Else an estimate, if the user 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import OutOfTimeError, running, tick
+from polyfold._base.types import Array
 from polyfold.errors import LimitError
 from polyfold.explain.shapley.coalitions import BLOCK, Readout, games
 from polyfold.explain.shapley.permutations import error_bound, estimated, gain_ranges
 from polyfold.explain.shapley.structure import Structure, structure
 from polyfold.program.program import Program
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -34,24 +32,45 @@ class Effort:
 
 @dataclass(frozen=True, eq=False)
 class AgainstReferences:
-    """Values (n, features, outputs), and bounds on their errors; None where nothing was estimated."""
+    """Values (n, features, outputs), and bounds on their errors; None where nothing was estimated.
+
+    If something stopped the work these are those of the first inputs.
+    """
 
     values: Array
     error: Array | None
+    stopped_by: str | None = None
 
 
-def explain_against(
-    program: Program, X: Array, references: Array, effort: Effort, report: Callable[[int], None]
-) -> AgainstReferences:
-    """The values of all rows, averaged over the references."""
-    if program.input_dim <= BLOCK and 2**program.input_dim <= effort.max_coalitions:
-        return AgainstReferences(_all_features(program, X, references, report), None)
-    rng = np.random.default_rng(effort.seed)
+def explain_against(program: Program, X: Array, references: Array, effort: Effort) -> AgainstReferences:
+    """The values of all rows, averaged over the references; those of the first ones if time does not suffice."""
     values = np.zeros((len(X), program.input_dim, program.output_dim))
     error = np.zeros_like(values)
+    if program.input_dim <= BLOCK and 2**program.input_dim <= effort.max_coalitions:
+        parts = _all_features(program, X, references, values)
+    else:
+        parts = _one_by_one(program, X, references, effort, values, error)
+    done, stopped_by = 0, None
+    try:
+        for done in parts:
+            running().tell(done, len(X), "inputs")
+    except OutOfTimeError as stopped:
+        if not done:
+            raise
+        stopped_by = stopped.stopped_by
+    values, error = values[:done].copy(), error[:done].copy()
+    return AgainstReferences(values, error if error.any() else None, stopped_by)
+
+
+def _one_by_one(
+    program: Program, X: Array, references: Array, effort: Effort, values: Array, error: Array
+) -> Iterator[int]:
+    """Fill in values and bounds; how many inputs are done."""
+    rng = np.random.default_rng(effort.seed)
     for i, x in enumerate(X):
         too_long = []
         for k, reference in enumerate(references):
+            tick()
             found = _exactly(program, x, reference, effort, (i, k))
             if found is None:
                 too_long.append(reference)
@@ -63,22 +82,21 @@ def explain_against(
             ranges = [gain_ranges(program, x, reference) for reference in too_long]
             values[i] += rest.mean
             error[i] = error_bound(rest, ranges, effort.confidence)
-        report(i + 1)
-    return AgainstReferences(values / len(references), error / len(references) if error.any() else None)
+        values[i] /= len(references)
+        error[i] /= len(references)
+        yield i + 1
 
 
-def _all_features(program: Program, X: Array, references: Array, report: Callable[[int], None]) -> Array:
-    """Few features: many games at once, all features in each."""
+def _all_features(program: Program, X: Array, references: Array, values: Array) -> Iterator[int]:
+    """Few features: many games at once, all features in each. How many inputs are done."""
     features = np.arange(program.input_dim)
-    values = np.empty((len(X), program.input_dim, program.output_dim))
     at_once = max(1, 4096 // len(references))
     for first in range(0, len(X), at_once):
         rows = X[first : first + at_once]
         pairs = np.repeat(rows, len(references), axis=0)
         found = games(program, pairs, np.tile(references, (len(rows), 1)), features)
         values[first : first + at_once] = found.reshape(len(rows), len(references), *found.shape[1:]).mean(axis=1)
-        report(min(first + at_once, len(X)))
-    return values
+        yield min(first + at_once, len(X))
 
 
 def _exactly(program: Program, x: Array, reference: Array, effort: Effort, which: tuple[int, int]) -> Array | None:

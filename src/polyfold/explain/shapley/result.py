@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.evidence import THE_NETWORK
-from polyfold._base.notebook import InNotebooks
-from polyfold.atlas.evidence import Answer
+from polyfold._base.result import Rows
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.tolerances import ADDS_UP
 from polyfold.explain.shapley.hybrids import Hybrids, LocalGame
@@ -18,9 +17,6 @@ from polyfold.explain.shapley.hybrids import Hybrids, LocalGame
 if TYPE_CHECKING:
     import pandas
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 Scope = Literal["interventional", "baseline", "cell", "region"]
 
 
@@ -59,14 +55,30 @@ class Estimated:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Attribution(Answer, InNotebooks):
-    """values[i, j, k] is what feature j adds to output k at input i: base_values[i] + values[i].sum(0) = f(X[i]).
+class Attribution(Rows):
+    """What each feature adds to each output: base_values[i] + values[i].sum(0) = f(X[i]).
 
-    `background` says in words what the values are relative to. That values add up was checked when this was made, to
-    1e-9 of the largest number met in the network or its local models (`scale`), or of the sum of the values' sizes if
-    that is larger. `of` says whether f are the model's outputs or the scores before its head, and `function` whether f
-    is the network's own function or a named neighbour of it. `evidence` says what is known of the atlas that was given,
-    if one was.
+    That values add up was checked when this was made, to 1e-9 of the largest number met, or of the sum of the values'
+    sizes if that is larger. `evidence` says what is known of the atlas that was given, if one was.
+
+    Attributes
+    ----------
+    X : array of float, shape (n, features)
+        The inputs.
+    values : array of float, shape (n, features, outputs)
+        values[i, j, k] is what feature j adds to output k at input i.
+    base_values, outputs : array of float, shape (n, outputs)
+        What the values are added to, and what they add up to.
+    scale : array of float, shape (n,)
+        The largest number met in the network or its local models.
+    scope, background : str
+        What is explained, and in words what the values are relative to.
+    feature_names : tuple of str
+        Of the features.
+    of : str
+        Whether f are the model's outputs or the scores before its head.
+    function : str
+        Whether f is the network's own function or a named neighbour of it.
     """
 
     X: Array
@@ -116,6 +128,16 @@ class Attribution(Answer, InNotebooks):
         found: Array = gaps.max(axis=1, initial=0.0)
         return found
 
+    def facts(self) -> dict[str, Any]:
+        """All public fields that say something about the values; the local models are kept out."""
+        told = super().facts()
+        told.pop("local", None)
+        return told | {"exact": self.exact}
+
+    def rows(self) -> dict[str, Any]:
+        """One row per input (and output, if there are several) and one column per feature."""
+        return dict(self.to_pandas().reset_index())
+
     def to_pandas(self) -> pandas.DataFrame:
         """A data frame with one row per input (and output, if there are several) and one column per feature."""
         from polyfold.explain.shapley.export import data_frame
@@ -143,7 +165,9 @@ class Shapley(Attribution):
 
     def __repr__(self) -> str:
         how = "exact" if self.exact else f"estimated, within {self._worst_error():.2g} each"
-        return f"Shapley: {self._sizes()}, scope {self.scope!r} against {self.background}; {how}{self._whose()}"
+        return f"Shapley: {self._sizes()}, scope {self.scope!r} against {self.background}; {how}{self._whose()}" + (
+            f"; stopped by {self.stopped_by}" if self.stopped_by else ""
+        )
 
     def _worst_error(self) -> float:
         return 0.0 if self.estimate is None else float(self.estimate.error.max(initial=0.0))

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.clock import tick
+from polyfold._base.clock import seconds_left, tick
 from polyfold._base.inputs import class_numbers, rows_of
 from polyfold._base.numbers import one_of, one_output
 from polyfold.atlas.atlas import Atlas
@@ -27,7 +27,7 @@ from polyfold.plotting.geometry.view import View, view_of
 from polyfold.stats.classes import classes
 from polyfold.stats.decision_boundary import decision_boundary
 from polyfold.training.recording import Recording
-from polyfold.training.snapshots import a_recording, chosen, seconds_left
+from polyfold.training.snapshots import a_recording, chosen
 
 Array = npt.NDArray[np.float64]
 Ids = npt.NDArray[np.int64]
