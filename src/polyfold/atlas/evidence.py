@@ -66,6 +66,22 @@ def evidence_from(said: Certificate) -> Evidence:
     )
 
 
+def unproved(program: Program, domain: Domain) -> Evidence:
+    """Of an answer that nothing but floats or chance speaks for, about this network and domain."""
+    return first_hand(
+        Evidence(
+            program.digest,
+            domain.digest,
+            "",
+            "counted",
+            False,
+            None,
+            what_is_spoken_of(program),
+            domain=domain,
+        )
+    )
+
+
 def proof_without_atlas(program: Program, domain: Domain, proof: str, stopped_by: str | None = None) -> Evidence:
     """Of an answer that is proved without an atlas, unless something stopped it."""
     return first_hand(

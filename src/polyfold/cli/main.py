@@ -113,7 +113,7 @@ def info(
         if not seconds > 0:
             raise LimitError(f"--seconds {seconds:g} leaves no time: give a positive number, or 0 for no estimate")
         try:
-            cost = estimate_cost(program, domain, seconds=seconds, threads=threads)
+            cost = estimate_cost(program, domain, max_seconds=seconds, threads=threads)
         except LimitError as error:
             too_large = str(error)
     if as_json:
