@@ -147,7 +147,11 @@ def test_every_class_that_carries_evidence_is_asked(atlases):
     """The classes of pf that have evidence are those that were asked, and those that need no atlas."""
     with_evidence = {kind for kind in public_types().values() if isinstance(getattr(kind, "evidence", None), property)}
     asked = {type(result) for _, result in answers(atlases["checked"])}
-    assert with_evidence - asked == {pf.compare.Equivalence, pf.training.BoundaryMovement}
+    assert with_evidence - asked == {
+        pf.compare.Equivalence,
+        pf.size.Estimate,
+        pf.training.BoundaryMovement,
+    }
 
 
 def answers(atlas: pf.Atlas) -> Iterator[tuple[str, object]]:
@@ -191,7 +195,8 @@ def test_certified_atlases_have_answers_that_are_proved(atlases):
 def test_json_says_it_too(atlases):
     found = pf.size.bounds(atlases["certified"])
     assert json.loads(json.dumps(found.to_json()))["evidence"]["level"] == "certified"
-    assert pf.size.bounds(random_layers(2, 3, 1)).to_json()["evidence"] is None
+    without = pf.size.bounds(random_layers(2, 3, 1)).to_json()["evidence"]
+    assert without["level"] is without["proof"] is None and not without["proved"]
     assert pf.size.bounds(pf.count(random_layers(2, 3, 1), pf.box(-1, 1))).to_json()["evidence"]["level"] == "checked"
 
 

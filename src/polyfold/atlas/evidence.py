@@ -66,20 +66,11 @@ def evidence_from(said: Certificate) -> Evidence:
     )
 
 
-def unproved(program: Program, domain: Domain) -> Evidence:
-    """Of an answer that nothing but floats or chance speaks for, about this network and domain."""
-    return first_hand(
-        Evidence(
-            program.digest,
-            domain.digest,
-            "",
-            "counted",
-            False,
-            None,
-            what_is_spoken_of(program),
-            domain=domain,
-        )
-    )
+def nothing_known_of(program: Program, domain: Domain) -> Evidence:
+    """Of an answer about cells that nobody has looked at: which network and domain they are cells of."""
+    spoken_of = what_is_spoken_of(program)
+    of = replace(NOTHING_KNOWN, network_digest=program.digest, domain_digest=domain.digest, of=spoken_of, domain=domain)
+    return first_hand(of)
 
 
 def proof_without_atlas(program: Program, domain: Domain, proof: str, stopped_by: str | None = None) -> Evidence:

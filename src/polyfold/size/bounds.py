@@ -10,7 +10,7 @@ from polyfold._base.clock import Report
 from polyfold._base.question import question
 from polyfold._base.result import Rows, answered
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import evidence_from, evidence_of, proof_without_atlas
+from polyfold.atlas.evidence import evidence_from, evidence_of, nothing_known_of
 from polyfold.domain.domain import DomainLike, resolve_domain
 from polyfold.engine.count import Count
 from polyfold.engine.source import SourceLike
@@ -67,8 +67,7 @@ class Bound:
 class Bounds(Rows):
     """Bounds on the cells of a network by the widths of its layers.
 
-    `evidence` says what is known of the number of cells, if that is known. The upper bounds do not rest on it: they are
-    theorems.
+    `evidence` says what is known of the number of cells. The upper bounds do not rest on it: they are theorems.
 
     Attributes
     ----------
@@ -187,8 +186,7 @@ def bounds(
     network = None if isinstance(source, Program) else load(source)
     program: Program = source if network is None else lower(network)  # type: ignore[assignment]
     where = resolve_domain(domain, program.input_dim)
-    proof = "the upper bounds hold for all networks with such layers; no cell was counted"
-    return answered(_bounds(program, where.dim, None, network), proof_without_atlas(program, where, proof))
+    return answered(_bounds(program, where.dim, None, network), nothing_known_of(program, where))
 
 
 def _bounds(program: Program, dim: int, cells: int | None, network: Network | None) -> Bounds:

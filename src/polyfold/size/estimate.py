@@ -26,7 +26,7 @@ from polyfold._base.clock import INTERRUPT, Clock, OutOfTimeError, Report, runni
 from polyfold._base.question import question
 from polyfold._base.result import InFloats, answered
 from polyfold._base.types import Array, Ids
-from polyfold.atlas.evidence import evidence_of, unproved
+from polyfold.atlas.evidence import evidence_of, nothing_known_of
 from polyfold.domain.domain import Domain, DomainLike, box, resolve_domain, slice_of
 from polyfold.engine.method import Counted, as_method_takes_it, count_cells
 from polyfold.engine.run import Leave, thread_count, watched
@@ -154,7 +154,7 @@ def estimate(
             f"not tried: on boxes of more than {_MOST_DIM} dimensions, and elsewhere in more than {_TRIED_DIM}, even "
             "the first cells may take long"
         )
-        return answered(Estimate(False, None, None, 1, most, None, None, 0, reason), unproved(program, where))
+        return answered(Estimate(False, None, None, 1, most, None, None, 0, reason), nothing_known_of(program, where))
     own_seconds = _OWN_SECONDS if max_seconds is None else _OWN_SHARE * max_seconds
     pilot = unfold(program, where, max_seconds=min(own_seconds, clock.left), max_cells=_OWN_CELLS, threads=threads)
     if pilot.certificate.stopped_by == INTERRUPT:
