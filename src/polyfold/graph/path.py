@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from polyfold._base.clock import Report, running
+from polyfold._base.clock import OutOfTimeError, Report, running
 from polyfold._base.question import question
 from polyfold._base.result import Rows, answered
 from polyfold._base.types import Array, ArrayLike, Signs
@@ -26,7 +26,7 @@ from polyfold.engine.cells.frontier import Found
 from polyfold.engine.cells.validity import ROWS_MEMORY, check_rows_fit
 from polyfold.engine.run import whole_number
 from polyfold.engine.source import SourceLike, as_program_on
-from polyfold.errors import LimitError, PolyfoldError, how_many
+from polyfold.errors import PolyfoldError, how_many
 from polyfold.exact.linear_program import maximise
 from polyfold.exact.rational import fraction
 from polyfold.graph.dual import DualGraph, as_graph
@@ -229,9 +229,10 @@ def _searched(program: Program, domain: Domain, atlas: Atlas | None, ends: tuple
     with running().noting_interrupts():
         search.run()
     if not search.found:
-        raise LimitError(
+        raise OutOfTimeError(
+            str(search.stopped_by),
             f"no way from start to end was found before {search.stopped_by} stopped the search at "
-            f"{how_many(search.looked_at, 'cell')}; any way crosses at least {how_many(search.lower, 'facet')}"
+            f"{how_many(search.looked_at, 'cell')}; any way crosses at least {how_many(search.lower, 'facet')}",
         )
     route = Route(
         program,

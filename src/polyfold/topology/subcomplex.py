@@ -33,9 +33,7 @@ class Subcomplex(Rows):
     def __post_init__(self) -> None:
         shapes = tuple((count,) for count in self.complex.f_vector)
         if tuple(flags.shape for flags in self.chosen) != shapes:
-            raise ShapeError(
-                f"flags must have the lengths {self.complex.f_vector}, one per dimension"
-            )
+            raise ShapeError(f"flags must have the lengths {self.complex.f_vector}, one per dimension")
         for k in range(1, self.complex.dim + 1):
             bounding = abs(self.complex.boundary[k]) @ self.chosen[k].astype(np.int64) > 0
             missing = np.flatnonzero(bounding & ~self.chosen[k - 1])
