@@ -219,7 +219,7 @@ def test_bad_files(tmp_path):
 def test_bad_input():
     atlas = unfolded(0)[1]
     graph = pf.graph.dual(atlas)
-    with pytest.raises(pf.PolyfoldError, match="unfold the network"):
+    with pytest.raises(pf.PolyfoldError, match="must be a pair"):
         pf.graph.dual([1, 2])
     with pytest.raises(IndexError, match=f"the graph has {len(atlas)}"):
         graph.distances(len(atlas))
@@ -245,9 +245,10 @@ def test_an_interrupt_leaves_bounds(interruptible):
     atlas = pf.unfold(layers([4, 12, 10, 1]))
     walks = []
 
-    def interrupt(count):
-        walks.append(count)
-        if count == 3:
+    def interrupt(event):
+        walks.append(event.done)
+        assert event.what == "walks"
+        if event.done == 3:
             os.kill(os.getpid(), signal.SIGINT)
 
     assert threading.current_thread() is threading.main_thread()

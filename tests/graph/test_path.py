@@ -136,11 +136,11 @@ def test_bad_input():
         pf.graph.path(network, 0, 1)
     with pytest.raises(DomainError):
         pf.graph.path(atlas, [5.0, 0.0], 0)
-    with pytest.raises(DomainError, match="b lies outside"):
+    with pytest.raises(DomainError, match="end lies outside"):
         pf.graph.path(network, [0.0, 0.0], [5.0, 0.0], domain=pf.box(-1, 1))
     with pytest.raises(IndexError, match="there is no cell 99"):
         pf.graph.path(atlas, 99, 0)
-    with pytest.raises(pf.PolyfoldError, match="an atlas has its own"):
+    with pytest.raises(pf.PolyfoldError, match="an atlas has a domain of its own"):
         pf.graph.path(atlas, 0, 1, domain=pf.box(0, 1))
     with pytest.raises(LimitError, match="max_cells=0"):
         pf.graph.path(network, [0.0, 0.0], [1.0, 0.0], max_cells=0)

@@ -215,7 +215,7 @@ def test_what_is_refused() -> None:
     slabs = pf.unfold([([[1.0, 1.0]], [0.0]), ([[1.0]], [0.0])])
     with pytest.raises(DomainError, match="needs vertices, and the cells have none"):
         pf.topology.critical_points(slabs)
-    with pytest.raises(PolyfoldError, match="asked of an atlas"):
+    with pytest.raises(PolyfoldError, match="an empty list is no network"):
         pf.topology.critical_points([])  # type: ignore[arg-type]
 
 

@@ -73,6 +73,13 @@ def computed_in_floats(program: Program) -> Evidence:
     return first_hand(Evidence(program.digest, "", "", None, True, None, of, head=head))
 
 
+def nothing_known_of(program: Program, domain: Domain) -> Evidence:
+    """Of an answer about cells that nobody has looked at: which network and domain they are cells of."""
+    spoken_of = what_is_spoken_of(program)
+    of = replace(NOTHING_KNOWN, network_digest=program.digest, domain_digest=domain.digest, of=spoken_of, domain=domain)
+    return first_hand(of)
+
+
 def proof_without_atlas(
     program: Program | ExactProgram, domain: Domain, proof: str, stopped_by: str | None = None
 ) -> Evidence:

@@ -46,14 +46,14 @@ def _sentences(estimate: Estimate) -> list[str]:
     found = f"a short run found {estimate.least:,} cells and did not come to its end ({rates})"
     if estimate.cells is None or estimate.error is None:
         return [found, f"no estimate of the time: {estimate.reason}"]
-    assert estimate.seconds is not None and estimate.memory is not None
+    assert estimate.seconds_needed is not None and estimate.memory is not None
     share = 200 * estimate.error / estimate.cells
     return [
         found,
         f"estimated from {estimate.parts} parts of the box: {in_short(round(estimate.cells))} cells, give or take "
         f"{share:.0f} % (two standard errors)",
-        f"at that rate: {_duration(estimate.seconds)}, and {_bytes(estimate.memory)} for the atlas; a run needs more "
-        "on its way",
+        f"at that rate: {_duration(estimate.seconds_needed)}, and {_bytes(estimate.memory)} for the atlas; a run needs "
+        "more on its way",
     ]
 
 

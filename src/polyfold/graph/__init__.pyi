@@ -1,4 +1,3 @@
 from .diameter import Diameter as Diameter, diameter as diameter
 from .dual import DualGraph as DualGraph, dual as dual
-from .path import path as path
-from .route import Route as Route
+from .path import Route as Route, path as path

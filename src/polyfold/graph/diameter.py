@@ -7,45 +7,54 @@ the lower one is smallest. A node is open while its bounds allow it to change th
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from polyfold._base.notebook import InNotebooks
-from polyfold._base.progress import reporter
+from polyfold._base.clock import Report, running
+from polyfold._base.question import question
+from polyfold._base.result import Result, answered
+from polyfold._base.types import Flags, Ids
 from polyfold._core import hop_distances
-from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Answer, resting_on
 from polyfold.atlas.regions import Regions
-from polyfold.engine.run import Leave, check_seconds, watched
+from polyfold.domain.domain import DomainLike
+from polyfold.engine.source import SourceLike
 from polyfold.errors import PolyfoldError, how_many
-from polyfold.graph.dual import DualGraph
-from polyfold.graph.dual import dual as dual_graph
-from polyfold.graph.route import Route, shortest_route
+from polyfold.graph.dual import DualGraph, as_graph
+from polyfold.graph.path import Route, shortest_route
 from polyfold.size.formulas import segment_bound
-
-Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diameter(Answer, InNotebooks):
+class Diameter(Result):
     """The largest distance between nodes of a graph, and the smallest eccentricity.
 
     Attributes
     ----------
-    lower, upper: bounds on the diameter; the same number if it is settled.
-    radius_lower, radius_upper: likewise on the radius.
-    route: a shortest way between two nodes that are `lower` apart.
-    centre_node: a node whose eccentricity is `radius_upper`.
-    centre, periphery: all nodes whose eccentricity is the radius, the diameter; None unless asked for and settled.
-    segment_bound: no two cells are farther apart than this, by the widths of the layers alone (None if cells are
-        missing): prod(n_l + 1) - 1, the most facets that a straight way can cross.
-    walks: from how many nodes the graph was walked.
-    history: (walks, lower, upper) whenever a bound on the diameter had moved.
-    components: of how many parts the graph consists; all figures are of the largest one.
-    nodes: how many nodes that part has.
+    graph : DualGraph
+        The graph.
+    lower, upper : int
+        Bounds on the diameter; the same number if it is settled.
+    radius_lower, radius_upper : int
+        Likewise on the radius.
+    route : Route
+        A shortest way between two nodes that are `lower` apart.
+    centre_node : int
+        A node whose eccentricity is `radius_upper`.
+    centre, periphery : array of int, or None
+        All nodes whose eccentricity is the radius, the diameter; None unless asked for and settled.
+    segment_bound : int or None
+        No two cells are farther apart than this, by the widths of the layers alone (None if cells are missing):
+        prod(n_l + 1) - 1, the most facets that a straight way can cross.
+    walks : int
+        From how many nodes the graph was walked.
+    history : tuple of tuple of int
+        (walks, lower, upper) whenever a bound on the diameter had moved.
+    components : int
+        Of how many parts the graph consists; all figures are of the largest one.
+    nodes : int
+        How many nodes that part has.
     """
 
     graph: DualGraph
@@ -62,8 +71,6 @@ class Diameter(Answer, InNotebooks):
     history: tuple[tuple[int, int, int], ...]
     components: int
     nodes: int
-    seconds: float
-    stopped_by: str | None
 
     @property
     def diameter(self) -> int | None:
@@ -76,15 +83,19 @@ class Diameter(Answer, InNotebooks):
         return self.radius_lower if self.radius_lower == self.radius_upper else None
 
     @property
-    def complete(self) -> bool:
-        """Whether everything that was asked for is settled, for the graph as it is."""
-        return self.stopped_by is None
-
-    @property
     def ends(self) -> tuple[int, int]:
         """Two nodes that are `lower` apart."""
         assert self.route.nodes is not None
         return self.route.nodes[0], self.route.nodes[-1]
+
+    def facts(self) -> dict[str, Any]:
+        hidden = ("graph", "route")
+        return {
+            "diameter": self.diameter,
+            "radius": self.radius,
+            **{name: value for name, value in super().facts().items() if name not in hidden},
+            "ends": self.ends,
+        }
 
     def __repr__(self) -> str:
         def said(low: int, high: int) -> str:
@@ -103,39 +114,60 @@ class Diameter(Answer, InNotebooks):
         return "; ".join(parts)
 
 
+@question("graph.diameter")
 def diameter(
-    of: Atlas | Regions | DualGraph,
+    source: SourceLike | Regions | DualGraph,
+    domain: DomainLike = None,
     *,
     radius: bool = True,
     sets: bool = False,
-    progress: bool | Callable[[int], None] = False,
     max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
 ) -> Diameter:
-    """The exact diameter and radius of the dual graph of an atlas, of its regions, or of a graph made already.
+    """The exact diameter and radius of the dual graph.
+
+    If cells are missing, these are figures of the graph that was found and not of the network. The method is that of
+    Takes and Kosters, "Computing the Eccentricity Distribution of Large Graphs" (2013).
 
     Parameters
     ----------
-    radius: False if only the diameter is wanted.
-    sets: find all nodes of the centre and the periphery, which takes more walks.
-    progress: True for a line on standard error, or a function that is called with the number of walks so far.
-    max_seconds: stop there, with bounds; so does an interrupt (Ctrl-C).
+    source : model, Network, Program, Atlas, Regions or DualGraph
+        What is asked about: cells, given `pf.regions(...)` linear regions, or a graph made already. Anything else is
+        unfolded on the domain first.
+    domain : Domain, optional
+        Where; of an atlas it is its own. By default all of R^d.
+    radius : bool
+        False if only the diameter is wanted.
+    sets : bool
+        Find all nodes of the centre and the periphery, which takes more walks.
+    max_seconds : float, optional
+        The limit. It leaves bounds, as Ctrl-C does; LimitError if it does not suffice to make the graph.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
-    If cells are missing, these are figures of the graph that was found and not of the network.
+    Returns
+    -------
+    Diameter
+        Both numbers, or bounds on them, and a way as long as the diameter.
 
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
-    >>> found = pf.graph.diameter(pf.unfold([(np.ones((3, 1)), np.arange(3.0)), (np.ones((1, 3)), np.zeros(1))]))
+    >>> found = pf.graph.diameter([(np.ones((3, 1)), np.arange(3.0)), (np.ones((1, 3)), np.zeros(1))])
     >>> found.diameter, found.radius, found.segment_bound
     (3, 2, 3)
     """
-    graph = of if isinstance(of, DualGraph) else dual_graph(of)
-    check_seconds(max_seconds)
+    graph = as_graph(source, domain, threads)
     if not len(graph):
         raise PolyfoldError("an atlas without cells has no diameter: give the run that made it more time")
     bound = segment_bound([stage.width for stage in graph.atlas.program.stages]) if graph.complete else None
     search = _Search(graph, bound, radius, sets)
-    with reporter(progress, "walks") as report:
-        watch = watched(search.run, graph.atlas.domain, max_seconds, report)
-    return resting_on(graph.evidence, search.result(watch.seconds, watch.stopped_by))
+    with running().noting_interrupts():
+        stopped_by = search.run()
+    return answered(search.result(), graph.evidence, stopped_by=stopped_by)
 
 
 class _Search:
@@ -159,17 +191,22 @@ class _Search:
         self.near_node = 0
         self.history: list[tuple[int, int, int]] = []
 
-    def run(self, leave: Leave) -> None:
+    def run(self) -> str | None:
+        """Walk until everything that was asked for is settled; what ended that before, if something did."""
+        clock = running()
         degrees = self.graph.degrees[self.nodes]
         self._walk(int(degrees.argmax()))
         from_outside = True
         while len(left := np.flatnonzero(self._open())):
-            if not leave.keep_going(self.walks):
-                return
+            clock.tell(self.walks, what="walks")
+            stopped_by = clock.stopped_by
+            if stopped_by is not None:
+                return stopped_by
             self._walk(int(left[self.high[left].argmax() if from_outside else self.low[left].argmin()]))
             from_outside = not from_outside
+        return None
 
-    def _open(self) -> npt.NDArray[np.bool_]:
+    def _open(self) -> Flags:
         """Which nodes may still change the answer."""
         unsettled = self.low < self.high
         left = self.high > self.farthest
@@ -197,9 +234,8 @@ class _Search:
         if not self.history or self.history[-1][1:] != bounds:
             self.history.append((self.walks, *bounds))
 
-    def result(self, seconds: float, stopped_by: str | None) -> Diameter:
-        complete = not self._open().any()
-        all_found = complete and self.sets
+    def result(self) -> Diameter:
+        all_found = self.sets and not self._open().any()
         return Diameter(
             graph=self.graph,
             lower=self.farthest,
@@ -215,8 +251,6 @@ class _Search:
             history=tuple(self.history),
             components=self.components,
             nodes=len(self.nodes),
-            seconds=seconds,
-            stopped_by=None if complete else stopped_by,
         )
 
     def _whose(self, eccentricity: int) -> Ids:

@@ -1,4 +1,4 @@
-"""dual_graph: cells or regions as the nodes of a graph, and what they touch in as its edges."""
+"""dual: cells or regions as the nodes of a graph, and what they touch in as its edges."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.clock import Report, running
 from polyfold._base.numbers import one_of
+from polyfold._base.question import question
+from polyfold._base.result import Rows, answered
+from polyfold._base.types import ArrayLike, Ids
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Answer, evidence_of, resting_on
+from polyfold.atlas.evidence import evidence_of
 from polyfold.atlas.regions import Regions
+from polyfold.domain.domain import DomainLike
+from polyfold.engine.source import SourceLike, own_domain
+from polyfold.engine.unfold import as_atlas
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.program.origins import GateOrigin
 
@@ -23,26 +29,33 @@ if TYPE_CHECKING:
     import networkx
     from scipy.sparse import csr_array
 
-    from polyfold.graph.route import Route
+    from polyfold.graph.path import Route
 
-Ids = npt.NDArray[np.int64]
 Hops = npt.NDArray[np.int32]
 
-# Sources a thread whose walks are asked of the core at a time: two walks of 64, some tenths of a second.
+# Sources per thread whose walks are asked of the core at a time: two walks of 64, some tenths of a second.
 _TOGETHER = 128
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DualGraph(Answer, InNotebooks):
+class DualGraph(Rows):
     """Cells, or linear regions, as nodes 0, 1, ...; an edge for every two that share a facet. Arrays are read-only.
 
-    edges       (edges, 2)   the two nodes of each edge, the smaller one first, in ascending order
-    gates       (..)         the gates of all edges, ascending for each of them
-    gate_start  (edges + 1,) those of edge k are gates[gate_start[k]] .. gates[gate_start[k + 1] - 1]
-    facets      (edges,)     how many facets of the atlas an edge stands for: 1 between cells, which are convex
-
-    The gates of an edge are all those that the facets lie on: where several walls coincide, several; a gate that only
-    touches zero there and comes back is one of them. `regions` is None if the nodes are cells.
+    Attributes
+    ----------
+    atlas : Atlas
+        The cells.
+    regions : Regions or None
+        The regions, if these are the nodes.
+    edges : array of int, shape (edges, 2)
+        The two nodes of each edge, the smaller one first, in ascending order.
+    gate_start : array of int, shape (edges + 1,)
+        The gates of edge k are gates[gate_start[k]] .. gates[gate_start[k + 1] - 1].
+    gates : array of int
+        The gates of all edges, ascending for each of them: all those that its facets lie on. Where several walls
+        coincide, there are several; a gate that only touches zero there and comes back is one of them.
+    facets : array of int, shape (edges,)
+        How many facets of the atlas an edge stands for: 1 between cells, which are convex.
     """
 
     atlas: Atlas
@@ -128,7 +141,7 @@ class DualGraph(Answer, InNotebooks):
         """A node's number, checked; -1 is the last one."""
         return one_of(number, len(self), self.thing, "the graph")
 
-    def locate(self, points: Any) -> Ids:
+    def locate(self, points: ArrayLike) -> Ids:
         """The nodes of points (n, d) of the domain's parameters; on a wall one of those that touch it."""
         cells = self.atlas.locate(points)
         return cells if self.regions is None else self.regions.label[cells]
@@ -166,14 +179,18 @@ class DualGraph(Answer, InNotebooks):
 
         wanted = np.arange(len(self), dtype=np.int32) if nodes is None else self._nodes(nodes)
         workers = thread_count(threads)
-        # Between parts there is time for Ctrl-C.
+        # Between parts there is time for Ctrl-C, and for a look at the clock.
         parts = [wanted[k : k + _TOGETHER * workers] for k in range(0, len(wanted), _TOGETHER * workers)]
-        found = [eccentricities(*self.neighbours, part, workers) for part in parts]
+        found, clock = list[Hops](), running()
+        for part in parts:
+            clock.check()
+            clock.tell(sum(map(len, found)), len(wanted), self.thing + "s")
+            found.append(eccentricities(*self.neighbours, part, workers))
         return np.concatenate([np.zeros(0, dtype=np.int32), *found])
 
     def route(self, a: int, b: int) -> Route:
         """A shortest way from one node to another, with the gates crossed; an error where there is none."""
-        from polyfold.graph.route import shortest_route
+        from polyfold.graph.path import shortest_route
 
         return shortest_route(self, self.node(a), self.node(b))
 
@@ -186,6 +203,22 @@ class DualGraph(Answer, InNotebooks):
         return np.array([self.node(number) for number in nodes.tolist()], dtype=np.int32)
 
     # -- elsewhere
+
+    def rows(self) -> dict[str, Any]:
+        """One row per edge: its two nodes, the gates in between, and how many facets it stands for."""
+        gates = np.split(self.gates, self.gate_start[1:-1]) if len(self.edges) else []
+        return {
+            "first": self.edges[:, 0],
+            "second": self.edges[:, 1],
+            "gates": [tuple(some.tolist()) for some in gates],
+            "facets": self.facets,
+        }
+
+    def facts(self) -> dict[str, Any]:
+        return {"nodes": len(self), "nodes_are": f"{self.thing}s", **self.rows()}
+
+    def ask_instead(self) -> str:
+        return "compare the number of its nodes, len(graph)"
 
     def to_networkx(self) -> networkx.Graph:
         """A networkx graph: nodes with pattern, witness and boundedness, edges with gates and the user's neurons."""
@@ -200,9 +233,38 @@ class DualGraph(Answer, InNotebooks):
         save(self, path)
 
 
-def dual(of: Atlas | Regions) -> DualGraph:
-    """The dual graph of an atlas, whose nodes are cells, or of `pf.regions(atlas)`, whose nodes are linear regions.
+@question("graph.dual")
+def dual(
+    source: SourceLike | Regions,
+    domain: DomainLike = None,
+    *,
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
+) -> DualGraph:
+    """The dual graph: its nodes are cells, or given `pf.regions(...)` linear regions.
 
+    Parameters
+    ----------
+    source : model, Network, Program, Atlas or Regions
+        What is asked about: cells, or given `pf.regions(...)` linear regions. Anything else is unfolded on the domain
+        first.
+    domain : Domain, optional
+        Where; of an atlas it is its own. By default all of R^d.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    DualGraph
+        Nodes, edges and the gates in between.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> atlas = pf.unfold([(np.eye(2), np.zeros(2)), (np.array([[1.0, 0.0]]), np.zeros(1))])
     >>> graph = pf.graph.dual(atlas)
@@ -211,13 +273,18 @@ def dual(of: Atlas | Regions) -> DualGraph:
     >>> graph.matrix.shape, [str(neuron) for neuron in graph.neurons_of(0)]
     ((4, 4), ['relu1[1]'])
     """
-    if isinstance(of, Atlas):
-        return _of_cells(of)
-    if isinstance(of, Regions):
-        return _of_regions(of)
-    raise PolyfoldError(
-        f"a dual graph is made of an atlas or of pf.regions(atlas), not of {type(of).__name__}: unfold the network"
-    )
+    if isinstance(source, Regions):
+        own_domain(source.atlas, domain)
+        return _of_regions(source)
+    return _of_cells(as_atlas(source, domain, threads=threads))
+
+
+def as_graph(source: Any, domain: DomainLike, threads: int | None = None) -> DualGraph:
+    """A graph as it is, or that of a source."""
+    if isinstance(source, DualGraph):
+        own_domain(source.atlas, domain)
+        return source
+    return dual(source, domain, threads=threads)
 
 
 def _of_cells(atlas: Atlas) -> DualGraph:
@@ -231,7 +298,7 @@ def _of_cells(atlas: Atlas) -> DualGraph:
     gate = np.concatenate([atlas.facet_wall[inner], atlas.shared_wall[shared >= 0]])
     start, gates = _grouped(edge, gate, len(inner), atlas.gates)
     edges, facets = np.stack([owner[inner], there[inner]], axis=1), np.ones(len(inner), dtype=np.int64)
-    return resting_on(evidence_of(atlas), DualGraph(atlas, None, edges, start, gates, facets))
+    return answered(DualGraph(atlas, None, edges, start, gates, facets), evidence_of(atlas))
 
 
 def _of_regions(regions: Regions) -> DualGraph:
@@ -245,7 +312,7 @@ def _of_regions(regions: Regions) -> DualGraph:
     start, gates = _grouped(np.repeat(edge, lengths[apart]), cells.gates[kept], len(keys), regions.atlas.gates)
     facets = np.bincount(edge, minlength=len(keys)).astype(np.int64)
     edges = np.stack([keys // n, keys % n], axis=1)
-    return resting_on(regions.evidence, DualGraph(regions.atlas, regions, edges, start, gates, facets))
+    return answered(DualGraph(regions.atlas, regions, edges, start, gates, facets), regions.evidence)
 
 
 def _grouped(edge: Ids, gate: npt.NDArray[Any], edges: int, gates: int) -> tuple[Ids, npt.NDArray[np.int32]]:

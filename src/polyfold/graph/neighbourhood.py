@@ -6,17 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import tick
 from polyfold._base.evidence import Evidence
+from polyfold._base.types import Signs
 from polyfold.atlas.atlas import UNEXPLORED, Atlas
 from polyfold.atlas.evidence import evidence_of, proof_without_atlas
 from polyfold.atlas.patterns import pack
 from polyfold.engine.cells.facets import Cells, Witness
 from polyfold.engine.cells.frontier import Found
 from polyfold.program.passes.single_gates import ExactGates, TooMuchError
-
-Signs = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +123,7 @@ class Separation:
         exact, names = ExactGates(program, cells.domain), dict[tuple[object, ...], int]()
         try:
             for gate in range(width):
+                tick()
                 (form,) = exact.forms(gate, goal[None, :])
                 lead = next((slope for slope in form.coefficients[1:] if slope), None)
                 # A gate that is constant on the domain switches nowhere.

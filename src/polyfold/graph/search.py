@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from heapq import heappop, heappush
 
-import numpy as np
-
-from polyfold.atlas.evidence import resting_on
+from polyfold._base.clock import running
 from polyfold.engine.cells.frontier import Found
-from polyfold.engine.run import Leave
 from polyfold.graph.neighbourhood import Around, Neighbourhood, Separation, Step, key
-from polyfold.graph.route import Route
 
 # How a cell was reached: from which one, and by which step.
 _Came = dict[bytes, tuple[bytes, Step] | None]
@@ -39,42 +35,49 @@ class RouteSearch:
     def looked_at(self) -> int:
         return len(self._around)
 
-    def run(self, leave: Leave) -> None:
-        if self._greedy(leave):
-            self._prove(leave)
+    @property
+    def cells(self) -> list[Found]:
+        """The cells on the best way found."""
+        return [self._first, *(step.to for step in self.steps)]
 
-    def route(self, seconds: float, stopped_by: str | None) -> Route | None:
-        """What was found; None if no way was."""
-        if self._best is None:
-            return None
-        cells = [self._first, *(step.to for step in self._best)]
-        proved = self.lower == len(self._best)
-        route = Route(
-            self._around.cells.program,
-            np.array([cell.signs for cell in cells]),
-            np.array([cell.witness.point for cell in cells]),
-            tuple(step.gates for step in self._best),
-            self.lower,
-            None,
-            self.looked_at,
-            seconds,
-            None if proved else self.stopped_by or stopped_by or "undecided walls",
-            self._around.cells.domain,
-        )
-        return resting_on(self._around.evidence, route)
+    @property
+    def steps(self) -> list[Step]:
+        """The steps of the best way found."""
+        assert self._best is not None
+        return self._best
 
-    def _look(self, cell: Found, leave: Leave) -> Around | None:
+    @property
+    def found(self) -> bool:
+        """Whether there is a way."""
+        return self._best is not None
+
+    def run(self) -> None:
+        """Some way, and then the proof that none is shorter; `stopped_by` says what ended this before its end."""
+        if self._greedy():
+            self._prove()
+        if self.found and self.lower == len(self.steps):
+            self.stopped_by = None
+        elif self.stopped_by is None:
+            self.stopped_by = "undecided walls"
+
+    def _look(self, cell: Found) -> Around | None:
         if self._limit is not None and self.looked_at >= self._limit and cell not in self._around:
             self.stopped_by = "max_cells"
             return None
-        if not leave.keep_going(self.looked_at):
+        if not self._may_go_on():
             return None
-        found = self._around.around(cell, lambda: leave.keep_going(self.looked_at))
+        found = self._around.around(cell, self._may_go_on)
         if found is not None and not found.sure:
             self._sure = False
         return found
 
-    def _greedy(self, leave: Leave) -> bool:
+    def _may_go_on(self) -> bool:
+        clock = running()
+        clock.tell(self.looked_at, what="cells looked at")
+        self.stopped_by = clock.stopped_by
+        return self.stopped_by is None
+
+    def _greedy(self) -> bool:
         """Any way, quickly; whether there is one."""
         came: _Came = {key(self._first.signs): None}
         heap: list[tuple[int, int, Found]] = [(0, 0, self._first)]
@@ -84,7 +87,7 @@ class RouteSearch:
             if here == self._goal:
                 self._best = _way(came, here)
                 return True
-            found = self._look(cell, leave)
+            found = self._look(cell)
             if found is None:
                 return False
             for step in found.steps:
@@ -96,7 +99,7 @@ class RouteSearch:
         self.stopped_by = "undecided walls"
         return False
 
-    def _prove(self, leave: Leave) -> None:
+    def _prove(self) -> None:
         assert self._best is not None
         first = key(self._first.signs)
         came: _Came = {first: None}
@@ -113,7 +116,7 @@ class RouteSearch:
             if here == self._goal:
                 self._best = _way(came, here)
                 break
-            found = self._look(cell, leave)
+            found = self._look(cell)
             if found is None:
                 return
             heappop(heap)

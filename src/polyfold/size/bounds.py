@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.clock import Report
+from polyfold._base.question import question
+from polyfold._base.result import Rows, answered
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Answer, evidence_from, evidence_of, resting_on
+from polyfold.atlas.evidence import evidence_from, evidence_of, nothing_known_of
 from polyfold.domain.domain import DomainLike, resolve_domain
 from polyfold.engine.count import Count
+from polyfold.engine.source import SourceLike
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.network.graph import Network
 from polyfold.network.load import load
@@ -36,10 +39,20 @@ _MOST_BITS = 4096
 class Bound:
     """One bound, or the reason why it says nothing about this network.
 
-    kind: "upper": no network of these layers has more cells on any domain of this dimension.
-        "lower": weights exist with so many regions on R^d; this network may have fewer.
-        "estimate": what random networks have on average, about; no bound.
-        "facets": of a straight way, and so of distances between cells.
+    Attributes
+    ----------
+    name : str
+        Who found it.
+    kind : str
+        "upper": no network of these layers has more cells on any domain of this dimension. "lower": weights exist with
+        so many regions on R^d; this network may have fewer. "estimate": what random networks have on average, about; no
+        bound. "facets": of a straight way, and so of distances between cells.
+    value : int or None
+        The number.
+    formula : str
+        How it is computed.
+    reason : str or None
+        Why there is none.
     """
 
     name: str
@@ -53,11 +66,21 @@ class Bound:
 
 
 @dataclass(frozen=True, repr=False)
-class Bounds(Answer, InNotebooks):
-    """Bounds on the cells of a network with layers of `widths` gates on a domain of `dim` dimensions.
+class Bounds(Rows):
+    """Bounds on the cells of a network by the widths of its layers.
 
-    `cells` is how many there are, where that is known: all of a complete atlas or count. `evidence` says what is known
-    of these; the bounds do not rest on them.
+    `evidence` says what is known of the number of cells. The upper bounds do not rest on it: they are theorems.
+
+    Attributes
+    ----------
+    dim : int
+        Of the domain.
+    widths : tuple of int
+        How many gates each layer has.
+    cells : int or None
+        How many cells there are, where that is known: all of a complete atlas or count.
+    entries : tuple of Bound
+        The bounds.
     """
 
     dim: int
@@ -89,13 +112,17 @@ class Bounds(Answer, InNotebooks):
         """The least of the upper bounds that hold for this network."""
         return min(entry.value for entry in self.entries if entry.kind == "upper" and entry.value is not None)
 
-    def to_json(self) -> dict[str, Any]:
+    def rows(self) -> dict[str, Any]:
+        """One row per bound."""
+        names = ("name", "kind", "value", "formula", "reason")
+        return {name: [getattr(entry, name) for entry in self.entries] for name in names}
+
+    def facts(self) -> dict[str, Any]:
         """Plain values. A number of more than a thousand digits is null, and `short` says about how large it is."""
         return {
             "dim": self.dim,
             "widths": list(self.widths),
             "cells": self.cells,
-            "evidence": None if self.cells is None else self.evidence.to_json(),
             "upper": _written(self.upper),
             "bounds": [
                 {
@@ -110,16 +137,40 @@ class Bounds(Answer, InNotebooks):
             ],
         }
 
+    def ask_instead(self) -> str:
+        return "compare one of its numbers, say bounds.upper"
 
-def bounds(network: Any, domain: DomainLike = None) -> Bounds:
+
+@question("size.bounds")
+def bounds(
+    source: SourceLike | Count,
+    domain: DomainLike = None,
+    *,
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
+) -> Bounds:
     """What the literature says about the number of cells, from the widths of the layers and the domain's dimension.
+
+    docs/bounds.md names the papers.
 
     Parameters
     ----------
-    network: anything that `pf.load` takes; or an atlas or `pf.count(...)`, which bring their domain and the number of
-        cells along.
-    domain: only its dimension matters: that of a slice is smaller than the network's inputs.
+    source : model, Network, Program, Atlas or Count
+        What is asked about; an atlas or `pf.count(...)` brings its domain and the number of cells along.
+    domain : Domain, optional
+        Only its dimension matters: that of a slice is smaller than the network's inputs.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    Bounds
+        Upper and lower bounds, an estimate, and the number of cells if it is known.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> rng = np.random.default_rng(0)
     >>> lines = [(rng.normal(size=(5, 2)), rng.normal(size=5)), (np.ones((1, 5)), np.zeros(1))]
@@ -127,18 +178,17 @@ def bounds(network: Any, domain: DomainLike = None) -> Bounds:
     >>> found.cells, found["Zaslavsky"].value, found.upper
     (16, 16, 16)
     """
-    if isinstance(network, Atlas | Count):
+    if isinstance(source, Atlas | Count):
         if domain is not None:
             raise PolyfoldError("a domain is given with a network only: an atlas or a count has its own")
-        cells = len(network) if isinstance(network, Atlas) else network.cells
-        found = _bounds(network.program, network.domain.dim, cells if network.complete else None, None)
-        known = evidence_of(network) if isinstance(network, Atlas) else evidence_from(network.certificate)
-        return resting_on(known, found)
-    if isinstance(network, Program):
-        return _bounds(network, resolve_domain(domain, network.input_dim).dim, None, None)
-    loaded = load(network)
-    program = lower(loaded)
-    return _bounds(program, resolve_domain(domain, program.input_dim).dim, None, loaded)
+        cells = len(source) if isinstance(source, Atlas) else source.cells
+        found = _bounds(source.program, source.domain.dim, cells if source.complete else None, None)
+        known = evidence_of(source) if isinstance(source, Atlas) else evidence_from(source.certificate)
+        return answered(found, known)
+    network = None if isinstance(source, Program) else load(source)
+    program: Program = source if network is None else lower(network)  # type: ignore[assignment]
+    where = resolve_domain(domain, program.input_dim)
+    return answered(_bounds(program, where.dim, None, network), nothing_known_of(program, where))
 
 
 def _bounds(program: Program, dim: int, cells: int | None, network: Network | None) -> Bounds:

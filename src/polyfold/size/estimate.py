@@ -10,35 +10,35 @@ with compact supports, and that is additive. So the number of cells is the sum o
 
 where T fixes the coordinates in T at their lower ends, and a lower end on the box's own boundary is not inner. The mean
 of this over parts drawn at random, times the number of parts, is an estimate without bias, and its spread says how much
-it can be trusted.
+it can be trusted. Without a limit of the time, as many parts are drawn as make it about a twentieth of the estimate.
 """
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from itertools import chain, combinations
-from numbers import Real
+from math import ceil, inf
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.clock import INTERRUPT, Clock, OutOfTimeError, Report, running, tick
+from polyfold._base.question import question
+from polyfold._base.result import InFloats, answered
+from polyfold._base.types import Array, Ids
+from polyfold.atlas.evidence import evidence_of, nothing_known_of
 from polyfold.domain.domain import Domain, DomainLike, box, resolve_domain, slice_of
 from polyfold.engine.method import Counted, as_method_takes_it, count_cells
 from polyfold.engine.run import Leave, thread_count, watched
+from polyfold.engine.source import SourceLike, as_program_on
 from polyfold.engine.unfold import unfold
-from polyfold.errors import LimitError
-from polyfold.network.load import load
-from polyfold.program.lower.lower import lower
 from polyfold.program.program import Program
 from polyfold.size.bounds import bounds
 
-Array = npt.NDArray[np.float64]
-
-# Of the time given, what the engine may use for itself. Cells beyond so many would only have to be put together.
+# Of the time given, what the engine may use for itself; without a limit, so many seconds of it. Cells beyond so many
+# would only have to be put together.
 _OWN_SHARE = 0.3
+_OWN_SECONDS = 2.0
 _OWN_CELLS = 500_000
 # With more dimensions one cell can have more parts in the last layer than there is time for, and the engine looks at
 # the clock between cells. So it is not tried, unless there cannot be many.
@@ -49,20 +49,32 @@ _MOST_DIM = 6
 _PARTS = 24
 _FEWEST_PARTS = 8
 _FINEST = 1 << 12
+# Without a limit: seconds that a part may take before parts are made smaller, the relative standard error that the
+# estimate should have, and how many parts are looked at for that at most.
+_PART_SECONDS = 0.5
+_PRECISE_ENOUGH = 0.05
+_MOST_PARTS = 1 << 14
 
 
 @dataclass(frozen=True)
-class Estimate(InNotebooks):
+class Estimate(InFloats):
     """What a whole `pf.unfold` would find and take here, by what a short one took.
 
     Attributes
     ----------
-    exact: whether `cells` is the number itself: the short run came to its end.
-    cells, error: the estimate and its standard error; None where there is none, and `reason` says why.
-    least, most: proved: so many cells were found, and no network of these layers has more.
-    cells_a_second, bytes_a_cell: of the short run; the atlas's arrays, without what a run needs on the way. None where
-        it was not tried.
-    parts: from how many parts of the box the number was estimated.
+    exact : bool
+        Whether `cells` is the number itself: the short run came to its end.
+    cells, error : float or None
+        The estimate and its standard error; None where there is none, and `reason` says why.
+    least, most : int
+        So many cells were found, and no network of these layers has more.
+    cells_a_second, bytes_a_cell : float or None
+        Of the short run; bytes are those of the atlas's arrays, without what a run needs on the way. None where it was
+        not tried.
+    parts : int
+        From how many parts of the box the number was estimated.
+    reason : str or None
+        Why there is no estimate.
     """
 
     exact: bool
@@ -75,13 +87,12 @@ class Estimate(InNotebooks):
     parts: int
     reason: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Plain values, for printing."""
-        names = ("exact", "cells", "error", "least", "seconds", "memory", "cells_a_second", "bytes_a_cell", "parts")
-        return {**{name: getattr(self, name) for name in names}, "reason": self.reason}
+    def facts(self) -> dict[str, Any]:
+        names = ("exact", "cells", "error", "least", "seconds_needed", "memory", "cells_a_second", "bytes_a_cell")
+        return {**{name: getattr(self, name) for name in names}, "parts": self.parts, "reason": self.reason}
 
     @property
-    def seconds(self) -> float | None:
+    def seconds_needed(self) -> float | None:
         """How long all cells would take at the rate of the short run."""
         return None if self.cells is None or self.cells_a_second is None else self.cells / self.cells_a_second
 
@@ -91,29 +102,51 @@ class Estimate(InNotebooks):
         return None if self.cells is None or self.bytes_a_cell is None else self.cells * self.bytes_a_cell
 
 
+@question("size.estimate")
 def estimate(
-    network: Any, domain: DomainLike = None, *, seconds: float = 2.0, threads: int | None = None, seed: int = 0
+    source: SourceLike,
+    domain: DomainLike = None,
+    *,
+    seed: int = 0,
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
 ) -> Estimate:
     """About how many cells a network has on a domain, and what `pf.unfold` would take, from a few seconds' work.
 
     On boxes of up to 6 dimensions the number of cells is estimated where the time does not suffice to find all; else
-    there are only bounds then.
+    there are only bounds then. The estimate has no bias.
 
     Parameters
     ----------
-    network: anything that `pf.load` takes.
-    seconds: how long it may take, about.
-    seed: of the parts of the box that are drawn.
+    source : model, Network or Program
+        What is asked about; of an atlas, its network.
+    domain : Domain, optional
+        Where. By default all of R^d.
+    seed : int
+        Of the parts of the box that are drawn.
+    max_seconds : float, optional
+        The limit: as many parts are looked at as it allows, and `stopped_by` says so. Without one, the engine runs for
+        2 seconds, and then as many parts are drawn as make the standard error about a twentieth of the estimate.
+    threads : int, optional
+        How many to use (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    Estimate
+        The number of cells, or an estimate of it, and what finding them would take.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> found = pf.size.estimate([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))], pf.box(-1, 1))
     >>> found.exact, found.cells
     (True, 4)
     """
-    if not (isinstance(seconds, Real) and float(seconds) > 0):
-        raise LimitError(f"seconds={seconds!r} leaves no time: give a positive number")
-    program = network if isinstance(network, Program) else lower(load(network))
-    where = resolve_domain(domain, program.input_dim)
+    clock = running()
+    program, where = as_program_on(source, domain)
     most = bounds(program, where).upper
     corners = _corners(where)
     if most > _FEW_CELLS and where.dim > (_TRIED_DIM if corners is None else _MOST_DIM):
@@ -121,26 +154,36 @@ def estimate(
             f"not tried: on boxes of more than {_MOST_DIM} dimensions, and elsewhere in more than {_TRIED_DIM}, even "
             "the first cells may take long"
         )
-        return Estimate(False, None, None, 1, most, None, None, 0, reason)
-    started = time.perf_counter()
-    pilot = unfold(program, where, max_seconds=_OWN_SHARE * seconds, max_cells=_OWN_CELLS, threads=threads)
-    cells = len(pilot)
+        return answered(Estimate(False, None, None, 1, most, None, None, 0, reason), nothing_known_of(program, where))
+    own_seconds = _OWN_SECONDS if max_seconds is None else _OWN_SHARE * max_seconds
+    pilot = unfold(program, where, max_seconds=min(own_seconds, clock.left), max_cells=_OWN_CELLS, threads=threads)
+    if pilot.certificate.stopped_by == INTERRUPT:
+        raise KeyboardInterrupt
+    cells, known = len(pilot), evidence_of(pilot)
     arrays = (pilot.patterns, pilot.witnesses, pilot.bounded, pilot.facet_start, pilot.facet_wall, pilot.neighbour)
     each = sum(array.nbytes for array in arrays) / max(1, cells)
     speed = max(1, cells) / pilot.certificate.seconds
     if pilot.complete:
-        return Estimate(True, cells, 0.0, cells, cells, speed, each, 0)
+        return answered(Estimate(True, cells, 0.0, cells, cells, speed, each, 0), known)
     if corners is None or where.dim > _MOST_DIM:
         reason = f"only on bounded boxes of up to {_MOST_DIM} dimensions is the number of cells estimated"
-        return Estimate(False, None, None, cells, most, speed, each, 0, reason)
+        return answered(Estimate(False, None, None, cells, most, speed, each, 0, reason), known)
     parts = _Parts(program, *corners, np.random.default_rng(seed), threads)
-    found = parts.sample(started + seconds)
+    with clock.noting_interrupts():
+        found = parts.sample()
+    stopped_by = None if parts.finished else clock.stopped_by
     if len(found) < _FEWEST_PARTS:
-        reason = f"{seconds:g} seconds do not suffice to look at some parts of the box: give more"
-        return Estimate(False, None, None, cells, most, speed, each, len(found), reason)
-    total = parts.count * float(np.mean(found))
-    error = parts.count * float(np.std(found, ddof=1)) / len(found) ** 0.5
-    return Estimate(False, min(max(total, cells), most), error, cells, most, speed, each, len(found))
+        time = "the time does" if max_seconds is None else f"{max_seconds:g} seconds do"
+        reason = f"{time} not suffice to look at some parts of the box: give more"
+        return answered(
+            Estimate(False, None, None, cells, most, speed, each, len(found), reason), known, stopped_by=stopped_by
+        )
+    total, error = parts.estimate(found)
+    return answered(
+        Estimate(False, min(max(total, cells), most), error, cells, most, speed, each, len(found)),
+        known,
+        stopped_by=stopped_by,
+    )
 
 
 def _corners(domain: Domain) -> tuple[Array, Array] | None:
@@ -167,48 +210,77 @@ class _Parts:
         self.program, self.lo, self.hi = program, lo, hi
         self.rng, self.threads = rng, threads
         self.cuts = 2
+        self.finished = False  # whether enough parts were looked at, where no limit says how many
 
     @property
     def count(self) -> int:
         return int(self.cuts ** len(self.lo))
 
-    def sample(self, deadline: float) -> list[float]:
+    def estimate(self, found: list[float]) -> tuple[float, float]:
+        """What some parts say of all of them, and the standard error of that."""
+        return (
+            self.count * float(np.mean(found)),
+            self.count * float(np.std(found, ddof=1)) / len(found) ** 0.5,
+        )
+
+    def sample(self) -> list[float]:
         """What some parts, drawn at random, contribute. Parts that take too long are cut finer, and all drawn anew."""
+        clock = running()
         found: list[float] = []
-        edges = self._edges()
-        share = max(0.0, deadline - time.perf_counter()) / _PARTS
-        while (left := deadline - time.perf_counter()) > 0:
+        edges, share = self._edges(), self._share()
+        wanted: int | None = None
+        while not clock.over:
+            clock.tell(len(found), wanted, "parts of the box")
             part = self.rng.integers(self.cuts, size=len(self.lo))
-            value = self.contribution(edges, part, min(share, left))
+            value = self.contribution(edges, part, share)
             if value is not None:
                 found.append(value)
-            elif share < left and self.cuts < _FINEST:
+                if len(found) == wanted:
+                    self.finished = True
+                    break
+                if clock.left == inf and wanted is None and len(found) == _PARTS:
+                    # To stop where an estimate looks precise would favour what was drawn by chance: some parts say how
+                    # many are needed, and others are looked at for the estimate.
+                    wanted, found = self._needed(found), []
+            elif not clock.over and self.cuts < _FINEST:
                 # To leave out what takes long would favour what does not.
                 self.cuts *= 2
-                found, edges = [], self._edges()
-                share = left / _PARTS
+                found, edges, wanted = [], self._edges(), None
+                share = self._share()
             else:
                 break
         return found
 
-    def contribution(self, edges: list[Array], part: npt.NDArray[np.int64], seconds: float) -> float | None:
+    def _needed(self, found: list[float]) -> int:
+        """How many parts make an estimate precise enough, by what some of them say."""
+        mean, spread = abs(float(np.mean(found))), float(np.std(found, ddof=1))
+        if mean == 0:
+            return _MOST_PARTS
+        return min(max(_PARTS, ceil((spread / (_PRECISE_ENOUGH * mean)) ** 2)), _MOST_PARTS)
+
+    def _share(self) -> float:
+        """Seconds that one part may take."""
+        left = running().left
+        return _PART_SECONDS if left == inf else left / _PARTS
+
+    def contribution(self, edges: list[Array], part: Ids, seconds: float = inf) -> float | None:
         """The sum over the inner lower faces of a part; None if that takes too long."""
-        ends = time.perf_counter() + seconds
         lo = np.array([edge[k] for edge, k in zip(edges, part, strict=True)])
         hi = np.array([edge[k + 1] for edge, k in zip(edges, part, strict=True)])
         inner = np.flatnonzero(part > 0).tolist()
         total = 0
-        for fixed in chain.from_iterable(combinations(inner, k) for k in range(len(inner) + 1)):
-            free = [axis for axis in range(len(lo)) if axis not in fixed]
-            left = ends - time.perf_counter()
-            cells = self._cells(lo, hi, free, left) if left > 0 else None
-            if cells is None:
-                return None
-            total += (-1) ** len(fixed) * cells
+        try:
+            with Clock(None if seconds == inf else seconds):
+                for fixed in chain.from_iterable(combinations(inner, k) for k in range(len(inner) + 1)):
+                    tick()
+                    free = [axis for axis in range(len(lo)) if axis not in fixed]
+                    total += (-1) ** len(fixed) * self._cells(lo, hi, free)
+        except OutOfTimeError:
+            return None
         return float(total)
 
-    def _cells(self, lo: Array, hi: Array, free: list[int], seconds: float) -> int | None:
-        """The cells on the part, or on its face on which only some coordinates are free; None: it takes longer."""
+    def _cells(self, lo: Array, hi: Array, free: list[int]) -> int:
+        """The cells on the part, or on its face on which only some coordinates are free."""
         if not free:
             return 1
         where: DomainLike = box(lo, hi)
@@ -223,8 +295,11 @@ class _Parts:
             # An estimate is no proof: its parts are not counted twice.
             return count_cells(program, domain, workers, leave, looked_over=False)
 
-        found = watched(search, domain, seconds, lambda cells: None).result
-        return found.cells if found.complete else None
+        left = running().left
+        found = watched(search, domain, None if left == inf else left, lambda cells: None)
+        if not found.result.complete:
+            raise OutOfTimeError(found.stopped_by or "max_seconds", "this part of the box takes too long")
+        return found.result.cells
 
     def _edges(self) -> list[Array]:
         """Where each axis is cut: not quite evenly, or walls through round numbers would lie on the cuts."""

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from itertools import accumulate
 from math import factorial, prod
 
+from polyfold._base.clock import tick
+
 
 def segment_bound(widths: Sequence[int]) -> int:
     """The most facets that a straight way can cross: prod(n_l + 1) - 1.
@@ -54,6 +56,7 @@ def serra_2018(widths: Sequence[int], dim: int) -> int:
         choices = _choices(n, dim)
         for most, count in ways.items():
             for j in range(min(most, n) + 1):
+                tick()
                 left = min(most, n - j)
                 then[left] = then.get(left, 0) + count * choices[j]
         ways = then
@@ -84,5 +87,6 @@ def _choices(n: int, most: int) -> list[int]:
     """C(n, j) for j = 0, ..., min(n, most); each from the one before."""
     found = [1]
     for j in range(1, min(n, most) + 1):
+        tick()
         found.append(found[-1] * (n - j + 1) // j)
     return found

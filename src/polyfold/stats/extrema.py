@@ -34,7 +34,7 @@ from polyfold.atlas.geometry.generators import VERTEX, Generators
 from polyfold.atlas.regions import merged
 from polyfold.domain.domain import DomainLike
 from polyfold.engine.bounds.bounded_domain import Box, place_of
-from polyfold.engine.bounds.cell_bounds import CELLS_AT_ONCE, closer_bound, upper_bounds
+from polyfold.engine.bounds.cell_bounds import closer_bound, upper_bounds
 from polyfold.engine.bounds.cell_programs import ExactPrograms
 from polyfold.engine.source import SourceLike
 from polyfold.engine.unfold import as_atlas
@@ -44,6 +44,8 @@ from polyfold.exact.rational import fraction, rational
 from polyfold.exact.rounding import TINY, relative
 from polyfold.network.scores import Of, asked_of
 
+# Cells whose vertices are looked at together.
+_TOGETHER = 1 << 11
 # With more cells than this on which floats cannot tell a function from a constant, they are looked at by regions.
 _FEW_FLAT_CELLS = 64
 
@@ -354,9 +356,9 @@ class _Search:
     def _bounds(self) -> Array:
         bounds = np.full(len(self._ids), inf)
         if self._box is not None:
-            for start in range(0, len(bounds), CELLS_AT_ONCE):
+            for start in range(0, len(bounds), _TOGETHER):
                 tick()
-                part = slice(start, start + CELLS_AT_ONCE)
+                part = slice(start, start + _TOGETHER)
                 values, errors = self._values[part, None], self._errors[part, None]
                 bounds[part] = upper_bounds(self._atlas, self._ids[part], values, errors, self._box)[:, 0]
         return bounds
@@ -370,9 +372,9 @@ class _Search:
     def _promise(self) -> Array:
         """In which order to look where there are no bounds: who seems to grow for ever first, then by vertices."""
         promise = np.empty(len(self._ids))
-        for start in range(0, len(promise), CELLS_AT_ONCE):
+        for start in range(0, len(promise), _TOGETHER):
             tick()
-            part = slice(start, start + CELLS_AT_ONCE)
+            part = slice(start, start + _TOGETHER)
             generators = self._atlas.generators(self._ids[part])
             slopes, constants = self._values[part, :-1], self._values[part, -1]
             grows, values = _at_generators(generators, slopes, constants)

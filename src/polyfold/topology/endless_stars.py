@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 import numpy as np
-from scipy.sparse import csc_array
 
 from polyfold._base.clock import tick
 from polyfold.topology.betti import sparse_rank
@@ -49,6 +48,9 @@ def relative_numbers(facets: Mapping[Face, list[Face]], in_flat_set: Mapping[Fac
 
 
 def _rank(smaller: list[Chain], larger: list[Chain], in_flat_set: Mapping[Face, bool]) -> int:
+    # Imported here because SciPy takes longer to import than all of polyfold.
+    from scipy.sparse import csc_array
+
     place = {chain: i for i, chain in enumerate(smaller)}
 
     def entries() -> Iterator[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -44,15 +44,17 @@ def locate(atlas: Atlas, points: Any, outside: Literal["error", "ignore"] = "err
     if outside not in ("error", "ignore"):
         raise PolyfoldError(f"outside={outside!r} is no option: use 'error' or 'ignore'")
     U = parameter_rows(atlas.domain, points)
-    inside = contains(atlas.domain, U)
+    inside = np.concatenate([np.zeros(0, dtype=bool), *(_contained(atlas, U[part]) for part in _parts(atlas, U))])
     if outside == "error" and not inside.all():
         first = int(np.flatnonzero(~inside)[0])
         raise DomainError(
             f"point {first}, {U[first].tolist()}, lies outside the domain; pass outside='ignore' to get -1"
         )
     ids = np.full(len(U), -1, dtype=np.int64)
-    for part in _parts(atlas, np.flatnonzero(inside)):
+    within = np.flatnonzero(inside)
+    for rows in _parts(atlas, within):
         tick()
+        part = within[rows]
         ids[part] = _cells_of(atlas, U[part])
     if outside == "error" and (ids < 0).any():
         first = int(np.flatnonzero(ids < 0)[0])
@@ -63,10 +65,15 @@ def locate(atlas: Atlas, points: Any, outside: Literal["error", "ignore"] = "err
     return ids
 
 
-def _parts(atlas: Atlas, rows: Ids) -> Iterator[Ids]:
+def _parts(atlas: Atlas, rows: Sized) -> Iterator[slice]:
     """Rows by as many as a forward pass should hold at once."""
     step = max(1, ROW_FLOATS // (atlas.program.input_dim + floats_a_row(atlas.program) + atlas.gates))
-    return (rows[first : first + step] for first in range(0, len(rows), step))
+    return (slice(first, first + step) for first in range(0, len(rows), step))
+
+
+def _contained(atlas: Atlas, U: Array) -> npt.NDArray[np.bool_]:
+    tick()
+    return np.asarray(contains(atlas.domain, U))
 
 
 def _cells_of(atlas: Atlas, U: Array) -> Ids:

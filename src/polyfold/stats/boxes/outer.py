@@ -13,7 +13,7 @@ from polyfold.domain.domain import Domain
 from polyfold.errors import LimitError, PolyfoldError
 
 # Cells whose vertices are looked at together, and cells that share one linear program.
-CELLS_AT_ONCE = 1 << 14
+CELLS_AT_ONCE = 1 << 12
 _CELLS_A_CALL = 64
 _OPTIMAL, _UNBOUNDED = 0, (3, 4)
 
