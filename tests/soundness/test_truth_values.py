@@ -54,7 +54,7 @@ def test_identifiability():
     no = pf.rewrite.identifiable(hexagon)
     assert no.verdict == "no" and not no
     assert pf.rewrite.identifiable([*hexagon[:1], ([[1.0, 1.0, 2.0]], [0.0])])
-    raises(replace(no, verdict="unknown"))
+    raises(replace(no, said="unknown"))
 
 
 def test_a_pattern_that_no_input_has():

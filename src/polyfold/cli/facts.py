@@ -113,9 +113,9 @@ def _add_checks(grid: Table, checks: Iterable[Check]) -> None:
 def equivalence_panel(found: Equivalence) -> RenderableType:
     """A comparison of two networks for a terminal."""
     grid = _grid()
-    style = {"equal": "bold green", "different": "bold red", "unknown": "bold yellow"}[found.verdict]
+    style = {"equal": "bold green", "different": "bold red", "unknown": "bold yellow"}[found.word]
     within = f" within {in_digits(found.tolerance)}" if found.tolerance else ""
-    grid.add_row("verdict", Text(found.verdict.upper() + within, style))
+    grid.add_row("verdict", Text(found.word.upper() + within, style))
     for name, head in zip(("first", "second"), found.heads, strict=True):
         if head is not None:
             grid.add_row(f"{name} model's head", str(head))

@@ -145,7 +145,7 @@ def compare(task: dict[str, Any], send: Send) -> None:
     send(
         {
             "done": {
-                "verdict": found.verdict,
+                "verdict": found.word,
                 "words": str(found.worst),
                 "compared": found.compared,
                 "largest": finite(float(found.max_difference)),
