@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 from math import factorial
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from flint import fmpq
 
 from polyfold._base.clock import Report, running, tick
@@ -31,6 +33,8 @@ from polyfold.program.exact_program import from_program, lower_exactly
 from polyfold.program.program import Program
 
 _MOST_CHAINS = 10_000_000
+# Cells whose vertices are found between two looks at the clock.
+_CELLS_AT_ONCE = 256
 # An atlas of a rounded program knows the neighbour only: its form is that of the neighbour, and never a network's.
 _NOT_KNOWN = "not known, a neighbour's form"
 
@@ -127,9 +131,7 @@ class _Builder:
         self.rows = CellRows(atlas)
         self.generators: Generators | None = None
         if atlas.dim > 2:
-            tick()
-            self.generators = atlas.generators()
-            tick()
+            self.generators = _all_generators(atlas)
         self._refuse_too_many(limit)
 
     def form(self, numbers: str | None) -> Canonical:
@@ -198,6 +200,28 @@ class _Builder:
                 f"the {how_many(len(self.atlas), 'cell')} have about {how_many(chains, 'chain')} of faces, more than "
                 f"max_chains={limit:,}: raise it, or take a smaller domain"
             )
+
+
+def _all_generators(atlas: Atlas) -> Generators:
+    """Those of all cells, found in parts with a look at the clock in between."""
+    parts = []
+    for first in range(0, len(atlas), _CELLS_AT_ONCE):
+        tick()
+        parts.append(atlas.generators(np.arange(first, min(first + _CELLS_AT_ONCE, len(atlas)))))
+    points, facets = (np.cumsum([0, *(len(each) for each in some)]) for some in _lists(parts))
+    starts = [part.start[1:] + shift for part, shift in zip(parts, points, strict=False)]
+    facet_starts = [part.facet_start[1:] + shift for part, shift in zip(parts, facets, strict=False)]
+    return Generators(
+        np.concatenate([[0], *starts]),
+        np.concatenate([part.points for part in parts]),
+        np.concatenate([part.kind for part in parts]),
+        np.concatenate([[0], *facet_starts]),
+        np.concatenate([part.facet for part in parts]),
+    )
+
+
+def _lists(parts: list[Generators]) -> tuple[list[npt.NDArray[Any]], list[npt.NDArray[Any]]]:
+    return [part.points for part in parts], [part.facet for part in parts]
 
 
 def _amount(here: Numbers, there: Numbers, hyperplane: Row, side: int) -> Numbers:
