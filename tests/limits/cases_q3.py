@@ -41,14 +41,6 @@ def many_classes(count: int, each: int, dim: int) -> tuple[Any, Any]:
     return X, np.repeat(np.arange(count), each)
 
 
-def even_and_odd(neurons: int) -> list[Any]:
-    """One input, and outgoing weights whose products with incoming ones are whole numbers: a subset sum."""
-    rng = np.random.default_rng(2)
-    sizes = rng.integers(2**45, 2**46, size=neurons).astype(float)
-    signs = np.where(np.arange(neurons) % 2, -1.0, 1.0)
-    return [(np.ones((neurons, 1)), np.arange(neurons) + 0.5), ((sizes * signs)[None, :], [0.0])]
-
-
 def _equivalent(**options: Any) -> Any:
     layers = dense(0, 6, 40, 40, 1)
     return pf.equivalent(layers, nearly(layers, 1, 1e-9), pf.box(-1, 1), tolerance=1e-12, **options)
@@ -74,15 +66,15 @@ def _reduce(**options: Any) -> Any:
 
 
 def _irreducible(**options: Any) -> Any:
-    (W, b), (V, c) = even_and_odd(150)
-    # An opposite pair leaves a linear part that only flips of others could undo: half of their slopes would have to.
-    pair = [2.0**45, -np.floor(np.abs(V).sum() / 4)]
-    layers = [(np.vstack([W, [[1.0], [-1.0]]]), np.append(b, [0.25, -0.25])), (np.append(V, [pair], axis=1), c)]
-    return pf.rewrite.irreducible(layers, **options)
+    """Which of many walls miss a polytope, in rationals."""
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(60, 10))
+    return pf.rewrite.irreducible(dense(0, 10, 400, 1), pf.polytope(rows, np.ones(60)), **options)
 
 
 def _identifiable(**options: Any) -> Any:
-    return pf.rewrite.identifiable(even_and_odd(150), **options)
+    """Which of many neurons add up to a constant."""
+    return pf.rewrite.identifiable(dense(0, 300, 2000, 10), **options)
 
 
 def _shallow(**options: Any) -> Any:
