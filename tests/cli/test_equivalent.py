@@ -63,7 +63,7 @@ def test_equal(run, absolute, rescaled):
     code, out, err = run(absolute, rescaled, "--json")
     facts = strictly(out)
     assert (code, err, out.count("\n")) == (0, "", 1)
-    assert (facts["verdict"], facts["max_difference"], facts["point"]) == ("equal", 0.0, None)
+    assert (facts["word"], facts["max_difference"], facts["point"]) == ("equal", 0.0, None)
     assert facts["certificate"] == "certified" and facts["a"] == str(absolute)
 
 
@@ -71,7 +71,7 @@ def test_different(run, absolute, steeper):
     code, out, _ = run(absolute, steeper, "--box", -2, 1, "--json")
     facts = strictly(out)
     assert code == 1
-    assert (facts["verdict"], facts["max_difference"], facts["point"]) == ("different", 1.0, [-2.0])
+    assert (facts["word"], facts["max_difference"], facts["point"]) == ("different", 1.0, [-2.0])
     assert facts["max_difference_is_exact"] and facts["bounds"] == {"lower": 1.0, "upper": 1.0}
     code, out, _ = run(absolute, steeper, "--json")
     assert (code, strictly(out)["max_difference"]) == (1, "infinity")
@@ -114,7 +114,7 @@ def test_unknown_has_an_exit_code_of_its_own(run, tmp_path):
         torch.export.save(exported, paths[-1])
     code, out, _ = run(*paths, "--max-cells", 1, "--json")
     facts = strictly(out)
-    assert (code, facts["verdict"], facts["stopped_by"]) == (3, "unknown", "max_cells=1")
+    assert (code, facts["word"], facts["stopped_by"]) == (3, "unknown", "max_cells")
     assert run(*paths)[0] == 0
 
 

@@ -45,7 +45,7 @@ def test_what_is_written_is_the_same_function(run, model, tmp_path, ending):
     assert (facts["layers_before"], facts["layers_after"], facts["undecided"]) == ([4], [2], [])
     assert all(step["reason"] and step["proof"] for step in facts["steps"])
     assert pf.equivalent(pf.load(model), pf.load(out), pf.box(-1, 1))
-    assert pf.equivalent(pf.load(model), pf.load(out)).verdict == "different"
+    assert pf.equivalent(pf.load(model), pf.load(out)).word == "different"
 
 
 def test_everywhere_less_can_go(run, model):

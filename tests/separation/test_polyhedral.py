@@ -46,7 +46,7 @@ def test_cones(seed):
     found = pf.separation.cone(X, y)
     dim = X.shape[1]
     least = [half_spaces_needed(X[y == k], X[y != k], dim) for k in (0, 1)]
-    if found.status == "separable":
+    if found.word == "separable":
         polyhedron_holds(found, X, y)
         assert 1 <= len(found.bias) <= dim and np.linalg.matrix_rank(found.weights) == len(found.bias)
         assert least[found.inside] is None or least[found.inside] <= dim
@@ -56,7 +56,7 @@ def test_cones(seed):
         )
         assert np.allclose(found.weights @ found.generators.T, np.eye(len(found.bias)), rtol=0, atol=1e-6)
     else:
-        assert found.status == "not separable"
+        assert found.word == "not separable"
         no_polyhedron(found, X, y, dim)
         assert all(count is None or count > dim for count in least)
 
@@ -68,20 +68,20 @@ def test_simplices(seed):
     found = pf.separation.simplex(X, y)
     dim = X.shape[1]
     least = [half_spaces_needed(X[y == k], X[y != k], dim + 1) for k in (0, 1)]
-    if found.status == "separable":
+    if found.word == "separable":
         polyhedron_holds(found, X, y)
         assert found.weights.shape == (dim + 1, dim) and found.vertices.shape == (dim + 1, dim)
         inside = found.vertices.mean(axis=0)
         assert (found.weights @ inside + found.bias < 0).all(), (
             "a simplex that is bounded holds the mean of its corners"
         )
-    elif found.status == "not separable":
+    elif found.word == "not separable":
         no_polyhedron(found, X, y, dim + 1)
         assert all(count is None or count > dim for count in least)
     else:
         assert "floats" in found.reason
     if any(count is not None and count <= dim for count in least):
-        assert found.status == "separable"
+        assert found.word == "separable"
 
 
 def ring(count, radius, turn=0.0):
@@ -92,10 +92,10 @@ def ring(count, radius, turn=0.0):
 def test_concentric_data_need_a_simplex():
     X, y = np.concatenate([ring(6, 1.0), ring(9, 4.0)]), np.repeat(["core", "shell"], [6, 9])
     cone = pf.separation.cone(X, y)
-    assert cone.status == "not separable"
+    assert cone.word == "not separable"
     no_polyhedron(cone, X, y.tolist(), 2)
     found = pf.separation.simplex(X, y)
-    assert found.status == "separable" and found.inside == "core"
+    assert found.word == "separable" and found.inside == "core"
     polyhedron_holds(found, X, y)
 
 
@@ -103,10 +103,10 @@ def test_a_shell_too_tight_for_any_triangle():
     """A triangle around a disc has a corner at twice its radius or farther out: it meets a dense shell nearer to it."""
     X, y = np.concatenate([ring(24, 1.0), ring(16, 1.25)]), [0] * 24 + [1] * 16
     found = pf.separation.simplex(X, y)
-    assert found.status == "not separable" and not found.weights.size
+    assert found.word == "not separable" and not found.weights.size
     outer = {k for o in found.group_obstacles if o.inside == 0 for k in o.others}
     assert outer <= set(range(24, 40))
-    assert pf.separation.simplex(X, y, inside=1).status == "not separable"
+    assert pf.separation.simplex(X, y, inside=1).word == "not separable"
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -120,7 +120,7 @@ def test_facets_of_one_simplex_are_more_than_half_spaces(seed):
     outer = np.concatenate([walls, [[-0.5, -0.2], [0.5, -0.2]]]).round(2)
     X, y = np.concatenate([inner, outer]), [0] * 4 + [1] * 8
     found = pf.separation.simplex(X, y, inside=0)
-    assert found.status == "not separable" and found.facet_obstacles
+    assert found.word == "not separable" and found.facet_obstacles
     no_polyhedron(found, X, y, 3, inside=(0,))
     groups = [np.array([0, 1, 2]), np.array([3, 4, 5]), np.array([6, 7])]
     assert all(gap(inner, outer[group]) > SOME for group in groups)
@@ -129,7 +129,7 @@ def test_facets_of_one_simplex_are_more_than_half_spaces(seed):
 def test_one_class_only_can_be_inside():
     X, y = np.concatenate([ring(6, 1.0), ring(9, 4.0)]), np.repeat([0, 1], [6, 9])
     outside = pf.separation.simplex(X, y, inside=1)
-    assert outside.status == "not separable"
+    assert outside.word == "not separable"
     (obstacle,) = outside.group_obstacles
     assert len(obstacle.others) == 1, "one point of the core in the shell's hull is enough"
 
@@ -137,7 +137,7 @@ def test_one_class_only_can_be_inside():
 def test_no_time_is_said_so():
     X, y = np.concatenate([ring(6, 1.0), ring(9, 4.0)]), np.repeat([0, 1], [6, 9])
     found = pf.separation.cone(X, y, max_seconds=1e-9)
-    assert found.status == "undecided" and "seconds" in found.reason and "seconds" in repr(found)
+    assert found.word == "unknown" and "seconds" in found.reason and "seconds" in repr(found)
 
 
 @pytest.mark.parametrize("dim", quick_then_slow([3, 10, 20, 50], quick=3))
@@ -148,6 +148,6 @@ def test_concentric_data_in_many_dimensions(dim):
     y = np.repeat([0, 1], [dim, 3 * dim])
     X[y == 1] *= dim + 1
     found = pf.separation.simplex(X, y)
-    assert found.status == "separable" and found.weights.shape == (dim + 1, dim)
+    assert found.word == "separable" and found.weights.shape == (dim + 1, dim)
     inside = X @ found.weights.T + found.bias < 0
     assert inside[y == found.inside].all() and not inside[y != found.inside].all(axis=1).any()

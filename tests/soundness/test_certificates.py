@@ -157,7 +157,7 @@ def test_equal_and_different_networks():
         assert pf.equivalent(layers, same, pf.box(-1, 1)) and everywhere_the_same(layers, same)
         other = [*layers[:-1], (layers[-1][0], [layers[-1][1][0] + 2.0**-40])]
         found = pf.equivalent(layers, other, pf.box(-1, 1))
-        assert found.verdict == "different" and not everywhere_the_same(layers, other)
+        assert found.word == "different" and not everywhere_the_same(layers, other)
         (one,), (another,) = evaluate(layers, found.point)[0], evaluate(other, found.point)[0]
         assert abs(one - another) == found.max_difference > 0 and all(-1 <= v <= 1 for v in found.point)
 

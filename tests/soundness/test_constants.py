@@ -118,10 +118,10 @@ def test_generated_expressions_are_the_fractions_that_they_are(seed, kind):
     floats = Expression()
     other = floats.model(*(floats.number(*map(float, numbers))[0] for _, numbers in (factor, offset)))
     same = all(Fraction(float(value)) == value for _, numbers in (factor, offset) for value in numbers)
-    assert pf.equivalent(network, other).verdict == ("equal" if same else "different")
+    assert pf.equivalent(network, other).word == ("equal" if same else "different")
     # Out and in again.
-    assert pf.equivalent(network, network.to_onnx()).verdict == "equal"
-    assert pf.equivalent(network, pf.load(network.to_torch(), input_shape=(3,))).verdict == "equal"
+    assert pf.equivalent(network, network.to_onnx()).word == "equal"
+    assert pf.equivalent(network, pf.load(network.to_torch(), input_shape=(3,))).word == "equal"
 
 
 def root_between(number, bits=600):
@@ -145,20 +145,20 @@ def test_roots_are_told_from_floats_next_to_them(seed):
     assert "numbers that are no floats" in lower(network).rounding.words()
     floats = Expression()
     rounded = floats.model(floats.number(*[float(low) for low, _ in ends])[0])
-    assert pf.equivalent(network, rounded).verdict == "different"
+    assert pf.equivalent(network, rounded).word == "different"
     box = pf.box(-1, 1)
-    assert pf.equivalent(network, rounded, box, tolerance=1e-12).verdict == "equal"
+    assert pf.equivalent(network, rounded, box, tolerance=1e-12).word == "equal"
     # The same numbers once more, in another order of steps.
     again = Expression()
     again.constants = [*found.constants]
     root = again.node("Sqrt", None, argument[0])
-    assert pf.equivalent(network, again.model(again.node("Mul", None, other[0], root[0])[0])).verdict == "equal"
+    assert pf.equivalent(network, again.model(again.node("Mul", None, other[0], root[0])[0])).word == "equal"
     # One bit further another root.
     bit = Expression()
     moved = bit.number(*[float(np.nextafter(float(a), 9)) for a in argument[1]])
     times = bit.number(*map(float, other[1]))
     root = bit.node("Sqrt", None, moved[0])
-    assert pf.equivalent(network, bit.model(bit.node("Mul", None, root[0], times[0])[0])).verdict == "different"
+    assert pf.equivalent(network, bit.model(bit.node("Mul", None, root[0], times[0])[0])).word == "different"
 
 
 def test_a_cast_of_a_constant_rounds():
@@ -250,15 +250,15 @@ def test_weight_norm_and_spectral_norm():
     assert fractions_at(pf.load(spectral[0]), [1, 1]) == [
         sum(row) / (u @ W @ v) + Fraction(b) for row, b in zip(W, spectral[0].bias.tolist(), strict=True)
     ]
-    assert pf.equivalent(network, network.to_onnx()).verdict == "equal"
+    assert pf.equivalent(network, network.to_onnx()).word == "equal"
     normal = nn.utils.parametrizations.weight_norm(nn.Linear(2, 3).double()).eval()
     loaded = pf.load(normal, strict=True)
     rounded = nn.Linear(2, 3).double()
     with torch.no_grad():
         rounded.weight[:], rounded.bias[:] = normal.weight, normal.bias
-    assert pf.equivalent(loaded, normal).verdict == "equal"
-    assert pf.equivalent(loaded, rounded).verdict == "different"
-    assert pf.equivalent(loaded, rounded, pf.box(-1, 1), tolerance=1e-12).verdict == "equal"
+    assert pf.equivalent(loaded, normal).word == "equal"
+    assert pf.equivalent(loaded, rounded).word == "different"
+    assert pf.equivalent(loaded, rounded, pf.box(-1, 1), tolerance=1e-12).word == "equal"
 
 
 def test_biases_of_recurrent_layers_are_added_without_rounding():

@@ -73,7 +73,7 @@ ASKED: dict[str, tuple[Callable[[pf.Atlas], object], ...]] = {
     "regions": (pf.regions,),
     "rewrite.shallow": (
         pf.rewrite.shallow,
-        lambda atlas: pf.rewrite.edit(pf.rewrite.shallow(atlas), [0], freeze=True).network,
+        lambda atlas: pf.rewrite.edit(pf.rewrite.shallow(atlas), region=[0], freeze=True).network,
     ),
     "explain.shapley": (
         lambda atlas: pf.explain.shapley(atlas, POINT, background="uniform", scope="cell"),

@@ -268,9 +268,9 @@ def test_a_count_that_was_edited(atlas):
 def test_verdicts_that_were_edited():
     different = pf.equivalent(ABSOLUTE, ANOTHER, BOX)
     assert different.proved and not different
-    forged = replace(different, verdict="equal")
+    forged = replace(different, said="equal")
     assert "EQUAL as recorded by hand" in repr(forged) and not forged.proved and not forged.to_json()["proved"]
-    matched = replace(pf.compare.match(ABSOLUTE, ANOTHER), verdict="equal")
+    matched = replace(pf.compare.match(ABSOLUTE, ANOTHER), found="equal")
     assert "proved" not in repr(matched)
     for answer in (forged, matched, replace(pf.rewrite.identifiable(ABSOLUTE), verdict="yes")):
         with pytest.raises(pf.errors.UnknownError, match="by hand"):

@@ -112,12 +112,12 @@ def test_the_same_scores_up_to_what_the_head_forgets(kind: str, seed: int) -> No
     rng = np.random.default_rng(seed)
     of = layers(rng, 3)
     one, other = model(of, kind), model(reordered(of), kind)
-    assert pf.equivalent(one, other, BOX).verdict == "equal"
+    assert pf.equivalent(one, other, BOX).word == "equal"
 
     moved = model(shifted(reordered(of), layers(rng, 3), 0.5), kind)
     found = pf.equivalent(one, moved, BOX)
     forgets = kind in ("softmax", "log-softmax")
-    assert found.verdict == ("equal" if forgets else "different")
+    assert found.word == ("equal" if forgets else "different")
     assert "scores" in found.compared and kind in found.compared
     gap = largest_gap(one, moved)
     assert gap < 1e-12 if forgets else gap > 1e-3
@@ -131,7 +131,7 @@ def test_other_scores_are_different_at_a_point_that_shows_it(kind: str, seed: in
     weight, bias = of[-1]
     changed = [*of[:-1], (weight, bias + np.array([0.0, 2.0**-20, 0.0]))]
     found = pf.equivalent(model(of, kind), model(changed, kind), BOX)
-    assert found.verdict == "different" and found.point is not None
+    assert found.word == "different" and found.point is not None
     here, there = scores(of, found.point), scores(changed, found.point)
     differences = {a - b for a, b in zip(here, there, strict=True)}
     assert len(differences) > 1 or (0 not in differences and "softmax" not in kind)
@@ -145,7 +145,7 @@ def test_different_heads_are_different_with_a_point(one: str, other: str) -> Non
     of = layers(np.random.default_rng(7), 3)
     first, second = model(of, one), model(of, other)
     found = pf.equivalent(first, second, BOX)
-    assert found.verdict == "different" and found.x is not None
+    assert found.word == "different" and found.x is not None
     here = np.abs(first.model_outputs(found.x[None]) - second.model_outputs(found.x[None])).max()
     assert here == pytest.approx(float(found.max_difference), rel=1e-9)
     assert str(found.heads) != "(None, None)" and found.to_json()["heads"] != [None, None]
@@ -161,18 +161,18 @@ def test_argmaxes_by_exact_regions(seed: int, last: bool) -> None:
     # Three times the scores, and a shift that depends on the input: other scores, the same classes.
     same = [*reordered(of)[:-1], (3 * reordered(of)[-1][0] + np.array([1.0, 0, 0, 0]), 3 * bias - 1.0)]
     found = pf.equivalent(one, model(same, "argmax", last=last), BOX)
-    assert found.verdict == "equal", found
+    assert found.word == "equal", found
     assert all(winner(scores(of, x), last) == winner(scores(same, x), last) for x in GRID)
     assert found.compared == "the numbers of the classes"
 
     moved = [*of[:-1], (weight, bias + np.array([0.0, 0.25, 0.0]))]
     found = pf.equivalent(one, model(moved, "argmax", last=last), BOX)
     somewhere = [x for x in GRID if winner(scores(of, x), last) != winner(scores(moved, x), last)]
-    if found.verdict == "different":
+    if found.word == "different":
         assert found.point is not None
         assert winner(scores(of, found.point), last) != winner(scores(moved, found.point), last)
-    assert found.verdict == "different" or not somewhere
-    assert found.verdict != "unknown"
+    assert found.word == "different" or not somewhere
+    assert found.word != "unknown"
 
 
 def coarse(rng: np.random.Generator, outputs: int) -> Layers:
@@ -211,7 +211,7 @@ def judge_coarse_pairs(seeds: range) -> dict[str, int]:
         lasts = [bool(rng.random() < 0.3) for _ in range(2)] if kind == "argmax" else [False, False]
         one, other = (model(some, kind, last=last) for some, last in zip((of, to), lasts, strict=True))
         found = pf.equivalent(one, other, [BOX, None, pf.box(-1, 1)][seed % 3], tolerance, max_seconds=10)
-        verdicts[found.verdict] += 1
+        verdicts[found.word] += 1
 
         def gap(
             x: tuple[Fraction, ...], of: Layers = of, to: Layers = to, kind: str = kind, lasts: Any = lasts
@@ -228,9 +228,9 @@ def judge_coarse_pairs(seeds: range) -> dict[str, int]:
             outputs = given if kind == "identity" else head(kind, len(here))(given)  # type: ignore[misc]
             return max(float(np.abs(outputs[0] - outputs[1]).max()), 1e-300)
 
-        if found.verdict == "equal":
+        if found.word == "equal":
             assert max(gap(x) for x in FINE) <= tolerance * (1 + 1e-9), (seed, found)
-        elif found.verdict == "different":
+        elif found.word == "different":
             assert found.point is not None and gap(found.point) > tolerance * (1 - 1e-9), (seed, found)
             assert kind not in ("argmax", "hardmax") or gap(found.point) == found.max_difference, (seed, found)
         else:
@@ -260,17 +260,17 @@ def test_hardmaxes_that_differ_are_one_apart() -> None:
     """The outputs are zeros and ones: classes 0 and 2 are one apart in two places, not two in one."""
     one, other = model(of_three(1.0, 0.0, 0.0), "hardmax"), model(of_three(0.0, 0.0, 1.0), "hardmax")
     found = pf.equivalent(one, other, pf.box(-1, 1))
-    assert (found.verdict, found.max_difference, found.upper, found.compared) == ("different", 1, 1, "outputs")
+    assert (found.word, found.max_difference, found.upper, found.compared) == ("different", 1, 1, "outputs")
     assert [(each.largest, each.upper) for each in found.by_output] == [(1, 1), (0, 1), (1, 1)] and found.point
     here, there = (each.head(each(np.array([[0.5]]))) for each in (one, other))
     assert np.abs(here - there).tolist() == [[1.0, 0.0, 1.0]]
-    assert pf.equivalent(one, other, pf.box(-1, 1), 0.99).verdict == "different"
-    assert pf.equivalent(one, other, pf.box(-1, 1), 1).verdict == "equal"
+    assert pf.equivalent(one, other, pf.box(-1, 1), 0.99).word == "different"
+    assert pf.equivalent(one, other, pf.box(-1, 1), 1).word == "equal"
     # Argmaxes put the numbers of the classes out.
     classes = pf.equivalent(*(replace(each, head=head("argmax", 3)) for each in (one, other)), pf.box(-1, 1))
     assert (classes.max_difference, classes.upper, classes.compared) == (2, 2, "the numbers of the classes")
     same = pf.equivalent(one, model(of_three(2.0, 0.0, 0.5), "hardmax"), pf.box(-1, 1))
-    assert same.verdict == "equal" and [each.upper for each in same.by_output] == [0, 0, 0]
+    assert same.word == "equal" and [each.upper for each in same.by_output] == [0, 0, 0]
     assert same.compared == "outputs"
 
 
@@ -280,7 +280,7 @@ def test_hardmaxes_that_differ_at_one_point_only() -> None:
     touching = [hidden, (np.array([[-1.0, -1.0], [-1.0, -1.0], [1.0, 1.0]]), np.zeros(3))]
     below = [hidden, (np.array([[-1.0, -1.0], [-1.0, -1.0], [1.0, 1.0]]), np.array([-0.5, -0.5, 0.0]))]
     found = pf.equivalent(model(touching, "hardmax"), model(below, "hardmax"), pf.box(-1, 1))
-    assert (found.verdict, found.max_difference, found.point) == ("different", 1, (Fraction(0),))
+    assert (found.word, found.max_difference, found.point) == ("different", 1, (Fraction(0),))
     assert [each.largest for each in found.by_output] == [1, 0, 1] and found.compared == "outputs"
     assert pf.equivalent(model(touching, "argmax"), model(below, "argmax"), pf.box(-1, 1)).max_difference == 2
 
@@ -291,7 +291,7 @@ def test_hardmaxes_beside_each_other() -> None:
     ones = [(np.array([[1.0]]), np.zeros(1)), (np.zeros((6, 1)), np.array([1.0, 0, 0, 1.0, 0, 0]))]
     other = [ones[0], (np.zeros((6, 1)), np.array([1.0, 0, 0, 0, 0, 1.0]))]
     found = pf.equivalent(*(replace(pf.load(each), head=two) for each in (ones, other)), pf.box(-1, 1))
-    assert (found.verdict, found.max_difference, found.upper, found.compared) == ("different", 1, 1, "outputs")
+    assert (found.word, found.max_difference, found.upper, found.compared) == ("different", 1, 1, "outputs")
 
 
 def test_argmaxes_that_differ_at_ties_only() -> None:
@@ -301,26 +301,26 @@ def test_argmaxes_that_differ_at_ties_only() -> None:
     below = [hidden, (np.array([[-1.0, -1.0], [1.0, 0.0], [0.0, 1.0]]), np.array([-0.5, 0.0, 0.0]))]
     one, other = model(touching, "argmax"), model(below, "argmax")
     found = pf.equivalent(one, other, pf.box(-1, 1))
-    assert found.verdict == "different" and found.point == (Fraction(0),)
+    assert found.word == "different" and found.point == (Fraction(0),)
     assert (winner(scores(touching, found.point)), winner(scores(below, found.point))) == (0, 1)
     assert by_runtime(one, np.zeros((1, 1)))[0, 0] == 0 and by_runtime(other, np.zeros((1, 1)))[0, 0] == 1
     # Where the first score stays below in both models, ties agree.
     lower = [hidden, (np.array([[-1.0, -1.0], [1.0, 0.0], [0.0, 1.0]]), np.array([-0.25, 0.0, 0.0]))]
-    assert pf.equivalent(other, model(lower, "argmax"), pf.box(-1, 1)).verdict == "equal"
+    assert pf.equivalent(other, model(lower, "argmax"), pf.box(-1, 1)).word == "equal"
 
 
 def test_who_wins_a_tie_counts() -> None:
     line = [(np.array([[0.0], [1.0]]), np.zeros(2))]
     found = pf.equivalent(model(line, "argmax"), model(line, "argmax", last=True), pf.box(-1, 1))
-    assert found.verdict == "different" and found.point == (Fraction(0),)
-    assert pf.equivalent(model(line, "argmax", last=True), model(line, "argmax", last=True)).verdict == "equal"
+    assert found.word == "different" and found.point == (Fraction(0),)
+    assert pf.equivalent(model(line, "argmax", last=True), model(line, "argmax", last=True)).word == "equal"
 
 
 def test_an_argmax_behind_a_softmax_is_one() -> None:
     of = layers(np.random.default_rng(3), 3)
     ops = (HeadOp("softmax", (1, 3, 1)), HeadOp("argmax", (1, 3, 1)))
     both = replace(pf.load(of), head=Head((OutputHead(3, ops, (1,)),)))
-    assert pf.equivalent(both, model(of, "argmax"), BOX).verdict == "equal"
+    assert pf.equivalent(both, model(of, "argmax"), BOX).word == "equal"
 
 
 def test_a_softmax_over_two_scores_is_a_sigmoid() -> None:
@@ -330,7 +330,7 @@ def test_a_softmax_over_two_scores_is_a_sigmoid() -> None:
     one = [*two[:-1], (weight[1:] - weight[:1], bias[1:] - bias[:1])]
     one = [*one[:-1], (np.concatenate([-one[-1][0], one[-1][0]]), np.concatenate([-one[-1][1], one[-1][1]]))]
     found = pf.equivalent(model(two, "softmax"), model(one, "sigmoid"), BOX)
-    assert found.verdict == "equal", found
+    assert found.word == "equal", found
     assert largest_gap(model(two, "softmax"), model(one, "sigmoid")) < 1e-12
 
 
@@ -339,10 +339,10 @@ def test_chains_of_ops_are_equal_if_their_scores_are() -> None:
     ops = (HeadOp("sigmoid", (3, 1, 1)), HeadOp("softmax", (1, 3, 1)))
     chained = Head((OutputHead(3, ops, (3,)),))
     one, other = (replace(pf.load(some), head=chained) for some in (of, reordered(of)))
-    assert pf.equivalent(one, other, BOX).verdict == "equal"
+    assert pf.equivalent(one, other, BOX).word == "equal"
     moved = replace(pf.load(shifted(of, None, 0.5)), head=chained)
     found = pf.equivalent(one, moved, BOX)
-    assert found.verdict == "different" and found.compared == "outputs"
+    assert found.word == "different" and found.compared == "outputs"
     assert largest_gap(one, moved) > 1e-4
 
 
@@ -354,9 +354,9 @@ def test_groups_are_compared_each_by_itself() -> None:
         return replace(pf.load(some), head=Head((OutputHead(6, (HeadOp("softmax", groups),), (6,)),)))
 
     moved = [*of[:-1], (weight, bias + np.array([1.0, 1.0, 1.0, -2.0, -2.0, -2.0]))]
-    assert pf.equivalent(grouped(of, (2, 3, 1)), grouped(moved, (2, 3, 1)), BOX).verdict == "equal"
-    assert pf.equivalent(grouped(of, (1, 6, 1)), grouped(moved, (1, 6, 1)), BOX).verdict == "different"
-    assert pf.equivalent(grouped(of, (2, 3, 1)), grouped(of, (1, 3, 2)), BOX).verdict == "different"
+    assert pf.equivalent(grouped(of, (2, 3, 1)), grouped(moved, (2, 3, 1)), BOX).word == "equal"
+    assert pf.equivalent(grouped(of, (1, 6, 1)), grouped(moved, (1, 6, 1)), BOX).word == "different"
+    assert pf.equivalent(grouped(of, (2, 3, 1)), grouped(of, (1, 3, 2)), BOX).word == "different"
 
 
 # -- tolerances
@@ -370,16 +370,16 @@ def test_a_tolerance_is_one_on_outputs(kind: str) -> None:
     one, other = model(of, kind), model(near, kind)
     gap = largest_gap(one, other)
     found = pf.equivalent(one, other, BOX, gap * 0.9)
-    assert found.verdict == "different" and found.max_difference > gap * 0.9
+    assert found.word == "different" and found.max_difference > gap * 0.9
     # By the slopes, 0.125 of a score are at most twice that behind any of these heads.
-    assert pf.equivalent(one, other, BOX, 0.25).verdict == "equal"
+    assert pf.equivalent(one, other, BOX, 0.25).word == "equal"
     # What cannot be told from scores is neither called equal nor different.
     for factor in (1.01, 1.1, 1.5):
         close = pf.equivalent(one, other, BOX, gap * factor)
-        if close.verdict == "different":
+        if close.word == "different":
             assert close.x is not None
             assert np.abs(by_runtime(one, close.x[None]) - by_runtime(other, close.x[None])).max() > gap * factor
-        assert close.verdict != "unknown" or "tolerance" in str(close.stopped_by)
+        assert close.word != "unknown" or "tolerance" in str(close.stopped_by)
 
 
 # -- where the issue was found
@@ -391,11 +391,11 @@ def test_a_sigmoid_is_not_nothing() -> None:
     b = [torch.nn.Linear(2, 6), torch.nn.ReLU(), torch.nn.Linear(6, 2)]
     plain, ended = torch.nn.Sequential(*b), torch.nn.Sequential(*b, torch.nn.Sigmoid())
     found = pf.equivalent(plain, ended)
-    assert found.verdict == "different" and found.x is not None
+    assert found.word == "different" and found.x is not None
     with torch.no_grad():
         x = torch.as_tensor(found.x[None], dtype=torch.float32)
         assert float((plain(x) - ended(x)).abs().max()) > 1e-3
-    assert pf.equivalent(ended, ended).verdict == "equal"
+    assert pf.equivalent(ended, ended).word == "equal"
     box = pf.box(-1, 1)
     assert pf.compare.canonical(plain, box).digest != pf.compare.canonical(ended, box).digest
     assert pf.unfold(plain, box).certificate.network_digest != pf.unfold(ended, box).certificate.network_digest
@@ -423,7 +423,7 @@ def test_reduce_writes_the_softmax(tmp_path: Any) -> None:
         for session in (onnxruntime.InferenceSession(path) for path in (given, out))
     )
     np.testing.assert_allclose(after, before, atol=1e-6)
-    assert pf.equivalent(given, out).verdict == "equal"
+    assert pf.equivalent(given, out).word == "equal"
 
 
 # -- everything that describes a network names its head

@@ -128,12 +128,12 @@ def test_thirds_are_thirds():
     options = {"mode": "linear", "coordinate_transformation_mode": "align_corners"}
     model = resize([1, 1, 2], sizes=[1, 1, 4], **options)
     thirds = [[3, 0], [2, 1], [1, 2], [0, 3]]
-    assert pf.equivalent(model, matrix_model(thirds, 3)).verdict == "equal"
+    assert pf.equivalent(model, matrix_model(thirds, 3)).word == "equal"
     module = Interpolating(size=4, mode="linear", align_corners=True)
-    assert pf.equivalent(model, pf.load(module, input_shape=(1, 2))).verdict == "equal"
+    assert pf.equivalent(model, pf.load(module, input_shape=(1, 2))).word == "equal"
     for kind in (np.float32, np.float64):
         rounded = [[float(kind(w) / kind(3)) for w in row] for row in thirds]
-        assert pf.equivalent(model, matrix_model(rounded, 1)).verdict == "different"
+        assert pf.equivalent(model, matrix_model(rounded, 1)).word == "different"
 
 
 def test_two_files_that_float32_cannot_tell_apart():
@@ -143,8 +143,8 @@ def test_two_files_that_float32_cannot_tell_apart():
         resize([1, 1, 3], scales=[1, 1, each], mode="linear", coordinate_transformation_mode="asymmetric")
         for each in (scale, np.nextafter(scale, np.float32(2)))
     ]
-    assert pf.equivalent(models[0], models[0]).verdict == "equal"
-    assert pf.equivalent(*models).verdict == "different"
+    assert pf.equivalent(models[0], models[0]).word == "equal"
+    assert pf.equivalent(*models).word == "different"
 
 
 def test_scales_that_are_no_simple_quotients():
@@ -166,8 +166,8 @@ def test_weights_of_sinc_functions_are_balls():
     network = pf.load(Lanczos(), input_shape=(1, 3, 2))
     exact = lower_exactly(network)
     assert exact.rounding is not None and exact.rounding.largest < 1e-55
-    assert pf.equivalent(network, pf.load(Lanczos(), input_shape=(1, 3, 2))).verdict == "equal"
-    assert pf.equivalent(network, pf.load(module, input_shape=(1, 3, 2))).verdict == "different"
+    assert pf.equivalent(network, pf.load(Lanczos(), input_shape=(1, 3, 2))).word == "equal"
+    assert pf.equivalent(network, pf.load(module, input_shape=(1, 3, 2))).word == "different"
 
 
 def test_the_nearest_place_that_a_runtime_takes_is_noted():

@@ -76,15 +76,15 @@ def test_verdicts_are_true(first: int, tmp_path: Path) -> None:
         found = pf.equivalent(a, b, max_seconds=20)
         rng = np.random.default_rng(seed)
         what = f"pair {seed} ({case.how}, heads {heads}): {found!r}"
-        if found.verdict == "unknown":
+        if found.word == "unknown":
             unknown += heads[0] == heads[1]
             continue
         if heads[0] != heads[1]:
-            X = rng.normal(size=(20, case.inputs)) * 4 if found.verdict == "equal" else found.x[None]
+            X = rng.normal(size=(20, case.inputs)) * 4 if found.word == "equal" else found.x[None]
             close = np.allclose(run(a, X).ravel(), run(b, X).ravel(), rtol=1e-12, atol=1e-12)
-            assert close == (found.verdict == "equal"), what
+            assert close == (found.word == "equal"), what
             continue
-        if found.verdict == "equal":
+        if found.word == "equal":
             assert same_function(case, rng), what
             X = rng.normal(size=(20, case.inputs)) * 4
             # Floats lose all digits in a large shear and back: there the files agree in real numbers only.

@@ -113,7 +113,9 @@ def test_an_edit_acts_at_the_point_that_it_was_made_for() -> None:
         atlas = pf.unfold(network, BOX)
         shallow = pf.rewrite.shallow(atlas)
         x = rng.integers(-2, 3, (1, network.input_dim)).astype(float)
-        edited = pf.rewrite.edit(shallow, atlas.locate(x), map=(np.zeros((2, network.input_dim)), np.array([7.0, 9.0])))
+        edited = pf.rewrite.edit(
+            shallow, region=atlas.locate(x), map=(np.zeros((2, network.input_dim)), np.array([7.0, 9.0]))
+        )
         assert edited.network(x).tolist() == [[7.0, 9.0]]
 
 

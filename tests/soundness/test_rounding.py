@@ -102,7 +102,7 @@ def test_generated_pairs_are_judged_as_fractions_judge_them(seed):
         found = pf.equivalent(
             onnx_model(one, width), onnx_model(other, width), pf.box([BOX[0]] * width, [BOX[1]] * width)
         )
-        if same is not None and found.verdict != ("equal" if same else "different"):
+        if same is not None and found.word != ("equal" if same else "different"):
             # What differs may be off all over the box: then fractions see no difference either.
             assert not same and not any(apart(one, other, point)[0] for point in points_of_box(rng, width, 100)), found
         judge(found, one, other, width, rng)
@@ -117,12 +117,12 @@ def judge(found, one, other, width, rng):
     for point in points_of_box(rng, width, 8):
         least, _ = apart(one, other, point)
         assert least <= found.upper
-        if found.verdict == "equal":
+        if found.word == "equal":
             assert least <= found.tolerance
     if found.point is not None:
         _, most = apart(one, other, found.point)
         assert found.max_difference <= most
-    if found.verdict == "different":
+    if found.word == "different":
         assert apart(one, other, found.point)[0] > found.tolerance
 
 
@@ -143,20 +143,20 @@ def test_a_chain_that_cancels_is_not_nothing():
     one = [linear([[1e17], [1.0], [-1e17]]), linear([[1.0, 1.0, 1.0]]), RELU]
     nothing = [linear([[0.0]]), RELU]
     found = pf.equivalent(onnx_model(one, 1), onnx_model(nothing, 1), pf.box(-1, 1), tolerance=1e-3)
-    assert found.verdict == "different" and found.max_difference == 1
-    assert pf.equivalent(onnx_model(one, 1), onnx_model([linear([[1.0]]), RELU], 1)).verdict == "equal"
+    assert found.word == "different" and found.max_difference == 1
+    assert pf.equivalent(onnx_model(one, 1), onnx_model([linear([[1.0]]), RELU], 1)).word == "equal"
 
 
 def test_dividing_and_multiplying_is_nothing_on_all_of_space():
     one = [("divide", [49.0]), ("multiply", [49.0]), RELU]
-    assert pf.equivalent(onnx_model(one, 1), onnx_model([RELU], 1)).verdict == "equal"
+    assert pf.equivalent(onnx_model(one, 1), onnx_model([RELU], 1)).word == "equal"
 
 
 def test_variances_one_bit_apart_are_told_apart():
     models = [onnx_model([("normalise", [1.0], [0.0], [0.0], [variance]), RELU], 1) for variance in (2.0, 2 + 2**-51)]
     for domain in (None, pf.box(-1, 1)):
         found = pf.equivalent(*models, domain)
-        assert found.verdict == "different" and found.point[0] > 0
+        assert found.word == "different" and found.point[0] > 0
         assert "variance" in found.hint and "2.0000000000000004" in found.hint
     assert "tolerance=" in found.hint
 
@@ -208,27 +208,27 @@ def test_what_was_rounded_is_kept_with_an_atlas(tmp_path):
 def test_fractions_as_weights_are_kept():
     third = [([[Fraction(1, 3)]], [Fraction(1, 7)]), ([[3]], [Fraction(-3, 7)])]
     found = pf.equivalent(third, [([[1.0]], [0.5]), ([[1.0]], [-0.5])], pf.box(0, 1))
-    assert found.verdict == "equal"
+    assert found.word == "equal"
     rounded = pf.equivalent([([[1 / 3]], [0.0])], [([[Fraction(1, 3)]], [0])], pf.box(0, 1))
-    assert rounded.verdict == "different"
+    assert rounded.word == "different"
     assert rounded.max_difference == abs(Fraction(1 / 3) - Fraction(1, 3)) * rounded.point[0]
-    assert pf.equivalent([([[Decimal("0.1")]], [0])], [([[Fraction(1, 10)]], [0])]).verdict == "equal"
-    assert pf.equivalent([([[Decimal("0.1")]], [0])], [([[0.1]], [0.0])]).verdict == "different"
+    assert pf.equivalent([([[Decimal("0.1")]], [0])], [([[Fraction(1, 10)]], [0])]).word == "equal"
+    assert pf.equivalent([([[Decimal("0.1")]], [0])], [([[0.1]], [0.0])]).word == "different"
 
 
 def test_fractions_as_bounds_and_tolerances_are_kept():
     """x and relu(x - 1/3) + 1/3 are the same beyond a third, and a bit before it they are not."""
     bent = [([[1]], [Fraction(-1, 3)]), ([[1]], [Fraction(1, 3)])]
     straight = [([[1.0]], [0.0])]
-    assert pf.equivalent(bent, straight, pf.box(Fraction(1, 3), 1)).verdict == "equal"
+    assert pf.equivalent(bent, straight, pf.box(Fraction(1, 3), 1)).word == "equal"
     below = float(np.nextafter(1 / 3, 0))
     assert Fraction(below) < Fraction(1, 3)
-    assert pf.equivalent(bent, straight, pf.box(below, 1)).verdict == "different"
+    assert pf.equivalent(bent, straight, pf.box(below, 1)).word == "different"
     ends = pf.polytope([[Fraction(-1), 0], [1, 0], [0, 1], [0, -1]], [Fraction(-1, 3), 1, 1, 1])
     assert len(pf.unfold([([[3, 0]], [-1]), ([[1.0]], [0.0])], ends)) == 1
     half = [([[1.0]], [0.0])], [([[1.0]], [Fraction(1, 3)])]
-    assert pf.equivalent(*half, pf.box(-1, 1), tolerance=Fraction(1, 3)).verdict == "equal"
-    assert pf.equivalent(*half, pf.box(-1, 1), tolerance=Fraction(1, 3) - Fraction(1, 10**30)).verdict == "different"
+    assert pf.equivalent(*half, pf.box(-1, 1), tolerance=Fraction(1, 3)).word == "equal"
+    assert pf.equivalent(*half, pf.box(-1, 1), tolerance=Fraction(1, 3) - Fraction(1, 10**30)).word == "different"
 
 
 @pytest.mark.parametrize("bad", ["1/3", 1j, None, object(), float("nan")])
@@ -285,7 +285,7 @@ def test_canonical_forms_of_neighbours_tell_the_networks_apart():
     """Different numbers are rounded to the same program; the form must not be the same for that."""
     third, next_to_it = [([[Fraction(1, 3)]], [0]), ([[1.0]], [0.0])], [([[1 / 3]], [0.0]), ([[1.0]], [0.0])]
     forms = [pf.compare.canonical(layers) for layers in (third, next_to_it)]
-    assert pf.equivalent(third, next_to_it).verdict == "different"
+    assert pf.equivalent(third, next_to_it).word == "different"
     assert forms[0] != forms[1] and forms[0].digest != forms[1].digest
     assert forms[0] == pf.compare.canonical(third) and "a neighbour" in repr(forms[0])
     of_neighbour = pf.compare.canonical(pf.unfold(third))

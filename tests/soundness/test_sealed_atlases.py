@@ -294,5 +294,5 @@ def test_a_rounded_program_is_not_certified_as_the_network():
 def test_an_edited_network_is_not_that_of_the_atlas(atlas):
     shallow = pf.rewrite.shallow(atlas)
     assert shallow.evidence.proved and pf.compare.canonical(atlas).shallow().evidence.proved
-    assert pf.rewrite.edit(shallow, [0], freeze=True).network.evidence.proved
-    assert pf.rewrite.edit(shallow, [0], map=([[0.0, 0.0]], [0.0])).network.evidence.nothing
+    assert pf.rewrite.edit(shallow, region=[0], freeze=True).network.evidence.proved
+    assert pf.rewrite.edit(shallow, region=[0], map=([[0.0, 0.0]], [0.0])).network.evidence.nothing

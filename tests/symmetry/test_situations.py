@@ -219,7 +219,7 @@ def test_example_2_of_the_paper(seed: int) -> None:
 def test_mixing_is_decided_on_the_whole_space() -> None:
     layers = [([[1.0, 2.0], [-1.0, 1.0]], [0.0, 1.0]), ([[1.0, 2.0], [3.0, 1.0]], [0.0, 2.0]), ([[1.0, -3.0]], [0.5])]
     mixed = PositiveMixing(2, (0, 1), ((2, 2), (1, 2)))(layers)
-    assert pf.equivalent(layers, mixed).verdict == "equal"
+    assert pf.equivalent(layers, mixed).word == "equal"
     assert mixed.nodes[2].op.weight.tolist() == [[8.0, 6.0], [7.0, 4.0]]
 
 

@@ -176,6 +176,19 @@ def tick() -> None:
 
 
 @contextmanager
+def share(seconds: float) -> Iterator[None]:
+    """So many seconds for a part of the work, which ends with them: what it has found by then is kept.
+
+    If nothing is left at all, whoever goes on hears of it at the next `tick`.
+    """
+    try:
+        with Clock(None if seconds == inf else seconds):
+            yield
+    except OutOfTimeError:
+        pass
+
+
+@contextmanager
 def unwatched() -> Iterator[None]:
     """Within the block no clock runs: for the short work of putting together what is kept when the time is over."""
     token = _RUNNING.set(None)

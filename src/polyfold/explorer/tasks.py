@@ -131,13 +131,14 @@ def compare(task: dict[str, Any], send: Send) -> None:
     if counts[0] != counts[1]:
         sizes = [f"{given} to {put_out}" for given, put_out in counts]
         raise DomainError(f"the networks cannot be compared: one maps {sizes[0]} numbers, the other one {sizes[1]}")
+    report = _progress(send)
     found = equivalent(
         _whole(a),
         _whole(b),
         place.domain,
         max_seconds=task["seconds"],
         max_cells=task["cells"],
-        progress=_progress(send),
+        progress=lambda event: report(event.done),
         threads=task["threads"],
     )
     point = None if found.point is None else [float(x) for x in found.point]
@@ -145,7 +146,7 @@ def compare(task: dict[str, Any], send: Send) -> None:
     send(
         {
             "done": {
-                "verdict": found.verdict,
+                "verdict": found.word,
                 "words": str(found.worst),
                 "compared": found.compared,
                 "largest": finite(float(found.max_difference)),

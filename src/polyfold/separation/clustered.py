@@ -15,33 +15,45 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
-from polyfold._base.as_found import first_hand
-from polyfold._base.notebook import InNotebooks
-from polyfold._base.truth import YesOrNo
+from polyfold._base.clock import Report, tick
+from polyfold._base.question import question
+from polyfold._base.result import Verdict, answered
+from polyfold._base.types import Array, ArrayLike
 from polyfold.exact.rational import as_float
 from polyfold.exact.rational_arrays import Rationals, filled, matrix, nearest, product
-from polyfold.separation.data import LabelledData, labelled
-
-Array = npt.NDArray[np.float64]
+from polyfold.separation.data import LabelledData, labelled, proved_of
 
 
 @dataclass(frozen=True, eq=False)
-class Clustered(YesOrNo, InNotebooks):
+class Clustered(Verdict):
     """Whether data are clustered, decided in rationals; `radii`, `heights` and `normals` are rounded.
 
-    radii: of the ball around each class's mean that holds the class.
-    heights: of each mean above the flat through the others. Zero if the means lie in a common flat of too low
-        dimension.
-    normals: (Q, d), unit vectors from the face opposite to each mean towards it; NaN where heights are zero.
+    Attributes
+    ----------
+    verdict : "yes" or "no"
+        Whether they are.
+    labels : tuple
+        The classes.
+    means : array of float, shape (Q, d)
+        Their means.
+    radii : array of float, shape (Q,)
+        Of the ball around each class's mean that holds the class.
+    heights : array of float, shape (Q,)
+        Of each mean above the flat through the others. Zero if the means lie in a common flat of too low dimension.
+    normals : array of float, shape (Q, d)
+        Unit vectors from the face opposite to each mean towards it; NaN where heights are zero.
+    reason : str
+        The answer in words.
     """
 
-    holds: bool
+    words = ("clustered", "not clustered", "unknown")
+
+    verdict: Literal["yes", "no", "unknown"]
     labels: tuple[Hashable, ...]
     means: Array
     radii: Array
@@ -49,38 +61,58 @@ class Clustered(YesOrNo, InNotebooks):
     normals: Array
     reason: str
 
-    def truth(self) -> bool:
-        return self.holds
-
     def __repr__(self) -> str:
         return f"Clustered: {self.reason}"
 
 
-def clustered(X: Any, y: Any) -> Clustered:
+@question("separation.clustered")
+def clustered(
+    X: ArrayLike, y: ArrayLike, *, max_seconds: float | None = None, progress: bool | Report = False
+) -> Clustered:
     """Whether every class lies in a small ball around its mean, small beside the simplex of the means.
 
     Clustered data are sequentially separable in every order of the classes.
 
-    >>> found = clustered([[0, 0], [1, 0], [9, 0], [10, 0], [0, 9]], [0, 0, 1, 1, 2])
-    >>> found.holds, found.radii.tolist()
-    (True, [0.5, 0.5, 0.0])
+    Parameters
+    ----------
+    X : array of float, shape (n, d)
+        Points.
+    y : array, shape (n,)
+        Their labels.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    Clustered
+        The verdict, with means, radii and heights.
+
+    Examples
+    --------
+    >>> import polyfold as pf
+    >>> found = pf.separation.clustered([[0, 0], [1, 0], [9, 0], [10, 0], [0, 9]], [0, 0, 1, 1, 2])
+    >>> found.word, found.radii.tolist()
+    ('clustered', [0.5, 0.5, 0.0])
     """
     data = labelled(X, y)
     found = clusters_of(data)
     means, radii, heights = (data.given(each) for each in (found.means, found.radii, found.heights))
-    return first_hand(replace(found, means=means, radii=radii, heights=heights))
+    given = replace(found, means=means, radii=radii, heights=heights)
+    return answered(given, proved_of(data, "radii and heights compared in rationals"))
 
 
 def clusters_of(data: LabelledData) -> Clustered:
     """The same of data that have been checked, with lengths in their unit."""
     means, count = data.means, len(data.labels)
-    squares = [_largest_square(data.of(k).exact - means.exact[k]) for k in range(count)]
+    squares = [_largest_square(data.of(k).exact, means.exact[k]) for k in range(count)]
     radii = np.array([as_float(square) ** 0.5 for square in squares])
     inverse = _inverse_gram(means.exact)
     if inverse is None:
         nothing = np.full(means.floats.shape, np.nan)
         reason = f"no: the means of the {count} classes are no corners of a simplex (they are affinely dependent)"
-        return Clustered(False, data.labels, means.floats, radii, np.zeros(count), nothing, reason)
+        return Clustered("no", data.labels, means.floats, radii, np.zeros(count), nothing, reason)
     # Gradients of barycentric coordinates are inverse @ edges, and minus the sum of these for the first corner. The
     # squares of their lengths, one over the squares of the heights, can be read off the inverse.
     rows = product(inverse, means.exact[1:] - means.exact[0])
@@ -88,7 +120,9 @@ def clusters_of(data: LabelledData) -> Clustered:
     heights = np.array([as_float(1 / length) ** 0.5 for length in lengths])
     normals = nearest(np.concatenate([-rows.sum(axis=0)[None], rows])) * heights[:, None]
     fault = _too_large(data, squares, [1 / length for length in lengths])
-    return Clustered(fault is None, data.labels, means.floats, radii, heights, normals, fault or "yes")
+    return Clustered(
+        "yes" if fault is None else "no", data.labels, means.floats, radii, heights, normals, fault or "yes"
+    )
 
 
 def _inverse_gram(corners: Rationals) -> Rationals | None:
@@ -123,5 +157,10 @@ def _sum_is_less(a: fmpq, b: fmpq, c: fmpq) -> bool:
     return bool(rest > 0 and 4 * a * b < rest * rest)
 
 
-def _largest_square(rows: Rationals) -> fmpq:
-    return max(sum((entry * entry for entry in row), fmpq(0)) for row in rows)
+def _largest_square(rows: Rationals, mean: Rationals) -> fmpq:
+    """The square of the largest distance from the mean."""
+    largest = fmpq(0)
+    for row in rows:
+        tick()
+        largest = max(largest, sum((entry * entry for entry in row - mean), fmpq(0)))
+    return largest

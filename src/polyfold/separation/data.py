@@ -6,23 +6,22 @@ neither overflow nor vanish then, whatever the user measures in. Answers come ba
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.as_found import first_hand
+from polyfold._base.evidence import Evidence
 from polyfold._base.inputs import labels_of_one_kind, real_array
-from polyfold.errors import DataError, PolyfoldError, ShapeError, how_many
+from polyfold._base.types import Array, Ids
+from polyfold.errors import DataError, ShapeError, how_many
 from polyfold.exact.rational_arrays import Rationals, nearest, product, rationals
 from polyfold.exact.rounding import TINY, relative
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +79,11 @@ class LabelledData:
     def exponent(self) -> int:
         """The power of two that is next above all features in size."""
         return int(np.frexp(np.abs(self.X).max())[1])
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the points and their classes."""
+        return sha256(self.X.tobytes() + self.number.tobytes() + repr(self.labels).encode()).hexdigest()
 
     def measured(self, points: Array) -> PointSet:
         """Points that the user gave, in the unit."""
@@ -196,13 +200,9 @@ def only_two(data: LabelledData, question: str) -> LabelledData:
     return data
 
 
-def deadline_after(max_seconds: float | None) -> float:
-    """The time at which a search gives up."""
-    if max_seconds is None:
-        return float("inf")
-    if not max_seconds > 0:
-        raise PolyfoldError(f"max_seconds={max_seconds!r} must be a positive number")
-    return time.monotonic() + max_seconds
+def proved_of(data: LabelledData, proof: str) -> Evidence:
+    """What an answer about data rests on: its own proof, and no network."""
+    return first_hand(Evidence(data.digest, "", "", None, True, None, proof=proof))
 
 
 def _labels(y: Any, count: int) -> tuple[tuple[Hashable, ...], Ids]:

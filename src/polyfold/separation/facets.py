@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import tick
+from polyfold._base.types import Array
+from polyfold.exact.float_programs import linear_program
 from polyfold.exact.linear_program import maximise
 from polyfold.exact.rational import as_float, rational
 from polyfold.exact.rational_arrays import nearest, product, rationals
@@ -22,7 +24,6 @@ from polyfold.separation.halfspaces import Group, HalfSpace, JointObstacle
 from polyfold.separation.hulls import gap_along, of_size_one, positive_kernel, scaling
 from polyfold.separation.leaning import is_simplex, jiggled
 
-Array = npt.NDArray[np.float64]
 Name = tuple[int, int]  # a group, and a point: inner ones first, those of the group behind them
 _ONE, _ZERO = fmpq(1), fmpq(0)
 
@@ -67,7 +68,6 @@ def _widest(inner: Array, parts: Sequence[Array]) -> tuple[Array | None, list[Na
 
     Points of a group are numbered behind the inner ones.
     """
-    from scipy.optimize import linprog
     from scipy.sparse import block_diag, csr_array, hstack
 
     dim, count = inner.shape[1], len(parts)
@@ -84,14 +84,13 @@ def _widest(inner: Array, parts: Sequence[Array]) -> tuple[Array | None, list[Na
     names = [(g, k) for g, part in enumerate(parts) for k in range(len(inner) + len(part))]
     rows = hstack([block_diag(blocks), csr_array(np.ones((len(names), 1)))]).tocsr()
     balance = np.hstack([*([np.eye(dim), np.zeros((dim, 1))] * count), np.zeros((dim, 1))])
-    found = linprog(
+    found = linear_program(
         [0.0] * (count * (dim + 1)) + [-1.0],
         A_ub=rows,
         b_ub=np.zeros(len(names)),
         A_eq=balance,
         b_eq=np.zeros(dim),
         bounds=([(-1, 1)] * dim + [(None, None)]) * count + [(None, None)],
-        method="highs",
     )
     if found.status != 0:
         return None, []
@@ -139,6 +138,7 @@ def _exactly(
     balance = [[*row, _ZERO] for row in _balance(dim, count)]
     working = sorted({*support, *((g, k) for g in range(count) for k in (0, len(inner)))})
     while True:
+        tick()
         rows = [[*_row(inner, parts, name), _ONE] for name in working]
         bounds = [_ZERO] * len(rows) + [_ONE] * len(box)
         start = [_ZERO] * (width + 1)

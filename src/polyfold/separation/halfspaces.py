@@ -10,25 +10,20 @@ long: the question is NP-complete.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import running, tick
+from polyfold._base.types import Array, Flags
 from polyfold.exact.rational import as_float, rational
 from polyfold.exact.rational_arrays import nearest, product, rationals
 from polyfold.exact.rounding import TINY, relative
 from polyfold.separation.data import PointSet
 from polyfold.separation.hulls import CommonPoint, Separation, Weights, separate
 
-Array = npt.NDArray[np.float64]
 Group = frozenset[int]
-
-
-class OutOfTimeError(Exception):
-    """The time is over."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +61,6 @@ class CoverSearch:
     inner: PointSet
     outer: PointSet
     most: int
-    deadline: float
     together: Together | None = None
     obstacles: dict[Group, CommonPoint] = field(default_factory=dict)
     joint: list[JointObstacle] = field(default_factory=list)
@@ -123,9 +117,9 @@ class CoverSearch:
             return True
         if any(obstacle <= group for obstacle in self.obstacles):
             return False
-        if time.monotonic() > self.deadline:
-            raise OutOfTimeError
+        tick()
         self.programs += 1
+        running().tell(self.programs, what="pairs of sets tried")
         members = sorted(group)
         part = PointSet(self.outer.exact[members], self.outer.floats[members])
         found = separate(self.inner, part)
@@ -180,7 +174,7 @@ def in_another_unit(wall: HalfSpace, exponent: int) -> HalfSpace | None:
     return None
 
 
-def outside(points: PointSet, walls: Sequence[HalfSpace]) -> npt.NDArray[np.bool_]:
+def outside(points: PointSet, walls: Sequence[HalfSpace]) -> Flags:
     """Which points are proved to lie strictly outside of at least one of the half-spaces."""
     found = np.zeros(len(points), dtype=bool)
     for wall in walls:
@@ -188,14 +182,14 @@ def outside(points: PointSet, walls: Sequence[HalfSpace]) -> npt.NDArray[np.bool
     return found
 
 
-def beyond(points: PointSet, wall: HalfSpace) -> npt.NDArray[np.bool_]:
+def beyond(points: PointSet, wall: HalfSpace) -> Flags:
     """Which points lie strictly outside of one half-space: floats decide where their error bound lets them."""
     with np.errstate(all="ignore"):
         values = points.floats @ wall.normal - wall.offset
         sizes = np.abs(points.floats) @ np.abs(wall.normal) + abs(wall.offset)
         # Features below all floats were rounded to the nearest one, or to zero.
         doubt = relative(points.dim + 5) * sizes + TINY * (np.abs(wall.normal).sum() + points.dim + 3)
-        found: npt.NDArray[np.bool_] = values > doubt
+        found: Flags = values > doubt
         close = np.flatnonzero(~(np.abs(values) > doubt))
     exact, level = rationals(wall.normal), rational(wall.offset)
     for k in close.tolist():

@@ -11,15 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import tick
+from polyfold._base.types import Array
 from polyfold.exact.combination import combination
+from polyfold.exact.float_programs import linear_program
 from polyfold.exact.linear_program import dot, integer_row, maximise
 from polyfold.exact.rational_arrays import Rationals, rationals
 from polyfold.separation.data import PointSet
 
-Array = npt.NDArray[np.float64]
 Weights = Mapping[int, fmpq]
 _ONE, _ZERO = fmpq(1), fmpq(0)
 
@@ -74,21 +75,17 @@ def widest_gap(first: Array, second: Array) -> tuple[Array | None, list[int]]:
 
     Points of the second set are numbered behind those of the first. Features are scaled by powers of two.
     """
-    # Imported here because SciPy takes longer to import than all of polyfold.
-    from scipy.optimize import linprog
-
     count, dim = len(first), first.shape[1]
     scale, shift = scaling(np.concatenate([first, second]))
     a, b = (first - shift) * scale, (second - shift) * scale
     rows = np.block([[a, -np.ones((count, 1)), np.ones((count, 1))], [-b, np.ones((len(b), 1)), np.ones((len(b), 1))]])
     if not np.isfinite(rows).all():
         return None, [0, count]
-    found = linprog(
+    found = linear_program(
         [0.0] * (dim + 1) + [-1.0],
         A_ub=rows,
         b_ub=np.zeros(len(rows)),
         bounds=[(-1, 1)] * dim + [(None, None)] * 2,
-        method="highs",
     )
     if found.status != 0:
         return None, [0, count]
@@ -156,6 +153,7 @@ def _exactly(first: PointSet, second: PointSet, support: Sequence[int]) -> Separ
     objective = [_ZERO] * (dim + 1) + [_ONE]
     box = [[fmpq(sign * (j == k)) for j in range(dim + 2)] for k in range(dim) for sign in (1, -1)]
     while True:
+        tick()
         rows = [
             [*first.exact[k], -_ONE, _ONE] if k < count else [*(-x for x in second.exact[k - count]), _ONE, _ONE]
             for k in working

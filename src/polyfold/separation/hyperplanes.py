@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from polyfold._base.apart import apart
+from polyfold._base.types import Array
 
 
 def narrowest_cone(behind: Array, ahead: Array) -> Array | None:
@@ -28,7 +28,7 @@ def narrowest_cone(behind: Array, ahead: Array) -> Array | None:
     # The shortest n with towards . n >= 1 is a least-distance problem, and the residual of a non-negative one.
     try:
         system, goal = np.vstack([towards.T, np.ones(len(towards))]), np.append(np.zeros(towards.shape[1]), 1.0)
-        weights, _ = nnls(system, goal, maxiter=50 * len(towards))
+        weights, _ = apart(lambda: nnls(system, goal, maxiter=50 * len(towards)))
     except RuntimeError:  # it did not converge
         return None
     residual = goal - system @ weights

@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import tick
+from polyfold._base.types import Array
 from polyfold.exact.rank import column_rank
 from polyfold.exact.rational import as_float, rational, rational_matrix
 from polyfold.exact.rational_arrays import rationals
 from polyfold.separation.data import PointSet
 from polyfold.separation.halfspaces import HalfSpace, beyond, holds
-
-Array = npt.NDArray[np.float64]
 
 # Unit normals with a smaller singular value than this are leaned too, if there is room.
 _CLOSE = 1 / 64
@@ -30,6 +29,7 @@ def independent(inner: PointSet, outer: PointSet, walls: Sequence[HalfSpace]) ->
     """The same number of half-spaces with linearly independent normals, for the same points; None if floats fail."""
     found: list[HalfSpace] = []
     for wall in walls:
+        tick()
         others = [other.normal for other in found]
         if _well_apart([*others, wall.normal]):
             found.append(wall)
@@ -92,6 +92,7 @@ def _leaned(inner: PointSet, outer: PointSet, wall: HalfSpace, others: Sequence[
         if column_rank(np.array([*others, axis]).T) == len(others):
             continue
         for halving in range(3, _HALVINGS):
+            tick()
             normal = wall.normal + np.ldexp(length, -halving) * axis
             exact = rationals(normal)
             below = inner.along(exact)[1]

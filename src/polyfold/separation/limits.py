@@ -11,16 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import tick
+from polyfold._base.types import Array
 from polyfold.exact.combination import combination
+from polyfold.exact.float_programs import linear_program
 from polyfold.exact.linear_program import integer_row, maximise
 from polyfold.exact.rational_arrays import Rationals, product, rationals
 from polyfold.separation.data import PointSet
 from polyfold.separation.hulls import Separation, Weights, scaling
 
-Array = npt.NDArray[np.float64]
 _ONE, _ZERO = fmpq(1), fmpq(0)
 
 # A limit is a ratio of determinants. Points at limits are corners of later limits, whose digits would double from
@@ -47,19 +48,16 @@ def through_centre(first: PointSet, second: PointSet, centre: PointSet, mean: Ra
 
     With a strict separation of A and B, which leans this hyperplane a little, it proves that the infimum is zero.
     """
-    from scipy.optimize import linprog
-
     own, other = first.floats - centre.floats, second.floats - centre.floats
     scale, _ = scaling(np.concatenate([own, other, -own, -other]))
     rows = np.concatenate([own, -other]) * scale
     lengths = np.abs(rows).max(axis=1)
     rows = rows[lengths > 0]
-    found = linprog(
+    found = linear_program(
         [0.0] * first.dim + [-1.0],
         A_ub=np.column_stack([rows, lengths[lengths > 0]]),
         b_ub=np.zeros(len(rows)),
         bounds=[(-1, 1)] * first.dim + [(None, 1)],
-        method="highs",
     )
     if found.status != 0 or found.x[-1] < 0:
         return None
@@ -100,19 +98,16 @@ def _shortened(found: Limit) -> Limit:
 
 def _proposed(own: Array, other: Array, step: Rationals) -> list[int]:
     """Which points bound s, in floats and seen from the centre."""
-    from scipy.optimize import linprog
-
     scale, _ = scaling(np.concatenate([own, other, -own, -other]))
     rows = np.block([[own * scale, np.ones((len(own), 1))], [-other * scale, -np.ones((len(other), 1))]])
     towards = np.array([float(entry.p) / float(entry.q) for entry in step]) * scale
-    found = linprog(
+    found = linear_program(
         [0.0] * own.shape[1] + [1.0],
         A_ub=rows,
         b_ub=np.zeros(len(rows)),
         A_eq=[[*(-towards), 0.0]],
         b_eq=[1.0],
         bounds=[(None, None)] * (own.shape[1] + 1),
-        method="highs",
     )
     if found.status != 0:
         return [len(own)]
@@ -160,6 +155,7 @@ def _exactly(
     start.append((product(centre.exact, known.normal)[0] - known.offset) / lean)
     working = sorted({count, *support})  # point 0 of the second set is the centre: it keeps s from falling below zero
     while True:
+        tick()
         rows = [
             [*(first.exact[k] - origin), _ONE] if k < count else [*(origin - second.exact[k - count]), -_ONE]
             for k in working

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import tick
+from polyfold._base.types import Array
 from polyfold.exact.rational import as_float, rational
 from polyfold.exact.rational_arrays import Rationals, product, rationals
 from polyfold.separation.data import LabelledData, PointSet, joined, point_set
 from polyfold.separation.hulls import CommonPoint, separate
 from polyfold.separation.hyperplanes import narrowest_cone
 from polyfold.separation.limits import limit
-from polyfold.separation.sequence_result import Step
-
-Array = npt.NDArray[np.float64]
+from polyfold.separation.steps import Step
 
 # How often the way to the limit is halved before floats are said to be too coarse.
 _HALVINGS = 48
@@ -30,6 +28,7 @@ def realised(data: LabelledData, centre: PointSet, order: Sequence[int]) -> tupl
     way, points nearer to their limits are, which depend on the points before.
     """
     for halving in range(_HALVINGS):
+        tick()
         steps = _attempt(data, centre, order, fmpq(1, 1 << halving))
         if steps is not None:
             return steps
@@ -74,7 +73,7 @@ def still_there(data: LabelledData, points: Sequence[PointSet], rest: Sequence[i
     return joined(*points, *(data.of(k) for k in rest))
 
 
-def greedily(data: LabelledData, centre: PointSet, deadline: float) -> tuple[Step, ...] | None:
+def greedily(data: LabelledData, centre: PointSet) -> tuple[Step, ...] | None:
     """Steps in the first order that comes: any class that can be cut off is. None proves nothing.
 
     Classes far from the centre are tried first; that succeeds at once for data in clusters.
@@ -85,8 +84,7 @@ def greedily(data: LabelledData, centre: PointSet, deadline: float) -> tuple[Ste
     points: list[PointSet] = []
     while left:
         for k in left:
-            if time.monotonic() > deadline:
-                return None
+            tick()
             rest = [other for other in left if other != k]
             step = _cut(data, centre, k, still_there(data, points, rest), fmpq(1))
             if step is not None:

@@ -18,83 +18,159 @@ that can be cut off is *not* without loss: an early point may lie farther from c
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
-from polyfold._base.as_found import first_hand
+from polyfold._base.clock import OutOfTimeError, Report, running, tick
 from polyfold._base.inputs import real_array
+from polyfold._base.question import question
+from polyfold._base.result import Verdict, answered
+from polyfold._base.types import Array, ArrayLike
 from polyfold.errors import DataError, ShapeError, how_many
 from polyfold.exact.rational_arrays import Rationals, nearest
-from polyfold.separation.data import LabelledData, PointSet, deadline_after, joined, labelled, point_set
+from polyfold.separation.data import LabelledData, PointSet, joined, labelled, point_set, proved_of
 from polyfold.separation.hulls import CommonPoint, Separation, Weights, separate
 from polyfold.separation.limits import limit, through_centre
 from polyfold.separation.realise import greedily, realised
-from polyfold.separation.sequence_result import (
-    DeadEnd,
-    LimitPoint,
-    Obstacle,
-    SequentialSeparability,
-    Status,
-    Step,
-)
-
-Array = npt.NDArray[np.float64]
+from polyfold.separation.steps import DeadEnd, LimitPoint, Obstacle, Step
 
 
-def sequential(X: Any, y: Any, *, centre: Any = None, max_seconds: float | None = None) -> SequentialSeparability:
+@dataclass(frozen=True, eq=False)
+class SequentialSeparability(Verdict):
+    """Whether classes can be cut off one after the other by hyperplanes.
+
+    As a truth value, "unknown" raises UnknownError.
+
+    Attributes
+    ----------
+    verdict : "yes", "no" or "unknown"
+        "yes" has `steps` in the order in which they are done; "no" has `dead_ends`, which prove that no order works;
+        "unknown" says in `reason` what stopped the search.
+    centre : array of float, shape (d,)
+        The mean of the classes' means (or the point given), rounded.
+    labels : tuple
+        The classes.
+    steps : tuple of Step
+        The hyperplanes.
+    dead_ends : tuple of DeadEnd
+        Beginnings of orders that nothing can follow.
+    programs : int
+        How many pairs of sets were tried.
+    reason : str
+        The answer in words.
+    same_point : tuple of two int, optional
+        Two rows of X that are the same point with different labels, if there are any. They alone prove that no order
+        works: whichever class comes first cannot be cut off from the other.
+    """
+
+    words = ("separable", "not separable", "unknown")
+
+    verdict: Literal["yes", "no", "unknown"]
+    centre: Array
+    labels: tuple[Hashable, ...]
+    steps: tuple[Step, ...]
+    dead_ends: tuple[DeadEnd, ...]
+    programs: int
+    reason: str
+    same_point: tuple[int, int] | None = None
+
+    def ask_instead(self) -> str:
+        return "look at its verdict and reason, or give it more time (max_seconds)"
+
+    @property
+    def order(self) -> tuple[Hashable, ...]:
+        """The labels in the order of the steps; empty if there are none."""
+        return tuple(step.label for step in self.steps)
+
+    @property
+    def margin(self) -> float:
+        """The smallest margin of all steps; NaN if there are none."""
+        return min((step.margin for step in self.steps), default=float("nan"))
+
+    def facts(self) -> dict[str, Any]:
+        return {**super().facts(), "order": self.order, "margin": self.margin}
+
+    def __repr__(self) -> str:
+        return f"SequentialSeparability: {len(self.labels)} classes, {self.reason}"
+
+
+@question("separation.sequential")
+def sequential(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    centre: ArrayLike | None = None,
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
+) -> SequentialSeparability:
     """Decide whether an order of the classes exists in which each can be cut off from those to come.
 
     Parameters
     ----------
-    X, y: points (n, d) and their labels (n,).
-    centre: the point x-bar; the mean of the classes' means if not given.
-    max_seconds: give up after so long, and say so.
+    X : array of float, shape (n, d)
+        Points.
+    y : array, shape (n,)
+        Their labels.
+    centre : array of float, shape (d,), optional
+        The point x-bar; the mean of the classes' means if not given.
+    max_seconds : float, optional
+        The limit; if it does not suffice the answer is "unknown".
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events: how many pairs of sets
+        were tried.
 
-    >>> found = sequential([[0, 0], [1, 0], [5, 0], [5, 1], [0, 6]], [0, 0, 1, 1, 2])
-    >>> found.status, sorted(found.order)
+    Returns
+    -------
+    SequentialSeparability
+        The verdict, with the hyperplanes or the proof that there are none.
+
+    Examples
+    --------
+    >>> import polyfold as pf
+    >>> found = pf.separation.sequential([[0, 0], [1, 0], [5, 0], [5, 1], [0, 6]], [0, 0, 1, 1, 2])
+    >>> found.word, sorted(found.order)
     ('separable', [0, 1, 2])
-    >>> crossed = sequential([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
-    >>> crossed.status, crossed.dead_ends[0].blocked[0].own
+    >>> crossed = pf.separation.sequential([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
+    >>> crossed.word, crossed.dead_ends[0].blocked[0].own
     ('not separable', {0: Fraction(1, 2), 1: Fraction(1, 2)})
     """
     data = labelled(X, y)
-    found = sequence_of(data, data.centre if centre is None else _given(centre, data), max_seconds)
+    try:
+        middle = data.centre if centre is None else _given(centre, data)
+    except OutOfTimeError as error:
+        nowhere, reason = np.full(data.dim, np.nan), f"unknown: {error.stopped_by} ended the search"
+        unknown = SequentialSeparability("unknown", nowhere, data.labels, (), (), 0, reason)
+        return answered(unknown, stopped_by=error.stopped_by)
+    found = sequence_of(data, middle)
     steps = tuple(_in_users_unit(data, step) for step in found.steps)
-    return first_hand(replace(found, centre=data.given(found.centre), steps=steps))
+    given = replace(found, centre=data.given(found.centre), steps=steps)
+    return answered(given, found.evidence, stopped_by=found.stopped_by)
 
 
-def sequence_of(data: LabelledData, middle: PointSet, max_seconds: float | None) -> SequentialSeparability:
+def sequence_of(data: LabelledData, middle: PointSet) -> SequentialSeparability:
     """The same of data that have been checked, and their centre; points and margins are in the data's unit."""
-    search = _Search(data, middle, deadline_after(max_seconds))
+    search = _Search(data, middle)
     if data.same_point is not None:
-        return search.result("not separable", f"not separable in any order ({data.in_words(data.same_point)})")
+        return search.result("no", f"not separable in any order ({data.in_words(data.same_point)})")
     try:
         if not search.centre_in_a_hull():
-            steps = greedily(data, middle, search.deadline)
+            steps = greedily(data, middle)
             if steps is not None:
-                return search.result("separable", steps=steps)
+                return search.result("yes", steps=steps)
         order = search.run()
-    except _OutOfTimeError:
-        return search.result("undecided", f"undecided: {max_seconds:g} seconds were over before the search")
-    if order is None:
-        return search.result("not separable", f"not separable in any order ({search.report()})")
-    steps = realised(data, middle, [data.row_of(point.label) for point in order])
+        if order is None:
+            return search.result("no", f"not separable in any order ({search.report()})")
+        steps = realised(data, middle, [data.row_of(point.label) for point in order])
+    except OutOfTimeError as error:
+        return search.result("unknown", f"unknown: {error.stopped_by} ended the search", stopped_by=error.stopped_by)
     if steps is None:
-        return search.result(
-            "undecided", "undecided: hyperplanes, if there are any, leave less room than floats can tell"
-        )
-    return search.result("separable", steps=steps)
-
-
-class _OutOfTimeError(Exception):
-    """The time is over."""
+        return search.result("unknown", "unknown: hyperplanes, if there are any, leave less room than floats can tell")
+    return search.result("yes", steps=steps)
 
 
 @dataclass
@@ -103,7 +179,6 @@ class _Search:
 
     data: LabelledData
     centre: PointSet
-    deadline: float
     programs: int = 0
     dead_ends: list[DeadEnd] = field(default_factory=list)
 
@@ -172,9 +247,9 @@ class _Search:
         return found
 
     def _separate(self, first: PointSet, second: PointSet) -> Separation | CommonPoint:
-        if time.monotonic() > self.deadline:
-            raise _OutOfTimeError
+        tick()
         self.programs += 1
+        running().tell(self.programs, what="pairs of sets tried")
         return separate(first, second)
 
     def _obstacle(self, k: int, found: CommonPoint, before: tuple[LimitPoint, ...], rest: tuple[int, ...]) -> Obstacle:
@@ -214,14 +289,24 @@ class _Search:
             f"{how_many(len(self.dead_ends), 'beginning')} of orders, {how_many(self.programs, 'pair')} of sets tried"
         )
 
-    def result(self, status: Status, reason: str = "", steps: tuple[Step, ...] = ()) -> SequentialSeparability:
+    def result(
+        self,
+        verdict: Literal["yes", "no", "unknown"],
+        reason: str = "",
+        steps: tuple[Step, ...] = (),
+        stopped_by: str | None = None,
+    ) -> SequentialSeparability:
         """The answer with what was found on the way."""
+        data = self.data
         reason = reason or f"separable in the order {', '.join(str(step.label) for step in steps)}"
-        ends = tuple(self.dead_ends) if status == "not separable" else ()
+        ends = tuple(self.dead_ends) if verdict == "no" else ()
         centre = self.centre.floats[0]
-        twins = self.data.same_point
-        labels, programs = self.data.labels, self.programs
-        return first_hand(SequentialSeparability(status, centre, labels, steps, ends, programs, reason, twins))
+        found = SequentialSeparability(
+            verdict, centre, data.labels, steps, ends, self.programs, reason, data.same_point
+        )
+        if verdict == "unknown":
+            return answered(found, stopped_by=stopped_by)
+        return answered(found, proved_of(data, "hyperplanes, or points of both hulls, in rationals"))
 
 
 def _without(classes: tuple[int, ...], k: int) -> tuple[int, ...]:

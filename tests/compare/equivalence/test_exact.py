@@ -65,13 +65,13 @@ def compare(seeds) -> tuple[int, int]:
         expected = brute_force(case.program, other, case.domain)
         assert [one.largest for one in result.by_output] == expected, case
         assert all(one.exact for one in result.by_output), case
-        assert result.verdict == ("different" if max(expected) > 0 else "equal"), case
+        assert result.word == ("different" if max(expected) > 0 else "equal"), case
         unbounded += max(expected) == inf
         if 0 < max(expected) < inf:
             bounded += 1
-            assert pf.equivalent(case.program, other, case.domain, tolerance=max(expected)).verdict == "equal", case
+            assert pf.equivalent(case.program, other, case.domain, tolerance=max(expected)).word == "equal", case
             less = max(expected) * Fraction(999_999, 1_000_000)
-            assert pf.equivalent(case.program, other, case.domain, tolerance=less).verdict == "different", case
+            assert pf.equivalent(case.program, other, case.domain, tolerance=less).word == "different", case
     return bounded, unbounded
 
 
@@ -104,7 +104,7 @@ def test_int8_weights_on_a_box(dims):
     layers = random_layers(rng, *dims)
     other = int8(layers)
     result = pf.equivalent(layers, other, pf.box(-1, 1))
-    assert result.verdict == "different" and result.exact and result.certificate.level == "certified"
+    assert result.word == "different" and result.exact and result.certificate.level == "certified"
     a, b = pf.load(layers), pf.load(other)
     X = rng.uniform(-1, 1, size=(1_000_000, dims[0]))
     found = np.abs(a(X) - b(X)).max(axis=0)

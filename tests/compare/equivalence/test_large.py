@@ -107,7 +107,7 @@ def test_numbers_that_floats_cannot_hold_bound_nothing():
     huge = [([[1e200]], [0.0]), ([[1e200]], [0.0])]
     other = [([[1e200]], [0.0]), ([[1.5e200]], [0.0])]
     result = pf.equivalent(huge, other, pf.box(-1, 1))
-    assert result.verdict == "different" and result.exact
+    assert result.word == "different" and result.exact
     assert result.max_difference == Fraction(1e200) * (Fraction(1.5e200) - Fraction(1e200))
 
 
@@ -132,11 +132,11 @@ def test_a_copy_in_float32_is_paired_gate_by_gate():
     sizes, _, _ = bounds_over(bounds, place.box)
     assert sizes.max() < 0.05
     result = pf.equivalent(a, b, pf.box(-1, 1), tolerance=0.05)
-    assert result.verdict == "equal" and result.upper <= Fraction(0.05) and result.certificate.level == "certified"
+    assert result.word == "equal" and result.upper <= Fraction(0.05) and result.certificate.level == "certified"
     X = rng.uniform(-1, 1, size=(20_000, 30))
     assert np.abs(pf.load(a)(X) - pf.load(b)(X)).max() <= result.upper
     assert 0 < result.max_difference <= result.upper and not result.exact
-    assert pf.equivalent(a, b, pf.box(-1, 1)).verdict == "different"
+    assert pf.equivalent(a, b, pf.box(-1, 1)).word == "different"
 
 
 def test_exact_rewrites_of_large_networks():
@@ -144,7 +144,7 @@ def test_exact_rewrites_of_large_networks():
     a = random_layers(rng, 100, 60, 60, 60, 5)
     for domain in (None, pf.box(0, 1)):
         result = pf.equivalent(a, rewritten(rng, a, 8), domain)
-        assert result.verdict == "equal" and result.seconds < 30
+        assert result.word == "equal" and result.seconds < 30
 
 
 # -- branch and bound
@@ -159,10 +159,10 @@ def test_boxes_are_cut_until_the_tolerance_is_proved():
     assert whole > 1.5 * exact
     # One cell is not enough for anything, so that only boxes are left.
     result = pf.equivalent(a, b, pf.box(-1, 1), tolerance=1.3 * float(exact), max_cells=1)
-    assert result.verdict == "equal" and "boxes" in result.method
+    assert result.word == "equal" and "boxes" in result.method
     assert exact <= result.upper <= Fraction(1.3 * float(exact)) and result.max_difference <= exact
     result = pf.equivalent(a, b, pf.box(-1, 1), tolerance=0.7 * float(exact), max_cells=1)
-    assert result.verdict == "different" and Fraction(0.7 * float(exact)) < result.max_difference <= exact
+    assert result.word == "different" and Fraction(0.7 * float(exact)) < result.max_difference <= exact
 
 
 def _bounds_of(a, b):
@@ -176,7 +176,7 @@ def test_what_is_not_decided_in_time_has_bounds():
     b = disturbed(rng, a, 0.01)
     sampled = _largest_sampled(rng, a, b)
     result = pf.equivalent(a, b, pf.box(-1, 1), tolerance=20 * sampled, max_seconds=3, max_cells=1)
-    assert result.verdict in ("equal", "unknown")
+    assert result.word in ("equal", "unknown")
     assert result.max_difference <= 20 * sampled and sampled <= result.upper < inf
     assert result.stopped_by is not None
 
@@ -215,7 +215,7 @@ def test_convolutions_on_a_line():
         module[4].weight[0, 0] += 0.5
     other = pf.load(module, input_shape=(1, 8, 8))
     result = pf.equivalent(network, other, line)
-    assert result.verdict == "different" and result.exact
+    assert result.word == "different" and result.exact
     X = resolve_domain(line, 64).lift(np.linspace(0, 1, 5001)[:, None])
     sampled = np.abs(network(X) - other(X)).max()
     assert (
@@ -230,14 +230,14 @@ def test_boxes_outside_of_a_polytope_are_left_out():
     a = [([[1.0, 1.0], [1.0, -1.0]], [-0.5, 0.0]), ([[1.0, 1.0]], [0.0])]
     b = [([[1.0, -1.0]], [0.0]), ([[1.0]], [0.0])]
     result = pf.equivalent(a, b, pf.polytope(*triangle), tolerance=0.01, max_cells=1, max_seconds=20)
-    assert result.verdict == "equal" and "boxes" in result.method
+    assert result.word == "equal" and "boxes" in result.method
     turned = np.array([[0.6, -0.8], [0.8, 0.6]])
     # The same triangle and networks, seen from a turned frame: rows over inputs are products then.
     rows = np.asarray(triangle[0]) @ turned.T
     seen = [[(np.asarray(W) @ turned.T, c), last] for (W, c), last in (a, b)]
     domain = pf.slice_of([0.0, 0.0], turned, within=pf.polytope(rows, np.add(triangle[1], 1e-9)))
     result = pf.equivalent(*seen, domain, tolerance=0.01, max_cells=1, max_seconds=20)
-    assert result.verdict == "equal" and "boxes" in result.method
+    assert result.word == "equal" and "boxes" in result.method
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -267,10 +267,10 @@ def test_a_point_that_float32_cannot_hold_counts_too():
     b = [([[0.0]], [0.0])]
     assert float(np.float32(0.7)) < 0.69999999 < 0.7
     result = pf.equivalent(a, b, pf.box(0, 0.7), tolerance=0.69999999, max_cells=1, max_seconds=5)
-    assert result.verdict == "different" and result.point == (Fraction(0.7),)
+    assert result.word == "different" and result.point == (Fraction(0.7),)
     # Where float32 is enough, it is what one gets.
     result = pf.equivalent(a, b, pf.box(0, 0.7), tolerance=0.5, max_cells=1, max_seconds=5)
-    assert result.verdict == "different" and result.point == (Fraction(float(np.float32(0.7))),)
+    assert result.word == "different" and result.point == (Fraction(float(np.float32(0.7))),)
 
 
 def test_polytopes_of_many_dimensions_say_that_there_are_no_bounds():
@@ -280,8 +280,8 @@ def test_polytopes_of_many_dimensions_say_that_there_are_no_bounds():
     b = in_float32(rng, a)
     rows, offsets = np.concatenate([np.ones((1, 17)), np.eye(17) * -1.0]), np.ones(18)
     result = pf.equivalent(a, b, pf.polytope(rows, offsets), tolerance=1.0, max_seconds=5)
-    assert result.verdict == "unknown" and result.upper == inf
+    assert result.word == "unknown" and result.upper == inf
     assert "cells were not listed; no bounds were tried: polytopes of more than 16 dimensions" in result.stopped_by
     boxed = pf.polytope(np.concatenate([rows, np.eye(17)]), np.concatenate([offsets, np.full(17, 18.0)]))
     result = pf.equivalent(a, b, boxed, tolerance=1.0, max_seconds=5)
-    assert result.verdict == "equal" and result.upper < 1.0
+    assert result.word == "equal" and result.upper < 1.0

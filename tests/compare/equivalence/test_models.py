@@ -47,10 +47,10 @@ def test_acasxu_with_neurons_permuted_and_rescaled_by_powers_of_two():
     other = shuffled(rng, lambda n: 2.0 ** rng.integers(-4, 5, size=n), np.float32)
     for domain in (None, INPUTS):
         result = pf.equivalent(ACAS, other, domain)
-        assert result.verdict == "equal" and result.max_difference == 0 and result.exact
+        assert result.word == "equal" and result.max_difference == 0 and result.exact
         assert result.certificate.level == "certified"
     other[3][0][7, 11] += 2.0**-10
-    assert pf.equivalent(ACAS, other, INPUTS, max_seconds=2).verdict == "different"
+    assert pf.equivalent(ACAS, other, INPUTS, max_seconds=2).word == "different"
 
 
 @pytest.mark.slow
@@ -58,7 +58,7 @@ def test_acasxu_with_the_last_bit_of_one_weight_changed():
     rng = np.random.default_rng(0)
     other = shuffled(rng, lambda n: 2.0 ** rng.integers(-4, 5, size=n), np.float32)
     other[3][0][7, 11] = np.nextafter(other[3][0][7, 11], np.inf)
-    assert pf.equivalent(ACAS, other, INPUTS, max_seconds=10).verdict == "different"
+    assert pf.equivalent(ACAS, other, INPUTS, max_seconds=10).word == "different"
 
 
 @pytest.mark.slow
@@ -69,16 +69,16 @@ def test_acasxu_with_neurons_rescaled_by_any_factors():
     sampled = np.abs(pf.load(ACAS)(X) - pf.load(other)(X)).max()
     for domain, tolerance in ((PROPERTY_3, 1e-4), (INPUTS, 0.05)):
         result = pf.equivalent(ACAS, other, domain, tolerance=tolerance)
-        assert result.verdict == "equal" and result.upper <= Fraction(tolerance), result
+        assert result.word == "equal" and result.upper <= Fraction(tolerance), result
         assert result.certificate.level == "certified"
     assert sampled <= result.upper
     doubles = shuffled(rng, lambda n: rng.uniform(0.5, 2, size=n), np.float64)
-    assert pf.equivalent(ACAS, doubles, INPUTS, tolerance=1e-9).verdict == "equal"
+    assert pf.equivalent(ACAS, doubles, INPUTS, tolerance=1e-9).word == "equal"
 
 
 def confirmed_by_onnxruntime(result: pf.compare.Equivalence) -> float:
     """The difference that the two files have in onnxruntime at the point that was found."""
-    assert result.verdict == "different" and not result
+    assert result.word == "different" and not result
     x = result.x
     assert (np.array(INPUTS.lo) <= x).all() and (x <= np.array(INPUTS.hi)).all()
     assert (x.astype(np.float32) == x).all()
@@ -107,7 +107,7 @@ def test_the_perturbed_acasxu_on_a_small_box_exactly():
     middle = (np.array(PROPERTY_3.lo) + np.array(PROPERTY_3.hi)) / 2
     half = 0.1 * (np.array(PROPERTY_3.hi) - np.array(PROPERTY_3.lo))
     result = pf.equivalent(ACAS, PERTURBED, pf.box(middle - half, middle + half), max_seconds=300)
-    assert result.verdict == "different" and result.exact and result.certificate.level == "certified"
+    assert result.word == "different" and result.exact and result.certificate.level == "certified"
     X = np.random.default_rng(0).uniform(middle - half, middle + half, size=(1_000_000, 5))
     sampled = np.abs(pf.load(ACAS)(X) - pf.load(PERTURBED)(X)).max()
     assert 0.8 * float(result.max_difference) < sampled <= result.max_difference
@@ -117,9 +117,9 @@ def test_the_perturbed_acasxu_on_a_small_box_exactly():
 def test_split_relus_are_equal_up_to_rounding():
     images = pf.box(0, 1)
     result = pf.equivalent(*SPLIT, images, tolerance=0.01)
-    assert result.verdict == "equal" and result.certificate.level == "certified"
+    assert result.word == "equal" and result.certificate.level == "certified"
     assert 0 < result.max_difference <= result.upper < Fraction(0.005)
     X = np.random.default_rng(0).uniform(0, 1, size=(2_000, 784))
     assert np.abs(pf.load(SPLIT[0])(X) - pf.load(SPLIT[1])(X)).max() <= result.upper
     exactly = pf.equivalent(*SPLIT, images)
-    assert exactly.verdict == "different" and 0 < exactly.max_difference <= exactly.upper < Fraction(0.005)
+    assert exactly.word == "different" and 0 < exactly.max_difference <= exactly.upper < Fraction(0.005)

@@ -28,27 +28,27 @@ def test_products_that_only_round_to_the_same_are_different():
     network, product = two_linear_layers(3.0, 0.1), [([[rounded]], [0.0])]
     positive = pf.box(0, 1)
     result = pf.equivalent(network, product, positive)
-    assert result.verdict == "different" and not result and not result.rounded
+    assert result.word == "different" and not result and not result.rounded
     assert result.max_difference <= gap and result.max_difference == gap * result.point[0]
-    assert pf.equivalent(network, product, positive, tolerance=1e-12).verdict == "equal"
+    assert pf.equivalent(network, product, positive, tolerance=1e-12).word == "equal"
 
 
 def test_programs_that_were_rounded_prove_no_more_than_their_bounds():
     """Without the network, only a bound is known on what its program has moved by."""
     program, product = lower(pf.load(two_linear_layers(3.0, 0.1))), [([[3 * 0.1]], [0.0])]
     result = pf.equivalent(program, product, pf.box(0, 1))
-    assert result.verdict == "unknown" and result.rounded and result.to_json()["rounded"] is True
+    assert result.word == "unknown" and result.rounded and result.to_json()["rounded"] is True
     assert "rounded" in result.stopped_by and 0 < result.upper < 1e-15
     within = pf.equivalent(program, product, pf.box(0, 1), tolerance=1e-12)
-    assert within.verdict == "equal" and any("room" in check.detail for check in within.certificate.checks)
+    assert within.word == "equal" and any("room" in check.detail for check in within.certificate.checks)
 
 
 def test_exact_products_and_the_same_model_twice_are_equal():
     result = pf.equivalent(two_linear_layers(3.0, 0.25), [([[0.75]], [0.0])])
-    assert result.verdict == "equal" and not result.rounded
-    assert pf.equivalent(two_linear_layers(3.0, 0.1), two_linear_layers(3.0, 0.1)).verdict == "equal"
+    assert result.word == "equal" and not result.rounded
+    assert pf.equivalent(two_linear_layers(3.0, 0.1), two_linear_layers(3.0, 0.1)).word == "equal"
     program = lower(pf.load(two_linear_layers(3.0, 0.1)))
-    assert program.rounded and pf.equivalent(program, program).verdict == "equal"
+    assert program.rounded and pf.equivalent(program, program).word == "equal"
 
 
 def test_models_with_equal_programs_may_differ():
@@ -58,6 +58,6 @@ def test_models_with_equal_programs_may_differ():
     a, b = two_linear_layers(3.0, 0.1), two_linear_layers(u, v)
     assert lower(pf.load(a)).digest == lower(pf.load(b)).digest
     result = pf.equivalent(a, b)
-    assert result.verdict == "different"
+    assert result.word == "different"
     slope = abs(Fraction(3) * Fraction(0.1) - Fraction(u) * Fraction(v))
     assert result.max_difference == slope * abs(result.point[0])

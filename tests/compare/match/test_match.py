@@ -49,7 +49,7 @@ def test_transformed_networks_are_taken_to_each_other(batch):
         reduced = pf.rewrite.irreducible(network).program
         other = transformed(rng, reduced if number % 2 else network)
         found = pf.compare.match(network, other)
-        assert found and found.verdict == "equal" and found.point is None, number
+        assert found and found.word == "equal" and found.point is None, number
         assert isinstance(found.transformation, Transformation)
         assert parts(found.transformation(found.first)) == parts(found.second), number
         assert same_values(network, found.first, rng, 6) and same_values(other, found.second, rng, 6), number
@@ -92,7 +92,7 @@ def test_perturbed_networks_have_a_witness(batch):
         network = random_program(rng, mixed=number % 4 == 0)
         other = transformed(rng, perturbed(rng, pf.rewrite.irreducible(network).program))
         found = pf.compare.match(network, other)
-        assert not found and found.verdict == "different" and found.transformation is None, number
+        assert not found and found.word == "different" and found.transformation is None, number
         one, another = value(network, found.point), value(other, found.point)
         assert one != another and found.values == (one, another), number
         assert found.reason and "DIFFERENT" in repr(found)
@@ -105,7 +105,7 @@ def test_unrelated_networks_differ(seed):
     b = random_program(rng, dim=2, outputs=2)
     found = pf.compare.match(a, b)
     equal = same_values(a, b, rng, 40)
-    assert found.verdict == ("equal" if equal else "different")
+    assert found.word == ("equal" if equal else "different")
     if not equal:
         assert value(a, found.point) != value(b, found.point)
 
@@ -120,8 +120,8 @@ def test_agrees_with_equivalent(seed):
     other = [(W[order] * factors[:, None], b[order] * factors), (V[:, order] / factors, c)]
     if seed % 2:
         other[1][0][0, 0] += 0.125
-    verdict = pf.compare.match([(W, b), (V, c)], other).verdict
-    assert verdict == pf.equivalent([(W, b), (V, c)], other).verdict
+    verdict = pf.compare.match([(W, b), (V, c)], other).word
+    assert verdict == pf.equivalent([(W, b), (V, c)], other).word
 
 
 def test_different_gates_are_compared_as_relus():
@@ -129,7 +129,7 @@ def test_different_gates_are_compared_as_relus():
     absolute = from_layers([([[2]], [0]), ([[1]], [0])], slope_off=-1)
     relus = from_layers([([[1], [-1]], [0, 0]), ([[2, 2]], [0])])
     found = pf.compare.match(absolute, relus)
-    assert found.verdict == "equal"
+    assert found.word == "equal"
     assert parts(found.transformation(found.first)) == parts(found.second)
     assert set(found.first.stages[0].slope_off.tolist()) == {0}
 
@@ -138,7 +138,7 @@ def test_linear_networks():
     a, b = [([[1.0, 2.0]], [3.0])], [([[1.0, 2.0]], [4.0])]
     assert pf.compare.match(a, a).transformation == Composition(())
     found = pf.compare.match(a, b)
-    assert found.verdict == "different" and found.values == ((3,), (4,)) and found.point == (0, 0)
+    assert found.word == "different" and found.values == ((3,), (4,)) and found.point == (0, 0)
     found = pf.compare.match(a, [([[1.0, 5.0]], [3.0])])
     assert found.point == (0, 1) and found.values == ((5,), (8,))
 
@@ -185,7 +185,7 @@ def test_noise_is_matched_within_a_tolerance_and_not_called_equal(seed):
     (W, b), (V, c) = noisy(rng, layers, 1e-9)
     other = [(W[order] * factors[:, None], b[order] * factors), (V[:, order] / factors, c)]
     found = pf.compare.match(layers, other, tolerance=1e-6)
-    assert not found and found.verdict == "matched" and 0 < found.deviation < 1e-7
+    assert not found and found.word == "matched" and 0 < found.deviation < 1e-7
     assert "not equal" in repr(found) and "EQUAL, proved" not in repr(found)
     permutations = [step.order for step in found.transformation.steps if isinstance(step, Permutation)]
     assert permutations == ([tuple(order.tolist())] if list(order) != sorted(order) else [])
@@ -198,15 +198,15 @@ def test_noise_is_matched_within_a_tolerance_and_not_called_equal(seed):
         assert np.abs(one - another).max() <= 1e-7 * np.abs(another).max()
     # And they are different functions, which the point shows.
     assert value(found.first, found.point) != value(found.second, found.point)
-    assert pf.compare.match(layers, other).verdict == "different"
-    assert pf.compare.match(layers, other, tolerance=1e-13).verdict == "different"
+    assert pf.compare.match(layers, other).word == "different"
+    assert pf.compare.match(layers, other, tolerance=1e-13).word == "different"
 
 
 def test_flips_within_a_tolerance():
     a = from_layers([([[1, 0], [0, 1], [-1, -1]], [0, 0, 0]), ([[1, 1, 1]], [0])])
     b = from_layers([([[-1, 0], [0, -1], [1, Fraction(1000001, 1000000)]], [0, 0, 0]), ([[1, 1, 1]], [0])])
     found = pf.compare.match(a, b, tolerance=1e-5)
-    assert found.verdict == "matched" and Flip(1, (0, 1, 2)) in found.transformation.steps
+    assert found.word == "matched" and Flip(1, (0, 1, 2)) in found.transformation.steps
     assert 1e-7 < found.deviation < 1e-6
 
 
@@ -214,19 +214,19 @@ def test_linear_parts_that_are_far_apart_do_not_match():
     a = from_layers([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])])
     b = from_layers([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [3])])
     found = pf.compare.match(a, b, tolerance=0.01)
-    assert found.verdict == "different" and "linear parts deviate" in found.reason
+    assert found.word == "different" and "linear parts deviate" in found.reason
 
 
 def test_other_widths_do_not_match():
     a = from_layers([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])])
     b = from_layers([([[1, 0]], [0]), ([[1]], [0])])
     found = pf.compare.match(a, b, tolerance=0.5)
-    assert found.verdict == "different" and "do not match" in found.reason
+    assert found.word == "different" and "do not match" in found.reason
 
 
 def test_equal_is_still_proved_with_a_tolerance():
     a = from_layers([([[1, 0], [0, 1]], [0, 0]), ([[1, 1]], [0])])
-    assert pf.compare.match(a, Permutation(1, (1, 0))(a), tolerance=0.1).verdict == "equal"
+    assert pf.compare.match(a, Permutation(1, (1, 0))(a), tolerance=0.1).word == "equal"
 
 
 # -- what cannot be asked

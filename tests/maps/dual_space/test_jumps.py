@@ -35,7 +35,7 @@ def test_against_an_exact_edit(seed):
     cell = int(np.argmax(np.diff(atlas.facet_start)))
     pieces = pieces_of(atlas)
     pieces[cell] += [0.5, -0.25, 1.0]
-    edited = pf.rewrite.edit(pf.rewrite.shallow(atlas), [cell], map=(pieces[cell, None, :2], pieces[cell, 2:]))
+    edited = pf.rewrite.edit(pf.rewrite.shallow(atlas), region=[cell], map=(pieces[cell, None, :2], pieces[cell, 2:]))
     found = pf.maps.facet_jumps(atlas, pieces=pieces)
     torn = found.largest > 1e-9
     assert (cell == found.cells[torn]).any(axis=1).all()

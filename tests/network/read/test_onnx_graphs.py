@@ -157,8 +157,8 @@ class TestConstants:
         assert (len(atlas), pf.count(network, box).cells, pf.count(network).cells) == (1, 1, 1)
         A, c = atlas.maps([0])
         assert not A.any() and c.tolist() == [[1.5, -2.0]]
-        assert pf.equivalent(network, [(np.zeros((2, 2)), [1.5, -2.0])]).verdict == "equal"
-        assert pf.equivalent(network, [(np.zeros((2, 2)), [1.5, -2.5])]).verdict == "different"
+        assert pf.equivalent(network, [(np.zeros((2, 2)), [1.5, -2.0])]).word == "equal"
+        assert pf.equivalent(network, [(np.zeros((2, 2)), [1.5, -2.5])]).word == "different"
         assert pf.local(network, [[0.5, 0.5]]).c.tolist() == [[1.5, -2.0]]
 
     def test_one_beside_another_output(self) -> None:

@@ -61,7 +61,7 @@ def test_example_3_two_active_neurons_that_one_cannot_replace():
     assert [stage.width for stage in everywhere.program.stages] == [3, 3]
     # On a box a bias keeps x1 - x2 + c active, so there one neuron does.
     inside = pf.reduce(plane, pf.box(-1, 2))
-    assert inside.neurons_after == 5 and confirmed(inside).verdict == "equal"
+    assert inside.neurons_after == 5 and confirmed(inside).word == "equal"
 
 
 def test_lowering_is_exact():

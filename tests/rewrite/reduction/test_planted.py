@@ -19,7 +19,7 @@ def same_everywhere(net, found, domain, rng):
     expected = before(X)
     np.testing.assert_allclose(after(X), expected, rtol=0, atol=1e-9 * (1 + np.abs(expected).max()))
     assert found.exact and found.difference == 0 and found.proved
-    assert pf.equivalent(net, after, domain).verdict == "equal"
+    assert pf.equivalent(net, after, domain).word == "equal"
 
 
 def irreducible(rng, domain, *dims):
@@ -108,7 +108,7 @@ def test_active_neurons_become_as_many_as_their_rank(inputs, active, readers, le
     assert found.neurons_after == 4 + left
     X = rng.uniform(-1, 1, size=(10_000, inputs))
     np.testing.assert_allclose(found.network(X), pf.load(crowded)(X), rtol=0, atol=1e-9)
-    assert confirmed(found).verdict == "equal"
+    assert confirmed(found).word == "equal"
     assert all(len(step.into) == left for step in found.steps if step.kind == "always active")
 
 
@@ -122,7 +122,7 @@ def test_opposite_pairs(pairs):
     everywhere, inside = pf.reduce(net), pf.reduce(net, pf.box(-8, 8))
     assert everywhere.neurons_after == inside.neurons_after == pairs + 1
     same_everywhere(net, everywhere, None, rng)
-    assert confirmed(inside).verdict == "equal"
+    assert confirmed(inside).word == "equal"
 
 
 def test_split_relus_are_joined():

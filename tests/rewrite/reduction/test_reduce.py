@@ -33,7 +33,7 @@ def test_generated_cases(case):
         x = [list(_lifted(case.domain, point))]
         assert (before.evaluate(x) == found.program.evaluate(x)).all()
     if found.difference < np.inf and case.domain.dim <= 4:
-        assert confirmed(found, max_seconds=20).verdict in ("equal", "unknown")
+        assert confirmed(found, max_seconds=20).word in ("equal", "unknown")
 
 
 def _lifted(domain, point):
@@ -55,7 +55,7 @@ def test_points_of_random_floats(seed):
     assert found.neurons_after <= 6 and not found.exact and 0 < found.difference < 1e-10
     X = rng.uniform(-1, 1, size=(10_000, 3))
     np.testing.assert_allclose(found.network(X), pf.load(layers)(X), rtol=0, atol=1e-10)
-    assert confirmed(found).verdict == "equal"
+    assert confirmed(found).word == "equal"
     assert found.guarantee.startswith("the same function up to ") and found.guarantee.endswith(", proved")
 
 
@@ -123,7 +123,7 @@ def test_leaky_relus(slope):
         module[0].weight[:], module[0].bias[:] = torch.tensor(W), torch.tensor(b)
         module[2].weight[:] = torch.tensor(np.arange(14.0).reshape(2, 7) - 5)
     found = pf.reduce(pf.load(module), pf.box(-1, 1))
-    assert found.neurons_after == 4 and confirmed(found).verdict == "equal"
+    assert found.neurons_after == 4 and confirmed(found).word == "equal"
 
 
 def test_nothing_is_left_of_a_linear_function():

@@ -225,7 +225,7 @@ def test_outside_the_domain() -> None:
 def test_bad_input() -> None:
     with pytest.raises(PolyfoldError, match=r"incomplete \(stopped by max_cells\)"):
         pf.rewrite.shallow(pf.unfold(CORNER, max_cells=2))
-    with pytest.raises(PolyfoldError, match="has its domain already"):
+    with pytest.raises(PolyfoldError, match="has a domain of its own"):
         pf.rewrite.shallow(pf.unfold(CORNER), pf.box(-1, 1))
     shallow = pf.rewrite.shallow(CORNER)
     with pytest.raises(ShapeError, match="rows of 2 numbers"):

@@ -185,7 +185,7 @@ def test_the_network_keeps_its_names_and_values():
     found = pf.rewrite.irreducible(layers)
     assert found.neurons_after == 6 and not found.rounded
     assert [node.name for node in found.network.nodes] == [node.name for node in pf.load(layers).nodes]
-    assert pf.equivalent(found.network, layers).verdict == "equal"
+    assert pf.equivalent(found.network, layers).word == "equal"
 
 
 def test_absolute_values_on_a_box():
@@ -217,7 +217,7 @@ def test_neurons_whose_wall_misses_the_domain():
         "domain: relu1[1]: it is off on the whole domain; it adds nothing",
     ]
     assert found.program.gates == 1 and found.neurons_after == 2
-    assert pf.equivalent(layers, found.network, pf.box(-1, 1)).verdict == "equal"
+    assert pf.equivalent(layers, found.network, pf.box(-1, 1)).word == "equal"
 
 
 def test_a_domain_that_has_no_end_bounds_some_directions():
@@ -253,7 +253,7 @@ def test_other_frameworks_too():
         model[0].bias[1] = 2 * model[0].bias[0]
     found = pf.rewrite.irreducible(model)
     assert found.neurons_after == 3 and rules(found) == ["R2"]
-    assert pf.compare.match(model, found.program).verdict == "equal"
+    assert pf.compare.match(model, found.program).word == "equal"
     assert same_values(lower_exactly(pf.load(model)), found.program, np.random.default_rng(0))
 
 

@@ -34,7 +34,7 @@ def test_lemma_1_multiples_are_one_neuron(form, factor):
     (one, first), (two, second) = (wall_of(rationals(row[:2]), rationals(row[2:])[0]) for row in (form, other))
     assert one == two and second / first == rationals([factor])[0]
     scaled = from_layers([([other[:2]], [other[2]]), ([[1 / factor]], [0])])
-    assert pf.compare.match(neuron(form), scaled).verdict == "equal"
+    assert pf.compare.match(neuron(form), scaled).word == "equal"
 
 
 @given(forms, forms)
@@ -46,7 +46,7 @@ def test_lemma_1_others_are_not(form, other):
     found = pf.compare.match(
         neuron(form), from_layers([([other[:2]], [other[2]]), ([[1 / max(ratios) if positive else 1]], [0])])
     )
-    assert (found.verdict == "equal") == positive
+    assert (found.word == "equal") == positive
     if not positive:
         assert value(neuron(form), found.point) != value(neuron(other), found.point)
 
@@ -78,7 +78,7 @@ def test_lemma_2(seed):
         [([list(row[:dim]) for row in rows], [row[dim] for row in rows]), ([list(map(int, weights))], [0])]
     )
     found = pf.compare.match(program, from_layers([([[0] * dim], [0])]))
-    assert found.verdict == "different" and any(value(program, found.point))
+    assert found.word == "different" and any(value(program, found.point))
 
 
 @pytest.mark.parametrize("seed", range(20))

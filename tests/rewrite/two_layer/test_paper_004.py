@@ -46,26 +46,26 @@ def test_example_1_has_different_activation_patterns_and_is_still_not_identifiab
 
 def test_example_1_matches_the_network_without_neurons() -> None:
     found = pf.compare.match(ZERO, [([[0.0, 0.0]], [0.0])])
-    assert found.verdict == "equal" and found.transformation == Composition(())
+    assert found.word == "equal" and found.transformation == Composition(())
 
 
 def test_figure_2() -> None:
     found = pf.compare.match(ROUND, TURNED)
-    assert found.verdict == "equal" and found.transformation == Composition((Flip(1, (0, 1, 2)),))
+    assert found.word == "equal" and found.transformation == Composition((Flip(1, (0, 1, 2)),))
     assert not found.first_steps and not found.second_steps
     degenerate = pf.rewrite.identifiable(ROUND)
     assert degenerate.verdict == "no" and degenerate.pair is None
     assert [str(origin) for origin in degenerate.subset] == ["relu1[0]", "relu1[1]", "relu1[2]"]
-    assert pf.equivalent(ROUND, TURNED).verdict == "equal"
+    assert pf.equivalent(ROUND, TURNED).word == "equal"
 
 
 def test_figure_3() -> None:
     found = pf.compare.match(FIRST, SECOND)
-    assert found.verdict == "equal"
+    assert found.word == "equal"
     assert found.transformation == Composition((Rescaling(1, (1, 1, 2, 1)), Flip(1, (0, 1, 3))))
     degenerate = pf.rewrite.identifiable(FIRST)
     assert [str(origin) for origin in degenerate.subset] == ["relu1[0]", "relu1[1]", "relu1[3]"]
-    assert pf.equivalent(FIRST, SECOND).verdict == "equal"
+    assert pf.equivalent(FIRST, SECOND).word == "equal"
     rng = np.random.default_rng(0)
     assert same_values(lower_exactly(pf.load(FIRST)), lower_exactly(pf.load(SECOND)), rng, 50)
 
@@ -73,7 +73,7 @@ def test_figure_3() -> None:
 def test_figure_3_without_its_bias_is_another_function() -> None:
     other = [SECOND[0], (SECOND[1][0], [0.25])]
     found = pf.compare.match(FIRST, other)
-    assert found.verdict == "different" and "linear parts" in found.reason
+    assert found.word == "different" and "linear parts" in found.reason
     one, another = (lower_exactly(pf.load(layers)) for layers in (FIRST, other))
     assert found.values == (value(one, found.point), value(another, found.point))
     assert found.values[0][0] - found.values[1][0] == Fraction(-1, 4)

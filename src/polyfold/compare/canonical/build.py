@@ -8,10 +8,14 @@ from math import factorial
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import Report, running, tick
+from polyfold._base.question import question
+from polyfold._base.result import answered
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import evidence_of, resting_on
+from polyfold.atlas.evidence import evidence_of
 from polyfold.atlas.geometry.generators import LINE, VERTEX, Generators
 from polyfold.compare.canonical.chains import Chains, Counts
 from polyfold.compare.canonical.flats import Row, forward, pivot
@@ -19,20 +23,32 @@ from polyfold.compare.canonical.form import Canonical, Jump, support_of
 from polyfold.compare.canonical.maps import DistinctMaps, Numbers, fractions
 from polyfold.compare.canonical.rows import CellRows
 from polyfold.domain.domain import DomainLike
+from polyfold.engine.complete import complete_atlas
 from polyfold.engine.run import whole_number
-from polyfold.engine.unfold import unfold
-from polyfold.errors import LimitError, PolyfoldError, how_many
+from polyfold.engine.source import SourceLike
+from polyfold.errors import LimitError, how_many
 from polyfold.network.graph import Network
 from polyfold.network.load import load
 from polyfold.program.exact_program import from_program, lower_exactly
 from polyfold.program.program import Program
 
 _MOST_CHAINS = 10_000_000
+# Cells whose vertices are found between two looks at the clock.
+_CELLS_AT_ONCE = 256
 # An atlas of a rounded program knows the neighbour only: its form is that of the neighbour, and never a network's.
 _NOT_KNOWN = "not known, a neighbour's form"
 
 
-def canonical(network_or_atlas: Any, domain: DomainLike = None, *, max_chains: int | None = _MOST_CHAINS) -> Canonical:
+@question("compare.canonical")
+def canonical(
+    source: SourceLike,
+    domain: DomainLike = None,
+    *,
+    max_chains: int | None = _MOST_CHAINS,
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
+) -> Canonical:
     """A description of the function that depends on nothing but the function and the domain.
 
     Networks that compute the same real-valued function on the same domain have equal forms and equal digests, however
@@ -46,11 +62,28 @@ def canonical(network_or_atlas: Any, domain: DomainLike = None, *, max_chains: i
 
     Parameters
     ----------
-    network_or_atlas: a complete atlas, or anything that `pf.load` takes.
-    domain: of a network that is no atlas yet.
-    max_chains: how many chains of faces (a facet, a facet of it, ..., a vertex) may be looked at; None for any number.
-        A vertex ends (d - 1)! of them on every facet, so that their number grows fast with the dimension.
+    source : SourceLike
+        A model, or a complete atlas of one.
+    domain : DomainLike, optional
+        Where to look; an atlas has its own.
+    max_chains : int or None
+        How many chains of faces (a facet, a facet of it, ..., a vertex) may be looked at; None for any number. A vertex
+        ends (d - 1)! of them on every facet, so that their number grows fast with the dimension.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events: how many cells were
+        looked at.
 
+    Returns
+    -------
+    Canonical
+        The form, which can be compared with others by `==`.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> by_two = pf.compare.canonical([([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])])
     >>> by_one = pf.compare.canonical([([[4.0], [-0.5], [0.5]], [0.0, 0.0, 2.0]), ([[0.25, 2.0, 0.0]], [0.0])])
@@ -61,8 +94,8 @@ def canonical(network_or_atlas: Any, domain: DomainLike = None, *, max_chains: i
     """
     most = np.iinfo(np.int64).max
     limit = most if max_chains is None else whole_number("max_chains", max_chains, most)
-    given = network_or_atlas if isinstance(network_or_atlas, Atlas | Program) else load(network_or_atlas)
-    atlas = _complete_atlas(given, domain, limit)
+    given = source if isinstance(source, Atlas | Program) else load(source)
+    atlas = _complete_atlas(given, domain, limit, threads)
     return _Builder(atlas, limit).form(_own_numbers(given, atlas))
 
 
@@ -77,21 +110,16 @@ def _own_numbers(given: Atlas | Program | Network, atlas: Atlas) -> str | None:
     return lower_exactly(given).digest
 
 
-def _complete_atlas(network_or_atlas: Atlas | Program | Network, domain: DomainLike, limit: int) -> Atlas:
-    if not isinstance(network_or_atlas, Atlas):
-        # Cells hang together, so there are as many facets between them, less one at most, and each begins a chain.
-        atlas = unfold(network_or_atlas, domain, max_cells=min(limit + 1, np.iinfo(np.int32).max))
-        if atlas.certificate.stopped_by == "max_cells":
-            raise LimitError(
-                f"the network has more than {how_many(len(atlas), 'cell')}, and so more chains of faces than "
-                f"max_chains={limit:,}: raise it, or take a smaller domain"
-            )
-    elif domain is not None:
-        raise PolyfoldError("an atlas has its domain already: give either an atlas, or a network and a domain")
-    else:
-        atlas = network_or_atlas
+def _complete_atlas(given: Atlas | Program | Network, domain: DomainLike, limit: int, threads: int | None) -> Atlas:
+    # Cells hang together, so there are as many facets between them, less one at most, and each begins a chain.
+    most = min(limit + 1, np.iinfo(np.int32).max)
+    why = "a canonical form is one of the whole function"
+    atlas = complete_atlas(given, domain, why, threads=threads, max_cells=most)
     if not atlas.complete:
-        raise PolyfoldError(f"a canonical form is one of the whole function, and {atlas.certificate.how_to_complete}")
+        raise LimitError(
+            f"the network has more than {how_many(len(atlas), 'cell')}, and so more chains of faces than "
+            f"max_chains={limit:,}: raise it, or take a smaller domain"
+        )
     return atlas
 
 
@@ -103,7 +131,7 @@ class _Builder:
         self.rows = CellRows(atlas)
         self.generators: Generators | None = None
         if atlas.dim > 2:
-            self.generators = atlas.generators()
+            self.generators = _all_generators(atlas)
         self._refuse_too_many(limit)
 
     def form(self, numbers: str | None) -> Canonical:
@@ -118,7 +146,7 @@ class _Builder:
             head=self.atlas.program.head,
             numbers=numbers,
         )
-        return resting_on(evidence_of(self.atlas), form)
+        return answered(form, evidence_of(self.atlas))
 
     def _jumps(self, maps: DistinctMaps) -> Iterator[Jump]:
         atlas = self.atlas
@@ -126,6 +154,8 @@ class _Builder:
         found: dict[tuple[Row, Numbers], tuple[Counts, list[int]]] = {}
         # Each facet between two cells is listed by both.
         for cell, facets_here in groupby(np.flatnonzero(maps.bends & (there > here)).tolist(), key=here.__getitem__):
+            tick()
+            running().tell(int(cell), len(atlas))
             chains, rows = self._chains(int(cell))
             for facet in facets_here:
                 local = facet - int(atlas.facet_start[cell])
@@ -170,6 +200,28 @@ class _Builder:
                 f"the {how_many(len(self.atlas), 'cell')} have about {how_many(chains, 'chain')} of faces, more than "
                 f"max_chains={limit:,}: raise it, or take a smaller domain"
             )
+
+
+def _all_generators(atlas: Atlas) -> Generators:
+    """Those of all cells, found in parts with a look at the clock in between."""
+    parts = []
+    for first in range(0, len(atlas), _CELLS_AT_ONCE):
+        tick()
+        parts.append(atlas.generators(np.arange(first, min(first + _CELLS_AT_ONCE, len(atlas)))))
+    points, facets = (np.cumsum([0, *(len(each) for each in some)]) for some in _lists(parts))
+    starts = [part.start[1:] + shift for part, shift in zip(parts, points, strict=False)]
+    facet_starts = [part.facet_start[1:] + shift for part, shift in zip(parts, facets, strict=False)]
+    return Generators(
+        np.concatenate([[0], *starts]),
+        np.concatenate([part.points for part in parts]),
+        np.concatenate([part.kind for part in parts]),
+        np.concatenate([[0], *facet_starts]),
+        np.concatenate([part.facet for part in parts]),
+    )
+
+
+def _lists(parts: list[Generators]) -> tuple[list[npt.NDArray[Any]], list[npt.NDArray[Any]]]:
+    return [part.points for part in parts], [part.facet for part in parts]
 
 
 def _amount(here: Numbers, there: Numbers, hyperplane: Row, side: int) -> Numbers:

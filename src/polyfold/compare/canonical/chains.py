@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from polyfold._base.clock import tick
 from polyfold.compare.canonical.flats import Flat, Row
 
 Chain = tuple[Row, ...]
@@ -39,6 +40,7 @@ class Chains:
 
     def _of_face(self, face: int, flat: Flat) -> Counts:
         if face not in self._known:
+            tick()
             counts: Counts = {}
             contains_last = True
             for row, side, border in self._borders(face, flat):

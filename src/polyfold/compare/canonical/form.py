@@ -10,17 +10,16 @@ from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
 from flint import fmpz
 
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.result import Result
+from polyfold._base.types import Ids
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import Answer
 from polyfold.compare.canonical.flats import Row
 from polyfold.compare.canonical.maps import DistinctMaps, Map
 from polyfold.compare.canonical.pieces import Piece, canonical_pieces
 from polyfold.errors import how_many
+from polyfold.network.graph import Network
 from polyfold.network.head import Head, behind
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ class Jump:
     """Where on a hyperplane the map changes by one and the same amount.
 
     hyperplane  (a, b): primitive integers, the first non-zero one of a positive; the hyperplane is a . x + b = 0
-    amount      one number an output: the map on the side a . x + b > 0 minus the other one is amount * (a . x + b)
+    amount      one number per output: the map on the side a . x + b > 0 minus the other one is amount * (a . x + b)
     where       the part of the hyperplane
     facets      the facets of the atlas that make it up; not part of the form
     """
@@ -68,7 +67,7 @@ class Jump:
 
 
 @dataclass(frozen=True, repr=False)
-class Canonical(Answer, InNotebooks):
+class Canonical(Result):
     """A piecewise-linear function on a domain, described so that nothing depends on the network behind it.
 
     inputs, outputs
@@ -107,7 +106,7 @@ class Canonical(Answer, InNotebooks):
         return self.found.atlas
 
     @property
-    def cells(self) -> list[npt.NDArray[np.int64]]:
+    def cells(self) -> list[Ids]:
         """The cells of the atlas that have each of the maps."""
         return self.found.cells
 
@@ -134,11 +133,22 @@ class Canonical(Answer, InNotebooks):
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the form as JSON, 64 hexadecimal digits: the same for equal forms, and for no others known."""
-        text = json.dumps(self.to_json(), separators=(",", ":"), sort_keys=True)
+        text = json.dumps(self.facts(), separators=(",", ":"), sort_keys=True)
         return sha256(text.encode("ascii")).hexdigest()
 
-    def to_json(self) -> dict[str, Any]:
-        """The form as plain lists. Numbers other than counts are strings: integers, or fractions in lowest terms."""
+    def ask_instead(self) -> str:
+        return "compare two forms with =="
+
+    def __polyfold_network__(self) -> Network:
+        from polyfold.rewrite.shallow.exactly import network_over
+
+        return network_over(self.atlas)
+
+    def facts(self) -> dict[str, Any]:
+        """The form as plain lists, which the digest is of.
+
+        Numbers other than counts are strings: integers, or fractions in lowest terms.
+        """
         return {
             "format": _FORMAT,
             "inputs": self.inputs,

@@ -8,13 +8,13 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import tick
+from polyfold._base.types import Flags, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.exact_maps import ExactMaps
 
-Ids = npt.NDArray[np.int64]
 Numbers = tuple[fmpq, ...]
 Map = tuple[tuple[Fraction, ...], ...]
 
@@ -30,7 +30,10 @@ class DistinctMaps:
     @classmethod
     def of(cls, atlas: Atlas) -> DistinctMaps:
         exact = ExactMaps(atlas)
-        all_maps = [exact[cell] for cell in range(len(atlas))]
+        all_maps = []
+        for cell in range(len(atlas)):
+            tick()
+            all_maps.append(exact[cell])
         maps = sorted(set(all_maps))
         number = {one: k for k, one in enumerate(maps)}
         return cls(atlas, maps, np.array([number[one] for one in all_maps], dtype=np.int64))
@@ -46,11 +49,11 @@ class DistinctMaps:
         return [np.flatnonzero(self.of_cell == number) for number in range(len(self.maps))]
 
     @cached_property
-    def bends(self) -> npt.NDArray[np.bool_]:
+    def bends(self) -> Flags:
         """Whether a facet lies between two cells with different maps."""
         inner = self.atlas.neighbour >= 0
         there = self.of_cell[np.where(inner, self.atlas.neighbour, 0)]
-        found: npt.NDArray[np.bool_] = inner & (self.of_cell[self.atlas.facet_owner] != there)
+        found: Flags = inner & (self.of_cell[self.atlas.facet_owner] != there)
         return found
 
     @cached_property

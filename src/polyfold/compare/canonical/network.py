@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from flint import fmpq
 
-from polyfold.atlas.evidence import evidence_of, resting_on
+from polyfold._base.result import answered
+from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.evidence import evidence_of
 from polyfold.compare.canonical.flats import Row, forward
 from polyfold.compare.canonical.maps import DistinctMaps
 from polyfold.compare.canonical.pieces import Piece
 from polyfold.compare.canonical.rows import CellRows
 from polyfold.exact.rational import as_float
+from polyfold.network.graph import Network
 from polyfold.rewrite.shallow import tiling
-from polyfold.rewrite.shallow.exactly import GivenPieces
+from polyfold.rewrite.shallow.exactly import GivenPieces, network_over
 from polyfold.rewrite.shallow.network import Shallow
+
+
+@dataclass(frozen=True, eq=False)
+class CanonicalPieces(GivenPieces):
+    """Pieces that were read off an atlas, whose network computes them."""
+
+    atlas: Atlas
+
+    def network(self) -> Network:
+        return network_over(self.atlas)
 
 
 def network_of(maps: DistinctMaps, pieces: Sequence[Piece]) -> Shallow:
@@ -50,11 +64,13 @@ def network_of(maps: DistinctMaps, pieces: Sequence[Piece]) -> Shallow:
             dtype=np.int64,
         ).reshape(-1, 3),
         head=maps.atlas.program.head,
-        exact=GivenPieces(
-            halfspaces, [[fmpq(x.numerator, x.denominator) for line in piece.map for x in line] for piece in pieces]
+        exact=CanonicalPieces(
+            halfspaces,
+            [[fmpq(x.numerator, x.denominator) for line in piece.map for x in line] for piece in pieces],
+            maps.atlas,
         ),
     )
-    return resting_on(evidence_of(maps.atlas), network)
+    return answered(network, evidence_of(maps.atlas))
 
 
 def _touching(maps: DistinctMaps, pieces: Sequence[Piece], inward: Mapping[Row, Row]) -> Iterator[tuple[Row, int, int]]:

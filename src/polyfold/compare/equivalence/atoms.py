@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import tick
 from polyfold.exact.rational import rational
 from polyfold.exact.rational_arrays import rationals
 from polyfold.program.affine import Affine
@@ -37,18 +38,13 @@ _BETWEEN_LOOKS = 1 << 14
 _COMPARED = 4
 
 
-class TooLongError(Exception):
-    """Somebody does not want to wait any longer."""
-
-
 class Atoms:
     """The atoms of any number of networks with the same inputs."""
 
-    def __init__(self, input_dim: int, may_go_on: Callable[[], bool] = lambda: True) -> None:
+    def __init__(self, input_dim: int) -> None:
         self.input_dim = input_dim
         self.rows: list[Combination] = []  # the z of every atom
         self._alike: dict[Fingerprint, list[int]] = {}  # atoms with this fingerprint
-        self._may_go_on = may_go_on
         self._products = 0
 
     @property
@@ -103,8 +99,7 @@ class Atoms:
         self._products += len(other)
         if self._products > _BETWEEN_LOOKS:
             self._products = 0
-            if not self._may_go_on():
-                raise TooLongError
+            tick()
         for index, value in other.items():
             total[index] = total.get(index, _ZERO) + factor * value
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import count
 from math import inf
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import OutOfTimeError, running
+from polyfold._base.types import Array
 from polyfold.compare.equivalence.paired_atoms import Paired
 from polyfold.compare.equivalence.search import Search
 from polyfold.engine.bounds.bounded_domain import Box, Place
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +48,6 @@ def branch(
     place: Place,
     tolerance: Fraction,
     search: Search,
-    may_go_on: Callable[[], bool],
-    report: Callable[[int], None],
 ) -> Bounded:
     """Cut boxes until all are proved to stay within the tolerance, a point beyond it is found, or time is over.
 
@@ -64,12 +60,16 @@ def branch(
     queue = [(-float(sizes.max()), next(ticket), whole, sizes, axis, worst)]
     settled = np.zeros(len(sizes))
     boxes = 1
-    while queue and may_go_on():
+    while queue and not running().over:
         largest, _, box, sizes, axis, worst = queue[0]
         if largest > -inf and Fraction(-largest) <= tolerance:
             break
         heapq.heappop(queue)
-        search.consider(worst)
+        try:
+            search.consider(worst)
+        except OutOfTimeError:
+            heapq.heappush(queue, (largest, next(ticket), box, sizes, axis, worst))
+            break
         if search.largest > tolerance:
             heapq.heappush(queue, (largest, next(ticket), box, sizes, axis, worst))
             break
@@ -83,5 +83,5 @@ def branch(
                 settled = np.maximum(settled, found)
             else:
                 heapq.heappush(queue, (-float(found.max()), next(ticket), part, found, cut, there))
-        report(boxes)
+        running().tell(boxes, what="boxes")
     return Bounded(np.max([settled, *(entry[3] for entry in queue)], axis=0), boxes)

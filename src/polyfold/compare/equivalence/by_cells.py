@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from polyfold._base.clock import OutOfTimeError, running, tick
 from polyfold.atlas.certificate import Certificate
-from polyfold.compare.equivalence.atoms import TooLongError
 from polyfold.compare.equivalence.cell_maps import CellMaps
-from polyfold.compare.equivalence.clock import Clock
 from polyfold.compare.equivalence.extremes import Extremes
 from polyfold.compare.equivalence.result import Difference
 from polyfold.compare.equivalence.rows import Rows
@@ -20,9 +18,6 @@ from polyfold.engine.unfold import unfold_program
 from polyfold.errors import LimitError, PolyfoldError
 from polyfold.program.derive.shared_gates import without_repeats
 from polyfold.program.program import Program
-
-Report = Callable[[int], None]
-
 
 # With so many dimensions, and with more gates than this, there are too many cells to try.
 _MANY_DIMENSIONS, _FEW_GATES = 16, 24
@@ -48,38 +43,42 @@ def cell_by_cell(
     rows: Rows,
     place: Place,
     tolerance: Fraction,
-    clock: Clock,
     max_cells: int | None,
     threads: int | None,
-    report: Report,
 ) -> CellByCell:
-    """Unfold a program of two networks side by side, certify the atlas, and take the rows of their maps."""
-    domain = place.domain
+    """Unfold a program of two networks side by side, certify the atlas, and take the rows of their maps.
+
+    All in the time that the running clock leaves.
+    """
+    domain, clock = place.domain, running()
     try:
         program = as_method_takes_it(joint, domain)
         if program.written_out:
             program = without_repeats(program)
-        atlas = unfold_program(program, domain, report, max_cells, clock.left, threads)
-    except LimitError as error:
-        return CellByCell(None, 0, stopped_by=str(error))
-    if not atlas.complete:
+        atlas = unfold_program(program, domain, clock.tell, max_cells, clock.limit, threads)
         if atlas.certificate.stopped_by == "interrupt":
             raise KeyboardInterrupt
-        return CellByCell(None, len(atlas), stopped_by=atlas.certificate.stopped_by)
-    try:
-        certificate = certify(atlas, progress=clock.watching(report), threads=threads)
+        if not atlas.complete:
+            return CellByCell(None, len(atlas), stopped_by=atlas.certificate.stopped_by)
+        certificate = certify(atlas, progress=clock.tell, max_seconds=clock.limit, threads=threads)
+        tick()
         if certificate.level != "certified":
             names = "; ".join(str(check) for check in certificate.failed_checks)
             raise PolyfoldError(f"the cells of both networks could not be proved, please report this: {names}")
-        maps = CellMaps(atlas, rows, lambda: clock.watching(report)(len(atlas)))
-    except TooLongError:
-        return CellByCell(None, len(atlas), stopped_by="max_seconds")
+        maps = CellMaps(atlas, rows)
+    except OutOfTimeError as error:
+        return CellByCell(None, 0, stopped_by=error.stopped_by)
     except LimitError as error:
-        return CellByCell(None, len(atlas), stopped_by=str(error))
+        return CellByCell(None, 0, stopped_by=str(error))
     if maps.all_zero:
         same = Difference(Fraction(0), Fraction(0))
         return CellByCell((same,) * maps.outputs, len(atlas), certificate)
-    extremes = Extremes(maps, place.box, tolerance, clock)
-    found = tuple(extremes.of_output(k) for k in range(maps.outputs))
+    found = [Difference(Fraction(0), float("inf"))] * maps.outputs
+    try:
+        extremes = Extremes(maps, place.box, tolerance)
+        for k in range(maps.outputs):
+            found[k] = extremes.of_output(k)
+    except OutOfTimeError:
+        pass  # what was found so far holds
     stopped = None if all(one.exact for one in found) else "max_seconds"
-    return CellByCell(found, len(atlas), certificate, stopped)
+    return CellByCell(tuple(found), len(atlas), certificate, stopped)

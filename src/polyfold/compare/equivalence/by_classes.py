@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import OutOfTimeError, running, tick
+from polyfold._base.types import Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.core_problem import beyond_core
 from polyfold.atlas.geometry.bounded_maps import bounded_maps
 from polyfold.atlas.geometry.exact_maps import ExactMaps
-from polyfold.compare.equivalence.atoms import TooLongError
 from polyfold.compare.equivalence.by_cells import too_many_to_list
-from polyfold.compare.equivalence.clock import Clock
 from polyfold.compare.equivalence.enclosures import exact_class
 from polyfold.compare.equivalence.heads import ClassPair, Unit
 from polyfold.compare.equivalence.models import Models, Part, nothing_known
@@ -45,18 +45,16 @@ from polyfold.program.derive.some_outputs import with_outputs
 from polyfold.program.passes.digits import outputs_at
 from polyfold.program.program import Program
 
-Ids = npt.NDArray[np.int64]
-
 # Points at which floats see different classes that are computed exactly.
 _POINTS_CONFIRMED = 8
 
 
-def same_classes(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock) -> Part:
+def same_classes(models: Models, pair: ClassPair, tolerance: Fraction) -> Part:
     """Compare where which of the pair's scores is the largest."""
     found = _by_points(models, pair, tolerance)
     if found is not None:
         return Part("different", found, what_differs(pair), "a point where the classes differ, computed exactly")
-    return _by_cells(models, pair, tolerance, clock)
+    return _by_cells(models, pair, tolerance)
 
 
 def what_differs(pair: ClassPair) -> str:
@@ -65,7 +63,7 @@ def what_differs(pair: ClassPair) -> str:
 
 
 def differences(pair: ClassPair, classes: tuple[int, int], point: Point | None = None) -> tuple[Difference, ...]:
-    """How far the outputs of a pair are apart where these classes win: one entry an output.
+    """How far the outputs of a pair are apart where these classes win: one entry per output.
 
     Classes cannot differ by more than the last and the first, and entries of a hardmax by no more than one. If the
     classes are the same it is everywhere, and there is no point.
@@ -100,6 +98,8 @@ def _by_points(models: Models, pair: ClassPair, tolerance: Fraction) -> tuple[Di
             continue
         try:
             scores = [outputs_at(program, domain, U[i]) for program in models.programs]
+        except OutOfTimeError:
+            raise
         except LimitError:
             continue  # too long to be written down
         classes = (_class_of(pair.first, scores[0]), _class_of(pair.second, scores[1]))
@@ -117,7 +117,7 @@ def _class_of(unit: Unit, outputs: Sequence[Fraction]) -> int:
     return exact_class([outputs[k] for k in unit.scores], unit.last)
 
 
-def _by_cells(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock) -> Part:
+def _by_cells(models: Models, pair: ClassPair, tolerance: Fraction) -> Part:
     """All cells of both networks with the gates of both argmaxes, and then the cells' borders."""
 
     def unknown(reason: str, method: str = "nothing decided it") -> Part:
@@ -129,19 +129,20 @@ def _by_cells(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock
     playing = side_by_side(*(side.playing(program) for side, program in zip(sides, models.programs, strict=True)))
     then = with_classes(playing, among=sides[0].among)
     now = with_classes(then.program, among=sides[1].among)
-    domain = models.place.domain
+    domain, clock = models.place.domain, running()
     if not now.program.written_out and not beyond_core(now.program, domain):
         return unknown("the networks' size: cells were not listed")
     try:
         program = as_method_takes_it(now.program, domain)
-        atlas = unfold_program(program, domain, models.report, models.max_cells, clock.left, models.threads)
+        atlas = unfold_program(program, domain, clock.tell, models.max_cells, clock.limit, models.threads)
         if not atlas.complete:
             if atlas.certificate.stopped_by == "interrupt":
                 raise KeyboardInterrupt
             return unknown(str(atlas.certificate.stopped_by))
-        certificate = certify(atlas, progress=clock.watching(models.report), threads=models.threads)
-    except TooLongError:
-        return unknown("max_seconds")
+        certificate = certify(atlas, progress=clock.tell, max_seconds=clock.limit, threads=models.threads)
+        tick()
+    except OutOfTimeError as error:
+        return unknown(error.stopped_by)
     except LimitError as error:
         return unknown(str(error))
     if certificate.level != "certified":
@@ -162,9 +163,9 @@ def _by_cells(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock
     if gap:
         return unknown(between)
     try:
-        found = borders.differ(clock)
-    except TooLongError:
-        return unknown("max_seconds", f"the same classes inside of all {how_many(len(atlas), 'cell')}")
+        found = borders.differ()
+    except OutOfTimeError as error:
+        return unknown(error.stopped_by, f"the same classes inside of all {how_many(len(atlas), 'cell')}")
     if found.point is not None:
         if _gap(pair, *found.classes) <= tolerance:
             return unknown(between)
@@ -216,12 +217,11 @@ class _Borders:
         """The input of a point of parameters."""
         return tuple(Fraction(int(x.p), int(x.q)) for x in self._programs.lifted(parameters))
 
-    def differ(self, clock: Clock) -> _Found:
+    def differ(self) -> _Found:
         """Look at every border on which scores may tie."""
         settled = True
         for cell, side, rival in self._candidates():
-            if not clock.may_go_on():
-                raise TooLongError
+            tick()
             found = self._at_tie(cell, side, rival)
             if found.point is not None:
                 return found

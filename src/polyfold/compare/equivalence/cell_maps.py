@@ -5,13 +5,14 @@ Floats with error bounds say where that is surely not constant. Where they canno
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.chunks import in_chunks
+from polyfold._base.clock import OutOfTimeError, tick
+from polyfold._base.types import Flags, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.bounded_maps import bounded_maps
 from polyfold.atlas.geometry.exact_maps import ExactMaps
@@ -21,9 +22,9 @@ from polyfold.exact.digits import Digits
 from polyfold.program.passes.digits import cells_at_once, fraction, maps_of
 
 Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 Levels = list[dict[Fraction, int]]
+# Numbers that are worked with between two looks at the clock.
+_FLOATS_AT_ONCE = 1 << 21
 
 
 class CellMaps:
@@ -33,7 +34,7 @@ class CellMaps:
     cells. `values` and `errors` (n, m, d + 1) are all differences in floats: slopes, and the constant behind them.
     """
 
-    def __init__(self, atlas: Atlas, rows: Rows, keep_going: Callable[[], None]) -> None:
+    def __init__(self, atlas: Atlas, rows: Rows) -> None:
         self.atlas, self.rows = atlas, rows
         self.outputs = len(rows)
         shape = (len(atlas), self.outputs, atlas.dim + 1)
@@ -41,12 +42,11 @@ class CellMaps:
         widest = max([atlas.program.input_dim, *atlas.program.steps.widths])
 
         def fill(part: slice) -> None:
-            keep_going()
             found = rows.of_bounded(bounded_maps(atlas, np.arange(part.start, part.stop)))
             self.values[part], self.errors[part] = found.values, found.errors
 
         with np.errstate(over="ignore", invalid="ignore"):
-            in_chunks(len(atlas), 12 * atlas.outputs * (widest + 1) + atlas.gates, fill)
+            in_chunks(len(atlas), 12 * atlas.outputs * (widest + 1) + atlas.gates, fill, _FLOATS_AT_ONCE)
             clear: Flags = (np.abs(self.values) > self.errors) & np.isfinite(self.values)
         self.flat = np.zeros(shape[:2], dtype=bool)
         self.levels: Levels = [{} for _ in range(self.outputs)]
@@ -55,7 +55,7 @@ class CellMaps:
         doubtful = np.flatnonzero(np.any(unclear, axis=1))
         step = cells_at_once(atlas.program, atlas.domain)
         for start in range(0, len(doubtful), step):
-            keep_going()
+            tick()
             self._look_at(doubtful[start : start + step])
 
     def _look_at(self, cells: Ids) -> None:
@@ -86,6 +86,8 @@ class _Exactly:
                 return self._in_digits(
                     cells, self._rows.of_digits(maps_of(atlas.program, atlas.domain, atlas.signs(cells)))
                 )
+            except OutOfTimeError:
+                raise
             except LimitError:
                 self._rationals = ExactMaps(self._atlas)
         return self._in_rationals(cells, self._rationals)
@@ -105,6 +107,7 @@ class _Exactly:
         flat = np.zeros((len(cells), len(self._rows)), dtype=bool)
         levels: Levels = [{} for _ in range(len(self._rows))]
         for i, cell in enumerate(cells.tolist()):
+            tick()
             for k in range(len(self._rows)):
                 *slopes, constant = self._rows.of_rationals(maps[cell], k, self._atlas.dim + 1)
                 flat[i, k] = not any(slopes)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
@@ -20,24 +18,29 @@ from typing import Any
 import numpy as np
 
 from polyfold._base.as_found import first_hand
-from polyfold._base.progress import Progress, reporter
+from polyfold._base.clock import Clock, OutOfTimeError, Report, running, tick, unwatched
+from polyfold._base.evidence import NOTHING_KNOWN, THE_NETWORK, Evidence
+from polyfold._base.question import question
+from polyfold._base.result import answered
 from polyfold._base.words import in_digits
+from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.core_problem import beyond_core
-from polyfold.compare.equivalence.atoms import Atoms, TooLongError
+from polyfold.atlas.evidence import evidence_from
+from polyfold.compare.equivalence.atoms import Atoms
 from polyfold.compare.equivalence.branching import Bounded, bounds_over, branch
 from polyfold.compare.equivalence.by_cells import cell_by_cell, too_many_to_list
-from polyfold.compare.equivalence.clock import Clock
 from polyfold.compare.equivalence.models import Models
 from polyfold.compare.equivalence.paired_atoms import Paired
-from polyfold.compare.equivalence.result import Difference, Equivalence, Verdict
+from polyfold.compare.equivalence.result import Difference, Equivalence, Said
 from polyfold.compare.equivalence.rows import Rows
 from polyfold.compare.equivalence.search import Search
 from polyfold.compare.equivalence.sides import MOST_RATIONALS, Sides, side_of
 from polyfold.compare.equivalence.with_heads import compare_models
-from polyfold.domain.domain import DomainLike, resolve_domain
-from polyfold.engine.bounds.bounded_domain import place_of
-from polyfold.engine.run import check_seconds, thread_count, whole_number
+from polyfold.domain.domain import DomainLike
+from polyfold.engine.bounds.bounded_domain import Place, place_of
+from polyfold.engine.run import thread_count, whole_number
+from polyfold.engine.source import SourceLike, domain_of
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.roots import ROOT_BITS
 from polyfold.network.graph import Network
@@ -48,12 +51,11 @@ from polyfold.program.derive.side_by_side import side_by_side
 from polyfold.program.lower.lower import nearest_program
 from polyfold.program.program import Program
 
-# What is not decided by then is unknown, unless somebody gives more time.
-DEFAULT_SECONDS = 60.0
-# Cells of both networks that are listed, unless somebody asks for more: what a few gigabytes hold.
-DEFAULT_CELLS = 2_000_000
-# Once the verdict is known, how long to look for the exact maximum, unless somebody gives a time.
+# Without a limit: how long to look for the exact maximum once the verdict is known, to write both networks in one form,
+# and to list cells before boxes are tried; if neither decides, each gets more in turn.
 _SECONDS_FOR_THE_MAXIMUM = 10.0
+_SECONDS_FOR_ONE_FORM = 30.0
+_SECONDS_FOR_A_ROUND, _LONGER = 30.0, 4
 # How long to look for points that differ.
 _SECONDS_FOR_POINTS = 5.0
 # Atoms times what they are combinations of, over which forms are carried.
@@ -63,76 +65,98 @@ _NAMED = 3
 _ROUNDED = "numbers that are no floats were rounded, and no proof that has room for that was found"
 
 
+@question("compare.equivalent")
 def equivalent(
-    a: Any,
-    b: Any,
+    source: SourceLike,
+    other: SourceLike,
     domain: DomainLike = None,
-    tolerance: Any = 0,
     *,
+    tolerance: Any = 0,
     max_seconds: float | None = None,
     max_cells: int | None = None,
-    progress: bool | Callable[[int], None] = False,
     threads: int | None = None,
+    progress: bool | Report = False,
 ) -> Equivalence:
     """Decide whether two networks are the same function on a domain, or differ nowhere by more than a tolerance.
 
     The functions are those that the networks' float weights define in real arithmetic, with the heads that the models
     end in (softmax, sigmoid, argmax): outputs are compared behind these. "equal" and "different" are proved. The
-    result is true if they are equal and false if they differ. "unknown", which a time limit can lead to, is neither: as
-    a truth value it raises UnknownError, so look at `verdict` where there may be too little time.
+    result is true if they are equal and false if they differ. "unknown", which a limit can lead to, is neither: as a
+    truth value it raises UnknownError, so look at `word` where there may be too little time.
 
     Parameters
     ----------
-    a, b: anything that `pf.load` takes; inputs and outputs must agree in number, and nothing else needs to.
-    domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`, `pf.line`, `pf.plane`.
-    tolerance: how much outputs may differ, each by itself: a number >= 0, taken as it is. Behind a head it is one on
-        the model's outputs: bounds on scores bound these, but scores that differ by more decide nothing.
-    max_seconds: stop there; None for 60 seconds, of which at most 10 go to the exact maximum once the verdict is known.
-    max_cells: list at most so many cells of both networks together; None for two million.
-    progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
-    threads: how many to use; None for one a processor.
+    source, other : SourceLike
+        Models whose inputs and outputs agree in number; nothing else needs to.
+    domain : DomainLike, optional
+        Where to look: all of R^d, or a box, a polytope or a slice; an atlas has its own.
+    tolerance : float, Fraction or Decimal
+        How much outputs may differ, each by itself: a number >= 0, taken as it is. Behind a head it is one on the
+        model's outputs: bounds on scores bound these, but scores that differ by more decide nothing.
+    max_seconds : float, optional
+        The limit; what is not decided by then is "unknown". Without one, at most 10 s go to the exact maximum once the
+        verdict is known.
+    max_cells : int, optional
+        List at most so many cells of both networks together.
+    threads : int, optional
+        How many to use (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events: how many cells or boxes
+        were looked at.
 
+    Returns
+    -------
+    Equivalence
+        The verdict, its proof, and what is known of the largest difference.
+
+    Examples
+    --------
     >>> import polyfold as pf
     >>> absolute = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]  # relu(x) + relu(-x)
     >>> another = [([[2.0]], [0.0]), ([[1.0]], [0.0])]                     # relu(2 x)
     >>> bool(pf.equivalent(absolute, absolute[:1] + [([[1.0, 1.0]], [0.0])]))
     True
     >>> result = pf.equivalent(absolute, another, pf.box(-1, 3))
-    >>> result.verdict, result.max_difference, result.point
+    >>> result.word, result.max_difference, result.point
     ('different', Fraction(3, 1), (Fraction(3, 1),))
     """
-    check_seconds(max_seconds)
     thread_count(threads)
     if max_cells is not None:
         whole_number("max_cells", max_cells, 2**31 - 1)
     within = _tolerance(tolerance)
-    started = time.perf_counter()
-    one, other = _read(a), _read(b)
-    _check_shapes(one, other)
+    one, two = _read(source), _read(other)
+    _check_shapes(one, two)
     # What stands for irrational numbers is drawn anew, the same for both networks.
     salt = secrets.token_bytes(16)
-    matrices = coefficients(one.program) + coefficients(other.program) <= MOST_RATIONALS
-    first, second = (side_of(each.network, each.program, salt, matrices=matrices) for each in (one, other))
+    matrices = coefficients(one.program) + coefficients(two.program) <= MOST_RATIONALS
+    first, second = (side_of(each.network, each.program, salt, matrices=matrices) for each in (one, two))
     # Floats that overflow or become NaN prove nothing wherever they are used, and are no news to anybody.
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"), reporter(progress) as report:
-        place = place_of(resolve_domain(domain, one.program.input_dim))
-        alike = _alike(one, other)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        where = domain_of(source if isinstance(source, Atlas) else other, domain, one.program.input_dim)
+        place = place_of(where if not isinstance(other, Atlas) else domain_of(other, where, one.program.input_dim))
+        alike = _alike(one, two)
 
-        def ask(rows: Rows, allowed: Fraction, seconds: float | None) -> _Decision:
-            sides = Sides(first, second, rows, place)
-            return _Decision(sides, allowed, seconds, max_cells, threads, report, alike)
+        def ask(rows: Rows, allowed: Fraction) -> _Decision:
+            return _Decision(Sides(first, second, rows, place), allowed, max_cells, threads, alike)
 
-        if max_seconds is not None:
-            # What it took to write the networks in rationals is part of the answer.
-            max_seconds = max(0.0, max_seconds - (time.perf_counter() - started))
         if first.program.head is None and second.program.head is None:
-            found = ask(Rows.plain(one.program.output_dim), within, max_seconds).run()
+            found = ask(Rows.plain(one.program.output_dim), within).run()
         else:
-            clock = Clock(DEFAULT_SECONDS if max_seconds is None else max_seconds)
-            most = DEFAULT_CELLS if max_cells is None else max_cells
-            models = Models((first, second), place, most, threads, report, alike)
-            found = compare_models(models, within, max_seconds, clock, ask, _ROUNDED)
-        return first_hand(found if found.verdict == "equal" else replace(found, hint=_hint(one, other, found)))
+            models = Models((first, second), place, max_cells, threads, alike)
+            found = compare_models(models, within, ask, _ROUNDED)
+        with unwatched():
+            whole = found if found.word == "equal" else replace(found, hint=_hint(one, two, found))
+            return answered(whole, _evidence(found, first.program, place), stopped_by=found.stopped_by)
+
+
+def _evidence(found: Equivalence, program: Program, place: Place) -> Evidence:
+    """What proves a verdict: a certificate of cells, or what the method says. Bounds have room for all roundings."""
+    if found.word == "unknown":
+        return NOTHING_KNOWN
+    if found.certificate is not None and (evidence := evidence_from(found.certificate)).proved:
+        return evidence
+    digests = (program.digest, place.domain.digest, "")
+    return first_hand(Evidence(*digests, None, True, None, THE_NETWORK, proof=found.method, domain=place.domain))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +169,8 @@ class _Read:
 
 
 def _read(network: Any) -> _Read:
+    if isinstance(network, Atlas):
+        network = network.program
     if isinstance(network, Program):
         shapes = f"{how_many(network.input_dim, 'input')} and gives {how_many(network.model_output_dim, 'output')}"
         return _Read(network, shapes, network)
@@ -209,16 +235,14 @@ class _Decision:
         self,
         sides: Sides,
         tolerance: Fraction,
-        max_seconds: float | None,
         max_cells: int | None,
         threads: int | None,
-        report: Progress,
         alike: bool,
     ) -> None:
         self._sides, self._rows, self._place, self._tolerance = sides, sides.rows, sides.place, tolerance
         self._first, self._second = (side.program for side in sides.both)
-        self._given_seconds, self._max_cells, self._threads, self._report = max_seconds, max_cells, threads, report
-        self._clock = Clock(DEFAULT_SECONDS if max_seconds is None else max_seconds)
+        self._max_cells, self._threads = max_cells, threads
+        self._given_seconds = running().limit
         self._known = [Difference(Fraction(0), inf)] * len(self._rows)
         self._paired: Paired | None = None
         self._certificate: Certificate | None = None
@@ -233,22 +257,58 @@ class _Decision:
         return self._result() if self._one_form() else None
 
     def run(self) -> Equivalence:
-        """Try one proof after the other."""
-        if self._one_form():
+        """Try one proof after the other; what is known when the time is over is the answer."""
+        try:
+            self._try_all()
+        except OutOfTimeError as error:
+            self._stopped_by = error.stopped_by
+        with unwatched():
             return self._result()
+
+    def _try_all(self) -> None:
+        if self._one_form():
+            return
         self._search = Search(self._sides, self._tolerance)
-        self._search.run(self._clock.at_most(min(self._clock.max_seconds / 4, _SECONDS_FOR_POINTS)).may_go_on)
-        self._learn(self._search.found, "a point where they differ, computed exactly")
+        try:
+            self._search.run(Clock(min(running().left / 4, _SECONDS_FOR_POINTS)))
+        finally:
+            self._learn(self._search.found, "a point where they differ, computed exactly")
         self._bound()
-        self._look_at_cells()
-        if self._verdict == "unknown":
-            self._branch()
-        return self._result()
+        if self._verdict == "unknown" and self._can_branch and self._given_seconds is None:
+            self._in_turn()
+            return
+        self._look_at_cells(self._seconds_for_cells)
+        if self._verdict == "unknown" and self._can_branch:
+            self._branch(inf)
+
+    @property
+    def _can_branch(self) -> bool:
+        """Whether smaller boxes may decide: without a tolerance no float bound is small enough."""
+        return self._paired is not None and self._place.box is not None and bool(self._tolerance)
+
+    @property
+    def _seconds_for_cells(self) -> float:
+        if self._verdict == "equal" or (self._verdict == "different" and self._given_seconds is None):
+            return _SECONDS_FOR_THE_MAXIMUM
+        return running().left / 2 if self._verdict == "unknown" and self._can_branch else inf
+
+    def _in_turn(self) -> None:
+        """Cells and boxes in turn, each longer than before: nobody knows which of them decides."""
+        seconds, cells = _SECONDS_FOR_A_ROUND, True
+        while self._verdict == "unknown":
+            if cells:
+                self._look_at_cells(seconds)
+                # Whatever else stopped it will do so again.
+                cells = self._stopped_by == "max_seconds"
+            if self._verdict == "unknown":
+                self._branch(seconds if cells else inf)
+            seconds *= _LONGER
+            tick()
 
     # -- what is known
 
     @property
-    def _verdict(self) -> Verdict:
+    def _verdict(self) -> Said:
         if any(one.largest > self._tolerance for one in self._known):
             return "different"
         return "equal" if all(one.upper <= self._tolerance for one in self._known) else "unknown"
@@ -265,16 +325,16 @@ class _Decision:
         if not self._sides.are_exact and not self._alike and certificate is not None:
             compared = Check("what was compared stands for the networks", True, self._stands_for)
             certificate = first_hand(replace(certificate, checks=(*certificate.checks, compared)))
-        return Equivalence(
+        found = Equivalence(
             self._verdict,
             self._tolerance,
             tuple(self._known),
             self._method,
             certificate,
-            self._what_stopped if self._verdict == "unknown" or not all(one.exact for one in self._known) else None,
-            self._clock.seconds,
             not self._sides.are_exact and not self._alike,
         )
+        whole = self._verdict != "unknown" and all(one.exact for one in self._known)
+        return answered(found, stopped_by=None if whole else self._what_stopped)
 
     @property
     def _stands_for(self) -> str:
@@ -298,7 +358,7 @@ class _Decision:
             level="certified",
             complete=True,
             method=method,
-            seconds=self._clock.seconds,
+            seconds=running().seconds,
             threads=1,
             network_digest=both,
             domain_digest=self._place.domain.digest,
@@ -321,12 +381,14 @@ class _Decision:
                 return self._same("the networks have the same coefficients")
             self._learn_rounded("their programs have the same coefficients")
             return False
-        atoms = Atoms(self._first.input_dim, self._clock.at_most(self._clock.max_seconds / 2).may_go_on)
+        atoms = Atoms(self._first.input_dim)
         try:
-            first = atoms.outputs_of(self._sides.first.truth)
-            in_first = len(atoms.rows)
-            second = atoms.outputs_of(self._sides.second.truth)
-        except TooLongError:
+            with Clock(_SECONDS_FOR_ONE_FORM if self._given_seconds is None else running().left / 2):
+                first = atoms.outputs_of(self._sides.first.truth)
+                in_first = len(atoms.rows)
+                second = atoms.outputs_of(self._sides.second.truth)
+        except OutOfTimeError:
+            tick()
             self._no_bounds = "no bounds were tried: writing both networks in one form took half of the time"
             return False
         first, second = self._rows.of_combinations(first, second)
@@ -374,10 +436,10 @@ class _Decision:
         if self._paired is None or self._place.box is None:
             return
         try:
-            self._paired.pair(self._place.box.centre, self._place.box.half, self._clock.may_go_on)
-        except TooLongError:
-            self._paired, self._stopped_by = None, _limit("max_seconds", self._given_seconds, None)
-            return
+            self._paired.pair(self._place.box.centre, self._place.box.half)
+        except OutOfTimeError:
+            self._paired = None
+            raise
         sizes, _, _ = bounds_over(self._paired, self._place.box)
         self._learn_bounds(Bounded(sizes, 1))
 
@@ -394,7 +456,7 @@ class _Decision:
             known, method, self._proof(method, "affine forms with all roundings enclose the difference", detail)
         )
 
-    def _look_at_cells(self) -> None:
+    def _look_at_cells(self, seconds: float) -> None:
         """Every cell of both networks, as far as there is time."""
         if too_many_to_list(self._first, self._second, self._place):
             self._stopped_by = self._stopped_by or "the number of dimensions: cells were not listed"
@@ -406,25 +468,13 @@ class _Decision:
         if not joint.written_out and not beyond_core(joint, self._place.domain):
             self._stopped_by = self._stopped_by or "the networks' size: cells were not listed"
             return
-        clock = self._clock
-        if self._verdict == "equal" or (self._verdict == "different" and self._given_seconds is None):
-            clock = clock.at_most(_SECONDS_FOR_THE_MAXIMUM)
-        elif self._verdict == "unknown" and self._paired is not None and self._tolerance:
-            clock = clock.at_most(self._clock.left / 2)
-        cells = cell_by_cell(
-            joint,
-            self._rows,
-            self._place,
-            self._tolerance * factor,
-            clock,
-            DEFAULT_CELLS if self._max_cells is None else self._max_cells,
-            self._threads,
-            self._report,
-        )
+        with Clock(None if seconds == inf else seconds):
+            cells = cell_by_cell(
+                joint, self._rows, self._place, self._tolerance * factor, self._max_cells, self._threads
+            )
+        self._stopped_by = cells.stopped_by
         if cells.by_output is None:
-            self._stopped_by = _limit(cells.stopped_by, self._given_seconds, self._max_cells)
             return
-        self._stopped_by = None if cells.stopped_by is None else _limit(cells.stopped_by, self._given_seconds, None)
         method = f"cell by cell: {how_many(cells.cells, 'cell')} of both networks together, certified"
         if multiples is not None:
             self._learn([one.over(factor) for one in cells.by_output], method, cells.certificate)
@@ -433,21 +483,12 @@ class _Decision:
             self._equal_but_rounded = "their programs are equal, and may have been rounded to that; give a tolerance"
         self._learn(self._sides.confirmed(cells.by_output), method, cells.certificate)
 
-    def _branch(self) -> None:
-        """Bounds over smaller and smaller boxes. Without a tolerance no float bound is small enough."""
-        if self._paired is None or self._place.box is None or not self._tolerance:
-            return
-        bounded = branch(self._paired, self._place, self._tolerance, self._search, self._clock.may_go_on, self._report)
+    def _branch(self, seconds: float) -> None:
+        """Bounds over smaller and smaller boxes."""
+        assert self._paired is not None
+        with Clock(None if seconds == inf else seconds):
+            bounded = branch(self._paired, self._place, self._tolerance, self._search)
         self._learn_bounds(bounded)
         self._learn(self._search.found, "a point where they differ, computed exactly")
         if self._verdict == "unknown":
-            self._stopped_by = _limit("max_seconds", self._given_seconds, None)
-
-
-def _limit(stopped_by: str | None, max_seconds: float | None, max_cells: int | None) -> str | None:
-    """A limit in the user's words; those that nobody gave say so."""
-    if stopped_by == "max_seconds":
-        return f"max_seconds={max_seconds:g}" if max_seconds is not None else "max_seconds, which was not given"
-    if stopped_by == "max_cells":
-        return f"max_cells={max_cells if max_cells is not None else DEFAULT_CELLS}"
-    return stopped_by
+            self._stopped_by = "max_seconds"

@@ -11,14 +11,14 @@ from fractions import Fraction
 from math import inf
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import OutOfTimeError, running, tick
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.exact_maps import ExactMaps
 from polyfold.atlas.geometry.generators import VERTEX
 from polyfold.compare.equivalence.cell_maps import CellMaps
-from polyfold.compare.equivalence.clock import Clock
 from polyfold.compare.equivalence.result import Difference, Point
 from polyfold.compare.equivalence.rows import Rows
 from polyfold.engine.bounds.bounded_domain import Box
@@ -26,8 +26,6 @@ from polyfold.engine.bounds.cell_bounds import CELLS_AT_ONCE, closer_bound, uppe
 from polyfold.engine.bounds.cell_programs import ExactPrograms
 from polyfold.exact.linear_program import dot
 from polyfold.exact.rounding import relative
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -42,8 +40,8 @@ class _Top:
 class Extremes:
     """Finds largest differences, output by output."""
 
-    def __init__(self, maps: CellMaps, box: Box | None, tolerance: Fraction, clock: Clock) -> None:
-        self._maps, self._tolerance, self._clock = maps, tolerance, clock
+    def __init__(self, maps: CellMaps, box: Box | None, tolerance: Fraction) -> None:
+        self._maps, self._tolerance = maps, tolerance
         self._atlas = maps.atlas
         self._exact = _ExactPrograms(maps.atlas, maps.rows)
         self._box = box
@@ -60,12 +58,14 @@ class Extremes:
             cell, side = int(varying[item]), 1 - 2 * sign
             if bounds[item, sign] <= best:
                 continue
-            if not self._clock.may_go_on():
-                break
-            bounds[item, sign] = min(bounds[item, sign], closer(maps, self._box, cell, k, side))
-            if bounds[item, sign] <= best:
-                continue
-            top = self._exact.largest(cell, k, side, self._tolerance)
+            try:
+                tick()
+                bounds[item, sign] = min(bounds[item, sign], closer(maps, self._box, cell, k, side))
+                if bounds[item, sign] <= best:
+                    continue
+                top = self._exact.largest(cell, k, side, self._tolerance)
+            except OutOfTimeError:
+                break  # what was found so far holds
             bounds[item, sign] = -inf
             if top.value is None:
                 return Difference(inf, inf, self._exact.lifted(top.point))
@@ -76,13 +76,13 @@ class Extremes:
         upper = best if left <= best else (inf if left == inf else Fraction(left))
         return Difference(best, upper, point)
 
-    def _bounds(self, cells: npt.NDArray[np.int64], k: int) -> Array:
+    def _bounds(self, cells: Ids, k: int) -> Array:
         """What difference k, and its negative, are at most on each cell."""
         bounds = np.full((len(cells), 2), inf)
         if self._box is None:
             return bounds
         for start in range(0, len(cells), CELLS_AT_ONCE):
-            if not self._clock.may_go_on():
+            if running().over:
                 break
             some = cells[start : start + CELLS_AT_ONCE]
             values, errors = self._maps.values[some, k], self._maps.errors[some, k]
@@ -92,12 +92,13 @@ class Extremes:
             )
         return bounds
 
-    def _promise(self, cells: npt.NDArray[np.int64], bounds: Array, k: int) -> Array:
+    def _promise(self, cells: Ids, bounds: Array, k: int) -> Array:
         """In which order to look: by bounds; where the domain has no end, those first that seem to grow for ever."""
         if self._box is not None:
             return bounds.ravel()
         promise = np.empty((len(cells), 2))
         for start in range(0, len(cells), CELLS_AT_ONCE):
+            tick()
             some = cells[start : start + CELLS_AT_ONCE]
             generators = self._atlas.generators(some)
             slopes = self._maps.values[some, k, :-1]

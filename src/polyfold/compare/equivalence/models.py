@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 from polyfold.atlas.certificate import Certificate
-from polyfold.compare.equivalence.result import Difference, Verdict
+from polyfold.compare.equivalence.result import Difference, Said
 from polyfold.compare.equivalence.sides import Side
 from polyfold.engine.bounds.bounded_domain import Place
 from polyfold.network.head import Head
@@ -23,9 +22,8 @@ class Models:
 
     sides: tuple[Side, Side]
     place: Place
-    max_cells: int
+    max_cells: int | None
     threads: int | None
-    report: Callable[[int], None]
     alike: bool
 
     @property
@@ -62,7 +60,7 @@ class Part:
     `certain`: true of the models themselves, even if the programs were rounded.
     """
 
-    verdict: Verdict
+    verdict: Said
     by_output: tuple[Difference, ...]
     compared: str
     method: str

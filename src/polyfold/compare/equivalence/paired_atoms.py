@@ -7,14 +7,15 @@ difference, which is small where the networks are alike, however large the value
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from polyfold.compare.equivalence.atoms import Atoms, Combination, TooLongError
+from polyfold._base.clock import tick
+from polyfold.compare.equivalence.atoms import Atoms, Combination
 from polyfold.domain.domain import Domain
 from polyfold.exact.rational import rational
 from polyfold.exact.rounding import TINY, relative
@@ -71,8 +72,8 @@ class Paired:
         self._out, self._own_out = np.zeros((0, 0)), np.zeros((0, 0))
 
     @np.errstate(over="ignore", invalid="ignore")
-    def pair(self, centre: Array, half: Array, may_go_on: Callable[[], bool] = lambda: True) -> None:
-        """Find pairs of atoms that are alike over a box; raises TooLongError if it may not go on."""
+    def pair(self, centre: Array, half: Array) -> None:
+        """Find pairs of atoms that are alike over a box, in the time that the running clock leaves."""
         base, _ = self._first_forms(centre, half)
         size = np.abs(base.c) + base.spread
         weighted, tops = _by_largest(self._R * size)
@@ -92,8 +93,7 @@ class Paired:
                 nearest = products / lengths**2 * (heights[:, None] / tops)
                 alike[~(np.isfinite(nearest) & (nearest > 0))] = 0.0
             for i, n in enumerate(index.tolist()):
-                if not may_go_on():
-                    raise TooLongError
+                tick()
                 best = int(alike[i].argmax()) if len(lengths) else -1
                 if best >= 0 and alike[i, best] > _ALIKE:
                     partner[n] = best

@@ -9,19 +9,16 @@ from math import inf
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
-from polyfold._base.evidence import Evidence
-from polyfold._base.notebook import InNotebooks
-from polyfold._base.truth import YesOrNo
+from polyfold._base.result import Verdict
+from polyfold._base.types import Array
 from polyfold._base.words import in_digits
 from polyfold.atlas.certificate import Certificate
-from polyfold.atlas.evidence import evidence_from
 from polyfold.errors import PolyfoldError
 from polyfold.network.head import Head, head_json
 
-Verdict = Literal["equal", "different", "unknown"]
+Said = Literal["equal", "different", "unknown"]
 # A number that is proved, or infinity.
 Size = Fraction | float
 Point = tuple[Fraction, ...]
@@ -72,37 +69,53 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Equivalence(YesOrNo, InNotebooks):
+class Equivalence(Verdict):
     """Whether two networks are the same function on a domain, up to a tolerance.
 
-    `verdict` is "equal" (proved), "different" (proved, by `point`) or "unknown". As a truth value, "unknown" raises
-    UnknownError.
-    `by_output` says for every output what is known about the largest difference; `max_difference`, `upper` and `point`
-    are those of all outputs together. `certificate` says what a proof of equality or of the exact maximum rests on;
-    there is none where a single point decides. All of this speaks of the networks' own numbers in real arithmetic.
-    `rounded`: some of these are irrational, or there are too many for rationals, so that others stood for them; bounds
-    then have room for that, and `largest` is a lower bound at `point`. `hint` names the constants that differ where
-    networks are the same in everything else.
+    The verdict and the tolerance speak of the models' outputs, heads included. As a truth value, "unknown" raises
+    UnknownError. All of this speaks of the networks' own numbers in real arithmetic.
 
-    `heads` are what the models do behind their last piecewise-linear op. The verdict and the tolerance speak of the
-    models' outputs, heads included; `compared` says what `by_output` has the differences of: outputs, or the scores
-    before a head that tell whether the outputs are the same.
+    Attributes
+    ----------
+    said : "equal", "different" or "unknown"
+        "equal" is proved, and "different" is, by `point`; `verdict` says the same as yes, no or unknown.
+    tolerance : Fraction
+        How much outputs may differ.
+    by_output : tuple of Difference
+        For every output what is known about the largest difference; `max_difference`, `upper` and `point` are those of
+        all outputs together.
+    method : str
+        What decided.
+    certificate : Certificate, optional
+        What a proof of equality or of the exact maximum rests on; there is none where a single point decides.
+    rounded : bool
+        Whether some of the networks' numbers are irrational, or too many for rationals, so that others stood for them;
+        bounds then have room for that, and `largest` is a lower bound at `point`.
+    heads : tuple of two Head or None
+        What the models do behind their last piecewise-linear op.
+    compared : str
+        What `by_output` has the differences of: outputs, or the scores before a head that tell whether the outputs are
+        the same.
+    hint : str, optional
+        Names the constants that differ where networks are the same in everything else.
     """
 
-    verdict: Verdict
+    words = ("equal", "different", "unknown")
+
+    said: Said
     tolerance: Fraction
     by_output: tuple[Difference, ...]
     method: str
     certificate: Certificate | None
-    stopped_by: str | None
-    seconds: float
     rounded: bool = False
     heads: tuple[Head | None, Head | None] = (None, None)
     compared: str = "outputs"
     hint: str | None = None
 
-    def truth(self) -> bool | None:
-        return None if self.verdict == "unknown" else self.verdict == "equal"
+    @property
+    def verdict(self) -> Literal["yes", "no", "unknown"]:
+        """Whether they are equal."""
+        return {"equal": "yes", "different": "no", "unknown": "unknown"}[self.said]  # type: ignore[return-value]
 
     def ask_instead(self) -> str:
         return "look at its verdict, give it more time (max_seconds), or allow a tolerance"
@@ -114,7 +127,7 @@ class Equivalence(YesOrNo, InNotebooks):
             "equal": f"EQUAL{within}{known}" + (f" but for a chance {_CHANCE}" if self.by_drawn_roots else ""),
             "different": f"DIFFERENT{within}{known}",
             "unknown": f"UNKNOWN whether they are equal{within}",
-        }[self.verdict]
+        }[self.said]
         hint = f"; {self.hint}" if self.hint else ""
         stopped = f"; stopped by {self.stopped_by}" if self.stopped_by else ""
         of = "" if self.compared == "outputs" else f" of {self.compared}"
@@ -122,28 +135,18 @@ class Equivalence(YesOrNo, InNotebooks):
         return f"Equivalence: {said}; {found}; {self.seconds:.3g} s"
 
     @property
-    def proved(self) -> bool:
-        """Whether the verdict was proved here. Nobody answers for one that was edited, or found by another process."""
-        return self.verdict != "unknown" and not self.hearsay
-
-    @property
     def by_drawn_roots(self) -> bool:
         """Whether "equal" was found with numbers that were drawn in place of irrational numbers.
 
         Functions that differ agree at such numbers only by chance, below 2^-100.
         """
-        return self.verdict == "equal" and self.rounded and self.upper == 0
+        return self.said == "equal" and self.rounded and self.upper == 0
 
     @property
     def worst(self) -> Difference:
         """The largest difference of all outputs."""
         largest = max(self.by_output, key=lambda one: (one.largest, one.point is not None))
         return replace(largest, upper=max(one.upper for one in self.by_output))
-
-    @property
-    def evidence(self) -> Evidence | None:
-        """What the certificate says, if there is one."""
-        return None if self.certificate is None else evidence_from(self.certificate)
 
     @property
     def max_difference(self) -> Size:
@@ -167,11 +170,11 @@ class Equivalence(YesOrNo, InNotebooks):
         return self.worst.point
 
     @property
-    def x(self) -> npt.NDArray[np.float64] | None:
+    def x(self) -> Array | None:
         """The point in floats."""
         return None if self.point is None else np.array([as_float(value) for value in self.point])
 
-    def to_json(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """Numbers and words only, none of which is NaN or infinite.
 
         Differences that were found are rounded downwards and bounds upwards. Infinity, and what is larger than all
@@ -179,6 +182,7 @@ class Equivalence(YesOrNo, InNotebooks):
         """
         return {
             "verdict": self.verdict,
+            "word": self.word,
             "proved": self.proved,
             "tolerance": _number(as_float(self.tolerance)),
             "tolerance_as_fraction": _fraction(self.tolerance),
@@ -200,15 +204,12 @@ class Equivalence(YesOrNo, InNotebooks):
             "heads": [head_json(head) for head in self.heads],
             "method": self.method,
             "certificate": None if self.certificate is None else self.certificate.level,
-            "evidence": None if self.evidence is None else self.evidence.to_json(),
             "checks": []
             if self.certificate is None
             else [{"name": c.name, "passed": c.passed, "detail": c.detail} for c in self.certificate.checks],
-            "stopped_by": self.stopped_by,
             "rounded": self.rounded,
             "chance_of_error": _CHANCE if self.by_drawn_roots else None,
             "hint": self.hint,
-            "seconds": self.seconds,
         }
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq_mat
 
+from polyfold._base.chunks import in_chunks
+from polyfold._base.clock import Clock, OutOfTimeError
+from polyfold._base.types import Array
 from polyfold.compare.equivalence.result import Difference, Point, as_float
 from polyfold.compare.equivalence.sides import Sides
 from polyfold.domain.domain import Domain
@@ -17,11 +18,11 @@ from polyfold.errors import LimitError
 from polyfold.exact.rational import rational_matrix
 from polyfold.program.passes.pulled_back import output_forms
 
-Array = npt.NDArray[np.float64]
-
 # Points to begin with, as long as the networks are small.
 _POINTS = 1 << 14
 _FLOATS = 1 << 22
+# Numbers that are worked with between two looks at the clock.
+_FLOATS_AT_ONCE = 1 << 20
 # Of these, so many go uphill for each output.
 _CLIMBERS = 4
 # Steps uphill, as parts of the box, the longest first.
@@ -48,25 +49,25 @@ class Search:
         self._rng = np.random.default_rng(0)
 
     @np.errstate(over="ignore", invalid="ignore")
-    def run(self, may_go_on: Callable[[], bool]) -> None:
-        """Random points and a climb from the best, for every row."""
+    def run(self, clock: Clock) -> None:
+        """Random points and a climb from the best, for every row, as long as a clock allows."""
         U = self.random_points()
         values = self._differences(U)
         for k in range(values.shape[1]):
             best = np.argsort(-np.abs(values[:, k]))[:_CLIMBERS]
             # Where the domain has no end, a climb may have none either.
-            tops = U[best] if self._box is None else np.stack([self._climbed(U[i], k, may_go_on) for i in best])
+            tops = U[best] if self._box is None else np.stack([self._climbed(U[i], k, clock) for i in best])
             self.confirm(tops[np.abs(self._differences(tops)[:, k]).argmax()])
-            if not may_go_on():
+            if clock.over:
                 break
-        self._look_closer(U, may_go_on)
+        self._look_closer(U, clock)
 
-    def _look_closer(self, U: Array, may_go_on: Callable[[], bool]) -> None:
+    def _look_closer(self, U: Array, clock: Clock) -> None:
         """Where programs are rounded, networks may differ by less than floats show: look at some points exactly."""
         if not any(side.program.rounded for side in self._sides.both):
             return
         for u in U[:: max(1, len(U) // _CLOSER)]:
-            if not may_go_on() or all(one.largest > self._tolerance for one in self.found):
+            if clock.over or all(one.largest > self._tolerance for one in self.found):
                 return
             if self.holds(u):
                 self._confirm(u)
@@ -104,6 +105,8 @@ class Search:
         point = exactly_lifted(self._domain, u)
         try:
             gaps = self._sides.gaps_at(u, point)
+        except OutOfTimeError:
+            raise
         except LimitError:
             return Fraction(0)  # too long to be written down
         for k, gap in enumerate(gaps):
@@ -113,9 +116,16 @@ class Search:
 
     @np.errstate(over="ignore", invalid="ignore")
     def _differences(self, U: Array) -> Array:
-        X = self._domain.lift(U)
-        outputs = [program.evaluate(X)[0] for program in (self._first, self._second)]
-        return np.nan_to_num(self._rows.of_floats(np.concatenate(outputs, axis=1)))
+        found = np.empty((len(U), len(self._rows)))
+        both = (self._first, self._second)
+
+        def fill(part: slice) -> None:
+            X = self._domain.lift(U[part])
+            outputs = [program.evaluate(X)[0] for program in both]
+            found[part] = np.nan_to_num(self._rows.of_floats(np.concatenate(outputs, axis=1)))
+
+        in_chunks(len(U), sum(width for program in both for width in program.steps.widths) + 1, fill, _FLOATS_AT_ONCE)
+        return found
 
     def random_points(self) -> Array:
         """Points of the domain's parameters, near and far."""
@@ -143,10 +153,10 @@ class Search:
             points = np.where(outside[:, None], (points + self._inside) / 2, points)
         return points[self._place.seems_to_contain(points)]
 
-    def _climbed(self, u: Array, k: int, may_go_on: Callable[[], bool]) -> Array:
+    def _climbed(self, u: Array, k: int, clock: Clock) -> Array:
         """Steps uphill, and to points around where the slope leads no further, while that helps."""
         value = abs(self._differences(u[None])[0, k])
-        while may_go_on():
+        while not clock.over:
             trials = self._pulled_in(u + np.concatenate([_STEPS[:, None] * self._uphill(u, k), self._around(u)]))
             if not len(trials):
                 return u

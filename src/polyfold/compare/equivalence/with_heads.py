@@ -6,29 +6,28 @@ equal if all parts are, and different if one is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import OutOfTimeError, running, share, tick
+from polyfold._base.result import answered
+from polyfold._base.types import Array
 from polyfold.compare.equivalence.by_classes import differences, same_classes, what_differs
-from polyfold.compare.equivalence.clock import Clock
 from polyfold.compare.equivalence.enclosures import outputs_differ_by_more
 from polyfold.compare.equivalence.heads import ClassPair, compared, shifted_rows
 from polyfold.compare.equivalence.models import Models, Part, nothing_known
-from polyfold.compare.equivalence.result import Difference, Equivalence, Verdict, as_float
+from polyfold.compare.equivalence.result import Difference, Equivalence, Said, as_float
 from polyfold.compare.equivalence.rows import Rows
 from polyfold.compare.equivalence.search import Search, exactly_lifted
 from polyfold.compare.equivalence.sides import Side, Sides
 from polyfold.errors import LimitError
 from polyfold.network.head import Head
 from polyfold.program.program import Program
-
-Array = npt.NDArray[np.float64]
 
 # Points at which outputs seem to differ that are computed exactly.
 _POINTS_CONFIRMED = 8
@@ -43,54 +42,57 @@ class Decision(Protocol):
     def one_form(self) -> Equivalence | None: ...
 
 
-Ask = Callable[[Rows, Fraction, float | None], Decision]
+Ask = Callable[[Rows, Fraction], Decision]
 
 
-def compare_models(
-    models: Models, tolerance: Fraction, max_seconds: float | None, clock: Clock, ask: Ask, why_rounded: str
-) -> Equivalence:
+def compare_models(models: Models, tolerance: Fraction, ask: Ask, why_rounded: str) -> Equivalence:
     """Compare part by part until one differs; `ask` makes the comparison of some rows.
 
     Programs that were rounded say nothing certain of the models, unless `ask` knows better: `why_rounded` says why.
     """
     parts: list[Part] = []
-    for part in _parts(models, tolerance, max_seconds, clock, ask):
+    for part in _in_time(_parts(models, tolerance, ask)):
         if models.rounded and not part.certain and part.verdict != "unknown":
             method = f"their programs are {part.verdict} ({part.method})"
             part = Part("unknown", (nothing_known(),), part.compared, method, stopped_by=f"rounding: {why_rounded}")
         parts.append(part)
         if part.verdict == "different":
-            return _result(models, [part], tolerance, clock)
-    return _result(models, parts, tolerance, clock)
+            return _result(models, [part], tolerance)
+    return _result(models, parts, tolerance)
 
 
-def _parts(models: Models, tolerance: Fraction, max_seconds: float | None, clock: Clock, ask: Ask) -> Iterable[Part]:
+def _in_time(parts: Iterable[Part]) -> Iterator[Part]:
+    """The parts, and one of which nothing is known where the time is over."""
+    try:
+        yield from parts
+    except OutOfTimeError as error:
+        yield Part("unknown", (nothing_known(),), "outputs", "nothing decided it", None, error.stopped_by)
+
+
+def _parts(models: Models, tolerance: Fraction, ask: Ask) -> Iterable[Part]:
     plan = compared(*models.heads, models.scores, tolerance)
     if plan.anyway is not None:
         apart, method = Difference(Fraction(0), plan.anyway), "what these heads put out is never farther apart"
         yield Part("equal", (apart,), "outputs", method, certain=True)
 
-    def seconds() -> float | None:
-        return None if max_seconds is None else clock.left
-
     # The quickest first: where heads differ, one point is enough.
     if plan.others:
         yield _by_points(models, plan.others, tolerance)
     for slope, rows in plan.rows.items():
-        found = ask(rows, tolerance / slope, seconds()).run()
+        found = ask(rows, tolerance / slope).run()
         yield _of_outputs(models, found, rows, slope, tolerance)
     if plan.enough is not None:
-        found = ask(plan.enough, Fraction(0), seconds()).run()
-        if found.verdict == "equal":
+        found = ask(plan.enough, Fraction(0)).run()
+        if found.word == "equal":
             yield _part(found, "scores")
         else:
             yield _by_points(models, range(models.first.model_output_dim), tolerance)
     for pair in plan.classes:
-        yield _by_class(models, pair, tolerance, clock, ask)
+        yield _by_class(models, pair, tolerance, ask)
 
 
 def _part(found: Equivalence, words: str) -> Part:
-    return Part(found.verdict, found.by_output, words, found.method, found.certificate, found.stopped_by, certain=True)
+    return Part(found.said, found.by_output, words, found.method, found.certificate, found.stopped_by, certain=True)
 
 
 def _words(rows: Rows, heads: tuple[Head | None, Head | None]) -> str:
@@ -132,6 +134,8 @@ def _by_points(models: Models, outputs: Sequence[int], tolerance: Fraction, also
         point = exactly_lifted(domain, U[i])
         try:
             (first, off), (second, other_off) = (side.outputs_at(domain, U[i], point) for side in models.sides)
+        except OutOfTimeError:
+            raise
         except LimitError:
             continue  # too long to be written down
         proved = outputs_differ_by_more(models.heads, (first, second), tolerance)
@@ -155,34 +159,37 @@ def _in_floats(program: Program, X: Array) -> Array:
     return scores if program.head is None else program.head(scores)
 
 
-def _by_class(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock, ask: Ask) -> Part:
+def _by_class(models: Models, pair: ClassPair, tolerance: Fraction, ask: Ask) -> Part:
     shifted = shifted_rows(pair, models.scores)
-    same = None if shifted is None else ask(shifted, Fraction(0), clock.left / 4).one_form()
+    same = None
+    if shifted is not None:
+        with share(running().left / 4):
+            same = ask(shifted, Fraction(0)).one_form()
+        tick()
     if same is not None:
         return replace(_part(same, what_differs(pair)), by_output=differences(pair, (0, 0)))
     # Multiples of all scores have the same classes, and floats may hold them where they cannot hold the scores.
     multiples = Sides(*models.sides, Rows((), (), models.scores), models.place).multiples
     if multiples is None:
-        return same_classes(models, pair, tolerance, clock)
+        return same_classes(models, pair, tolerance)
     first, second = (Side(program, program) for program in multiples.programs)
-    part = same_classes(replace(models, sides=(first, second)), pair, tolerance, clock)
+    part = same_classes(replace(models, sides=(first, second)), pair, tolerance)
     return replace(part, certain=True)
 
 
-def _result(models: Models, parts: Sequence[Part], tolerance: Fraction, clock: Clock) -> Equivalence:
-    verdicts = [part.verdict for part in parts]
-    verdict: Verdict = "different" if "different" in verdicts else "unknown" if "unknown" in verdicts else "equal"
+def _result(models: Models, parts: Sequence[Part], tolerance: Fraction) -> Equivalence:
+    said = [part.verdict for part in parts]
+    word: Said = "different" if "different" in said else "unknown" if "unknown" in said else "equal"
     stopped = "; ".join(dict.fromkeys(part.stopped_by for part in parts if part.stopped_by)) or None
     certificates = [part.certificate for part in parts if part.certificate is not None]
-    return Equivalence(
-        verdict,
+    found = Equivalence(
+        word,
         tolerance,
         tuple(one for part in parts for one in part.by_output),
         "; ".join(dict.fromkeys(part.method for part in parts)),
         certificates[0] if len(certificates) == len(parts) == 1 else None,
-        stopped,
-        clock.seconds,
         models.rounded,
         models.heads,
         " and ".join(dict.fromkeys(part.compared for part in parts)),
     )
+    return answered(found, stopped_by=stopped)

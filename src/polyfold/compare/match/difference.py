@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq
 
+from polyfold._base.clock import tick
 from polyfold.exact.rational import as_float, rational
 from polyfold.exact.rational_arrays import Rationals, identity, product, rationals, zeros
 from polyfold.rewrite.two_layer.form import TwoLayer, Wall, row_of
@@ -40,6 +41,7 @@ class Bends:
         """The value at a point."""
         total: Rationals = product(self.D, x) + self.e
         for wall, bend in self.bends.items():
+            tick()
             z = _value(wall, x)
             if z > 0:
                 total = total + bend * z
@@ -52,6 +54,7 @@ def bends_of(form: TwoLayer) -> Bends:
     relus = form.in_relus()
     bends: dict[Wall, Rationals] = {}
     for k, (wall, factor) in enumerate(form.walls):
+        tick()
         bends[wall] = bends.get(wall, zeros(len(form.c))) + relus.V[:, k] * abs(factor)
     straight = relus.flipped(turned)
     return Bends({wall: bend for wall, bend in bends.items() if bend.any()}, straight.alpha, straight.c)
@@ -88,6 +91,7 @@ def _across(wall: Wall, others: list[Wall]) -> tuple[Rationals, Rationals]:
     point = w * (-bias / length)
     on = [other for other in others if _value(other, point) == 0]
     while on:
+        tick()
         normal, _ = row_of(on[0])
         # Not zero: a parallel wall through a point of this one would be this one.
         along = normal - w * (normal.dot(w) / length)

@@ -13,10 +13,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from polyfold._base.as_found import first_hand
-from polyfold._base.notebook import InNotebooks
-from polyfold._base.truth import YesOrNo
+from polyfold._base.clock import Report, running, tick
+from polyfold._base.question import question
+from polyfold._base.result import Verdict, answered
 from polyfold._base.words import in_digits
+from polyfold.atlas.evidence import proof_without_atlas
 from polyfold.compare.equivalence.result import as_float
 from polyfold.compare.match.difference import Bends, bends_of, point_of_difference
 from polyfold.compare.match.pairing import (
@@ -26,6 +27,8 @@ from polyfold.compare.match.pairing import (
     near_pairing,
     with_equal_slopes,
 )
+from polyfold.domain.domain import resolve_domain
+from polyfold.engine.source import SourceLike
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational_arrays import Rationals
 from polyfold.program.exact_program import ExactProgram
@@ -39,20 +42,38 @@ _SHOWN = 6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Match(YesOrNo, InNotebooks):
+class Match(Verdict):
     """Whether two networks of one hidden layer are the same function on R^d.
 
-    `verdict` is "equal" or "different", both proved; or, if a tolerance was given, "matched": the functions differ, but
-    their neurons belong together up to the tolerance. As a truth value it is True for "equal" only: functions that are
-    matched are near to each other, and not the same.
+    Functions that are "matched" are near to each other and not the same: the verdict is "no" and the truth value False.
 
-    `first` and `second` are the irreducible forms that were compared, `first_steps` and `second_steps` how they came
-    about. `transformation` takes `first` to `second`: exactly if they are equal; if they are matched, what it makes of
-    `first` is the same function as `first`, with weights that are off those of `second` by `deviation` at most.
-    `point` is an input at which the functions differ, if they do, and `values` are both networks' outputs there, exact.
+    Attributes
+    ----------
+    found : "equal", "different" or "matched"
+        "equal" and "different" are proved. If a tolerance was given, "matched" says that the functions differ, but
+        their neurons belong together up to the tolerance.
+    reason : str
+        The same in words.
+    first, second : ExactProgram
+        The irreducible forms that were compared.
+    first_steps, second_steps : tuple of Step
+        How they came about.
+    transformation : Transformation, optional
+        Takes `first` to `second`: exactly if they are equal; if they are matched, what it makes of `first` is the same
+        function as `first`, with weights that are off those of `second` by `deviation` at most.
+    point : tuple of Fraction, optional
+        An input at which the functions differ, if they do.
+    values : tuple of two tuples of Fraction, optional
+        Both networks' outputs there, exact.
+    tolerance : float
+        What was allowed.
+    deviation : float, optional
+        Of functions that are matched.
     """
 
-    verdict: Literal["equal", "matched", "different"]
+    words = ("equal", "different", "unknown")
+
+    found: Literal["equal", "matched", "different"]
     reason: str
     first: ExactProgram
     second: ExactProgram
@@ -64,8 +85,30 @@ class Match(YesOrNo, InNotebooks):
     tolerance: float = 0.0
     deviation: float | None = None
 
-    def truth(self) -> bool:
-        return self.verdict == "equal"
+    @property
+    def verdict(self) -> Literal["yes", "no", "unknown"]:
+        """Whether they are equal."""
+        return "yes" if self.found == "equal" else "no"
+
+    @property
+    def word(self) -> str:
+        """What was found: "equal", "different" or "matched"."""
+        return self.found
+
+    def facts(self) -> dict[str, Any]:
+        steps = ([str(step) for step in some] for some in (self.first_steps, self.second_steps))
+        return {
+            "verdict": self.verdict,
+            "word": self.word,
+            "reason": self.reason,
+            "tolerance": self.tolerance,
+            "deviation": self.deviation,
+            "point": self.x,
+            "point_as_fractions": self.point,
+            "values": self.values,
+            "transformation": None if self.transformation is None else repr(self.transformation),
+            **dict(zip(("first_steps", "second_steps"), steps, strict=True)),
+        }
 
     @property
     def x(self) -> np.ndarray[tuple[int], np.dtype[np.float64]] | None:
@@ -78,7 +121,7 @@ class Match(YesOrNo, InNotebooks):
             "equal": f"EQUAL{known}",
             "matched": f"MATCHED within {self.tolerance:g}, not equal",
             "different": f"DIFFERENT{known}",
-        }[self.verdict]
+        }[self.found]
         at = ""
         if self.point is not None and self.values is not None:
             one, other = (_shown(values) for values in self.values)
@@ -86,7 +129,15 @@ class Match(YesOrNo, InNotebooks):
         return f"Match: {said}; {self.reason}{at}"
 
 
-def match(a: Any, b: Any, *, tolerance: float = 0) -> Match:
+@question("compare.match")
+def match(
+    source: SourceLike,
+    other: SourceLike,
+    *,
+    tolerance: float = 0,
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
+) -> Match:
     """Decide whether two networks with one hidden layer are the same function on all of R^d, and find out how.
 
     Both are reduced to irreducible forms (R1, R2 and R3 of paper 004), which are unique up to the order of neurons,
@@ -97,11 +148,25 @@ def match(a: Any, b: Any, *, tolerance: float = 0) -> Match:
 
     Parameters
     ----------
-    a, b: anything that `pf.load` takes, or an ExactProgram, with at most one hidden layer each, and as many inputs and
-        outputs. Deeper networks are for `pf.equivalent`.
-    tolerance: 0, or how far weights may deviate for neurons still to be matched, relative to their size: for networks
-        that were trained or stored in other floats. What is matched so is not called equal.
+    source, other : SourceLike
+        Models with at most one hidden layer each, and as many inputs and outputs. Deeper networks are for
+        `pf.equivalent`.
+    tolerance : float
+        0, or how far weights may deviate for neurons still to be matched, relative to their size: for networks that
+        were trained or stored in other floats. What is matched so is not called equal.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events: how many of the two
+        networks are reduced.
 
+    Returns
+    -------
+    Match
+        The verdict, with the transformation or a point of difference.
+
+    Examples
+    --------
     >>> import polyfold as pf
     >>> a = [([[1.0], [2.0]], [0.0, 2.0]), ([[3.0, 1.0]], [0.0])]
     >>> b = [([[1.0], [2.0]], [1.0, 0.0]), ([[2.0, 1.5]], [0.0])]
@@ -111,13 +176,18 @@ def match(a: Any, b: Any, *, tolerance: float = 0) -> Match:
     Match: DIFFERENT, proved; they bend differently at the wall of relu1[1] of the first; at (0) they are (2) and (4)
     """
     within = _tolerance(tolerance)
-    forms = [two_layer(network, asked="pf.compare.match", instead="pf.equivalent") for network in (a, b)]
+    forms = [two_layer(network, asked="pf.compare.match", instead="pf.equivalent") for network in (source, other)]
     _check_shapes(*forms)
-    one, other = (by_rules(form) for form in forms)
-    difference = bends_of(one.form).minus(bends_of(other.form))
-    if difference.is_zero:
-        return first_hand(_equal(one, other))
-    return first_hand(_different(one, other, difference, within, forms))
+    first = by_rules(forms[0])
+    running().tell(1, 2, "networks reduced")
+    second = by_rules(forms[1])
+    difference = bends_of(first.form).minus(bends_of(second.form))
+    tick()
+    found = _equal(first, second) if difference.is_zero else _different(first, second, difference, within, forms)
+    everywhere = resolve_domain(None, forms[0].W.shape[1])
+    proofs = [proof_without_atlas(form.program, everywhere, f"{found.reason}, in rationals") for form in forms]
+    # What is said of both is as sure as what is said of the less certain one.
+    return answered(found, min(proofs, key=lambda proof: proof.proved))
 
 
 def _equal(one: Reduced, other: Reduced) -> Match:

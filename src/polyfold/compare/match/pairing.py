@@ -6,15 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import tick
+from polyfold._base.types import Array
 from polyfold.exact.rational import rational
 from polyfold.exact.rational_arrays import Rationals, nearest
 from polyfold.rewrite.two_layer.form import TwoLayer, of_program
 from polyfold.symmetry.transformations import Composition, Flip, Permutation, Rescaling, Transformation
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -72,6 +71,7 @@ def _assigned(a: TwoLayer, b: TwoLayer, tolerance: float) -> tuple[Pairing, floa
     sent_a, sent_b = nearest(a.V).T * lengths_a[:, None], nearest(b.V).T * lengths_b[:, None]
     deviations, signs = np.empty((b.neurons, a.neurons)), np.empty((b.neurons, a.neurons))
     for i in range(b.neurons):
+        tick()
         same, turned = (np.linalg.norm(units_a - sign * units_b[i], axis=1) for sign in (1, -1))
         sent = np.linalg.norm(sent_a - sent_b[i], axis=1) / np.linalg.norm(sent_b[i])
         deviations[i] = np.maximum(np.minimum(same, turned), sent)

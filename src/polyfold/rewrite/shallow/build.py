@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.chunks import in_chunks
+from polyfold._base.clock import Report, tick
+from polyfold._base.question import question
+from polyfold._base.result import answered
+from polyfold._base.types import Array
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.evidence import evidence_of, resting_on
+from polyfold.atlas.evidence import evidence_of
 from polyfold.atlas.geometry.bounded_maps import bounded_maps
 from polyfold.atlas.geometry.exact_maps import ExactMaps
 from polyfold.domain.domain import DomainLike
-from polyfold.engine.unfold import unfold
-from polyfold.errors import PolyfoldError
+from polyfold.engine.complete import complete_atlas
+from polyfold.engine.source import SourceLike
 from polyfold.exact.rational import as_float
 from polyfold.exact.rounding import TINY
 from polyfold.exact.tolerances import WELL_KNOWN
@@ -21,19 +23,43 @@ from polyfold.rewrite.shallow.exactly import PiecesOfAnAtlas
 from polyfold.rewrite.shallow.hyperplanes import distinct_hyperplanes
 from polyfold.rewrite.shallow.network import Shallow
 
-Array = npt.NDArray[np.float64]
+# Numbers that are worked with between two looks at the clock.
+_FLOATS_AT_ONCE = 1 << 21
 
 
-def shallow(network_or_atlas: Any, domain: DomainLike = None) -> Shallow:
+@question("rewrite.shallow")
+def shallow(
+    source: SourceLike,
+    domain: DomainLike = None,
+    *,
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
+) -> Shallow:
     """The same function with three hidden layers, whatever the depth of the network was.
 
     Every cell becomes a piece with its map. On a slice the inputs are the domain's parameters.
 
     Parameters
     ----------
-    network_or_atlas: a complete atlas, or anything that `pf.load` takes.
-    domain: of a network that is no atlas yet.
+    source : SourceLike
+        A model, or a complete atlas of one.
+    domain : DomainLike, optional
+        Where to look; an atlas has its own.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    Shallow
+        The network. It can be given wherever a model can.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
     >>> network = pf.rewrite.shallow(pf.unfold(corner))
@@ -42,14 +68,7 @@ def shallow(network_or_atlas: Any, domain: DomainLike = None) -> Shallow:
     >>> network.widths.layers
     (6, 8, 8)
     """
-    if isinstance(network_or_atlas, Atlas):
-        if domain is not None:
-            raise PolyfoldError("an atlas has its domain already: give either an atlas, or a network and a domain")
-        atlas = network_or_atlas
-    else:
-        atlas = unfold(network_or_atlas, domain)
-    if not atlas.complete:
-        raise PolyfoldError(f"without all cells some pieces are missing, and {atlas.certificate.how_to_complete}")
+    atlas = complete_atlas(source, domain, "without all cells some pieces are missing", threads=threads)
     found = distinct_hyperplanes(atlas)
     of_domain = np.zeros(len(found.c), dtype=bool)
     of_domain[found.of_facet[atlas.neighbour < 0]] = True
@@ -72,17 +91,25 @@ def shallow(network_or_atlas: Any, domain: DomainLike = None) -> Shallow:
         exact=PiecesOfAnAtlas.of(atlas, found.exact),
         head=atlas.program.head,
     )
-    return resting_on(evidence_of(atlas), network)
+    return answered(network, evidence_of(atlas))
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def _well_known_maps(atlas: Atlas) -> tuple[Array, Array]:
     """All maps in floats; where terms cancel, or leave the range of floats, rounded from exact ones."""
-    found = bounded_maps(atlas, np.arange(len(atlas)))
-    values, size = found.values, np.abs(found.values).max(axis=2, keepdims=True)
-    fine = (found.errors <= WELL_KNOWN * size) | (found.errors <= 2 * TINY)
-    doubtful = np.flatnonzero(~(fine & np.isfinite(values)).all(axis=(1, 2)))
+    values = np.empty((len(atlas), atlas.outputs, atlas.dim + 1))
+    fine = np.empty(len(atlas), dtype=bool)
+
+    def fill(part: slice) -> None:
+        found = bounded_maps(atlas, np.arange(len(atlas))[part])
+        size = np.abs(found.values).max(axis=2, keepdims=True)
+        known = (found.errors <= WELL_KNOWN * size) | (found.errors <= 2 * TINY)
+        values[part], fine[part] = found.values, (known & np.isfinite(found.values)).all(axis=(1, 2))
+
+    widest = max([atlas.program.input_dim, *atlas.program.steps.widths])
+    in_chunks(len(atlas), 12 * atlas.outputs * (widest + 1) + atlas.gates, fill, _FLOATS_AT_ONCE)
     exact = ExactMaps(atlas)
-    for cell in doubtful.tolist():
+    for cell in np.flatnonzero(~fine).tolist():
+        tick()
         values[cell] = np.array([as_float(x) for x in exact[cell]]).reshape(values.shape[1:])
     return np.ascontiguousarray(values[:, :, :-1]), np.ascontiguousarray(values[:, :, -1])

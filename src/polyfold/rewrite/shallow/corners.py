@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.clock import tick
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.generators import VERTEX
 from polyfold.atlas.geometry.halfspaces import wall_rows
@@ -37,6 +38,7 @@ def corner_conditions(atlas: Atlas) -> tuple[Ids, Ids]:
         return cell, gate
     touches = np.zeros(len(cell), dtype=bool)
     for first in range(0, len(atlas), _CELLS_AT_ONCE):
+        tick()
         part = slice(*np.searchsorted(cell, [first, first + _CELLS_AT_ONCE]))
         touches[part] = _touched(atlas, cell[part], gate[part])
     return cell[touches], gate[touches]
@@ -86,6 +88,7 @@ def _touched(atlas: Atlas, cell: Ids, gate: Ids) -> Flags:
     A, b = wall_rows(atlas, cell, gate)
     touches = np.zeros(len(cell), dtype=bool)
     for k, rows in enumerate(np.split(np.arange(len(cell)), np.searchsorted(item, np.arange(1, len(distinct))))):
+        tick()
         some = slice(found.start[k], found.start[k + 1])
         vertices = found.points[some][found.kind[some] == VERTEX]
         slack = b[rows, None] - A[rows] @ vertices.T

@@ -7,18 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
-from polyfold._base.notebook import InNotebooks
-from polyfold.atlas.evidence import resting_on
+from polyfold._base.clock import Report, running, tick
+from polyfold._base.question import question
+from polyfold._base.result import Result, answered
+from polyfold._base.types import ArrayLike, Ids
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import as_float
-from polyfold.rewrite.shallow.exactly import ExactPieces, as_rational, vanishes_on
+from polyfold.network.graph import Network
+from polyfold.rewrite.shallow.exactly import ExactPieces, as_rational, no_network, vanishes_on
 from polyfold.rewrite.shallow.network import Shallow
 from polyfold.rewrite.shallow.tiling import Row, Top, largest
 
-Ids = npt.NDArray[np.int64]
 Map = tuple[fmpq, ...]
 
 
@@ -40,12 +41,39 @@ class Jump:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Edit(InNotebooks):
-    """The network with its pieces changed, and every facet where it is not continuous, from earlier edits too."""
+class Edit(Result):
+    """The network with its pieces changed, and every facet where it is not continuous, from earlier edits too.
+
+    Attributes
+    ----------
+    network : Shallow
+        The changed network.
+    pieces : array of int
+        The pieces that were changed.
+    jumps : tuple of Jump
+        The facets where it tears.
+    """
 
     network: Shallow
     pieces: Ids
     jumps: tuple[Jump, ...]
+
+    def __polyfold_network__(self) -> Network:
+        return self.network.__polyfold_network__()
+
+    def ask_instead(self) -> str:
+        return "found.continuous says whether all pieces still meet"
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "pieces": self.pieces,
+            "continuous": self.continuous,
+            "largest": self.largest,
+            "jumps": [
+                {"pieces": jump.pieces, "hyperplane": jump.hyperplane, "size": jump.size, "point": jump.point}
+                for jump in self.jumps
+            ],
+        }
 
     def __repr__(self) -> str:
         tears = (
@@ -64,34 +92,58 @@ class Edit(InNotebooks):
         return max((jump.largest for jump in self.jumps), default=0.0)
 
 
+@question("rewrite.edit")
 def edit(
-    shallow: Shallow,
-    region: Any,
+    source: Shallow | Edit,
     *,
-    map: tuple[Any, Any] | None = None,
-    towards: tuple[Any, Any] | None = None,
-    share: Any = None,
+    region: ArrayLike,
+    map: tuple[ArrayLike, ArrayLike] | None = None,
+    towards: tuple[ArrayLike, ArrayLike] | None = None,
+    share: float | None = None,
     freeze: bool = False,
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
 ) -> Edit:
     """Replace, interpolate or freeze the linear models of chosen pieces; the network is a shallow one again.
 
     Parameters
     ----------
-    region: numbers of pieces, which are the atlas's cells, or a mask over all pieces. `pf.regions(atlas).cells[k]` are
+    source : Shallow or Edit
+        What `pf.rewrite.shallow` or `pf.rewrite.from_pieces` made, or an earlier edit of it.
+    region : array of int or bool
+        Numbers of pieces, which are the atlas's cells, or a mask over all pieces. `pf.regions(atlas).cells[k]` are
         those of a linear region.
-    map: (A, c): the pieces get the map A x + c.
-    towards, share: the pieces get (1 - share) times their own map plus `share` times the map `towards`; None is a half.
-    freeze: fine-tuning the network's torch module leaves these pieces' maps alone.
+    map : tuple (A, c), shapes (m, n) and (m,), optional
+        The pieces get the map A x + c.
+    towards : tuple (A, c), shapes (m, n) and (m,), optional
+        The pieces get (1 - share) times their own map plus `share` times this one.
+    share : float, optional
+        The part of `towards`; a half unless given.
+    freeze : bool
+        Whether fine-tuning the network's torch module leaves these pieces' maps alone.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice to find all jumps.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events: how many facets were
+        looked at.
 
+    Returns
+    -------
+    Edit
+        The changed network, and where it tears.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> network = pf.rewrite.shallow([(np.eye(1), np.zeros(1)), (np.ones((1, 1)), np.zeros(1))], pf.box(-1, 1))
     >>> positive = network.piece([[0.5]])
-    >>> doubled = pf.rewrite.edit(network, positive, map=([[2.0]], [0.0]))
+    >>> doubled = pf.rewrite.edit(network, region=positive, map=([[2.0]], [0.0]))
     >>> doubled.network([[0.5]]).tolist(), doubled.continuous
     ([[1.0]], True)
-    >>> pf.rewrite.edit(network, positive, map=([[2.0]], [0.25])).largest
+    >>> pf.rewrite.edit(network, region=positive, map=([[2.0]], [0.25])).largest
     0.25
     """
+    shallow = source.network if isinstance(source, Edit) else source
     if not isinstance(shallow, Shallow):
         raise PolyfoldError(f"edit takes a shallow network, which pf.rewrite.shallow makes; this is {shallow!r}")
     pieces = _pieces(shallow, region)
@@ -115,8 +167,8 @@ def edit(
     if freeze:
         frozen = changed.frozen.copy()
         frozen[pieces] = True
-        changed = resting_on(changed.evidence, replace(changed, frozen=frozen))
-    return Edit(changed, pieces, tuple(_jumps(changed)))
+        changed = answered(replace(changed, frozen=frozen), changed.evidence)
+    return answered(Edit(changed, pieces, tuple(_jumps(changed))), changed.evidence)
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +188,9 @@ class EditedPieces:
 
     def map(self, piece: int) -> Sequence[fmpq]:
         return self.maps[piece] if piece in self.maps else self.before.map(piece)
+
+    def network(self) -> Network:
+        raise no_network("edited")
 
 
 def _pieces(shallow: Shallow, region: Any) -> Ids:
@@ -190,7 +245,10 @@ def _jumps(shallow: Shallow) -> Iterator[Jump]:
         return
     changed = sorted(shallow.exact.changed)
     concerned = np.isin(shallow.sides[:, 1], changed) | np.isin(shallow.sides[:, 2], changed)
-    for hyperplane, near, far in sorted(shallow.sides[concerned].tolist()):
+    looked_at = sorted(shallow.sides[concerned].tolist())
+    for number, (hyperplane, near, far) in enumerate(looked_at):
+        tick()
+        running().tell(number, len(looked_at), "facets")
         change = [a - b for a, b in zip(shallow.exact.map(near), shallow.exact.map(far), strict=True)]
         *h, c = shallow.exact.hyperplane(hyperplane)
         lines = [change[k : k + len(h) + 1] for k in range(0, len(change), len(h) + 1)]

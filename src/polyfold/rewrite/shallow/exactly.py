@@ -12,8 +12,12 @@ from flint import fmpq
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.exact_maps import ExactMaps
 from polyfold.domain.points import contains_exactly
-from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
+from polyfold.errors import DomainError, NetworkError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational
+from polyfold.network.graph import Network
+from polyfold.program.exact_program import from_program
+from polyfold.program.passes.bounded_layers import over_parameters
+from polyfold.program.to_network import to_network
 from polyfold.rewrite.shallow.hyperplanes import ExactHyperplanes
 
 if TYPE_CHECKING:
@@ -31,6 +35,10 @@ class ExactPieces(Protocol):
         """The slopes and the constant of every output, one output after the other."""
         ...
 
+    def network(self) -> Network:
+        """The network whose function they are, if there is one."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class PiecesOfAnAtlas:
@@ -38,16 +46,20 @@ class PiecesOfAnAtlas:
 
     hyperplanes: ExactHyperplanes
     maps: ExactMaps
+    atlas: Atlas
 
     @classmethod
     def of(cls, atlas: Atlas, hyperplanes: ExactHyperplanes) -> PiecesOfAnAtlas:
-        return cls(hyperplanes, ExactMaps(atlas))
+        return cls(hyperplanes, ExactMaps(atlas), atlas)
 
     def hyperplane(self, number: int) -> Sequence[fmpq]:
         return [fmpq(x) for x in self.hyperplanes[number]]
 
     def map(self, piece: int) -> Sequence[fmpq]:
         return self.maps[piece]
+
+    def network(self) -> Network:
+        return network_over(self.atlas)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +74,22 @@ class GivenPieces:
 
     def map(self, piece: int) -> Sequence[fmpq]:
         return self.maps[piece]
+
+    def network(self) -> Network:
+        raise no_network("given")
+
+
+def network_over(atlas: Atlas) -> Network:
+    """An atlas's network, on a slice as a function of its parameters."""
+    return to_network(over_parameters(from_program(atlas.program), atlas.domain))
+
+
+def no_network(what_happened: str) -> NetworkError:
+    """Why pieces are no source."""
+    return NetworkError(
+        f"the pieces of this shallow network were {what_happened}, so that no ReLU network is known whose function "
+        "they are: call it, or take the network that they came from"
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from flint import fmpq
 
 from polyfold._base.chunks import in_chunks
+from polyfold._base.clock import tick
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.halfspaces import domain_rows
 from polyfold.atlas.patterns import order_by_gate, pack
@@ -170,6 +171,7 @@ class _Forms:
         fine &= (self.wall < self.atlas.gates) | (not self.atlas.domain.is_slice)
         a, b, a_error, b_error = (array.copy() for array in (self.a, self.b, self.a_error, self.b_error))
         for i in np.flatnonzero(~fine).tolist():
+            tick()
             *exact, constant = self.exactly(i)
             largest = max(map(abs, exact))
             a[i], b[i] = [as_float(fmpq(x, largest)) for x in exact], as_float(fmpq(constant, largest))
@@ -192,6 +194,7 @@ class _Forms:
         for cluster in _overlapping(*_seen_from_aside(H, c, error)):
             alike: dict[tuple[int, ...], int] = {}
             for i in cluster.tolist():
+                tick()
                 number[i] = alike.setdefault(tuple(int(sign[i]) * x for x in self.exactly(i)), i)
         return number
 

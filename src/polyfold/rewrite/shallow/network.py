@@ -20,28 +20,24 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.extras import require
-from polyfold._base.notebook import InNotebooks
-from polyfold.atlas.evidence import Answer
+from polyfold._base.result import Result
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.domain.domain import Domain
 from polyfold.domain.points import contains, parameter_rows
 from polyfold.errors import DomainError, PolyfoldError, how_many
 from polyfold.exact.rational import rational
 from polyfold.exact.rounding import TINY, relative
 from polyfold.exact.tolerances import WELL_KNOWN
-from polyfold.network.head import Head, behind
+from polyfold.network.graph import Network
+from polyfold.network.head import Head, behind, head_json
 from polyfold.rewrite.shallow.exactly import ExactPieces, ExactValue, value_at
 
 if TYPE_CHECKING:
     import onnx
     import torch
     from scipy.sparse import csr_matrix
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 # Numbers that may be worked with at a time.
 _FLOATS = 1 << 22
@@ -59,7 +55,7 @@ class Widths:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Shallow(Answer, InNotebooks):
+class Shallow(Result):
     """A piecewise-linear function of n inputs with m outputs as a network with three hidden layers.
 
     H, c         (k, n), (k,)         the hyperplanes H x = c
@@ -101,6 +97,29 @@ class Shallow(Answer, InNotebooks):
             getattr(self, name).setflags(write=False)
 
     # -- what it is
+
+    def __polyfold_network__(self) -> Network:
+        """The network whose function the pieces are. Its own three layers have infinite weights, which no Network has.
+
+        There is none of pieces that were given or edited: these need not be those of any ReLU network.
+        """
+        return self.exact.network()
+
+    def ask_instead(self) -> str:
+        return "len(network) says how many pieces there are"
+
+    def facts(self) -> dict[str, Any]:
+        bounded = self.domain.to_json()
+        arrays = {"H": self.H, "c": self.c, "alpha": self.alpha, "beta": self.beta}
+        counts = {"pieces": len(self), "hyperplanes": len(self.c), "inputs": self.inputs, "outputs": self.outputs}
+        head = head_json(self.head)
+        return {**counts, "widths": self.widths.layers, "bound": self.widths.bound, "head": head} | {
+            "domain": bounded,
+            **arrays,
+            "piece_start": self.piece_start,
+            "condition": self.condition,
+            "is_open": self.is_open,
+        }
 
     def __len__(self) -> int:
         return len(self.alpha)

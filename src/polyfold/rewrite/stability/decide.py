@@ -6,14 +6,12 @@ cut smaller in few dimensions, and linear programs with gates cut in two in many
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from math import inf
+from collections.abc import Callable
 
 import numpy as np
 
 from polyfold._base.chunks import in_chunks
-from polyfold._base.clock import Clock, OutOfTimeError, Report, running, tick, unwatched
+from polyfold._base.clock import OutOfTimeError, Report, running, share, tick, unwatched
 from polyfold._base.question import question
 from polyfold._base.result import answered
 from polyfold._base.types import Array
@@ -182,7 +180,7 @@ class _Search:
         self._tell()
         if self.ledger.open() and self._place.domain.dim <= _CELL_DIMENSIONS and self._given.in_floats:
             seconds = min(running().left * _PART_FOR_CELLS, _SECONDS_FOR_CELLS)
-            with _share(seconds):
+            with share(seconds):
                 list_cells(self.ledger, self._given, self._program, self._place.domain, _MOST_CELLS)
             tick()
         if bounded:
@@ -208,7 +206,7 @@ class _Search:
     def _within(self, seconds: float, search: Callable[[], None]) -> None:
         """Let a search have so much time for a stage; what it gives up the next one may try."""
         self.ledger.given_up.clear()
-        with _share(seconds):
+        with share(seconds):
             search()
         tick()
 
@@ -260,13 +258,3 @@ class _Search:
         words = "bounds, points and cells, as said for each gate"
         proof = proof_without_atlas(self._given, self._place.domain, words, stopped_by)
         return answered(found, proof, stopped_by=stopped_by)
-
-
-@contextmanager
-def _share(seconds: float) -> Iterator[None]:
-    """A part of the time for a part of the work, which ends with it; what was found so far is kept."""
-    try:
-        with Clock(None if seconds == inf else seconds):
-            yield
-    except OutOfTimeError:
-        pass

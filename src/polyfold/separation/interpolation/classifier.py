@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.clock import tick
 from polyfold._base.inputs import real_array
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.result import Result
+from polyfold._base.types import Array, ArrayLike
 from polyfold.errors import DataError, ShapeError, how_many
 from polyfold.layers.cone_weights import Cone
 from polyfold.network.graph import Network
@@ -18,12 +20,11 @@ from polyfold.network.ops.linear import Linear
 from polyfold.network.read.arrays import from_arrays
 from polyfold.separation.data import LabelledData
 from polyfold.separation.interpolation.cost import CostDecomposition, cost, cost_decomposition
-from polyfold.separation.polyhedral_result import PolyhedralSeparability
+from polyfold.separation.polyhedral import PolyhedralSeparability
 
 if TYPE_CHECKING:
     import torch
 
-Array = npt.NDArray[np.float64]
 Kind = Literal["clustered", "sequential", "cone", "simplex"]
 # Weights of layers lie well within so many powers of two of one.
 _FAR = 512
@@ -54,15 +55,25 @@ class Collapse:
 
 
 @dataclass(frozen=True, eq=False)
-class Interpolant(InNotebooks):
+class Interpolant(Result):
     """A ReLU network that has the target of its class at every training point.
 
-    kind: which construction it is.
-    network: the network; `network(X)` are its outputs.
-    labels, targets: the classes, and the output that belongs to each (Q, m).
-    collapses: the layers that take a class to a point, in order, with the parameters (theta, nu, mu) of the family.
-    polyhedron: the cone or simplex of the first layer, where there is one.
-    training_cost: the cost (6.5) on the training data, measured. It is zero but for roundings.
+    Attributes
+    ----------
+    kind : "clustered", "sequential", "cone" or "simplex"
+        Which construction it is.
+    network : Network
+        The network; `network(X)` are its outputs.
+    labels : tuple
+        The classes.
+    targets : array of float, shape (Q, m)
+        The output that belongs to each.
+    collapses : tuple of Collapse
+        The layers that take a class to a point, in order, with the parameters (theta, nu, mu) of the family.
+    polyhedron : PolyhedralSeparability, optional
+        The cone or simplex of the first layer, where there is one.
+    training_cost : float
+        The cost (6.5) on the training data, measured. It is zero but for roundings.
     """
 
     kind: Kind
@@ -73,23 +84,47 @@ class Interpolant(InNotebooks):
     polyhedron: PolyhedralSeparability | None
     training_cost: float
 
-    def __repr__(self) -> str:
+    def __polyfold_network__(self) -> Network:
+        return self.network
+
+    def ask_instead(self) -> str:
+        return "found.training_cost says how near outputs are to their targets"
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "layers": self._widths,
+            "labels": self.labels,
+            "targets": self.targets,
+            "collapses": [
+                {"label": one.label, "theta": one.theta, "nu": one.nu, "mu": one.mu, "base": one.cone.base}
+                for one in self.collapses
+            ],
+            "polyhedron": self.polyhedron,
+            "training_cost": self.training_cost,
+        }
+
+    @property
+    def _widths(self) -> list[int]:
         widths = [len(node.op.bias) for node in self.network.nodes if isinstance(node.op, Linear)]
-        shown = " -> ".join(map(str, [self.network.input_dim, *widths]))
+        return [self.network.input_dim, *widths]
+
+    def __repr__(self) -> str:
+        shown = " -> ".join(map(str, self._widths))
         return f"Interpolant ({self.kind}): {shown}, training cost {self.training_cost:.1e}"
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: ArrayLike) -> npt.NDArray[Any]:
         """The label whose target is nearest to the output, for every row of X."""
         outputs = self.network(X)
         squares = ((outputs[:, None, :] - self.targets[None]) ** 2).sum(axis=2)
         found: npt.NDArray[Any] = np.array(self.labels)[np.argmin(squares, axis=1)]
         return found
 
-    def loss(self, X: Any, y: Any) -> float:
+    def loss(self, X: ArrayLike, y: ArrayLike) -> float:
         """The cost (6.5): of every class the mean squared distance from its target, added up."""
         return self.decomposition(X, y).total
 
-    def decomposition(self, X: Any, y: Any) -> CostDecomposition:
+    def decomposition(self, X: ArrayLike, y: ArrayLike) -> CostDecomposition:
         """The cost and its parts (6.6)."""
         return cost_decomposition(self.network, X, y, targets=dict(zip(self.labels, self.targets, strict=True)))
 
@@ -109,6 +144,7 @@ def assembled(
     """Hidden layers after which every class is one point, and the affine layer that takes these points to the
     targets. The layers read features in the data's unit; the network reads them as they were given."""
     states = data.points.floats
+    tick()
     for weight, bias in hidden:
         states = np.maximum(states @ weight.T + bias, 0.0)
     points = np.array([states[rows].mean(axis=0) for rows in data.members])

@@ -6,45 +6,26 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.errors import DataError
 from polyfold.separation.clustered import clusters_of
-from polyfold.separation.data import LabelledData, PointSet, told_apart
-from polyfold.separation.interpolation.classifier import Interpolant, checked_targets
+from polyfold.separation.data import LabelledData, PointSet
+from polyfold.separation.interpolation.classifier import Interpolant
 from polyfold.separation.interpolation.sequential import built, checked_width
 from polyfold.separation.realise import segment_point, step_at, still_there
-from polyfold.separation.sequence_result import Step
-
-Array = npt.NDArray[np.float64]
-
-
-def interpolate_clustered(
-    X: Any, y: Any, *, order: Sequence[Any] | None = None, width: int | None = None, targets: Any = None
-) -> Interpolant:
-    """A network with Q + 1 layers and zero cost for clustered data, from means and radii alone.
-
-    The hyperplane of a class is parallel to the face of the other means, and its base point lies half way between what
-    the radii allow. See `pf.separation.clustered`.
-
-    Parameters
-    ----------
-    order: the labels in the order in which they are cut off; any will do. Sorted if not given.
-    width, targets: as of `pf.separation.interpolate_sequential`.
-
-    >>> found = interpolate_clustered([[0, 0], [1, 0], [5, 0], [5, 1]], ["a", "a", "b", "b"], order=["b", "a"])
-    >>> [collapse.label for collapse in found.collapses], found.loss([[0, 0], [1, 0]], ["a", "a"]) < 1e-20
-    (['b', 'a'], True)
-    """
-    data = told_apart(X, y)
-    return from_clusters(data, order, width, checked_targets(data, targets))
+from polyfold.separation.steps import Step
 
 
 def from_clusters(data: LabelledData, order: Sequence[Any] | None, width: int | None, goals: Array) -> Interpolant:
-    """The same of data that have been checked."""
+    """A network with Q + 1 layers and zero cost for clustered data, from means and radii alone.
+
+    The hyperplane of a class is parallel to the face of the other means, and its base point lies half way between what
+    the radii allow. `order` is any order of the labels; sorted if not given.
+    """
     wide = checked_width(data, width)
     clusters = clusters_of(data)
-    if not clusters.holds:
+    if clusters.verdict != "yes":
         raise DataError(f"the data are not clustered: {clusters.reason}")
     numbers = [data.row_of(label) for label in (data.labels if order is None else order)]
     count = len(data.labels)

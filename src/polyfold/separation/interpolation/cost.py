@@ -11,34 +11,46 @@ which is Q, and does not say that the means have to be linearly independent.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.clock import Report, tick
+from polyfold._base.question import question
+from polyfold._base.result import Result, answered
+from polyfold._base.types import Array, ArrayLike
+from polyfold.engine.source import SourceLike, as_network
 from polyfold.errors import DataError, NetworkError, ShapeError, UnsupportedOpError
 from polyfold.exact.pseudo_inverse import exact_rank
 from polyfold.exact.rational_arrays import nearest, rationals
 from polyfold.layers.dense_layers import dense_layers
 from polyfold.network.graph import Network
-from polyfold.network.load import load
 from polyfold.separation.data import LabelledData, grouped
 
-Array = npt.NDArray[np.float64]
+_ROWS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, eq=False)
-class CostDecomposition(InNotebooks):
+class CostDecomposition(Result):
     """The cost of a network on labelled data, class by class.
 
-    total: the cost (6.5), computed from its definition.
-    spread: (Q,) the mean squared distance of outputs from the mean of their class.
-    offset: (Q,) the squared distance of this mean from the target. All of spread and offset add up to the total (6.6).
-    truncated_spread, truncated_offset: the same computed from the truncated data; None if not all weights are
-        surjective or the network is no chain of linear layers and ReLUs: `reason` says which.
+    Attributes
+    ----------
+    labels : tuple
+        The classes.
+    total : float
+        The cost (6.5), computed from its definition.
+    spread : array of float, shape (Q,)
+        The mean squared distance of outputs from the mean of their class.
+    offset : array of float, shape (Q,)
+        The squared distance of this mean from the target. All of spread and offset add up to the total (6.6).
+    truncated_spread, truncated_offset : array of float, shape (Q,), optional
+        The same computed from the truncated data; None if not all weights are surjective or the network is no chain of
+        linear layers and ReLUs.
+    reason : str
+        Says which.
     """
 
     labels: tuple[Hashable, ...]
@@ -49,17 +61,30 @@ class CostDecomposition(InNotebooks):
     truncated_offset: Array | None
     reason: str
 
+    def ask_instead(self) -> str:
+        return "compare found.total with a number"
+
     def __repr__(self) -> str:
         return f"CostDecomposition: {self.total:.6g} = {self.spread.sum():.6g} spread + {self.offset.sum():.6g} offset"
 
 
 @dataclass(frozen=True, eq=False)
-class CostBound(InNotebooks):
+class CostBound(Result):
     """The bound (6.7) of a network's hidden layers: the cost that the last layer W = Y M^+, b = 0 reaches, and Q
     times sup.
 
-    weights: (m, d0), this last layer as a map of truncated data. cost <= bound = Q * largest.
-    coordinates: (n, Q), the deviations of truncated data from their class's mean in terms of all means (6.9).
+    Attributes
+    ----------
+    labels : tuple
+        The classes.
+    cost : float
+        What this last layer reaches.
+    largest, bound : float
+        The sup, and Q times it: cost <= bound.
+    weights : array of float, shape (m, d0)
+        This last layer as a map of truncated data.
+    coordinates : array of float, shape (n, Q)
+        The deviations of truncated data from their class's mean in terms of all means (6.9).
     """
 
     labels: tuple[Hashable, ...]
@@ -69,21 +94,52 @@ class CostBound(InNotebooks):
     weights: Array
     coordinates: Array
 
+    def ask_instead(self) -> str:
+        return "compare found.bound with a number"
 
-def cost_decomposition(network: Any, X: Any, y: Any, *, targets: Mapping[Any, Any] | Any = None) -> CostDecomposition:
+
+@question("separation.cost_decomposition")
+def cost_decomposition(
+    source: SourceLike,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    targets: Mapping[Any, Any] | ArrayLike | None = None,
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
+) -> CostDecomposition:
     """The cost of a network on labelled data, and its parts.
 
     Parameters
     ----------
-    network: anything that `pf.load` takes.
-    targets: the output that belongs to each class: a mapping from labels, or rows in the order of the sorted labels.
-        Unit vectors if not given.
+    source : SourceLike
+        A model.
+    X : array of float, shape (n, d0)
+        Points.
+    y : array, shape (n,)
+        Their labels.
+    targets : mapping or array of float, shape (Q, m), optional
+        The output that belongs to each class: a mapping from labels, or rows in the order of the sorted labels. Unit
+        vectors if not given.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
-    >>> found = cost_decomposition([([[1.0]], [0.0])], [[0.0], [2.0], [5.0]], ["a", "a", "b"], targets=[[0.0], [5.0]])
+    Returns
+    -------
+    CostDecomposition
+        The cost (6.5) and its parts (6.6), in floats.
+
+    Examples
+    --------
+    >>> import polyfold as pf
+    >>> line, X, y = [([[1.0]], [0.0])], [[0.0], [2.0], [5.0]], ["a", "a", "b"]
+    >>> found = pf.separation.cost_decomposition(line, X, y, targets=[[0.0], [5.0]])
     >>> found.total, found.spread.tolist(), found.offset.tolist()
     (2.0, [1.0, 0.0], [1.0, 0.0])
     """
-    net, data, goals, outputs = _given(network, X, y, targets)
+    net, data, goals, outputs = _given(source, X, y, targets)
     total, spread, offset = cost(outputs, data, goals), [], []
     for rows, goal in zip(data.members, goals, strict=True):
         values = outputs[rows]
@@ -93,7 +149,7 @@ def cost_decomposition(network: Any, X: Any, y: Any, *, targets: Mapping[Any, An
     parts: tuple[Array | None, Array | None] = (None, None)
     if truncated is not None:
         parts = _from_truncated(truncated, data, goals)
-    return CostDecomposition(data.labels, total, np.array(spread), np.array(offset), *parts, reason)
+    return answered(CostDecomposition(data.labels, total, np.array(spread), np.array(offset), *parts, reason))
 
 
 def cost(outputs: Array, data: LabelledData, goals: Array) -> float:
@@ -102,17 +158,50 @@ def cost(outputs: Array, data: LabelledData, goals: Array) -> float:
     return sum(float(np.mean(squares)) for squares in of_classes)
 
 
-def cost_bound(network: Any, X: Any, y: Any, *, targets: Mapping[Any, Any] | Any = None) -> CostBound:
+@question("separation.cost_bound")
+def cost_bound(
+    source: SourceLike,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    targets: Mapping[Any, Any] | ArrayLike | None = None,
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
+) -> CostBound:
     """The bound (6.7) on the cost that the best last layer reaches, from the hidden layers of a network.
 
     All weights must be surjective, and the means of the truncated classes linearly independent.
 
+    Parameters
+    ----------
+    source : SourceLike
+        A model that is a chain of linear layers and ReLUs.
+    X : array of float, shape (n, d0)
+        Points.
+    y : array, shape (n,)
+        Their labels.
+    targets : mapping or array of float, shape (Q, m), optional
+        The output that belongs to each class: a mapping from labels, or rows in the order of the sorted labels. Unit
+        vectors if not given.
+    max_seconds : float, optional
+        The limit; LimitError if it does not suffice.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    CostBound
+        The bound, and the last layer that it speaks of, in floats.
+
+    Examples
+    --------
+    >>> import polyfold as pf
     >>> fold = [([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0]), ([[1.0, 0.0], [0.0, 1.0]], [0.0, 0.0])]
-    >>> found = cost_bound(fold, [[1, 0], [3, 0], [-1, 2]], [0, 0, 1])
+    >>> found = pf.separation.cost_bound(fold, [[1, 0], [3, 0], [-1, 2]], [0, 0, 1])
     >>> found.cost, found.bound
     (0.25, 0.5)
     """
-    net, data, goals, _ = _given(network, X, y, targets)
+    net, data, goals, _ = _given(source, X, y, targets)
     truncated, reason = _truncated(net, data.X)
     if truncated is None:
         raise NetworkError(f"the bound is about truncation maps: {reason}")
@@ -129,14 +218,31 @@ def cost_bound(network: Any, X: Any, y: Any, *, targets: Mapping[Any, Any] | Any
     outputs = states @ weights.T
     largest = float(squares.max())
     coordinates, _ = barycentric(deviations, means)
-    return CostBound(data.labels, cost(outputs, data, goals), largest, len(means) * largest, weights, coordinates)
+    reached = cost(outputs, data, goals)
+    return answered(CostBound(data.labels, reached, largest, len(means) * largest, weights, coordinates))
 
 
-def barycentric(points: Any, means: Any) -> tuple[Array, Array]:
+def barycentric(points: ArrayLike, means: ArrayLike) -> tuple[Array, Array]:
     """Coordinates kappa (n, Q) of points in terms of linearly independent means, and what is left over.
 
     x = sum_j kappa_j mean_j + rest, the rest at right angles to all means. They need not add up to one.
 
+    Parameters
+    ----------
+    points : array of float, shape (n, d)
+        The points.
+    means : array of float, shape (Q, d)
+        Linearly independent means.
+
+    Returns
+    -------
+    kappa : array of float, shape (n, Q)
+        The coordinates.
+    rest : array of float, shape (n, d)
+        What is left over.
+
+    Examples
+    --------
     >>> kappa, rest = barycentric([[2.0, 3.0, 5.0]], [[1.0, 0.0, 0.0], [0.0, 3.0, 0.0]])
     >>> kappa.round(9).tolist(), rest.round(9).tolist()
     ([[2.0, 1.0]], [[0.0, 0.0, 5.0]])
@@ -167,6 +273,7 @@ def _truncated(network: Network, X: Array) -> tuple[_Truncated | None, str]:
         return None, str(error)
     weight, bias, values = np.eye(network.input_dim), np.zeros(network.input_dim), X
     for k, layer in enumerate(layers, start=1):
+        tick()
         if exact_rank(layer.weight) < len(layer.bias):
             return None, f"the weights of layer {k}, of shape {layer.weight.shape}, are not surjective"
         W, b = nearest(layer.weight), nearest(layer.bias)
@@ -191,10 +298,17 @@ def _from_truncated(found: _Truncated, data: LabelledData, goals: Array) -> tupl
 
 
 def _given(network: Any, X: Any, y: Any, targets: Any) -> tuple[Network, LabelledData, Array, Array]:
-    net, data = load(network), grouped(X, y)
-    outputs = net(data.X)
+    net, data = as_network(network), grouped(X, y)
+    outputs = np.concatenate([net(data.X[rows]) for rows in _parts(len(data.X))])
     goals = _goals(data, targets, outputs.shape[1])
     return net, data, goals, outputs
+
+
+def _parts(count: int) -> Iterator[slice]:
+    """Rows that go through a network together, with a look at the clock in between."""
+    for start in range(0, count, _ROWS_AT_ONCE):
+        tick()
+        yield slice(start, start + _ROWS_AT_ONCE)
 
 
 def _goals(data: LabelledData, targets: Any, width: int) -> Array:

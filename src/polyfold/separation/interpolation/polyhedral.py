@@ -10,66 +10,27 @@ A cone has m <= d0 facets, a simplex d0 + 1: then the first layer makes room, d0
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import tick
+from polyfold._base.types import Array
 from polyfold.errors import DataError
 from polyfold.layers.cone_weights import Cone
-from polyfold.separation.cone import cone_around
-from polyfold.separation.data import LabelledData, only_two, told_apart
+from polyfold.separation.data import LabelledData, only_two
 from polyfold.separation.hyperplanes import least_cosine
-from polyfold.separation.interpolation.classifier import Collapse, Interpolant, Kind, assembled, checked_targets
-from polyfold.separation.polyhedral import in_users_unit
-from polyfold.separation.polyhedral_result import PolyhedralSeparability
-from polyfold.separation.simplex import simplex_around
-
-Array = npt.NDArray[np.float64]
+from polyfold.separation.interpolation.classifier import Collapse, Interpolant, assembled
+from polyfold.separation.polyhedral import cone_around, in_users_unit, simplex_around
 
 
-def interpolate_cone(
-    X: Any, y: Any, *, inside: Any = None, targets: Any = None, max_seconds: float | None = 60.0
-) -> Interpolant:
-    """A network d0 -> m -> m -> 2 with zero cost for two classes, one of them in a polyhedral cone with m <= d0 facets.
-
-    Parameters
-    ----------
-    inside, max_seconds: as of `pf.separation.cone`.
-    targets: (2, k), the outputs for the sorted labels; unit vectors if not given.
-
-    >>> crossed = interpolate_cone([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
-    >>> crossed.predict([[0, 0], [1, 1], [0, 1], [1, 0]]).tolist()
-    [0, 0, 1, 1]
-    """
-    data = only_two(told_apart(X, y), "separability by a polyhedral cone")
-    goals = checked_targets(data, targets)
-    return polyhedral("cone", data, cone_around(data, inside, max_seconds), goals)
-
-
-def interpolate_simplex(
-    X: Any, y: Any, *, inside: Any = None, targets: Any = None, max_seconds: float | None = 60.0
-) -> Interpolant:
-    """A network d0 -> d0 + 1 -> d0 + 1 -> 2 with zero cost for two classes, one of them in a simplex: concentric data.
-
-    Parameters
-    ----------
-    inside, max_seconds: as of `pf.separation.simplex`.
-    targets: (2, k), the outputs for the sorted labels; unit vectors if not given.
-
-    >>> ring = [[3, 0], [-3, 0], [0, 3], [0, -3], [2, 2], [-2, 2], [2, -2], [-2, -2]]
-    >>> found = interpolate_simplex([[0, 0], *ring], ["core"] + ["ring"] * 8)
-    >>> found, found.predict([[0.1, 0]]).tolist()
-    (Interpolant (simplex): 2 -> 3 -> 3 -> 2, training cost ..., ['core'])
-    """
-    data = only_two(told_apart(X, y), "separability by a simplex")
-    goals = checked_targets(data, targets)
-    return polyhedral("simplex", data, simplex_around(data, inside, max_seconds), goals)
-
-
-def polyhedral(kind: Kind, data: LabelledData, found: PolyhedralSeparability, goals: Array) -> Interpolant:
-    """The network of a cone or simplex that was found."""
-    if found.status != "separable":
+def from_polyhedron(kind: Literal["cone", "simplex"], given: LabelledData, inside: Any, goals: Array) -> Interpolant:
+    """The network of a cone or a simplex around one class."""
+    words = {"cone": "separability by a polyhedral cone", "simplex": "separability by a simplex"}
+    data = only_two(given, words[kind])
+    found = (cone_around if kind == "cone" else simplex_around)(data, inside)
+    tick()  # what was ended by the clock is no answer
+    if found.verdict != "yes":
         raise DataError(f"no {kind} was found: {found.reason}")
     inner = data.row_of(found.inside)
     outer = 1 - inner

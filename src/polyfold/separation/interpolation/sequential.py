@@ -16,52 +16,27 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import tick
 from polyfold._base.inputs import real_array
+from polyfold._base.types import Array, Ids
 from polyfold.errors import DataError, ShapeError, how_many
 from polyfold.exact.pseudo_inverse import exact_rank
 from polyfold.exact.rational_arrays import Rationals
 from polyfold.layers.cone_weights import Cone
-from polyfold.separation.data import LabelledData, PointSet, told_apart
+from polyfold.separation.data import LabelledData, PointSet
 from polyfold.separation.hyperplanes import least_cosine, narrowest_cone
-from polyfold.separation.interpolation.classifier import Collapse, Interpolant, Kind, assembled, checked_targets
+from polyfold.separation.interpolation.classifier import Collapse, Interpolant, Kind, assembled
 from polyfold.separation.realise import segment_point, step_at, still_there
-from polyfold.separation.sequence_result import Step
 from polyfold.separation.sequential import sequence_of
+from polyfold.separation.steps import Step
 
-Array = npt.NDArray[np.float64]
 
-
-def interpolate_sequential(
-    X: Any,
-    y: Any,
-    *,
-    order: Sequence[Any] | None = None,
-    theta: Any = None,
-    nu: Any = None,
-    mu: Any = None,
-    width: int | None = None,
-    targets: Any = None,
+def from_sequence(
+    data: LabelledData, order: Sequence[Any] | None, theta: Any, nu: Any, mu: Any, width: int | None, goals: Array
 ) -> Interpolant:
-    """A network with Q + 1 layers and zero cost for sequentially separable data: d0 -> M -> ... -> M -> Q.
-
-    Parameters
-    ----------
-    order: the labels in the order in which they are cut off; found if not given.
-    theta: apertures of the cones, strictly between 0 and pi, one or Q of them in that order. If not given, cones are
-        opened twice as wide (in tangents) as the data need.
-    nu: normals (Q, d0) of the hyperplanes, towards what stays. If not given, those that need the narrowest cones.
-    mu: numbers strictly between 0 and 1, one or Q: the base points are mu centre + (1 - mu) mean. Chosen if not given.
-    width: M >= Q, the width of all hidden layers; d0 if not given. With a larger one the data are embedded first.
-    targets: (Q, m), the outputs for the sorted labels; unit vectors if not given.
-
-    >>> found = interpolate_sequential([[0, 0], [1, 0], [5, 0], [5, 1]], ["a", "a", "b", "b"], mu=0.25)
-    >>> found, found.predict([[0.5, 0.1]]).tolist()
-    (Interpolant (sequential): 2 -> 2 -> 2 -> 2, training cost ..., ['a'])
-    """
-    data = told_apart(X, y)
-    goals, wide = checked_targets(data, targets), checked_width(data, width)
+    """A network with Q + 1 layers and zero cost for sequentially separable data: d0 -> M -> ... -> M -> Q."""
+    wide = checked_width(data, width)
     steps = _steps(data, order, nu, mu)
     return built("sequential", data, steps, _each(theta, len(steps), "theta"), wide, goals)
 
@@ -76,6 +51,7 @@ def built(
     hidden: list[tuple[Array, Array]] = []
     collapses: list[Collapse] = []
     for layer, (step, base) in enumerate(zip(steps, bases, strict=True)):
+        tick()
         rows = data.members[data.row_of(step.label)]
         cone = _cone(step, base, states, rows, None if theta is None else float(theta[layer]))
         if collapses:
@@ -143,13 +119,14 @@ def _steps(data: LabelledData, order: Sequence[Any] | None, nu: Any, mu: Any) ->
 
 
 def _found(data: LabelledData) -> tuple[Step, ...]:
-    answer = sequence_of(data, data.centre, None)
-    if answer.status != "separable":
+    answer = sequence_of(data, data.centre)
+    tick()  # what was ended by the clock is no answer
+    if answer.verdict != "yes":
         raise DataError(f"the data are not sequentially separable: {answer.reason}")
     return answer.steps
 
 
-def _cone(step: Step, base: Array, states: Array, rows: npt.NDArray[np.int64], theta: float | None) -> Cone:
+def _cone(step: Step, base: Array, states: Array, rows: Ids, theta: float | None) -> Cone:
     """The cone of one step in R^M, checked against all points as they are at this layer."""
     behind = states[rows] - base
     ahead = np.delete(states, rows, axis=0) - base

@@ -1,20 +1,12 @@
-"""What is known about sequential linear separability: the hyperplanes, or why there are none."""
+"""What proofs about sequential separability are made of: hyperplanes, or why there are none."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
-
-from polyfold._base.notebook import InNotebooks
-from polyfold._base.truth import YesOrNo
-
-Array = npt.NDArray[np.float64]
-Status = Literal["separable", "not separable", "undecided"]
+from polyfold._base.types import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,46 +79,3 @@ class DeadEnd:
     def order(self) -> tuple[Hashable, ...]:
         """The labels of the classes that came first."""
         return tuple(point.label for point in self.before)
-
-
-@dataclass(frozen=True, eq=False)
-class SequentialSeparability(YesOrNo, InNotebooks):
-    """Whether classes can be cut off one after the other by hyperplanes.
-
-    status: "separable" has `steps` in the order in which they are done; "not separable" has `dead_ends`, which prove
-        that no order works; "undecided" says in `reason` what stopped the search.
-    centre: the mean of the classes' means (or the point given), rounded.
-    programs: how many pairs of sets were tried.
-    same_point: two rows of X that are the same point with different labels, if there are any. They alone prove that no
-        order works: whichever class comes first cannot be cut off from the other.
-
-    As a truth value, "undecided" raises UnknownError.
-    """
-
-    status: Status
-    centre: Array
-    labels: tuple[Hashable, ...]
-    steps: tuple[Step, ...]
-    dead_ends: tuple[DeadEnd, ...]
-    programs: int
-    reason: str
-    same_point: tuple[int, int] | None = None
-
-    def truth(self) -> bool | None:
-        return None if self.status == "undecided" else self.status == "separable"
-
-    def ask_instead(self) -> str:
-        return "look at its status and reason, or give it more time (max_seconds)"
-
-    @property
-    def order(self) -> tuple[Hashable, ...]:
-        """The labels in the order of the steps; empty if there are none."""
-        return tuple(step.label for step in self.steps)
-
-    @property
-    def margin(self) -> float:
-        """The smallest margin of all steps; NaN if there are none."""
-        return min((step.margin for step in self.steps), default=float("nan"))
-
-    def __repr__(self) -> str:
-        return f"SequentialSeparability: {len(self.labels)} classes, {self.reason}"
