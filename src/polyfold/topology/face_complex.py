@@ -19,6 +19,7 @@ import numpy.typing as npt
 from polyfold import _core as core
 from polyfold._base.clock import interrupts_noted
 from polyfold._base.evidence import weaker
+from polyfold._base.extras import require
 from polyfold._base.notebook import InNotebooks
 from polyfold._base.numbers import one_of
 from polyfold.atlas.asked import an_atlas
@@ -240,8 +241,7 @@ class FaceComplex(Answer, InNotebooks):
 
         Edges have the attribute `incidence`; a node's attribute `bounded` says whether the face is.
         """
-        import networkx
-
+        networkx = require("networkx", extra="graph", purpose="FaceComplex.hasse()")
         graph = networkx.DiGraph()
         for k, flags in enumerate(self.bounded):
             graph.add_nodes_from(((k, i), {"bounded": flag}) for i, flag in enumerate(flags.tolist()))
