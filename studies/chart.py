@@ -1,14 +1,19 @@
-"""Line charts as plain SVG: panels side by side with common axes, one colour a series, the same text every time."""
+"""Line charts: panels side by side with common axes, one colour per series."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from html import escape
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+from polyfold._base.extras import require
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 COLOURS = ("#b2182b", "#ef8a62", "#2166ac", "#67a9cf", "#5aae61", "#762a83")
-_PANEL, _HEIGHT, _LEFT, _TOP, _BOTTOM, _GAP, _LEGEND = 300, 360, 58, 34, 54, 22, 18
 
 
 @dataclass(frozen=True)
@@ -41,14 +46,19 @@ class Axis:
     log: bool = False
     names: Sequence[str] = ()
 
-    def named_ticks(self) -> list[tuple[float, str]]:
-        """Ticks with what is written at them."""
-        return list(zip(self.ticks, self.names or [f"{tick:g}" for tick in self.ticks], strict=True))
-
-    def share(self, value: float) -> float:
-        """How far along the axis a value lies: 0 to 1."""
-        low, high, here = (math.log(v) if self.log else v for v in (self.low, self.high, value))
-        return (here - low) / (high - low)
+    def put_on(
+        self,
+        scale: Callable[..., Any],
+        limits: Callable[..., Any],
+        ticks: Callable[..., Any],
+        label: Callable[..., Any] | None,
+    ) -> None:
+        """Set one of the axes of a panel by matplotlib's methods for it."""
+        scale("log" if self.log else "linear")
+        limits(self.low, self.high)
+        ticks(self.ticks, self.names or [f"{tick:g}" for tick in self.ticks])
+        if label is not None:
+            label(self.label)
 
 
 def powers(label: str, values: Sequence[float], base: int = 10) -> Axis:
@@ -73,62 +83,34 @@ def places(label: str, names: Sequence[str]) -> Axis:
 
 
 def draw(title: str, panels: Sequence[Panel], x: Axis, y: Axis) -> str:
-    """The picture as SVG text. The legend names each series once, under the panels."""
-    names = {(one.name, one.colour, one.dashed): None for panel in panels for one in panel.series}
-    width = _LEFT + len(panels) * (_PANEL + _GAP)
-    height = _HEIGHT + _LEGEND * len(names) + 8
-    lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}"',
-        ' font-family="sans-serif" font-size="12">',
-        f"<title>{escape(title)}</title>",
-        f'<rect width="{width}" height="{height}" fill="#fff"/>',
-    ]
-    bottom = _HEIGHT - _BOTTOM
-    middle = (_TOP + bottom) / 2
-    lines.append(
-        f'<text transform="translate(14 {middle:g}) rotate(-90)" text-anchor="middle">{escape(y.label)}</text>'
-    )
-    for number, panel in enumerate(panels):
-        lines += _panel(panel, _LEFT + number * (_PANEL + _GAP), x, y)
-    for row, (name, colour, dashed) in enumerate(names):
-        at = _HEIGHT + _LEGEND * row
-        lines.append(f'<path d="M{_LEFT} {at}h24" {_stroke(colour, dashed)}/>')
-        lines.append(f'<text x="{_LEFT + 32}" y="{at + 4}">{escape(name)}</text>')
-    return "\n".join([*lines, "</svg>", ""])
+    """The picture as SVG text, by matplotlib; the same text every time. The legend names each series once."""
+    matplotlib = require("matplotlib", extra="plot", purpose="a figure of a study")
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(3.2 * len(panels) + 0.8, 4.4), layout="constrained")
+    for number, (axes, panel) in enumerate(
+        zip(figure.subplots(1, len(panels), sharey=True, squeeze=False)[0], panels, strict=True)
+    ):
+        _panel(axes, panel, number)
+        x.put_on(axes.set_xscale, axes.set_xlim, axes.set_xticks, axes.set_xlabel)
+        y.put_on(axes.set_yscale, axes.set_ylim, axes.set_yticks, axes.set_ylabel if number == 0 else None)
+        axes.minorticks_off()
+        axes.grid(axis="y", color="#dddddd")
+    entries = {str(line.get_label()): line for axes in figure.axes for line in axes.get_lines() if line.get_gid()}
+    figure.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=2, frameon=False, fontsize=8)
+    text = StringIO()
+    with matplotlib.rc_context({"svg.hashsalt": "polyfold", "svg.fonttype": "none"}):
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Title": title})
+    return text.getvalue()
 
 
-def _panel(panel: Panel, left: float, x: Axis, y: Axis) -> list[str]:
-    bottom = _HEIGHT - _BOTTOM
-
-    def across(value: float) -> float:
-        return left + x.share(value) * _PANEL
-
-    def up(value: float) -> float:
-        return bottom - y.share(value) * (bottom - _TOP)
-
-    lines = [f'<text x="{left + _PANEL / 2:g}" y="{_TOP - 12}" text-anchor="middle">{escape(panel.title)}</text>']
-    for tick, name in y.named_ticks():
-        lines.append(f'<path d="M{left:g} {up(tick):.1f}h{_PANEL}" stroke="#ddd"/>')
-        if left == _LEFT:  # the others have the same
-            lines.append(
-                f'<text x="{left - 5:g}" y="{up(tick) + 4:.1f}" text-anchor="end" font-size="10">{name}</text>'
-            )
-    for tick, name in x.named_ticks():
-        at = across(tick)
-        lines.append(f'<path d="M{at:.1f} {bottom}v4" stroke="#888"/>')
-        lines.append(f'<text x="{at:.1f}" y="{bottom + 16}" text-anchor="middle" font-size="10">{escape(name)}</text>')
-    lines.append(f'<text x="{left + _PANEL / 2:g}" y="{bottom + 34}" text-anchor="middle">{escape(x.label)}</text>')
+def _panel(axes: Axes, panel: Panel, number: int) -> None:
+    axes.set_title(panel.title, fontsize=10)
     for value, colour in panel.marks:
-        lines.append(f'<path d="M{across(value):.1f} {_TOP}V{bottom}" {_stroke(colour, True)}/>')
-    for one in panel.series:
-        way = [(across(a), up(b)) for a, b in one.points]
-        drawn = "L".join(f"{a:.1f} {b:.1f}" for a, b in way)
-        lines.append(f'<path d="M{drawn}" fill="none" {_stroke(one.colour, one.dashed)}/>')
-        if not one.dashed:
-            fill = COLOURS[one.colour]
-            lines += [f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2.5" fill="{fill}"/>' for a, b in way]
-    return lines
-
-
-def _stroke(colour: int, dashed: bool) -> str:
-    return f'stroke="{COLOURS[colour]}" stroke-width="1.5"' + (' stroke-dasharray="5 4"' if dashed else "")
+        axes.axvline(value, color=COLOURS[colour], linestyle="--", linewidth=1.2)
+    for k, one in enumerate(panel.series):
+        style = {"linestyle": "--"} if one.dashed else {"marker": "o", "markersize": 3.5}
+        (line,) = axes.plot(*zip(*one.points, strict=True), color=COLOURS[one.colour], linewidth=1.2, **style)
+        line.set_label(one.name)
+        # What a series is drawn by can be found in the file by its name.
+        line.set_gid(f"{'compared' if one.dashed else 'series'}-{number}-{k}")

@@ -43,13 +43,14 @@ def test_the_picture_is_the_one_in_the_documents(tmp_path, capsys):
 
 def test_the_picture_shows_cells_squares_and_flowers():
     text = (ROOT / "docs" / "images" / "iris_cells.svg").read_text()
-    squares = re.findall(r'<polygon points="([^"]*)" fill="none"', text)
-    for square in squares:
-        corners = np.array([[float(x) for x in pair.split(",")] for pair in square.split()])
-        width, height = np.ptp(corners, axis=0)
+    (boxes,) = re.findall(r'<g class="line box"><path d="([^"]*)"', text)
+    sides = np.array([[float(x) for x in side] for side in re.findall(r"M(\S+) (\S+)L(\S+) ([0-9.]+)", boxes)])
+    assert len(sides) == 4 * 4
+    for square in sides.reshape(4, 4, 4):
+        width, height = np.ptp(square.reshape(-1, 2), axis=0)
         assert width == pytest.approx(height, abs=0.3)
-    assert len(squares) == 4 and len(re.findall("<polygon", text)) == 8
-    assert text.count("l6 6m0 -6l-6 6") == 60
+    assert len(re.findall(r"<title>cell \d+</title>", text)) == 4
+    assert text.count("<title>test flower</title>") == 60
 
 
 def test_by_hand():

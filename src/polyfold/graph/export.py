@@ -7,6 +7,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polyfold._base.extras import require
 from polyfold._base.files import atomically
 from polyfold.errors import StorageError
 
@@ -24,8 +25,7 @@ def to_networkx(graph: DualGraph) -> networkx.Graph:
     Nodes: pattern (0 and 1, gate by gate), witness (a list), bounded, and for regions cells (how many) instead of
     a pattern. Edges: gates (a list), neurons (their names), facets, and stage (of the first gate).
     """
-    import networkx
-
+    networkx = require("networkx", extra="graph", purpose="DualGraph.to_networkx()")
     made = networkx.Graph(of=f"{graph.thing}s", complete=graph.complete)
     made.add_nodes_from(enumerate(_nodes(graph)))
     names = [str(origin) for origin in graph.atlas.program.origins]
@@ -54,8 +54,7 @@ def save(graph: DualGraph, path: str | PathLike[str]) -> None:
 
     GraphML and GEXF have no lists: there the gates are text, apart by blanks. JSON is networkx's node-link data.
     """
-    import networkx
-
+    networkx = require("networkx", extra="graph", purpose="DualGraph.save()")
     target = Path(fspath(path))
     if target.suffix not in FORMATS:
         raise StorageError(f"{str(target)!r} has no ending of a graph's file: use one of {', '.join(FORMATS)}")

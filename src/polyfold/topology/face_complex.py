@@ -20,6 +20,7 @@ from polyfold import _core as core
 from polyfold._base.chunks import patiently
 from polyfold._base.clock import Report, running, tick
 from polyfold._base.evidence import weaker
+from polyfold._base.extras import require
 from polyfold._base.numbers import one_of
 from polyfold._base.question import question
 from polyfold._base.result import Rows, answered
@@ -274,8 +275,7 @@ class FaceComplex(Rows):
 
         Edges have the attribute `incidence`; a node's attribute `bounded` says whether the face is.
         """
-        import networkx
-
+        networkx = require("networkx", extra="graph", purpose="FaceComplex.hasse()")
         graph = networkx.DiGraph()
         for k, flags in enumerate(self.bounded):
             graph.add_nodes_from(((k, i), {"bounded": flag}) for i, flag in enumerate(flags.tolist()))

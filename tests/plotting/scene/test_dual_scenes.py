@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import networkx
 import numpy as np
 import pytest
@@ -87,7 +89,21 @@ def test_layouts_for_many_dimensions(layout: str | None) -> None:
 
 def test_no_layout() -> None:
     graph = pf.graph.dual(pf.unfold([(np.ones((1, 4)), [0.0]), ([[1.0]], [0.0])], pf.box(-1, 1)))
-    with pytest.raises(PolyfoldError, match="'circle' is no option"):
+    with pytest.raises(PolyfoldError, match="got 'circle'"):
         dual_graph_scene(graph, layout="circle")
     with pytest.raises(PolyfoldError, match="two or three dimensions, not 4"):
         dual_graph_scene(graph, layout="cells")
+
+
+def test_without_networkx(monkeypatch, tmp_path):
+    """It comes with an extra, and what needs it says which."""
+    monkeypatch.setitem(sys.modules, "networkx", None)
+    graph = pf.graph.dual(ATLAS)
+    for ask in (
+        graph.to_networkx,
+        lambda: graph.save(tmp_path / "a.json"),
+        pf.topology.faces(ATLAS).hasse,
+        lambda: pf.plot(graph, layout="spring"),
+    ):
+        with pytest.raises(pf.PolyfoldError, match=r"pip install polyfold\[graph\]"):
+            ask()

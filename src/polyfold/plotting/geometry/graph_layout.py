@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.extras import require
 from polyfold.errors import LimitError, PolyfoldError, how_many
 from polyfold.graph.dual import DualGraph
 
@@ -27,7 +28,7 @@ def layout(graph: DualGraph, how: str | None = None, *, seed: int = 0) -> Array:
     if how is None:
         how = "cells" if dim in (2, 3) else "spring"
     if how not in LAYOUTS:
-        raise PolyfoldError(f"layout={how!r} is no option: use {', '.join(map(repr, LAYOUTS))}")
+        raise PolyfoldError(f"layout must be one of {', '.join(map(repr, LAYOUTS))}, got {how!r}")
     if how == "cells":
         if dim not in (2, 3):
             raise PolyfoldError(
@@ -38,9 +39,7 @@ def layout(graph: DualGraph, how: str | None = None, *, seed: int = 0) -> Array:
         raise LimitError(
             f"a {how} layout is for up to {MOST_NODES:,} nodes; this graph has {how_many(len(graph), graph.thing)}"
         )
-    # Imported here because it takes longer to import than all of polyfold.
-    import networkx
-
+    networkx = require("networkx", extra="graph", purpose=f"layout={how!r}")
     made = networkx.Graph()
     made.add_nodes_from(range(len(graph)))
     made.add_edges_from(graph.edges.tolist())

@@ -42,7 +42,8 @@ def style() -> str:
     for k in range(_COLOURS):
         rules += f"svg.pf .k{k} {{ fill: var(--c{k}); }} svg.pf .l{k} {{ stroke: var(--c{k}); }}\n"
     rules += "svg.pf .kn { fill: var(--none); } svg.pf .ln { stroke: var(--none); }\n"
-    rules += "".join(f"svg.pf .s{k} {{ fill: {colour}; }}\n" for k, colour in enumerate(SCALE))
+    for k, colour in enumerate(SCALE):
+        rules += f"svg.pf .s{k} {{ fill: {colour}; }} svg.pf .t{k} {{ stroke: {colour}; }}\n"
     light, dark = (
         "".join(f"--c{k}: {colour}; " for k, colour in enumerate(colours)) for colours in (CLASS_COLOURS, _DARK)
     )
@@ -241,7 +242,8 @@ class _Drawing:
         ends = self.frame.places(part.ends.reshape(-1, 2)).reshape(-1, 2, 2)
         paths = {k: _path(ends[k], False) for k in range(len(ends))}
         kinds = _kinds(part.colouring, len(ends), "")
-        kinds = [kind.replace("k", "l") for kind in kinds]
+        # The same colours for lines: k and s are fills.
+        kinds = [kind.replace("k", "l").replace("s", "t") for kind in kinds]
         return f'<g class="line {part.role}">{_shapes(paths, kinds, part.hover)}</g>'
 
     def _points(self, part: Points) -> str:
