@@ -85,7 +85,7 @@ def network_facts(network: Network, program: Program) -> dict[str, Any]:
 def atlas_panel(atlas: Atlas, regions: Regions | None) -> RenderableType:
     """The atlas for a terminal."""
     grid = _grid()
-    for name, value in atlas.facts().items():
+    for name, value in atlas.in_words().items():
         grid.add_row(name, value)
     if regions is not None:
         grid.add_row("linear regions", f"{len(regions):,}")

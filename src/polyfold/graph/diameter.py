@@ -13,13 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.clock import Clock, check_seconds
 from polyfold._base.notebook import InNotebooks
 from polyfold._base.progress import reporter
 from polyfold._core import hop_distances
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import Answer, resting_on
 from polyfold.atlas.regions import Regions
-from polyfold.engine.run import Leave, check_seconds, watched
+from polyfold.engine.run import Leave, watched
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.graph.dual import DualGraph
 from polyfold.graph.dual import dual as dual_graph
@@ -133,8 +134,8 @@ def diameter(
         raise PolyfoldError("an atlas without cells has no diameter: give the run that made it more time")
     bound = segment_bound([stage.width for stage in graph.atlas.program.stages]) if graph.complete else None
     search = _Search(graph, bound, radius, sets)
-    with reporter(progress, "walks") as report:
-        watch = watched(search.run, graph.atlas.domain, max_seconds, report)
+    with reporter(progress, "walks") as report, Clock(max_seconds, lambda event: report(event.done)):
+        watch = watched(search.run, graph.atlas.domain)
     return resting_on(graph.evidence, search.result(watch.seconds, watch.stopped_by))
 
 

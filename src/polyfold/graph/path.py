@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from polyfold._base.clock import Clock, check_seconds
+from polyfold._base.options import whole_number
 from polyfold._base.progress import reporter
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.regions import Regions
@@ -16,7 +18,7 @@ from polyfold.engine.cells.at_point import CellAt
 from polyfold.engine.cells.facets import Cells, Witness
 from polyfold.engine.cells.frontier import Found
 from polyfold.engine.cells.validity import ROWS_MEMORY, check_rows_fit
-from polyfold.engine.run import check_seconds, watched, whole_number
+from polyfold.engine.run import watched
 from polyfold.errors import LimitError, PolyfoldError, how_many
 from polyfold.graph.dual import DualGraph
 from polyfold.graph.dual import dual as dual_graph
@@ -108,8 +110,8 @@ def _searched(
 
     first, last = (start(name, end) for name, end in named)
     search = RouteSearch(Neighbourhood(cells, atlas), first, last, limit)
-    with reporter(progress, "cells looked at") as report:
-        watch = watched(search.run, domain, max_seconds, report)
+    with reporter(progress, "cells looked at") as report, Clock(max_seconds, lambda event: report(event.done)):
+        watch = watched(search.run, domain)
     found = search.route(watch.seconds, watch.stopped_by)
     if found is None:
         raise LimitError(

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.clock import interrupts_noted
+from polyfold._base.clock import check_seconds, interrupts_noted
 from polyfold._base.numbers import some_outputs
+from polyfold._base.options import thread_count
 from polyfold._base.progress import Progress, reporter
-from polyfold.engine.run import check_seconds, thread_count
 from polyfold.errors import LimitError, PolyfoldError, ShapeError, how_many
 from polyfold.maps.graph_backward import Backward
 from polyfold.maps.graph_forward import Passed, passed

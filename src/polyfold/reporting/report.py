@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from polyfold._base.files import atomically
+from polyfold._base.options import whole_number
 from polyfold.domain.domain import DomainLike
-from polyfold.engine.run import whole_number
 from polyfold.errors import StorageError
 from polyfold.reporting.collect.everything import collect
 from polyfold.reporting.found import Found

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.inputs import whole_number_in
+from polyfold._base.options import whole_number
 from polyfold._base.words import names_for
 from polyfold.domain.domain import Box, Domain, DomainLike, resolve_domain
 from polyfold.domain.points import contains
-from polyfold.engine.run import whole_number
 from polyfold.errors import DataError, DomainError, ShapeError, how_many
 from polyfold.network.graph import Network
 from polyfold.network.load import load

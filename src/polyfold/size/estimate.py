@@ -24,10 +24,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.clock import Clock
 from polyfold._base.notebook import InNotebooks
+from polyfold._base.options import thread_count
 from polyfold.domain.domain import Domain, DomainLike, box, resolve_domain, slice_of
 from polyfold.engine.method import Counted, as_method_takes_it, count_cells
-from polyfold.engine.run import Leave, thread_count, watched
+from polyfold.engine.run import Leave, watched
 from polyfold.engine.unfold import unfold
 from polyfold.errors import LimitError
 from polyfold.network.load import load
@@ -223,7 +225,8 @@ class _Parts:
             # An estimate is no proof: its parts are not counted twice.
             return count_cells(program, domain, workers, leave, looked_over=False)
 
-        found = watched(search, domain, seconds, lambda cells: None).result
+        with Clock(seconds):
+            found = watched(search, domain).result
         return found.cells if found.complete else None
 
     def _edges(self) -> list[Array]:

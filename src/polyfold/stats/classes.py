@@ -90,7 +90,7 @@ def classes(
     cells_asked_for(atlas, None, "which class wins")
     level = _threshold(threshold, atlas.outputs)
     asked = with_classes(atlas.program, level)
-    parts = unfold_program(asked.program, atlas.domain, False, max_cells, max_seconds)
+    parts = unfold_program(asked.program, atlas.domain, max_cells=max_cells, max_seconds=max_seconds)
     if not parts.complete:
         stopped = parts.certificate.stopped_by
         if stopped == "interrupt":

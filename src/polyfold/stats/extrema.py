@@ -20,6 +20,7 @@ import numpy.typing as npt
 from flint import fmpq
 
 from polyfold._base.chunks import in_chunks
+from polyfold._base.clock import check_seconds
 from polyfold._base.inputs import real_array
 from polyfold._base.notebook import InNotebooks
 from polyfold._base.numbers import one_output
@@ -34,7 +35,6 @@ from polyfold.atlas.regions import regions
 from polyfold.engine.bounds.bounded_domain import Box, place_of
 from polyfold.engine.bounds.cell_bounds import CELLS_AT_ONCE, closer_bound, upper_bounds
 from polyfold.engine.bounds.cell_programs import ExactPrograms
-from polyfold.engine.run import check_seconds
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.linear_program import Optimum, dot
 from polyfold.exact.rational import fraction, rational

@@ -128,7 +128,7 @@ def boundary_movement(
             where = resolve_domain(domain, program.input_dim)
 
             def unfolded(some: Program) -> Atlas:
-                found = _whole(unfold_program(some, where, False, max_cells, max_seconds))  # noqa: B023  # called at once
+                found = _whole(unfold_program(some, where, max_cells=max_cells, max_seconds=max_seconds))  # noqa: B023  # called at once
                 known.append(evidence_of(found))
                 return found
 

@@ -94,7 +94,7 @@ def map_drift(
     norm, distance, switched, undecided = [], [], [], []
     with reporter(progress, "snapshots") as report:
         for row, snapshot in enumerate(asked.tolist()):
-            maps = local(recording.network(snapshot), X, settle=settle, memory=memory)
+            maps = local(recording.network(snapshot), X, settle=settle, max_memory=memory)
             norm.append(_norms(maps.A, maps.c))
             undecided.append(sum(map(len, maps.undecided)))
             if before is not None:

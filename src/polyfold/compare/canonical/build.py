@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
+from polyfold._base.options import whole_number
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import evidence_of, resting_on
 from polyfold.atlas.geometry.generators import LINE, VERTEX, Generators
@@ -19,7 +20,6 @@ from polyfold.compare.canonical.form import Canonical, Jump, support_of
 from polyfold.compare.canonical.maps import DistinctMaps, Numbers, fractions
 from polyfold.compare.canonical.rows import CellRows
 from polyfold.domain.domain import DomainLike
-from polyfold.engine.run import whole_number
 from polyfold.engine.unfold import unfold
 from polyfold.errors import LimitError, PolyfoldError, how_many
 from polyfold.network.graph import Network

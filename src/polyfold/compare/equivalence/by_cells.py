@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from polyfold._base.clock import Clock as BaseClock
 from polyfold.atlas.certificate import Certificate
 from polyfold.compare.equivalence.atoms import TooLongError
 from polyfold.compare.equivalence.cell_maps import CellMaps
@@ -59,7 +60,8 @@ def cell_by_cell(
         program = as_method_takes_it(joint, domain)
         if program.written_out:
             program = without_repeats(program)
-        atlas = unfold_program(program, domain, report, max_cells, clock.left, threads)
+        with BaseClock(clock.left, lambda event: report(event.done)):
+            atlas = unfold_program(program, domain, max_cells=max_cells, threads=threads)
     except LimitError as error:
         return CellByCell(None, 0, stopped_by=str(error))
     if not atlas.complete:
@@ -67,7 +69,7 @@ def cell_by_cell(
             raise KeyboardInterrupt
         return CellByCell(None, len(atlas), stopped_by=atlas.certificate.stopped_by)
     try:
-        certificate = certify(atlas, progress=clock.watching(report), threads=threads)
+        certificate = certify(atlas, progress=lambda event: clock.watching(report)(event.done), threads=threads)
         if certificate.level != "certified":
             names = "; ".join(str(check) for check in certificate.failed_checks)
             raise PolyfoldError(f"the cells of both networks could not be proved, please report this: {names}")

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import Clock as BaseClock
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.core_problem import beyond_core
 from polyfold.atlas.geometry.bounded_maps import bounded_maps
@@ -134,12 +135,15 @@ def _by_cells(models: Models, pair: ClassPair, tolerance: Fraction, clock: Clock
         return unknown("the networks' size: cells were not listed")
     try:
         program = as_method_takes_it(now.program, domain)
-        atlas = unfold_program(program, domain, models.report, models.max_cells, clock.left, models.threads)
+        with BaseClock(clock.left, lambda event: models.report(event.done)):
+            atlas = unfold_program(program, domain, max_cells=models.max_cells, threads=models.threads)
         if not atlas.complete:
             if atlas.certificate.stopped_by == "interrupt":
                 raise KeyboardInterrupt
             return unknown(str(atlas.certificate.stopped_by))
-        certificate = certify(atlas, progress=clock.watching(models.report), threads=models.threads)
+        certificate = certify(
+            atlas, progress=lambda event: clock.watching(models.report)(event.done), threads=models.threads
+        )
     except TooLongError:
         return unknown("max_seconds")
     except LimitError as error:

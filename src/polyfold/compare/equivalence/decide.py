@@ -20,6 +20,8 @@ from typing import Any
 import numpy as np
 
 from polyfold._base.as_found import first_hand
+from polyfold._base.clock import check_seconds
+from polyfold._base.options import thread_count, whole_number
 from polyfold._base.progress import Progress, reporter
 from polyfold._base.words import in_digits
 from polyfold.atlas.certificate import Certificate, Check
@@ -37,7 +39,6 @@ from polyfold.compare.equivalence.sides import MOST_RATIONALS, Sides, side_of
 from polyfold.compare.equivalence.with_heads import compare_models
 from polyfold.domain.domain import DomainLike, resolve_domain
 from polyfold.engine.bounds.bounded_domain import place_of
-from polyfold.engine.run import check_seconds, thread_count, whole_number
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.roots import ROOT_BITS
 from polyfold.network.graph import Network

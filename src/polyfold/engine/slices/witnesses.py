@@ -11,6 +11,7 @@ import numpy.typing as npt
 from flint import fmpq
 
 from polyfold._base.chunks import in_chunks
+from polyfold._base.types import Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Check
 from polyfold.atlas.geometry.locate import ROW_FLOATS, proved_patterns
@@ -20,8 +21,6 @@ from polyfold.engine.slices.batch import walls_at
 from polyfold.engine.slices.exact import ExactSlice, OutOfTimeError
 from polyfold.exact.rational import as_float
 from polyfold.program.passes.bounded_rows import Undecided, floats_a_row
-
-Ids = npt.NDArray[np.int64]
 
 
 def exact_witnesses(exact: ExactSlice, found: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.options import thread_count
 from polyfold.atlas.geometry.generators import find_measures
 from polyfold.atlas.patterns import unpack
 from polyfold.domain.domain import line
 from polyfold.engine.method import VERTICES, Cells, as_method_takes_it, find_cells
-from polyfold.engine.run import Leave, thread_count, watched
+from polyfold.engine.run import Leave, watched
 from polyfold.engine.unfold import put_together
 from polyfold.program.program import Program
 
@@ -45,7 +46,7 @@ def segments(program: Program, start: Array, end: Array) -> Segments:
         cells, method = find_cells(as_taken, domain, thread_count(None), -1, leave)
         return put_together(cells, -1, leave), method
 
-    run = watched(search, domain, None, lambda cells: None)
+    run = watched(search, domain)
     found, method = run.result
     if run.stopped_by is not None or not isinstance(found, dict):
         raise KeyboardInterrupt

@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.evidence import NOTHING_KNOWN
+from polyfold._base.options import whole_number
 from polyfold._base.progress import reporter
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import what_is_spoken_of
 from polyfold.atlas.evidence import evidence_of, resting_on
 from polyfold.engine.cells.local import input_rows
-from polyfold.engine.run import whole_number
 from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError
 from polyfold.explain.shapley.local_models import explain_locally
 from polyfold.explain.shapley.locators import AtlasPlaces, NetworkPlaces

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from polyfold._base.clock import check_seconds
 from polyfold.atlas.atlas import Atlas
-from polyfold.engine.run import check_seconds
 from polyfold.errors import PolyfoldError
 from polyfold.reporting.found import LeftOut
 

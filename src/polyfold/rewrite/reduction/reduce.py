@@ -12,11 +12,11 @@ from typing import Any, Literal
 import numpy as np
 
 from polyfold._base.as_found import first_hand
+from polyfold._base.clock import check_seconds
 from polyfold._base.progress import reporter
 from polyfold.domain.domain import DomainLike, resolve_domain
 from polyfold.engine.bounds.bounded_domain import Place, place_of
 from polyfold.engine.bounds.source_ranges import source_ranges
-from polyfold.engine.run import check_seconds
 from polyfold.errors import PolyfoldError
 from polyfold.exact.rational_arrays import nearest
 from polyfold.network.load import load

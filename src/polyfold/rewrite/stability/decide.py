@@ -14,13 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.as_found import first_hand
-from polyfold._base.clock import interrupts_noted
+from polyfold._base.clock import check_seconds, interrupts_noted
 from polyfold._base.progress import Progress, reporter
 from polyfold.domain.domain import DomainLike, resolve_domain
 from polyfold.engine.bounds.bounded_domain import Place, place_of
 from polyfold.engine.bounds.relaxation import Region
 from polyfold.engine.bounds.source_ranges import parameter_range
-from polyfold.engine.run import check_seconds
 from polyfold.errors import LimitError, PolyfoldError
 from polyfold.network.graph import Network
 from polyfold.network.load import load

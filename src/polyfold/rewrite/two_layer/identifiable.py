@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from polyfold._base.as_found import first_hand
+from polyfold._base.clock import check_seconds
 from polyfold._base.notebook import InNotebooks
 from polyfold._base.truth import YesOrNo
-from polyfold.engine.run import check_seconds
 from polyfold.exact.subset_sum.zero_one import DEFAULT_SECONDS
 from polyfold.program.origins import GateOrigin
 from polyfold.rewrite.two_layer.form import TwoLayer, two_layer

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from polyfold._base.clock import check_seconds
 from polyfold._base.notebook import InNotebooks
 from polyfold._base.truth import NoTruthValue
 from polyfold.domain.domain import DomainLike, resolve_domain
-from polyfold.engine.run import check_seconds
 from polyfold.errors import how_many
 from polyfold.exact.rational_arrays import Rationals
 from polyfold.exact.subset_sum.zero_one import DEFAULT_SECONDS
