@@ -35,7 +35,7 @@ _BYTES = 1 << 29
 _KEPT = 64
 
 
-class OutOfTimeError(Exception):
+class PausedError(Exception):
     """The run was stopped while something was decided exactly."""
 
 
@@ -118,7 +118,7 @@ class ExactSlice:
 
     def _look_at_the_clock(self) -> None:
         if not self.may_go_on():
-            raise OutOfTimeError
+            raise PausedError
 
 
 def signs_of_many(numbers: Digits, place: Place) -> npt.NDArray[np.uint8]:
