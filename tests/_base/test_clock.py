@@ -67,3 +67,26 @@ def test_a_line_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
     with Clock(progress=True) as clock:
         clock.tell(5, 10)
     assert capsys.readouterr().out == ""
+
+
+def test_blocks_of_one_clock_count_an_interrupt_once(interruptible: None) -> None:
+    with Clock() as clock, clock.noting_interrupts(), clock.noting_interrupts():
+        signal.raise_signal(signal.SIGINT)
+        assert clock.stopped_by == "interrupt" and not clock.given_up
+
+
+def test_nothing_is_raised_into_compiled_code(interruptible: None) -> None:
+    with Clock() as outer, outer.noting_interrupts(), Clock() as inner, inner.noting_interrupts(raising=False):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+        assert inner.given_up and outer.given_up
+
+
+def test_an_interrupt_of_a_part_ends_the_whole(interruptible: None) -> None:
+    with Clock() as outer:
+        with Clock(60) as inner, inner.noting_interrupts():
+            signal.raise_signal(signal.SIGINT)
+            assert inner.stopped_by == "interrupt"
+        assert outer.stopped_by == "interrupt"
+        with pytest.raises(KeyboardInterrupt):  # nobody notes it here
+            tick()

@@ -122,7 +122,7 @@ def test_ids_that_are_no_ids(wrong):
 
 
 def test_a_bad_option_is_named():
-    with pytest.raises(PolyfoldError, match=r"over='outputs' is no option: use 'inputs' or 'parameters'"):
+    with pytest.raises(PolyfoldError, match=r"over must be 'inputs' or 'parameters', got 'outputs'"):
         pf.unfold(CORNER).maps(over="outputs")
 
 
@@ -184,7 +184,7 @@ def test_how_it_shows_itself():
         assert "checked, complete" in repr(atlas)
         table = atlas._repr_html_()
         assert table.startswith("<table>") and table.endswith("</table>")
-        assert all(f"<th>{name}</th>" in table for name in atlas.facts())
+        assert all(f"<th>{name}</th>" in table for name in atlas.in_words())
         cell = atlas[0]
         assert repr(cell).startswith("Cell 0: " + ("bounded" if cell.bounded else "unbounded"))
         assert "A = " in cell._repr_html_()
@@ -236,7 +236,7 @@ def test_numbers_of_cells_and_facets_are_checked() -> None:
 def test_one_thing_is_not_many() -> None:
     atlas = pf.unfold([([[1.0]], [0.0]), ([[1.0]], [0.0])], pf.polytope([[1.0]], [-1.0]))
     assert repr(atlas).startswith("Atlas: 1 cell of a network with 1 gate on R^1 cut by 1 row;")
-    assert "1 facet," in repr(atlas[0]) and atlas.facts()["gates"] == "1 in 1 stage"
+    assert "1 facet," in repr(atlas[0]) and atlas.in_words()["gates"] == "1 in 1 stage"
     assert repr(pf.local([([[1.0]], [0.0])], [[1.0]])).startswith("LocalMaps: 1 input")
 
 

@@ -91,10 +91,10 @@ def test_a_stopped_run_that_was_saved(tmp_path: Path) -> None:
 
 def test_time_limits_and_progress() -> None:
     layers = network((4, 48, 48, 1))
-    atlas, seen = pf.unfold(layers, max_seconds=0.05), [0]
+    atlas, seen = pf.unfold(layers, max_seconds=0.05), list[int]()
     assert not atlas.complete
     found = len(atlas)
-    atlas = pf.resume(atlas, max_seconds=0.2, progress=seen.append)
+    atlas = pf.resume(atlas, max_seconds=0.2, progress=lambda event: seen.append(event.done))
     assert not atlas.complete
     assert atlas.certificate.stopped_by == "max_seconds"
     assert len(atlas) > found

@@ -12,6 +12,7 @@ import pytest
 
 from helpers.public import public_functions, public_types
 from polyfold._base.result import Result, Verdict
+from polyfold.atlas.certificate import Certificate
 
 # Functions that make something and return what they make: a closed list. Everything else is a question.
 MAKERS = {
@@ -122,5 +123,6 @@ def test_results_are_frozen_and_complete(name: str) -> None:
 
 
 def _told(kind: type) -> set[str]:
-    """A verdict may be a field: it is the answer."""
-    return {"verdict"} if issubclass(kind, Verdict) else set()
+    """A verdict may be a field: it is the answer. So is what a certificate tells of its atlas, which files hold."""
+    of_an_atlas = {"complete", "stopped_by", "seconds"} if kind is Certificate else set()
+    return of_an_atlas | ({"verdict"} if issubclass(kind, Verdict) else set())

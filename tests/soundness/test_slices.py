@@ -18,7 +18,7 @@ import polyfold as pf
 from helpers.slow_params import quick_then_slow
 from polyfold.atlas import core_problem as problem
 from polyfold.engine.method import VERTICES
-from polyfold.engine.slices.run import exact as slice_exact
+from polyfold.engine.slices import exact as slice_exact
 from polyfold.errors import DomainError
 from soundness.plain import evaluate
 

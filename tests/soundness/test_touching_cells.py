@@ -151,7 +151,7 @@ def test_largest_of_three_where_all_are_equal() -> None:
 def test_limits_are_kept_and_said() -> None:
     dim = 30
     corner = [(np.eye(dim), np.zeros(dim)), (np.ones((1, dim)), np.zeros(1))]
-    maps = pf.local(corner, np.zeros((1, dim)), ties="all", max_cells=7)
+    maps = pf.local(corner, np.zeros((1, dim)), ties="all", max_touching=7)
     assert maps.touching is not None and len(maps.touching[0]) == 7
     assert not maps.complete and maps.touching[0].stopped_by == "max_cells" and "not all" in repr(maps)
     started = time.perf_counter()
@@ -160,8 +160,8 @@ def test_limits_are_kept_and_said() -> None:
     assert time.perf_counter() - started < 20
     with pytest.raises(pf.PolyfoldError, match="ties must be 'one' or 'all', got 'some'"):
         pf.local(corner, np.zeros((1, dim)), ties="some")
-    with pytest.raises(pf.PolyfoldError, match="max_cells=0"):
-        pf.local(corner, np.zeros((1, dim)), max_cells=0)
+    with pytest.raises(pf.PolyfoldError, match="max_touching=0"):
+        pf.local(corner, np.zeros((1, dim)), max_touching=0)
 
 
 def test_thousands_of_ties() -> None:
@@ -169,7 +169,7 @@ def test_thousands_of_ties() -> None:
     picture = np.zeros((1, 1, 28, 28))
     picture[..., 8:20, 8:20] = np.random.default_rng(0).integers(0, 17, size=(12, 12)) / 16
     network = mnist_conv()
-    maps = pf.local(network, picture, domain=pf.box(0, 1), ties="all", max_cells=3)
+    maps = pf.local(network, picture, domain=pf.box(0, 1), ties="all", max_touching=3)
     assert maps.touching is not None
     (cells,) = maps.touching
     assert len(cells) == 3 and not cells.complete and maps.thin == (None,)

@@ -75,7 +75,8 @@ class Clock:
         self._ends = inf if max_seconds is None else self._started + float(max_seconds)
         self._progress = progress
         self._report: Report | None = None
-        self._interrupts = 0
+        # Ctrl-C that was noted by this clock, whether it or one within it has noted any, and how many blocks note it.
+        self._interrupts, self._told, self._noting = 0, False, 0
         self._inside = ExitStack()
 
     # -- what is asked of it
@@ -106,13 +107,20 @@ class Clock:
         """Seconds until the end, for whoever takes None for no limit."""
         return None if self._end() == inf else self.left
 
+    @property
+    def given_up(self) -> bool:
+        """Whether Ctrl-C came a second time, so that nobody waits for what was found."""
+        return self._interrupts > 1
+
     def check(self) -> None:
-        """Raise OutOfTimeError if the work has to end."""
+        """Raise OutOfTimeError if the work has to end; KeyboardInterrupt if that is an interrupt nobody here notes."""
         stopped_by = self.stopped_by
         if stopped_by == INTERRUPT:
+            if not self._is_noting():
+                raise KeyboardInterrupt
             raise OutOfTimeError(INTERRUPT, "interrupted: nothing was finished that could be kept")
         if stopped_by is not None:
-            raise OutOfTimeError(stopped_by, f"{self._limit()} did not suffice: give more, or a smaller question")
+            raise OutOfTimeError(stopped_by, f"{self.limit_in_words} did not suffice: give more, or a smaller question")
 
     def tell(self, done: int, total: int | None = None, what: str = "cells") -> None:
         """Say how far the work is, to whoever wants to know."""
@@ -132,28 +140,43 @@ class Clock:
     def __exit__(self, *error: Any) -> None:
         self._inside.close()
 
+    def interrupt(self) -> bool:
+        """Note a Ctrl-C: the work ends as at its limit, with all that it is a part of. Whether it is the second one."""
+        self._interrupts += 1
+        clock: Clock | None = self
+        while clock is not None:
+            clock._told, clock = True, clock._around
+        if self._interrupts == 1 and sys.stderr.isatty():
+            print("stopping, with what was found so far; another Ctrl-C gives that up", file=sys.stderr)
+        return self.given_up
+
     @contextmanager
-    def noting_interrupts(self) -> Iterator[None]:
-        """Within the block Ctrl-C is noted, and `stopped_by` says so. A second one gives up what was found."""
+    def noting_interrupts(self, *, raising: bool = True) -> Iterator[None]:
+        """Within the block Ctrl-C is noted, and `stopped_by` says so. A second one raises KeyboardInterrupt.
 
-        def note() -> None:
-            self._interrupts += 1
-            if self._interrupts > 1:
-                raise KeyboardInterrupt
-            if sys.stderr.isatty():
-                print("stopping, with what was found so far; another Ctrl-C gives that up", file=sys.stderr)
-
-        with interrupts_noted(note):
-            yield
+        With raising=False `given_up` says so instead: for compiled code, into which nothing may be raised.
+        """
+        # A block within another one of the same clock leaves it to that to count.
+        note = self.interrupt if not self._noting else bool
+        self._noting += 1
+        try:
+            with interrupts_noted(note, raising=raising):
+                yield
+        finally:
+            self._noting -= 1
 
     def _end(self) -> float:
         return self._ends if self._around is None else min(self._ends, self._around._end())
 
     def _interrupted(self) -> bool:
-        return self._interrupts > 0 or (self._around is not None and self._around._interrupted())
+        return self._told or (self._around is not None and self._around._interrupted())
 
-    def _limit(self) -> str:
-        """The limit that comes first, in words."""
+    def _is_noting(self) -> bool:
+        return self._noting > 0 or (self._around is not None and self._around._is_noting())
+
+    @property
+    def limit_in_words(self) -> str:
+        """The limit that comes first."""
         clock: Clock | None = self
         while clock is not None and clock._ends > self._end():
             clock = clock._around
@@ -196,12 +219,6 @@ def unwatched() -> Iterator[None]:
         yield
     finally:
         _RUNNING.reset(token)
-
-
-def seconds_left() -> float | None:
-    """What the running clock leaves, to be given on as a limit; None without one."""
-    left = running().left
-    return None if left == inf else left
 
 
 def check_seconds(max_seconds: Any) -> None:
@@ -248,16 +265,21 @@ class _Noting:
 
     note: Callable[[], object]
     around: Any
+    raising: bool
 
     def __call__(self, number: int, frame: Any) -> None:
-        self.note()
-        if isinstance(self.around, _Noting):
-            self.around(number, frame)
+        if self.tell() and self.raising:
+            raise KeyboardInterrupt
+
+    def tell(self) -> bool:
+        """Whether anybody gives up."""
+        given_up = self.note() is True
+        return (isinstance(self.around, _Noting) and self.around.tell()) or given_up
 
 
 @contextmanager
-def interrupts_noted(note: Callable[[], object]) -> Iterator[None]:
-    """Within the block SIGINT calls `note` instead of raising KeyboardInterrupt.
+def interrupts_noted(note: Callable[[], object], *, raising: bool = False) -> Iterator[None]:
+    """Within the block SIGINT calls `note` instead of raising KeyboardInterrupt, unless `raising` and `note` says True.
 
     Python could raise it at the first instruction of a function that compiled code calls, before any `try` there.
     Only the main thread gets signals; in other threads, and where SIGINT has no handler of Python's, nothing changes.
@@ -266,7 +288,7 @@ def interrupts_noted(note: Callable[[], object]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield
         return
-    signal.signal(signal.SIGINT, _Noting(note, before))
+    signal.signal(signal.SIGINT, _Noting(note, before, raising))
     try:
         yield
     finally:

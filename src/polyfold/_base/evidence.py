@@ -26,7 +26,7 @@ class Evidence(AsFound, InNotebooks):
     `level`, `complete`, `stopped_by` and `recorded` are those of the atlas's certificate, and the digests those of what
     it speaks of; `domain` is the domain itself. `of` says whether that is the network's function to the last digit, and
     `head` what the model does behind it. Answers that need no atlas have a `proof` of their own, in words, and no
-    level. Without either nothing is proved: the answer was computed in floats, put together by hand, or edited.
+    level. Without either nothing is proved; without digests the answer was put together by hand, or edited.
     """
 
     network_digest: str
@@ -64,7 +64,7 @@ class Evidence(AsFound, InNotebooks):
         if self.proved:
             return "proved"
         if self.nothing:
-            return "put together by hand" if self.hearsay else "computed in floats, not proved"
+            return "computed in floats, not proved" if self.network_digest else "put together by hand"
         source = f" as recorded {self.source}" if self.source and self.level != "counted" else ""
         function = "" if self.of == THE_NETWORK else f" of {self.of.partition(':')[0]}"
         return f"{self.level or 'proved'}{source}{function}"

@@ -7,7 +7,7 @@ stopped it and what was asked, so that `polyfold check result.json MODEL` can as
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from functools import wraps
 from inspect import Parameter, signature
 from math import prod
@@ -23,6 +23,10 @@ R = TypeVar("R")
 _NOT_ASKED = frozenset({"max_seconds", "max_memory", "threads", "executor", "progress", "out"})
 # More numbers are data, which whoever asks again has: they are not written down with the question.
 _MOST_NUMBERS = 1000
+
+
+# Data of more numbers than these is not part of what a result remembers of its question.
+_MOST_NUMBERS = 4096
 
 
 def question(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -71,6 +75,9 @@ def _asked(name: str, parameters: Mapping[str, Parameter], args: Any, kwargs: An
     for key, value in given.items():
         if key in _NOT_ASKED or key == "source" or parameters[key].default is value:
             continue
+        if _numbers(value) > _MOST_NUMBERS:
+            left_out.append(key)
+            continue
         try:
             said = plain(value) if _small(value) else object()
         except Exception:  # a user's object that does not want to be written
@@ -85,3 +92,15 @@ def _asked(name: str, parameters: Mapping[str, Parameter], args: Any, kwargs: An
         else:
             left_out.append(key)
     return Asked(name, options, tuple(left_out))
+
+
+def _numbers(value: Any) -> int:
+    """About how many numbers a value holds, without looking at each of them."""
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple):
+        return prod(shape)
+    if isinstance(value, list | tuple):
+        return len(value) * _numbers(value[0]) if value else 0
+    if is_dataclass(value):
+        return sum(_numbers(getattr(value, each.name)) for each in fields(value))
+    return 1

@@ -40,7 +40,7 @@ _KNOWN = "_carried"
 
 @dataclass(frozen=True)
 class Asked:
-    """What was asked: the public name of the question, its options as JSON, and those that JSON cannot hold."""
+    """What was asked: the question, its options as JSON, and those that JSON cannot hold or that are long."""
 
     question: str
     options: Mapping[str, Any]
@@ -57,6 +57,20 @@ class Known:
     asked: Asked | None = None
 
 
+if TYPE_CHECKING:
+    told = property
+else:
+
+    class told:  # noqa: N801  # used as `property` is
+        """A property in whose place a kind of result may have a field: a certificate tells what stopped its atlas."""
+
+        def __init__(self, tell):
+            self.tell, self.__doc__ = tell, tell.__doc__
+
+        def __get__(self, result, kind=None):
+            return self if result is None else self.tell(result)
+
+
 class Result(AsFound, InNotebooks):
     """The answer to a question. See the top of this module for what every result has."""
 
@@ -70,17 +84,17 @@ class Result(AsFound, InNotebooks):
         """Whether the answer is proved, here, of the function that was given."""
         return self.evidence.proved
 
-    @property
+    @told
     def complete(self) -> bool:
         """Whether the answer is whole: no limit and no interrupt ended the work."""
         return self.stopped_by is None
 
-    @property
+    @told
     def stopped_by(self) -> str | None:
         """What ended the work before its end: "max_seconds", "max_cells", "interrupt" ...; None if nothing did."""
         return self._known().stopped_by
 
-    @property
+    @told
     def seconds(self) -> float:
         """How long it took."""
         return self._known().seconds

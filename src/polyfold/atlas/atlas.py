@@ -19,12 +19,15 @@ which no float64 point inside was proved is kept as rationals in `exact_witnesse
 The certificate belongs to these arrays. An atlas that is made with other ones (`dataclasses.replace`, or by hand) keeps
 nothing of a certificate but "counted", with a failed check that says why; `pf.certify` then proves what is there. A
 copy, and what comes out of a pickle, is made anew and looked over like any other.
+
+An atlas is a Result: its evidence, and whether it is complete, what stopped it and how long it took, are those of its
+certificate. As a truth value it says whether it has any cell, as a list does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from os import PathLike
@@ -34,11 +37,15 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.as_found import first_hand
 from polyfold._base.chunks import in_chunks
+from polyfold._base.evidence import Evidence
 from polyfold._base.notebook import html_table
 from polyfold._base.numbers import one_of
+from polyfold._base.result import Result
+from polyfold._base.types import Array, Flags, Ids, Signs
 from polyfold.atlas.cell import Cell
-from polyfold.atlas.certificate import Certificate, believed, sealed, unclaimed
+from polyfold.atlas.certificate import Certificate, believed, sealed, unclaimed, what_is_spoken_of
 from polyfold.atlas.core_problem import beyond_core
 from polyfold.atlas.digest import ARRAYS, arrays_digest
 from polyfold.atlas.geometry import chebyshev
@@ -57,7 +64,7 @@ from polyfold.domain.domain import Domain
 from polyfold.domain.points import parameter_rows
 from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational
-from polyfold.network.head import behind
+from polyfold.network.head import behind, head_json
 from polyfold.program.passes.jets import has_short_jets, parameter_maps
 from polyfold.program.passes.pulled_back import output_forms
 from polyfold.program.passes.single_gates import ExactGates
@@ -66,22 +73,19 @@ from polyfold.program.program import Program
 if TYPE_CHECKING:
     import pandas
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-
 DOMAIN_BOUNDARY = -1
 UNEXPLORED = -2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Atlas:
+class Atlas(Result):
     """The cells of `program` on `domain`. See the module's text for what the arrays mean."""
 
     program: Program
     domain: Domain
     patterns: npt.NDArray[np.uint8]
     witnesses: Array
-    bounded: npt.NDArray[np.bool_]
+    bounded: Flags
     facet_start: Ids
     facet_wall: npt.NDArray[np.int32]
     neighbour: npt.NDArray[np.int32]
@@ -139,8 +143,11 @@ class Atlas:
             f"on {self.domain.describe()}; {self.certificate}"
         )
 
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
     def _repr_html_(self) -> str:
-        return html_table(self.facts())
+        return html_table(self.in_words())
 
     @property
     def dim(self) -> int:
@@ -161,6 +168,26 @@ class Atlas:
         return self.certificate.complete
 
     @property
+    def stopped_by(self) -> str | None:
+        """What stopped the engine: "max_cells", "max_seconds", "interrupt" ...; None if nothing did."""
+        return self.certificate.stopped_by
+
+    @property
+    def seconds(self) -> float:
+        """How long the engine took to find the cells, over all runs that were resumed."""
+        return self.certificate.seconds
+
+    @property
+    def evidence(self) -> Evidence:
+        """What its certificate says, with the domain."""
+        said = self.certificate.evidence
+        return first_hand(replace(said, of=what_is_spoken_of(self.program), domain=self.domain))
+
+    @property
+    def hearsay(self) -> str:
+        return self.certificate.hearsay
+
+    @property
     def inner_facets(self) -> int:
         """How many facets lie between two cells, each counted once."""
         return int((self.neighbour >= 0).sum()) // 2
@@ -170,7 +197,25 @@ class Atlas:
         """How many facets lie on the domain's boundary."""
         return int((self.neighbour == DOMAIN_BOUNDARY).sum())
 
-    def facts(self) -> dict[str, str]:
+    def facts(self) -> dict[str, Any]:
+        """Its size, its digests and its certificate; the cells themselves are for `save` and `to_pandas`."""
+        return {
+            "cells": len(self),
+            "bounded_cells": int(self.bounded.sum()),
+            "inner_facets": self.inner_facets,
+            "boundary_facets": self.boundary_facets,
+            "gates": self.gates,
+            "inputs": self.program.input_dim,
+            "outputs": self.outputs,
+            "head": head_json(self.program.head),
+            "domain": self.domain.describe(),
+            "network_digest": self.program.digest,
+            "domain_digest": self._domain_digest,
+            "arrays_digest": self.arrays_digest,
+            "certificate": self.certificate,
+        }
+
+    def in_words(self) -> dict[str, str]:
         """The atlas in a few words, for people."""
         return {
             "cells": f"{len(self):,} ({int(self.bounded.sum()):,} bounded)",
@@ -199,7 +244,7 @@ class Atlas:
             raise IndexError(f"there is no cell {bad}: the atlas has {len(self)}")
         return ids.astype(np.int64)
 
-    def signs(self, cells: Any = None) -> npt.NDArray[np.bool_]:
+    def signs(self, cells: Any = None) -> Signs:
         """Patterns as a boolean matrix (cells, gates)."""
         return unpack(self.patterns[self.ids(cells)], self.gates)
 
@@ -238,7 +283,7 @@ class Atlas:
         A number that is infinite lies beyond float64: no product on the way makes one infinite, or zero, that is not.
         """
         if over not in ("inputs", "parameters"):
-            raise PolyfoldError(f"over={over!r} is no option: use 'inputs' or 'parameters'")
+            raise PolyfoldError(f"over must be 'inputs' or 'parameters', got {over!r}")
         ids = self.ids(cells)
         if over == "parameters" and (has_short_jets(self.domain) or not self._plain_products):
             distinct, items = np.unique(ids, return_inverse=True)
@@ -329,7 +374,7 @@ class Atlas:
         return chebyshev.chebyshev_balls(rows.start, rows.A, rows.b, self.witnesses[ids])
 
     def halfspaces(self, cells: Any = None, *, minimal: bool = True) -> Halfspaces:
-        """Cells as A u <= b: one row a facet, or with minimal=False one row for every gate and domain row."""
+        """Cells as A u <= b: one row per facet, or with minimal=False one row for every gate and domain row."""
         return halfspaces(self, self.ids(cells), minimal)
 
     def rational_witness(self, cell: int) -> tuple[fmpq, ...]:
@@ -346,7 +391,7 @@ class Atlas:
     def f_vector(self) -> tuple[int, ...]:
         """Numbers of faces of dimension 0, 1, ..., d of the whole complex, each counted once.
 
-        Unbounded faces count, faces at infinity do not. Each cell's faces are listed: about 3^d a cell.
+        Unbounded faces count, faces at infinity do not. Each cell's faces are listed: about 3^d per cell.
         """
         return self._f_vector
 
@@ -397,7 +442,7 @@ class Atlas:
         return self.domain.digest
 
     def to_pandas(self, cells: Any = None) -> pandas.DataFrame:
-        """A data frame with a row a cell: pattern, witness, facets, boundedness and, with few coefficients, the map."""
+        """A data frame, one row per cell: pattern, witness, facets, boundedness and, with few coefficients, the map."""
         from polyfold.atlas.table import data_frame
 
         return data_frame(self, self.ids(cells))

@@ -6,21 +6,20 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
 from polyfold._base.notebook import html_table
+from polyfold._base.types import Array, Signs
 from polyfold.errors import how_many
 
 if TYPE_CHECKING:
     from polyfold.atlas.atlas import Atlas
 
-Array = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Cell:
-    """Cell number `id` of `atlas`; everything is looked up or computed there."""
+    """Cell number `id` of `atlas`; everything is looked up or computed there.
+
+    It is a view, and no Result: what is known of it, and how it was found, is told by its atlas.
+    """
 
     atlas: Atlas
     id: int
@@ -49,9 +48,9 @@ class Cell:
         return " ".join(bits[a:b] for a, b in pairwise(first))
 
     @property
-    def signs(self) -> npt.NDArray[np.bool_]:
+    def signs(self) -> Signs:
         """Which gates are on."""
-        signs: npt.NDArray[np.bool_] = self.atlas.signs([self.id])[0]
+        signs: Signs = self.atlas.signs([self.id])[0]
         return signs
 
     @property
@@ -91,5 +90,5 @@ class Cell:
 
     @property
     def halfspaces(self) -> tuple[Array, Array]:
-        """(A, b) with the cell being {u : A u <= b}, one row a facet."""
+        """(A, b) with the cell being {u : A u <= b}, one row per facet."""
         return self.atlas.halfspaces([self.id])[0]

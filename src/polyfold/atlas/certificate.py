@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from polyfold._base.as_found import BY_HAND, first_hand
-from polyfold._base.evidence import THE_NETWORK, Level
-from polyfold._base.notebook import InNotebooks
-from polyfold._base.truth import YesOrNo
+from polyfold._base.evidence import THE_NETWORK, Evidence, Level
+from polyfold._base.result import Verdict
 from polyfold.program.exact_program import ExactProgram
 from polyfold.program.program import Program
 
@@ -49,7 +49,7 @@ class Check:
 
 
 @dataclass(frozen=True, repr=False)
-class Certificate(YesOrNo, InNotebooks):
+class Certificate(Verdict):
     """What is known about an atlas.
 
     `level` is "counted" (the engine finished or was stopped, and nothing more is known), "checked" (and every check
@@ -63,15 +63,20 @@ class Certificate(YesOrNo, InNotebooks):
     `arrays_digest` is that of all arrays of the atlas that it was made for; "" if it claims nothing of any. An atlas
     with other arrays keeps nothing of it but "counted", and so does any atlas of one that was typed in or edited.
 
-    As a truth value it is True if the atlas was checked or certified here, of the network itself, and False if a check
-    failed. Anything else raises UnknownError: a run or a proof that was cut short, a level that only a record knows of,
-    or one of a neighbour of the network.
+    The verdict is yes if the atlas was checked or certified here, of the network itself, and no if a check failed.
+    Anything else is unknown: a run or a proof that was cut short, a level that only a record knows of, or one of a
+    neighbour of the network.
+
+    Other results say of themselves what `complete`, `stopped_by` and `seconds` say here of the atlas and of the run
+    that made it: they are fields, which files hold and `dataclasses.replace` keeps.
     """
 
+    words = ("passed", "failed", "unknown")
+
     level: Level
-    complete: bool
+    complete: bool = field()
     method: str
-    seconds: float
+    seconds: float = field()
     threads: int
     network_digest: str
     domain_digest: str
@@ -96,10 +101,31 @@ class Certificate(YesOrNo, InNotebooks):
         head = f", outputs are scores before {self.head}" if self.head else ""
         return f"{self.standing}, {whole}{failed}, {self.method}, {self.seconds:.3g} s{head}"
 
-    def truth(self) -> bool | None:
+    @property
+    def verdict(self) -> Literal["yes", "no", "unknown"]:
         if any(check.name != SEEN for check in self.failed_checks):
-            return False
-        return True if self.level != "counted" and not self.source and self.of == THE_NETWORK else None
+            return "no"
+        return "yes" if self.level != "counted" and not self.source and self.of == THE_NETWORK else "unknown"
+
+    @property
+    def evidence(self) -> Evidence:
+        """What it says, as the evidence of an answer."""
+        return first_hand(
+            Evidence(
+                self.network_digest,
+                self.domain_digest,
+                self.arrays_digest,
+                self.level,
+                self.complete,
+                self.stopped_by,
+                self.of,
+                self.source,
+                head=self.head,
+            )
+        )
+
+    def facts(self) -> dict[str, Any]:
+        return super().facts() | {"standing": self.standing, "recorded": self.source}
 
     def ask_instead(self) -> str:
         return "look at its level, its checks and what stopped it"

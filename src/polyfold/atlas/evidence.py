@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TypeVar
 
-from polyfold._base.as_found import first_hand
+from polyfold._base.as_found import BY_HAND, AsFound, first_hand
 from polyfold._base.evidence import NOTHING_KNOWN, Evidence
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Certificate, what_is_spoken_of
@@ -46,25 +46,12 @@ def resting_on(evidence: Evidence, answer: Given) -> Given:
 
 def evidence_of(atlas: Atlas) -> Evidence:
     """What is known of an atlas."""
-    said = evidence_from(atlas.certificate)
-    return first_hand(replace(said, of=what_is_spoken_of(atlas.program), domain=atlas.domain))
+    return atlas.evidence
 
 
 def evidence_from(said: Certificate) -> Evidence:
     """What a certificate says, as the evidence of an answer."""
-    return first_hand(
-        Evidence(
-            said.network_digest,
-            said.domain_digest,
-            said.arrays_digest,
-            said.level,
-            said.complete,
-            said.stopped_by,
-            said.of,
-            said.source,
-            head=said.head,
-        )
-    )
+    return said.evidence
 
 
 def computed_in_floats(program: Program) -> Evidence:
@@ -81,9 +68,9 @@ def nothing_known_of(program: Program, domain: Domain) -> Evidence:
 
 
 def proof_without_atlas(
-    program: Program | ExactProgram, domain: Domain, proof: str, stopped_by: str | None = None
+    program: Program | ExactProgram, domain: Domain, proof: str | None, stopped_by: str | None = None
 ) -> Evidence:
-    """Of an answer that is proved without an atlas, unless something stopped it."""
+    """Of an answer that is proved without an atlas, unless something stopped it; None where it is not proved."""
     return first_hand(
         Evidence(
             program.digest,
@@ -97,3 +84,13 @@ def proof_without_atlas(
             domain=domain,
         )
     )
+
+
+def proof_of(
+    result: AsFound, program: Program, domain: Domain, proof: str | None, stopped_by: str | None = None
+) -> Evidence:
+    """The same when a result is asked for it, which spares it the digests until then: if it is as it was found."""
+    if result.hearsay == BY_HAND:
+        return NOTHING_KNOWN
+    said = proof_without_atlas(program, domain, proof, stopped_by)
+    return first_hand(replace(said, recorded=result.hearsay))

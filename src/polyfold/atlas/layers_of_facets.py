@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Ids
 from polyfold.atlas.atlas import Atlas
-
-Ids = npt.NDArray[np.int64]
 
 DOMAIN = -1
 

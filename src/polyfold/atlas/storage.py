@@ -1,4 +1,4 @@
-"""Atlases on disk: one Parquet file, a row a cell, with the program, the domain and the certificate in its metadata.
+"""Atlases on disk: one Parquet file, one row per cell, with program, domain and certificate in its metadata.
 
 No pickle anywhere: numbers are numbers, arrays of the header are base64 text of their float64 bytes. The header holds
 the digest of all arrays, and a checksum over the header tells a file that was changed or damaged. Who writes a file can

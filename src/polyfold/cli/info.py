@@ -41,7 +41,7 @@ def info(
                 f"--max-seconds {max_seconds:g} leaves no time: give a positive number, or 0 for no estimate"
             )
         try:
-            cost = estimate_cost(program, domain, seconds=max_seconds, threads=threads)
+            cost = estimate_cost(program, domain, max_seconds=max_seconds, threads=threads)
         except LimitError as error:
             too_large = str(error)
 

@@ -15,19 +15,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.notebook import InNotebooks
 from polyfold._base.read_only import ReadOnly
+from polyfold._base.types import Array
 from polyfold.errors import DomainError, how_many
 from polyfold.exact.given import as_given, is_exact, over_divisors
 from polyfold.exact.rank import column_rank
 from polyfold.exact.tolerances import SAME_DIRECTION
 
-Array = npt.NDArray[np.float64]
-
 # Numbers that an error writes out.
 _SHOWN = 12
+
+_DIGESTED_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,11 @@ class Domain(ReadOnly, InNotebooks):
         hasher = hashlib.sha256()
         for name in self.__dataclass_fields__:
             array: Array = getattr(self, name)
-            hasher.update(str(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+            hasher.update(str(array.shape).encode())
+            # Some rows at once: an identity of an image's pixels is a view, and would be gigabytes.
+            rows = max(1, _DIGESTED_AT_ONCE // max(1, array[:1].size))
+            for first in range(0, len(array), rows):
+                hasher.update(np.ascontiguousarray(array[first : first + rows]).tobytes())
         return hasher.hexdigest()
 
     def to_json(self) -> dict[str, Any]:

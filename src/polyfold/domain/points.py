@@ -12,12 +12,11 @@ import numpy.typing as npt
 from flint import fmpq, fmpq_mat
 
 from polyfold._base.inputs import rows_of
+from polyfold._base.types import Array
 from polyfold.domain.domain import Domain
 from polyfold.exact.bounded_values import BoundedValues, exact_values
 from polyfold.exact.rational import rational, rational_matrix
 from polyfold.exact.rounding import TINY, relative
-
-Array = npt.NDArray[np.float64]
 
 
 def parameter_rows(domain: Domain, points: Any) -> Array:

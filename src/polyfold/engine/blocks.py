@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import Clock, Report
 from polyfold._base.notebook import InNotebooks
-from polyfold._base.progress import reporter
+from polyfold._base.options import MOST_CELLS, cell_limit, thread_count, whole_number
+from polyfold._base.types import Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.core_problem import beyond_core
-from polyfold.domain.domain import Domain, DomainLike, resolve_domain
+from polyfold.domain.domain import Domain, DomainLike
 from polyfold.engine.method import VERTICES, as_method_takes_it
-from polyfold.engine.resume import resume
-from polyfold.engine.run import Leave, check_seconds, thread_count, watched, whole_number
+from polyfold.engine.resume import resumed
+from polyfold.engine.run import Leave, watched
 from polyfold.engine.slices.run import SliceSearch
+from polyfold.engine.source import SourceLike, program_anywhere
 from polyfold.engine.unfold import atlas_of, unfold_program
-from polyfold.network.load import load
-from polyfold.program.lower.lower import lower
 from polyfold.program.program import Program
 
-Ids = npt.NDArray[np.int64]
+Timed = Callable[[Callable[[], Atlas]], Atlas]
 
-_MOST_CELLS = int(np.iinfo(np.int32).max)
 # Where a pause only costs that arrays are put together, blocks grow by less.
 _GROWTH = 1.25
 
@@ -47,14 +45,14 @@ class Block(InNotebooks):
 
 
 def unfold_in_blocks(
-    network: Any,
+    source: SourceLike,
     domain: DomainLike = None,
     *,
     first: int = 1000,
-    progress: bool | Callable[[int], None] = False,
     max_cells: int | None = None,
     max_seconds: float | None = None,
     threads: int | None = None,
+    progress: bool | Report = False,
 ) -> Iterator[Block]:
     """What `pf.unfold` finds, block by block. The last block's atlas is the result of `pf.unfold`.
 
@@ -63,78 +61,92 @@ def unfold_in_blocks(
 
     Parameters
     ----------
-    first: how many cells the first block has.
-    network, domain, progress, max_cells, max_seconds, threads: as in `pf.unfold`; the limits are those of the whole
-        run. An interrupt (Ctrl-C) ends it with what was found.
+    source : SourceLike
+        A model, or what is made of one. Of an atlas the network is taken, and its domain unless another one is given.
+    domain : DomainLike, optional
+        None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`, `pf.line`, `pf.plane`.
+    first : int
+        How many cells the first block has.
+    max_cells : int, optional
+        Stop at so many cells of the whole run.
+    max_seconds : float, optional
+        Stop after so long, counted from the first block that is asked for to the end of the whole run, with the time
+        that is spent on the blocks in between. An interrupt (Ctrl-C) ends it with what was found.
+    threads : int, optional
+        How many to use (default: one per CPU). The result does not depend on it.
+    progress : bool or callable
+        True for a line on standard error while a block is made, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    iterator of Block
+        The cells that were found since the last block, and the atlas of all that were found so far.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> three = [(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.zeros(3)), (np.ones((1, 3)), np.zeros(1))]
     >>> [(len(block), block.atlas.complete) for block in pf.unfold_in_blocks(three, first=2)]
     [(2, False), (2, False), (2, True)]
     """
-    lowered = network if isinstance(network, Program) else lower(load(network))
-    where = resolve_domain(domain, lowered.input_dim)
+    lowered, where = program_anywhere(source, domain)
     program = as_method_takes_it(lowered, where)
-    step = whole_number("first", first, _MOST_CELLS)
-    most = _MOST_CELLS if max_cells is None else whole_number("max_cells", max_cells, _MOST_CELLS)
-    check_seconds(max_seconds)
-    if beyond_core(program, where):
-        return _by_vertices(program, where, step, max_cells, progress, max_seconds, threads)
-    return _by_resuming(program, where, min(step, most), most, progress, max_seconds, threads)
+    step = whole_number("first", first, MOST_CELLS)
+    most = cell_limit(max_cells)
+    whole = Clock(max_seconds)  # refuses a limit that leaves no time at once
+    thread_count(threads)
+
+    def timed(make: Callable[[], Atlas]) -> Atlas:
+        """What is made within the time that is left to the whole run."""
+        with Clock(None if max_seconds is None else whole.left, progress):
+            return make()
+
+    def blocks() -> Iterator[Block]:
+        nonlocal whole
+        whole = Clock(max_seconds)
+        by = _by_vertices if beyond_core(program, where) else _by_resuming
+        for block in by(program, where, step, most, threads, timed):
+            yield block
+            if whole.over:
+                return
+
+    return blocks()
 
 
 def _by_resuming(
-    program: Program,
-    where: Domain,
-    step: int,
-    most: int,
-    progress: bool | Callable[[int], None],
-    max_seconds: float | None,
-    threads: int | None,
+    program: Program, where: Domain, step: int, max_cells: int | None, threads: int | None, timed: Timed
 ) -> Iterator[Block]:
     """Stop the engine after some cells, look at them, and resume."""
-    end = None if max_seconds is None else time.perf_counter() + max_seconds
-    atlas = unfold_program(program, where, progress, step, max_seconds, threads)
+    most = MOST_CELLS if max_cells is None else max_cells
+    atlas = timed(lambda: unfold_program(program, where, max_cells=min(step, most), threads=threads))
     yield Block(atlas, np.arange(len(atlas)))
     while atlas.certificate.stopped_by == "max_cells" and len(atlas) < most:
-        left = None if end is None else end - time.perf_counter()
-        if left is not None and left <= 0:
-            return
         before = atlas
-        more = min(len(before), most - len(before))
-        atlas = resume(before, progress=progress, max_cells=more, max_seconds=left, threads=threads)
+        atlas = timed(lambda: resumed(before, max_cells=min(len(before), most - len(before)), threads=threads))  # noqa: B023  # called at once
         yield Block(atlas, _not_in(before, atlas))
 
 
 def _by_vertices(
-    program: Program,
-    where: Domain,
-    step: int,
-    max_cells: int | None,
-    progress: bool | Callable[[int], None],
-    max_seconds: float | None,
-    threads: int | None,
+    program: Program, where: Domain, step: int, max_cells: int | None, threads: int | None, timed: Timed
 ) -> Iterator[Block]:
     """Pause the search on a line or plane when some more batches have passed the network."""
-    end = None if max_seconds is None else time.perf_counter() + max_seconds
     workers = thread_count(threads)
     search = SliceSearch(program, where, -1 if max_cells is None else max_cells)
     before, seconds, enough = None, 0.0, step
+
+    def go_on(leave: Leave) -> dict[str, Any]:
+        search.go_on(leave, enough)
+        return search.arrays()
+
+    def more() -> Atlas:
+        run = watched(go_on, where)
+        return atlas_of(run.result, program, where, VERTICES, run, workers, seconds)
+
     while True:
-        left = None if end is None else end - time.perf_counter()
-        if left is not None and left <= 0:
-            return
-
-        def go_on(leave: Leave, enough: int = enough) -> dict[str, Any]:
-            search.go_on(leave, enough)
-            return search.arrays()
-
-        with reporter(progress) as report:
-            run = watched(go_on, where, left, report)
-        left = None if end is None else end - time.perf_counter()
-        atlas = atlas_of(run.result, program, where, VERTICES, run, workers, seconds, left)
+        atlas = timed(more)
         yield Block(atlas, np.arange(len(atlas)) if before is None else _not_in(before, atlas))
-        if atlas.complete or run.stopped_by is not None or (max_cells is not None and len(atlas) >= max_cells):
+        paused = atlas.stopped_by == "max_cells"
+        if atlas.complete or not paused or (max_cells is not None and len(atlas) >= max_cells):
             return
         before, seconds, enough = atlas, atlas.certificate.seconds, step + int(_GROWTH * len(atlas))
 

@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from polyfold._base.notebook import InNotebooks
-from polyfold._base.progress import reporter
+from polyfold._base.as_found import first_hand
+from polyfold._base.clock import Report
+from polyfold._base.evidence import Evidence
+from polyfold._base.options import thread_count
+from polyfold._base.question import question
+from polyfold._base.result import Value
 from polyfold.atlas.certificate import Certificate, believed, sealed
 from polyfold.atlas.core_problem import beyond_core
 from polyfold.atlas.geometry.generators import count_faces
-from polyfold.domain.domain import Domain, DomainLike, resolve_domain
+from polyfold.domain.domain import Domain, DomainLike
 from polyfold.engine.method import as_method_takes_it, count_cells
-from polyfold.engine.run import check_seconds, thread_count, watched
+from polyfold.engine.run import watched
+from polyfold.engine.source import SourceLike, program_anywhere
 from polyfold.engine.unfold import unfold_program
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.network.head import head_json
-from polyfold.network.load import load
-from polyfold.program.lower.lower import lower
 from polyfold.program.program import Program
 
 
 @dataclass(frozen=True, repr=False)
-class Count(InNotebooks):
+class Count(Value):
     """Numbers of cells and faces. `complete` is False where a limit or an interrupt stopped the count.
 
     `certificate` says what is known of the number, in the words of an atlas's: "counted" (the engine came to its end,
     or was stopped), or "checked" (and checks that would fail on a wrong number have passed). Which checks there are
-    depends on the method; see docs/unfold.md.
+    depends on the method; see docs/unfold.md. The evidence, what stopped the count and how long it took are those of
+    the certificate; `int(count)` and `float(count)` are the number of cells.
     """
 
     cells: int
@@ -43,6 +46,19 @@ class Count(InNotebooks):
 
     def __repr__(self) -> str:
         return f"Count({how_many(self.cells, 'cell')}: {self.certificate})"
+
+    @property
+    def value(self) -> int:
+        """The number of cells."""
+        return self.cells
+
+    def __int__(self) -> int:
+        return self.cells
+
+    @property
+    def evidence(self) -> Evidence:
+        """What is known of the number."""
+        return first_hand(replace(self.certificate.evidence, domain=self.domain))
 
     @property
     def complete(self) -> bool:
@@ -64,19 +80,16 @@ class Count(InNotebooks):
     def stopped_by(self) -> str | None:
         return self.certificate.stopped_by
 
-    def to_json(self) -> dict[str, Any]:
-        """The number and its certificate, for `json.dumps`; without faces, which take their time."""
+    def facts(self) -> dict[str, Any]:
+        """The number and its certificate; without faces, which take their time."""
         certificate = self.certificate
         return {
             "cells": self.cells,
-            "complete": certificate.complete,
-            "stopped_by": certificate.stopped_by,
             "certificate": certificate.level,
             "of": certificate.of,
             "recorded": certificate.source,
             "checks": [{"name": c.name, "passed": c.passed, "detail": c.detail} for c in certificate.checks],
             "method": certificate.method,
-            "seconds": certificate.seconds,
             "threads": certificate.threads,
             "head": head_json(self.program.head),
             "network_digest": certificate.network_digest,
@@ -97,32 +110,50 @@ class Count(InNotebooks):
         return count_faces(self.program, self.domain, self.threads)
 
 
+@question("count")
 def count(
-    network: Any,
+    source: SourceLike,
     domain: DomainLike = None,
     *,
-    progress: bool | Callable[[int], None] = False,
     max_seconds: float | None = None,
     threads: int | None = None,
+    progress: bool | Report = False,
 ) -> Count:
     """How many cells a network has on a domain, several times faster than `pf.unfold` and in next to no memory.
 
     Cells of the last layer are not even made: the sections that the layer's folds make of the cells before it are
-    counted, of which there are far fewer. Options are those of `pf.unfold`.
+    counted, of which there are far fewer.
 
+    Parameters
+    ----------
+    source : SourceLike
+        A model, or what is made of one. Of an atlas the network is taken, and its domain unless another one is given.
+    domain : DomainLike, optional
+        None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`, `pf.line`, `pf.plane`.
+    max_seconds : float, optional
+        Stop after so long, with the cells counted so far; so does an interrupt (Ctrl-C).
+    threads : int, optional
+        How many to use (default: one per CPU). The result does not depend on it.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    Count
+        The number of cells, `count.cells`, and what is known of it, `count.certificate`.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
     >>> found = pf.count(corner, pf.box(-1, 1))
     >>> found.cells, found.f_vector, found.certificate.level
     (4, (9, 12, 4), 'checked')
     """
-    lowered = network if isinstance(network, Program) else lower(load(network))
-    where = resolve_domain(domain, lowered.input_dim)
+    lowered, where = program_anywhere(source, domain)
     program = as_method_takes_it(lowered, where)
-    check_seconds(max_seconds)
     workers = thread_count(threads)
-    with reporter(progress) as report:
-        run = watched(lambda leave: count_cells(program, where, workers, leave), where, max_seconds, report)
+    run = watched(lambda leave: count_cells(program, where, workers, leave), where)
     counted = run.result
     passed = bool(counted.checks) and all(check.passed for check in counted.checks)
     certificate = Certificate(
@@ -137,7 +168,7 @@ def count(
         checks=counted.checks,
         stopped_by=None if counted.complete else run.stopped_by,
     )
-    return Count(counted.cells, sealed(certificate, program, _counted(counted.cells)), program, where)
+    return first_hand(Count(counted.cells, sealed(certificate, program, _counted(counted.cells)), program, where))
 
 
 def _counted(cells: int) -> str:

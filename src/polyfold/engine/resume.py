@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from math import lcm
 
 import numpy as np
 
 from polyfold import _core as core
-from polyfold._base.progress import reporter
-from polyfold.atlas.atlas import Atlas
+from polyfold._base.clock import OutOfTimeError, Report, tick
+from polyfold._base.options import cell_limit, thread_count
+from polyfold._base.question import question
+from polyfold.atlas.atlas import Atlas, vouched
 from polyfold.atlas.certificate import CHANGED
 from polyfold.atlas.core_problem import core_problem
 from polyfold.domain.points import bounded_lift, jets_around
 from polyfold.engine.method import GENERATORS, PROGRAMS, Cells
-from polyfold.engine.run import Leave, check_seconds, thread_count, watched, whole_number
+from polyfold.engine.run import Leave, watched
 from polyfold.engine.unfold import atlas_of, put_together, unfold_program
 from polyfold.errors import PolyfoldError
 from polyfold.program.passes.bounded import bounded_forward
@@ -24,13 +26,14 @@ from polyfold.program.passes.rationals import RationalProgram
 _CHUNK = 1 << 12
 
 
+@question("resume")
 def resume(
-    atlas: Atlas,
+    source: Atlas,
     *,
-    progress: bool | Callable[[int], None] = False,
     max_cells: int | None = None,
     max_seconds: float | None = None,
     threads: int | None = None,
+    progress: bool | Report = False,
 ) -> Atlas:
     """Go on with an unfolding that a limit or an interrupt has stopped, even one that was saved in between.
 
@@ -39,10 +42,24 @@ def resume(
 
     Parameters
     ----------
-    atlas: an incomplete result of `pf.unfold` or of this function; one that is complete is returned as it is.
-    max_cells: stop after so many more cells.
-    progress, max_seconds, threads: as in `pf.unfold`.
+    source : Atlas
+        An incomplete result of `pf.unfold` or of this function; one that is complete is returned as it is.
+    max_cells : int, optional
+        Stop after so many more cells.
+    max_seconds : float, optional
+        Stop after so long; so does an interrupt (Ctrl-C).
+    threads : int, optional
+        How many to use (default: one per CPU). The result does not depend on it.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    Atlas
+        The cells of `source` and those that were found now.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> network = [(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.zeros(3)), (np.ones((1, 3)), np.zeros(1))]
     >>> part = pf.unfold(network, max_cells=2)
@@ -51,29 +68,35 @@ def resume(
     >>> len(pf.resume(part))
     6
     """
-    if not isinstance(atlas, Atlas):
-        raise PolyfoldError(f"{type(atlas).__name__} is no atlas: give what pf.unfold or pf.open returned")
-    check_seconds(max_seconds)
-    limit = -1 if max_cells is None else whole_number("max_cells", max_cells, np.iinfo(np.int32).max)
+    if not isinstance(source, Atlas):
+        raise PolyfoldError(f"{type(source).__name__} is no atlas: give what pf.unfold or pf.open returned")
+    return resumed(source, max_cells=max_cells, threads=threads)
+
+
+def resumed(atlas: Atlas, *, max_cells: int | None = None, threads: int | None = None) -> Atlas:
+    """The same under the clock that is running."""
+    limit = cell_limit(max_cells) or -1
     workers = thread_count(threads)
     if atlas.complete:
         return atlas
     _check_resumable(atlas)
     method, program, where = atlas.certificate.method, atlas.program, atlas.domain
     if not len(atlas):
-        return unfold_program(program, where, progress, max_cells, max_seconds, threads)
-    with reporter(progress) as report:
+        return unfold_program(program, where, max_cells=max_cells, threads=threads)
 
-        def go_on(leave: Leave) -> Cells:
-            def keep_going(cells: int) -> bool:
-                return leave.keep_going(len(atlas) + cells)
+    def go_on(leave: Leave) -> Cells:
+        def keep_going(cells: int) -> bool:
+            return leave.keep_going(len(atlas) + cells)
 
-            problem = core_problem(program, where)
-            known = _known_cells(atlas, problem, workers)
-            found = core.find_cells(problem, method == PROGRAMS, workers, limit, keep_going, known)
-            return put_together(found, limit, leave)
+        problem = core_problem(program, where)
+        known = _known_cells(atlas, problem, workers)
+        found = core.find_cells(problem, method == PROGRAMS, workers, limit, keep_going, known)
+        return put_together(found, limit, leave)
 
-        run = watched(go_on, where, max_seconds, report)
+    try:
+        run = watched(go_on, where)
+    except OutOfTimeError as error:  # before the first new cell
+        return vouched(atlas, replace(atlas.certificate, stopped_by=error.stopped_by))
     return atlas_of(run.result, program, where, method, run, workers, atlas.certificate.seconds)
 
 
@@ -127,6 +150,7 @@ def _vanishing_gates(atlas: Atlas, problem: core.Problem, threads: int) -> list[
     vanishing: list[tuple[int, int]] = []
     exact = RationalProgram(atlas.program)
     for first in range(0, len(left), _CHUNK):
+        tick()
         cells = left[first : first + _CHUNK]
         passed = bounded_forward(atlas.program, bounded_lift(atlas.domain, atlas.witnesses[cells]))
         for i, cell in enumerate(cells.tolist()):
@@ -134,6 +158,7 @@ def _vanishing_gates(atlas: Atlas, problem: core.Problem, threads: int) -> list[
             if passed.certain[i].all() and cell not in atlas.exact_witnesses:
                 gates = np.flatnonzero(passed.zero[i]).tolist()
             else:
+                tick()
                 lines = exact.forward(jets_around(atlas.domain, atlas.rational_witness(cell))).preactivations
                 gates = [gate for gate, line in enumerate(lines) if not any(line)]
             vanishing += [(cell, gate) for gate in gates]

@@ -56,6 +56,14 @@ def domain_of(source: Any, domain: DomainLike, dim: int) -> Domain:
     return own_domain(source, domain) if isinstance(source, Atlas) else resolve_domain(domain, dim)
 
 
+def program_anywhere(source: Any, domain: DomainLike) -> tuple[Program, Domain]:
+    """The same for what makes cells anew: of an atlas the network may be asked about on another domain."""
+    if isinstance(source, Atlas) and domain is None:
+        return source.program, source.domain
+    program = as_program(source)
+    return program, resolve_domain(domain, program.input_dim)
+
+
 def own_domain(atlas: Atlas, domain: DomainLike) -> Domain:
     """The domain of an atlas; another one that is asked for is refused."""
     if domain is not None and resolve_domain(domain, atlas.program.input_dim).digest != atlas.domain.digest:

@@ -2,102 +2,114 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
+from contextlib import nullcontext
 from fractions import Fraction
-from math import inf
 from typing import Any
 
-import numpy as np
-
-from polyfold._base.clock import INTERRUPT, interrupts_noted, running
-from polyfold._base.progress import reporter
+from polyfold._base.clock import INTERRUPT, Clock, Report, interrupts_noted, running, tick
+from polyfold._base.options import cell_limit, thread_count
+from polyfold._base.question import question
 from polyfold._core import FoundCells, GivenUp
 from polyfold.atlas.atlas import Atlas, atlas_found
 from polyfold.atlas.certificate import Certificate
 from polyfold.atlas.deferred_arrays import DeferredAtlas
-from polyfold.domain.domain import Domain, DomainLike, resolve_domain
+from polyfold.domain.domain import Domain, DomainLike
 from polyfold.engine.method import VERTICES, Cells, as_method_takes_it, find_cells
 from polyfold.engine.proof.check import quick_checks
-from polyfold.engine.run import Leave, Watched, check_seconds, thread_count, watched, whole_number
+from polyfold.engine.run import Leave, Watched, watched
 from polyfold.engine.slices.checks import check_decided, check_sum
-from polyfold.engine.source import as_program, own_domain
+from polyfold.engine.source import SourceLike, as_program_on, own_domain, program_anywhere
 from polyfold.program.program import Program
 
 _ARRAYS = ("patterns", "witnesses", "facet_start", "facet_wall", "neighbour", "shared_facet", "shared_wall")
 
 
+@question("unfold")
 def unfold(
-    network: Any,
+    source: SourceLike,
     domain: DomainLike = None,
     *,
-    progress: bool | Callable[[int], None] = False,
     max_cells: int | None = None,
     max_seconds: float | None = None,
     threads: int | None = None,
+    progress: bool | Report = False,
 ) -> Atlas:
     """Every cell of a network on a domain, exactly.
 
     Parameters
     ----------
-    network: anything that `pf.load` takes.
-    domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`, `pf.line`, `pf.plane`.
-    progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
-    max_cells, max_seconds: stop there; the atlas then says that it is incomplete. So does an interrupt (Ctrl-C).
-        The cells found are then put together when they are first asked for, about half a second a million.
-        `pf.resume` goes on from there.
-    threads: how many to use; None for one a processor. The result does not depend on it.
+    source : SourceLike
+        A model, or what is made of one. Of an atlas the network is taken, and its domain unless another one is given.
+    domain : DomainLike, optional
+        None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`, `pf.line`, `pf.plane`.
+    max_cells : int, optional
+        Stop at so many cells; the atlas then says that it is incomplete, and `pf.resume` goes on from there.
+    max_seconds : float, optional
+        Stop after so long, in the same way; so does an interrupt (Ctrl-C). The cells found are then put together when
+        they are first asked for, about half a second per million.
+    threads : int, optional
+        How many to use (default: one per CPU). The result does not depend on it.
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    Atlas
+        All cells, with what is known of them: `atlas.certificate`.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
     >>> len(pf.unfold(corner))
     4
     """
-    lowered = as_program(network)
-    where = resolve_domain(domain, lowered.input_dim)
-    program = as_method_takes_it(lowered, where)
-    return unfold_program(program, where, progress, max_cells, max_seconds, threads)
+    program, where = program_anywhere(source, domain)
+    return unfold_program(as_method_takes_it(program, where), where, max_cells=max_cells, threads=threads)
 
 
-def as_atlas(source: Any, domain: DomainLike = None, *, threads: int | None = None) -> Atlas:
-    """An atlas as it is; anything else is unfolded on the domain, in the time that the running clock leaves."""
+def as_atlas(source: SourceLike, domain: DomainLike = None, *, threads: int | None = None) -> Atlas:
+    """An atlas as it is; anything else is unfolded on the domain.
+
+    An unfolding that the clock or an interrupt has stopped is no atlas to answer from: that is raised.
+    """
     if isinstance(source, Atlas):
         own_domain(source, domain)
         return source
-    left = running().left
-    atlas = unfold(source, domain, max_seconds=None if left == inf else left, threads=threads)
+    program, where = as_program_on(source, domain)
+    atlas = unfold_program(as_method_takes_it(program, where), where, threads=threads)
     if not atlas.complete:
         # Nobody but the question has these cells, so that nothing is kept of them.
         if atlas.certificate.stopped_by == INTERRUPT:
             raise KeyboardInterrupt
-        running().check()
+        tick()
     return atlas
 
 
 def unfold_program(
     program: Program,
     where: Domain,
-    progress: bool | Callable[[int], None] = False,
+    *,
     max_cells: int | None = None,
     max_seconds: float | None = None,
     threads: int | None = None,
-    *,
     by_vertices: bool | None = None,
 ) -> Atlas:
-    """The same for a program; `by_vertices` overrules `method.py` on lines and planes, to compare both ways."""
-    check_seconds(max_seconds)
-    limit = -1 if max_cells is None else whole_number("max_cells", max_cells, np.iinfo(np.int32).max)
+    """The same for a program, under the clock that is running; with `max_seconds` it gets a share of the time.
+
+    `by_vertices` overrules `method.py` on lines and planes, to compare both ways.
+    """
+    limit = cell_limit(max_cells) or -1
     workers = thread_count(threads)
-    with reporter(progress) as report:
 
-        def search(leave: Leave) -> tuple[Cells, str]:
-            cells, method = find_cells(program, where, workers, limit, leave, by_vertices=by_vertices)
-            return put_together(cells, limit, leave), method
+    def search(leave: Leave) -> tuple[Cells, str]:
+        cells, method = find_cells(program, where, workers, limit, leave, by_vertices=by_vertices)
+        return put_together(cells, limit, leave), method
 
-        run = watched(search, where, max_seconds, report)
-    cells, method = run.result
-    left = None if max_seconds is None else max_seconds - run.seconds
-    return atlas_of(cells, program, where, method, run, workers, seconds_left=left)
+    with Clock(max_seconds) if max_seconds is not None else nullcontext():
+        run = watched(search, where)
+        cells, method = run.result
+        return atlas_of(cells, program, where, method, run, workers)
 
 
 def put_together(cells: Cells, max_cells: int, leave: Leave) -> Cells:
@@ -124,9 +136,8 @@ def atlas_of(
     run: Watched[Any],
     workers: int,
     seconds_before: float = 0.0,
-    seconds_left: float | None = None,
 ) -> Atlas:
-    """What the engine found, looked over if it is everything; exact proofs of checks may take the seconds left."""
+    """What the engine found, looked over if it is everything, as long as the clock allows."""
     complete = bool(cells["complete"]) if isinstance(cells, dict) else cells.complete
     certificate = Certificate(
         level="counted",
@@ -146,8 +157,8 @@ def atlas_of(
         return atlas
     if method != VERTICES:
         return quick_checks(atlas)
-    exact, end = cells["exact"], None if seconds_left is None else time.perf_counter() + seconds_left
-    exact.may_go_on = lambda: end is None or time.perf_counter() < end
+    exact, clock = cells["exact"], running()
+    exact.may_go_on = lambda: not clock.over
     more = (check_decided(program, cells["doubts"]), check_sum(float(cells["measures"].sum()), cells["whole"]))
     return quick_checks(atlas, *more, exact=exact)
 

@@ -15,6 +15,7 @@ from typing import Literal
 
 from flint import fmpq
 
+from polyfold._base.clock import tick
 from polyfold.exact.tableau import Tableau
 
 Vector = Sequence[fmpq]
@@ -152,6 +153,7 @@ class _Climb:
         """Climbs to the top, or until it is enough. False, with `ray` set, if there is no top."""
         table = self.table
         while not (self.stops_early and table.lines[-1][-1] > 0):
+            tick()
             column = self._entering()
             if column is None:
                 return True

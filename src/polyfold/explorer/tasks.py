@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from polyfold._base.clock import Progress
 from polyfold.atlas.atlas import Atlas
 from polyfold.compare.equivalence.decide import equivalent
 from polyfold.domain.domain import Domain
@@ -197,14 +198,14 @@ def _place_of_atlas(atlas: Atlas, spec: dict[str, Any]) -> Place:
     return Place(atlas.domain, (float(ends[0]),), (float(ends[1]),), names)
 
 
-def _progress(send: Send) -> Callable[[int], None]:
+def _progress(send: Send) -> Callable[[Progress | int], None]:
     last = [0.0]
 
-    def report(cells: int) -> None:
+    def report(event: Progress | int) -> None:
         now = time.perf_counter()
         if now - last[0] > _PROGRESS_EVERY:
             last[0] = now
-            send({"progress": cells})
+            send({"progress": event if isinstance(event, int) else event.done})
 
     return report
 

@@ -174,8 +174,8 @@ class DualGraph(Rows):
 
     def eccentricities(self, nodes: Any = None, *, threads: int | None = None) -> Hops:
         """How far the farthest node is that each node has a way to; of all nodes unless some are named."""
+        from polyfold._base.options import thread_count
         from polyfold._core import eccentricities
-        from polyfold.engine.run import thread_count
 
         wanted = np.arange(len(self), dtype=np.int32) if nodes is None else self._nodes(nodes)
         workers = thread_count(threads)

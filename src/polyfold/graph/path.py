@@ -13,6 +13,7 @@ import numpy as np
 from flint import fmpq
 
 from polyfold._base.clock import OutOfTimeError, Report, running
+from polyfold._base.options import whole_number
 from polyfold._base.question import question
 from polyfold._base.result import Rows, answered
 from polyfold._base.types import Array, ArrayLike, Signs
@@ -24,7 +25,6 @@ from polyfold.engine.cells.at_point import CellAt
 from polyfold.engine.cells.facets import Cells, Witness
 from polyfold.engine.cells.frontier import Found
 from polyfold.engine.cells.validity import ROWS_MEMORY, check_rows_fit
-from polyfold.engine.run import whole_number
 from polyfold.engine.source import SourceLike, as_program_on
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.exact.linear_program import maximise

@@ -15,11 +15,11 @@ import numpy.typing as npt
 from polyfold._base.clock import Report, running
 from polyfold._base.inputs import rows_of
 from polyfold._base.numbers import some_outputs
+from polyfold._base.options import thread_count
 from polyfold._base.question import question
 from polyfold._base.result import answered
 from polyfold._base.types import ArrayLike
 from polyfold.atlas.evidence import computed_in_floats
-from polyfold.engine.run import thread_count
 from polyfold.engine.source import SourceLike, as_network
 from polyfold.errors import LimitError, PolyfoldError, ShapeError
 from polyfold.maps.graph_backward import Backward

@@ -14,11 +14,11 @@ from typing import Any
 from polyfold._base.clock import Report as Progress
 from polyfold._base.clock import running
 from polyfold._base.files import atomically
+from polyfold._base.options import whole_number
 from polyfold._base.question import question
 from polyfold._base.result import Result, answered
 from polyfold._base.types import ArrayLike
 from polyfold.domain.domain import DomainLike
-from polyfold.engine.run import whole_number
 from polyfold.engine.source import SourceLike
 from polyfold.errors import StorageError
 from polyfold.reporting.collect.everything import collect

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from polyfold._base.inputs import whole_number_in
+from polyfold._base.options import whole_number
 from polyfold._base.types import Array, Ids
 from polyfold._base.words import names_for
 from polyfold.atlas.atlas import Atlas
 from polyfold.domain.domain import Box, Domain, DomainLike, resolve_domain
 from polyfold.domain.points import contains
-from polyfold.engine.run import whole_number
 from polyfold.engine.source import SourceLike, as_network, own_domain
 from polyfold.errors import DataError, DomainError, ShapeError, how_many
 from polyfold.network.graph import Network

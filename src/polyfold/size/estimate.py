@@ -23,13 +23,14 @@ from typing import Any
 import numpy as np
 
 from polyfold._base.clock import INTERRUPT, Clock, OutOfTimeError, Report, running, tick
+from polyfold._base.options import thread_count
 from polyfold._base.question import question
 from polyfold._base.result import InFloats, answered
 from polyfold._base.types import Array, Ids
 from polyfold.atlas.evidence import evidence_of, nothing_known_of
 from polyfold.domain.domain import Domain, DomainLike, box, resolve_domain, slice_of
 from polyfold.engine.method import Counted, as_method_takes_it, count_cells
-from polyfold.engine.run import Leave, thread_count, watched
+from polyfold.engine.run import Leave, watched
 from polyfold.engine.source import SourceLike, as_program_on
 from polyfold.engine.unfold import unfold
 from polyfold.program.program import Program
@@ -295,8 +296,7 @@ class _Parts:
             # An estimate is no proof: its parts are not counted twice.
             return count_cells(program, domain, workers, leave, looked_over=False)
 
-        left = running().left
-        found = watched(search, domain, None if left == inf else left, lambda cells: None)
+        found = watched(search, domain)
         if not found.result.complete:
             raise OutOfTimeError(found.stopped_by or "max_seconds", "this part of the box takes too long")
         return found.result.cells

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from polyfold._base.clock import Report, seconds_left, tick
+from polyfold._base.clock import Report, running, tick
 from polyfold._base.evidence import Evidence, weaker
 from polyfold._base.in_time import in_time
 from polyfold._base.question import question
@@ -164,12 +164,12 @@ def boundary_movement(
         here: list[Evidence] = []
 
         def unfolded(some: Program) -> Atlas:
-            found = _whole(unfold_program(some, where, False, max_cells, seconds_left()))
+            found = _whole(unfold_program(some, where, max_cells=max_cells))
             here.append(evidence_of(found))
             return found
 
         atlas = unfolded(program)
-        found = classes(atlas, threshold=threshold, max_cells=max_cells, max_seconds=seconds_left())
+        found = classes(atlas, threshold=threshold, max_cells=max_cells, max_seconds=running().limit)
         here.append(found.evidence)
         bounded_cells(found.atlas, found.atlas.ids(), _QUESTION)
         volumes = in_time(found.atlas.volumes)

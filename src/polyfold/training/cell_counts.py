@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from polyfold._base.clock import Report, seconds_left, tick
+from polyfold._base.clock import Report, running, tick
 from polyfold._base.evidence import NOTHING_KNOWN, Evidence, weaker
 from polyfold._base.question import question
 from polyfold._base.result import Rows, Value, answered
@@ -103,7 +103,7 @@ def cell_counts(
     known: list[Evidence] = []
 
     def look(snapshot: int) -> None:
-        counted = count(recording.network(snapshot), domain, max_seconds=seconds_left(), threads=threads)
+        counted = count(recording.network(snapshot), domain, max_seconds=running().limit, threads=threads)
         if not counted.complete:
             tick()
             raise LimitError(

@@ -189,7 +189,7 @@ def test_points_that_are_no_points(points, words):
 
 
 def test_a_bad_option_is_named():
-    with pytest.raises(PolyfoldError, match="outside='skip' is no option: use 'error' or 'ignore'"):
+    with pytest.raises(PolyfoldError, match="outside must be 'error' or 'ignore', got 'skip'"):
         pf.unfold(CORNER).locate([[0.0, 0.0]], outside="skip")
 
 

@@ -14,12 +14,15 @@ import pytest
 
 import polyfold as pf
 from helpers.slow_params import quick_then_slow
+from polyfold._base.clock import Progress
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.core_problem import stays_structured
 from polyfold.atlas.patterns import pack
+from polyfold.engine import source
 from polyfold.engine.cells import exact_cell, explore, shared_walls
 from polyfold.engine.proof.check import check_witnesses
-from polyfold.engine.run import watched
+from polyfold.engine.run import Leave, watched
+from polyfold.engine.unfold import unfold_program
 from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError
 from polyfold.program.lower.lower import lower
 from polyfold.testing import generated_case
@@ -84,12 +87,12 @@ def test_a_count_changes_nothing_but_where_it_stops(order: str) -> None:
 
 
 def test_memory_stops_it() -> None:
-    found = pf.explore(grid(), [3.5, 3.5], memory=50_000)
-    assert 1 < len(found) < 81 and found.certificate.stopped_by == "memory" and not found.certificate.failed_checks
+    found = pf.explore(grid(), [3.5, 3.5], max_memory=50_000)
+    assert 1 < len(found) < 81 and found.certificate.stopped_by == "max_memory" and not found.certificate.failed_checks
     with pytest.raises(LimitError, match="16 rows of 2 numbers, take about 3,840 bytes to work with"):
-        pf.explore(grid(), [3.5, 3.5], memory=1000)
-    with pytest.raises(LimitError, match="memory=0 must be a positive number of bytes"):
-        pf.explore(grid(), [3.5, 3.5], memory=0)
+        pf.explore(grid(), [3.5, 3.5], max_memory=1000)
+    with pytest.raises(LimitError, match="max_memory=0 must be a positive number of bytes"):
+        pf.explore(grid(), [3.5, 3.5], max_memory=0)
 
 
 def test_breadth_goes_in_rings_and_depth_does_not() -> None:
@@ -155,8 +158,8 @@ def test_time_and_interrupts_stop_it() -> None:
     found = pf.explore(grid(), [0.5, 0.5], max_seconds=1e-9)
     assert len(found) == 0 and found.certificate.stopped_by == "max_seconds"
 
-    def interrupt(cells: int) -> None:
-        if cells == 3:
+    def interrupt(event: Progress) -> None:
+        if event.done == 3:
             raise KeyboardInterrupt
 
     found = pf.explore(grid(), [0.5, 0.5], progress=interrupt)
@@ -171,9 +174,9 @@ def slowly(*args: object) -> object:
 
 def test_seconds_are_counted_from_the_call_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """An interrupt that comes so many seconds after the call is not reported to have come earlier."""
-    monkeypatch.setattr(explore, "lower", slowly)
+    monkeypatch.setattr(source, "lower", slowly)
 
-    def interrupt(cells: int) -> None:
+    def interrupt(event: Progress) -> None:
         raise KeyboardInterrupt
 
     found = pf.explore(grid(), [0.5, 0.5], progress=interrupt)
@@ -183,7 +186,7 @@ def test_seconds_are_counted_from_the_call_on(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_signal_is_not_reported_before_it_is_sent(monkeypatch: pytest.MonkeyPatch, interruptible: None) -> None:
-    monkeypatch.setattr(explore, "lower", slowly)
+    monkeypatch.setattr(source, "lower", slowly)
     rng = np.random.default_rng(0)
     endless = [(rng.normal(size=(60, 6)), rng.normal(size=60)), (rng.normal(size=(40, 60)), rng.normal(size=40))]
     begun, sent = time.perf_counter(), list[float]()
@@ -203,13 +206,15 @@ def test_an_interrupt_while_the_line_of_a_path_is_unfolded(
 ) -> None:
     """The line has a run of its own, which notes the signal first: the search around it ends as well."""
 
-    def unfolded(program: pf.program.Program, domain: object, **options: object) -> pf.Atlas:
-        line = pf.unfold(program, domain, **options)
-        inner = watched(lambda leave: signal.raise_signal(signal.SIGINT), line.domain, None, lambda cells: None)
-        assert inner.stopped_by == "interrupt"
-        return line
+    def unfolded(program: pf.program.Program, domain: pf.Domain, **options: Any) -> pf.Atlas:
+        def interrupted(leave: Leave) -> None:
+            signal.raise_signal(signal.SIGINT)
+            assert not leave.keep_going(0)
 
-    monkeypatch.setattr(explore, "unfold", unfolded)
+        assert watched(interrupted, domain).stopped_by == "interrupt"
+        return unfold_program(program, domain, **options)
+
+    monkeypatch.setattr(explore, "unfold_program", unfolded)
     found = pf.explore(grid(), [0.5, 0.5], order="path", path=[[2.5, 0.5]])
     assert found.certificate.stopped_by == "interrupt" and not len(found)
 
@@ -229,7 +234,7 @@ def test_what_cannot_be_decided_leaves_the_atlas_incomplete(monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"order": "sideways"}, PolyfoldError, "order='sideways' is no option: use one of 'breadth'"),
+        ({"order": "sideways"}, PolyfoldError, "order must be one of 'breadth', .*, got 'sideways'"),
         ({"order": "best"}, PolyfoldError, "order='best' goes towards a target"),
         ({"order": "path"}, PolyfoldError, "order='path' follows a path"),
         ({"path": [[1.0, 1.0]]}, PolyfoldError, "not with order='breadth'"),

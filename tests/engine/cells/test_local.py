@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import polyfold as pf
+from polyfold._base.clock import Progress
 from polyfold.atlas.atlas import Atlas
 from polyfold.engine.cells import exact_cell, shared_walls
 from polyfold.engine.cells import facets as cell_facets
@@ -46,7 +47,7 @@ def test_maps_are_the_network_around_each_input() -> None:
 def test_maps_do_not_depend_on_memory_or_shape() -> None:
     X = np.random.default_rng(1).normal(size=(9, 6))
     network = random_layers(6, 8, 3)
-    whole, parts = pf.local(network, X), pf.local(network, X.reshape(9, 2, 3), memory=LITTLE)
+    whole, parts = pf.local(network, X), pf.local(network, X.reshape(9, 2, 3), max_memory=LITTLE)
     # Up to the order in which a product of more rows adds.
     assert np.abs(whole.A - parts.A).max() < 1e-12 and np.abs(whole.c - parts.c).max() < 1e-12
     assert (whole.signs == parts.signs).all()
@@ -283,7 +284,7 @@ def test_a_flat_pattern_has_no_facets() -> None:
 @pytest.mark.parametrize("memory", [LITTLE, 1 << 30])
 def test_distances_are_those_of_the_rows(widths: tuple[int, ...], memory: int) -> None:
     X = np.random.default_rng(1).normal(size=(7, widths[0]))
-    maps = pf.local(random_layers(*widths), X, memory=memory)
+    maps = pf.local(random_layers(*widths), X, max_memory=memory)
     found = maps.wall_distances()
     for i in range(len(X)):
         rows = maps.polytope(i)
@@ -298,19 +299,25 @@ def test_distances_are_those_of_the_rows(widths: tuple[int, ...], memory: int) -
 # -- limits and errors
 
 
+def test_one_vector_is_one_row() -> None:
+    one, rows = pf.local(CORNER, [3.0, -1.0]), pf.local(CORNER, [[3.0, -1.0]])
+    assert len(one) == 1 and (one.A == rows.A).all() and (one.c == rows.c).all()
+
+
 def test_time_limits_are_told() -> None:
     X = np.zeros((3, 6)) + 0.5
-    maps = pf.local(random_layers(6, 8, 3), X, memory=LITTLE, max_seconds=1e-9)
+    maps = pf.local(random_layers(6, 8, 3), X, max_memory=LITTLE, max_seconds=1e-9)
     assert len(maps) == 1 and maps.stopped_by == "max_seconds" and "stopped by max_seconds" in repr(maps)
     walls = pf.local(random_layers(6, 8, 3), X).wall_distances(max_seconds=1e-9)
     assert walls.stopped_by == "max_seconds" and np.isnan(walls.distance).all() and (walls.gate == -1).all()
 
 
 def test_progress_counts_inputs() -> None:
-    seen: list[int] = []
-    maps = pf.local(CORNER, np.ones((3, 2)), memory=LITTLE // 4, progress=seen.append)
+    seen: list[Progress] = []
+    maps = pf.local(CORNER, np.ones((3, 2)), max_memory=LITTLE // 4, progress=seen.append)
     maps.wall_distances(progress=seen.append)
-    assert seen == [1, 2, 3, 1, 2, 3]
+    assert [event.done for event in seen] == [1, 2, 3, 1, 2, 3]
+    assert {(event.total, event.what) for event in seen} == {(3, "inputs")}
 
 
 @pytest.mark.parametrize(
@@ -321,9 +328,13 @@ def test_progress_counts_inputs() -> None:
         ({"X": [[1.0, np.nan]]}, ShapeError, r"X\[0, 1\] is nan"),
         ({"X": [["a", "b"]]}, ShapeError, "rows of 2 numbers"),
         ({"X": [[1.0, 1j]]}, ShapeError, "complex"),
-        ({"memory": 0}, LimitError, "memory=0"),
-        ({"memory": 100}, LimitError, "memory=100 is too little: .* takes about [0-9,]+ bytes; give memory="),
-        ({"settle": "yes"}, PolyfoldError, "settle='yes'"),
+        ({"max_memory": 0}, LimitError, "max_memory=0"),
+        (
+            {"max_memory": 100},
+            LimitError,
+            "max_memory=100 is too little: .* takes about [0-9,]+ bytes; give max_memory=",
+        ),
+        ({"settle": "yes"}, PolyfoldError, "settle must be True, False or None, got 'yes'"),
         ({"max_seconds": -1}, LimitError, "max_seconds=-1"),
         ({"domain": pf.slice_of([0.0, 0.0], [[1.0], [0.0]])}, DomainError, "slice"),
     ],
@@ -336,7 +347,7 @@ def test_impossible_options_are_quoted(options: dict[str, Any], error: type[Exce
 def test_a_time_limit_leaves_walls_undecided() -> None:
     network, X = random_layers(6, 20, 20, 3), np.random.default_rng(1).normal(size=(2, 6))
     maps, seen = pf.local(network, X), list[int]()
-    whole = pf.local(network, X).facets(0, progress=seen.append)
+    whole = pf.local(network, X).facets(0, progress=lambda event: seen.append(event.done))
     assert whole.stopped_by is None and not whole.undecided and seen and max(seen) <= len(whole.validity)
     stopped = maps.facets(0, max_seconds=1e-9)
     assert stopped.stopped_by == "max_seconds" and stopped.undecided and "stopped by max_seconds" in repr(stopped)

@@ -160,7 +160,7 @@ def test_memory_is_kept_to() -> None:
     maps, peaks = [], []
     for memory in (80 << 20, 400 << 20):
         tracemalloc.start()
-        maps.append(pf.local(program, X, memory=memory))
+        maps.append(pf.local(program, X, max_memory=memory))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
     # One row of one map, and a convolution's windows, are needed at least. One identity matrix of all pixels has 2 GiB.
@@ -173,9 +173,7 @@ def test_cells_that_are_too_large_are_refused() -> None:
     network = load(nn.Sequential(nn.Conv2d(1, 8, 1), nn.ReLU(), nn.AvgPool2d(100)), input_shape=(1, 100, 100))
     image = np.random.default_rng(0).normal(size=(1, 100, 100))
     maps = pf.local(network, image[None])
-    message = (
-        r"80,000 rows of 10,000 numbers, take about [0-9,]+ bytes to work with, which is more than memory=4294967296"
-    )
+    message = r"80,000 rows of 10,000 numbers, take about [0-9,]+ bytes .* more than max_memory=4294967296"
     for refused in (lambda: maps.facets(0), lambda: pf.explore(network, image, max_cells=2)):
         with pytest.raises(LimitError, match=message):
             refused()

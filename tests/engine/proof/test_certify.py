@@ -16,6 +16,7 @@ from engine.test_unfold_counts import PROPERTY_3
 from helpers.atlas_oracles import by_hand, unfolded
 from helpers.shared_files import MODELS
 from helpers.slow_params import quick_then_slow
+from polyfold._base.clock import Progress
 from polyfold.errors import LimitError
 
 
@@ -148,9 +149,9 @@ def test_leaky_and_max_gates():
 
 def test_threads_change_nothing_and_progress_is_told():
     atlas = pf.unfold(random_network(2, 3, 16, 12, 1))
-    told: list[int] = []
+    told: list[Progress] = []
     assert assert_certified(atlas, threads=1).checks == assert_certified(atlas, threads=3, progress=told.append).checks
-    assert all(count <= len(atlas) for count in told)
+    assert all(event.done <= len(atlas) for event in told)
     for threads in (0, -1, 1.5, "two"):
         with pytest.raises(LimitError, match="threads"):
             pf.certify(atlas, threads=threads)
@@ -190,7 +191,7 @@ def test_a_time_limit_is_told():
         assert found.level == "counted" and [check.name for check in found.failed_checks] == [
             "every cell was looked at"
         ]
-        assert "max_seconds=1e-09 were over before" in found.failed_checks[0].detail
+        assert "max_seconds=1e-09 was over before" in found.failed_checks[0].detail
         assert pf.certify(atlas, max_seconds=100).level == "certified"
     with pytest.raises(LimitError, match="max_seconds=-1"):
         pf.certify(atlas, max_seconds=-1)

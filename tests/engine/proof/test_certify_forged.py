@@ -284,7 +284,7 @@ def test_what_floats_prove_is_true():
             continue
         usable = [forge for forge in FORGERIES if forge is not false_domain_row and forge is not facet_on_another_wall]
         for candidate in (right, usable[seed // 2 % len(usable)](right, rng)):
-            proved = np.flatnonzero(_by_floats(candidate, 1, lambda cells: None, None))
+            proved = np.flatnonzero(_by_floats(candidate, 1))
             exact = ExactProof(candidate)
             assert not any(exact.faults(int(cell)) for cell in proved[:40])
             both += len(proved[:40])

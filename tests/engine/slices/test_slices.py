@@ -12,10 +12,11 @@ import pytest
 import polyfold as pf
 from helpers.shared_files import MNIST
 from helpers.slow_params import quick_then_slow
+from polyfold._base.clock import Progress
 from polyfold.atlas import core_problem as problem
 from polyfold.datasets.convolutional import mnist_conv
 from polyfold.engine import method
-from polyfold.engine.slices.run import run as slices
+from polyfold.engine.slices import run as slices
 from polyfold.engine.unfold import unfold_program
 from polyfold.errors import DomainError, LimitError
 from polyfold.program.lower.lower import lower
@@ -186,9 +187,9 @@ def test_limits_keep_what_is_finished(monkeypatch: pytest.MonkeyPatch) -> None:
     assert pf.unfold(program, pf.plane(p, q, r), max_cells=len(whole)).complete
     seen: list[int] = []
 
-    def interrupt(cells: int) -> None:
-        seen.append(cells)
-        if cells >= 20:
+    def interrupt(event: Progress) -> None:
+        seen.append(event.done)
+        if event.done >= 20:
             raise KeyboardInterrupt
 
     stopped = pf.unfold(program, pf.plane(p, q, r), progress=interrupt)

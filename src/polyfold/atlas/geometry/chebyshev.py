@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
 from polyfold._base.clock import tick
+from polyfold._base.types import Array, Ids
 from polyfold.errors import PolyfoldError
 from polyfold.exact.linear_program import maximise
 from polyfold.exact.rational import as_float, rational
 from polyfold.exact.rounding import FAR_FROM_OVERFLOW, FAR_FROM_UNDERFLOW
 from polyfold.exact.tolerances import SOLVER_SEES
 from polyfold.program.passes.beyond_floats import to_unit_size
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 _CELLS_A_CALL = 256
 _OPTIMAL, _UNBOUNDED = 0, (3, 4)

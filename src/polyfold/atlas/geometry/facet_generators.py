@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.generators import Generators
-
-Ids = npt.NDArray[np.int64]
 
 
 def facet_generators(atlas: Atlas, facet: Ids) -> tuple[Ids, Ids, Generators]:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.halfspaces import wall_rows
 from polyfold.exact.rounding import relative
 from polyfold.program.passes.pulled_back import gate_forms, majorant, roundings
 from polyfold.program.passes.underflow import underflow
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +37,7 @@ class Rows:
 
 
 def facet_rows(atlas: Atlas, cells: Ids) -> Rows:
-    """The inequalities of cells in floats, one a facet."""
+    """The inequalities of cells in floats, one per facet."""
     return rows_of(atlas, *facets_of(atlas, cells))
 
 

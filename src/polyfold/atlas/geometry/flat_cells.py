@@ -10,15 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.geometry.generators import VERTEX, Generators
 
 if TYPE_CHECKING:
     from polyfold.atlas.atlas import Atlas
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 def flat_generators(atlas: Atlas, ids: Ids) -> Generators:

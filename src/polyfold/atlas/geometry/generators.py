@@ -13,15 +13,14 @@ import numpy.typing as npt
 
 from polyfold import _core as core
 from polyfold._base.chunks import patiently
+from polyfold._base.clock import running
 from polyfold._base.numbers import one_of
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.core_problem import core_problem
 from polyfold.atlas.patterns import Packed, order_by_gate
 from polyfold.domain.domain import Domain
 from polyfold.errors import LimitError, how_many
 from polyfold.program.program import Program
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 VERTEX, RAY, LINE = 0, 1, 2
 
@@ -131,9 +130,12 @@ def _check_all_there(found: int, asked: int) -> None:
 
 def count_faces(program: Program, domain: Domain, threads: int) -> tuple[int, ...]:
     """Numbers of faces of dimension 0, 1, ..., d of the whole complex."""
-    problem = core_problem(program, domain, rounded=False)
-    with _limits_named():
-        return tuple(patiently(lambda wanted: core.count_faces(problem, threads, lambda cells: wanted())))
+    problem, clock = core_problem(program, domain, rounded=False), running()
+    with _limits_named(), clock.noting_interrupts(raising=False):
+        counts = core.count_faces(problem, threads, lambda cells: not clock.over)
+    if not counts:  # it was stopped
+        clock.check()
+    return tuple(counts)
 
 
 @contextmanager

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.chunks import in_chunks
 from polyfold._base.numbers import one_of
+from polyfold._base.types import Array, Ids
 from polyfold.errors import how_many
 from polyfold.program.passes.beyond_floats import rounded_up_to_scale
 from polyfold.program.passes.jets import has_short_jets, parameter_walls
@@ -18,9 +18,6 @@ from polyfold.program.passes.pulled_back import gate_forms
 if TYPE_CHECKING:
     from polyfold.atlas.atlas import Atlas
     from polyfold.domain.domain import Domain
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.clock import tick
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.patterns import order_by_gate, pack
 from polyfold.domain.points import bounded_lift, contains, exact_lift, parameter_rows
 from polyfold.errors import DomainError, PolyfoldError
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from polyfold.atlas.atlas import Atlas
     from polyfold.domain.domain import Domain
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 # What a forward pass of many rows may hold: larger batches leave the processor's cache.
 ROW_FLOATS = 1 << 21
@@ -42,7 +41,7 @@ ROW_FLOATS = 1 << 21
 def locate(atlas: Atlas, points: Any, outside: Literal["error", "ignore"] = "error") -> Ids:
     """See `Atlas.locate`."""
     if outside not in ("error", "ignore"):
-        raise PolyfoldError(f"outside={outside!r} is no option: use 'error' or 'ignore'")
+        raise PolyfoldError(f"outside must be 'error' or 'ignore', got {outside!r}")
     U = parameter_rows(atlas.domain, points)
     inside = np.concatenate([np.zeros(0, dtype=bool), *(_contained(atlas, U[part]) for part in _parts(atlas, U))])
     if outside == "error" and not inside.all():

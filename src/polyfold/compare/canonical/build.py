@@ -12,6 +12,7 @@ import numpy.typing as npt
 from flint import fmpq
 
 from polyfold._base.clock import Report, running, tick
+from polyfold._base.options import whole_number
 from polyfold._base.question import question
 from polyfold._base.result import answered
 from polyfold.atlas.atlas import Atlas
@@ -24,7 +25,6 @@ from polyfold.compare.canonical.maps import DistinctMaps, Numbers, fractions
 from polyfold.compare.canonical.rows import CellRows
 from polyfold.domain.domain import DomainLike
 from polyfold.engine.complete import complete_atlas
-from polyfold.engine.run import whole_number
 from polyfold.engine.source import SourceLike
 from polyfold.errors import LimitError, how_many
 from polyfold.network.graph import Network

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from polyfold._base.clock import OutOfTimeError, running, tick
+from polyfold._base.clock import OutOfTimeError, tick
 from polyfold.atlas.certificate import Certificate
 from polyfold.compare.equivalence.cell_maps import CellMaps
 from polyfold.compare.equivalence.extremes import Extremes
@@ -50,17 +50,17 @@ def cell_by_cell(
 
     All in the time that the running clock leaves.
     """
-    domain, clock = place.domain, running()
+    domain = place.domain
     try:
         program = as_method_takes_it(joint, domain)
         if program.written_out:
             program = without_repeats(program)
-        atlas = unfold_program(program, domain, clock.tell, max_cells, clock.limit, threads)
+        atlas = unfold_program(program, domain, max_cells=max_cells, threads=threads)
         if atlas.certificate.stopped_by == "interrupt":
             raise KeyboardInterrupt
         if not atlas.complete:
             return CellByCell(None, len(atlas), stopped_by=atlas.certificate.stopped_by)
-        certificate = certify(atlas, progress=clock.tell, max_seconds=clock.limit, threads=threads)
+        certificate = certify(atlas, threads=threads)
         tick()
         if certificate.level != "certified":
             names = "; ".join(str(check) for check in certificate.failed_checks)

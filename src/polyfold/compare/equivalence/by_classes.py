@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from polyfold._base.clock import OutOfTimeError, running, tick
+from polyfold._base.clock import OutOfTimeError, tick
 from polyfold._base.types import Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.core_problem import beyond_core
@@ -129,17 +129,17 @@ def _by_cells(models: Models, pair: ClassPair, tolerance: Fraction) -> Part:
     playing = side_by_side(*(side.playing(program) for side, program in zip(sides, models.programs, strict=True)))
     then = with_classes(playing, among=sides[0].among)
     now = with_classes(then.program, among=sides[1].among)
-    domain, clock = models.place.domain, running()
+    domain = models.place.domain
     if not now.program.written_out and not beyond_core(now.program, domain):
         return unknown("the networks' size: cells were not listed")
     try:
         program = as_method_takes_it(now.program, domain)
-        atlas = unfold_program(program, domain, clock.tell, models.max_cells, clock.limit, models.threads)
+        atlas = unfold_program(program, domain, max_cells=models.max_cells, threads=models.threads)
         if not atlas.complete:
             if atlas.certificate.stopped_by == "interrupt":
                 raise KeyboardInterrupt
             return unknown(str(atlas.certificate.stopped_by))
-        certificate = certify(atlas, progress=clock.tell, max_seconds=clock.limit, threads=models.threads)
+        certificate = certify(atlas, threads=models.threads)
         tick()
     except OutOfTimeError as error:
         return unknown(error.stopped_by)

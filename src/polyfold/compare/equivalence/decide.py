@@ -20,6 +20,7 @@ import numpy as np
 from polyfold._base.as_found import first_hand
 from polyfold._base.clock import Clock, OutOfTimeError, Report, running, tick, unwatched
 from polyfold._base.evidence import NOTHING_KNOWN, THE_NETWORK, Evidence
+from polyfold._base.options import thread_count, whole_number
 from polyfold._base.question import question
 from polyfold._base.result import answered
 from polyfold._base.words import in_digits
@@ -39,7 +40,6 @@ from polyfold.compare.equivalence.sides import MOST_RATIONALS, Sides, side_of
 from polyfold.compare.equivalence.with_heads import compare_models
 from polyfold.domain.domain import DomainLike
 from polyfold.engine.bounds.bounded_domain import Place, place_of
-from polyfold.engine.run import thread_count, whole_number
 from polyfold.engine.source import SourceLike, domain_of
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.roots import ROOT_BITS

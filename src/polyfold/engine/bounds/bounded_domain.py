@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.types import Array
 from polyfold.atlas.geometry.domain_volume import no_gates
 from polyfold.atlas.geometry.halfspaces import domain_rows
 from polyfold.domain.domain import Domain
@@ -21,8 +22,6 @@ from polyfold.errors import DomainError, LimitError
 from polyfold.exact.linear_program import maximise
 from polyfold.exact.rounding import TINY, relative
 from polyfold.program.passes.integer_forms import ExactForms
-
-Array = npt.NDArray[np.float64]
 
 # Exact linear programs over the domain's rows, two a dimension, are quick up to here.
 _FEW_DIMENSIONS = 16

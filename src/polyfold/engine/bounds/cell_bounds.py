@@ -9,16 +9,13 @@ larger, never wrong.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.facet_rows import Rows, facet_rows
 from polyfold.atlas.geometry.generators import VERTEX, Generators
 from polyfold.engine.bounds.bounded_domain import Box
 from polyfold.exact.rounding import LEAST, TINY, relative
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 # Cells whose vertices are looked at together.
 CELLS_AT_ONCE = 1 << 14

@@ -10,15 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.apart import apart
+from polyfold._base.types import Array, Ids
 from polyfold.exact.rounding import TINY
 from polyfold.program.passes.bounded_layers import Layers, Range
 from polyfold.program.passes.linear_bounds import lines
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

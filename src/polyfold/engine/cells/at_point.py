@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.inputs import real_array
+from polyfold._base.types import Array
 from polyfold.atlas.geometry.domain_volume import no_gates
 from polyfold.domain.points import contains
 from polyfold.engine.cells.facets import Cells, Witness
@@ -17,8 +17,6 @@ from polyfold.engine.cells.touching import Touching
 from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational
 from polyfold.exact.rounding import relative
-
-Array = npt.NDArray[np.float64]
 
 
 class CellAt:

@@ -8,9 +8,9 @@ from math import lcm
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq, fmpq_mat, fmpz_mat
 
+from polyfold._base.types import Array
 from polyfold.domain.domain import Domain
 from polyfold.domain.points import exact_lift
 from polyfold.exact.combination import follows
@@ -20,7 +20,6 @@ from polyfold.exact.rational import rational
 from polyfold.program.passes.integer_forms import ExactForms, Forms, Pattern
 from polyfold.program.program import Program
 
-Array = npt.NDArray[np.float64]
 Row = tuple[int, ...]
 Point = tuple[fmpq, ...]
 

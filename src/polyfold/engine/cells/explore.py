@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -13,25 +11,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.progress import reporter
+from polyfold._base.clock import OutOfTimeError, Report, running
+from polyfold._base.options import byte_count, cell_limit
+from polyfold._base.question import question
+from polyfold._base.types import Array, ArrayLike, Signs
 from polyfold.atlas.atlas import DOMAIN_BOUNDARY, UNEXPLORED, Atlas, atlas_found, vouched
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.patterns import pack
-from polyfold.domain.domain import Domain, DomainLike, resolve_domain, slice_of
+from polyfold.domain.domain import Domain, DomainLike, slice_of
 from polyfold.domain.domain import box as box_of
 from polyfold.engine.cells.at_point import CellAt
 from polyfold.engine.cells.facets import Cells, Witness
 from polyfold.engine.cells.frontier import Best, Breadth, Depth, Found, Frontier, Wander
 from polyfold.engine.cells.validity import ROWS_MEMORY, check_rows_fit
+from polyfold.engine.method import as_method_takes_it
 from polyfold.engine.proof.check import quick_checks
-from polyfold.engine.run import Leave, check_seconds, watched, whole_number
-from polyfold.engine.unfold import unfold
-from polyfold.errors import LimitError, PolyfoldError, ShapeError
-from polyfold.network.load import load
-from polyfold.program.lower.lower import lower
+from polyfold.engine.run import Leave, watched
+from polyfold.engine.source import SourceLike, program_anywhere
+from polyfold.engine.unfold import unfold_program
+from polyfold.errors import PolyfoldError, ShapeError
 from polyfold.program.program import Program
-
-Array = npt.NDArray[np.float64]
 
 # Bytes that a small object takes beside its data.
 _OBJECT = 300
@@ -45,20 +44,21 @@ _HOW = {
 METHOD = "local search, {how}; facets by rays and linear programs, proved"
 
 
+@question("explore")
 def explore(
-    network: Any,
-    start: Any,
+    source: SourceLike,
+    start: ArrayLike,
+    domain: DomainLike = None,
     *,
     order: str = "breadth",
-    max_cells: int | None = None,
     radius: float | None = None,
-    max_seconds: float | None = None,
-    target: Any = None,
-    path: Any = None,
-    domain: DomainLike = None,
+    target: ArrayLike | None = None,
+    path: ArrayLike | None = None,
     seed: int | None = None,
-    memory: int = ROWS_MEMORY,
-    progress: bool | Callable[[int], None] = False,
+    max_cells: int | None = None,
+    max_memory: int = ROWS_MEMORY,
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
 ) -> Atlas:
     """The cells around a point, from neighbour to neighbour: for networks with more cells than can ever be listed.
 
@@ -67,60 +67,75 @@ def explore(
 
     Parameters
     ----------
-    network: anything that `pf.load` takes.
-    start: a point of the domain's parameters, which are the inputs unless the domain is a slice.
-    order: "breadth" or "depth" first; "random", a walk that does not come back; "best", nearest to `target` first;
-        "path", the cells on the way along `path`.
-    max_cells, max_seconds: stop there; so does an interrupt (Ctrl-C).
-    radius: enter a cell only if the facet on the way, or the point found behind it, is at most so far from `start`.
-    target: a point; the search ends when its cell has been looked at.
-    path: points (k, d); the way leads from `start` straight to each of them in turn.
-    domain: None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`.
-    seed: of the random walk; None is 0.
-    memory: bytes that the cells found may take; the search stops there. A network one cell of which takes more is
-        refused.
-    progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
+    source : SourceLike
+        A model, or what is made of one. Of an atlas the network is taken, and its domain unless another one is given.
+    start : ArrayLike, shape (d,)
+        A point of the domain's parameters, which are the inputs unless the domain is a slice.
+    domain : DomainLike, optional
+        None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`.
+    order : str
+        "breadth" or "depth" first; "random", a walk that does not come back; "best", nearest to `target` first; "path",
+        the cells on the way along `path`.
+    radius : float, optional
+        Enter a cell only if the facet on the way, or the point found behind it, is at most so far from `start`.
+    target : ArrayLike, shape (d,), optional
+        The search ends when the cell of this point has been looked at.
+    path : ArrayLike, shape (k, d), optional
+        The way leads from `start` straight to each of these points in turn.
+    seed : int, optional
+        Of the random walk; None is 0.
+    max_cells : int, optional
+        Stop at so many cells.
+    max_memory : int
+        Bytes that the cells found may take; the search stops there. A network one cell of which takes more is refused.
+    max_seconds : float, optional
+        Stop after so long, with the cells looked at so far; so does an interrupt (Ctrl-C).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    Atlas
+        The cells that were looked at. `atlas.stopped_by` is also "target", "path", "radius" or "max_memory".
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> corner = [(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))]
     >>> len(pf.explore(corner, [1.0, 1.0])), len(pf.explore(corner, [1.0, 1.0], max_cells=2))
     (4, 2)
     """
-    # Whoever counts the seconds to an interrupt, or to a limit, began when this was called.
-    begun = time.perf_counter()
-    program = network if isinstance(network, Program) else lower(load(network))
-    where = resolve_domain(domain, program.input_dim)
-    check_seconds(max_seconds)
+    program, where = program_anywhere(source, domain)
     _check_options(order, target, path, radius, seed)
-    limit = None if max_cells is None else whole_number("max_cells", max_cells, np.iinfo(np.int32).max)
-    if not isinstance(memory, Integral) or memory < 1:
-        raise LimitError(f"memory={memory!r} must be a positive number of bytes")
-    check_rows_fit(program, where, int(memory))
+    limit, memory = cell_limit(max_cells), byte_count("max_memory", max_memory)
+    check_rows_fit(program, where, memory)
     cells = Cells(program, where)
     locate = CellAt(cells)
     origin = locate.point("start", start)
     goal = None if target is None else locate.point("target", target)
-    search = _Search(cells, origin, None if radius is None else float(radius), limit, int(memory))
-    with reporter(progress) as report:
+    stops = [locate.point(f"path[{k}]", point) for k, point in enumerate([] if path is None else np.asarray(path))]
+    search = _Search(cells, origin, None if radius is None else float(radius), limit, memory)
 
-        def run(leave: Leave) -> None:
-            def may_go_on() -> bool:
-                return leave.keep_going(0)
+    def run(leave: Leave) -> None:
+        def may_go_on() -> bool:
+            return leave.keep_going(0)
 
+        try:
             if order == "path":
-                stops = [origin, *(locate.point(f"path[{k}]", point) for k, point in enumerate(path))]
-                search.along(program, where, locate, stops, leave)
+                search.along(program, where, locate, [origin, *stops], leave)
             else:
                 last = None if goal is None else locate("target", goal, may_go_on)
                 search.run(_frontier(order, goal, seed or 0), locate("start", origin, may_go_on), last, leave)
+        except OutOfTimeError:  # amid a cell, which is left out
+            leave.keep_going(len(search.looked_at))
 
-        watch = watched(run, where, max_seconds, report, begun)
+    watch = watched(run, where)
     return search.atlas(order, watch.seconds, watch.stopped_by)
 
 
 def _check_options(order: Any, target: Any, path: Any, radius: Any, seed: Any) -> None:
     if order not in _HOW:
-        raise PolyfoldError(f"order={order!r} is no option: use one of {', '.join(map(repr, _HOW))}")
+        raise PolyfoldError(f"order must be one of {', '.join(map(repr, _HOW))}, got {order!r}")
     if order == "best" and target is None:
         raise PolyfoldError("order='best' goes towards a target: give one, target=[...]")
     if order == "path" and path is None:
@@ -202,19 +217,15 @@ class _Search:
     def along(self, program: Program, domain: Domain, locate: CellAt, stops: list[Array], leave: Leave) -> None:
         """Look at the cells on the straight ways from stop to stop."""
         self.stopped_by = "path"
-
-        def report(cells: int) -> None:
-            if not leave.keep_going(len(self.looked_at)):
-                raise KeyboardInterrupt
-
         for here, there in pairwise(stops):
             if np.array_equal(here, there):
                 continue
             # Cells of the network on the line are the cells that the line passes; their witnesses lie in between.
             x0, x1 = domain.lift(np.stack([here, there]))
-            line = unfold(program, slice_of(x0, x1 - x0, bounds=box_of(0, 1)), progress=report, threads=1)
-            if not line.complete:  # an interrupt or the end of the time, which the search has been told of
-                return
+            way = slice_of(x0, x1 - x0, bounds=box_of(0, 1)).resolve(program.input_dim)
+            line = unfold_program(as_method_takes_it(program, way), way, threads=1)
+            if not line.complete:  # an interrupt or the end of the time
+                running().check()
             for t in np.sort(line.witnesses[:, 0]):
                 if not self._may_go_on(leave):
                     return
@@ -228,7 +239,7 @@ class _Search:
             self.stopped_by = "max_cells"
             return False
         if self.used + waiting > self.memory:
-            self.stopped_by = "memory"
+            self.stopped_by = "max_memory"
             return False
         return leave.keep_going(len(self.looked_at))
 
@@ -321,5 +332,5 @@ def _key(cell: Found) -> bytes:
     return _bytes(cell.signs)
 
 
-def _bytes(signs: npt.NDArray[np.bool_]) -> bytes:
+def _bytes(signs: Signs) -> bytes:
     return pack(signs[None, :]).tobytes()

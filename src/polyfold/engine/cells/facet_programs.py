@@ -5,17 +5,15 @@ What comes back are proposals: points and multipliers in rounded arithmetic. Oth
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import Clock
+from polyfold._base.types import Array
 from polyfold.exact.tolerances import SAME_PLACE
-
-Array = npt.NDArray[np.float64]
 
 # Programs of more numbers may take seconds, so that somebody may want to leave them; asking costs as much as a step of
 # a smaller one.
@@ -81,13 +79,13 @@ class CellPrograms:
         return model
 
     def _ask_while_running(self, may_go_on: Callable[[], bool]) -> None:
-        asked = time.perf_counter()
+        pause = Clock(_SECONDS_BETWEEN_QUESTIONS)
 
         def step(event: Any) -> None:
-            nonlocal asked
-            if not self._left and time.perf_counter() - asked > _SECONDS_BETWEEN_QUESTIONS:
+            nonlocal pause
+            if not self._left and pause.over:
                 self._left = not may_go_on()
-                asked = time.perf_counter()
+                pause = Clock(_SECONDS_BETWEEN_QUESTIONS)
             if self._left:
                 event.interrupt()
 

@@ -11,16 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids, Signs
 from polyfold.engine.cells.shared_walls import SharedWalls
 from polyfold.engine.cells.validity import Validity, Walls
 from polyfold.exact.rounding import TINY, relative
 from polyfold.exact.tolerances import STEPS_ACROSS
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Signs = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

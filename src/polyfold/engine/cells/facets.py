@@ -13,9 +13,10 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import OutOfTimeError
+from polyfold._base.types import Array, Ids, Signs
 from polyfold.domain.domain import Domain
 from polyfold.engine.cells.exact_cell import ExactCells, ExactFacet, Hints, affordable
 from polyfold.engine.cells.facet_programs import CellPrograms
@@ -27,10 +28,6 @@ from polyfold.exact.rational import as_float, fraction, rational
 from polyfold.exact.rounding import LARGEST
 from polyfold.exact.tolerances import REAL_MULTIPLIER, RECESSION
 from polyfold.program.program import Program
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Signs = npt.NDArray[np.bool_]
 
 # Asked with how many rows are decided.
 KeepGoing = Callable[[int], bool]
@@ -107,7 +104,7 @@ class CellFacets:
 
     @property
     def rows(self) -> tuple[Array, Array]:
-        """(A, b) with the closed cell being {u : A u <= b}, one row a facet, and behind them one an undecided wall."""
+        """(A, b) with the closed cell being {u : A u <= b}, one row per facet, then one per undecided wall."""
         row_of = {wall: row for row, wall in enumerate(self.validity.wall.tolist())}
         at = [row_of[wall] for wall in (*(facet.walls[0] for facet in self.facets), *self.undecided)]
         return self.validity.A[at], self.validity.b[at]
@@ -172,7 +169,10 @@ class Cells:
         """
         pattern = tuple(validity.signs.tolist())
         if self.exact is not None and not validity.within_reach:
-            exact, unsaid = self.exact.facets(pattern, witness.rational, Hints(), lambda: keep_going(0))
+            try:
+                exact, unsaid = self.exact.facets(pattern, witness.rational, Hints(), lambda: keep_going(0))
+            except OutOfTimeError:
+                exact, unsaid = [], validity.wall.tolist()
             return self._in_integers(validity, witness, exact, unsaid)
         search = _Search(self.walls, validity, witness.point, keep_going)
         if witness.exact is None:
@@ -181,13 +181,15 @@ class Cells:
         by_search = CellFacets(validity, witness, search.found(), left, search.proved_by, search.programs)
         if not left or self.exact is None or not search.may_go_on():
             return by_search
-        # On an unbounded domain floats prove facets, but no row implied: a rest of rounding errors has no bound there.
-        if witness.exact is None and self.exact.implied(pattern, search.open_rows(), search.hints(), search.may_go_on):
-            return replace(by_search, undecided=(), proved_by="floats and integers")
-        exact, unsaid = self.exact.facets(pattern, witness.rational, search.hints(), search.may_go_on)
-        if not search.may_go_on():
+        hints, ask = search.hints(), search.may_go_on
+        try:
+            # On an unbounded domain floats prove facets, but no row implied: a rest of rounding errors has no bound.
+            if witness.exact is None and self.exact.implied(pattern, search.open_rows(), hints, ask):
+                return replace(by_search, undecided=(), proved_by="floats and integers")
+            exact, unsaid = self.exact.facets(pattern, witness.rational, hints, ask)
+        except OutOfTimeError:
             return by_search
-        return self._in_integers(validity, witness, exact, unsaid, search.programs)
+        return self._in_integers(validity, witness, exact, unsaid, search.programs) if ask() else by_search
 
     def _in_integers(
         self, validity: Validity, witness: Witness, exact: list[ExactFacet], unsaid: list[int], programs: int = 0
@@ -318,7 +320,7 @@ class _Search:
 
     def _settle(self, rows: Ids, points: Array) -> None:
         """Prove facets from points on them."""
-        # An interval pass keeps some numbers a gate, and every point sees every wall.
+        # An interval pass keeps some numbers per gate, and every point sees every wall.
         for part in _parts(len(rows), 16 * (len(self._validity.signs) + len(self._validity))):
             if part.start and not self.may_go_on():
                 return
@@ -341,7 +343,7 @@ class _Search:
             first = lengths.argmin(axis=1)
             length = lengths[np.arange(len(ways)), first]
             new = np.flatnonzero(np.isfinite(length) & ~np.isin(first, list(self._facets)))
-            # One ray a wall; its own one, where that meets it.
+            # One ray per wall; its own one, where that meets it.
             order = new[np.argsort(first[new] != new + part.start, kind="stable")]
             rows, at = np.unique(first[order], return_index=True)
             rays = order[at]

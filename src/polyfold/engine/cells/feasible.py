@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import inf
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import running, tick
+from polyfold._base.types import Array
 from polyfold.engine.cells.exact_cell import ExactCells
 from polyfold.engine.cells.facet_proof import FloatProofs
 from polyfold.engine.cells.facets import Cells, Witness, as_floats
@@ -20,7 +22,6 @@ from polyfold.exact.linear_program import Optimum, maximise
 from polyfold.exact.rational import fraction
 from polyfold.program.passes.integer_forms import Pattern
 
-Array = npt.NDArray[np.float64]
 Multipliers = dict[int, Fraction]
 Status = Literal["cell", "thin", "infeasible", "undecided"]
 
@@ -42,6 +43,9 @@ class Feasibility:
     multipliers: Mapping[int, Fraction] = field(default_factory=dict)
 
 
+UNDECIDED = Feasibility("undecided")
+
+
 def feasibility(cells: Cells, validity: Validity) -> Feasibility:
     """Look for a point in floats and prove it; else prove exactly that there is none."""
     support: list[int] = []
@@ -51,13 +55,14 @@ def feasibility(cells: Cells, validity: Validity) -> Feasibility:
         if point is not None and proofs.is_inside(point):
             return Feasibility("cell", Witness(point))
     if cells.exact is None:
-        return Feasibility("undecided")
+        return UNDECIDED
     pattern = tuple(validity.signs.tolist())
     multipliers = _contradiction(cells.exact, pattern, cells.domain.rows, support)
     if multipliers:
         return Feasibility("infeasible", None, multipliers)
     if (len(validity) + 1) * (cells.domain.dim + 1) > _MOST_ENTRIES:
-        return Feasibility("undecided")
+        return UNDECIDED
+    tick()
     inside = cells.exact.interior_point(pattern)
     if inside is not None:
         return Feasibility("cell", Witness(as_floats(inside), inside))
@@ -76,6 +81,7 @@ def _deepest(validity: Validity, proofs: FloatProofs) -> tuple[Array | None, lis
     if not len(rows):
         return np.zeros(dim), []
     A, b = proofs.normals[rows], validity.b[rows] / proofs.norms[rows]
+    clock = running()
     cap = 1.0 + float(np.abs(b).max())
     found = linprog(
         [0.0] * dim + [-1.0],
@@ -83,7 +89,9 @@ def _deepest(validity: Validity, proofs: FloatProofs) -> tuple[Array | None, lis
         b_ub=b,
         bounds=[(None, None)] * dim + [(None, cap)],
         method="highs",
+        options={} if clock.left == inf else {"time_limit": clock.left},
     )
+    clock.check()
     if found.status != 0:
         return None, []
     return found.x[:dim], validity.wall[rows[found.ineqlin.marginals < 0]].tolist()
@@ -93,11 +101,13 @@ def _contradiction(exact: ExactCells, pattern: Pattern, domain_rows: int, suppor
     """Positive multiples of inequalities that cannot all hold, or nothing."""
     system = _System(exact, pattern, domain_rows)
     for wall in range(system.walls):
+        tick()
         # A gate that is constant contradicts the pattern by itself, or not at all.
         form = system.row(wall)
         if not any(form[:-1]) and (form[-1] < 0 or (form[-1] == 0 and system.is_strict(wall))):
             return {wall: Fraction(1)}
     for wall in support:
+        tick()
         others = [other for other in support if other != wall]
         rows = [system.row(other) for other in others]
         found = combination(rows, [-x for x in system.row(wall)])

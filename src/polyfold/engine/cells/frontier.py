@@ -8,12 +8,9 @@ from heapq import heappop, heappush, nsmallest
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Signs
 from polyfold.engine.cells.facets import Witness
-
-Array = npt.NDArray[np.float64]
-Signs = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

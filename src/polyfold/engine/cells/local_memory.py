@@ -32,8 +32,8 @@ def parts(program: Program, memory: int) -> Parts:
     least = weights + windows + max(one_input, one_row)
     if memory < least:
         raise LimitError(
-            f"memory={memory} is too little: to work with one input of this network takes about {least:,} bytes; "
-            f"give memory={least} or more"
+            f"max_memory={memory} is too little: to work with one input of this network takes about {least:,} bytes; "
+            f"give max_memory={least} or more"
         )
     # Several rows have their windows laid out together, up to a limit.
     room = memory - weights - max(windows, 8 * WINDOWS if windows else 0)

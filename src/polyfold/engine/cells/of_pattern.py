@@ -3,53 +3,80 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from polyfold._base.as_found import first_hand
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.clock import OutOfTimeError, Report, running
+from polyfold._base.evidence import Evidence
 from polyfold._base.numbers import one_of
-from polyfold._base.truth import YesOrNo
-from polyfold.domain.domain import Domain, DomainLike, resolve_domain
+from polyfold._base.question import question
+from polyfold._base.result import Verdict, answered
+from polyfold._base.types import Array, ArrayLike, Signs
+from polyfold.atlas.evidence import proof_of
+from polyfold.domain.domain import Domain, DomainLike
 from polyfold.engine.cells.facets import Cells, Witness
-from polyfold.engine.cells.feasible import Feasibility, Status, feasibility
+from polyfold.engine.cells.feasible import UNDECIDED, Feasibility, Status, feasibility
 from polyfold.engine.cells.validity import Validity, check_rows_fit
+from polyfold.engine.source import SourceLike, program_anywhere
 from polyfold.errors import LimitError, ShapeError, how_many
 from polyfold.exact.rational import fraction
-from polyfold.network.load import load
-from polyfold.program.lower.lower import lower
 from polyfold.program.passes.pulled_back import output_forms
 from polyfold.program.program import Program
 
-Array = npt.NDArray[np.float64]
-Signs = npt.NDArray[np.bool_]
+_PROOF = {
+    "cell": "a point inside, whose signs were proved",
+    "thin": "a point with the pattern, and exact numbers that leave it no interior",
+    "infeasible": "multiples of inequalities that contradict each other",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PatternMap(YesOrNo, InNotebooks):
+class PatternMap(Verdict):
     """The affine map x -> A x + c that a network would have where its gates are on and off as `signs` says.
 
-    As a truth value it says whether any input in the domain has the pattern; "undecided" raises UnknownError.
+    The verdict says whether any input in the domain has the pattern; `feasibility` has the proof. The map itself is
+    known all the same.
     """
+
+    words = ("feasible", "infeasible", "undecided")
 
     program: Program
     domain: Domain
     signs: Signs
     A: Array
     c: Array
+    feasibility: Feasibility = field(default=UNDECIDED)
 
     def __repr__(self) -> str:
         return (
             f"PatternMap: {how_many(self.A.shape[1], 'input')} to {how_many(self.A.shape[0], 'output')}, {self.status}"
         )
 
-    def truth(self) -> bool | None:
-        return self.feasible
+    @property
+    def verdict(self) -> Literal["yes", "no", "unknown"]:
+        return {"undecided": "unknown", "infeasible": "no"}.get(self.status, "yes")  # type: ignore[return-value]
+
+    @property
+    def evidence(self) -> Evidence:
+        """Proved, unless it is undecided."""
+        return proof_of(self, self.program, self.domain, _PROOF.get(self.status), self.stopped_by)
+
+    def facts(self) -> dict[str, Any]:
+        witness = self.witness
+        return {
+            "verdict": self.verdict,
+            "word": self.word,
+            "status": self.status,
+            "pattern": "".join("01"[on] for on in self.signs.tolist()),
+            "A": self.A,
+            "c": self.c,
+            "witness": None if witness is None else witness.point,
+            "contradiction": self.contradiction,
+        }
 
     def ask_instead(self) -> str:
         return "look at its status; the map itself, A and c, is known all the same"
@@ -98,29 +125,46 @@ class PatternMap(YesOrNo, InNotebooks):
 
     @cached_property
     def polytope(self) -> Validity:
-        """The inequalities of the pattern, one a gate and one a domain row. Refused where they take more than 4 GiB."""
+        """The inequalities of the pattern, one per gate and one per domain row. Refused beyond 4 GiB."""
         check_rows_fit(self.program, self.domain)
         return self._cells.walls.under(self.signs)
-
-    @cached_property
-    def feasibility(self) -> Feasibility:
-        """All that is proved about whether the pattern occurs."""
-        return feasibility(self._cells, self.polytope)
 
     @cached_property
     def _cells(self) -> Cells:
         return Cells(self.program, self.domain)
 
 
-def of_pattern(network: Any, pattern: Any, *, domain: DomainLike = None) -> PatternMap:
-    """The affine map of any pattern, be there inputs with it or not.
+@question("maps.of_pattern")
+def of_pattern(
+    source: SourceLike,
+    pattern: ArrayLike,
+    domain: DomainLike = None,
+    *,
+    max_seconds: float | None = None,
+    progress: bool | Report = False,
+) -> PatternMap:
+    """The affine map of any pattern, and whether there are inputs with it.
 
     Parameters
     ----------
-    network: anything that `pf.load` takes.
-    pattern: which gates are on: one flat vector of bools (or 0 and 1), or a list with one such vector a stage.
-    domain: where inputs are looked for; None for all of R^d.
+    source : SourceLike
+        A model, or what is made of one. Of an atlas the network is taken, and its domain unless another one is given.
+    pattern : ArrayLike, shape (gates,), or one vector per stage
+        Which gates are on: bools, or 0 and 1.
+    domain : DomainLike, optional
+        Where inputs are looked for; None for all of R^d.
+    max_seconds : float, optional
+        Stop after so long, or at an interrupt (Ctrl-C): whether there are inputs is then "undecided".
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    PatternMap
+        The map, A and c; as a truth value whether any input has the pattern, with a point, or a proof that none has.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> absolute = [([[1.0], [-1.0]], [0.0, 0.0]), ([[1.0, 1.0]], [0.0])]
     >>> pf.maps.of_pattern(absolute, [[True, False]]).A
@@ -129,10 +173,18 @@ def of_pattern(network: Any, pattern: Any, *, domain: DomainLike = None) -> Patt
     >>> both.A, both.feasible, both.contradiction
     (array([[0.]]), False, {0: Fraction(1, 1), 1: Fraction(1, 1)})
     """
-    program = network if isinstance(network, Program) else lower(load(network))
+    program, where = program_anywhere(source, domain)
     signs = as_signs(program, pattern)
     A, c = output_forms(program, signs[None, :])
-    return first_hand(PatternMap(program, resolve_domain(domain, program.input_dim), signs, A[0], c[0]))
+    found, clock, stopped_by = PatternMap(program, where, signs, A[0], c[0]), running(), None
+    try:
+        with clock.noting_interrupts():
+            found = replace(found, feasibility=feasibility(found._cells, found.polytope))
+    except OutOfTimeError as error:
+        stopped_by = error.stopped_by
+    except LimitError:  # its inequalities take too much memory
+        stopped_by = "size"
+    return answered(found, stopped_by=stopped_by)
 
 
 def as_signs(program: Program, pattern: Any) -> Signs:

@@ -12,9 +12,9 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.types import Array, Signs
 from polyfold.engine.cells.validity import Validity
 from polyfold.exact.combination import follows
 from polyfold.exact.linear_program import integer_row
@@ -22,8 +22,6 @@ from polyfold.exact.rational import rational
 from polyfold.exact.rounding import TINY, relative
 from polyfold.program.passes.single_gates import ExactGates, TooMuchError
 
-Array = npt.NDArray[np.float64]
-Signs = npt.NDArray[np.bool_]
 Form = tuple[int, ...]  # slopes and the constant, integers in lowest ratio; all zero if a gate vanishes
 
 # Walls that two floats cannot tell apart and that are no pool's, such as all gates of a dead layer, are left alone.

@@ -12,8 +12,9 @@ from functools import partial
 from itertools import count
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.clock import OutOfTimeError, tick
+from polyfold._base.types import Array, Ids, Signs
 from polyfold.atlas.geometry.locate import vanishing
 from polyfold.domain.domain import resolve_domain
 from polyfold.engine.cells.exact_cell import ExactCells, affordable, coefficients
@@ -27,10 +28,6 @@ from polyfold.program.passes.rationals import RationalProgram
 from polyfold.program.passes.settled_digits import Plan, Settled, plan, settle
 from polyfold.program.passes.supports import reached
 from polyfold.program.program import Program
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Signs = npt.NDArray[np.bool_]
 
 # One pass in rationals through so many coefficients takes about a second.
 _MOST_COEFFICIENTS = 1_000_000
@@ -59,18 +56,31 @@ def signs_at(program: Program, X: Array, memory: int, settling: bool | None = No
 
     Where floats leave something open it is settled if `settling` is True, or if it is None and that takes seconds.
     """
+    signs, special = signs_at_first(program, X, memory, settling)
+    if len(special) < len(X):
+        tick()
+    return signs, special
+
+
+def signs_at_first(program: Program, X: Array, memory: int, settling: bool | None) -> tuple[Signs, list[Special]]:
+    """The same for as many of the first inputs as there is time for."""
     passed = bounded_forward(program, exact_values(X))
     still = np.zeros_like(passed.zero)
     rows = np.flatnonzero(passed.zero.any(axis=1))
     if len(rows):
         still[rows] = passed.zero[rows] & vanishing(program, exact_values(X[rows]))
     settler = _Settler(program, memory, settling)
-    signs, special = passed.pattern, []
+    signs, special = passed.pattern, list[Special]()
     for i, x in enumerate(X):
         at = Settled(passed.pattern[i], passed.certain[i], passed.zero[i], np.zeros(program.gates, dtype=bool))
         around = still[i]
         if (~at.proved | (at.zero & ~around)).any():
-            at, around = settler(x, at, around)
+            try:
+                tick()
+                at, around = settler(x, at, around)
+            except OutOfTimeError:
+                # What is found of inputs before this one is kept.
+                return signs[:i], special
         signs[i] = at.on & ~at.zero
         special.append(_sorted_out(at, around))
     return signs, special
@@ -115,6 +125,8 @@ class _Settler:
                 way = np.random.default_rng(0).normal(size=len(x))
                 leaves = look(way).leaves | look(-way).leaves
                 at = replace(at, leaves=leaves & ~still)
+        except OutOfTimeError:
+            raise
         except LimitError:
             return floats, still
         for decide in (self._where_affine, partial(self._cell_by_cell, x)):
@@ -135,6 +147,8 @@ class _Settler:
     def _plan(self, x: Array) -> Plan | None:
         try:
             planned = plan(self._program, x)
+        except OutOfTimeError:
+            raise
         except LimitError:
             return None
         if self._settling or (planned.products <= _MOST_PRODUCTS and planned.memory <= self._memory):

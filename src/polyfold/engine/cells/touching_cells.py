@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sized
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.chunks import in_chunks
-from polyfold._base.notebook import InNotebooks
+from polyfold._base.clock import Clock, OutOfTimeError, running
+from polyfold._base.evidence import Evidence
+from polyfold._base.result import Result, answered
+from polyfold._base.types import Array, Signs
+from polyfold.atlas.evidence import proof_of
 from polyfold.atlas.patterns import order_by_gate, pack, unpack
 from polyfold.domain.domain import Domain
 from polyfold.engine.cells.facets import Cells
@@ -23,17 +26,16 @@ from polyfold.program.passes.pulled_back import gate_forms, output_forms
 from polyfold.program.passes.settled_digits import Settled
 from polyfold.program.program import Program
 
-Array = npt.NDArray[np.float64]
-Signs = npt.NDArray[np.bool_]
-
 # So many directions are tried where cells cannot be listed one by one; each takes a pass in exact numbers.
 _DIRECTIONS = 64
+_FLOATS = 1 << 24
 # Seconds that the linear program in floats may take that looks for a way into the input's own cell.
 _LONGEST_PROGRAM = 20.0
+_PROOF = "every cell by a direction that leads into it, in exact numbers"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TouchingCells(InNotebooks):
+class TouchingCells(Result):
     """The cells whose closures hold an input, with their maps: f(y) = A[k] y + c[k] on cell k.
 
     They come in the order of gates, off before on. `directions[k]` leads from the input into cell k, rounded. Every one
@@ -42,13 +44,12 @@ class TouchingCells(InNotebooks):
     """
 
     program: Program
+    domain: Domain
     point: Array
     A: Array
     c: Array
     patterns: npt.NDArray[np.uint8]
     directions: Array
-    stopped_by: str | None
-    seconds: float
 
     def __len__(self) -> int:
         return len(self.A)
@@ -58,9 +59,18 @@ class TouchingCells(InNotebooks):
         return f"TouchingCells: {how_many(len(self), 'cell')}, {how_many(self.different_maps, 'map')}{missing}"
 
     @property
-    def complete(self) -> bool:
-        """Whether all cells that touch the input are here."""
-        return self.stopped_by is None
+    def evidence(self) -> Evidence:
+        """Proved: each of them is a cell, and if they are complete there is no other."""
+        return proof_of(self, self.program, self.domain, _PROOF, self.stopped_by)
+
+    def facts(self) -> dict[str, Any]:
+        return {
+            "point": self.point,
+            "A": self.A,
+            "c": self.c,
+            "patterns": ["".join("01"[on] for on in row) for row in self.signs.tolist()],
+            "directions": self.directions,
+        }
 
     @property
     def signs(self) -> Signs:
@@ -92,18 +102,15 @@ class _Limits:
 
     found: Sized
     max_cells: int | None
-    deadline: float | None
+    clock: Clock
     stopped_by: str | None = None
 
     def may_go_on(self) -> bool:
         if self.max_cells is not None and len(self.found) >= self.max_cells:
             self.stopped_by = "max_cells"
-        elif self.seconds_left() <= 0:
-            self.stopped_by = "max_seconds"
+        else:
+            self.stopped_by = self.clock.stopped_by
         return self.stopped_by is None
-
-    def seconds_left(self) -> float:
-        return np.inf if self.deadline is None else self.deadline - time.perf_counter()
 
 
 class TouchingSearch:
@@ -128,31 +135,23 @@ class TouchingSearch:
         first = next(search.cells(), None)
         return None if first is None else first.pattern != search.pattern
 
-    def all(self, at: Tied, max_cells: int | None, max_seconds: float | None) -> TouchingCells:
+    def all(self, at: Tied, max_cells: int | None) -> TouchingCells:
         """As many of the cells that touch an input as the limits allow."""
-        started = time.perf_counter()
         found: dict[bytes, Array] = {}
-        limits = _Limits(found, max_cells, None if max_seconds is None else started + max_seconds)
-        try:
-            reason = self._search(at, found, limits)
-        except KeyboardInterrupt:
-            reason = "interrupt"
+        clock = running()
+        before, limits = clock.seconds, _Limits(found, max_cells, clock)
+        with clock.noting_interrupts():
+            try:
+                reason = self._search(at, found, limits)
+            except OutOfTimeError as error:
+                reason = error.stopped_by
         packed = np.frombuffer(b"".join(found), dtype=np.uint8).reshape(len(found), (self._program.gates + 7) // 8)
-        order = order_by_gate(packed)
-        packed = packed[order]
-        signs = unpack(packed, self._program.gates)
-        A, c = _maps(self._program, signs)
+        packed = packed[order := order_by_gate(packed)]
+        A, c = _maps(self._program, unpack(packed, self._program.gates))
         directions = np.array(list(found.values())).reshape(len(found), len(at.point))[order]
-        return TouchingCells(
-            self._program,
-            at.point,
-            A,
-            c,
-            packed,
-            directions,
-            limits.stopped_by or reason,
-            time.perf_counter() - started,
-        )
+        stopped_by = limits.stopped_by or reason
+        cells = TouchingCells(self._program, self._domain, at.point, A, c, packed, directions)
+        return answered(cells, stopped_by=stopped_by, seconds=clock.seconds - before)
 
     def _search(self, at: Tied, found: dict[bytes, Array], limits: _Limits) -> str | None:
         """Patterns with directions into their cells, one after the other; the result says why some may be missing."""
@@ -188,18 +187,18 @@ class TouchingSearch:
             along = look(way)
             if _leads_inside(self._program, along):
                 yield _next_to(along), way
-        own = self._own_direction(at, limits.seconds_left()) if limits.may_go_on() else None
+        own = self._own_direction(at) if limits.may_go_on() else None
         if own is not None:
             yield at.signs, own
 
-    def _own_direction(self, at: Tied, max_seconds: float = _LONGEST_PROGRAM) -> Array | None:
+    def _own_direction(self, at: Tied) -> Array | None:
         """A direction that is proved to lead into the cell of the input's own pattern, if floats find one."""
         look, edges = look_from(self._program, at.point, self._memory, self._settle), _edges(self._domain, at.point)
-        if look is None or max_seconds <= 0:
+        if look is None:
             return None
         gates = at.special.on_wall
         rows, _ = gate_forms(self._program, np.broadcast_to(at.signs, (len(gates), len(at.signs))), gates)
-        way = _deepest(np.concatenate([rows, edges]), min(max_seconds, _LONGEST_PROGRAM))
+        way = _deepest(np.concatenate([rows, edges]), min(running().left, _LONGEST_PROGRAM))
         if way is None or not (_slopes(edges, way) < 0).all():
             return None
         along = look(way)
@@ -208,13 +207,12 @@ class TouchingSearch:
 
 
 def _maps(program: Program, signs: Signs) -> tuple[Array, Array]:
-    """(A, c) of patterns."""
+    """(A, c) of patterns. Not in the clock's chunks: what was found when time was over needs its maps."""
     A, c = np.empty((len(signs), program.output_dim, program.input_dim)), np.empty((len(signs), program.output_dim))
-
-    def fill(part: slice) -> None:
+    step = max(1, _FLOATS // (4 * program.output_dim * max([program.input_dim, *program.steps.widths])))
+    for first in range(0, len(signs), step):
+        part = slice(first, first + step)
         A[part], c[part] = output_forms(program, signs[part])
-
-    in_chunks(len(signs), 4 * program.output_dim * max([program.input_dim, *program.steps.widths]), fill)
     return A, c
 
 

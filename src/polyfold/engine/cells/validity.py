@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids, Signs
 from polyfold.atlas.geometry.halfspaces import domain_rows
 from polyfold.domain.domain import Domain
 from polyfold.domain.points import bounded_lift
@@ -21,10 +21,6 @@ from polyfold.program.passes.bounded import bounded_forward
 from polyfold.program.passes.held import all_gate_forms
 from polyfold.program.passes.pulled_back import majorant, roundings, support
 from polyfold.program.program import Program
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Signs = npt.NDArray[np.bool_]
 
 # Bytes that one cell may take unless somebody says otherwise.
 ROWS_MEMORY = 4 << 30
@@ -95,7 +91,8 @@ def check_rows_fit(program: Program, domain: Domain, memory: int = ROWS_MEMORY) 
     if needed > memory:
         raise LimitError(
             f"the walls of one cell, {walls:,} rows of {domain.dim:,} numbers, take about {needed:,} bytes to work "
-            f"with, which is more than memory={memory}: give memory={needed} if you have it, or take a line or plane"
+            f"with, which is more than max_memory={memory}: give max_memory={needed} if you have it, or take a line or "
+            "plane"
         )
 
 

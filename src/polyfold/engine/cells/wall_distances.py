@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.clock import OutOfTimeError, running, tick
+from polyfold._base.types import Array, Ids, Signs
 from polyfold.domain.domain import resolve_domain
 from polyfold.engine.cells.signs_at import Special
 from polyfold.errors import LimitError
@@ -20,13 +20,8 @@ from polyfold.program.passes.pulled_back import gate_forms, majorant, roundings
 from polyfold.program.passes.single_gates import GateForm, TooMuchError, exact_gates, is_cheap
 from polyfold.program.program import Program
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Signs = npt.NDArray[np.bool_]
-
-
-# With a time limit work is done in so many times smaller parts: between them one can stop.
-_CLOCK = 32
+# Floats that are worked with at once: between such parts one can stop.
+_FLOATS_AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,40 +56,43 @@ def distances_to_walls(
     signs: Signs,
     special: Sequence[Special],
     memory: int,
-    *,
-    report: Callable[[int], None] = lambda inputs: None,
-    max_seconds: float | None = None,
 ) -> WallDistances:
-    """The nearest wall of each input, given its pattern and the gates that are special there."""
-    started = time.perf_counter()
-    if max_seconds is not None:
-        memory = max(1, memory // _CLOCK)
+    """The nearest wall of each input, given its pattern and the gates that are special there.
+
+    The clock that is running, or an interrupt, leaves out the last inputs.
+    """
+    clock = running()
     distance, gate = np.full(len(X), np.nan), np.full(len(X), -1, dtype=np.int64)
-    late = False
-    for i in range(len(X)):
-        if len(special[i].on_wall):
-            distance[i], gate[i] = 0.0, int(special[i].on_wall[0])
-            report(i + 1)
-            continue
-        squares = np.zeros(program.gates)
-        for part in _squares(program, signs[i], memory):
-            squares += part
-            late = max_seconds is not None and time.perf_counter() - started > max_seconds
-            if late:
-                break
-        if late:
-            break
-        *values, _ = pushed(program, signs[i : i + 1], X[i : i + 1])
-        size = np.abs(np.concatenate([np.zeros(0), *(z[0] for z in values)]))
-        flat = [special[i].vanishing, _noise(program, signs[i : i + 1], special[i].undecided, memory)]
-        squares[np.concatenate(flat)] = 0.0
-        lengths = np.where(squares > 0, size / np.sqrt(squares), np.inf)
-        for gate_number in np.setdiff1d(np.flatnonzero(_beyond_floats(program, squares, size)), np.concatenate(flat)):
-            lengths[gate_number] = _exact_wall(program, signs[i], int(gate_number)).distance(X[i])
-        distance[i] = lengths.min(initial=np.inf)
-        gate[i] = int(lengths.argmin()) if np.isfinite(distance[i]) else -1
-        report(i + 1)
-    return WallDistances(distance, gate, "max_seconds" if late else None)
+    stopped_by = None
+    try:
+        with clock.noting_interrupts():
+            for i in range(len(X)):
+                clock.check()
+                distance[i], gate[i] = _to_the_nearest(program, X[i : i + 1], signs[i], special[i], memory)
+                clock.tell(i + 1, len(X), "inputs")
+    except OutOfTimeError as error:
+        stopped_by = error.stopped_by
+    return WallDistances(distance, gate, stopped_by)
+
+
+def _to_the_nearest(program: Program, x: Array, signs: Signs, special: Special, memory: int) -> tuple[float, int]:
+    """The distance of one input to its nearest wall, and the gate that it is the wall of; -1 if there is none."""
+    if len(special.on_wall):
+        return 0.0, int(special.on_wall[0])
+    squares = np.zeros(program.gates)
+    for part in _squares(program, signs, memory):
+        squares += part
+        tick()
+    *values, _ = pushed(program, signs[None], x)
+    size = np.abs(np.concatenate([np.zeros(0), *(z[0] for z in values)]))
+    flat = [special.vanishing, _noise(program, signs[None], special.undecided, memory)]
+    squares[np.concatenate(flat)] = 0.0
+    lengths = np.where(squares > 0, size / np.sqrt(squares), np.inf)
+    for gate in np.setdiff1d(np.flatnonzero(_beyond_floats(program, squares, size)), np.concatenate(flat)):
+        tick()
+        lengths[gate] = _exact_wall(program, signs, int(gate)).distance(x[0])
+    nearest = float(lengths.min(initial=np.inf))
+    return nearest, int(lengths.argmin()) if np.isfinite(nearest) else -1
 
 
 def nearest_wall(program: Program, x: Array, signs: Signs, distance: float, gate: int) -> NearestWall:
@@ -177,16 +175,16 @@ def _squares(program: Program, signs: Signs, memory: int) -> Iterator[Array]:
 
     Input directions are pushed forward or gates pulled back: whichever are fewer.
     """
-    inputs, gates = program.input_dim, program.gates
+    inputs, gates, floats = program.input_dim, program.gates, min(memory // 8, _FLOATS_AT_ONCE)
     widest = max([inputs, *(stage.width for stage in program.stages)])
     if inputs <= gates:
-        step = max(1, memory // 8 // (3 * (gates + inputs)))
+        step = max(1, floats // (3 * (gates + inputs)))
         for start in range(0, inputs, step):
             directions = np.eye(min(step, inputs - start), inputs, start)
             *stages, _ = pushed(program, signs[None, :], directions, linear=True)
             yield np.concatenate([np.zeros(0), *(np.einsum("ij,ij->j", z, z) for z in stages)])
     else:
-        step = max(1, memory // 8 // (4 * widest + gates))
+        step = max(1, floats // (4 * widest + gates))
         for start in range(0, gates, step):
             some = np.arange(start, min(start + step, gates))
             a, _ = gate_forms(program, np.broadcast_to(signs, (len(some), gates)), some)

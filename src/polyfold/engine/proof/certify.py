@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -11,17 +10,21 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold import _core as core
-from polyfold._base.progress import Progress, reporter
+from polyfold._base.clock import OutOfTimeError, Report, running, tick
+from polyfold._base.options import thread_count
+from polyfold._base.question import question
+from polyfold._base.types import Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import CHANGED, SEEN, Certificate, Check, sealed
 from polyfold.atlas.core_problem import core_problem
 from polyfold.atlas.digest import arrays_digest
 from polyfold.atlas.patterns import order_by_gate, pack
+from polyfold.domain.domain import DomainLike
 from polyfold.engine.proof.exact_proof import ExactProof, Fault, Kind
-from polyfold.engine.run import check_seconds, thread_count, watched
+from polyfold.engine.run import watched
+from polyfold.engine.source import SourceLike
+from polyfold.engine.unfold import as_atlas
 from polyfold.errors import how_many
-
-Ids = npt.NDArray[np.int64]
 
 # With so many wrong cells somebody has seen enough.
 _MOST_WRONG = 16
@@ -39,12 +42,14 @@ _QUESTIONS: dict[Kind, str] = {
 _BOUNDED, _UNBOUNDED = 1, 2
 
 
+@question("certify")
 def certify(
-    atlas: Atlas,
+    source: SourceLike,
+    domain: DomainLike = None,
     *,
-    progress: bool | Callable[[int], None] = False,
     max_seconds: float | None = None,
     threads: int | None = None,
+    progress: bool | Report = False,
 ) -> Certificate:
     """Prove that every cell of an atlas is one, and that none is missing.
 
@@ -54,26 +59,44 @@ def certify(
     domain, for it is connected and no way leads out of them.
     Floats with error bounds prove most cells, exact arithmetic the others: degenerate ones and very thin ones.
 
-    Returns the certificate with level "certified". If something could not be proved the level is "counted", and the
-    failed checks name the cell, the facet and the wall. `atlas.with_certificate(pf.certify(atlas))` keeps the answer.
-
     Parameters
     ----------
-    progress: True for a progress line on standard error, or a function that is called with the number of cells so far.
-    max_seconds: stop there; a check then fails that says how many cells were left.
-    threads: how many to use; None for one a processor.
+    source : SourceLike
+        An atlas; anything else is unfolded first.
+    domain : DomainLike, optional
+        Where to look; an atlas has its own.
+    max_seconds : float, optional
+        Stop after so long; a check then fails that says how many cells were left. An interrupt (Ctrl-C) leaves no
+        certificate, for half a proof is none.
+    threads : int, optional
+        How many to use (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
 
+    Returns
+    -------
+    Certificate
+        With level "certified". If something could not be proved the level is "counted", and the failed checks name the
+        cell, the facet and the wall. `atlas.with_certificate(pf.certify(atlas))` keeps the answer.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> atlas = pf.unfold([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))], pf.box(-1, 1))
     >>> pf.certify(atlas).level
     'certified'
     """
-    check_seconds(max_seconds)
+    atlas = as_atlas(source, domain, threads=threads)
     workers = thread_count(threads)
-    checks = [check_digests(atlas), check_whole(atlas), check_patterns(atlas)]
-    if all(check.passed for check in checks):
-        with reporter(progress) as report:
-            checks += _prove_cells(atlas, workers, report, max_seconds)
+    checks: list[Check] = []
+    try:
+        for look in (check_digests, check_whole, check_patterns):
+            checks.append(look(atlas))
+            tick()
+        if all(check.passed for check in checks):
+            checks += _prove_cells(atlas, workers)
+    except OutOfTimeError:  # before the first cell
+        checks.append(_stopped(len(atlas)))
     return _outcome(atlas, tuple(checks))
 
 
@@ -86,7 +109,7 @@ def _outcome(atlas: Atlas, checks: tuple[Check, ...]) -> Certificate:
     if any(not check.passed and check.name != SEEN for check in checks):
         # A cell that is not one, or a way that leads nowhere: then the list is not all of the cells either.
         failed = replace(failed, complete=False, stopped_by=failed.stopped_by or CHANGED)
-    return sealed(failed, atlas.program, arrays_digest(atlas), recorded=atlas.certificate.source)
+    return sealed(failed, atlas.program, atlas.arrays_digest, recorded=atlas.certificate.source)
 
 
 def check_digests(atlas: Atlas) -> Check:
@@ -129,15 +152,14 @@ def check_patterns(atlas: Atlas) -> Check:
     return Check("no pattern is listed twice", not len(odd) and not len(twice), detail)
 
 
-def _prove_cells(atlas: Atlas, threads: int, report: Progress, max_seconds: float | None) -> list[Check]:
-    ends = np.inf if max_seconds is None else time.perf_counter() + max_seconds
-    proved = _by_floats(atlas, threads, report, max_seconds)
+def _prove_cells(atlas: Atlas, threads: int) -> list[Check]:
+    proved = _by_floats(atlas, threads)
     if proved is None:
-        return [_stopped(max_seconds, len(atlas))]
+        return [_stopped(len(atlas))]
     left = np.flatnonzero(proved == 0)
     # Of some cells floats prove all but whether they have an end, or that it is not as marked.
     ends_unclear = np.flatnonzero((proved != 0) & (proved != np.where(atlas.bounded, _BOUNDED, _UNBOUNDED)))
-    exactly = _by_integers(atlas, left, ends_unclear, report, ends)
+    exactly = _by_integers(atlas, left, ends_unclear)
     done = f"{how_many(len(atlas) - len(left), 'cell')} in floats, {exactly.proved:,} in exact arithmetic"
     answers = [
         _answer(question, [fault for fault in exactly.faults if fault.kind == kind], done)
@@ -145,11 +167,11 @@ def _prove_cells(atlas: Atlas, threads: int, report: Progress, max_seconds: floa
     ]
     if not exactly.unseen:
         return answers
-    return [_stopped(max_seconds, exactly.unseen), *(answer for answer in answers if not answer.passed)]
+    return [_stopped(exactly.unseen), *(answer for answer in answers if not answer.passed)]
 
 
-def _stopped(max_seconds: float | None, unseen: int) -> Check:
-    text = f"max_seconds={max_seconds:g} were over before {how_many(unseen, 'cell')} could be proved or refuted"
+def _stopped(unseen: int) -> Check:
+    text = f"{running().limit_in_words} was over before {how_many(unseen, 'cell')} could be proved or refuted"
     return Check(SEEN, False, text)
 
 
@@ -161,7 +183,7 @@ def _answer(question: str, faults: list[Fault], done: str) -> Check:
     return Check(question, False, named + more)
 
 
-def _by_floats(atlas: Atlas, threads: int, report: Progress, max_seconds: float | None) -> npt.NDArray[np.uint8] | None:
+def _by_floats(atlas: Atlas, threads: int) -> npt.NDArray[np.uint8] | None:
     """Which cells floats prove; None if time was over."""
     if atlas.program.exact_matrices is None:
         # The core's floats would speak of rounded matrices.
@@ -177,9 +199,7 @@ def _by_floats(atlas: Atlas, threads: int, report: Progress, max_seconds: float 
         order_by_gate(atlas.patterns),
     )
     problem = core_problem(atlas.program, atlas.domain)
-    run = watched(
-        lambda leave: core.certify(problem, *arrays, threads, leave.keep_going), atlas.domain, max_seconds, report
-    )
+    run = watched(lambda leave: core.certify(problem, *arrays, threads, leave.keep_going), atlas.domain)
     if run.stopped_by == "interrupt":  # half a proof is none
         raise KeyboardInterrupt
     if run.stopped_by:
@@ -199,20 +219,23 @@ class _Exactly:
     unseen: int
 
 
-def _by_integers(atlas: Atlas, cells: Ids, ends_unclear: Ids, report: Progress, ends: float) -> _Exactly:
+def _by_integers(atlas: Atlas, cells: Ids, ends_unclear: Ids) -> _Exactly:
     """All of `cells`, and of `ends_unclear` whether they are bounded."""
-    exact = ExactProof(atlas)
+    exact, clock = ExactProof(atlas), running()
     faults: list[Fault] = []
     wrong = proved = 0
     questions = chain(
         ((cell, exact.faults) for cell in _in_order(atlas, cells)),
         ((cell, exact.bounded_faults) for cell in _in_order(atlas, ends_unclear)),
     )
-    for seen, (cell, question) in enumerate(questions):
-        if time.perf_counter() > ends:
+    for seen, (cell, ask) in enumerate(questions):
+        if clock.over:
             return _Exactly(faults, proved, len(cells) + len(ends_unclear) - seen)
-        report(len(atlas) - len(cells) - len(ends_unclear) + seen)
-        found = question(cell)
+        clock.tell(len(atlas) - len(cells) - len(ends_unclear) + seen, len(atlas))
+        try:
+            found = ask(cell)
+        except OutOfTimeError:
+            return _Exactly(faults, proved, len(cells) + len(ends_unclear) - seen)
         faults += found
         wrong += bool(found)
         proved += not found and seen < len(cells)

@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
 from polyfold import _core as core
+from polyfold._base.clock import OutOfTimeError, Report, running, tick
+from polyfold._base.question import question
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.atlas.atlas import Atlas, vouched
-from polyfold.atlas.certificate import CHANGED, OF_THESE_ARRAYS, Certificate, Check, sealed
+from polyfold.atlas.certificate import CHANGED, OF_THESE_ARRAYS, SEEN, Certificate, Check, sealed
 from polyfold.atlas.core_problem import beyond_core, core_problem, stays_structured
 from polyfold.atlas.digest import arrays_digest
 from polyfold.atlas.geometry.domain_volume import domain_volume
@@ -19,10 +21,12 @@ from polyfold.atlas.geometry.generators import Generators
 from polyfold.atlas.geometry.halfspaces import wall_rows
 from polyfold.atlas.geometry.locate import vanishing
 from polyfold.atlas.patterns import pack
+from polyfold.domain.domain import DomainLike
 from polyfold.domain.points import bounded_lift, contains, contains_exactly, jets_around
 from polyfold.engine.slices.checks import check_sum
 from polyfold.engine.slices.exact import ExactSlice
 from polyfold.engine.slices.witnesses import check_slice_witnesses
+from polyfold.engine.source import SourceLike
 from polyfold.errors import how_many
 from polyfold.exact.rational import as_float
 from polyfold.exact.tolerances import CONTINUITY
@@ -33,10 +37,11 @@ from polyfold.program.passes.pulled_back import gate_forms, support
 from polyfold.program.passes.rationals import RationalProgram
 from polyfold.program.passes.single_gates import ExactGates, TooMuchError, exact_gates
 
-Array = npt.NDArray[np.float64]
-
-_CHUNK = 1 << 14
-_FLOATS = 1 << 24
+# So that between two looks at the clock there are milliseconds.
+_CHUNK = 1 << 12
+_FLOATS = 1 << 22
+_IN_CORE = 1 << 16
+_CORNERS_AT_ONCE = 1 << 13
 
 # Up to here the vertices of all cells, and their faces, can be listed in a time comparable to the engine's.
 _FEW_VERTICES = 6
@@ -45,53 +50,110 @@ _FEW_VERTICES = 6
 def quick_checks(atlas: Atlas, *more: Check, exact: ExactSlice | None = None) -> Atlas:
     """What every run looks at: do the facets pair up, and do the witnesses have their patterns? And more.
 
-    `exact` decides what floats cannot on lines and planes through large programs, and knows when time is over.
+    `exact` decides what floats cannot on lines and planes through large programs, and knows when time is over. Where it
+    is over before all was looked at, or an interrupt comes, nothing more than before is known of the atlas.
     """
-    checks = (check_pairing(atlas), check_distinct(atlas), check_witnesses(atlas, exact), *more)
-    return vouched(atlas, _graded(atlas.certificate, checks))
+    clock = running()
+    try:
+        with clock.noting_interrupts():
+            checks = []
+            for look in (check_pairing, check_distinct, lambda atlas: check_witnesses(atlas, exact)):
+                clock.check()
+                checks.append(look(atlas))
+    except OutOfTimeError:
+        return atlas
+    return vouched(atlas, _graded(atlas.certificate, (*checks, *more)))
 
 
-def check(atlas: Atlas) -> Certificate:
+@question("check")
+def check(
+    source: SourceLike,
+    domain: DomainLike = None,
+    *,
+    max_seconds: float | None = None,
+    threads: int | None = None,
+    progress: bool | Report = False,
+) -> Certificate:
     """Look an atlas over: what every run looks at, maps across facets, volumes, the Euler characteristic, and whether
     the arrays are still those that were found.
 
-    What needs the vertices of all cells (facets, volumes, Euler) is looked at up to six dimensions. Returns the
-    certificate with the outcome of every check; its level is "checked" if all of them passed, and "counted" if one did
-    not. An atlas whose arrays were changed by however little is not "checked": whether it is right is for `pf.certify`
-    to prove.
+    What needs the vertices of all cells (facets, volumes, Euler) is looked at up to six dimensions.
 
+    Parameters
+    ----------
+    source : SourceLike
+        An atlas; anything else is unfolded first.
+    domain : DomainLike, optional
+        Where to look; an atlas has its own.
+    max_seconds : float, optional
+        Stop after so long; a check then fails that says so, and the verdict is unknown unless another one has failed.
+    threads : int, optional
+        How many to unfold with (default: one per CPU).
+    progress : bool or callable
+        True for a line on standard error, or a function that is called with `Progress` events.
+
+    Returns
+    -------
+    Certificate
+        With the outcome of every check. Its level is "checked" if all of them passed, and "counted" if one did not. An
+        atlas whose arrays were changed by however little is not "checked": whether it is right is for `pf.certify` to
+        prove.
+
+    Examples
+    --------
     >>> import numpy as np, polyfold as pf
     >>> atlas = pf.unfold([(np.eye(2), np.zeros(2)), (np.ones((1, 2)), np.zeros(1))], pf.box(-1, 1))
     >>> pf.check(atlas).level
     'checked'
     """
-    checks = [check_pairing(atlas), check_distinct(atlas), check_witnesses(atlas)]
-    # The others walk to the cells by their patterns, which makes sense only if these are right.
-    if all(item.passed for item in checks):
-        checks.append(check_continuity(atlas))
-        if atlas.dim <= _FEW_VERTICES:
-            checks += _vertex_checks(atlas)
-    digest = arrays_digest(atlas)
-    checks.append(check_arrays(atlas, digest))
+    # Imported here because unfolding looks its cells over with what is in this file.
+    from polyfold.engine.unfold import as_atlas
+
+    atlas, clock = as_atlas(source, domain, threads=threads), running()
+    checks: list[Check] = []
+    try:
+        for seen in _looked_at(atlas):
+            checks.append(seen)
+            clock.tell(len(checks), what="checks")
+            clock.check()
+        digest = arrays_digest(atlas)
+        checks.append(check_arrays(atlas, digest))
+    except OutOfTimeError:
+        checks.append(Check(SEEN, False, f"{clock.limit_in_words} was over after {how_many(len(checks), 'check')}"))
+        digest = atlas.arrays_digest
     graded = _graded(atlas.certificate, tuple(checks))
     # That the engine came to its end is not looked at again: if only a file says so, it still does.
     return sealed(graded, atlas.program, digest, recorded=atlas.certificate.source)
 
 
-def _vertex_checks(atlas: Atlas) -> list[Check]:
+def _looked_at(atlas: Atlas) -> Iterator[Check]:
+    """The checks, one after the other."""
+    passed = True
+    for look in (check_pairing, check_distinct, check_witnesses):
+        seen = look(atlas)
+        passed = passed and seen.passed
+        yield seen
+    # The others walk to the cells by their patterns, which makes sense only if these are right.
+    if passed:
+        yield check_continuity(atlas)
+        if atlas.dim <= _FEW_VERTICES:
+            yield from _vertex_checks(atlas)
+
+
+def _vertex_checks(atlas: Atlas) -> Iterator[Check]:
     """What needs all vertices of all cells."""
     by_vertices = beyond_core(atlas.program, atlas.domain)
     if not by_vertices and atlas.program.exact_matrices is None:
         # The vertices of rounded matrices are those of other cells.
-        return []
+        return
     # Without the core, vertices are made from the facets listed: nothing to compare.
-    checks = [] if by_vertices else [check_facets(atlas)]
+    if not by_vertices:
+        yield check_facets(atlas)
     # A volume that float64 cannot hold (zero or infinite by its exponent) has nothing to be compared with.
     if not atlas.certificate.cut_short and atlas.bounded.all() and 0 < domain_volume(atlas.domain) < np.inf:
-        checks.append(check_volumes(atlas))
+        yield check_volumes(atlas)
     if atlas.complete and (atlas.bounded.all() or not atlas.domain.rows):
-        checks.append(check_euler(atlas))
-    return checks
+        yield check_euler(atlas)
 
 
 def _graded(certificate: Certificate, checks: tuple[Check, ...]) -> Certificate:
@@ -167,7 +229,9 @@ def check_witnesses(atlas: Atlas, exact: ExactSlice | None = None) -> Check:
     wrong = 0
     if unsure:
         rationals = RationalProgram(atlas.program)
-        wrong = sum(not _inside_exactly(atlas, rationals, cell) for cell in unsure)
+        for cell in unsure:
+            tick()
+            wrong += not _inside_exactly(atlas, rationals, cell)
     return Check(
         "witnesses have their patterns",
         wrong == 0,
@@ -175,19 +239,24 @@ def check_witnesses(atlas: Atlas, exact: ExactSlice | None = None) -> Check:
     )
 
 
-def _proved_by_core(atlas: Atlas) -> npt.NDArray[np.bool_]:
+def _proved_by_core(atlas: Atlas) -> Flags:
     """Cells whose witnesses the core proves; none where it would read rounded matrices."""
     if atlas.program.exact_matrices is None:
         return np.zeros(len(atlas), dtype=bool)
     problem = core_problem(atlas.program, atlas.domain)
     patterns, witnesses = np.ascontiguousarray(atlas.patterns), np.ascontiguousarray(atlas.witnesses)
-    return np.asarray(core.prove_witnesses(problem, patterns, witnesses, atlas.certificate.threads) != 0)
+    proved = np.empty(len(atlas), dtype=bool)
+    for first in range(0, len(atlas), _IN_CORE):
+        tick()
+        part, threads = slice(first, first + _IN_CORE), atlas.certificate.threads
+        proved[part] = core.prove_witnesses(problem, patterns[part], witnesses[part], threads) != 0
+    return proved
 
 
 def _check_witnesses_in_floats(atlas: Atlas) -> Check:
     """The same where matrices and rationals are out of reach: what floats cannot prove stays unproved."""
     proved = contains(atlas.domain, atlas.witnesses, strictly=True)
-    # A pass keeps about eight numbers a gate.
+    # A pass keeps about eight numbers per gate.
     for part in _chunks(len(atlas), 8 * (atlas.gates + atlas.program.input_dim)):
         inputs = bounded_lift(atlas.domain, atlas.witnesses[part])
         passed = bounded_forward(atlas.program, inputs)
@@ -203,7 +272,7 @@ def _check_witnesses_in_floats(atlas: Atlas) -> Check:
     )
 
 
-def _zeros_everywhere(atlas: Atlas, cells: npt.NDArray[np.int64], zero: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _zeros_everywhere(atlas: Atlas, cells: Ids, zero: Flags) -> Flags:
     """Whether the gates that are zero at a cell's witness are so all over the cell: no way to them has all factors."""
     fine = np.ones(len(cells), dtype=bool)
     rows, gates = np.nonzero(zero)
@@ -273,6 +342,7 @@ def check_continuity(atlas: Atlas) -> Check:
 
 def _agree_exactly(atlas: Atlas, exact: ExactGates, cells: tuple[int, int], wall: int, shown: Array) -> bool:
     """Whether the maps of two cells differ by multiples of the wall's form on either of them, and are as shown."""
+    tick()
     signs = atlas.signs(list(cells))
     try:
         walls = [form.coefficients for form in exact.forms(int(wall), signs) if not form.vanishes]
@@ -309,8 +379,7 @@ def _relative(along: Array, foot: Array, offset: Array, A: Array, c: Array) -> A
 def check_facets(atlas: Atlas) -> Check:
     """The facets listed are as many as the cells' vertices and rays lie on."""
     others = 0
-    for part in _chunks(len(atlas)):
-        ids = np.arange(part.start, part.stop)
+    for ids in _few_cells(atlas):
         others += int((_facet_counts(atlas.generators(ids)) != np.diff(atlas.facet_start)[ids]).sum())
     return Check("facets are those of the vertices", others == 0, f"{others:,} cells have others than those listed")
 
@@ -323,16 +392,25 @@ def check_euler(atlas: Atlas) -> Check:
 
 def check_volumes(atlas: Atlas) -> Check:
     """The cells' volumes add up to the domain's."""
-    return check_sum(float(atlas.volumes().sum()), domain_volume(atlas.domain))
+    return check_sum(sum(float(atlas.volumes(ids).sum()) for ids in _few_cells(atlas)), domain_volume(atlas.domain))
 
 
-def _facet_counts(found: Generators) -> npt.NDArray[np.int64]:
+def _few_cells(atlas: Atlas) -> Iterator[Ids]:
+    """Cells whose vertices take some hundredths of a second, with a look at the clock before each part."""
+    for part in _chunks(len(atlas), most=max(1, _CORNERS_AT_ONCE >> atlas.dim)):
+        yield np.arange(part.start, part.stop)
+
+
+def _facet_counts(found: Generators) -> Ids:
     """How many facets each item has: every facet has a generator on it."""
     counts = np.zeros(len(found), dtype=np.int64)
     np.maximum.at(counts, np.repeat(found.owner, np.diff(found.facet_start)), found.facet + 1)
     return counts
 
 
-def _chunks(count: int, floats_each: int = 1) -> Iterator[slice]:
-    step = max(1, min(_CHUNK, _FLOATS // max(1, floats_each)))
-    return (slice(start, min(start + step, count)) for start in range(0, count, step))
+def _chunks(count: int, floats_each: int = 1, most: int = _CHUNK) -> Iterator[slice]:
+    """Slices of range(count), with a look at the clock before each."""
+    step = max(1, min(most, _FLOATS // max(1, floats_each)))
+    for start in range(0, count, step):
+        tick()
+        yield slice(start, min(start + step, count))

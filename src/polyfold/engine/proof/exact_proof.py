@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq, fmpz_mat
 
+from polyfold._base.clock import tick
 from polyfold.atlas.atlas import DOMAIN_BOUNDARY, Atlas
 from polyfold.engine.cells.validity import wall_name
 from polyfold.exact.implied import Inequalities
@@ -73,6 +74,7 @@ class ExactProof:
             return self._missing_facets(cell, inner, facets, others)
         proposals = _straight_out(np.array([_as_floats(facet.row) for facet in facets]), inner)
         for i, facet in enumerate(facets):
+            tick()
             beyond = _first_beyond(facets, i, proposals[i])
             if beyond is None:
                 position = inequalities.beyond(i)

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids
 from polyfold.program.passes.bounded_jets import BoundedJets
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.uint8]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import DOMAIN_BOUNDARY, UNEXPLORED
 from polyfold.engine.slices.batch import Batch, ragged_rows
 from polyfold.exact.bounded_values import BoundedValues
@@ -15,8 +16,6 @@ from polyfold.exact.rounding import relative
 from polyfold.program.passes.bounded_jets import values_at
 from polyfold.program.program import Program
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 Walls = npt.NDArray[np.int32]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.types import Array, Signs
 from polyfold.domain.domain import Domain
 from polyfold.errors import LimitError
 from polyfold.exact.digits import Digits, digits_of
@@ -24,9 +25,6 @@ from polyfold.program.passes.digits import digit_bits, exactly
 from polyfold.program.passes.single_gates import Coefficients, ExactGates, GateForm, TooMuchError
 from polyfold.program.program import Program
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Signs = npt.NDArray[np.bool_]
 Place = tuple[fmpq, ...]
 
 # Products of rationals for one walk: some thousandths of a second.
@@ -37,7 +35,7 @@ _BYTES = 1 << 29
 _KEPT = 64
 
 
-class OutOfTimeError(Exception):
+class PausedError(Exception):
     """The run was stopped while something was decided exactly."""
 
 
@@ -120,7 +118,7 @@ class ExactSlice:
 
     def _look_at_the_clock(self) -> None:
         if not self.may_go_on():
-            raise OutOfTimeError
+            raise PausedError
 
 
 def signs_of_many(numbers: Digits, place: Place) -> npt.NDArray[np.uint8]:

@@ -22,7 +22,7 @@ from polyfold.domain.domain import Domain
 from polyfold.engine.run import Leave
 from polyfold.engine.slices.batch import Batch, OpenStage
 from polyfold.engine.slices.cells import Pieces, Tally, assembled, measures, pieces
-from polyfold.engine.slices.exact import ExactSlice, OutOfTimeError, in_units
+from polyfold.engine.slices.exact import ExactSlice, PausedError, in_units
 from polyfold.engine.slices.settle import Doubts, signs_of
 from polyfold.engine.slices.start import first_batch, units
 from polyfold.engine.slices.witnesses import exact_witnesses
@@ -132,7 +132,7 @@ class _Run:
                 continue
             try:
                 self.waiting.append(self._step(batch))
-            except OutOfTimeError:
+            except PausedError:
                 self.waiting.append(batch)
             yield None
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold import _core as core
+from polyfold._base.types import Ids
 from polyfold.engine.slices.batch import Batch, OpenStage
 from polyfold.engine.slices.exact import ExactSlice, Place, sign_at, signs_of_many
 from polyfold.exact.bounded_values import BoundedValues
@@ -16,7 +17,6 @@ from polyfold.program.affine import Affine
 from polyfold.program.passes.bounded_jets import BoundedJets, closer, values_at
 from polyfold.program.passes.bounded_rows import NEGATIVE, OPEN, POSITIVE, ZERO
 
-Ids = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 
 # From so many signs on it is quicker to compute all gates of a stage on a cell.

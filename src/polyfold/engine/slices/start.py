@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq, fmpq_mat
 
 from polyfold import _core as core
+from polyfold._base.types import Array
 from polyfold.atlas.core_problem import core_problem
 from polyfold.domain.domain import Domain
 from polyfold.engine.slices.batch import Batch, Cells
@@ -19,8 +19,6 @@ from polyfold.exact.rounding import TINY, relative
 from polyfold.program.affine import WrittenOut
 from polyfold.program.passes.bounded_jets import of_inputs
 from polyfold.program.program import Program
-
-Array = npt.NDArray[np.float64]
 
 # Powers of two that floats hold.
 _LOWEST, _HIGHEST = -1022, 1023

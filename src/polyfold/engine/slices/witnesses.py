@@ -11,17 +11,16 @@ import numpy.typing as npt
 from flint import fmpq
 
 from polyfold._base.chunks import in_chunks
+from polyfold._base.types import Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Check
 from polyfold.atlas.geometry.locate import ROW_FLOATS, proved_patterns
 from polyfold.atlas.patterns import pack, unpack
 from polyfold.domain.points import contains, contains_exactly
 from polyfold.engine.slices.batch import walls_at
-from polyfold.engine.slices.exact import ExactSlice, OutOfTimeError
+from polyfold.engine.slices.exact import ExactSlice, PausedError
 from polyfold.exact.rational import as_float
 from polyfold.program.passes.bounded_rows import Undecided, floats_a_row
-
-Ids = npt.NDArray[np.int64]
 
 
 def exact_witnesses(exact: ExactSlice, found: Mapping[str, Any]) -> dict[str, Any]:
@@ -33,7 +32,7 @@ def exact_witnesses(exact: ExactSlice, found: Mapping[str, Any]) -> dict[str, An
             if centre is not None:
                 witnesses[cell] = [as_float(x) for x in centre]
                 rational.append((cell, _homogeneous(centre)))
-    except OutOfTimeError:
+    except PausedError:
         pass  # the others keep theirs, which will not be proved
     return {"witnesses": witnesses, "exact_witnesses": rational}
 
@@ -113,7 +112,7 @@ class _Proof:
                     point, atlas.signs([cell])[0]
                 )
                 self.state[cell] = _UNPROVED if found is None else _EXACTLY if found else _WRONG
-        except OutOfTimeError:
+        except PausedError:
             self.late = True
 
     def _vanishing(self, part: slice, undecided: Undecided, rows: Ids) -> npt.NDArray[np.bool_]:

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polyfold._base.clock import seconds_left, tick
+from polyfold._base.clock import tick
+from polyfold._base.options import thread_count
 from polyfold._base.types import Array, Signs
 from polyfold.atlas.geometry.generators import find_measures
 from polyfold.atlas.patterns import unpack
 from polyfold.domain.domain import line
 from polyfold.engine.method import VERTICES, Cells, as_method_takes_it, find_cells
-from polyfold.engine.run import Leave, thread_count, watched
+from polyfold.engine.run import Leave, watched
 from polyfold.engine.unfold import put_together
 from polyfold.program.program import Program
 
@@ -43,7 +44,7 @@ def segments(program: Program, start: Array, end: Array) -> Segments:
         cells, method = find_cells(as_taken, domain, thread_count(None), -1, leave)
         return put_together(cells, -1, leave), method
 
-    run = watched(search, domain, seconds_left(), lambda cells: None)
+    run = watched(search, domain)
     found, method = run.result
     if run.stopped_by is not None or not isinstance(found, dict):
         tick()

@@ -13,13 +13,13 @@ from polyfold._base.clock import Report, running
 from polyfold._base.in_time import in_time
 from polyfold._base.inputs import column_names, rows_of
 from polyfold._base.inputs import feature_names as names_of
+from polyfold._base.options import whole_number
 from polyfold._base.question import question
 from polyfold._base.result import answered
 from polyfold._base.types import Array, ArrayLike
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import what_is_spoken_of
 from polyfold.atlas.evidence import computed_in_floats, evidence_of
-from polyfold.engine.run import whole_number
 from polyfold.engine.source import SourceLike, as_program
 from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError
 from polyfold.explain.shapley.local_models import explain_locally

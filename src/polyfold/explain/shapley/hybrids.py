@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.engine.run import whole_number
+from polyfold._base.options import whole_number
 from polyfold.errors import how_many
 from polyfold.explain.shapley.locators import AtlasPlaces, Places
 from polyfold.program.passes.bounded import bounded_forward

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.clock import seconds_left, tick
+from polyfold._base.clock import running, tick
 from polyfold._base.inputs import class_numbers, rows_of
 from polyfold._base.numbers import one_of, one_output
 from polyfold.atlas.atlas import Atlas
@@ -111,9 +111,9 @@ class Film:
         """Frame `number`, from 0."""
         snapshot = int(self.snapshots[one_of(number, len(self), "frame", "the movie")])
         network = self.recording.network(snapshot)
-        atlas = unfold(network, self.domain, max_cells=self.max_cells, max_seconds=seconds_left())
+        atlas = unfold(network, self.domain, max_cells=self.max_cells, max_seconds=running().limit)
         _check_whole(atlas, snapshot)
-        found = classes(atlas, threshold=self.threshold, max_cells=self.max_cells, max_seconds=seconds_left())
+        found = classes(atlas, threshold=self.threshold, max_cells=self.max_cells, max_seconds=running().limit)
         shapes = polygons(found.atlas, self.view)
         A, c = atlas.maps(over="parameters")
         cell, label = found.cell[shapes.cells], found.label[shapes.cells]
@@ -192,7 +192,7 @@ def film_of(
             f"{_QUESTION} needs a domain of dimension 2, not {where.dim}: pf.plane cuts one out of "
             f"{how_many(network.input_dim, 'input')}"
         )
-    first = unfold(network, where, max_cells=max_cells, max_seconds=seconds_left())
+    first = unfold(network, where, max_cells=max_cells, max_seconds=running().limit)
     _check_whole(first, int(asked[0]))
     if not first.bounded.all():
         raise DomainError(f"{_QUESTION} needs a bounded domain, such as pf.box(-1, 1), not {where.describe()}")

@@ -14,11 +14,11 @@ from math import floor, inf, log10
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.clock import check_seconds
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import evidence_of
 from polyfold.domain.domain import Box
 from polyfold.engine.proof.certify import certify
-from polyfold.engine.run import check_seconds
 from polyfold.engine.unfold import unfold_program
 from polyfold.errors import DomainError
 from polyfold.program.derive.argmax import with_classes
