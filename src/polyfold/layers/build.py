@@ -6,7 +6,7 @@ from typing import Any
 
 from polyfold._base.as_found import first_hand
 from polyfold.errors import PolyfoldError
-from polyfold.exact.pseudo_inverse import exact_rank
+from polyfold.exact.linear_algebra import exact_rank
 from polyfold.exact.rational_arrays import Rationals, nearest, product
 from polyfold.layers.dense_layers import Layer, dense_layers
 from polyfold.layers.lifting import lifted

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from polyfold._base.as_found import AsFound
 from polyfold._base.notebook import InNotebooks
 from polyfold.errors import ShapeError, how_many
-from polyfold.exact.pseudo_inverse import pseudo_inverse
+from polyfold.exact.linear_algebra import pseudo_inverse
 from polyfold.exact.rational_arrays import Rationals, nearest, product, rationals, zeros
 from polyfold.exact.rounding import UNIT
 from polyfold.exact.tolerances import STATES_ARE_KNOWN

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
-from polyfold.exact.rank import column_rank
+from polyfold.exact.linear_algebra import column_rank
 from polyfold.exact.rational import as_float, rational, rational_matrix
 from polyfold.exact.rational_arrays import rationals
 from polyfold.separation.data import PointSet

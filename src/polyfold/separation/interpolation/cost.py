@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from polyfold._base.notebook import InNotebooks
 from polyfold.errors import DataError, NetworkError, ShapeError, UnsupportedOpError
-from polyfold.exact.pseudo_inverse import exact_rank
+from polyfold.exact.linear_algebra import exact_rank
 from polyfold.exact.rational_arrays import nearest, rationals
 from polyfold.layers.dense_layers import dense_layers
 from polyfold.network.graph import Network

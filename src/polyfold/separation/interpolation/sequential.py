@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from polyfold._base.inputs import real_array
 from polyfold.errors import DataError, ShapeError, how_many
-from polyfold.exact.pseudo_inverse import exact_rank
+from polyfold.exact.linear_algebra import exact_rank
 from polyfold.exact.rational_arrays import Rationals
 from polyfold.layers.cone_weights import Cone
 from polyfold.separation.data import LabelledData, PointSet, told_apart
