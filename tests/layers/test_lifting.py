@@ -7,7 +7,7 @@ import pytest
 
 import polyfold as pf
 from helpers.random_layers import layers_of, points_in
-from polyfold.exact.pseudo_inverse import exact_rank
+from polyfold.exact.linear_algebra import exact_rank
 from polyfold.exact.rational_arrays import nearest, rationals
 
 

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 import polyfold as pf
-from polyfold.exact.rank import column_rank
+from polyfold.exact.linear_algebra import column_rank
 from polyfold.program.passes.pulled_back import gate_forms
 from polyfold.testing import Case, domains, edits, wide_case
 from polyfold.testing.networks import random_draft

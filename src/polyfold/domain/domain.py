@@ -21,7 +21,7 @@ from polyfold._base.read_only import ReadOnly
 from polyfold._base.types import Array
 from polyfold.errors import DomainError, how_many
 from polyfold.exact.given import as_given, is_exact, over_divisors
-from polyfold.exact.rank import column_rank
+from polyfold.exact.linear_algebra import column_rank
 from polyfold.exact.tolerances import SAME_DIRECTION
 
 # Numbers that an error writes out.

@@ -13,7 +13,7 @@ from polyfold._base.result import answered
 from polyfold.atlas.evidence import computed_in_floats
 from polyfold.engine.source import SourceLike, as_network
 from polyfold.errors import PolyfoldError
-from polyfold.exact.pseudo_inverse import exact_rank
+from polyfold.exact.linear_algebra import exact_rank
 from polyfold.exact.rational_arrays import Rationals, nearest, product
 from polyfold.layers.dense_layers import Layer, dense_layers
 from polyfold.layers.lifting import lifted

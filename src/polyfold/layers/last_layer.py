@@ -16,7 +16,7 @@ import numpy.typing as npt
 from polyfold._base.inputs import real_array
 from polyfold._base.types import ArrayLike
 from polyfold.errors import PolyfoldError, ShapeError
-from polyfold.exact.pseudo_inverse import exact_rank, pseudo_inverse_in_floats
+from polyfold.exact.linear_algebra import exact_rank, pseudo_inverse_in_floats
 from polyfold.exact.rational_arrays import nearest, rationals
 from polyfold.layers.labels import groups
 from polyfold.layers.result import Truncation

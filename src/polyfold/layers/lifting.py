@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from polyfold.errors import PolyfoldError, how_many
-from polyfold.exact.pseudo_inverse import exact_rank
+from polyfold.exact.linear_algebra import exact_rank
 from polyfold.exact.rational_arrays import nearest, rationals
 from polyfold.layers.dense_layers import Layer
 

@@ -13,7 +13,7 @@ from polyfold._base.inputs import real_array, rows_of
 from polyfold._base.notebook import InNotebooks
 from polyfold.domain.domain import DomainLike, Polytope, Slice
 from polyfold.errors import LimitError, PolyfoldError, ShapeError, how_many
-from polyfold.exact.pseudo_inverse import exact_rank, pseudo_inverse_in_floats
+from polyfold.exact.linear_algebra import exact_rank, pseudo_inverse_in_floats
 from polyfold.exact.rational_arrays import Rationals, nearest, rationals
 from polyfold.layers.sectors import Sector, Sectors, sectors_of
 from polyfold.network.graph import Network

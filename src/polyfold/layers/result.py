@@ -13,7 +13,7 @@ from polyfold._base.inputs import rows_of
 from polyfold._base.result import Rows
 from polyfold._base.types import Array, ArrayLike
 from polyfold.errors import ShapeError, how_many
-from polyfold.exact.pseudo_inverse import pseudo_inverse
+from polyfold.exact.linear_algebra import pseudo_inverse
 from polyfold.exact.rational_arrays import Rationals, nearest, product, rationals, zeros
 from polyfold.exact.rounding import UNIT
 from polyfold.exact.tolerances import STATES_ARE_KNOWN

@@ -12,7 +12,7 @@ from flint import fmpq
 
 from polyfold._base.clock import tick
 from polyfold._base.types import Array
-from polyfold.exact.rank import column_rank
+from polyfold.exact.linear_algebra import column_rank
 from polyfold.exact.rational import as_float, rational, rational_matrix
 from polyfold.exact.rational_arrays import rationals
 from polyfold.separation.data import PointSet

@@ -17,8 +17,8 @@ import numpy as np
 from flint import fmpq
 
 from polyfold._base.types import Array
+from polyfold.exact.linear_algebra import rank_at_least
 from polyfold.exact.linear_program import maximise
-from polyfold.exact.rank import rank_at_least
 from polyfold.exact.rational import rational
 from polyfold.exact.rational_arrays import Rationals, filled, identity, matrix, product, rationals, zeros
 from polyfold.program.exact_program import ExactStage

@@ -23,7 +23,7 @@ from polyfold._base.result import Result, answered
 from polyfold._base.types import Array, ArrayLike
 from polyfold.engine.source import SourceLike, as_network
 from polyfold.errors import DataError, NetworkError, ShapeError, UnsupportedOpError
-from polyfold.exact.pseudo_inverse import exact_rank
+from polyfold.exact.linear_algebra import exact_rank
 from polyfold.exact.rational_arrays import nearest, rationals
 from polyfold.layers.dense_layers import dense_layers
 from polyfold.network.graph import Network

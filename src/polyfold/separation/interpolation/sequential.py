@@ -21,7 +21,7 @@ from polyfold._base.clock import tick
 from polyfold._base.inputs import real_array
 from polyfold._base.types import Array, Ids
 from polyfold.errors import DataError, ShapeError, how_many
-from polyfold.exact.pseudo_inverse import exact_rank
+from polyfold.exact.linear_algebra import exact_rank
 from polyfold.exact.rational_arrays import Rationals
 from polyfold.layers.cone_weights import Cone
 from polyfold.separation.data import LabelledData, PointSet

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from polyfold.exact.pseudo_inverse import exact_rank, pseudo_inverse, pseudo_inverse_in_floats
+from polyfold.exact.linear_algebra import exact_rank, pseudo_inverse, pseudo_inverse_in_floats
 from polyfold.exact.rational_arrays import Rationals, nearest, product, rationals, zeros
 
 

@@ -1,4 +1,4 @@
-"""Pseudo-inverses: in rationals, or in floats with a rank that is decided in rationals.
+"""Ranks and pseudo-inverses: in rationals, or in floats with a rank that is decided in rationals.
 
 The pseudo-inverse jumps where a rank changes, so a tolerance on singular values would decide what it is. Ranks are
 integers with a true answer. Only how to divide by singular values is left to floats, of large matrices; of small ones,
@@ -8,17 +8,37 @@ and where floats would lose too many digits, it is left to balls: numbers of mor
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
-from flint import arb, arb_mat, ctx
+from flint import arb, arb_mat, ctx, nmod_mat
 
-from polyfold.exact.rank import rank_at_least
+from polyfold._base.types import Array
+from polyfold.exact.rational import rational_matrix
 from polyfold.exact.rational_arrays import Rationals, filled, matrix, nearest, product, zeros
 from polyfold.exact.tolerances import BALLS_ARE_KNOWN, INVERTS_WELL
 
-Array = npt.NDArray[np.float64]
-
+# The largest prime below 2^62.
+_PRIME = 2**62 - 57
 # So many products of long numbers take a fraction of a second.
 _AT_ONCE = 1 << 16
+
+
+def column_rank(matrix: Array) -> int:
+    """The number of linearly independent columns, in rational arithmetic.
+
+    >>> column_rank(np.array([[0.1, 0.2], [0.1, 0.2]]))
+    1
+    """
+    return int(rational_matrix(matrix).rank())
+
+
+def rank_at_least(matrix: Rationals) -> int:
+    """A lower bound of the rank, found quickly: the rank modulo a large prime, which is the rank itself nearly always.
+
+    >>> from polyfold.exact.rational_arrays import rationals
+    >>> rank_at_least(rationals([[1, 2], [2, 4], [0.5, 0.25]]))
+    2
+    """
+    entries = [int(value.p) * pow(int(value.q), -1, _PRIME) % _PRIME for value in matrix.ravel().tolist()]
+    return int(nmod_mat(*matrix.shape, entries, _PRIME).rank())
 
 
 def exact_rank(array: Rationals, at_most: int | None = None) -> int:
