@@ -161,8 +161,8 @@ class Clamped(torch.nn.Module):  # type: ignore[misc]
         return f"low={self.low}, high={self.high}"
 
 
-class Convolved(torch.nn.Module):  # type: ignore[misc]
-    """A convolution whose padding differs before and after."""
+class _Window(torch.nn.Module):  # type: ignore[misc]
+    """A kernel, and how it is moved over an image."""
 
     def __init__(
         self, weight: torch.Tensor, bias: torch.Tensor, padding: Padding, stride: Any, dilation: Any, groups: int
@@ -170,6 +170,10 @@ class Convolved(torch.nn.Module):  # type: ignore[misc]
         super().__init__()
         self.weight, self.bias = torch.nn.Parameter(weight), torch.nn.Parameter(bias)
         self.padding, self.stride, self.dilation, self.groups = padding, stride, dilation, groups
+
+
+class Convolved(_Window):
+    """A convolution whose padding differs before and after."""
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         convolve = getattr(functional, f"conv{len(self.stride)}d")
@@ -178,15 +182,8 @@ class Convolved(torch.nn.Module):  # type: ignore[misc]
         return result
 
 
-class ConvolvedBack(torch.nn.Module):  # type: ignore[misc]
+class ConvolvedBack(_Window):
     """A transposed convolution of which so much is cut off, or added as zeros where negative, before and after."""
-
-    def __init__(
-        self, weight: torch.Tensor, bias: torch.Tensor, padding: Padding, stride: Any, dilation: Any, groups: int
-    ) -> None:
-        super().__init__()
-        self.weight, self.bias = torch.nn.Parameter(weight), torch.nn.Parameter(bias)
-        self.padding, self.stride, self.dilation, self.groups = padding, stride, dilation, groups
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         spread = getattr(functional, f"conv_transpose{len(self.stride)}d")
