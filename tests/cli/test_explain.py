@@ -279,7 +279,7 @@ def test_options_that_do_not_fit(refused, data, tmp_path):
     assert "--empty is for scopes cell and region" in refused(*whole, "--empty", "all")
     assert "unfolds nothing here" in refused(*whole, "--max-seconds", 5)
     assert "--estimate is for scopes baseline" in refused("iris", "--data", data, "--scope", "cell", "--estimate", 5)
-    assert "is no option" in refused("iris", "--data", data, "--scope", "cell", "--empty", "none")
+    assert "empty must be one of" in refused("iris", "--data", data, "--scope", "cell", "--empty", "none")
     other = write(tmp_path / "other.csv", PETALS, NAMES[::-1])
     assert "they must be the same, in the same order" in refused("iris", "--data", data, "--background", other)
 

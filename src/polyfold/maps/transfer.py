@@ -11,6 +11,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from polyfold._base.clock import Report, running, tick
 from polyfold._base.numbers import place_of_output
@@ -20,6 +21,9 @@ from polyfold._base.types import Array, ArrayLike, Ids
 from polyfold.errors import LimitError, ShapeError, how_many
 from polyfold.maps.gram import PRODUCTS, means, products, span
 from polyfold.maps.result import AT_ONCE, MapMatrices, applied, largest_output, share_right
+
+# Of either precision.
+Floats = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +156,7 @@ def fit(gram: Array, cross: Array, squares: float, ridge: float = 0.0) -> Fit:
     return Fit(reached.directions @ within, reached.rank, residual)
 
 
-def sum_of_squares(rows: Array) -> float:
+def sum_of_squares(rows: Floats) -> float:
     """Of all entries."""
     total = 0.0
     for start in range(0, len(rows), AT_ONCE):
@@ -161,7 +165,7 @@ def sum_of_squares(rows: Array) -> float:
     return total
 
 
-def values_by_matrix(rows: Array, X: Array, matrix: Array) -> Array:
+def values_by_matrix(rows: Floats, X: Floats, matrix: Floats) -> Array:
     """One output at inputs X by rows that a matrix has turned into others."""
     found = np.empty(len(rows))
     step = max(16, min(AT_ONCE, PRODUCTS // max(1, matrix.size)))
@@ -305,7 +309,7 @@ class OutputTable:
     alignment: Array
 
 
-def output_table(train: list[Array], test: list[Array], X: Array, ridge: float = 0.0) -> OutputTable:
+def output_table(train: list[Floats], test: list[Floats], X: Floats, ridge: float = 0.0) -> OutputTable:
     """All pairs of networks for one output: C_j at training inputs, C_j at test inputs X; products are shared."""
     count = len(train)
     grams = {(a, b): products(train[a], train[b]) for a in range(count) for b in range(a, count)}
