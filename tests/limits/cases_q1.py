@@ -1,7 +1,7 @@
 """Calls of `size`, `stats`, `topology`, `graph`, `regions` and `summarise` that take well over ten seconds.
 
-Each is given a limit. What is slow is the question itself wherever that can be: cells in six dimensions have hundreds of
-vertices. Where the question is quick, it is the unfolding before it.
+Each is given a limit. What is slow is the question itself wherever that can be: cells in six dimensions have hundreds
+of vertices. Where the question is quick, it is the unfolding before it.
 """
 
 from __future__ import annotations
