@@ -63,7 +63,7 @@ BOX = pf.box(-2, 2)
 
 CASES: dict[str, Case] = {
     "regions": lambda limit: pf.regions(deep(), BOX, max_seconds=limit),
-    "summarise": lambda limit: pf.summarise(solid(), points(4_000_000), max_seconds=limit),
+    "summarise": lambda limit: pf.summarise(solid(), points(1_500_000), max_seconds=limit),
     "size.bounds": lambda limit: pf.size.bounds(wide(), max_seconds=limit),
     "size.estimate": lambda limit: pf.size.estimate(deep(), BOX, max_seconds=limit),
     "stats.boxes": lambda limit: pf.stats.boxes(solid(), max_seconds=limit),

@@ -85,7 +85,7 @@ def collect_whole(of: Subject, atlas: Atlas, steps: Steps) -> Whole:
             "regions with data",
             lambda: summarise(
                 merged,
-                of.X,
+                np.asarray(of.X),
                 None if of.labels is None or of.classes is None else [of.classes[k] for k in of.labels],
                 feature_names=of.features,
                 output_names=of.outputs,
