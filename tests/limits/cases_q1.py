@@ -1,7 +1,7 @@
 """Calls of `size`, `stats`, `topology`, `graph`, `regions` and `summarise` that take well over ten seconds.
 
-Each is given a limit. What is slow is the question itself wherever that can be: cells in six dimensions have hundreds of
-vertices. Where the question is quick, it is the unfolding before it.
+Each is given a limit. What is slow is the question itself wherever that can be: cells in six dimensions have hundreds
+of vertices. Where the question is quick, it is the unfolding before it.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ BOX = pf.box(-2, 2)
 
 CASES: dict[str, Case] = {
     "regions": lambda limit: pf.regions(deep(), BOX, max_seconds=limit),
-    "summarise": lambda limit: pf.summarise(solid(), points(4_000_000), max_seconds=limit),
+    "summarise": lambda limit: pf.summarise(solid(), points(1_500_000), max_seconds=limit),
     "size.bounds": lambda limit: pf.size.bounds(wide(), max_seconds=limit),
     "size.estimate": lambda limit: pf.size.estimate(deep(), BOX, max_seconds=limit),
     "stats.boxes": lambda limit: pf.stats.boxes(solid(), max_seconds=limit),
     "stats.class_areas": lambda limit: pf.stats.class_areas(classes(), max_seconds=limit),
     "stats.classes": lambda limit: pf.stats.classes(deep(), BOX, max_seconds=limit),
     "stats.covariance": lambda limit: pf.stats.covariance(solid(), max_seconds=limit),
-    "stats.decision_boundary": lambda limit: pf.stats.decision_boundary(classes(), max_seconds=limit),
+    "stats.decision_boundary": lambda limit: pf.stats.decision_boundary(deep(), BOX, max_seconds=limit),
     "stats.facets": lambda limit: pf.stats.facets(deep(), BOX, max_seconds=limit),
     "stats.integral": lambda limit: pf.stats.integral(solid(), max_seconds=limit),
     "stats.lipschitz": lambda limit: pf.stats.lipschitz(deep(), BOX, max_seconds=limit),

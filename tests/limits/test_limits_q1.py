@@ -34,7 +34,7 @@ def prepare(name: str) -> None:
     if name in ("stats.class_areas", "stats.decision_boundary", "stats.nearest_change") or name.startswith("topology."):
         cases_q1.classes()
     if name in ("summarise", "stats.nearest_change"):
-        cases_q1.points(4_000_000 if name == "summarise" else 2000)
+        cases_q1.points(1_500_000 if name == "summarise" else 2000)
 
 
 def asked(name: str, limit: float | None) -> tuple[Any, float]:

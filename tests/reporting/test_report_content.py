@@ -61,7 +61,7 @@ def test_faces_and_facets(page, atlas):
 def test_extrema_means_and_steepness(page, atlas):
     for row in rows(page, "The smallest and largest value")[1:]:
         output = IRIS.outputs.index(row[0])
-        found = (pf.stats.minimum if row[1] == "smallest" else pf.stats.maximum)(atlas, output)
+        found = (pf.stats.minimum if row[1] == "smallest" else pf.stats.maximum)(atlas, output=output)
         assert row[2] == number(found.value) and f"(cell {found.cell})" in row[3] and row[4] == "proved"
     means = pf.stats.mean(atlas).value
     deviations = np.sqrt(pf.stats.variance(atlas).value)

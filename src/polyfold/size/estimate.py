@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from polyfold._base.clock import INTERRUPT, Clock, OutOfTimeError, Report, running, tick
+from polyfold._base.clock import INTERRUPT, MAX_SECONDS, Clock, OutOfTimeError, Report, running, tick
 from polyfold._base.options import thread_count
 from polyfold._base.question import question
 from polyfold._base.result import InFloats, answered
@@ -172,7 +172,8 @@ def estimate(
     parts = _Parts(program, *corners, np.random.default_rng(seed), threads)
     with clock.noting_interrupts():
         found = parts.sample()
-    stopped_by = None if parts.finished else clock.stopped_by
+    # With a limit, it is that which says how many parts are looked at, and how long one may take.
+    stopped_by = None if parts.finished else clock.stopped_by or (None if max_seconds is None else MAX_SECONDS)
     if len(found) < _FEWEST_PARTS:
         time = "the time does" if max_seconds is None else f"{max_seconds:g} seconds do"
         reason = f"{time} not suffice to look at some parts of the box: give more"

@@ -173,11 +173,14 @@ class _Rivals:
         self.ids = np.unique(owner[beside])
         with np.errstate(over="ignore", invalid="ignore"):
             rows = atlas.halfspaces(self.ids)
+            tick()
             # Divided twice, so that squares do not overflow.
             sizes = np.abs(rows.A).max(axis=1, initial=0.0)
+            tick()
             lengths = np.linalg.norm(rows.A / sizes[:, None], DUAL[p], axis=1)
             self.A, self.b = rows.A / sizes[:, None] / lengths[:, None], rows.b / sizes / lengths
         self.start = rows.start
+        tick()
         finite(np.append(self.b, self.A), "the nearest change of class")
         few = len(self.ids) and atlas.dim <= _FEW_DIMENSIONS
         self._boxes = atlas.bounding_boxes(self.ids) if few else None
