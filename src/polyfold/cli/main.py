@@ -255,7 +255,9 @@ def equivalent(
     box: BoxBounds = None,
     box_file: BoxFile = None,
     tolerance: Annotated[float, typer.Option(help="How much each output may differ.")] = 0.0,
-    max_seconds: Annotated[float | None, typer.Option(help="Stop after so many seconds; no limit unless given.")] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(help="Stop after so many seconds; no limit unless given.")
+    ] = None,
     max_cells: Annotated[int | None, typer.Option(help="List at most so many cells of both together.")] = None,
     threads: Threads = None,
     as_json: AsJson = False,
