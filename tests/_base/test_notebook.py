@@ -134,7 +134,7 @@ def test_numbers_are_the_results_own() -> None:
     certificate = Reader(RESULTS["Certificate"]._repr_html_()).text
     assert "levelchecked" in certificate and "completeyes" in certificate
     assert f"cells{RESULTS['Count'].cells}" in Reader(RESULTS["Count"]._repr_html_()).text
-    assert "verdictequal" in Reader(RESULTS["Equivalence"]._repr_html_()).text
+    assert "saidequal" in Reader(RESULTS["Equivalence"]._repr_html_()).text
     cell = Reader(atlas[2]._repr_html_()).text
     assert f"pattern{atlas[2].pattern}" in cell and ", ".join(str(n.id) for n in atlas[2].neighbours) in cell
 
