@@ -161,7 +161,7 @@ def test_shapley_values_are_those_of_the_result() -> None:
         ("Truncation", "film", {}, "needs data="),
         ("Atlas", "cells", {"explode": -2}, "explode=-2"),
         ("Atlas", "graph", {"view": (1, 0)}, "lo < hi"),
-        ("DualGraph", "graph", {"layout": "round"}, "layout='round'"),
+        ("DualGraph", "graph", {"layout": "round"}, "got 'round'"),
         ("MapDrift", "drift", {"speed": 1}, "there is no option speed=1"),
     ],
 )
