@@ -41,7 +41,7 @@ def test_a_limit_of_a_second_holds(call: Case) -> None:
 
 @pytest.mark.parametrize("call", ALL)
 @pytest.mark.usefixtures("warm", "interruptible")
-def test_ctrl_c_ends_it(call: Case) -> None:
+def test_ctrl_c_ends_it(call: Case, interruptible: None) -> None:
     with contextlib.suppress(LimitError):
         call(max_seconds=0.2)
     at: list[float] = []

@@ -115,6 +115,10 @@ WITHOUT_ATLAS = {
     pf.training.MapDrift,
     pf.training.Movie,
 }
+WITHOUT_ATLAS |= {pf.Atlas, pf.Certificate, pf.engine.Count, pf.reporting.Report, pf.size.Estimate}
+WITHOUT_ATLAS |= {pf.compare.Match, pf.maps.LocalMaps, pf.maps.PatternMap, pf.maps.TouchingCells}
+WITHOUT_ATLAS |= {pf.rewrite.Identifiability, pf.rewrite.Irreducible, pf.rewrite.Reduction, pf.rewrite.Stability}
+WITHOUT_ATLAS |= {getattr(pf.separation, name) for name in pf.separation.__all__ if name[0].isupper()}
 
 
 def random_layers(*widths: int) -> list[tuple[np.ndarray, np.ndarray]]:

@@ -50,6 +50,8 @@ from polyfold.program.coefficients import coefficients
 from polyfold.program.derive.side_by_side import side_by_side
 from polyfold.program.lower.lower import nearest_program
 from polyfold.program.program import Program
+from polyfold.rewrite.shallow.edit import Edit
+from polyfold.rewrite.shallow.network import Shallow
 
 # Without a limit: how long to look for the exact maximum once the verdict is known, to write both networks in one form,
 # and to list cells before boxes are tried; if neither decides, each gets more in turn.
@@ -169,6 +171,13 @@ class _Read:
 
 
 def _read(network: Any) -> _Read:
+    # As a source a Shallow stands for the network that its pieces were read off. To compare that one would prove
+    # nothing of the pieces.
+    if isinstance(network, Shallow | Edit):
+        raise PolyfoldError(
+            f"{network!r} is no network to compare: its layers have infinite weights, so that only what it was made of "
+            "could be looked at. Its evidence says what its pieces rest on"
+        )
     if isinstance(network, Atlas):
         network = network.program
     if isinstance(network, Program):
