@@ -251,6 +251,22 @@ def test_functions_that_become_the_same_operators(traces: list[str]) -> None:
             pf.load(module, input_shape=3)
 
 
+def test_masks_that_select_more(traces: list[str]) -> None:
+    class Masked(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("mask", torch.tensor([True, False, True]))
+
+        def forward(self, x: Any) -> Any:
+            return torch.relu(x[:, self.mask].sum(dim=1, keepdim=True))
+
+    module = Masked().eval()
+    for mask in ([True, False, True], [False, True, True], [True, True, True], [False, True, False]):
+        module.mask.copy_(torch.tensor(mask))
+        _agrees(module, pf.load(module, input_shape=3))
+    assert len(traces) == 3, "one for each number of inputs that are selected"
+
+
 def test_decisions_by_numbers_are_refused_the_second_time_too() -> None:
     module = _odd()
     pf.load(module)

@@ -98,6 +98,8 @@ class _Operators(TorchDispatchMode):  # type: ignore[misc]  # torch has no types
         self.tell(str(func), (args, kwargs or {}))
         results = func(*args, **(kwargs or {}))
         for tensor in _tensors_in(results):
+            # The numbers of a mask decide how long what it selects is.
+            self.digest.update(f"{_layout(tensor)}\n".encode())
             if id(tensor) not in self.known:
                 self._know(tensor, f"%{len(self.kept)}")
         return results
