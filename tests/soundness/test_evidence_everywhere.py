@@ -74,6 +74,7 @@ ASKED: dict[str, tuple[Callable[[pf.Atlas], object], ...]] = {
     "rewrite.shallow": (
         pf.rewrite.shallow,
         lambda atlas: pf.rewrite.edit(pf.rewrite.shallow(atlas), region=[0], freeze=True).network,
+        lambda atlas: pf.rewrite.edit(pf.rewrite.shallow(atlas), region=[0], freeze=True),
     ),
     "explain.shapley": (
         lambda atlas: pf.explain.shapley(atlas, POINT, background="uniform", scope="cell"),

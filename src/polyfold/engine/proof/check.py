@@ -74,7 +74,7 @@ def check(
     threads: int | None = None,
     progress: bool | Report = False,
 ) -> Certificate:
-    """Look an atlas over: facets, maps across them, witnesses, volumes, the Euler characteristic, and the arrays' digest.
+    """Look an atlas over: facets, maps across them, witnesses, volumes, the Euler characteristic, and its digests.
 
     It looks at what every run looks at, and more, and whether the arrays are still those that were found. What needs
     the vertices of all cells (facets, volumes, Euler) is looked at up to six dimensions.
