@@ -151,8 +151,9 @@ def as_json(found: Found) -> dict[str, Any]:
         "tests": found.tests,
         "networks": [asdict(made) for made in found.networks if made is not None],
         "clusters": {name: {str(k): right for k, right in counts.items()} for name, counts in found.clusters.items()},
-        "transfers": transfers
-        and {
+        "transfers": None
+        if transfers is None
+        else {
             "names": list(transfers.names),
             "accuracy": transfers.accuracy.tolist(),
             "residual": transfers.residual.tolist(),

@@ -10,7 +10,8 @@ from collections.abc import Callable
 
 import pytest
 
-from polyfold._base.chunks import in_chunks, patiently
+from polyfold._base.apart import apart_if_wanted
+from polyfold._base.chunks import in_chunks
 from polyfold._base.clock import Clock, OutOfTimeError, running
 from polyfold.errors import LimitError
 
@@ -28,7 +29,7 @@ def test_between_chunks_the_clock_is_looked_at():
 
 def test_nobody_waits_for_a_call_beyond_the_end_of_the_time():
     with Clock(0.05) as clock, pytest.raises(OutOfTimeError):
-        patiently(lambda wanted: time.sleep(2.0))
+        apart_if_wanted(lambda wanted: time.sleep(2.0))
     assert clock.seconds < 0.5
 
 
@@ -37,12 +38,12 @@ def test_errors_of_a_call_are_raised_where_it_is_waited_for():
         raise LimitError("too large")
 
     with pytest.raises(LimitError, match="too large"):
-        patiently(fails)
+        apart_if_wanted(fails)
 
 
 def test_a_call_runs_under_the_clock_of_who_waits():
     with Clock(60) as clock:
-        assert patiently(lambda wanted: running()) is clock
+        assert apart_if_wanted(lambda wanted: running()) is clock
 
 
 def test_work_is_told_when_nobody_waits_for_it():
@@ -54,12 +55,12 @@ def test_work_is_told_when_nobody_waits_for_it():
         told.set()
 
     with Clock(0.02), pytest.raises(OutOfTimeError):
-        patiently(waits)
+        apart_if_wanted(waits)
     assert told.wait(5)
 
 
 def test_an_interrupt_ends_the_waiting(interruptible):
     threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     with Clock() as clock, pytest.raises(KeyboardInterrupt):
-        patiently(lambda wanted: time.sleep(3.0))
+        apart_if_wanted(lambda wanted: time.sleep(3.0))
     assert clock.seconds < 1

@@ -16,6 +16,7 @@ from polyfold.network.load import load
 
 # Errors are shown by tracebacks.
 NO_TABLE = {"network.Head", "network.Node", "network.Port", "testing.Case"}
+NO_TABLE |= {"datasets.Bundled", "testing.ReferenceAtlas"}
 NO_TABLE |= {f"program.{name}" for name in ("Affine", "Block", "GateOrigin", "Stage")}
 NO_TABLE |= {f"symmetry.{name}" for name in ("Composition", "Flip", "FreeIncoming", "FreeOutgoing", "Permutation")}
 NO_TABLE |= {f"symmetry.{name}" for name in ("PositiveMixing", "Rescaling", "ShiftOutgoing", "Transformation")}

@@ -109,4 +109,4 @@ def test_patterns_have_proofs() -> None:
     assert cell.proved and cell and none.proved and not none and none.word == "infeasible"
     stopped = pf.maps.of_pattern(CORNER, [1, 1], max_seconds=1e-9)
     assert stopped.verdict == "unknown" and stopped.stopped_by == "max_seconds" and not stopped.proved
-    assert stopped.evidence.word == "not proved" and (stopped.A == cell.A).all()
+    assert stopped.evidence.word == "computed in floats, not proved" and (stopped.A == cell.A).all()

@@ -41,7 +41,7 @@ def test_every_page_is_in_the_index() -> None:
 
 def test_every_page_is_in_the_navigation_of_the_site() -> None:
     """Decisions and the documents at the top are added by tools/site.py."""
-    listed = re.findall(r"[\w/-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2])
+    listed = re.findall(r"[\w/.-]+\.md", (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")[2])
     pages = [path.name for path in sorted((ROOT / "docs").glob("*.md"))]
     assert sorted(pages) == sorted(set(listed) - {"readme.md", "GLOSSARY.md"})
     assert len(listed) == len(set(listed))

@@ -81,7 +81,7 @@ def test_a_slice_of_a_larger_network() -> None:
 def test_generated_networks_on_generated_domains(seed: int) -> None:
     """Odd seeds are degenerate networks, on domains that may be unbounded."""
     case = generated_case(seed)
-    atlas = unfold_program(case.program, case.domain, False, None, None)
+    atlas = unfold_program(case.program, case.domain)
     found = shown(pf.plot(atlas, view=VIEW))
     for u in points_between(seed, 40):
         x = case.domain.lift(u[None])[0]

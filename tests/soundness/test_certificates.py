@@ -243,7 +243,7 @@ def test_separations():
         X, y = labelled(seed, 2, 2, (0.5, 4.0)[seed % 2])
         for kind, question, most in (("cone", pf.separation.cone, 2), ("simplex", pf.separation.simplex, 3)):
             found = question(X, y)
-            answers.append((kind, found.status))
+            answers.append((kind, found.word))
             if found:
                 proofs.polyhedron_holds(found, X, y)
             else:
@@ -251,7 +251,7 @@ def test_separations():
     for seed in range(24):
         X, y = labelled(seed, 2, 3, (0.5, 3.0)[seed % 2])
         found = pf.separation.sequential(X, y)
-        answers.append(("sequential", found.status))
+        answers.append(("sequential", found.word))
         data = proofs.Sequence(X, y)
         if found:
             data.steps_hold(found.steps)

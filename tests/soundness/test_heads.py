@@ -210,7 +210,7 @@ def judge_coarse_pairs(seeds: range) -> dict[str, int]:
         tolerance = float(rng.choice([0.0, 0.0, 0.01, 0.5, 2.0]))
         lasts = [bool(rng.random() < 0.3) for _ in range(2)] if kind == "argmax" else [False, False]
         one, other = (model(some, kind, last=last) for some, last in zip((of, to), lasts, strict=True))
-        found = pf.equivalent(one, other, [BOX, None, pf.box(-1, 1)][seed % 3], tolerance, max_seconds=10)
+        found = pf.equivalent(one, other, [BOX, None, pf.box(-1, 1)][seed % 3], tolerance=tolerance, max_seconds=10)
         verdicts[found.word] += 1
 
         def gap(
@@ -264,8 +264,8 @@ def test_hardmaxes_that_differ_are_one_apart() -> None:
     assert [(each.largest, each.upper) for each in found.by_output] == [(1, 1), (0, 1), (1, 1)] and found.point
     here, there = (each.head(each(np.array([[0.5]]))) for each in (one, other))
     assert np.abs(here - there).tolist() == [[1.0, 0.0, 1.0]]
-    assert pf.equivalent(one, other, pf.box(-1, 1), 0.99).word == "different"
-    assert pf.equivalent(one, other, pf.box(-1, 1), 1).word == "equal"
+    assert pf.equivalent(one, other, pf.box(-1, 1), tolerance=0.99).word == "different"
+    assert pf.equivalent(one, other, pf.box(-1, 1), tolerance=1).word == "equal"
     # Argmaxes put the numbers of the classes out.
     classes = pf.equivalent(*(replace(each, head=head("argmax", 3)) for each in (one, other)), pf.box(-1, 1))
     assert (classes.max_difference, classes.upper, classes.compared) == (2, 2, "the numbers of the classes")
@@ -369,13 +369,13 @@ def test_a_tolerance_is_one_on_outputs(kind: str) -> None:
     near = [*of[:-1], (weight, bias + np.array([0.0, 0.125, 0.0]))]
     one, other = model(of, kind), model(near, kind)
     gap = largest_gap(one, other)
-    found = pf.equivalent(one, other, BOX, gap * 0.9)
+    found = pf.equivalent(one, other, BOX, tolerance=gap * 0.9)
     assert found.word == "different" and found.max_difference > gap * 0.9
     # By the slopes, 0.125 of a score are at most twice that behind any of these heads.
-    assert pf.equivalent(one, other, BOX, 0.25).word == "equal"
+    assert pf.equivalent(one, other, BOX, tolerance=0.25).word == "equal"
     # What cannot be told from scores is neither called equal nor different.
     for factor in (1.01, 1.1, 1.5):
-        close = pf.equivalent(one, other, BOX, gap * factor)
+        close = pf.equivalent(one, other, BOX, tolerance=gap * factor)
         if close.word == "different":
             assert close.x is not None
             assert np.abs(by_runtime(one, close.x[None]) - by_runtime(other, close.x[None])).max() > gap * factor

@@ -1,7 +1,8 @@
 """Work that cannot look at the clock, watched from outside.
 
-Compiled code that lets go of the interpreter (HiGHS does) runs in a thread of its own, while the one that waits for it
-looks at the clock: so the end of the time and Ctrl-C are heard at once. What runs apart is then left behind.
+Compiled code that lets go of the interpreter (the core, HiGHS, LAPACK, scikit-learn) runs in a thread of its own, while
+the one that waits for it looks at the clock: so the end of the time and Ctrl-C are heard at once. What runs apart is
+then left behind, ends by itself, and what it found is dropped.
 """
 
 from __future__ import annotations
@@ -25,22 +26,35 @@ def apart(work: Callable[[], T]) -> T:
     >>> apart(lambda: 6 * 7)
     42
     """
+    return apart_if_wanted(lambda wanted: work())
+
+
+def apart_if_wanted(work: Callable[[Callable[[], bool]], T]) -> T:
+    """The same for work that can be asked to stop now and then: it is given a function that says whether anybody waits.
+
+    >>> apart_if_wanted(lambda wanted: wanted())
+    True
+    """
     found: list[T] = []
     raised: list[BaseException] = []
-    done = threading.Event()
+    done, left_behind = threading.Event(), threading.Event()
     context = copy_context()
 
     def run() -> None:
         try:
-            found.append(context.run(work))
+            found.append(context.run(work, lambda: not left_behind.is_set()))
         except BaseException as error:
             raised.append(error)
         finally:
             done.set()
 
     threading.Thread(target=run, daemon=True).start()
-    while not done.wait(_SECONDS):
-        tick()
+    try:
+        while not done.wait(_SECONDS):
+            tick()
+    except BaseException:
+        left_behind.set()
+        raise
     if raised:
         raise raised[0]
     return found[0]

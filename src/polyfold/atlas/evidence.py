@@ -9,7 +9,6 @@ comes out of a pickle has a record of it.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TypeVar
 
 from polyfold._base.as_found import BY_HAND, AsFound, first_hand
 from polyfold._base.evidence import NOTHING_KNOWN, Evidence
@@ -18,30 +17,6 @@ from polyfold.atlas.certificate import Certificate, what_is_spoken_of
 from polyfold.domain.domain import Domain
 from polyfold.program.exact_program import ExactProgram
 from polyfold.program.program import Program
-
-_EVIDENCE = "_evidence"
-
-
-class Answer:
-    """A result that carries what is known of the atlas that it was computed from.
-
-    It is kept beside the fields, so that `dataclasses.replace` leaves it behind: nobody has found out what is edited.
-    """
-
-    @property
-    def evidence(self) -> Evidence:
-        """What is known of the cells that the answer rests on."""
-        known: Evidence = self.__dict__.get(_EVIDENCE, NOTHING_KNOWN)
-        return known
-
-
-Given = TypeVar("Given", bound=Answer)
-
-
-def resting_on(evidence: Evidence, answer: Given) -> Given:
-    """The answer with its evidence. For those who have just found it."""
-    object.__setattr__(answer, _EVIDENCE, evidence)
-    return answer
 
 
 def evidence_of(atlas: Atlas) -> Evidence:

@@ -32,14 +32,16 @@ _STYLES = {"note": "bold yellow", "incomplete": "bold yellow", "interrupted": "b
 def document(found: Any, given: Mapping[str, Any], facts: dict[str, Any] | None = None) -> dict[str, Any]:
     """What `--json` prints of a result: its form, what was given, and what was found.
 
-    `facts` take the place of what the result itself tells; what all results have in common stays.
+    `facts` take the place of what the result itself tells; what all results have in common stays, but for what was
+    asked: `polyfold check` compares what results themselves tell.
     """
     from polyfold._base.result import SCHEMA
 
     to_json = getattr(found, "to_json", None)
     told = to_json() if callable(to_json) else {}
     if facts is not None:
-        told = {name: told[name] for name in COMMON if name in told} | facts
+        kept = {name: told[name] for name in COMMON if name in told}
+        told = kept | facts | ({"asked": None} if "asked" in kept else {})
     return {"schema": SCHEMA, "kind": type(found).__name__, **given, **told}
 
 

@@ -97,7 +97,7 @@ def finish(
         facts["atlas"] = str(written)
 
     def for_people() -> None:
-        grid = facts_grid({**atlas.facts(), "linear regions": None if merged is None else len(merged)})
+        grid = facts_grid({**atlas.in_words(), "linear regions": None if merged is None else len(merged)})
         add_checks(grid, atlas.certificate.checks)
         standard_output().print(grid)
         if written is not None:

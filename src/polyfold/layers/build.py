@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from polyfold._base.apart import apart
 from polyfold._base.as_found import first_hand
 from polyfold._base.clock import Report, running
 from polyfold._base.evidence import THE_NETWORK
-from polyfold._base.in_time import in_time
 from polyfold._base.question import question
 from polyfold._base.result import answered
 from polyfold.atlas.evidence import computed_in_floats
@@ -67,26 +67,26 @@ def truncation(
     True
     """
     loaded = as_network(source)
-    layers = in_time(lambda: dense_layers(loaded))
+    layers = apart(lambda: dense_layers(loaded))
     if lift:
         if len(layers) == 1:
             raise PolyfoldError(
                 "lift=True is for networks whose first hidden layer widens; this one has no hidden layer"
             )
-        layers = (in_time(lambda: lifted(layers[0])), *layers[1:])
+        layers = (apart(lambda: lifted(layers[0])), *layers[1:])
     maps: list[TruncationMap] = []
     surjective: list[bool] = []
     cumulative: tuple[Rationals, Rationals] | None = None
     least = layers[0].weight.shape[1]
     for layer in layers[:-1]:
-        rank = in_time(lambda: exact_rank(layer.weight))  # noqa: B023  # called at once
+        rank = apart(lambda: exact_rank(layer.weight))  # noqa: B023  # called at once
         surjective.append(rank == len(layer.bias))
         # A product has no larger rank than any of its factors.
         least = min(least, rank)
-        cumulative = in_time(lambda: _behind(cumulative, layer))  # noqa: B023  # called at once
-        maps.append(in_time(lambda: map_from_rationals(*cumulative, exact_rank(cumulative[0], least))))  # noqa: B023
+        cumulative = apart(lambda: _behind(cumulative, layer))  # noqa: B023  # called at once
+        maps.append(apart(lambda: map_from_rationals(*cumulative, exact_rank(cumulative[0], least))))  # noqa: B023
         running().tell(len(maps), len(layers) - 1, "layers")
-    weight, bias = in_time(lambda: _behind(cumulative, layers[-1]))
+    weight, bias = apart(lambda: _behind(cumulative, layers[-1]))
     names = tuple(layer.name for layer in layers[:-1])
     found = Truncation(
         loaded, names, tuple(maps), nearest(weight), nearest(bias), tuple(surjective), lift, layers, (weight, bias)

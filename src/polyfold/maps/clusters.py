@@ -10,9 +10,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.apart import apart
 from polyfold._base.clock import OutOfTimeError, Report, running, tick
 from polyfold._base.extras import require
-from polyfold._base.in_time import in_time
 from polyfold._base.numbers import place_of_output
 from polyfold._base.question import question
 from polyfold._base.result import Rows, answered
@@ -104,7 +104,7 @@ class ClusteredMaps(Rows):
             rows = np.asarray(maps.of(j)[chosen])
             of = nearest(rows, self.of(j))
             several = 1 < len(np.unique(of)) < len(rows)
-            found.append(in_time(lambda: float(metrics.silhouette_score(rows, of))) if several else float("nan"))  # noqa: B023  # called at once
+            found.append(apart(lambda: float(metrics.silhouette_score(rows, of))) if several else float("nan"))  # noqa: B023  # called at once
         return tuple(found)
 
     def _check(self, maps: MapMatrices) -> None:
@@ -269,7 +269,7 @@ def _k_means(points: Array, k: int, how: str, seed: int, passes: int) -> Array:
             compute_labels=False,
         )
     # scikit-learn takes away the mean of what it is given, and puts it back, if it may not copy.
-    found: Array = in_time(lambda: model.fit(points.copy() if how == "lloyd" else points)).cluster_centers_
+    found: Array = apart(lambda: model.fit(points.copy() if how == "lloyd" else points)).cluster_centers_
     return found
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.apart import apart
 from polyfold._base.clock import tick
-from polyfold._base.in_time import in_time
 from polyfold.exact.tolerances import MAPS_REACH
 
 Array = npt.NDArray[Any]
@@ -55,6 +55,6 @@ def means(a: Array) -> Floats:
 
 def span(gram: Floats) -> Span:
     """What a matrix with these products of columns reaches; directions that only rounding reaches are left out."""
-    squares, directions = in_time(lambda: np.linalg.eigh(gram))
+    squares, directions = apart(lambda: np.linalg.eigh(gram))
     reached = squares > MAPS_REACH * max(float(squares[-1]), 0.0)
     return Span(np.ascontiguousarray(directions[:, reached]), squares[reached])

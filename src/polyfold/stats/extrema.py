@@ -9,6 +9,7 @@ proved; that these are the cells is for the atlas's certificate to say.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf
@@ -18,7 +19,7 @@ import numpy as np
 from flint import fmpq
 
 from polyfold._base.chunks import in_chunks
-from polyfold._base.clock import OutOfTimeError, Report, running, tick
+from polyfold._base.clock import OutOfTimeError, Report, running, tick, unwatched
 from polyfold._base.inputs import real_array
 from polyfold._base.numbers import one_output
 from polyfold._base.question import question
@@ -318,21 +319,36 @@ class _Search:
                         bounds[item] = -inf
                         continue
             cell = int(self._ids[item])
-            *slopes, constant = self._level_or_form(cell, bool(flat[item]))
-            if not any(slopes):
-                here = _Best(constant, cell, self._atlas.rational_witness(cell))
-            else:
-                found = self._programs.largest(cell, slopes)
-                assert found.point is not None
-                if found.ray is not None:
-                    return _without_end(cell, found.point, found.ray)
-                here = _Best(dot(slopes, found.point) + constant, cell, found.point, found)
+            try:
+                # There is time for one cell always: without it there would be no answer.
+                with unwatched() if best is None else nullcontext():
+                    here = self._best_in(cell, bool(flat[item]))
+            except OutOfTimeError as error:
+                self.stopped_by = error.stopped_by
+                break
+            if isinstance(here, Extremum):
+                return here
             bounds[item] = -inf
             if best is None or here.value > best.value:
                 best = here
         assert best is not None
+        with unwatched():
+            return self._told(best, float(bounds.max(initial=-inf)))
+
+    def _best_in(self, cell: int, flat: bool) -> _Best | Extremum:
+        """The best of one cell; the answer itself where there is no end."""
+        *slopes, constant = self._level_or_form(cell, flat)
+        if not any(slopes):
+            return _Best(constant, cell, self._atlas.rational_witness(cell))
+        found = self._programs.largest(cell, slopes)
+        assert found.point is not None
+        if found.ray is not None:
+            return _without_end(cell, found.point, found.ray)
+        return _Best(dot(slopes, found.point) + constant, cell, found.point, found)
+
+    def _told(self, best: _Best, most: float) -> Extremum:
         multipliers = {} if best.program is None else self._programs.proof(best.cell, best.program)
-        return replace(_found(best, float(bounds.max(initial=-inf))), multipliers=multipliers)
+        return replace(_found(best, most), multipliers=multipliers)
 
     def _functions(self) -> tuple[Array, Array]:
         """The function on every cell (n, d + 1) in floats: slopes, and the constant behind them; with error bounds."""

@@ -13,8 +13,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from polyfold._base.apart import apart
 from polyfold._base.clock import Report, running, tick
-from polyfold._base.in_time import in_time
 from polyfold._base.inputs import class_numbers, rows_of
 from polyfold._base.question import question
 from polyfold._base.result import Rows, answered
@@ -184,7 +184,7 @@ class _Weights:
             doubtful |= ~(np.abs(z) > error).all(axis=1)
         for first in range(0, len(rows := np.flatnonzero(doubtful)), _EXACT):
             some = rows[first : first + _EXACT]
-            for stage, exact in enumerate(in_time(lambda: self._program.passes(inputs[some]))[:-1]):  # noqa: B023  # called at once
+            for stage, exact in enumerate(apart(lambda: self._program.passes(inputs[some]))[:-1]):  # noqa: B023  # called at once
                 on[stage][some] = (exact > 0).T
         return on
 

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
+from polyfold._base.apart import apart
 from polyfold._base.clock import Report
-from polyfold._base.in_time import in_time
 from polyfold._base.question import question
 from polyfold._base.result import Value, answered
 from polyfold._base.types import Array, Ids
@@ -105,7 +105,7 @@ def distance(
     """
     first, second = exactly(source), exactly(other)
     _check(first, second)
-    forms = in_time(lambda: (form_of(first), form_of(second)))
+    forms = apart(lambda: (form_of(first), form_of(second)))
     if forms[0] == forms[1]:
         orders = [np.arange(width) for width in second.widths[1:]]
         alignment = _alignment(forms, orders)
@@ -213,12 +213,12 @@ class _Matching:
 
 
 def _assigned(cost: Array) -> Ids:
-    return np.asarray(in_time(lambda: linear_sum_assignment(cost))[1], dtype=np.int64)
+    return np.asarray(apart(lambda: linear_sum_assignment(cost))[1], dtype=np.int64)
 
 
 def _square_distances(a: Array, b: Array) -> Array:
     """Of all pairs of rows."""
-    return np.asarray(in_time(lambda: cdist(a, b, "sqeuclidean")), dtype=np.float64)
+    return np.asarray(apart(lambda: cdist(a, b, "sqeuclidean")), dtype=np.float64)
 
 
 def _alignment(forms: tuple[NormalForm, NormalForm], orders: Orders) -> Transformation:

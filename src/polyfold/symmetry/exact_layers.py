@@ -11,9 +11,9 @@ from typing import Any
 
 from flint import fmpq
 
+from polyfold._base.apart import apart
 from polyfold._base.as_found import first_hand
 from polyfold._base.evidence import THE_NETWORK, Evidence
-from polyfold._base.in_time import in_time
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import computed_in_floats
 from polyfold.engine.source import SourceLike, as_program
@@ -32,8 +32,8 @@ def exactly(source: SourceLike | ExactProgram) -> ExactProgram:
     if isinstance(source, ExactProgram):
         return source
     if isinstance(source, Atlas | Program):
-        return in_time(lambda: from_program(as_program(source)))
-    return in_time(lambda: lower_exactly(load(source)))
+        return apart(lambda: from_program(as_program(source)))
+    return apart(lambda: lower_exactly(load(source)))
 
 
 def evidence_for(source: SourceLike | ExactProgram, proof: str | None) -> Evidence:

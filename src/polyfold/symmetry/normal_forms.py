@@ -7,8 +7,8 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
+from polyfold._base.apart import apart
 from polyfold._base.clock import Report
-from polyfold._base.in_time import in_time
 from polyfold._base.question import question
 from polyfold._base.result import Result, answered
 from polyfold.engine.source import SourceLike
@@ -125,7 +125,7 @@ def normal_form(
     >>> form == pf.symmetry.normal_form([([[-1.0], [1.0]], [0.0, 1.0]), ([[4.0, 2.0]], [0.0])])
     True
     """
-    found = in_time(lambda: form_of(exactly(source)))
+    found = apart(lambda: form_of(exactly(source)))
     return answered(found, evidence_for(source, "brought to normal form in rationals"))
 
 

@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpq
 
+from polyfold._base.apart import apart
 from polyfold._base.clock import Report, running
-from polyfold._base.in_time import in_time
 from polyfold._base.question import question
 from polyfold._base.result import Value, answered
 from polyfold._base.words import in_digits
@@ -87,7 +87,7 @@ def path_norm(
     program = exactly(source)
     sources: list[Rationals] = [np.full(program.input_dim, fmpq(1), dtype=object)]
     for index in range(len(program.affines)):
-        sources.append(in_time(lambda: _paths_into(program, index, sources, norm, biases)))  # noqa: B023  # called at once
+        sources.append(apart(lambda: _paths_into(program, index, sources, norm, biases)))  # noqa: B023  # called at once
         running().tell(index + 1, len(program.affines), "layers")
     found = number(sum(sources[-1].tolist()), "the path norm")
     return answered(PathNorm(found, norm, biases), evidence_for(source, "added up in rationals"))

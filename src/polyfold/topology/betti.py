@@ -21,7 +21,7 @@ import numpy.typing as npt
 from flint import fmpz_mat
 
 from polyfold import _core as core
-from polyfold._base.chunks import patiently
+from polyfold._base.apart import apart
 from polyfold._base.clock import Report
 from polyfold._base.question import question
 from polyfold._base.result import Value, answered
@@ -185,7 +185,7 @@ def _rank(matrix: Any, depends: npt.NDArray[np.uint8], coefficients: Coefficient
 def sparse_rank(matrix: Any, skipped: npt.NDArray[np.uint8], modulo_two: bool) -> dict[str, Any]:
     """Pivot rows of a sparse matrix of small integers, and what is left without entries 1 or -1."""
     start, row, value = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data.astype(np.int8)
-    return patiently(lambda wanted: core.sparse_rank(matrix.shape[0], start, row, value, skipped, modulo_two))
+    return apart(lambda: core.sparse_rank(matrix.shape[0], start, row, value, skipped, modulo_two))
 
 
 def _written_out_rank(matrix: Any, depends: npt.NDArray[np.uint8]) -> int:

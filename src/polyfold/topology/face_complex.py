@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold import _core as core
-from polyfold._base.chunks import patiently
+from polyfold._base.apart import apart_if_wanted
 from polyfold._base.clock import Report, running, tick
 from polyfold._base.evidence import weaker
 from polyfold._base.extras import require
@@ -378,7 +378,7 @@ def listed(atlas: Atlas, max_faces: int = _MOST_FACES, original: Atlas | None = 
         return core.list_faces(problem, atlas.certificate.threads, go_on)
 
     try:
-        found = patiently(list_them)
+        found = apart_if_wanted(list_them)
     except core.TooLarge as error:
         raise LimitError(str(error)) from None
     whole = original or atlas

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from polyfold._base.chunks import patiently
+from polyfold._base.apart import apart
 from polyfold._base.clock import Report, tick
 from polyfold._base.extras import require
 from polyfold._base.numbers import one_output
@@ -130,12 +130,12 @@ def persistence(
     value = sign * vertex_order(faces, output, "persistent homology").value
     simplices = triangulated(faces, max_simplices)
     tree = gudhi.SimplexTree()
-    patiently(lambda wanted: tree.insert_batch(simplices.T, np.full(len(simplices), value.min())))
+    apart(lambda: tree.insert_batch(simplices.T, np.full(len(simplices), value.min())))
     for vertex, at in enumerate(value.tolist()):
         tick()
         tree.assign_filtration([vertex], at)
-    patiently(lambda wanted: tree.make_filtration_non_decreasing())
-    patiently(lambda wanted: tree.compute_persistence(homology_coeff_field=2, persistence_dim_max=True))
+    apart(lambda: tree.make_filtration_non_decreasing())
+    apart(lambda: tree.compute_persistence(homology_coeff_field=2, persistence_dim_max=True))
     diagrams = []
     for k in range(faces.dim + 1):
         pairs = sign * np.asarray(tree.persistence_intervals_in_dimension(k), dtype=np.float64).reshape(-1, 2)

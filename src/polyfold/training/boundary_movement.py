@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polyfold._base.apart import apart
 from polyfold._base.clock import Report, running, tick
 from polyfold._base.evidence import Evidence, weaker
-from polyfold._base.in_time import in_time
 from polyfold._base.question import question
 from polyfold._base.result import Rows, answered
 from polyfold._base.types import Array, Ids
@@ -172,7 +172,7 @@ def boundary_movement(
         found = classes(atlas, threshold=threshold, max_cells=max_cells, max_seconds=running().limit)
         here.append(found.evidence)
         bounded_cells(found.atlas, found.atlas.ids(), _QUESTION)
-        volumes = in_time(found.atlas.volumes)
+        volumes = apart(found.atlas.volumes)
         measure = float(decision_boundary(found).measures.sum())
         if programs:
             flows.append(_flows(programs[-1], program, found.threshold, unfolded))
@@ -199,7 +199,7 @@ def _flows(a: Program, b: Program, threshold: float, unfolded: Callable[[Program
     signs = atlas.signs()
     classes = then.classes
     pair = then.winners(signs) * classes + now.winners(signs)
-    return _sums(pair, in_time(atlas.volumes), classes * classes).reshape(classes, classes)
+    return _sums(pair, apart(atlas.volumes), classes * classes).reshape(classes, classes)
 
 
 def _sums(label: Ids, volumes: Array, count: int) -> Array:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from polyfold._base.apart import apart
 from polyfold._base.clock import Report, running, tick
-from polyfold._base.in_time import in_time
 from polyfold._base.inputs import rows_of
 from polyfold._base.question import question
 from polyfold._base.result import Rows, answered
@@ -135,7 +135,7 @@ def map_drift(
 
     def look(snapshot: int) -> None:
         network, left = recording.network(snapshot), running().limit
-        maps = in_time(lambda: local(network, rows, settle=settle, max_memory=max_memory, max_seconds=left))
+        maps = apart(lambda: local(network, rows, settle=settle, max_memory=max_memory, max_seconds=left))
         if maps.stopped_by is not None:
             tick()
             raise LimitError(f"{_QUESTION}: {maps.stopped_by} stopped the maps of snapshot {snapshot}")

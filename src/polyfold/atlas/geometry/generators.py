@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold import _core as core
-from polyfold._base.chunks import patiently
+from polyfold._base.apart import apart_if_wanted
 from polyfold._base.clock import running
 from polyfold._base.numbers import one_of
 from polyfold._base.types import Array, Ids
@@ -84,7 +84,7 @@ def find_generators(program: Program, domain: Domain, patterns: Packed) -> Gener
     order = order_by_gate(patterns)
     problem, in_order = core_problem(program, domain), np.ascontiguousarray(patterns[order])
     with _limits_named():
-        found = [patiently(partial(_trace, problem, part)) for part in _parts(in_order)]
+        found = [apart_if_wanted(partial(_trace, problem, part)) for part in _parts(in_order)]
     in_core_order = Generators(
         _joined_starts([part["start"] for part in found]),
         np.concatenate([np.zeros((0, domain.dim)), *(part["coordinates"][:, : domain.dim] for part in found)]),
@@ -113,7 +113,7 @@ def _measured(program: Program, domain: Domain, patterns: Packed, covariance: bo
     d = domain.dim
     found = [(np.zeros(0), np.zeros((0, d)), np.zeros((0, d, d)))]
     with _limits_named():
-        found += [patiently(partial(_measure, problem, part, covariance)) for part in _parts(in_order)]
+        found += [apart_if_wanted(partial(_measure, problem, part, covariance)) for part in _parts(in_order)]
     volumes, centroids, covariances = (np.concatenate(parts) for parts in zip(*found, strict=True))
     _check_all_there(len(volumes), len(patterns))
     back = np.argsort(order, kind="stable")

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
+from polyfold._base.apart import apart
 from polyfold._base.clock import OutOfTimeError, Report, running, tick
-from polyfold._base.in_time import in_time
 from polyfold._base.inputs import column_names, rows_of
 from polyfold._base.inputs import feature_names as feature_names_of
 from polyfold._base.numbers import some_outputs
@@ -77,7 +77,7 @@ def integrated_gradients(
     names = feature_names_of(feature_names, X, program.input_dim)
     rows = rows_of(X, program.input_dim, names=names if column_names(X) else None)
     starts = _baselines(program, baseline, rows, names)
-    (f_x, here), (f_start, there) = in_time(lambda: (with_sizes(program, rows), with_sizes(program, starts)))
+    (f_x, here), (f_start, there) = apart(lambda: (with_sizes(program, rows), with_sizes(program, starts)))
     asked = _outputs(output, f_x)
     values = np.zeros((len(rows), program.input_dim, asked.shape[1]))
     counts, undecided = np.ones(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)

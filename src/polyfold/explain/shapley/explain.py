@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from polyfold._base.apart import apart
 from polyfold._base.clock import Report, running
-from polyfold._base.in_time import in_time
 from polyfold._base.inputs import column_names, rows_of
 from polyfold._base.inputs import feature_names as names_of
 from polyfold._base.options import whole_number
@@ -114,7 +114,7 @@ def shapley(
     speaks_of, function = asked_of(of, subject.head, "a Shapley value"), what_is_spoken_of(subject)
     known = evidence_of(given) if isinstance(given, Atlas) else computed_in_floats(subject)
     if scope in ("cell", "region"):
-        local = in_time(lambda: _local(given, X, scope, background, means, empty, feature_names))
+        local = apart(lambda: _local(given, X, scope, background, means, empty, feature_names))
         return answered(replace(local, of=speaks_of, function=function), known)
     program = _program_of(given, scope)
     names = names_of(feature_names, X, program.input_dim, "feature ")

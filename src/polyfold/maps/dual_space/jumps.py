@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from polyfold._base.apart import apart
 from polyfold._base.clock import Report
-from polyfold._base.in_time import in_time
 from polyfold._base.inputs import real_array
 from polyfold._base.question import question
 from polyfold._base.result import Rows, answered
@@ -125,11 +125,11 @@ def facet_jumps(
     owner, neighbour = atlas.facet_owner, atlas.neighbour.astype(np.int64)
     facet = np.flatnonzero(neighbour > owner)
     cells = np.stack([owner[facet], neighbour[facet]], axis=1)
-    start, rows, generators = in_time(lambda: facet_generators(atlas, facet))
+    start, rows, generators = apart(lambda: facet_generators(atlas, facet))
     item = np.repeat(np.arange(len(facet)), np.diff(start))
     vertices = generators.points[rows]
-    apart = given[cells[:, 0]] - given[cells[:, 1]]
-    sizes = np.abs(np.einsum("vd,vd->v", vertices, apart[item, :-1]) + apart[item, -1])
+    difference = given[cells[:, 0]] - given[cells[:, 1]]
+    sizes = np.abs(np.einsum("vd,vd->v", vertices, difference[item, :-1]) + difference[item, -1])
     # The last of each facet's vertices in this order has the largest jump.
     order = np.lexsort((sizes, item))
     last = order[start[1:] - 1]

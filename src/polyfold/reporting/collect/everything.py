@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from polyfold._base.clock import unwatched
 from polyfold._base.types import Array
 from polyfold.reporting.collect.around import collect_around, collect_line, collect_plane
 from polyfold.reporting.collect.cells import collect_cells
@@ -28,11 +29,15 @@ _WEIGHTS_A_SECOND = 20_000
 def collect(of: Subject, *, max_cells: int | None, threads: int | None) -> Found:
     """Everything there is to report, in the time that the running clock leaves."""
     steps = Steps()
-    known = bounds(of.network, of.domain)
+    # A page is written in any case, and says at least this much.
+    with unwatched():
+        known = bounds(of.network, of.domain)
     atlas, counted = collect_cells(of, known, steps, max_cells or MAX_CELLS, threads)
     whole = None
     if atlas is not None and atlas.complete:
-        whole, known = collect_whole(of, atlas, steps), bounds(atlas)
+        whole = collect_whole(of, atlas, steps)
+        with unwatched():
+            known = bounds(atlas)
     points, drawn = _points(of, steps)
     fitted = around = line = plane = None
     inside = np.zeros(0, dtype=np.int64)

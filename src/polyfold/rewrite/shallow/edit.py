@@ -79,7 +79,7 @@ class Edit(Result):
         tears = (
             f"{how_many(len(self.jumps), 'facet')} torn, by {self.largest:.6g} at most" if self.jumps else "continuous"
         )
-        return f"Edit of {how_many(len(self.pieces), 'piece')}: {tears}"
+        return f"Edit of {how_many(len(self.pieces), 'piece')}: {tears}; {self.evidence}"
 
     @property
     def continuous(self) -> bool:
