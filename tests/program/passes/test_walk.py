@@ -24,7 +24,7 @@ from polyfold.program.passes.walk import StageByStage, outputs, walk, walk_back
 from polyfold.program.program import Program
 from polyfold.program.steps import forgotten_by
 
-QUICK = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=examples(24), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 class Value:
