@@ -43,7 +43,7 @@ CONFIGURE = $(CMAKE) -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(shell command -v ninja
 OTHER_CORE = PYTHONPATH=$(CURDIR)/tools/other_core
 HAS_DOCTEST = echo '\#include <doctest/doctest.h>' | c++ -x c++ -E - >/dev/null 2>&1
 
-.PHONY: help setup run browser doctest test test-all test-one test-native sanitize coverage hooks test-relucent paper-001 paper-003 movies check bench bench-quick bench-history callgrind callgrind-check docs clean FORCE
+.PHONY: help setup run browser doctest test test-all test-one test-native sanitize coverage hooks test-relucent paper-001 paper-003 movies check bench bench-quick bench-history limits callgrind callgrind-check docs clean FORCE
 
 help:
 	@echo 'make setup     everything for development, into .venv'
@@ -63,6 +63,7 @@ help:
 	@echo 'make bench     measure polyfold and its peers, write docs/benchmarks.md (about 35 minutes)'
 	@echo 'make bench-quick      the same with small limits, into out/benchmarks.md'
 	@echo 'make bench-history    a few timings, kept in benchmarks/history and compared with the last ones'
+	@echo 'make limits    how long every question goes on beyond its limit and beyond Ctrl-C'
 	@echo 'make callgrind        count instructions a cell, write docs/instruction_counts.md'
 	@echo 'make callgrind-check  count them and fail where they rose'
 	@echo 'make docs      renew generated parts, run every example, build the site into out/site'
@@ -180,6 +181,10 @@ HISTORY_COMPARE := $(if $(HISTORY_FAIL),--benchmark-compare-fail=$(HISTORY_FAIL)
 bench-history: setup
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -c $(HISTORY)/pytest.ini $(HISTORY) --benchmark-storage=file://$(HISTORY)/runs \
 		--benchmark-autosave $(if $(HISTORY_LAST),$(HISTORY_COMPARE))
+
+# Every question with a limit and interrupted, about 15 minutes on a quiet machine.
+limits: setup
+	@$(PY) tools/limits.py
 
 callgrind: setup
 	@$(PY) benchmarks/instructions.py --write

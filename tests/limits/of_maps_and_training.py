@@ -10,7 +10,6 @@ from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
 
 import numpy as np
 
@@ -184,12 +183,3 @@ CASES: dict[str, Callable[[float | None], Call]] = {
     "training.map_drift": map_drift,
     "training.movie": movie,
 }
-
-
-def answered_or_refused(call: Call) -> Any:
-    """The answer, which may be partial, or None where nothing could be kept."""
-    try:
-        return call()
-    except pf.PolyfoldError as error:
-        assert "did not suffice" in str(error) or "stopped" in str(error) or "interrupted" in str(error), error
-        return None

@@ -72,5 +72,3 @@ CASES: dict[str, Callable[..., Any]] = {
     "certify": lambda **options: pf.certify(degenerate(), **options),
     "maps.of_pattern": lambda **options: pf.maps.of_pattern(*thin(), **options),
 }
-# What has to be there before the clock starts.
-BEFORE: dict[str, Callable[[], Any]] = {"resume": part, "check": many_cells, "certify": degenerate}
