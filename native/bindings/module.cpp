@@ -3,7 +3,7 @@
 
 NB_MODULE(_native, m) {
     // Work that somebody stopped waiting for may still run when Python ends, with its problem: no leak of ours.
-    nb::set_leak_warnings(false);
+    nanobind::set_leak_warnings(false);
     m.doc() = "The compiled core of polyfold; use it through polyfold._core.";
     polyfold::bind_problem(m);
     polyfold::bind_listing(m);

@@ -1,4 +1,9 @@
-"""Which inputs a prediction rests on."""
+"""Which inputs a prediction rests on, so that it adds up.
+
+`shapley/`: `coalitions.py` sums over all hybrids of two points, `structure.py` splits that into small games,
+`permutations.py` estimates with proved bounds, `local_models.py` is the closed formula of one cell.
+`integrated_gradients/` averages gradients along a line, segment by segment.
+"""
 
 from polyfold._base.faces import attach
 

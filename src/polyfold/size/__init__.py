@@ -1,4 +1,4 @@
-"""How many cells a network can have: bounds from the literature, and what a run would cost."""
+"""How many cells a network can have: bounds from the literature, and about how many it has, from a short run."""
 
 from polyfold._base.faces import attach
 
