@@ -120,16 +120,18 @@ class Reduction(Result):
         if self.hearsay:
             again = "pf.equivalent(found.before, found.network, found.domain) looks again"
             return f"the same function as recorded {self.hearsay}: {again}"
+        # Where numbers of the network are no rationals, steps are proved of a neighbour.
+        proved = "proved" if self.proved else f"proved of {self.evidence.of.partition(':')[0]}"
         if self.exact:
-            return "the same function, exactly, proved"
+            return f"the same function, exactly, {proved}"
         same, behind = "the same function", ""
         if self.head is not None:
             same, behind = "the same scores", f", and the same {self.head.kinds} behind them"
         if self.difference < inf:
-            return f"{same} up to {in_digits(self.difference, ROUND_CEILING)}, proved{behind}"
+            return f"{same} up to {in_digits(self.difference, ROUND_CEILING)}, {proved}{behind}"
         if self.relative_difference < inf:
             most = in_digits(self.relative_difference, ROUND_CEILING)
-            return f"{same} up to {most} times 1 + max |x_i|, proved{behind}"
+            return f"{same} up to {most} times 1 + max |x_i|, {proved}{behind}"
         return "the same function before its weights were rounded to floats; after that nothing is proved"
 
     @property
