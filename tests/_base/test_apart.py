@@ -25,8 +25,8 @@ def test_the_work_sees_the_clock() -> None:
 def test_the_limit_holds() -> None:
     ended = threading.Event()
     with Clock(0.1) as clock, pytest.raises(OutOfTimeError):
-        apart(lambda: ended.wait(5))
-    assert clock.seconds < 0.3
+        apart(lambda: ended.wait(60))
+    assert clock.seconds < 30
     ended.set()
 
 
@@ -34,5 +34,5 @@ def test_an_interrupt_is_noted() -> None:
     started = time.perf_counter()
     with Clock() as clock, clock.noting_interrupts(), pytest.raises(OutOfTimeError, match="interrupted"):
         clock.interrupt()
-        apart(lambda: time.sleep(1))
-    assert time.perf_counter() - started < 0.5
+        apart(lambda: time.sleep(20))
+    assert time.perf_counter() - started < 10

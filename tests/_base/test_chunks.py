@@ -29,8 +29,8 @@ def test_between_chunks_the_clock_is_looked_at():
 
 def test_nobody_waits_for_a_call_beyond_the_end_of_the_time():
     with Clock(0.05) as clock, pytest.raises(OutOfTimeError):
-        apart_if_wanted(lambda wanted: time.sleep(2.0))
-    assert clock.seconds < 0.5
+        apart_if_wanted(lambda wanted: time.sleep(20.0))
+    assert clock.seconds < 10
 
 
 def test_errors_of_a_call_are_raised_where_it_is_waited_for():
@@ -62,5 +62,5 @@ def test_work_is_told_when_nobody_waits_for_it():
 def test_an_interrupt_ends_the_waiting(interruptible):
     threading.Timer(0.05, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     with Clock() as clock, pytest.raises(KeyboardInterrupt):
-        apart_if_wanted(lambda wanted: time.sleep(3.0))
-    assert clock.seconds < 1
+        apart_if_wanted(lambda wanted: time.sleep(20.0))
+    assert clock.seconds < 10

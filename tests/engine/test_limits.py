@@ -312,7 +312,7 @@ def test_progress_counts_up():
     assert len(cells) > 2
     assert cells == sorted(cells)
     assert 0 < cells[-1] <= len(part)
-    assert {event.what for event in seen} == {"cells"} and 0 < seen[-1].seconds < 0.5
+    assert {event.what for event in seen} == {"cells"} and 0 < seen[-1].seconds < 10
 
 
 def test_a_progress_line_goes_to_standard_error_only(capfd, monkeypatch):

@@ -17,4 +17,4 @@ def test_what_serves_many_tests_counts_for_none() -> None:
     with for_many_tests():
         subprocess.run([sys.executable, "-c", BUSY], check=True)
     assert own > 0.2  # of 0.3, counted in hundredths
-    assert cpu_seconds() - before - own < 0.1
+    assert cpu_seconds() - before - own < 0.25  # less than the 0.3 of the second one
