@@ -121,9 +121,12 @@ def test_cells_appear_while_the_engine_runs(client: Client, tmp_path: Path) -> N
     layers = random_layers(5, 2, 40, 40, 3)
     known = client.upload("wide.onnx", as_onnx(layers, tmp_path))
     assert (known["inputs"], known["outputs"], known["gates"], known["source"]) == (2, 3, 80, "uploaded")
-    job = client.start(known["id"])
-    events = client.events(job)
-    kinds = [kind for kind, _ in events]
+    for _ in range(5):  # on a busy machine the engine may be done before anybody looks
+        job = client.start(known["id"])
+        events = client.events(job)
+        kinds = [kind for kind, _ in events]
+        if "block" in kinds:
+            break
     assert "block" in kinds and kinds[-1] == "end" and events[-1][1]["state"] == "done"
     blocks = [data for kind, data in events if kind == "block"]
     page = client.get(f"/api/jobs/{job}/cells")
