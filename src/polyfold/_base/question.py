@@ -22,10 +22,6 @@ R = TypeVar("R")
 # How the answer was come by, not what was asked.
 _NOT_ASKED = frozenset({"max_seconds", "max_memory", "threads", "executor", "progress", "out"})
 # More numbers are data, which whoever asks again has: they are not written down with the question.
-_MOST_NUMBERS = 1000
-
-
-# Data of more numbers than these is not part of what a result remembers of its question.
 _MOST_NUMBERS = 4096
 
 
@@ -55,19 +51,6 @@ def question(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return decorate
 
 
-def _small(value: Any) -> bool:
-    """Whether a value is an option rather than data: no result, no long array, nothing that holds one."""
-    if isinstance(value, Result):
-        return False
-    if hasattr(value, "shape"):
-        return prod(int(length) for length in value.shape) <= _MOST_NUMBERS
-    if isinstance(value, Mapping):
-        return len(value) <= _MOST_NUMBERS and all(_small(each) for each in value.values())
-    if isinstance(value, list | tuple | set | frozenset):
-        return len(value) <= _MOST_NUMBERS and all(_small(each) for each in value)
-    return True
-
-
 def _asked(name: str, parameters: Mapping[str, Parameter], args: Any, kwargs: Any) -> Asked:
     given = dict(zip(parameters, args, strict=False)) | kwargs
     options: dict[str, Any] = {}
@@ -79,7 +62,7 @@ def _asked(name: str, parameters: Mapping[str, Parameter], args: Any, kwargs: An
             left_out.append(key)
             continue
         try:
-            said = plain(value) if _small(value) else object()
+            said = plain(value)
         except Exception:  # a user's object that does not want to be written
             said = object()
         if isinstance(value, str):
@@ -95,10 +78,14 @@ def _asked(name: str, parameters: Mapping[str, Parameter], args: Any, kwargs: An
 
 
 def _numbers(value: Any) -> int:
-    """About how many numbers a value holds, without looking at each of them."""
+    """About how many numbers a value holds, without looking at each of them; of a result, too many."""
+    if isinstance(value, Result):
+        return _MOST_NUMBERS + 1
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple):
         return prod(shape)
+    if isinstance(value, Mapping):
+        return sum(map(_numbers, value.values()))
     if isinstance(value, list | tuple):
         return len(value) * _numbers(value[0]) if value else 0
     if is_dataclass(value):
