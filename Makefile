@@ -184,7 +184,7 @@ bench-history: setup
 
 # Every question with a limit and interrupted, about 15 minutes on a quiet machine.
 limits: setup
-	@$(PY) tools/limits.py
+	@$(PY) tools/measure_limits.py
 
 callgrind: setup
 	@$(PY) benchmarks/instructions.py --write

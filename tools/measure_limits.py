@@ -1,6 +1,6 @@
 """Print how long every question goes on beyond its limit, and beyond Ctrl-C: `make limits`.
 
-    python tools/limits.py [NAME ...]
+    python tools/measure_limits.py [NAME ...]
 
 Each is asked on an input that takes well over ten seconds: with a limit of ten seconds, with one of a second, and
 interrupted. The machine should have nothing else to do.
@@ -8,6 +8,7 @@ interrupted. The machine should have nothing else to do.
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from limits.table import CALLS, interrupted, limited, prepare
 
 def main() -> None:
     """One row per question, as a table for documents."""
+    # Jobs in the background begin with Ctrl-C ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     print("| question | seconds, limit 10 s | seconds, limit 1 s | seconds after Ctrl-C |")
     print("|---|---|---|---|")
     for name in sys.argv[1:] or CALLS:
