@@ -16,15 +16,12 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.extras import require
+from polyfold._base.types import Array, Ids
 from polyfold.errors import PolyfoldError
 from polyfold.training.recorder import record
 from polyfold.training.recording import Recording
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 PROBLEMS = ("circle", "xor")
 # The circle's radius, and the annulus's two.

@@ -18,16 +18,14 @@ from dataclasses import asdict, dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.engine.unfold import unfold
 from polyfold.network.graph import Network
 from polyfold.network.load import load
 from polyfold.stats.classes import classes
 from polyfold.topology.subcomplexes import class_region
 from studies.plain_training import initial, trained
-
-Array = npt.NDArray[np.float64]
 
 # Hidden layers: no wider than the input, and wider by one.
 WIDTHS = ((2,), (2, 2), (2, 2, 2), (2, 2, 2, 2), (3,), (3, 2))

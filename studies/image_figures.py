@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold.maps.clusters import centres_of
 from polyfold.maps.gram import products
@@ -18,7 +16,6 @@ from polyfold.plotting.scene.shapes import Grid, Picture
 from studies.image_networks import CLASSES
 from studies.image_stages import Study
 
-Array = npt.NDArray[Any]
 # The digit of figure 6, and how many pictures figure 12 has.
 DIGIT, EXAMPLES = 4, 5
 CENTRES = 10

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.files import atomically
+from polyfold._base.types import AnyArray
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.maps.clusters import centres_of, values_by_centres
 from polyfold.maps.matrices import matrices as local_maps
@@ -25,7 +24,6 @@ from studies.image_data import Pictures
 from studies.image_networks import ARCHITECTURES, CLASSES, weights
 from studies.image_training import Trained, trained
 
-Array = npt.NDArray[Any]
 Say = Callable[[str], None]
 # With so many clusters an output takes minutes: each one is told of.
 _SLOW = 1000
@@ -89,7 +87,7 @@ class Study:
         self.say(f"{name}: maps at {distinct[0]:,} and {distinct[1]:,} cells, residual {residual:.1e}")
         return Made(name, weights(found.model), found.right, distinct[0], distinct[1], residual)
 
-    def rows(self, name: str, part: str, output: int) -> Array:
+    def rows(self, name: str, part: str, output: int) -> AnyArray:
         """C_j of a network at the training or the test pictures."""
         rows, about = read_output(self.place(name) / part, output)
         if len(rows) < about.shape[1]:
@@ -146,7 +144,7 @@ class Study:
         return together(tuple(names), tuple(range(CLASSES)), tables, self.data.test_labels)
 
 
-def _read(path: Path, digest: str) -> dict[str, Array]:
+def _read(path: Path, digest: str) -> dict[str, AnyArray]:
     """Arrays that were kept; nothing if there are none, or if they were made from something else."""
     if not path.exists():
         return {}
@@ -155,7 +153,7 @@ def _read(path: Path, digest: str) -> dict[str, Array]:
     return found if str(found.pop("made_of")) == digest else {}
 
 
-def _write(path: Path, digest: str, arrays: dict[str, Array]) -> None:
+def _write(path: Path, digest: str, arrays: dict[str, AnyArray]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomically(path) as temporary, temporary.open("wb") as file:
         np.savez(file, allow_pickle=False, made_of=np.array(digest), **arrays)

@@ -11,9 +11,9 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from polyfold._base.types import Array
+
 Layers = list[tuple[Array, Array]]
 
 _STEPS_OF_ONE = 2.0**20

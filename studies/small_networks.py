@@ -7,12 +7,9 @@ from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from polyfold._base.extras import require
+from polyfold._base.types import Array
 
-Array = npt.NDArray[np.float64]
 Layers = list[tuple[Array, Array]]
 
 _POINTS = 400

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.domain.domain import box
 from polyfold.engine.cells.local import local
 from polyfold.engine.cells.of_pattern import of_pattern as map_of
@@ -33,8 +33,6 @@ from polyfold.network.load import load
 from studies.command import write_figure
 from studies.dual_figure import draw_duals, draw_transfers
 from studies.plain_training import Layers, initial, trained
-
-Array = npt.NDArray[np.float64]
 
 INPUTS = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
 TARGETS = np.array([-1.0, 1.0, 1.0, -1.0])

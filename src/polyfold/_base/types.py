@@ -15,3 +15,5 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 Signs: TypeAlias = npt.NDArray[np.bool_]
 # Numbers as users have them: lists, arrays, tensors, columns of a table.
 ArrayLike: TypeAlias = npt.ArrayLike | Sequence[Any]
+# Arrays of any kind of number: float32 where a user's maps are, float64 elsewhere.
+AnyArray: TypeAlias = npt.NDArray[Any]

@@ -8,11 +8,9 @@ from fractions import Fraction
 from math import inf
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.errors import ShapeError, how_many
-
-Array = npt.NDArray[np.float64]
 
 # So many terms are said; of more only the largest, and how many there are besides.
 _MOST_TERMS = 8

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from polyfold._base.types import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.types import Array
 from polyfold.errors import LimitError
 from polyfold.exact.rounding import relative
 
-Array = npt.NDArray[np.float64]
 Kept = npt.NDArray[np.float32]
 
 # So many products of digits may meet in one place before carries are made.

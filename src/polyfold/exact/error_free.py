@@ -7,11 +7,9 @@ underflows (Dekker).
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.exact.rounding import TINY
-
-Array = npt.NDArray[np.float64]
 
 # Cuts 53 bits into two halves.
 _SPLITTER = 2.0**27 + 1

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.types import Array
 from polyfold.exact.near import Near
 from polyfold.exact.rational import as_float, rational
 from polyfold.exact.reals import Reals
 
-Array = npt.NDArray[np.float64]
 # Floats that what is not rational is written with: more than 200 bits.
 _PARTS_OF_THE_REST = 4
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
+from polyfold._base.types import Array
+
 Fractions = npt.NDArray[np.object_]
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.types import Array
 from polyfold.exact.near import Near, Number
 from polyfold.exact.rational import as_float
 from polyfold.exact.rational_arrays import are_floats, nearest, rationals
 
-Array = npt.NDArray[np.float64]
 # Entries are fmpq or Near.
 Reals = npt.NDArray[np.object_]
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.numbers import one_output
+from polyfold._base.types import Array
 from polyfold._base.words import in_words
 from polyfold.atlas.atlas import DOMAIN_BOUNDARY, Atlas
 from polyfold.atlas.layers_of_facets import layer_of_gates
@@ -21,8 +22,6 @@ from polyfold.atlas.storage import open as open_atlas
 from polyfold.errors import DomainError
 from polyfold.explorer.drawing import Arrays, keys_of, read_arrays
 from polyfold.explorer.networks import finite
-
-Array = npt.NDArray[np.float64]
 
 # Cells in one answer.
 MOST_IN_A_PAGE = 20_000

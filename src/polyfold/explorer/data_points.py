@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import ShapeError, how_many
 from polyfold.explorer.sessions import Data
 from polyfold.plotting.geometry.samples import cells_of_inputs, in_parameters
 
-Array = npt.NDArray[np.float64]
 # So many rows of a cell are listed.
 _MOST_ROWS = 200
 

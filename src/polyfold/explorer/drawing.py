@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.facet_generators import facet_generators
 from polyfold.atlas.layers_of_facets import layer_of_facets, layer_of_gates
@@ -20,8 +21,6 @@ from polyfold.plotting.geometry.view import View
 from polyfold.stats.classes import Classes
 from polyfold.stats.decision_boundary import decision_boundary
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 Arrays = dict[str, npt.NDArray[Any]]
 
 

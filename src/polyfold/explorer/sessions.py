@@ -11,15 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from polyfold._base.types import Array
 from polyfold.errors import LimitError
 from polyfold.explorer.limits import Limits
 from polyfold.explorer.networks import Source
 from polyfold.explorer.pool import Job, Pool
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.errors import DataError
 from polyfold.layers.cones import rotation_to_diagonal
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,15 +14,13 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.inputs import real_array
+from polyfold._base.types import Array
 from polyfold.errors import ShapeError
 from polyfold.exact.rational_arrays import nearest, product, rationals
 from polyfold.exact.tolerances import CONE_DRAWN_IN
 from polyfold.layers.one_map import TruncationMap, truncation_map
-
-Array = npt.NDArray[np.float64]
 
 
 def cone_layer(point: Any, axis: Any, aperture: float, *, gates: int | None = None) -> TruncationMap:

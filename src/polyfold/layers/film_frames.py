@@ -12,12 +12,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.layers.interpret import Interpretation
 from polyfold.layers.result import Truncation
-
-Array = npt.NDArray[np.float64]
 
 # Room around the points, as a part of the picture's width and height.
 _ROOM = 0.06

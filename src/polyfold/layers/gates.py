@@ -13,11 +13,11 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.exact.rational_arrays import Rationals, product, rationals
 from polyfold.layers.result import Truncation
 from polyfold.program.passes.bounded_layers import bounded_pass, in_floats
 
-Array = npt.NDArray[np.float64]
 Signs = npt.NDArray[np.int8]
 
 

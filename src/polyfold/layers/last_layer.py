@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.inputs import real_array
-from polyfold._base.types import ArrayLike
+from polyfold._base.types import Array, ArrayLike
 from polyfold.errors import PolyfoldError, ShapeError
 from polyfold.exact.linear_algebra import exact_rank, pseudo_inverse_in_floats
 from polyfold.exact.rational_arrays import nearest, rationals
@@ -22,8 +22,6 @@ from polyfold.layers.labels import groups
 from polyfold.layers.result import Truncation
 from polyfold.network.graph import Network
 from polyfold.network.read.arrays import from_arrays
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

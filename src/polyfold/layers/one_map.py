@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.inputs import real_array, rows_of
 from polyfold._base.notebook import InNotebooks
+from polyfold._base.types import Array
 from polyfold.domain.domain import DomainLike, Polytope, Slice
 from polyfold.errors import LimitError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.linear_algebra import exact_rank, pseudo_inverse_in_floats
@@ -18,9 +18,6 @@ from polyfold.exact.rational_arrays import Rationals, nearest, rationals
 from polyfold.layers.sectors import Sector, Sectors, sectors_of
 from polyfold.network.graph import Network
 from polyfold.network.read.arrays import from_arrays
-
-Array = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.exact.rational_arrays import Rationals, nearest, product
 from polyfold.exact.rounding import LEAST
 from polyfold.layers.result import Truncation
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.inputs import rows_of
+from polyfold._base.types import Array, Flags
 from polyfold.atlas.atlas import Atlas
 from polyfold.domain.domain import Box, DomainLike, Polytope, Slice
 from polyfold.engine.unfold import unfold
@@ -22,8 +23,6 @@ from polyfold.errors import PolyfoldError, how_many
 if TYPE_CHECKING:
     from polyfold.layers.one_map import TruncationMap
 
-Array = npt.NDArray[np.float64]
-Flags = npt.NDArray[np.bool_]
 Kind = Literal["kept", "collapsed", "mixed"]
 
 

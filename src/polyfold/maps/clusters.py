@@ -16,13 +16,12 @@ from polyfold._base.extras import require
 from polyfold._base.numbers import place_of_output
 from polyfold._base.question import question
 from polyfold._base.result import Rows, answered
-from polyfold._base.types import ArrayLike, Ids
+from polyfold._base.types import AnyArray, ArrayLike, Ids
 from polyfold.errors import LimitError, PolyfoldError, ShapeError, how_many
 from polyfold.maps.gram import PRODUCTS, means, products, span
 from polyfold.maps.result import AT_ONCE, MapMatrices, applied, largest_output, share_right
 
 # Of either precision.
-Array = npt.NDArray[Any]
 Method = Literal["lloyd", "minibatch"]
 
 METHODS = get_args(Method)
@@ -54,7 +53,7 @@ class ClusteredMaps(Rows):
         The shape of one input.
     """
 
-    centres: tuple[Array, ...]
+    centres: tuple[AnyArray, ...]
     inertia: tuple[float, ...]
     outputs: tuple[int, ...]
     input_shape: tuple[int, ...]
@@ -67,11 +66,11 @@ class ClusteredMaps(Rows):
         """One row per output: its clusters and their inertia."""
         return {"output": self.outputs, "clusters": [len(each) for each in self.centres], "inertia": self.inertia}
 
-    def of(self, output: int) -> Array:
+    def of(self, output: int) -> AnyArray:
         """The centres of an output."""
         return self.centres[place_of_output(output, self.outputs, "clusters")]
 
-    def images(self, output: int) -> Array:
+    def images(self, output: int) -> AnyArray:
         """The centres' slopes in the shape of the inputs, (clusters, *input_shape)."""
         centres = self.of(output)
         return centres[:, :-1].reshape(len(centres), *self.input_shape)
@@ -173,8 +172,8 @@ def cluster(
 
 
 def centres_of(
-    rows: Array, k: int, *, method: str | None = None, seed: int = 0, passes: int | None = None
-) -> tuple[Array, float]:
+    rows: AnyArray, k: int, *, method: str | None = None, seed: int = 0, passes: int | None = None
+) -> tuple[AnyArray, float]:
     """Centres (at most k, columns) of the rows of one matrix, and the sum of squared distances to them."""
     if not isinstance(k, Integral) or k < 1:
         raise LimitError(f"k={k!r} must be a positive whole number of clusters")
@@ -200,7 +199,7 @@ def centres_of(
     return centres.astype(rows.dtype), _inertia(rows, centres.astype(rows.dtype))
 
 
-def nearest(rows: Array, centres: Array) -> Ids:
+def nearest(rows: AnyArray, centres: AnyArray) -> Ids:
     """The number of the centre that is nearest to each row."""
     found = np.empty(len(rows), dtype=np.int64)
     squares = np.einsum("kd,kd->k", centres, centres, dtype=np.float64)
@@ -212,7 +211,7 @@ def nearest(rows: Array, centres: Array) -> Ids:
     return found
 
 
-def values_by_centres(rows: Array, X: Array, centres: Array) -> npt.NDArray[np.float64]:
+def values_by_centres(rows: AnyArray, X: AnyArray, centres: AnyArray) -> npt.NDArray[np.float64]:
     """One output at inputs X, whose own maps are `rows`, by the nearest centres."""
     of = nearest(rows, centres)
     found = np.empty(len(rows))
@@ -223,7 +222,7 @@ def values_by_centres(rows: Array, X: Array, centres: Array) -> npt.NDArray[np.f
     return found
 
 
-def _distinct(rows: Array, most: int) -> Array | None:
+def _distinct(rows: AnyArray, most: int) -> AnyArray | None:
     """The different rows, in order, if there are no more than so many."""
     known: set[bytes] = set()
     first = []
@@ -238,13 +237,13 @@ def _distinct(rows: Array, most: int) -> Array | None:
     return np.unique(np.asarray(rows[first]) + 0.0, axis=0)
 
 
-def _directions(rows: Array) -> Array | None:
+def _directions(rows: AnyArray) -> AnyArray | None:
     """Orthonormal columns that the rows are combinations of, if they are few enough to make distances cheaper."""
     found = span(products(rows, rows))
     return found.directions if 2 * found.rank <= rows.shape[1] else None
 
 
-def _in_parts(rows: Array, directions: Array) -> Array:
+def _in_parts(rows: AnyArray, directions: AnyArray) -> AnyArray:
     step = max(16, min(AT_ONCE, PRODUCTS // max(1, directions.size)))
     parts = []
     for start in range(0, len(rows), step):
@@ -253,7 +252,7 @@ def _in_parts(rows: Array, directions: Array) -> Array:
     return np.concatenate(parts).astype(rows.dtype)
 
 
-def _k_means(points: Array, k: int, how: str, seed: int, passes: int) -> Array:
+def _k_means(points: AnyArray, k: int, how: str, seed: int, passes: int) -> AnyArray:
     cluster = require("sklearn.cluster", extra="sklearn", purpose="clusters of maps")
     start = "k-means++" if k <= _SPREAD else "random"
     if how == "lloyd":
@@ -269,11 +268,11 @@ def _k_means(points: Array, k: int, how: str, seed: int, passes: int) -> Array:
             compute_labels=False,
         )
     # scikit-learn takes away the mean of what it is given, and puts it back, if it may not copy.
-    found: Array = apart(lambda: model.fit(points.copy() if how == "lloyd" else points)).cluster_centers_
+    found: AnyArray = apart(lambda: model.fit(points.copy() if how == "lloyd" else points)).cluster_centers_
     return found
 
 
-def _inertia(rows: Array, centres: Array) -> float:
+def _inertia(rows: AnyArray, centres: AnyArray) -> float:
     of = nearest(rows, centres)
     total = 0.0
     for start in range(0, len(rows), AT_ONCE):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.apart import apart
 from polyfold._base.clock import tick
+from polyfold._base.types import AnyArray
 from polyfold.exact.tolerances import MAPS_REACH
 
-Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 
 # Rows that are taken together at most, and numbers that are multiplied before the next look at the clock.
@@ -32,7 +31,7 @@ class Span:
         return len(self.squares)
 
 
-def products(a: Array, b: Array) -> Floats:
+def products(a: AnyArray, b: AnyArray) -> Floats:
     """a^T b for matrices with equally many rows."""
     total = np.zeros((a.shape[1], b.shape[1]))
     same = a is b
@@ -44,7 +43,7 @@ def products(a: Array, b: Array) -> Floats:
     return total
 
 
-def means(a: Array) -> Floats:
+def means(a: AnyArray) -> Floats:
     """The mean row."""
     total = np.zeros(a.shape[1])
     for start in range(0, len(a), AT_ONCE):

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, singledispatch
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import AnyArray
 from polyfold.maps.graph_forward import Decided, Passed, is_relu
 from polyfold.maps.sparse_rows import SparseRows, matrix_of
 from polyfold.network.graph import Network, Node
@@ -25,7 +25,6 @@ from polyfold.network.ops.spatial import Combine, Convolution, TransposedConvolu
 from polyfold.network.ops.switches import Clamp, Largest, Maximum, Minimum, Rectify
 from polyfold.network.ops.unrounded import network_in_floats
 
-Array = npt.NDArray[Any]
 Places = npt.NDArray[np.int32]
 
 
@@ -36,21 +35,21 @@ class Rows:
     They count factor[n, k] times, or once. An entry can be there several times; its coefficients then add up.
     """
 
-    values: Array
+    values: AnyArray
     at: Places | None = None
-    factor: Array | None = None
+    factor: AnyArray | None = None
 
-    def times(self, by: Array) -> Rows:
+    def times(self, by: AnyArray) -> Rows:
         """Multiplied with a vector (width,), or with a vector a sample (n, width)."""
         by = self._of(by)
         return replace(self, factor=by if self.factor is None else self.factor * by)
 
-    def dot(self, by: Array) -> Array:
+    def dot(self, by: AnyArray) -> AnyArray:
         """The coefficients times a vector, or a vector a sample (n, width): (n, m)."""
         by = self._of(by) if self.factor is None else self._of(by) * self.factor
         return np.asarray((self.values @ by[:, :, None])[:, :, 0])
 
-    def _of(self, by: Array) -> Array:
+    def _of(self, by: AnyArray) -> AnyArray:
         """A vector's entries where the coefficients are: (n, k)."""
         by = np.broadcast_to(by.astype(self.values.dtype, copy=False), (len(self.values), by.shape[-1]))
         return np.ascontiguousarray(by) if self.at is None else np.take_along_axis(by, self.at, axis=1)
@@ -68,7 +67,7 @@ class Context:
     decided: Decided | None
     matrix: SparseRows | None
     threads: int
-    into: Array | None = None
+    into: AnyArray | None = None
 
     @property
     def shapes(self) -> tuple[Shape, ...]:
@@ -78,12 +77,12 @@ class Context:
     def shape(self) -> Shape:
         return self.network.shapes[self.node.name]
 
-    def whole(self, rows: Rows) -> Array:
+    def whole(self, rows: Rows) -> AnyArray:
         """Coefficients on all entries (n, m, width), the factors multiplied in."""
         return whole(rows, size(self.shape), self.threads)
 
 
-def whole(rows: Rows, width: int, threads: int) -> Array:
+def whole(rows: Rows, width: int, threads: int) -> AnyArray:
     """Coefficients on all entries (n, m, width) of a value."""
     if rows.at is None:
         return rows.values if rows.factor is None else rows.values * rows.factor[:, None, :]
@@ -91,7 +90,7 @@ def whole(rows: Rows, width: int, threads: int) -> Array:
 
 
 # Coefficients on each value that the op reads, and what the op's own constants add to the outputs (n, m).
-Pulled = tuple[tuple[Rows, ...], Array | None]
+Pulled = tuple[tuple[Rows, ...], AnyArray | None]
 
 
 class Backward:
@@ -121,14 +120,14 @@ class Backward:
         return readers[0] if len(readers) == 1 and len(readers[0].inputs) == 1 else None
 
     @cached_property
-    def first_layer(self) -> Array | None:
+    def first_layer(self) -> AnyArray | None:
         """[W, b] of the first node, if it is a linear layer."""
         op = self.first.op if self.first is not None else None
         if not isinstance(op, Linear) or op.weight.shape[1] != self.network.input_dim:
             return None
         return np.concatenate([op.weight, op.bias[:, None]], axis=1).astype(self.dtype)
 
-    def write(self, passed: Passed, outputs: Sequence[int], into: Array) -> None:
+    def write(self, passed: Passed, outputs: Sequence[int], into: AnyArray) -> None:
         """Rows [w, b] of these outputs, written into an array (m, n, inputs + 1)."""
         pending = self._starts(len(passed.outputs), outputs)
         constant = np.zeros((len(passed.outputs), len(outputs)))
@@ -187,7 +186,7 @@ class Backward:
     def _sum(self, name: str, a: Rows, b: Rows) -> Rows:
         return Rows(self._whole(name, a) + self._whole(name, b))
 
-    def _whole(self, name: str, rows: Rows) -> Array:
+    def _whole(self, name: str, rows: Rows) -> AnyArray:
         return whole(rows, size(self.network.shapes[name]), self.threads)
 
 

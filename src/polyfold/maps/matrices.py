@@ -18,7 +18,7 @@ from polyfold._base.numbers import some_outputs
 from polyfold._base.options import thread_count
 from polyfold._base.question import question
 from polyfold._base.result import answered
-from polyfold._base.types import ArrayLike
+from polyfold._base.types import AnyArray, ArrayLike
 from polyfold.atlas.evidence import computed_in_floats
 from polyfold.engine.source import SourceLike, as_network
 from polyfold.errors import LimitError, PolyfoldError, ShapeError
@@ -34,7 +34,6 @@ from polyfold.program.lower.lower import lower
 from polyfold.program.program import Program
 
 # Of either precision.
-Array = npt.NDArray[Any]
 
 # Bytes that maps may take without a folder to keep them in.
 IN_MEMORY = 4 << 30
@@ -131,7 +130,7 @@ def matrices(
     return answered(found, computed_in_floats(program), stopped_by=stopped_by)
 
 
-def _fill(place: Place, backward: Backward, rows: Array, outputs: tuple[int, ...]) -> str | None:
+def _fill(place: Place, backward: Backward, rows: AnyArray, outputs: tuple[int, ...]) -> str | None:
     """Write what is not there yet; what stopped it, if something did."""
     clock, about = running(), place.about
     kept = clock.seconds
@@ -151,7 +150,7 @@ def _fill(place: Place, backward: Backward, rows: Array, outputs: tuple[int, ...
     return None
 
 
-def _batch_into(place: Place, backward: Backward, rows: Array, part: slice, outputs: tuple[int, ...]) -> float:
+def _batch_into(place: Place, backward: Backward, rows: AnyArray, part: slice, outputs: tuple[int, ...]) -> float:
     """Write the maps of one batch, and say how far they are from the network's own outputs."""
     X = rows[part].astype(np.float64)
     run = passed(backward.network, X)
@@ -164,7 +163,7 @@ def _batch_into(place: Place, backward: Backward, rows: Array, part: slice, outp
     return float(np.abs(values - run.outputs[:, list(outputs)]).max(initial=0.0))
 
 
-def _digests(run: Passed) -> Array:
+def _digests(run: Passed) -> AnyArray:
     found = [hashlib.blake2b(piece, digest_size=16).digest() for piece in run.pieces()]
     return np.frombuffer(b"".join(found), dtype=np.uint8).reshape(len(found), 16)
 
@@ -210,7 +209,7 @@ def _products(network: Network, node: Node) -> int:
     return int(op.matrix.nnz) if isinstance(op, Combine) else size(behind)
 
 
-def _named(about: About, program: Program, rows: Array, outputs: tuple[int, ...]) -> About:
+def _named(about: About, program: Program, rows: AnyArray, outputs: tuple[int, ...]) -> About:
     """With a digest that names the network, the inputs and the outputs."""
     hasher = hashlib.sha256(f"{program.digest} {outputs} {rows.shape} {rows.dtype}".encode())
     for start in range(0, len(rows), 4096):

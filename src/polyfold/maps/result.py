@@ -13,11 +13,10 @@ import numpy.typing as npt
 from polyfold._base.inputs import labels_of
 from polyfold._base.numbers import place_of_output
 from polyfold._base.result import Result
-from polyfold._base.types import ArrayLike, Ids
+from polyfold._base.types import AnyArray, ArrayLike, Ids
 from polyfold.errors import ShapeError, how_many
 
 # Of either precision.
-Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float64]
 
 # Inputs whose rows are read together.
@@ -48,8 +47,8 @@ class MapMatrices(Result):
         The folder that keeps them, if there is one.
     """
 
-    matrices: Array
-    X: Array
+    matrices: AnyArray
+    X: AnyArray
     outputs: tuple[int, ...]
     input_shape: tuple[int, ...]
     cells: npt.NDArray[np.uint8]
@@ -88,9 +87,9 @@ class MapMatrices(Result):
             "path": None if self.path is None else str(self.path),
         }
 
-    def of(self, output: int) -> Array:
+    def of(self, output: int) -> AnyArray:
         """C_j: one row [w, b] per input."""
-        found: Array = self.matrices[place_of_output(output, self.outputs, "maps")]
+        found: AnyArray = self.matrices[place_of_output(output, self.outputs, "maps")]
         return found
 
     @cached_property
@@ -117,20 +116,20 @@ class MapMatrices(Result):
         """The share of inputs whose largest output is the one that `y` says."""
         return share_right(self.predict(), y)
 
-    def images(self, output: int, inputs: slice | list[int] | None = None) -> Array:
+    def images(self, output: int, inputs: slice | list[int] | None = None) -> AnyArray:
         """The slopes w of an output in the shape of the inputs, (n, *input_shape)."""
         rows = self.of(output)[slice(None) if inputs is None else inputs]
         return np.asarray(rows[:, :-1]).reshape(len(rows), *self.input_shape)
 
 
-def applied(rows: Array, X: Array) -> Floats:
+def applied(rows: AnyArray, X: AnyArray) -> Floats:
     """w . x + b of rows (outputs, n, inputs + 1) at inputs (n, inputs): (n, outputs)."""
     x = X.astype(np.float64)
     found = [np.einsum("nd,nd->n", each[:, :-1], x, dtype=np.float64) + each[:, -1] for each in rows]
     return np.stack(found, axis=1)
 
 
-def largest_output(outputs: tuple[int, ...], values: Array) -> Ids:
+def largest_output(outputs: tuple[int, ...], values: AnyArray) -> Ids:
     """The number of the output that is largest in each row of values."""
     return np.asarray(np.asarray(outputs, dtype=np.int64)[values.argmax(axis=1)])
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import AnyArray
 from polyfold._core import pull_rows_double, pull_rows_single
 from polyfold.network.ops.convolve import Window
 from polyfold.network.ops.op import Op, Shape, size
@@ -17,7 +18,6 @@ from polyfold.network.ops.spatial import Combine, Convolution, TransposedConvolu
 if TYPE_CHECKING:
     from scipy import sparse
 
-Array = npt.NDArray[Any]
 Places = npt.NDArray[np.int32]
 
 # Entries of one matrix that may be written down: some 200 MB. Larger convolutions stay their kernels.
@@ -38,7 +38,7 @@ class SparseRows:
 
     start: npt.NDArray[np.int64]
     column: Places
-    value: Array
+    value: AnyArray
     columns: int
 
     @classmethod
@@ -63,8 +63,8 @@ class SparseRows:
         return cls.of(sparse.eye_array(width, format="csr"), dtype)
 
     def pull(
-        self, rows: Array, which: Places | None, factor: Array | None, threads: int, out: Array | None = None
-    ) -> Array:
+        self, rows: AnyArray, which: Places | None, factor: AnyArray | None, threads: int, out: AnyArray | None = None
+    ) -> AnyArray:
         """Coefficients (n, m, k) on the matrix's values as coefficients (n, m, columns) on what it reads.
 
         Entry k of block n belongs to row which[n, k], or to row k, and counts factor[n, k] times, or once.
@@ -106,7 +106,7 @@ def _(op: TransposedConvolution, shape: Shape) -> sparse.csr_array | None:
     return None if matrix is None else matrix.T.tocsr()
 
 
-def _windows_matrix(kernel: Array, window: Window, space: Shape) -> sparse.csr_array | None:
+def _windows_matrix(kernel: AnyArray, window: Window, space: Shape) -> sparse.csr_array | None:
     """The matrix of a convolution of values (channels, *space): one row per kernel and place."""
     from scipy import sparse
 

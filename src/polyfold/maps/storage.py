@@ -10,15 +10,14 @@ import json
 import shutil
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.files import atomically
+from polyfold._base.types import AnyArray
 from polyfold.errors import StorageError
 
-Array = npt.NDArray[Any]
 FORMAT = 1
 MAPS, CELLS, ABOUT = "maps.npy", "cells.npy", "about.json"
 
@@ -39,8 +38,8 @@ class About:
 class Place(Protocol):
     """Where maps are written to."""
 
-    maps: Array
-    cells: Array
+    maps: AnyArray
+    cells: AnyArray
     about: About
 
     def keep(self, about: About) -> None:
@@ -52,8 +51,8 @@ class InMemory:
 
     def __init__(self, about: About) -> None:
         self.about = about
-        self.maps: Array = np.empty(about.shape, dtype=about.dtype)
-        self.cells: Array = np.empty((about.shape[1], 16), dtype=np.uint8)
+        self.maps: AnyArray = np.empty(about.shape, dtype=about.dtype)
+        self.cells: AnyArray = np.empty((about.shape[1], 16), dtype=np.uint8)
 
     def keep(self, about: About) -> None:
         self.about = about
@@ -69,8 +68,8 @@ class InFolder:
             known = self._known()
             if known is None:
                 self._check_room(about)
-                self.maps: Array = np.lib.format.open_memmap(folder / MAPS, "w+", about.dtype, about.shape)
-                self.cells: Array = np.lib.format.open_memmap(folder / CELLS, "w+", np.uint8, (about.shape[1], 16))
+                self.maps: AnyArray = np.lib.format.open_memmap(folder / MAPS, "w+", about.dtype, about.shape)
+                self.cells: AnyArray = np.lib.format.open_memmap(folder / CELLS, "w+", np.uint8, (about.shape[1], 16))
                 self.keep(about)
                 return
             self._check_same(known, about)
@@ -121,12 +120,12 @@ class InFolder:
             )
 
 
-def read_output(folder: Path, number: int) -> tuple[Array, About]:
+def read_output(folder: Path, number: int) -> tuple[AnyArray, About]:
     """The rows of one of the outputs in a folder, newly mapped into memory, and what they are of."""
     try:
         found = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
         about = About(**{**found, "shape": tuple(found["shape"])})
-        rows: Array = np.load(folder / MAPS, mmap_mode="r")[number, : about.done]
+        rows: AnyArray = np.load(folder / MAPS, mmap_mode="r")[number, : about.done]
     except (OSError, ValueError, TypeError, KeyError, IndexError) as error:
         raise StorageError(f"{str(folder)!r} holds no maps of output {number}: {error}") from None
     return rows, about

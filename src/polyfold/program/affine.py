@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.read_only import ReadOnly
+from polyfold._base.types import Array
 from polyfold.errors import LimitError
 from polyfold.exact.rounding import smallest
 from polyfold.program.forms import Applied, Entries, Form, Nothing, Pulled, Summed, Values
 from polyfold.program.operators import Matrix, Operator
 
-Array = npt.NDArray[np.float64]
 Change = Callable[[Array], Array]
 
 # Coefficients of one affine function that may be written out: a gigabyte.

@@ -17,8 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.read_only import ReadOnly
+from polyfold._base.types import Array
 from polyfold.exact.rounding import smallest
-from polyfold.program.operators import Array, Change, Operator
+from polyfold.program.operators import Change, Operator
 
 Index = npt.NDArray[np.int64]
 

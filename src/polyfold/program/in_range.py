@@ -10,12 +10,11 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.errors import LimitError
 from polyfold.exact.rounding import LARGEST
 from polyfold.program.affine import Affine, WrittenOut
 from polyfold.program.program import Program, Stage
-
-Array = npt.NDArray[np.float64]
 
 
 def in_range(program: Program) -> Program:

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.read_only import ReadOnly
+from polyfold._base.types import Array
 from polyfold.network.ops.convolve import Window, convolve, convolve_back, entries_read
 
 if TYPE_CHECKING:
     from scipy import sparse
 
-Array = npt.NDArray[np.float64]
 Change = Callable[[Array], Array]
 
 

@@ -7,12 +7,10 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from math import isfinite
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold._base.words import in_words
 from polyfold.errors import how_many
-
-Array = npt.NDArray[np.float64]
 
 _DIGITS = 4
 # Of long lists so many entries are said.

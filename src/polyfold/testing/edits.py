@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold.testing.networks import Draft, DraftAffine, DraftStage
 
 Rng = np.random.Generator
 Edit = Callable[[Rng, Draft], None]
-Array = npt.NDArray[np.float64]
 
 
 def leaky(rng: Rng, draft: Draft) -> None:

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.program.affine import Block, WrittenOut
 from polyfold.program.origins import GateOrigin
 from polyfold.program.program import Program, Stage
-
-Array = npt.NDArray[np.float64]
 
 
 @dataclass

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from flint import fmpq
 
 from polyfold._base.clock import tick
+from polyfold._base.types import Array
 from polyfold.exact.rational import rational
 from polyfold.exact.rational_arrays import rationals
 from polyfold.program.affine import Affine
@@ -28,7 +29,6 @@ from polyfold.program.program import Program, Stage
 
 # Index 0 is the constant 1, then come the inputs, then the atoms.
 Combination = dict[int, fmpq]
-Array = npt.NDArray[np.float64]
 Fingerprint = tuple[tuple[int, ...], tuple[tuple[int, int], ...]]
 
 _ZERO, _ONE = fmpq(0), fmpq(1)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.chunks import in_chunks
 from polyfold._base.clock import OutOfTimeError, tick
@@ -21,7 +20,6 @@ from polyfold.errors import LimitError
 from polyfold.exact.digits import Digits
 from polyfold.program.passes.digits import cells_at_once, fraction, maps_of
 
-Array = npt.NDArray[np.float64]
 Levels = list[dict[Fraction, int]]
 # Numbers that are worked with between two looks at the clock.
 _FLOATS_AT_ONCE = 1 << 21

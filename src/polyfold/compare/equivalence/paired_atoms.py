@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
 from polyfold._base.clock import tick
+from polyfold._base.types import Array, Ids
 from polyfold.compare.equivalence.atoms import Atoms, Combination
 from polyfold.domain.domain import Domain
 from polyfold.exact.rational import rational
@@ -28,9 +28,6 @@ from polyfold.program.passes.affine_forms import (
     scaled,
     stacked,
 )
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 # Rows that point less alike than this (the cosine of their angle) are no pair.
 _ALIKE = 0.9

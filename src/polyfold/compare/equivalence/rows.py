@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.types import Array
 from polyfold.compare.equivalence.atoms import Combination
 from polyfold.exact.bounded_values import BoundedValues
 from polyfold.exact.digits import Digits, added
 from polyfold.exact.rounding import TINY, relative
 
-Array = npt.NDArray[np.float64]
 # Outputs of one network, each with a sign.
 Terms = tuple[tuple[int, int], ...]
 

@@ -13,9 +13,9 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.types import Array
 from polyfold.compare.equivalence.in_floats import Multiplied, multiplied
 from polyfold.compare.equivalence.result import Difference, Point, Size, as_float
 from polyfold.compare.equivalence.rows import Rows
@@ -33,8 +33,6 @@ from polyfold.program.lower.lower import written_out
 from polyfold.program.passes.digits import outputs_at
 from polyfold.program.passes.rationals import evaluate_exactly
 from polyfold.program.program import Program
-
-Array = npt.NDArray[np.float64]
 
 # Exact outputs of what is computed with, and what the network's own may differ from each by.
 Outputs = tuple[list[Fraction], list[Size]]

@@ -10,16 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.options import whole_number
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.errors import how_many
 from polyfold.explain.shapley.locators import AtlasPlaces, Places
 from polyfold.program.passes.bounded import bounded_forward
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

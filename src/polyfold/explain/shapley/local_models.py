@@ -10,19 +10,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.inputs import real_array
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.errors import DomainError, PolyfoldError, ShapeError
 from polyfold.explain.shapley.hybrids import LocalGame
 from polyfold.explain.shapley.locators import AtlasPlaces, Places
 from polyfold.explain.shapley.result import LocalModels
 from polyfold.program.passes.bounded import bounded_forward
 from polyfold.program.passes.floats import with_sizes
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 EMPTY = ("error", "all", "uniform")
 

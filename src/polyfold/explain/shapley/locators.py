@@ -7,10 +7,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold import _core as core
 from polyfold._base.chunks import in_chunks
+from polyfold._base.types import Array, Flags, Ids, Signs
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.core_problem import core_problem, stays_structured
 from polyfold.atlas.geometry.locate import vanishing
@@ -28,11 +28,6 @@ from polyfold.program.passes.bounded_rows import patterns_at, pre_activations, r
 from polyfold.program.passes.floats import with_sizes
 from polyfold.program.passes.pulled_back import output_forms
 from polyfold.program.program import Program
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Signs = npt.NDArray[np.bool_]
-Flags = npt.NDArray[np.bool_]
 
 NOWHERE = -1
 # Floats that a pass with error bounds may hold at once: 16 MB.

@@ -11,18 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.exact.bounded_values import BoundedValues
 from polyfold.exact.rounding import TINY, relative
 from polyfold.program.passes.bounded import bounded_forward
 from polyfold.program.passes.pulled_back import output_forms
 from polyfold.program.passes.supports import reached
 from polyfold.program.program import Program, Stage
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,9 +14,9 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.errors import ShapeError
 
-Array = npt.NDArray[np.float64]
 Number = TypeVar("Number", bound=np.generic)
 
 # Most floats in the matrix of windows of one part of a batch; and what of it stays in the processor's cache.

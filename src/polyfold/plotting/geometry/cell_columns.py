@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.core_problem import beyond_core
 from polyfold.plotting.geometry.columns import deepest_layers
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

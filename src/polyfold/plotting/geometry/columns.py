@@ -9,12 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.numbers import one_output
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.layers_of_facets import layer_of_gates
 from polyfold.errors import PolyfoldError
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 # What has a name of its own; all else is asked of the atlas's table.
 NAMED = ("output", "slope", "class", "region", "layer", "volume", "facets")

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from polyfold._base.clock import running, tick
 from polyfold._base.inputs import class_numbers, rows_of
 from polyfold._base.numbers import one_of, one_output
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.domain.domain import Box, Domain, DomainLike, resolve_domain
 from polyfold.engine.unfold import unfold
@@ -29,8 +30,6 @@ from polyfold.stats.decision_boundary import decision_boundary
 from polyfold.training.recording import Recording
 from polyfold.training.snapshots import a_recording, chosen
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 Colour = Literal["class", "output", "slope", "volume", "facets"]
 
 _QUESTION = "a movie of training"

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.extras import require
+from polyfold._base.types import Array
 from polyfold.errors import LimitError, PolyfoldError, how_many
 from polyfold.graph.dual import DualGraph
-
-Array = npt.NDArray[np.float64]
 
 LAYOUTS = ("cells", "spring", "spectral")
 # A spring layout is found by looking at all pairs of nodes again and again.

@@ -5,11 +5,9 @@ from __future__ import annotations
 from heapq import heapify, heappop, heappush
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Ids
 from polyfold.atlas.regions import Regions
-
-Ids = npt.NDArray[np.int64]
 
 
 def map_colours(regions: Regions) -> Ids:

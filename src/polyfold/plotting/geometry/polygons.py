@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.generators import Generators
 from polyfold.plotting.geometry.view import View
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

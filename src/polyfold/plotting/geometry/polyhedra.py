@@ -10,13 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.numbers import one_of
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import DomainError
 from polyfold.plotting.geometry.surface import triangles
 from polyfold.plotting.geometry.view import View
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 # What a face lies on, if not on a facet.
 VIEW_SIDE, CUT = -1, -2

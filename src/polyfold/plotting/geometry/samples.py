@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.patterns import pack
 from polyfold.domain.domain import Domain
 from polyfold.exact.bounded_values import exact_values
 from polyfold.program.passes.bounded import bounded_forward
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 def cells_of_inputs(atlas: Atlas, inputs: Array) -> Ids:

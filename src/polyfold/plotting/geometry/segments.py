@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.facet_generators import facet_generators
 from polyfold.atlas.geometry.generators import LINE, VERTEX
 from polyfold.plotting.geometry.view import View
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 def inner_facets(atlas: Atlas) -> Ids:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
+from polyfold._base.types import Array, Ids
 
 
 def middles(start: Ids, points: Array) -> Array:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.plotting.geometry.polygons import Polygons
 from polyfold.plotting.geometry.view import View
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 def heights(atlas: Atlas, shown: Polygons, output: int) -> Array:

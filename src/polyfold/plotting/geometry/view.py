@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.generators import VERTEX
 from polyfold.errors import DomainError
-
-Array = npt.NDArray[np.float64]
 
 # Around vertices and data of an unbounded domain, this part of their extent is shown too.
 _MARGIN = 0.25

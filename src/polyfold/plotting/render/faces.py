@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids
 from polyfold.plotting.scene.shapes import Mesh, Scene
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 # Of longer texts a mesh has none: a figure should open.
 _MOST_TEXT = 8_000_000

@@ -15,9 +15,9 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.extras import require
+from polyfold._base.types import Array, Ids
 from polyfold.plotting.geometry.raster import raster
 from polyfold.plotting.geometry.spread import spread
 from polyfold.plotting.geometry.view import View
@@ -44,8 +44,6 @@ from polyfold.plotting.scene.shapes import (
 if TYPE_CHECKING:
     from plotly.graph_objects import Figure
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 # From this many lines, points or texts on, WebGL draws them; SVG is sharper, and everywhere.
 WEBGL_FROM = 2_000

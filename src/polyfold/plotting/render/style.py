@@ -12,12 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids
 from polyfold.plotting.scene.shapes import Bars, Colouring, Curve, Role, Scene
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 # The palette of Okabe and Ito, without its black and with its yellow darkened, so that it shows on white.
 CLASS_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#b8a900", "#6a51a3")

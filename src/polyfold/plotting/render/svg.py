@@ -13,13 +13,11 @@ from math import ceil, floor, isfinite, log10
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.plotting.render.style import CLASS_COLOURS, SCALE
 from polyfold.plotting.scene.shapes import Bars, Colouring, Curve, Mesh, Part, Points, Polygons, Scene, Segments
-
-Array = npt.NDArray[np.float64]
 
 WIDTH, HEIGHT, LOW = 480.0, 330.0, 230.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 50.0, 12.0, 10.0, 38.0

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.numbers import one_output
 from polyfold._base.words import names_for
@@ -25,9 +24,6 @@ from polyfold.plotting.scene.shapes import Colouring, Part, Polygons, Scene, Seg
 from polyfold.stats.boxes.boxes import Boxes
 from polyfold.stats.classes import Classes, classes
 from polyfold.stats.decision_boundary import DecisionBoundary, decision_boundary
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 def cells_scene(

@@ -6,16 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.numbers import one_of
+from polyfold._base.types import Array
 from polyfold._base.words import in_words
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.maps.dual_space.result import DualSpace
 from polyfold.plotting.scene import plane
 from polyfold.plotting.scene.shapes import Axes, Colouring, Part, Points, Scene, Segments
-
-Array = npt.NDArray[np.float64]
 
 
 def dual_space_scene(

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.numbers import one_of
+from polyfold._base.types import Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.layers_of_facets import layer_of_gates
 from polyfold.errors import PolyfoldError, how_many
@@ -19,7 +20,6 @@ from polyfold.plotting.scene.cells import boundary_segments, class_names
 from polyfold.plotting.scene.shapes import Colouring, Panels, Part, Scene, Segments
 from polyfold.stats.decision_boundary import DecisionBoundary, decision_boundary
 
-Ids = npt.NDArray[np.int64]
 # So many neurons of a layer have colours of their own.
 _MOST_NEURONS = 8
 # So many segments say whose they are when pointed at.

@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.numbers import one_output
 from polyfold.atlas.atlas import Atlas
@@ -16,8 +15,6 @@ from polyfold.explain.shapley.result import LocalShapley
 from polyfold.plotting.geometry.columns import column
 from polyfold.plotting.scene.shapes import Axes, Bars, Scene
 from polyfold.stats.facets.statistics import FacetStatistics
-
-Array = npt.NDArray[np.float64]
 
 # Whole numbers in a range up to this have a bar each.
 _MOST_BARS = 40

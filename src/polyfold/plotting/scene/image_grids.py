@@ -6,21 +6,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import AnyArray
 from polyfold.engine.cells.local import LocalMaps
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.maps.clusters import ClusteredMaps
 from polyfold.maps.result import MapMatrices
 from polyfold.plotting.scene.shapes import Grid, Picture
 
-Array = npt.NDArray[Any]
-
 # Of more, the first ones are shown.
 _MOST_ROWS = 8
 
 
-def picture_of(values: Array, title: str = "", *, signed: bool = True) -> Picture:
+def picture_of(values: AnyArray, title: str = "", *, signed: bool = True) -> Picture:
     """A picture of (rows, columns), or of channels in front, whose sum is shown."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim == 3:

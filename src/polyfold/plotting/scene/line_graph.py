@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.numbers import some_outputs
+from polyfold._base.types import Array
 from polyfold._base.words import in_words, names_for
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import how_many
@@ -18,8 +18,6 @@ from polyfold.plotting.geometry.view import View, view_of
 from polyfold.plotting.scene import plane
 from polyfold.plotting.scene.shapes import Axes, Colouring, Part, Points, Polygons, Scene, Segments
 from polyfold.stats.classes import Classes, classes
-
-Array = npt.NDArray[np.float64]
 
 # The strip of classes below the graph, in parts of the graph's height: how far below, and how high.
 _GAP, _STRIP, _ROOM = 0.06, 0.05, 0.06

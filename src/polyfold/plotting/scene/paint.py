@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.numbers import one_output
+from polyfold._base.types import Array, Ids
 from polyfold._base.words import names_for
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.regions import Regions
@@ -19,9 +19,6 @@ from polyfold.plotting.geometry.map_colours import map_colours
 from polyfold.plotting.scene.cells import class_names
 from polyfold.plotting.scene.shapes import Colouring
 from polyfold.stats.classes import Classes, classes
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

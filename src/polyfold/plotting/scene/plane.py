@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.inputs import real_array
+from polyfold._base.types import Array, Ids
 from polyfold._base.words import in_words, names_for
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import ShapeError, how_many
@@ -17,9 +18,6 @@ from polyfold.plotting.geometry.polyhedra import Polyhedra
 from polyfold.plotting.geometry.segments import facet_segments, inner_facets
 from polyfold.plotting.geometry.view import View
 from polyfold.plotting.scene.shapes import Axes, Colouring, Points, Role, Segments
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 # So many cells have texts; of more, the largest ones.
 MOST_TEXTS = 4_000

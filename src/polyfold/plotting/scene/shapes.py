@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
+from polyfold._base.types import Array, Ids
+
 # What a shape is for; a renderer has one style for each. A patch is a cell without an outline.
 Role = Literal["cell", "patch", "wall", "earlier", "boundary", "data", "edge", "box", "surface", "curve", "marked"]
 

@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids
 from polyfold.exact.error_free import sums_are_exact
 from polyfold.program.affine import Affine, Block, Structured, WrittenOut
 from polyfold.program.forms import Applied, Entries, Form, Nothing, Scaled, Summed, Taken
@@ -24,9 +25,6 @@ from polyfold.program.operators import Matrix
 from polyfold.program.origins import GateOrigin, Origins
 from polyfold.program.program import Program, Stage
 from polyfold.program.rounding import rounding_of
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 _THRESHOLD = -1
 

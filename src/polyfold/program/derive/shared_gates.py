@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.program.affine import Affine, Block, WrittenOut
 from polyfold.program.program import Program, Stage
 from polyfold.program.rounding import rounding_of
-
-Array = npt.NDArray[np.float64]
 
 
 def without_repeats(program: Program) -> Program:

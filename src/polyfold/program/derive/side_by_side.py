@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.errors import ShapeError, how_many
 from polyfold.network.head import joined as joined_heads
 from polyfold.program.affine import Affine, Block, Structured, WrittenOut
@@ -22,8 +22,6 @@ from polyfold.program.origins import GateOrigin, Origins
 from polyfold.program.program import Program, Stage
 from polyfold.program.rounding import Rounding, own_changes
 from polyfold.program.steps import with_parts
-
-Array = npt.NDArray[np.float64]
 
 
 def side_by_side(a: Program, b: Program) -> Program:

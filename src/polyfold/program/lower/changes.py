@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.read_only import ReadOnly
+from polyfold._base.types import Array
 from polyfold.exact.rounding import LEAST, TINY, relative
 from polyfold.program.forms import Form
 from polyfold.program.operators import Operator
 from polyfold.program.passes.fold import fold_form
 
-Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
 Sizes = Mapping[int, Array]
 

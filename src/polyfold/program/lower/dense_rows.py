@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
 
+from polyfold._base.types import Array
 from polyfold.exact.error_free import (
     matrix_products_are_exact,
     products_are_exact,
@@ -25,7 +26,7 @@ from polyfold.program.affine import Affine, Block, WrittenOut
 from polyfold.program.lower.changes import Change, Sizes, added, relative_change, upwards
 from polyfold.program.lower.changes import stacked as stacked_changes
 from polyfold.program.lower.numbers import Numbers
-from polyfold.program.lower.rows import Array, Index, Rows, frozen
+from polyfold.program.lower.rows import Index, Rows, frozen
 from polyfold.program.operators import Matrix as MatrixOperator
 from polyfold.program.operators import Operator, Sparse
 

@@ -12,6 +12,7 @@ from functools import singledispatch
 
 import numpy as np
 
+from polyfold._base.types import Array
 from polyfold.exact.rounding import TINY, relative
 from polyfold.network.graph import Network, Node
 from polyfold.network.ops.linear import Add, Linear, Normalise, Scale, Shift, Subtract
@@ -26,7 +27,7 @@ from polyfold.program.lower.changes import Change, added, relative_change, sizes
 from polyfold.program.lower.dense_rows import Expression
 from polyfold.program.lower.numbers import Numbers, floats_alone, normalisation, reals_of
 from polyfold.program.lower.rounding_free import written_out_without_rounding
-from polyfold.program.lower.rows import Array, Index, Rows
+from polyfold.program.lower.rows import Index, Rows
 from polyfold.program.lower.structured_rows import StructuredExpression
 from polyfold.program.lower.tournament import tournament
 from polyfold.program.lower.writer import Place, Writer

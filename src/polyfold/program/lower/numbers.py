@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.types import Array
 from polyfold.exact.near import Near
 from polyfold.exact.rational import as_float, rational
 from polyfold.exact.rational_arrays import Rationals, filled, rationals
@@ -19,7 +20,6 @@ from polyfold.network.ops.op import Op
 from polyfold.network.ops.unrounded import Unrounded
 from polyfold.program.lower.changes import upwards
 
-Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
 
 # A quotient by a root's neighbour is off by less than twice what the neighbour is.

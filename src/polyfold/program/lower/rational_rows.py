@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.exact.rational_arrays import Rationals, are_floats, identity, nearest, product, rationals, zeros
 from polyfold.program.affine import Affine, Block, WrittenOut
 from polyfold.program.lower.changes import Change, Sizes, added, relative_change, upwards
 from polyfold.program.lower.changes import stacked as stacked_changes
 from polyfold.program.lower.numbers import Numbers
-from polyfold.program.lower.rows import Array, Index, Rows, frozen
+from polyfold.program.lower.rows import Index, Rows, frozen
 from polyfold.program.operators import Matrix, Operator, Sparse
 from polyfold.program.passes.fold import fold
 

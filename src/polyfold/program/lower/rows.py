@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.program.affine import Affine
 from polyfold.program.lower.changes import Change, Sizes, added, upwards
 from polyfold.program.lower.numbers import Numbers
@@ -17,7 +18,6 @@ from polyfold.program.operators import Operator
 if TYPE_CHECKING:
     from scipy import sparse
 
-Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
+from polyfold._base.types import Array
 from polyfold.exact.error_free import products_are_exact, quotients_are_exact, sums_are_exact
 from polyfold.exact.rounding import relative, rounded_part
 from polyfold.network.ops.spatial import divided_rows
@@ -16,7 +17,7 @@ from polyfold.program.forms import Applied, Entries, Form, Nothing, Scaled, Stac
 from polyfold.program.lower.changes import Change, Sizes, added, relative_change, sizes_of
 from polyfold.program.lower.changes import stacked as stacked_changes
 from polyfold.program.lower.numbers import Numbers
-from polyfold.program.lower.rows import Array, Index, Rows, frozen
+from polyfold.program.lower.rows import Index, Rows, frozen
 from polyfold.program.operators import Matrix, Operator, Sparse
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from polyfold._base.types import Array
 from polyfold.network.ops.op import Shape
-from polyfold.program.lower.rows import Array, Index, Rows, frozen
+from polyfold.program.lower.rows import Index, Rows, frozen
 from polyfold.program.origins import GateOrigins, OriginGroup
 from polyfold.program.program import Program, Stage
 from polyfold.program.rounding import Rounding

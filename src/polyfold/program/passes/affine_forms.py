@@ -13,10 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids
 from polyfold.exact.rounding import TINY, relative
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

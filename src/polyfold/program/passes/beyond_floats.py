@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids, Signs
 from polyfold.domain.domain import Domain
 from polyfold.errors import LimitError
 from polyfold.exact.rational import as_float, rational
@@ -21,10 +21,6 @@ from polyfold.program.coefficients import coefficients
 from polyfold.program.number_range import NumberRange, number_range
 from polyfold.program.passes.single_gates import Coefficients, ExactGates, TooMuchError, exact_gates
 from polyfold.program.program import Program
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Signs = npt.NDArray[np.bool_]
 
 # Programs with more coefficients are looked at again only where floats have no number at all.
 _MOST_COEFFICIENTS = 1 << 20

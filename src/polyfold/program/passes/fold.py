@@ -16,11 +16,11 @@ from typing import Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.types import Array
 from polyfold.program.affine import Affine
 from polyfold.program.forms import Applied, Entries, Form, Nothing, Scaled, Stacked, Summed, Taken
 from polyfold.program.operators import Operator
 
-Array = npt.NDArray[np.float64]
 V = TypeVar("V")
 
 

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import fmpq
 
+from polyfold._base.types import Ids, Signs
 from polyfold.domain.domain import Domain
 from polyfold.exact.rational import rational
 from polyfold.program import coefficients as written_out
@@ -25,8 +26,6 @@ from polyfold.program.forms import Applied, Entries, Form, Nothing, Scaled, Stac
 from polyfold.program.operators import Operator
 from polyfold.program.program import Program
 
-Ids = npt.NDArray[np.int64]
-Signs = npt.NDArray[np.bool_]
 Coefficients = tuple[fmpq, ...]  # the constant, and one per parameter
 
 # Products of rationals that may be spent on one atlas: some ten seconds.

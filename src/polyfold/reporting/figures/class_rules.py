@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from math import floor, inf, log10
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.clock import check_seconds
+from polyfold._base.types import Array
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import evidence_of
 from polyfold.domain.domain import Box
@@ -23,9 +23,6 @@ from polyfold.engine.unfold import unfold_program
 from polyfold.errors import DomainError
 from polyfold.program.derive.argmax import with_classes
 from polyfold.stats.classes import Classes
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 # Of the rows of a class, these parts are tried, until a box around them is pure.
 _PARTS = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.0)

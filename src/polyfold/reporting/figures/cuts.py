@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids
 from polyfold.domain.domain import plane
 from polyfold.errors import DomainError
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 # So many rows are tried for a third corner.
 _TRIED = 200

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids
 from polyfold.engine.cells.local import local
 from polyfold.program.program import Program
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 # A box around data reaches this part of their extent farther on each side.
 _MARGIN = 0.1

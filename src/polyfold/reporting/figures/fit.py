@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Array, Ids
 from polyfold.network.graph import Network
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

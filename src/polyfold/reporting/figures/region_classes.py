@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from polyfold._base.types import Flags
 from polyfold.atlas.regions import Regions
 from polyfold.stats.classes import Classes
-
-Flags = npt.NDArray[np.bool_]
 
 
 def region_classes(regions: Regions, classes: Classes) -> Flags:

@@ -9,17 +9,14 @@ takes, a cell may touch one in the corner only.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from polyfold._base.clock import tick
+from polyfold._base.types import Flags, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.generators import VERTEX
 from polyfold.atlas.geometry.halfspaces import wall_rows
 from polyfold.atlas.patterns import order_by_gate, unpack
 from polyfold.exact.tolerances import NEAR_A_CORNER
-
-Ids = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 # Cells in more dimensions have too many vertices: there all gates that cut are conditions.
 _MOST_DIMENSIONS = 6

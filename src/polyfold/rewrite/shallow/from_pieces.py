@@ -32,8 +32,6 @@ from polyfold.rewrite.shallow.tiling import (
     touch,
 )
 
-Array = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True)
 class _Piece:

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpq
 
 from polyfold._base.chunks import in_chunks
 from polyfold._base.clock import tick
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.halfspaces import domain_rows
 from polyfold.atlas.patterns import order_by_gate, pack
@@ -28,10 +28,6 @@ from polyfold.program.passes.integer_forms import ExactForms
 from polyfold.program.passes.pulled_back import gate_forms, majorant, roundings
 from polyfold.program.passes.underflow import underflow
 from polyfold.rewrite.shallow.corners import corner_conditions
-
-Array = npt.NDArray[np.float64]
-Ids = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
