@@ -17,7 +17,7 @@ _AROUND = 1.0
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class RequestedDomain:
     """Where a job looks: the domain, the view of it, what its coordinates are called."""
 
     domain: Domain
@@ -39,7 +39,7 @@ def domain_of(spec: Any, facts: dict[str, Any]) -> dict[str, Any]:
     return {key: spec[key] for key in ("kind", *keys) if key in spec}
 
 
-def place_of(spec: Any, inputs: int) -> Place:
+def place_of(spec: Any, inputs: int) -> RequestedDomain:
     """The place that a job's "domain" asks for, in a network with so many inputs."""
     if not isinstance(spec, dict) or not isinstance(spec.get("kind"), str):
         raise DomainError('"domain" must be an object with a "kind": box, plane, line or features')
@@ -61,30 +61,30 @@ def _check_extent_of_atlas(spec: dict[str, Any], dim: int) -> None:
         raise DomainError(f'"extent": {extent} is empty: each lower bound must be less than the upper one')
 
 
-def _box(spec: dict[str, Any], inputs: int) -> Place:
+def _box(spec: dict[str, Any], inputs: int) -> RequestedDomain:
     if inputs > 2:
         raise DomainError(
             f"a network with {inputs} inputs cannot be drawn in a box: choose a slice, two features with the others "
             'fixed ("kind": "features") or a plane ("kind": "plane")'
         )
     lo, hi = _numbers(spec, "lo", inputs), _numbers(spec, "hi", inputs)
-    return Place(Box(lo, hi).resolve(inputs), tuple(lo), tuple(hi), tuple(f"x{k}" for k in range(inputs)))
+    return RequestedDomain(Box(lo, hi).resolve(inputs), tuple(lo), tuple(hi), tuple(f"x{k}" for k in range(inputs)))
 
 
-def _plane(spec: dict[str, Any], inputs: int) -> Place:
+def _plane(spec: dict[str, Any], inputs: int) -> RequestedDomain:
     origin, x, y = (_numbers(spec, name, inputs) for name in ("origin", "x", "y"))
     extent = _extent(spec, 2, [0.0, 1.0, 0.0, 1.0])
     lo, hi = extent[::2], extent[1::2]
-    return Place(plane(origin, x, y, Box(lo, hi)).resolve(inputs), tuple(lo), tuple(hi), ("u", "v"))
+    return RequestedDomain(plane(origin, x, y, Box(lo, hi)).resolve(inputs), tuple(lo), tuple(hi), ("u", "v"))
 
 
-def _line(spec: dict[str, Any], inputs: int) -> Place:
+def _line(spec: dict[str, Any], inputs: int) -> RequestedDomain:
     start, end = _numbers(spec, "from", inputs), _numbers(spec, "to", inputs)
     lo, hi = _extent(spec, 1, [0.0, 1.0])
-    return Place(line(start, end, extend=(lo, hi)).resolve(inputs), (lo,), (hi,), ("t",))
+    return RequestedDomain(line(start, end, extend=(lo, hi)).resolve(inputs), (lo,), (hi,), ("t",))
 
 
-def _features(spec: dict[str, Any], inputs: int) -> Place:
+def _features(spec: dict[str, Any], inputs: int) -> RequestedDomain:
     """Two features (or one), the others fixed; the coordinates are the features themselves."""
     chosen = [_feature(spec, "i", inputs)]
     if spec.get("j") is not None:
@@ -97,11 +97,11 @@ def _features(spec: dict[str, Any], inputs: int) -> Place:
     lo, hi = extent[::2], extent[1::2]
     names = tuple(f"x{k}" for k in chosen)
     if chosen == list(range(inputs)):
-        return Place(Box(lo, hi).resolve(inputs), tuple(lo), tuple(hi), names)
+        return RequestedDomain(Box(lo, hi).resolve(inputs), tuple(lo), tuple(hi), names)
     origin, basis = np.array(at), np.zeros((inputs, len(chosen)))
     origin[chosen] = 0.0
     basis[chosen, range(len(chosen))] = 1.0
-    return Place(Slice(origin, basis, bounds=Box(lo, hi)).resolve(inputs), tuple(lo), tuple(hi), names)
+    return RequestedDomain(Slice(origin, basis, bounds=Box(lo, hi)).resolve(inputs), tuple(lo), tuple(hi), names)
 
 
 def _feature(spec: dict[str, Any], name: str, inputs: int) -> int:
@@ -140,7 +140,7 @@ def _is_finite(value: float) -> bool:
 
 
 # The domains that can be asked for: how each is read, and what may stand in it.
-_KINDS: dict[str, tuple[Callable[[dict[str, Any], int], Place], tuple[str, ...]]] = {
+_KINDS: dict[str, tuple[Callable[[dict[str, Any], int], RequestedDomain], tuple[str, ...]]] = {
     "box": (_box, ("lo", "hi")),
     "plane": (_plane, ("origin", "x", "y", "extent")),
     "line": (_line, ("from", "to", "extent")),

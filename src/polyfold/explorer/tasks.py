@@ -18,7 +18,7 @@ from polyfold.engine.blocks import unfold_in_blocks
 from polyfold.errors import DomainError, LimitError, PolyfoldError, how_many
 from polyfold.explorer.drawing import draw_cells, draw_classes, draw_walls, keys_of, save_arrays, view_in
 from polyfold.explorer.networks import Opened, Source, check_file, facts, finite, open_network
-from polyfold.explorer.requested_domain import Place, place_of
+from polyfold.explorer.requested_domain import RequestedDomain, place_of
 from polyfold.plotting.geometry.samples import in_parameters
 from polyfold.plotting.geometry.view import View, view_of
 from polyfold.stats.classes import classes
@@ -180,7 +180,7 @@ def _whole(opened: Opened) -> Any:
     return opened.network
 
 
-def _place(spec: dict[str, Any], opened: Opened) -> Place:
+def _place(spec: dict[str, Any], opened: Opened) -> RequestedDomain:
     if spec["kind"] != "atlas":
         return place_of(spec, opened.program.input_dim)
     if opened.atlas is None:
@@ -188,14 +188,14 @@ def _place(spec: dict[str, Any], opened: Opened) -> Place:
     return _place_of_atlas(opened.atlas, spec)
 
 
-def _place_of_atlas(atlas: Atlas, spec: dict[str, Any]) -> Place:
+def _place_of_atlas(atlas: Atlas, spec: dict[str, Any]) -> RequestedDomain:
     names = tuple(f"x{k}" for k in range(atlas.dim)) if not atlas.domain.is_slice else ("u", "v")[: atlas.dim]
     if atlas.dim == 2:
         view = view_of(atlas, spec.get("extent"))
-        return Place(atlas.domain, tuple(view.lo.tolist()), tuple(view.hi.tolist()), names)
+        return RequestedDomain(atlas.domain, tuple(view.lo.tolist()), tuple(view.hi.tolist()), names)
     corners = np.concatenate([points.ravel() for points in atlas.vertices()] or [np.zeros(0)])
     ends = spec.get("extent") or ([corners.min() - 1.0, corners.max() + 1.0] if len(corners) else [-1.0, 1.0])
-    return Place(atlas.domain, (float(ends[0]),), (float(ends[1]),), names)
+    return RequestedDomain(atlas.domain, (float(ends[0]),), (float(ends[1]),), names)
 
 
 def _progress(send: Send) -> Callable[[Progress | int], None]:

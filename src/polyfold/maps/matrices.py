@@ -25,7 +25,7 @@ from polyfold.errors import LimitError, PolyfoldError, ShapeError
 from polyfold.maps.graph_backward import Backward
 from polyfold.maps.graph_forward import Passed, passed
 from polyfold.maps.result import MapMatrices
-from polyfold.maps.storage import About, InFolder, InMemory, Place
+from polyfold.maps.storage import About, InFolder, InMemory, MapStore
 from polyfold.network.graph import Network, Node
 from polyfold.network.ops.linear import Linear
 from polyfold.network.ops.op import size
@@ -114,7 +114,7 @@ def matrices(
             "take fewer outputs or inputs"
         )
     program = lower(given)
-    place: Place = InMemory(about) if out is None else InFolder(Path(out), _named(about, program, rows, chosen))
+    place: MapStore = InMemory(about) if out is None else InFolder(Path(out), _named(about, program, rows, chosen))
     stopped_by = _fill(place, Backward(given, kind, thread_count(threads)), rows, chosen)
     done = place.about.done
     place.maps.setflags(write=False)
@@ -130,7 +130,7 @@ def matrices(
     return answered(found, computed_in_floats(program), stopped_by=stopped_by)
 
 
-def _fill(place: Place, backward: Backward, rows: AnyArray, outputs: tuple[int, ...]) -> str | None:
+def _fill(place: MapStore, backward: Backward, rows: AnyArray, outputs: tuple[int, ...]) -> str | None:
     """Write what is not there yet; what stopped it, if something did."""
     clock, about = running(), place.about
     kept = clock.seconds
@@ -150,7 +150,7 @@ def _fill(place: Place, backward: Backward, rows: AnyArray, outputs: tuple[int, 
     return None
 
 
-def _batch_into(place: Place, backward: Backward, rows: AnyArray, part: slice, outputs: tuple[int, ...]) -> float:
+def _batch_into(place: MapStore, backward: Backward, rows: AnyArray, part: slice, outputs: tuple[int, ...]) -> float:
     """Write the maps of one batch, and say how far they are from the network's own outputs."""
     X = rows[part].astype(np.float64)
     run = passed(backward.network, X)

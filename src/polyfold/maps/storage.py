@@ -35,7 +35,7 @@ class About:
     format: int = FORMAT
 
 
-class Place(Protocol):
+class MapStore(Protocol):
     """Where maps are written to."""
 
     maps: AnyArray

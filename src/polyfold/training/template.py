@@ -28,7 +28,7 @@ from polyfold.training.weights import Weights, kind_of, module_with, weights_of
 
 
 @dataclass(frozen=True)
-class Place:
+class ConstantPath:
     """Where an array goes: a field of a node's operation, perhaps transposed."""
 
     node: str
@@ -42,7 +42,7 @@ class Template:
     """A network whose constants at `places` are to be filled in."""
 
     network: Network
-    places: tuple[Place, ...]
+    places: tuple[ConstantPath, ...]
 
     def filled(self, weights: Mapping[str, npt.NDArray[Any]]) -> Network:
         """The network with these weights."""
@@ -106,8 +106,8 @@ def blueprint_of(model: Any, input_shape: Any, first: Weights) -> Blueprint:
     weight, bias = ("coefs_.{}", "intercepts_.{}") if kind == "sklearn" else ("{}.weight", "{}.bias")
     places = []
     for k in range(len(first) // 2):
-        places.append(Place(f"linear{k + 1}", "weight", weight.format(k), kind == "sklearn"))
-        places.append(Place(f"linear{k + 1}", "bias", bias.format(k), False))
+        places.append(ConstantPath(f"linear{k + 1}", "weight", weight.format(k), kind == "sklearn"))
+        places.append(ConstantPath(f"linear{k + 1}", "bias", bias.format(k), False))
     return Blueprint(Template(network, tuple(places)), None, None, first)
 
 
@@ -134,14 +134,14 @@ def _found(model: Any, input_shape: Any, first: Weights) -> Template | None:
     return template if same_networks(template.filled(first), read) else None
 
 
-def _place(node: str, field: str, value: npt.NDArray[Any], filling: Weights) -> list[Place]:
+def _place(node: str, field: str, value: npt.NDArray[Any], filling: Weights) -> list[ConstantPath]:
     for name, array in filling.items():
         if array.size != value.size or not np.issubdtype(array.dtype, np.floating):
             continue
         for transposed in (False, True):
             given = array.T if transposed else array
             if np.array_equal(given.ravel(), value.ravel()):
-                return [Place(node, field, name, transposed)]
+                return [ConstantPath(node, field, name, transposed)]
     return []
 
 

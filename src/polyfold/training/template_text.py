@@ -13,7 +13,7 @@ from polyfold.network.head import head_from, head_json
 from polyfold.network.ops.convolve import Window
 from polyfold.network.ops.op import constant
 from polyfold.network.ops.tags import OPS, tag_of
-from polyfold.training.template import Place, Template
+from polyfold.training.template import ConstantPath, Template
 
 
 def template_text(template: Template) -> Json:
@@ -63,7 +63,7 @@ def template_from(text: Json) -> Template:
         head_from(text.get("head")),
         tuple(text.get("notes", ())),
     )
-    return Template(network, tuple(Place(**place) for place in text["places"]))
+    return Template(network, tuple(ConstantPath(**place) for place in text["places"]))
 
 
 def _value_text(value: Any) -> Any:

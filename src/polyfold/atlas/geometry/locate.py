@@ -18,7 +18,7 @@ from polyfold.exact.rational import rational_matrix
 from polyfold.exact.rounding import relative
 from polyfold.program.passes.bounded import bounded_forward
 from polyfold.program.passes.bounded_rows import (
-    Scaled,
+    BoundedRows,
     Undecided,
     floats_a_row,
     on_parameters,
@@ -115,7 +115,7 @@ def proved_patterns(program: Program, domain: Domain, U: Array) -> tuple[npt.NDA
     return patterns_at(program, _rounded_lift(domain, U), first)
 
 
-def _rounded_lift(domain: Domain, U: Array) -> Scaled:
+def _rounded_lift(domain: Domain, U: Array) -> BoundedRows:
     size = np.abs(domain.origin) + np.abs(domain.basis) @ np.abs(U).max(axis=0, initial=0.0)
     return rounded(np.ascontiguousarray(domain.lift(U)), size, domain.dim + 4)
 

@@ -14,7 +14,7 @@ from polyfold._base.clock import OutOfTimeError, running
 from polyfold._base.types import Array
 from polyfold.compare.equivalence.paired_atoms import Paired
 from polyfold.compare.equivalence.search import Search
-from polyfold.engine.bounds.bounded_domain import Box, Place
+from polyfold.engine.bounds.bounded_domain import BoundedDomain, Box
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ def _parts_of_largest(sizes: Array) -> Array:
 
 def branch(
     paired: Paired,
-    place: Place,
+    place: BoundedDomain,
     tolerance: Fraction,
     search: Search,
 ) -> Bounded:

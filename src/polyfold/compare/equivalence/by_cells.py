@@ -11,7 +11,7 @@ from polyfold.compare.equivalence.cell_maps import CellMaps
 from polyfold.compare.equivalence.extremes import Extremes
 from polyfold.compare.equivalence.result import Difference
 from polyfold.compare.equivalence.rows import Rows
-from polyfold.engine.bounds.bounded_domain import Place
+from polyfold.engine.bounds.bounded_domain import BoundedDomain
 from polyfold.engine.method import as_method_takes_it
 from polyfold.engine.proof.certify import certify
 from polyfold.engine.unfold import unfold_program
@@ -23,7 +23,7 @@ from polyfold.program.program import Program
 _MANY_DIMENSIONS, _FEW_GATES = 16, 24
 
 
-def too_many_to_list(first: Program, second: Program, place: Place) -> bool:
+def too_many_to_list(first: Program, second: Program, place: BoundedDomain) -> bool:
     """Whether the cells of two networks together are not even tried."""
     return place.domain.dim > _MANY_DIMENSIONS and first.gates + second.gates > _FEW_GATES
 
@@ -41,7 +41,7 @@ class CellByCell:
 def cell_by_cell(
     joint: Program,
     rows: Rows,
-    place: Place,
+    place: BoundedDomain,
     tolerance: Fraction,
     max_cells: int | None,
     threads: int | None,

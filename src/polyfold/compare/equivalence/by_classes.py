@@ -31,7 +31,7 @@ from polyfold.compare.equivalence.result import Difference, Point
 from polyfold.compare.equivalence.rows import Rows, Terms
 from polyfold.compare.equivalence.search import Search, exactly_lifted
 from polyfold.compare.equivalence.sides import Sides
-from polyfold.engine.bounds.bounded_domain import Place
+from polyfold.engine.bounds.bounded_domain import BoundedDomain
 from polyfold.engine.bounds.cell_bounds import CELLS_AT_ONCE, upper_bounds
 from polyfold.engine.bounds.cell_programs import ExactPrograms
 from polyfold.engine.method import as_method_takes_it
@@ -209,7 +209,7 @@ class _Found:
 class _Borders:
     """The borders of cells on which both networks choose the same class."""
 
-    def __init__(self, atlas: Atlas, place: Place, sides: Sequence[_Side], places: Sequence[Ids]) -> None:
+    def __init__(self, atlas: Atlas, place: BoundedDomain, sides: Sequence[_Side], places: Sequence[Ids]) -> None:
         self._atlas, self._place, self._sides, self._places = atlas, place, sides, places
         self._maps, self._programs = ExactMaps(atlas), ExactPrograms(atlas)
 

@@ -39,7 +39,7 @@ from polyfold.compare.equivalence.search import Search
 from polyfold.compare.equivalence.sides import MOST_RATIONALS, Sides, side_of
 from polyfold.compare.equivalence.with_heads import compare_models
 from polyfold.domain.domain import DomainLike
-from polyfold.engine.bounds.bounded_domain import Place, place_of
+from polyfold.engine.bounds.bounded_domain import BoundedDomain, place_of
 from polyfold.engine.source import SourceLike, domain_of
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.roots import ROOT_BITS
@@ -151,7 +151,7 @@ def equivalent(
             return answered(whole, _evidence(found, first.program, place), stopped_by=found.stopped_by)
 
 
-def _evidence(found: Equivalence, program: Program, place: Place) -> Evidence:
+def _evidence(found: Equivalence, program: Program, place: BoundedDomain) -> Evidence:
     """What proves a verdict: a certificate of cells, or what the method says. Bounds have room for all roundings."""
     if found.word == "unknown":
         return NOTHING_KNOWN

@@ -8,7 +8,7 @@ from fractions import Fraction
 from polyfold.atlas.certificate import Certificate
 from polyfold.compare.equivalence.result import Difference, Said
 from polyfold.compare.equivalence.sides import Side
-from polyfold.engine.bounds.bounded_domain import Place
+from polyfold.engine.bounds.bounded_domain import BoundedDomain
 from polyfold.network.head import Head
 from polyfold.program.program import Program
 
@@ -21,7 +21,7 @@ class Models:
     """
 
     sides: tuple[Side, Side]
-    place: Place
+    place: BoundedDomain
     max_cells: int | None
     threads: int | None
     alike: bool

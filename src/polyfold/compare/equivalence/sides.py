@@ -20,7 +20,7 @@ from polyfold.compare.equivalence.in_floats import Multiplied, multiplied
 from polyfold.compare.equivalence.result import Difference, Point, Size, as_float
 from polyfold.compare.equivalence.rows import Rows
 from polyfold.domain.domain import Domain
-from polyfold.engine.bounds.bounded_domain import Place
+from polyfold.engine.bounds.bounded_domain import BoundedDomain
 from polyfold.errors import LimitError
 from polyfold.exact.rounding import TINY, relative
 from polyfold.network.graph import Network
@@ -106,7 +106,7 @@ class Sides:
     first: Side
     second: Side
     rows: Rows
-    place: Place
+    place: BoundedDomain
 
     @property
     def both(self) -> tuple[Side, Side]:

@@ -55,7 +55,7 @@ class Box:
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class BoundedDomain:
     """A domain that is proved to have an inside, and a box that is proved to hold it, if one is known.
 
     `limits` are the least and largest parameters if the domain is nothing but a box, exactly.
@@ -109,19 +109,19 @@ class Place:
         return domain_rows(self.domain)
 
 
-def place_of(domain: Domain) -> Place:
+def place_of(domain: Domain) -> BoundedDomain:
     """Look at a domain; it must have an interior."""
     if not domain.rows:
-        return Place(domain, Witness(np.zeros(domain.dim)), None)
+        return BoundedDomain(domain, Witness(np.zeros(domain.dim)), None)
     found = Walls(no_gates(domain), domain).bounding_box
     box = None if found is None else Box(*found)
     limits = _limits(domain)
     if box is not None and limits is not None and ((limits[0] < box.centre) & (box.centre < limits[1])).all():
-        return Place(domain, Witness(box.centre), box, limits)
+        return BoundedDomain(domain, Witness(box.centre), box, limits)
     inside = _inside(domain)
     if box is None and domain.rows > domain.dim and domain.dim <= _FEW_DIMENSIONS:
         box = _exact_box(domain, inside)
-    return Place(domain, inside, box)
+    return BoundedDomain(domain, inside, box)
 
 
 def _limits(domain: Domain) -> tuple[Array, Array] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from polyfold.engine.bounds.bounded_domain import Place
+from polyfold.engine.bounds.bounded_domain import BoundedDomain
 from polyfold.exact.rounding import TINY, relative
 from polyfold.program.exact_program import ExactProgram
 from polyfold.program.passes.bounded_layers import Range, in_floats, over_parameters
@@ -12,7 +12,7 @@ from polyfold.program.passes.intervals import output_range, ranges
 from polyfold.program.passes.linear_bounds import whole_box
 
 
-def parameter_range(place: Place) -> Range:
+def parameter_range(place: BoundedDomain) -> Range:
     """Bounds on the parameters."""
     dim = place.domain.dim
     if place.limits is not None:
@@ -23,7 +23,7 @@ def parameter_range(place: Place) -> Range:
     return np.nextafter(box.centre - box.half, -np.inf), np.nextafter(box.centre + box.half, np.inf)
 
 
-def source_ranges(program: ExactProgram, place: Place, stages: int | None = None) -> list[Range]:
+def source_ranges(program: ExactProgram, place: BoundedDomain, stages: int | None = None) -> list[Range]:
     """Bounds on the network's inputs, and on the outputs of its first stages."""
     low, high = parameter_range(place)
     layers = in_floats(over_parameters(program, place.domain), stages)
@@ -35,7 +35,7 @@ def source_ranges(program: ExactProgram, place: Place, stages: int | None = None
     return [_input_range(place, low, high), *outputs]
 
 
-def _input_range(place: Place, low: np.ndarray, high: np.ndarray) -> Range:
+def _input_range(place: BoundedDomain, low: np.ndarray, high: np.ndarray) -> Range:
     domain = place.domain
     if not domain.is_slice:
         return low, high

@@ -25,7 +25,7 @@ from polyfold.engine.cells.exact_cell import coefficients
 from polyfold.engine.cells.facet_programs import CellPrograms
 from polyfold.engine.cells.facets import CellFacets, Cells, Witness
 from polyfold.engine.cells.local_memory import parts
-from polyfold.engine.cells.signs_at import Special, signs_at_first
+from polyfold.engine.cells.signs_at import SpecialGates, signs_at_first
 from polyfold.engine.cells.touching_cells import Tied, TouchingCells, TouchingSearch
 from polyfold.engine.cells.validity import ROWS_MEMORY, Validity, check_rows_fit, wall_name
 from polyfold.engine.cells.wall_distances import NearestWall, WallDistances, distances_to_walls, nearest_wall
@@ -285,8 +285,8 @@ class LocalMaps(Rows):
         signs: Signs = unpack(self.patterns[[item]], self.program.gates)[0]
         return signs
 
-    def _special(self, item: int) -> Special:
-        return Special(self.on_wall[item], self.vanishing[item], self.undecided[item])
+    def _special(self, item: int) -> SpecialGates:
+        return SpecialGates(self.on_wall[item], self.vanishing[item], self.undecided[item])
 
     def _thin_if_quick(self, item: int) -> bool | None:
         """Whether the pattern of an input is no cell's, as far as that is known, or found out quickly."""
@@ -396,7 +396,7 @@ def _maps_at(
     most = min(at_once.inputs, max(1, _PRODUCTS_AT_ONCE // max(1, products)))
     A, c = np.empty((len(X), program.output_dim, program.input_dim)), np.empty((len(X), program.output_dim))
     patterns = np.empty((len(X), (program.gates + 7) // 8), dtype=np.uint8)
-    special: list[Special] = []
+    special: list[SpecialGates] = []
     try:
         with clock.noting_interrupts():
             while done < len(X):

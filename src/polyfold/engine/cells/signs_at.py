@@ -39,7 +39,7 @@ _MOST_CELLS = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Special:
+class SpecialGates:
     """Numbers of the gates at one input that are not like others. All others have a proved sign there.
 
     `on_wall`: zero at the input, but not all around it. `vanishing`: zero all around. `undecided`: neither the sign nor
@@ -51,7 +51,7 @@ class Special:
     undecided: Ids
 
 
-def signs_at(program: Program, X: Array, memory: int, settling: bool | None = None) -> tuple[Signs, list[Special]]:
+def signs_at(program: Program, X: Array, memory: int, settling: bool | None = None) -> tuple[Signs, list[SpecialGates]]:
     """Patterns (n, gates) at rows of inputs, and the gates that are special. Undecided ones are as floats have them.
 
     Where floats leave something open it is settled if `settling` is True, or if it is None and that takes seconds.
@@ -62,7 +62,7 @@ def signs_at(program: Program, X: Array, memory: int, settling: bool | None = No
     return signs, special
 
 
-def signs_at_first(program: Program, X: Array, memory: int, settling: bool | None) -> tuple[Signs, list[Special]]:
+def signs_at_first(program: Program, X: Array, memory: int, settling: bool | None) -> tuple[Signs, list[SpecialGates]]:
     """The same for as many of the first inputs as there is time for."""
     passed = bounded_forward(program, exact_values(X))
     still = np.zeros_like(passed.zero)
@@ -70,7 +70,7 @@ def signs_at_first(program: Program, X: Array, memory: int, settling: bool | Non
     if len(rows):
         still[rows] = passed.zero[rows] & vanishing(program, exact_values(X[rows]))
     settler = _Settler(program, memory, settling)
-    signs, special = passed.pattern, list[Special]()
+    signs, special = passed.pattern, list[SpecialGates]()
     for i, x in enumerate(X):
         at = Settled(passed.pattern[i], passed.certain[i], passed.zero[i], np.zeros(program.gates, dtype=bool))
         around = still[i]
@@ -93,10 +93,10 @@ def look_from(
     return _Settler(program, memory, settling).way_to_look(x)
 
 
-def _sorted_out(settled: Settled, still: Signs) -> Special:
+def _sorted_out(settled: Settled, still: Signs) -> SpecialGates:
     """Zero gates that neither leave nor are known to stay zero are undecided, as are those without a proved sign."""
     undecided = ~settled.proved | (settled.zero & ~settled.leaves & ~still)
-    return Special(
+    return SpecialGates(
         np.flatnonzero(settled.leaves & ~still),
         np.flatnonzero(settled.zero & still),
         np.flatnonzero(undecided),

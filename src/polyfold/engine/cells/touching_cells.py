@@ -17,7 +17,7 @@ from polyfold.atlas.evidence import proof_of
 from polyfold.atlas.patterns import order_by_gate, pack, unpack
 from polyfold.domain.domain import Domain
 from polyfold.engine.cells.facets import Cells
-from polyfold.engine.cells.signs_at import Special, look_from, varying
+from polyfold.engine.cells.signs_at import SpecialGates, look_from, varying
 from polyfold.engine.cells.touching import Direction, Touching
 from polyfold.errors import how_many
 from polyfold.exact.rational import as_float, rational
@@ -89,7 +89,7 @@ class Tied:
 
     point: Array
     signs: Signs
-    special: Special
+    special: SpecialGates
 
     @property
     def on_walls(self) -> bool:

@@ -11,7 +11,7 @@ from flint import fmpq
 from polyfold._base.clock import OutOfTimeError, running, tick
 from polyfold._base.types import Array, Ids, Signs
 from polyfold.domain.domain import resolve_domain
-from polyfold.engine.cells.signs_at import Special
+from polyfold.engine.cells.signs_at import SpecialGates
 from polyfold.errors import LimitError
 from polyfold.exact.rational import as_float, rational, square_root
 from polyfold.exact.rounding import FAR_FROM_OVERFLOW, FAR_FROM_UNDERFLOW, TINY, relative
@@ -54,7 +54,7 @@ def distances_to_walls(
     program: Program,
     X: Array,
     signs: Signs,
-    special: Sequence[Special],
+    special: Sequence[SpecialGates],
     memory: int,
 ) -> WallDistances:
     """The nearest wall of each input, given its pattern and the gates that are special there.
@@ -75,7 +75,7 @@ def distances_to_walls(
     return WallDistances(distance, gate, stopped_by)
 
 
-def _to_the_nearest(program: Program, x: Array, signs: Signs, special: Special, memory: int) -> tuple[float, int]:
+def _to_the_nearest(program: Program, x: Array, signs: Signs, special: SpecialGates, memory: int) -> tuple[float, int]:
     """The distance of one input to its nearest wall, and the gate that it is the wall of; -1 if there is none."""
     if len(special.on_wall):
         return 0.0, int(special.on_wall[0])

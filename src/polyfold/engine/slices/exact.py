@@ -25,7 +25,7 @@ from polyfold.program.passes.digits import digit_bits, exactly
 from polyfold.program.passes.single_gates import Coefficients, ExactGates, GateForm, TooMuchError
 from polyfold.program.program import Program
 
-Place = tuple[fmpq, ...]
+SlicePoint = tuple[fmpq, ...]
 
 # Products of rationals for one walk: some thousandths of a second.
 _PRODUCTS = 1 << 11
@@ -73,7 +73,7 @@ class ExactSlice:
             return domain_row(self.domain, row)
         return next((form.coefficients for form in self.forms(wall, signs[None])), None)
 
-    def place(self, wall: int, other: int, signs: Signs) -> Place | None:
+    def place(self, wall: int, other: int, signs: Signs) -> SlicePoint | None:
         """Where two walls of a cell meet; on a line (wall -1) where the other one is."""
         rows = [self.wall(each, signs) for each in (wall, other) if each >= 0]
         known = [row for row in rows if row is not None]
@@ -92,7 +92,7 @@ class ExactSlice:
         self._look_at_the_clock()
         return self._digits.stage(number, signs)
 
-    def has_pattern(self, point: Place, signs: Signs) -> bool | None:
+    def has_pattern(self, point: SlicePoint, signs: Signs) -> bool | None:
         """Whether a point lies inside the cell of a pattern: every gate has its sign there, or vanishes on the cell.
 
         None where that is too much.
@@ -121,7 +121,7 @@ class ExactSlice:
             raise PausedError
 
 
-def signs_of_many(numbers: Digits, place: Place) -> npt.NDArray[np.uint8]:
+def signs_of_many(numbers: Digits, place: SlicePoint) -> npt.NDArray[np.uint8]:
     """The signs of forms, a column of numbers each, at a place."""
     at = np.array([1.0, *(as_float(x) for x in place)])
     with np.errstate(over="ignore", invalid="ignore"):
@@ -135,13 +135,13 @@ def signs_of_many(numbers: Digits, place: Place) -> npt.NDArray[np.uint8]:
     return found
 
 
-def sign_at(form: GateForm, place: Place) -> np.uint8:
+def sign_at(form: GateForm, place: SlicePoint) -> np.uint8:
     """The sign of a form at a place."""
     value = form.at(place)
     return POSITIVE if value > 0 else NEGATIVE if value < 0 else ZERO
 
 
-def in_units(place: Place, unit: Array) -> tuple[float, ...]:
+def in_units(place: SlicePoint, unit: Array) -> tuple[float, ...]:
     """A place in units of the parameters, rounded to the nearest floats."""
     return tuple(as_float(x / rational(one)) for x, one in zip(place, unit.tolist(), strict=True))
 
@@ -161,7 +161,7 @@ def domain_row(domain: Domain, row: int) -> Coefficients:
     return (constant - rational(float(domain.input_offsets[row])), *slopes)
 
 
-def _zero_of(rows: list[Coefficients]) -> Place | None:
+def _zero_of(rows: list[Coefficients]) -> SlicePoint | None:
     """Where one function of one parameter, or two of two, are zero; None if that is no single point."""
     if len(rows) == 1:
         ((constant, slope),) = rows

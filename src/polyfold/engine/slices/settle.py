@@ -11,7 +11,7 @@ import numpy.typing as npt
 from polyfold import _core as core
 from polyfold._base.types import Ids
 from polyfold.engine.slices.batch import Batch, OpenStage
-from polyfold.engine.slices.exact import ExactSlice, Place, sign_at, signs_of_many
+from polyfold.engine.slices.exact import ExactSlice, SlicePoint, sign_at, signs_of_many
 from polyfold.exact.bounded_values import BoundedValues
 from polyfold.program.affine import Affine
 from polyfold.program.passes.bounded_jets import BoundedJets, closer, values_at
@@ -130,7 +130,7 @@ class _Exactly:
     exact: ExactSlice
     patterns: npt.NDArray[np.bool_]
     row: Ids
-    places: dict[int, Place | None] = field(default_factory=dict)
+    places: dict[int, SlicePoint | None] = field(default_factory=dict)
 
     def on_one_cell(self, items: Ids) -> Bytes:
         """Answers to questions about one cell; OPEN where all gates together are too much."""
@@ -159,7 +159,7 @@ class _Exactly:
                     found[k] = ZERO if place is None else sign_at(form, place)
         return found
 
-    def _place(self, item: int) -> Place | None:
+    def _place(self, item: int) -> SlicePoint | None:
         corner = int(self.asked.corner[item])
         vertex = int(self.batch.cells.vertex[corner])
         if vertex not in self.places:

@@ -119,7 +119,7 @@ def _(op: Linear, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
 
 @_module.register
 def _(op: Scale, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
-    return own.Scaled(_tensor(op.factor), None if op.divisor is None else _tensor(op.divisor))
+    return own.ScaleLayer(_tensor(op.factor), None if op.divisor is None else _tensor(op.divisor))
 
 
 @_module.register

@@ -49,7 +49,7 @@ class NetworkModule(torch.nn.Module):  # type: ignore[misc]  # torch is looked a
         return outputs if len(outputs) > 1 else outputs[0]
 
 
-class Scaled(torch.nn.Module):  # type: ignore[misc]
+class ScaleLayer(torch.nn.Module):  # type: ignore[misc]
     """factor * x / divisor; the divisor, which may be absent, is no parameter."""
 
     divisor: torch.Tensor | None

@@ -30,7 +30,7 @@ from polyfold.program.lower.rounding_free import written_out_without_rounding
 from polyfold.program.lower.rows import Index, Rows
 from polyfold.program.lower.structured_rows import StructuredExpression
 from polyfold.program.lower.tournament import tournament
-from polyfold.program.lower.writer import Place, Writer
+from polyfold.program.lower.writer import NodeGates, Writer
 from polyfold.program.operators import Convolved, Matrix, Operator
 from polyfold.program.program import Program, Stage
 from polyfold.program.rounding import Rounding, own_changes
@@ -71,7 +71,7 @@ def write(network: Network, writer: Writer) -> Rows:
     """Walk a network: its gates go to the writer, its outputs are returned."""
     known = _inputs(network, writer)
     for node in network.nodes:
-        place = Place(writer, node.name, network.shapes[node.name])
+        place = NodeGates(writer, node.name, network.shapes[node.name])
         arguments = [_Argument(known[name], network.shapes[name]) for name in node.inputs]
         known[node.name] = rows = _translate(node.op, place, arguments)
         if rows.change is not None and (_rounds(node.op) or all(each.rows.change is None for each in arguments)):
@@ -159,7 +159,7 @@ def _inputs(network: Network, writer: Writer) -> dict[str, Rows]:
 
 
 @singledispatch
-def _translate(op: Op, place: Place, arguments: list[_Argument]) -> Rows:
+def _translate(op: Op, place: NodeGates, arguments: list[_Argument]) -> Rows:
     """The rows of a node's value."""
     raise AssertionError(f"there is no lowering for {type(op).__name__}")
 
@@ -168,12 +168,12 @@ def _translate(op: Op, place: Place, arguments: list[_Argument]) -> Rows:
 
 
 @_translate.register
-def _linear(op: Linear, place: Place, arguments: list[_Argument]) -> Rows:
+def _linear(op: Linear, place: NodeGates, arguments: list[_Argument]) -> Rows:
     return arguments[0].rows.times(op.weight, op.bias)
 
 
 @_translate.register
-def _scale(op: Scale, place: Place, arguments: list[_Argument]) -> Rows:
+def _scale(op: Scale, place: NodeGates, arguments: list[_Argument]) -> Rows:
     x = arguments[0].spread(place.shape)
     factor = np.broadcast_to(op.factor, place.shape).ravel()
     # A row of a sum stays as it is: a factor of one is none.
@@ -182,28 +182,28 @@ def _scale(op: Scale, place: Place, arguments: list[_Argument]) -> Rows:
 
 
 @_translate.register
-def _normalise(op: Normalise, place: Place, arguments: list[_Argument]) -> Rows:
+def _normalise(op: Normalise, place: NodeGates, arguments: list[_Argument]) -> Rows:
     factor, offset = (each.take(_channels(place.shape)) for each in normalisation(op, place.writer.salt))
     return arguments[0].rows.affinely(factor, offset)
 
 
 @_translate.register
-def _shift(op: Shift, place: Place, arguments: list[_Argument]) -> Rows:
+def _shift(op: Shift, place: NodeGates, arguments: list[_Argument]) -> Rows:
     return arguments[0].spread(place.shape).shifted(np.broadcast_to(op.offset, place.shape).ravel())
 
 
 @_translate.register
-def _reshape(op: Reshape, place: Place, arguments: list[_Argument]) -> Rows:
+def _reshape(op: Reshape, place: NodeGates, arguments: list[_Argument]) -> Rows:
     return arguments[0].rows
 
 
 @_translate.register
-def _take(op: Take, place: Place, arguments: list[_Argument]) -> Rows:
+def _take(op: Take, place: NodeGates, arguments: list[_Argument]) -> Rows:
     return arguments[0].rows.take(op.index.ravel())
 
 
 @_translate.register
-def _concat(op: Concat, place: Place, arguments: list[_Argument]) -> Rows:
+def _concat(op: Concat, place: NodeGates, arguments: list[_Argument]) -> Rows:
     starts = np.cumsum([0, *(argument.rows.size for argument in arguments)])
     pieces = [
         start + np.arange(argument.rows.size).reshape(argument.shape)
@@ -214,30 +214,30 @@ def _concat(op: Concat, place: Place, arguments: list[_Argument]) -> Rows:
 
 
 @_translate.register
-def _add(op: Add, place: Place, arguments: list[_Argument]) -> Rows:
+def _add(op: Add, place: NodeGates, arguments: list[_Argument]) -> Rows:
     a, b = (argument.spread(place.shape) for argument in arguments)
     return a.plus(b)
 
 
 @_translate.register
-def _subtract(op: Subtract, place: Place, arguments: list[_Argument]) -> Rows:
+def _subtract(op: Subtract, place: NodeGates, arguments: list[_Argument]) -> Rows:
     a, b = (argument.spread(place.shape) for argument in arguments)
     return a.minus(b)
 
 
 @_translate.register(Convolution)
 @_translate.register(TransposedConvolution)
-def _convolution(op: Convolution | TransposedConvolution, place: Place, arguments: list[_Argument]) -> Rows:
+def _convolution(op: Convolution | TransposedConvolution, place: NodeGates, arguments: list[_Argument]) -> Rows:
     return arguments[0].rows.through(_operator(op, arguments[0].shape), np.repeat(op.bias, size(place.shape[1:])))
 
 
 @_translate.register
-def _combine(op: Combine, place: Place, arguments: list[_Argument]) -> Rows:
+def _combine(op: Combine, place: NodeGates, arguments: list[_Argument]) -> Rows:
     return arguments[0].rows.combined(op.matrix, op.divisor)
 
 
 @_translate.register
-def _unrounded(op: Unrounded, place: Place, arguments: list[_Argument]) -> Rows:
+def _unrounded(op: Unrounded, place: NodeGates, arguments: list[_Argument]) -> Rows:
     plain, salt = op.op, place.writer.salt
     if isinstance(plain, Scale):
         factor = reals_of(plain.factor, op.coefficients, salt).spread(place.shape)
@@ -262,7 +262,7 @@ def _operator(op: Op, reads: Shape) -> Operator:
     raise AssertionError(f"{type(op).__name__} is no linear map that is kept as it is")
 
 
-def _bias(op: Unrounded, place: Place) -> Numbers:
+def _bias(op: Unrounded, place: NodeGates) -> Numbers:
     """What an op adds to each of its numbers."""
     plain, count = op.op, size(place.shape)
     assert isinstance(plain, Linear | Convolution | TransposedConvolution)
@@ -280,7 +280,7 @@ def _channels(shape: Shape) -> Index:
 
 
 @_translate.register
-def _rectify(op: Rectify, place: Place, arguments: list[_Argument]) -> Rows:
+def _rectify(op: Rectify, place: NodeGates, arguments: list[_Argument]) -> Rows:
     x = arguments[0].rows
     on, off = (np.broadcast_to(slope, place.shape).ravel() for slope in (op.slope_on, op.slope_off))
     bent: Index = np.flatnonzero(on != off)
@@ -293,7 +293,7 @@ def _rectify(op: Rectify, place: Place, arguments: list[_Argument]) -> Rows:
 
 
 @_translate.register
-def _clamp(op: Clamp, place: Place, arguments: list[_Argument]) -> Rows:
+def _clamp(op: Clamp, place: NodeGates, arguments: list[_Argument]) -> Rows:
     x = arguments[0].rows
     low, high = np.full(x.size, op.low), np.full(x.size, op.high)
     if op.low >= op.high:
@@ -306,7 +306,7 @@ def _clamp(op: Clamp, place: Place, arguments: list[_Argument]) -> Rows:
     return above_low.minus(_excess(place, x, high, "upper", zero_is_flat=not op.flat_at_bounds))
 
 
-def _excess(place: Place, x: Rows, bound: Array, role: str, *, zero_is_flat: bool) -> Rows:
+def _excess(place: NodeGates, x: Rows, bound: Array, role: str, *, zero_is_flat: bool) -> Rows:
     """max(x - bound, 0). A gate that is zero is off: turned around, it gives x = bound to the sloping side.
 
     Slopes do that, because x - bound + max(bound - x, 0) would make the next layer multiply with x once more.
@@ -317,17 +317,17 @@ def _excess(place: Place, x: Rows, bound: Array, role: str, *, zero_is_flat: boo
 
 
 @_translate.register
-def _maximum(op: Maximum, place: Place, arguments: list[_Argument]) -> Rows:
+def _maximum(op: Maximum, place: NodeGates, arguments: list[_Argument]) -> Rows:
     a, b = (argument.spread(place.shape) for argument in arguments)
     return a.plus(place.gates(b.minus(a), "max"))
 
 
 @_translate.register
-def _minimum(op: Minimum, place: Place, arguments: list[_Argument]) -> Rows:
+def _minimum(op: Minimum, place: NodeGates, arguments: list[_Argument]) -> Rows:
     a, b = (argument.spread(place.shape) for argument in arguments)
     return a.minus(place.gates(a.minus(b), "min"))
 
 
 @_translate.register
-def _largest(op: Largest, place: Place, arguments: list[_Argument]) -> Rows:
+def _largest(op: Largest, place: NodeGates, arguments: list[_Argument]) -> Rows:
     return tournament(place, arguments[0].rows, op.members.reshape(size(place.shape), -1))

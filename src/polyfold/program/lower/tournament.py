@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from polyfold.program.lower.rows import Index, Rows
-from polyfold.program.lower.writer import Place
+from polyfold.program.lower.writer import NodeGates
 
 
-def tournament(place: Place, x: Rows, members: Index) -> Rows:
+def tournament(place: NodeGates, x: Rows, members: Index) -> Rows:
     """The largest of some rows of x for every entry of the place's value.
 
     Line i of `members` (entries, most members) lists the rows for entry i; -1 where there are fewer.
@@ -28,7 +28,7 @@ def tournament(place: Place, x: Rows, members: Index) -> Rows:
     return x.take(members[:, 0])
 
 
-def _compared(place: Place, x: Rows, left: Index, right: Index, span: int, most: int) -> tuple[Rows, Index]:
+def _compared(place: NodeGates, x: Rows, left: Index, right: Index, span: int, most: int) -> tuple[Rows, Index]:
     """The winners of one round, and which of them play on for each entry."""
     remaining = np.full(left.shape, -1)
     parts: list[Rows] = []

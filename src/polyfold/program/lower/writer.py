@@ -76,7 +76,7 @@ class Writer:
 
 
 @dataclass(frozen=True, eq=False)
-class Place:
+class NodeGates:
     """The node that is being translated: where its gates go and what they are called."""
 
     writer: Writer

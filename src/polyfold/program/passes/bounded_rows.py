@@ -23,7 +23,7 @@ from polyfold.program.passes.walk import Gates, walk
 from polyfold.program.program import Program, Stage
 from polyfold.program.steps import forgotten_by
 
-Signs = npt.NDArray[np.uint8]
+ThreeSigns = npt.NDArray[np.uint8]
 
 # As in native/geometry/slice_cut.hpp: or-ed over the corners of a cell they tell what a gate does on it.
 # POSITIVE is one more than NEGATIVE. A sign that is open has no bit.
@@ -31,7 +31,7 @@ OPEN, NEGATIVE, POSITIVE, ZERO = np.uint8(0), np.uint8(1), np.uint8(2), np.uint8
 
 
 @dataclass(frozen=True, eq=False)
-class Scaled:
+class BoundedRows:
     """Rows of values: entry j of row i is right up to errors[i] * scale[j], and none is larger than scale[j].
 
     A value of 0 in a `clean` column is exactly 0: the column holds what a gate puts out that is flat on one side.
@@ -42,9 +42,9 @@ class Scaled:
     scale: Array
     clean: Flags
 
-    def take(self, rows: Ids) -> Scaled:
+    def take(self, rows: Ids) -> BoundedRows:
         """Some of the rows."""
-        return Scaled(self.values[rows], self.errors[rows], self.scale, self.clean)
+        return BoundedRows(self.values[rows], self.errors[rows], self.scale, self.clean)
 
     def empty(self) -> Flags:
         """The columns that are exactly 0 in all rows."""
@@ -62,16 +62,16 @@ class Scaled:
         return np.where(exact, 0.0, self.errors[:, None] * self.scale)
 
 
-Sources = Mapping[int, Scaled] | Sequence[Scaled]
+Sources = Mapping[int, BoundedRows] | Sequence[BoundedRows]
 
 
-def rounded(values: Array, scale: Array, roundings: int) -> Scaled:
+def rounded(values: Array, scale: Array, roundings: int) -> BoundedRows:
     """Values that so many roundings made, out of terms that add up to the scale."""
     errors = np.full(len(values), relative(roundings))
-    return Scaled(values, errors, scale, np.zeros(len(scale), dtype=bool))
+    return BoundedRows(values, errors, scale, np.zeros(len(scale), dtype=bool))
 
 
-def pre_activations(affine: Affine, sources: Sources, rows: int) -> Scaled:
+def pre_activations(affine: Affine, sources: Sources, rows: int) -> BoundedRows:
     """An affine function of the sources."""
     read = sorted(affine.sources)
     last = max(read, default=0)
@@ -87,7 +87,7 @@ def pre_activations(affine: Affine, sources: Sources, rows: int) -> Scaled:
     scale = bounded.sum_of_sizes(affine, probe)[0]
     unit = relative(4 + affine.terms)
     errors = np.max([sources[k].errors for k in read], axis=0) if read else np.zeros(rows)
-    return Scaled(values, (errors + unit) * (1 + relative(8)) + TINY, scale, np.zeros(len(scale), dtype=bool))
+    return BoundedRows(values, (errors + unit) * (1 + relative(8)) + TINY, scale, np.zeros(len(scale), dtype=bool))
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ class Undecided:
     gates: Ids
 
 
-def signs_of(affine: Affine, sources: Sources, z: Scaled) -> tuple[Signs, Undecided]:
+def signs_of(affine: Affine, sources: Sources, z: BoundedRows) -> tuple[ThreeSigns, Undecided]:
     """The sign of every entry of z, and which could not be decided: those are taken for zero.
 
     In z itself, values that count as zero become 0. A zero that is decided is one by its terms: all of them are 0.
@@ -144,7 +144,7 @@ def signs_of(affine: Affine, sources: Sources, z: Scaled) -> tuple[Signs, Undeci
     return signs, Undecided(np.concatenate([tied_rows, rows[open_]]), np.concatenate([tied_gates, columns[open_]]))
 
 
-def passed_on(stage: Stage, z: Scaled, signs: Signs) -> Scaled:
+def passed_on(stage: Stage, z: BoundedRows, signs: ThreeSigns) -> BoundedRows:
     """What the gates put out."""
     on, off = stage.slope_on, stage.slope_off
     # A value has its sign, and is 0 where it counts as that.
@@ -152,19 +152,19 @@ def passed_on(stage: Stage, z: Scaled, signs: Signs) -> Scaled:
     steepest = np.maximum(np.abs(on), np.abs(off))
     # With a slope below one a value that is not 0 could become 0.
     clean = ((on == 0) | (off == 0)) & (steepest >= 1)
-    return Scaled(values, z.errors + relative(2), z.scale * steepest, clean)
+    return BoundedRows(values, z.errors + relative(2), z.scale * steepest, clean)
 
 
-def on_parameters(z: Scaled, U: Array) -> Scaled:
+def on_parameters(z: BoundedRows, U: Array) -> BoundedRows:
     """An affine function of parameters at rows of U, from its values at 0 and at every unit vector."""
     reach = 1 + 2 * float(np.abs(U).sum(axis=1).max(initial=0.0))
     forms = np.concatenate([z.values[:1], z.values[1:] - z.values[0]])
     values = np.concatenate([np.ones((len(U), 1)), U], axis=1) @ forms
     errors = np.full(len(U), (z.errors.max() + relative(2 * U.shape[1] + 6)) * (1 + relative(8)))
-    return Scaled(values, errors, z.scale * reach, z.clean)
+    return BoundedRows(values, errors, z.scale * reach, z.clean)
 
 
-def patterns_at(program: Program, inputs: Scaled, first: Scaled) -> tuple[Flags, Undecided]:
+def patterns_at(program: Program, inputs: BoundedRows, first: BoundedRows) -> tuple[Flags, Undecided]:
     """The pattern at every row of inputs, and what of it is not proved; `first` are the first step's values there.
 
     A gate that is proved to be zero by its terms is zero wherever the pattern is the same.
@@ -186,24 +186,24 @@ def patterns_at(program: Program, inputs: Scaled, first: Scaled) -> tuple[Flags,
 class _Rows:
     """Rows of values with one error each. A value that is not proved to have a sign counts as zero, and so as off."""
 
-    def __init__(self, program: Program, inputs: Scaled) -> None:
+    def __init__(self, program: Program, inputs: BoundedRows) -> None:
         self._value_of_source, self._rows = program.steps.value_of_source, len(inputs.values)
-        self._values: Sequence[Scaled] = [inputs]
+        self._values: Sequence[BoundedRows] = [inputs]
 
-    def affine(self, affine: Affine, values: Sequence[Scaled]) -> Scaled:
+    def affine(self, affine: Affine, values: Sequence[BoundedRows]) -> BoundedRows:
         self._values = values
         return pre_activations(affine, values, self._rows)
 
-    def decide(self, gates: Gates[Stage], z: Scaled) -> tuple[Signs, Undecided]:
+    def decide(self, gates: Gates[Stage], z: BoundedRows) -> tuple[ThreeSigns, Undecided]:
         """A closer look is at the stage's own sources, not at what its step reads: bounds are tighter from there."""
         sources = [self._values[value] for value in self._value_of_source[: gates.number + 1]]
         return signs_of(gates.stage.affine, sources, z)
 
-    def output(self, gates: Gates[Stage], z: Scaled, decided: tuple[Signs, Undecided]) -> Scaled:
+    def output(self, gates: Gates[Stage], z: BoundedRows, decided: tuple[ThreeSigns, Undecided]) -> BoundedRows:
         return passed_on(gates.stage, z, decided[0])
 
-    def nothing(self, inputs: Scaled) -> Scaled:
-        return Scaled(inputs.values[:, :0], inputs.errors, inputs.scale[:0], inputs.clean[:0])
+    def nothing(self, inputs: BoundedRows) -> BoundedRows:
+        return BoundedRows(inputs.values[:, :0], inputs.errors, inputs.scale[:0], inputs.clean[:0])
 
 
 def last_readers(program: Program) -> list[int]:

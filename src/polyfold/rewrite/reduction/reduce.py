@@ -16,7 +16,7 @@ from polyfold._base.question import question
 from polyfold._base.result import answered
 from polyfold.atlas.evidence import proof_without_atlas
 from polyfold.domain.domain import DomainLike
-from polyfold.engine.bounds.bounded_domain import Place, place_of
+from polyfold.engine.bounds.bounded_domain import BoundedDomain, place_of
 from polyfold.engine.bounds.source_ranges import source_ranges
 from polyfold.engine.source import SourceLike, domain_of
 from polyfold.errors import PolyfoldError
@@ -126,7 +126,7 @@ def reduce(
             return answered(found, evidence if known else NOTHING_KNOWN, stopped_by=work.stopped_by)
 
 
-def _fitting(stability: Stability | None, program: ExactProgram, place: Place) -> Stability | None:
+def _fitting(stability: Stability | None, program: ExactProgram, place: BoundedDomain) -> Stability | None:
     """What somebody has found before, if it is of this program here."""
     if stability is None:
         return None
@@ -143,7 +143,7 @@ def _fitting(stability: Stability | None, program: ExactProgram, place: Place) -
 class _Work:
     """A program on the way to a smaller one; whatever stops it leaves one that is proved to be the same."""
 
-    def __init__(self, program: ExactProgram, place: Place, ways: _Ways, stability: Stability | None) -> None:
+    def __init__(self, program: ExactProgram, place: BoundedDomain, ways: _Ways, stability: Stability | None) -> None:
         self._place, self._ways, self._stability = place, ways, stability
         self.draft = Draft(program, tuple((Known(),) * stage.width for stage in program.stages))
         self.steps: list[Step] = []
@@ -195,7 +195,7 @@ def _known(program: ExactProgram, stability: Stability) -> tuple[tuple[Known, ..
     return tuple(tuple(known[start:end]) for start, end in pairwise(ends))
 
 
-def _best(draft: Draft, stage: int, place: Place, ways: _Ways) -> tuple[Change, list[Step]] | None:
+def _best(draft: Draft, stage: int, place: BoundedDomain, ways: _Ways) -> tuple[Change, list[Step]] | None:
     """The change after which a stage has fewest gates, if it has fewer than before."""
     width = draft.program.stages[stage].width
     ranges = cache(lambda: source_ranges(draft.program, place, stage))

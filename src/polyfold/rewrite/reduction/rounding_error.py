@@ -9,7 +9,7 @@ from itertools import islice
 import numpy as np
 
 from polyfold._base.types import Array
-from polyfold.engine.bounds.bounded_domain import Place
+from polyfold.engine.bounds.bounded_domain import BoundedDomain
 from polyfold.engine.bounds.source_ranges import source_ranges
 from polyfold.exact.rational_arrays import nearest
 from polyfold.exact.rounding import LEAST, TINY, UNIT, relative
@@ -27,7 +27,7 @@ class RoundingError:
     relative: tuple[float, ...]
 
 
-def rounding_error(program: ExactProgram, place: Place) -> RoundingError:
+def rounding_error(program: ExactProgram, place: BoundedDomain) -> RoundingError:
     """A coefficient moves by half a unit in its last place at most, so a pre-activation by that part of its terms, and
     by what its sources have moved."""
     if program.in_floats:

@@ -12,7 +12,7 @@ import numpy as np
 
 from polyfold._base.clock import running
 from polyfold._base.types import Array, Flags, Ids
-from polyfold.engine.bounds.bounded_domain import Place
+from polyfold.engine.bounds.bounded_domain import BoundedDomain
 from polyfold.program.passes.bounded_layers import halves
 from polyfold.program.passes.linear_bounds import BoxBounds, sizes
 from polyfold.rewrite.stability.claims import Claim, Ledger
@@ -37,7 +37,9 @@ class _Boxes:
         return _Boxes(self.low[index], self.high[index], self.open[index])
 
 
-def cut_boxes(ledger: Ledger, place: Place, low: Array, high: Array, stage: int, tell: Callable[[], None]) -> None:
+def cut_boxes(
+    ledger: Ledger, place: BoundedDomain, low: Array, high: Array, stage: int, tell: Callable[[], None]
+) -> None:
     """Settle the open claims about one stage; what is not settled in time is given up."""
     batches = 0
     claims = ledger.open([stage])
@@ -71,7 +73,7 @@ def cut_boxes(ledger: Ledger, place: Place, low: Array, high: Array, stage: int,
 
 def _look(
     ledger: Ledger,
-    place: Place,
+    place: BoundedDomain,
     bounds: BoxBounds,
     stage: int,
     rows: Array,

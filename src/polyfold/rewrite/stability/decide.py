@@ -18,7 +18,7 @@ from polyfold._base.types import Array
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import proof_without_atlas
 from polyfold.domain.domain import DomainLike
-from polyfold.engine.bounds.bounded_domain import Place, place_of
+from polyfold.engine.bounds.bounded_domain import BoundedDomain, place_of
 from polyfold.engine.bounds.relaxation import Region
 from polyfold.engine.bounds.source_ranges import parameter_range
 from polyfold.engine.source import SourceLike, domain_of
@@ -120,7 +120,7 @@ def exactly(network: Network | Program) -> ExactProgram:
     return from_program(network) if isinstance(network, Program) else lower_exactly(network)
 
 
-def settled(program: ExactProgram, place: Place, start: Stability | None = None) -> Stability:
+def settled(program: ExactProgram, place: BoundedDomain, start: Stability | None = None) -> Stability:
     """The same for a program over a place, in the time that the running clock leaves."""
     stopped_by = None
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -139,7 +139,7 @@ def settled(program: ExactProgram, place: Place, start: Stability | None = None)
 class _Search:
     """What is known so far, and what to try next."""
 
-    def __init__(self, program: ExactProgram, place: Place) -> None:
+    def __init__(self, program: ExactProgram, place: BoundedDomain) -> None:
         self._given, self._program, self._place = program, over_parameters(program, place.domain), place
         self._layers = in_floats(self._program)
         self._low, self._high = parameter_range(place)

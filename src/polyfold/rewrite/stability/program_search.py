@@ -11,7 +11,7 @@ import numpy as np
 
 from polyfold._base.clock import running
 from polyfold._base.types import Array
-from polyfold.engine.bounds.bounded_domain import Place
+from polyfold.engine.bounds.bounded_domain import BoundedDomain
 from polyfold.engine.bounds.relaxation import Region, Relaxation
 from polyfold.errors import how_many
 from polyfold.rewrite.stability.claims import Claim, Ledger
@@ -21,7 +21,7 @@ Taken = dict[tuple[int, int], bool]
 
 
 def branch(
-    ledger: Ledger, place: Place, region: Region, stage: int, most_programs: int, tell: Callable[[], None]
+    ledger: Ledger, place: BoundedDomain, region: Region, stage: int, most_programs: int, tell: Callable[[], None]
 ) -> None:
     """Settle the open claims about one stage; a claim is given up after so many linear programs, or out of time."""
     claims = ledger.open([stage])
@@ -41,7 +41,7 @@ class _Tree:
     def __init__(
         self,
         ledger: Ledger,
-        place: Place,
+        place: BoundedDomain,
         relaxation: Relaxation,
         claim: Claim,
         most_programs: int,

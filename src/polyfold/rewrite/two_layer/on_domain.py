@@ -10,7 +10,7 @@ from flint import fmpq
 
 from polyfold._base.clock import tick
 from polyfold.domain.domain import Domain
-from polyfold.engine.bounds.bounded_domain import Place, place_of
+from polyfold.engine.bounds.bounded_domain import BoundedDomain, place_of
 from polyfold.errors import DomainError
 from polyfold.exact.linear_program import maximise
 from polyfold.exact.rational import rational
@@ -55,7 +55,7 @@ class Reach:
         return None if found is None else -found
 
     @cached_property
-    def _place(self) -> Place:
+    def _place(self) -> BoundedDomain:
         return place_of(self.domain)
 
     @cached_property
