@@ -8,7 +8,7 @@ import pytest
 import polyfold as pf
 from helpers.slow_params import quick_then_slow
 from polyfold.atlas import core_problem as problem
-from polyfold.atlas.geometry.exact_maps import ExactMaps
+from polyfold.atlas.geometry.cell_maps import ExactMaps
 from polyfold.datasets.convolutional import mnist_conv
 from polyfold.network.ops.convolve import Window
 from polyfold.network.ops.linear import Linear

@@ -24,8 +24,7 @@ from polyfold._base.types import Array, ArrayLike, Flags, Ids
 from polyfold.atlas.asked import bounded_cells, cells_asked_for
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import evidence_of
-from polyfold.atlas.geometry.bounded_maps import bounded_maps
-from polyfold.atlas.geometry.exact_maps import ExactMaps
+from polyfold.atlas.geometry.cell_maps import ExactMaps, bounded_maps
 from polyfold.atlas.patterns import pack
 from polyfold.domain.domain import Domain, DomainLike
 from polyfold.engine.source import SourceLike, own_domain

@@ -29,8 +29,7 @@ from polyfold.atlas.asked import cells_asked_for
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.core_problem import beyond_core
 from polyfold.atlas.evidence import evidence_of
-from polyfold.atlas.geometry.bounded_maps import bounded_maps
-from polyfold.atlas.geometry.exact_maps import ExactMaps
+from polyfold.atlas.geometry.cell_maps import ExactMaps, bounded_maps
 from polyfold.atlas.geometry.generators import VERTEX, Generators
 from polyfold.atlas.regions import merged
 from polyfold.domain.domain import DomainLike

@@ -19,7 +19,7 @@ from polyfold._base.result import Value, answered
 from polyfold._base.types import Array, ArrayLike, Ids
 from polyfold.atlas.asked import cells_asked_for, finite
 from polyfold.atlas.evidence import evidence_of
-from polyfold.atlas.geometry.bounded_maps import bounded_maps
+from polyfold.atlas.geometry.cell_maps import bounded_maps
 from polyfold.atlas.regions import Regions
 from polyfold.domain.domain import DomainLike
 from polyfold.engine.source import SourceLike

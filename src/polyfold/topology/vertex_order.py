@@ -16,7 +16,7 @@ from flint import fmpq
 from polyfold._base.chunks import in_chunks
 from polyfold._base.clock import running, tick
 from polyfold._base.types import Array, Ids
-from polyfold.atlas.geometry.bounded_maps import bounded_maps
+from polyfold.atlas.geometry.cell_maps import bounded_maps
 from polyfold.errors import DomainError
 from polyfold.exact.rational import as_float
 from polyfold.exact.rounding import TINY, relative

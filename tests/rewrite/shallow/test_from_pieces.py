@@ -30,7 +30,7 @@ def pyramid() -> list[Any]:
 
 def pieces_of(atlas: pf.Atlas, fractions: bool) -> list[Any]:
     """An atlas as somebody would write it down, in exact numbers or rounded ones."""
-    from polyfold.atlas.geometry.exact_maps import ExactMaps
+    from polyfold.atlas.geometry.cell_maps import ExactMaps
     from polyfold.program.passes.integer_forms import ExactForms
 
     A, c = atlas.maps(over="parameters")

@@ -13,7 +13,7 @@ from flint import fmpq
 from polyfold._base.clock import tick
 from polyfold._base.types import Flags, Ids
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.geometry.exact_maps import ExactMaps
+from polyfold.atlas.geometry.cell_maps import ExactMaps
 
 Numbers = tuple[fmpq, ...]
 Map = tuple[tuple[Fraction, ...], ...]

@@ -21,8 +21,7 @@ from polyfold._base.clock import OutOfTimeError, tick
 from polyfold._base.types import Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.core_problem import beyond_core
-from polyfold.atlas.geometry.bounded_maps import bounded_maps
-from polyfold.atlas.geometry.exact_maps import ExactMaps
+from polyfold.atlas.geometry.cell_maps import ExactMaps, bounded_maps
 from polyfold.compare.equivalence.by_cells import too_many_to_list
 from polyfold.compare.equivalence.enclosures import exact_class
 from polyfold.compare.equivalence.heads import ClassPair, Unit

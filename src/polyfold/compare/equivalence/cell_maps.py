@@ -13,8 +13,7 @@ from polyfold._base.chunks import in_chunks
 from polyfold._base.clock import OutOfTimeError, tick
 from polyfold._base.types import Flags, Ids
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.geometry.bounded_maps import bounded_maps
-from polyfold.atlas.geometry.exact_maps import ExactMaps
+from polyfold.atlas.geometry.cell_maps import ExactMaps, bounded_maps
 from polyfold.compare.equivalence.rows import Rows
 from polyfold.errors import LimitError
 from polyfold.exact.digits import Digits

@@ -16,7 +16,7 @@ from flint import fmpq
 from polyfold._base.clock import OutOfTimeError, running, tick
 from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.geometry.exact_maps import ExactMaps
+from polyfold.atlas.geometry.cell_maps import ExactMaps
 from polyfold.atlas.geometry.generators import VERTEX
 from polyfold.compare.equivalence.cell_maps import CellMaps
 from polyfold.compare.equivalence.result import Difference, Point

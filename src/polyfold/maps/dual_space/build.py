@@ -18,8 +18,7 @@ from polyfold._base.result import answered
 from polyfold._base.types import Array, ArrayLike, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import evidence_of
-from polyfold.atlas.geometry.bounded_maps import bounded_maps
-from polyfold.atlas.geometry.exact_maps import ExactMaps
+from polyfold.atlas.geometry.cell_maps import ExactMaps, bounded_maps
 from polyfold.domain.domain import DomainLike
 from polyfold.engine.source import SourceLike
 from polyfold.engine.unfold import as_atlas

@@ -11,8 +11,7 @@ from polyfold._base.result import answered
 from polyfold._base.types import Array
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import evidence_of
-from polyfold.atlas.geometry.bounded_maps import bounded_maps
-from polyfold.atlas.geometry.exact_maps import ExactMaps
+from polyfold.atlas.geometry.cell_maps import ExactMaps, bounded_maps
 from polyfold.domain.domain import DomainLike
 from polyfold.engine.complete import complete_atlas
 from polyfold.engine.source import SourceLike

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from flint import fmpq
 
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.geometry.exact_maps import ExactMaps
+from polyfold.atlas.geometry.cell_maps import ExactMaps
 from polyfold.domain.points import contains_exactly
 from polyfold.errors import DomainError, NetworkError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational

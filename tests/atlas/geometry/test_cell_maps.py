@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 import polyfold as pf
-from polyfold.atlas.geometry.bounded_maps import bounded_maps
-from polyfold.atlas.geometry.exact_maps import ExactMaps
+from polyfold.atlas.geometry.cell_maps import ExactMaps, bounded_maps
 from polyfold.datasets.convolutional import mnist_conv
 from polyfold.exact.rounding import TINY
 from polyfold.program.lower.lower import lower
