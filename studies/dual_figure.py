@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from polyfold._base.types import Array, Ids
-from polyfold.atlas.geometry.facet_generators import facet_generators
+from polyfold.atlas.geometry.generators import facet_generators
 from polyfold.maps.dual_space.jumps import FacetJumps
 from polyfold.maps.dual_space.result import DualSpace
 from polyfold.plotting.render.svg_panels import draw_panels

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.geometry.facet_generators import facet_generators
+from polyfold.atlas.geometry.generators import facet_generators
 from polyfold.atlas.layers_of_facets import layer_of_facets, layer_of_gates
 from polyfold.plotting.geometry.cell_columns import cell_columns
 from polyfold.plotting.geometry.intervals import intervals

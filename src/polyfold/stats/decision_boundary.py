@@ -21,8 +21,7 @@ from polyfold._base.question import question
 from polyfold._base.result import Rows, answered
 from polyfold._base.types import Array, Flags, Ids
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.geometry.facet_generators import facet_generators
-from polyfold.atlas.geometry.generators import VERTEX, Generators
+from polyfold.atlas.geometry.generators import VERTEX, Generators, facet_generators
 from polyfold.atlas.geometry.halfspaces import wall_rows
 from polyfold.domain.domain import DomainLike
 from polyfold.engine.source import SourceLike

@@ -1,4 +1,4 @@
-"""Vertices, rays and lines of cells, found again by walking the cells' patterns through the core."""
+"""Vertices, rays and lines of cells and their facets, found again by walking the cells' patterns through the core."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,9 @@ from polyfold.atlas.patterns import Packed, order_by_gate
 from polyfold.domain.domain import Domain
 from polyfold.errors import LimitError, how_many
 from polyfold.program.program import Program
+
+if TYPE_CHECKING:
+    from polyfold.atlas.atlas import Atlas
 
 VERTEX, RAY, LINE = 0, 1, 2
 
@@ -94,6 +97,20 @@ def find_generators(program: Program, domain: Domain, patterns: Packed) -> Gener
     )
     _check_all_there(len(in_core_order), len(patterns))
     return in_core_order.take(np.argsort(order, kind="stable"))
+
+
+def facet_generators(atlas: Atlas, facet: Ids) -> tuple[Ids, Ids, Generators]:
+    """For each facet the generators that lie on it: where they start, and their rows in those of the cells."""
+    cells = np.unique(atlas.facet_owner[facet])
+    generators = atlas.generators(cells)
+    row = np.repeat(np.arange(len(generators.points)), np.diff(generators.facet_start))
+    number = np.full(len(atlas.facet_wall), -1)
+    number[facet] = np.arange(len(facet))
+    piece = number[atlas.facet_start[cells[generators.owner[row]]] + generators.facet]
+    row, piece = row[piece >= 0], piece[piece >= 0]
+    order = np.lexsort((row, piece))
+    start = np.concatenate([[0], np.cumsum(np.bincount(piece, minlength=len(facet)))]).astype(np.int64)
+    return start, row[order], generators
 
 
 def find_measures(program: Program, domain: Domain, patterns: Packed) -> tuple[Array, Array]:

@@ -18,7 +18,7 @@ from polyfold._base.result import Rows, answered
 from polyfold._base.types import Array, ArrayLike, Ids
 from polyfold.atlas.asked import bounded_cells, cells_asked_for, finite
 from polyfold.atlas.evidence import evidence_of
-from polyfold.atlas.geometry.facet_generators import facet_generators
+from polyfold.atlas.geometry.generators import facet_generators
 from polyfold.domain.domain import DomainLike
 from polyfold.engine.source import SourceLike
 from polyfold.engine.unfold import as_atlas

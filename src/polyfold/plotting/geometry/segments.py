@@ -7,8 +7,7 @@ import numpy.typing as npt
 
 from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.geometry.facet_generators import facet_generators
-from polyfold.atlas.geometry.generators import LINE, VERTEX
+from polyfold.atlas.geometry.generators import LINE, VERTEX, facet_generators
 from polyfold.plotting.geometry.view import View
 
 
