@@ -199,7 +199,7 @@ docs: setup
 	@$(PY) tools/write_networks_page.py
 	@$(PY) tools/gallery.py > /dev/null
 	@$(PY) -m pytest -q tests/docs
-	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet
+	@NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet --strict
 	@$(PY) tools/gallery.py --interactive out/site/gallery
 
 clean:

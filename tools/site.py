@@ -3,6 +3,7 @@
 - The documents at the top of the repository (glossary, architecture, ...) become pages beside those of docs/.
 - Links that leave docs/ lead to these pages; what they say about files of the source tree stays as plain text.
 - The reference has one page per namespace with everything that is public there, from the docstrings.
+- Doctests in docstrings are shown as code.
 """
 
 from __future__ import annotations
@@ -13,12 +14,22 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import griffe
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parents[1]
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s:#]+)(#[^)\s]*)?\)")
+DOCTEST = re.compile(r"^>>> .*(?:\n.+)*", re.MULTILINE)
 TOP = "the top level"
+
+
+class Doctests(griffe.Extension):
+    """Fences around doctests that have no heading of their own: in Markdown `>>>` quotes and `[[` may be a link."""
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        if obj.docstring and "Examples\n---" not in obj.docstring.value:
+            obj.docstring.value = DOCTEST.sub(r"```pycon\n\g<0>\n```", obj.docstring.value)
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
