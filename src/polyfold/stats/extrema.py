@@ -34,8 +34,7 @@ from polyfold.atlas.geometry.generators import VERTEX, Generators
 from polyfold.atlas.regions import merged
 from polyfold.domain.domain import DomainLike
 from polyfold.engine.bounds.bounded_domain import Box, place_of
-from polyfold.engine.bounds.cell_bounds import closer_bound, upper_bounds
-from polyfold.engine.bounds.cell_programs import ExactPrograms
+from polyfold.engine.bounds.cell_bounds import ExactPrograms, closer_bound, upper_bounds
 from polyfold.engine.source import SourceLike
 from polyfold.engine.unfold import as_atlas
 from polyfold.errors import PolyfoldError, ShapeError, how_many

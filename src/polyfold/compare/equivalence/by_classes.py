@@ -31,8 +31,7 @@ from polyfold.compare.equivalence.rows import Rows, Terms
 from polyfold.compare.equivalence.search import Search, exactly_lifted
 from polyfold.compare.equivalence.sides import Sides
 from polyfold.engine.bounds.bounded_domain import BoundedDomain
-from polyfold.engine.bounds.cell_bounds import CELLS_AT_ONCE, upper_bounds
-from polyfold.engine.bounds.cell_programs import ExactPrograms
+from polyfold.engine.bounds.cell_bounds import CELLS_AT_ONCE, ExactPrograms, upper_bounds
 from polyfold.engine.method import as_method_takes_it
 from polyfold.engine.proof.certify import certify
 from polyfold.engine.unfold import unfold_program

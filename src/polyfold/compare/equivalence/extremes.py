@@ -22,8 +22,7 @@ from polyfold.compare.equivalence.cell_maps import CellMaps
 from polyfold.compare.equivalence.result import Difference, Point
 from polyfold.compare.equivalence.rows import Rows
 from polyfold.engine.bounds.bounded_domain import Box
-from polyfold.engine.bounds.cell_bounds import CELLS_AT_ONCE, closer_bound, upper_bounds
-from polyfold.engine.bounds.cell_programs import ExactPrograms
+from polyfold.engine.bounds.cell_bounds import CELLS_AT_ONCE, ExactPrograms, closer_bound, upper_bounds
 from polyfold.exact.linear_program import dot
 from polyfold.exact.rounding import relative
 
