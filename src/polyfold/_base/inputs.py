@@ -1,12 +1,14 @@
-"""Rows, labels and names out of whatever users have them in: lists, arrays, tensors, data frames.
+"""What users give: rows, labels and names in lists, arrays, tensors or data frames, and numbers of things in a row.
 
 One vector is one row. The columns of a data frame are matched by their names, or refused. What does not fit is quoted,
-with its shape and its place.
+with its shape and its place. The number of a thing that is not there is an error; of most things -1 is the last one.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,7 @@ import numpy.typing as npt
 
 from polyfold._base.types import Array, Ids
 from polyfold._base.words import names_for
-from polyfold.errors import DataError, ShapeError, how_many
+from polyfold.errors import DataError, PolyfoldError, ShapeError, how_many
 
 
 def rows_of(
@@ -225,3 +227,47 @@ def real_array(what: str, values: Any) -> Array:
         return np.asarray(found, dtype=np.float64)
     except (TypeError, ValueError, RuntimeError) as error:
         raise ShapeError(f"{what}: {error}") from None
+
+
+def one_of(number: Any, count: int, thing: str, owner: str) -> int:
+    """The number of one of `count` things, counted from zero.
+
+    >>> one_of(-1, 3, "cell", "the atlas")
+    2
+    """
+    found = operator.index(number)
+    if not -count <= found < count:
+        raise IndexError(f"there is no {thing} {number}: {owner} has {count}")
+    return found % count
+
+
+def one_output(number: Any, count: int) -> int:
+    """The number of one of a network's outputs, counted from zero and in no other way.
+
+    Outputs are names of functions rather than places in a row: what is asked about -1, True or 0.0 is a slip.
+
+    >>> one_output(1, 3)
+    1
+    """
+    if not isinstance(number, Integral) or isinstance(number, bool) or not 0 <= int(number) < count:
+        raise PolyfoldError(
+            f"there is no output {number!r}: the network has {how_many(count, 'output')}, counted from 0"
+        )
+    return int(number)
+
+
+def some_outputs(numbers: Any, count: int) -> tuple[int, ...]:
+    """The numbers of one or several outputs.
+
+    >>> some_outputs(1, 3), some_outputs([2, 0], 3)
+    ((1,), (2, 0))
+    """
+    several = np.iterable(numbers) and not isinstance(numbers, str)
+    return tuple(one_output(number, count) for number in (numbers if several else [numbers]))
+
+
+def place_of_output(number: Any, outputs: Sequence[int], things: str) -> int:
+    """The place of an output among those of which there is something."""
+    if not isinstance(number, Integral) or isinstance(number, bool) or int(number) not in outputs:
+        raise PolyfoldError(f"there are no {things} of output {number!r}: there are those of {list(outputs)}")
+    return outputs.index(int(number))

@@ -40,8 +40,8 @@ from flint import fmpq
 from polyfold._base.as_found import first_hand
 from polyfold._base.chunks import in_chunks
 from polyfold._base.evidence import Evidence
+from polyfold._base.inputs import one_of
 from polyfold._base.notebook import html_table
-from polyfold._base.numbers import one_of
 from polyfold._base.result import Result
 from polyfold._base.types import Array, Flags, Ids, Signs
 from polyfold.atlas.cell import Cell

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.numbers import one_output
+from polyfold._base.inputs import one_output
 from polyfold._base.types import Array
 from polyfold._base.words import in_words
 from polyfold.atlas.atlas import DOMAIN_BOUNDARY, Atlas

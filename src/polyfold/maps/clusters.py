@@ -13,7 +13,7 @@ import numpy.typing as npt
 from polyfold._base.apart import apart
 from polyfold._base.clock import OutOfTimeError, Report, running, tick
 from polyfold._base.extras import require
-from polyfold._base.numbers import place_of_output
+from polyfold._base.inputs import place_of_output
 from polyfold._base.question import question
 from polyfold._base.result import Rows, answered
 from polyfold._base.types import AnyArray, ArrayLike, Ids

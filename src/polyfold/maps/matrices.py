@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.clock import Report, running
-from polyfold._base.inputs import rows_of
-from polyfold._base.numbers import some_outputs
+from polyfold._base.inputs import rows_of, some_outputs
 from polyfold._base.options import thread_count
 from polyfold._base.question import question
 from polyfold._base.result import answered

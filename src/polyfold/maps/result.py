@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.inputs import labels_of
-from polyfold._base.numbers import place_of_output
+from polyfold._base.inputs import labels_of, place_of_output
 from polyfold._base.result import Result
 from polyfold._base.types import AnyArray, ArrayLike, Ids
 from polyfold.errors import ShapeError, how_many

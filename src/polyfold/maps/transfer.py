@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.clock import Report, running, tick
-from polyfold._base.numbers import place_of_output
+from polyfold._base.inputs import place_of_output
 from polyfold._base.question import question
 from polyfold._base.result import Rows, answered
 from polyfold._base.types import Array, ArrayLike, Ids

@@ -20,8 +20,7 @@ from flint import fmpq
 
 from polyfold._base.chunks import in_chunks
 from polyfold._base.clock import OutOfTimeError, Report, running, tick, unwatched
-from polyfold._base.inputs import real_array
-from polyfold._base.numbers import one_output
+from polyfold._base.inputs import one_output, real_array
 from polyfold._base.question import question
 from polyfold._base.result import Result, answered
 from polyfold._base.types import Array, ArrayLike, Flags, Ids

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from polyfold._base.clock import Report, tick
-from polyfold._base.numbers import one_of, one_output
+from polyfold._base.inputs import one_of, one_output
 from polyfold._base.question import question
 from polyfold._base.result import Rows, answered
 from polyfold._base.types import Array, Flags, Ids

@@ -21,7 +21,7 @@ from polyfold._base.apart import apart_if_wanted
 from polyfold._base.clock import Report, running, tick
 from polyfold._base.evidence import weaker
 from polyfold._base.extras import require
-from polyfold._base.numbers import one_of
+from polyfold._base.inputs import one_of
 from polyfold._base.question import question
 from polyfold._base.result import Rows, answered
 from polyfold._base.types import Array, Flags, Ids

@@ -15,7 +15,7 @@ import numpy as np
 from polyfold._base.apart import apart
 from polyfold._base.clock import Report, tick
 from polyfold._base.extras import require
-from polyfold._base.numbers import one_output
+from polyfold._base.inputs import one_output
 from polyfold._base.question import question
 from polyfold._base.result import InFloats, Rows, answered
 from polyfold._base.types import Array, Ids

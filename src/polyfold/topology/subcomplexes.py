@@ -12,8 +12,7 @@ from typing import Literal
 import numpy as np
 
 from polyfold._base.clock import Report
-from polyfold._base.inputs import real_array
-from polyfold._base.numbers import one_of, one_output
+from polyfold._base.inputs import one_of, one_output, real_array
 from polyfold._base.question import question
 from polyfold._base.result import answered
 from polyfold.atlas.asked import cells_asked_for

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.extras import require
+from polyfold._base.inputs import one_of
 from polyfold._base.notebook import InNotebooks
-from polyfold._base.numbers import one_of
 from polyfold._base.types import Array, Ids
 from polyfold.errors import ShapeError, how_many
 from polyfold.network.graph import Network

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from polyfold._base.clock import OutOfTimeError, running, tick
-from polyfold._base.numbers import one_of
+from polyfold._base.inputs import one_of
 from polyfold._base.types import Ids
 from polyfold.errors import PolyfoldError
 from polyfold.training.recording import Recording

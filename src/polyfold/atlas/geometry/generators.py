@@ -14,7 +14,7 @@ import numpy.typing as npt
 from polyfold import _core as core
 from polyfold._base.apart import apart_if_wanted
 from polyfold._base.clock import running
-from polyfold._base.numbers import one_of
+from polyfold._base.inputs import one_of
 from polyfold._base.types import Array, Ids
 from polyfold.atlas.core_problem import core_problem
 from polyfold.atlas.patterns import Packed, order_by_gate

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from polyfold._base.chunks import in_chunks
-from polyfold._base.numbers import one_of
+from polyfold._base.inputs import one_of
 from polyfold._base.types import Array, Ids
 from polyfold.errors import how_many
 from polyfold.program.passes.beyond_floats import rounded_up_to_scale

@@ -12,7 +12,7 @@ import numpy as np
 
 from polyfold._base.clock import OutOfTimeError, Report, running
 from polyfold._base.evidence import Evidence
-from polyfold._base.numbers import one_of
+from polyfold._base.inputs import one_of
 from polyfold._base.question import question
 from polyfold._base.result import Verdict, answered
 from polyfold._base.types import Array, ArrayLike, Signs

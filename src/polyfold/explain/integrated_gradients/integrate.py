@@ -9,9 +9,8 @@ import numpy as np
 
 from polyfold._base.apart import apart
 from polyfold._base.clock import OutOfTimeError, Report, running, tick
-from polyfold._base.inputs import column_names, rows_of
+from polyfold._base.inputs import column_names, rows_of, some_outputs
 from polyfold._base.inputs import feature_names as feature_names_of
-from polyfold._base.numbers import some_outputs
 from polyfold._base.question import question
 from polyfold._base.result import answered
 from polyfold._base.types import Array, ArrayLike, Ids

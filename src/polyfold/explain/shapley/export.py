@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polyfold._base.extras import require
-from polyfold._base.numbers import one_output
+from polyfold._base.inputs import one_output
 from polyfold.errors import PolyfoldError
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 
 from polyfold._base.chunks import in_chunks
 from polyfold._base.clock import Report, tick
-from polyfold._base.numbers import one_output
+from polyfold._base.inputs import one_output
 from polyfold._base.question import question
 from polyfold._base.result import answered
 from polyfold._base.types import Array, ArrayLike, Ids

@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.clock import running, tick
-from polyfold._base.inputs import class_numbers, rows_of
-from polyfold._base.numbers import one_of, one_output
+from polyfold._base.inputs import class_numbers, one_of, one_output, rows_of
 from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.domain.domain import Box, Domain, DomainLike, resolve_domain

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.numbers import one_of
+from polyfold._base.inputs import one_of
 from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import DomainError

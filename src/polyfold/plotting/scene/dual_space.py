@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from polyfold._base.numbers import one_of
+from polyfold._base.inputs import one_of
 from polyfold._base.types import Array
 from polyfold._base.words import in_words
 from polyfold.errors import PolyfoldError, how_many

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.numbers import one_of
+from polyfold._base.inputs import one_of
 from polyfold._base.types import Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.layers_of_facets import layer_of_gates

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from polyfold._base.numbers import one_output
+from polyfold._base.inputs import one_output
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.explain.shapley.result import LocalShapley

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from polyfold._base.numbers import some_outputs
+from polyfold._base.inputs import some_outputs
 from polyfold._base.types import Array
 from polyfold._base.words import in_words, names_for
 from polyfold.atlas.atlas import Atlas

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from polyfold._base.numbers import one_output
+from polyfold._base.inputs import one_output
 from polyfold._base.types import Array, Ids
 from polyfold._base.words import names_for
 from polyfold.atlas.atlas import Atlas
