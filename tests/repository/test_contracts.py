@@ -66,7 +66,7 @@ OTHER_NAMES = {  # what was called otherwise in 0.1, and what it is called
     "n_jobs": "threads",
     "verbose": "progress",
 }
-DEFAULTS = {"max_seconds": None, "max_cells": None, "threads": None, "progress": False, "domain": None}
+DEFAULTS = {"max_seconds": None, "threads": None, "progress": False, "domain": None}
 
 
 def parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -93,6 +93,9 @@ def test_names_order_and_defaults_of_parameters(name: str) -> None:
     assert {"max_seconds", "progress"} <= given.keys(), "whatever may take long has a limit and can be watched"
     for each, value in DEFAULTS.items():
         assert each not in given or given[each].default is value, f"{each} is {value} unless given"
+    if "max_cells" in given:
+        default = given["max_cells"].default
+        assert default is None or default > 0, "None is no limit; another default is written where users read it"
 
 
 @pytest.mark.parametrize("name", QUESTIONS)

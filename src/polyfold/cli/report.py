@@ -33,7 +33,7 @@ from polyfold.datasets.digits import mnist_he_facts, mnist_l1_facts
 from polyfold.domain.domain import Domain, DomainLike, resolve_domain
 from polyfold.errors import DomainError
 from polyfold.network.graph import Network
-from polyfold.reporting.report import report_on
+from polyfold.reporting.report import MAX_CELLS, report_on
 from polyfold.reporting.subject import Subject, subject
 
 # Somebody who waits for a page does not want to wait for everything that could be asked.
@@ -56,7 +56,7 @@ def report(
     everywhere: Annotated[
         bool, typer.Option("--everywhere", help="Look at all inputs, not at a box around the data.")
     ] = False,
-    max_cells: Annotated[int | None, typer.Option(help="List at most so many cells; 100,000 unless given.")] = None,
+    max_cells: Annotated[int, typer.Option(help="List at most so many cells.")] = MAX_CELLS,
     max_seconds: Annotated[
         float, typer.Option(help="Leave out what does not fit into about so many seconds.")
     ] = _SECONDS,

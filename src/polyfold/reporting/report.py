@@ -27,6 +27,9 @@ from polyfold.reporting.page import page
 from polyfold.reporting.sections import closing, data, opening, pictures, pieces, single, statistics
 from polyfold.reporting.subject import Subject, subject
 
+# A page about more cells than this is too large for a browser, and takes minutes.
+MAX_CELLS = 100_000
+
 _SECTIONS = (
     opening.the_answers,
     opening.the_network,
@@ -110,7 +113,7 @@ def report(
     feature_names: Sequence[str] | None = None,
     output_names: Sequence[str] | None = None,
     image_shape: Sequence[int] | None = None,
-    max_cells: int | None = None,
+    max_cells: int | None = MAX_CELLS,
     max_seconds: float | None = None,
     threads: int | None = None,
     progress: bool | Progress = False,
@@ -140,7 +143,7 @@ def report(
     image_shape : sequence of int, optional
         (rows, columns), or with channels in front, if inputs are pictures and the network does not say so.
     max_cells : int, optional
-        How many cells to list (default: 100,000); of more the page has the number, if there is time to count.
+        How many cells to list; of more the page has the number, if there is time to count.
     max_seconds : float, optional
         The limit; what does not fit is left out.
     threads : int, optional
@@ -178,8 +181,8 @@ def report_on(
     about: Subject,
     *,
     out: str | PathLike[str] | None = None,
-    max_cells: int | None = None,
-    threads: int | None = None,
+    max_cells: int | None,
+    threads: int | None,
 ) -> Report:
     """The same for a subject that has been looked over, in the time of the running clock."""
     if max_cells is not None:

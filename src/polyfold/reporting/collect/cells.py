@@ -18,7 +18,7 @@ _LOOKED_AT = "every cell was looked at"
 
 
 def collect_cells(
-    of: Subject, known: Bounds, steps: Steps, max_cells: int, threads: int | None
+    of: Subject, known: Bounds, steps: Steps, max_cells: int | None, threads: int | None
 ) -> tuple[Atlas | None, Count | None]:
     """The atlas, whole or as far as a limit let it be, and the number of cells if it is not whole."""
     what = "the list of all cells"

@@ -18,7 +18,6 @@ from polyfold.rewrite.reduction.reduce import reduce
 from polyfold.rewrite.reduction.result import Reduction
 from polyfold.size.bounds import bounds
 
-MAX_CELLS = 100_000
 # So many points stand in for data where there are none.
 _DRAWN = 3
 _PLANE = 2
@@ -32,7 +31,7 @@ def collect(of: Subject, *, max_cells: int | None, threads: int | None) -> Found
     # A page is written in any case, and says at least this much.
     with unwatched():
         known = bounds(of.network, of.domain)
-    atlas, counted = collect_cells(of, known, steps, max_cells or MAX_CELLS, threads)
+    atlas, counted = collect_cells(of, known, steps, max_cells, threads)
     whole = None
     if atlas is not None and atlas.complete:
         whole = collect_whole(of, atlas, steps)

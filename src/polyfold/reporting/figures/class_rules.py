@@ -7,13 +7,12 @@ can. Whether another class wins in a box is asked of the engine, which decides i
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
-from math import floor, inf, log10
+from math import floor, log10
 
 import numpy as np
 
-from polyfold._base.clock import check_seconds
+from polyfold._base.clock import Clock
 from polyfold._base.types import Array
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import evidence_of
@@ -63,13 +62,11 @@ def class_rules(
     >>> [(rule.label, rule.lo.tolist(), rule.hi.tolist(), rule.proved) for rule in rules]
     [(0, [0.0], [1.5], True), (1, [1.51], [4.0], True)]
     """
-    check_seconds(max_seconds)
     if classes.original.domain.is_slice or not np.isfinite([lo, hi]).all():
         raise DomainError("rules are boxes in a bounded box of inputs; this domain is none")
     part = classes.atlas.locate(X, outside="ignore")
     inside, label = X[part >= 0], classes.label[part[part >= 0]]
-    ends = inf if max_seconds is None else time.perf_counter() + max_seconds
-    search = _Search(classes, lo, hi, ends)
+    search = _Search(classes, lo, hi, Clock(max_seconds))
     found = []
     for one in np.unique(label).tolist():
         box = search.rule(one, inside[label == one])
@@ -82,9 +79,9 @@ def class_rules(
 
 
 class _Search:
-    def __init__(self, classes: Classes, lo: Array, hi: Array, ends: float) -> None:
+    def __init__(self, classes: Classes, lo: Array, hi: Array, clock: Clock) -> None:
         self.asked = with_classes(classes.original.program, classes.threshold)
-        self.lo, self.hi, self.ends = lo, hi, ends
+        self.lo, self.hi, self.clock = lo, hi, clock
         self.decimals = [2 - floor(log10(side)) for side in (hi - lo).tolist()]
 
     def parts(self, lo: Array, hi: Array) -> Atlas:
@@ -112,12 +109,12 @@ class _Search:
             for k in range(len(side)):
                 before = float(side[k])
                 side[k] = limits[k]
-                if time.perf_counter() > self.ends or not self.pure(lo, hi, label):
+                if self.clock.over or not self.pure(lo, hi, label):
                     side[k] = before
         step, share = 0.5, 0.0
         for _ in range(_HALVINGS):
             wider = self._rounded(lo + (share + step) * (self.lo - lo), hi + (share + step) * (self.hi - hi))
-            if time.perf_counter() <= self.ends and self.pure(*wider, label):
+            if not self.clock.over and self.pure(*wider, label):
                 share += step
             step /= 2
         return self._rounded(lo + share * (self.lo - lo), hi + share * (self.hi - hi)) if share else (lo, hi)
