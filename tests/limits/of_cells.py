@@ -48,7 +48,7 @@ def many_cells() -> pf.Atlas:
 
 @cache
 def degenerate() -> pf.Atlas:
-    return pf.unfold(whole_numbers(4, 14, 12, 1), pf.box(-1, 1))
+    return pf.unfold(whole_numbers(4, 18, 14, 1), pf.box(-1, 1))
 
 
 def on_walls() -> tuple[Layers, Any]:

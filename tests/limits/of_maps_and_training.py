@@ -145,11 +145,12 @@ def truncation(max_seconds: float | None) -> Call:
 
 
 def cell_counts(max_seconds: float | None) -> Call:
-    return partial(pf.training.cell_counts, recording(3, 40, 40, 1), pf.box(-3, 3), max_seconds=max_seconds)
+    long = recording(3, 80, 80, 1, snapshots=400)
+    return partial(pf.training.cell_counts, long, pf.box(-3, 3), max_seconds=max_seconds)
 
 
 def boundary_movement(max_seconds: float | None) -> Call:
-    return partial(pf.training.boundary_movement, recording(2, 30, 30, 2), pf.box(-3, 3), max_seconds=max_seconds)
+    return partial(pf.training.boundary_movement, recording(2, 60, 60, 2), pf.box(-3, 3), max_seconds=max_seconds)
 
 
 def map_drift(max_seconds: float | None) -> Call:

@@ -62,7 +62,7 @@ def _stability(**options: Any) -> Any:
 
 
 def _reduce(**options: Any) -> Any:
-    return pf.reduce(dense(0, 12, 60, 60, 60, 1), pf.box(-1, 1), **options)
+    return pf.reduce(dense(0, 12, 60, 60, 60, 1), pf.box(-0.3, 0.3), **options)
 
 
 def _irreducible(**options: Any) -> Any:
@@ -98,7 +98,7 @@ def _clustered(**options: Any) -> Any:
 
 
 def _sequential(**options: Any) -> Any:
-    return pf.separation.sequential(*many_classes(12, 400, 12), **options)
+    return pf.separation.sequential(*many_classes(40, 600, 30), **options)
 
 
 def _cone(**options: Any) -> Any:

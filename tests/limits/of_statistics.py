@@ -32,6 +32,11 @@ def solid() -> pf.Atlas:
 
 
 @cache
+def larger() -> pf.Atlas:
+    return pf.unfold(layers(6, 16, 14, 2), pf.box(-3, 3))
+
+
+@cache
 def classes() -> pf.stats.Classes:
     return pf.stats.classes(solid())
 
@@ -74,9 +79,9 @@ CASES: dict[str, Case] = {
     "stats.facets": lambda limit: pf.stats.facets(deep(), BOX, max_seconds=limit),
     "stats.integral": lambda limit: pf.stats.integral(solid(), max_seconds=limit),
     "stats.lipschitz": lambda limit: pf.stats.lipschitz(deep(), BOX, max_seconds=limit),
-    "stats.maximum": lambda limit: pf.stats.maximum(solid(), output=0, max_seconds=limit),
+    "stats.maximum": lambda limit: pf.stats.maximum(larger(), output=0, max_seconds=limit),
     "stats.mean": lambda limit: pf.stats.mean(solid(), max_seconds=limit),
-    "stats.minimum": lambda limit: pf.stats.minimum(solid(), output=1, max_seconds=limit),
+    "stats.minimum": lambda limit: pf.stats.minimum(larger(), output=1, max_seconds=limit),
     "stats.nearest_change": lambda limit: pf.stats.nearest_change(classes(), points(2000), max_seconds=limit),
     "stats.variance": lambda limit: pf.stats.variance(solid(), max_seconds=limit),
     "topology.betti": lambda limit: pf.topology.betti(solid(), max_seconds=limit),
