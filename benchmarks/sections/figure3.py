@@ -7,8 +7,11 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+from matplotlib.figure import Figure
+
 from log_plot import Series, draw
 from networks import linear_layers, xavier_uniform
+from polyfold.plotting.render.files import write as write_figure
 from processes import WorkerError, run
 from report import Section, Table, figure
 from settings import Bench, Measured
@@ -74,7 +77,7 @@ def section(bench: Bench) -> Section:
             found = theirs[pair, way] = algorithm_1(bench, pair, way)
             table.rows.append(row(pair, way, ours[pair, way.biases], found))
             notes += disagreements(pair, way, ours[pair, way.biases], found or [])
-    (bench.pictures / "figure3.svg").write_text(picture(pairs, ours, theirs), encoding="utf-8")
+    write_figure(picture(pairs, ours, theirs), bench.pictures / "figure3.svg", "matplotlib")
     seconds = QUICK_LIMIT_SECONDS if bench.quick else LIMIT_SECONDS
     how = (
         f"Two inputs, three hidden layers, the third of width {THIRD}, one output; `widths` are the first two. Weights "
@@ -164,7 +167,7 @@ def disagreements(pair: Pair, way: Way, ours: list[Measured], theirs: list[Measu
     return wrong
 
 
-def picture(pairs: list[Pair], ours: dict[Any, list[Measured]], theirs: dict[Any, list[Measured] | None]) -> str:
+def picture(pairs: list[Pair], ours: dict[Any, list[Measured]], theirs: dict[Any, list[Measured] | None]) -> Figure:
     """Times over widths, Algorithm 1 and polyfold, for both kinds of biases."""
     series = []
     for way in EVERYWHERE:
