@@ -297,7 +297,7 @@ from studies.annuli import trained
 
 found = trained("circle", (3,), epochs=120, every=8, rate=0.05)
 pf.training.movie(found.recording, pf.box(-1, 1), out="circle.gif", X=found.data, y=found.labels,
-         names=("annulus", "circle"), step_name="epoch", size=320, fps=5)
+         output_names=("annulus", "circle"), step_name="epoch", size=320, fps=5)
 """,
         ".gif",
     ),

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from polyfold._base.clock import OutOfTimeError, tick
 from polyfold.atlas.certificate import Certificate
-from polyfold.compare.equivalence.cell_maps import CellMaps
+from polyfold.compare.equivalence.cell_differences import CellMaps
 from polyfold.compare.equivalence.extremes import Extremes
 from polyfold.compare.equivalence.result import Difference
 from polyfold.compare.equivalence.rows import Rows

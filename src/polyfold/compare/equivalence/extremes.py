@@ -18,7 +18,7 @@ from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.geometry.cell_maps import ExactMaps
 from polyfold.atlas.geometry.generators import VERTEX
-from polyfold.compare.equivalence.cell_maps import CellMaps
+from polyfold.compare.equivalence.cell_differences import CellMaps
 from polyfold.compare.equivalence.result import Difference, Point
 from polyfold.compare.equivalence.rows import Rows
 from polyfold.engine.bounds.bounded_domain import Box

@@ -1,1 +1,1 @@
-"""What can be said about a program on a bounded domain without listing its cells: linear programs and relaxations."""
+"""What can be said about a program on a bounded domain by linear programs and relaxations, on all of it or on cells."""

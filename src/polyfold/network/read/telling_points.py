@@ -15,7 +15,7 @@ _AROUND = (0.95, 1.05)
 _ROUNDS = 2
 # Farther away no gate is looked for.
 _FARTHEST = 1e6
-_BENDS = (Rectify, Clamp, Maximum, Minimum)
+BENDS = (Rectify, Clamp, Maximum, Minimum)
 
 
 def corners(dimension: int, count: int, *, seed: int = 1) -> Array:
@@ -79,7 +79,7 @@ def _levels(network: Network, points: Array) -> Iterator[Array]:
     """What decides gates, above or below zero: (points, gates), one array after the other."""
     bending: dict[str, list[Node]] = {}
     for node in network.nodes:
-        if isinstance(node.op, _BENDS):
+        if isinstance(node.op, BENDS):
             for name in dict.fromkeys(node.inputs):
                 bending.setdefault(name, []).append(node)
     # Only a maximum needs a value again, when its other one is there.

@@ -44,7 +44,7 @@ def to_onnx(network: Network, dtype: Any) -> onnx.ModelProto:
     graph = OnnxGraph(network.shapes)
     for node in network.nodes:
         reads = [_Tensor(name, network.shapes[name]) for name in node.inputs]
-        _write(node.op, _Place(graph, node.name, kind, network.shapes[node.name]), reads)
+        write_node(node.op, _NodeWriter(graph, node.name, kind, network.shapes[node.name]), reads)
     seen = {port.name for port in network.inputs}
     outputs = []
     for number, name in enumerate(network.outputs):
@@ -100,8 +100,8 @@ class _Tensor:
 
 
 @dataclass(frozen=True)
-class _Place:
-    """Where a node is written: its name, and the shape that it computes."""
+class _NodeWriter:
+    """Writes the operators of one node: its name, and the shape that it computes."""
 
     graph: OnnxGraph
     name: str
@@ -155,125 +155,126 @@ class _Place:
 
 
 @singledispatch
-def _write(op: Op, place: _Place, reads: Sequence[_Tensor]) -> None:
+def write_node(op: Op, writer: _NodeWriter, reads: Sequence[_Tensor]) -> None:
+    """Write the operators of a node."""
     raise AssertionError(f"{type(op).__name__} is not written to ONNX")
 
 
-@_write.register
-def _(op: Linear, place: _Place, reads: Sequence[_Tensor]) -> None:
-    if len(place.shape) == 1:
-        weight, bias = place.numbers("weight", op.weight), place.numbers("bias", op.bias)
-        place.last("Gemm", reads[0].name, weight, bias, transB=1)
+@write_node.register
+def _(op: Linear, writer: _NodeWriter, reads: Sequence[_Tensor]) -> None:
+    if len(writer.shape) == 1:
+        weight, bias = writer.numbers("weight", op.weight), writer.numbers("bias", op.bias)
+        writer.last("Gemm", reads[0].name, weight, bias, transB=1)
         return
     # Gemm takes rows of numbers only.
-    weight = place.numbers("weight", op.weight.T)
+    weight = writer.numbers("weight", op.weight.T)
     if op.bias.any():
-        product = place.step("product", "MatMul", reads[0].name, weight)
-        place.last("Add", product, place.numbers("bias", op.bias))
+        product = writer.step("product", "MatMul", reads[0].name, weight)
+        writer.last("Add", product, writer.numbers("bias", op.bias))
     else:
-        place.last("MatMul", reads[0].name, weight)
+        writer.last("MatMul", reads[0].name, weight)
 
 
-@_write.register
-def _(op: Scale, place: _Place, reads: Sequence[_Tensor]) -> None:
-    x = place.aligned(reads[0], max(numbers.ndim for numbers in op.constants))
+@write_node.register
+def _(op: Scale, writer: _NodeWriter, reads: Sequence[_Tensor]) -> None:
+    x = writer.aligned(reads[0], max(numbers.ndim for numbers in op.constants))
     if op.divisor is None:
-        place.last("Mul", x, place.numbers("factor", op.factor))
+        writer.last("Mul", x, writer.numbers("factor", op.factor))
         return
     if (op.factor != 1).any():
-        x = place.step("multiplied", "Mul", x, place.numbers("factor", op.factor))
-    place.last("Div", x, place.numbers("divisor", op.divisor))
+        x = writer.step("multiplied", "Mul", x, writer.numbers("factor", op.factor))
+    writer.last("Div", x, writer.numbers("divisor", op.divisor))
 
 
-@_write.register
-def _(op: Normalise, place: _Place, reads: Sequence[_Tensor]) -> None:
-    numbers = [place.numbers(name, getattr(op, name)) for name in ("gamma", "beta", "mean", "variance")]
+@write_node.register
+def _(op: Normalise, writer: _NodeWriter, reads: Sequence[_Tensor]) -> None:
+    numbers = [writer.numbers(name, getattr(op, name)) for name in ("gamma", "beta", "mean", "variance")]
     epsilon = op.epsilon
     if float(np.float32(epsilon)) != epsilon:
         # The attribute is a float32: another number is added in the model itself.
-        numbers[-1] = place.step("positive", "Add", numbers[-1], place.numbers("epsilon", epsilon))
+        numbers[-1] = writer.step("positive", "Add", numbers[-1], writer.numbers("epsilon", epsilon))
         epsilon = 0.0
-    place.last("BatchNormalization", reads[0].name, *numbers, epsilon=epsilon)
+    writer.last("BatchNormalization", reads[0].name, *numbers, epsilon=epsilon)
 
 
-@_write.register
-def _(op: Shift, place: _Place, reads: Sequence[_Tensor]) -> None:
-    place.last("Add", place.aligned(reads[0], op.offset.ndim), place.numbers("offset", op.offset))
+@write_node.register
+def _(op: Shift, writer: _NodeWriter, reads: Sequence[_Tensor]) -> None:
+    writer.last("Add", writer.aligned(reads[0], op.offset.ndim), writer.numbers("offset", op.offset))
 
 
-@_write.register
-def _(op: Unrounded, place: _Place, reads: Sequence[_Tensor]) -> None:
-    _write(op.exactly, place, reads)
+@write_node.register
+def _(op: Unrounded, writer: _NodeWriter, reads: Sequence[_Tensor]) -> None:
+    write_node(op.exactly, writer, reads)
 
 
-@_write.register
-def _(op: Reshape, place: _Place, reads: Sequence[_Tensor]) -> None:
-    place.last("Reshape", reads[0].name, place.whole("shape", [0, *op.shape]))
+@write_node.register
+def _(op: Reshape, writer: _NodeWriter, reads: Sequence[_Tensor]) -> None:
+    writer.last("Reshape", reads[0].name, writer.whole("shape", [0, *op.shape]))
 
 
-@_write.register
-def _(op: Take, place: _Place, reads: Sequence[_Tensor]) -> None:
-    place.last("Gather", place.flat(reads[0]), place.whole("index", op.index), axis=1)
+@write_node.register
+def _(op: Take, writer: _NodeWriter, reads: Sequence[_Tensor]) -> None:
+    writer.last("Gather", writer.flat(reads[0]), writer.whole("index", op.index), axis=1)
 
 
-@_write.register
-def _(op: Concat, place: _Place, reads: Sequence[_Tensor]) -> None:
-    place.last("Concat", *(x.name for x in reads), axis=op.axis + 1)
+@write_node.register
+def _(op: Concat, writer: _NodeWriter, reads: Sequence[_Tensor]) -> None:
+    writer.last("Concat", *(x.name for x in reads), axis=op.axis + 1)
 
 
 _PAIRWISE = {Add: "Add", Subtract: "Sub", Maximum: "Max", Minimum: "Min"}
 
 
-@_write.register(Add)
-@_write.register(Subtract)
-@_write.register(Maximum)
-@_write.register(Minimum)
-def _(op: Op, place: _Place, reads: Sequence[_Tensor]) -> None:
-    place.last(_PAIRWISE[type(op)], *(place.aligned(x, len(place.shape)) for x in reads))
+@write_node.register(Add)
+@write_node.register(Subtract)
+@write_node.register(Maximum)
+@write_node.register(Minimum)
+def _(op: Op, writer: _NodeWriter, reads: Sequence[_Tensor]) -> None:
+    writer.last(_PAIRWISE[type(op)], *(writer.aligned(x, len(writer.shape)) for x in reads))
 
 
-@_write.register
-def _(op: Rectify, place: _Place, reads: Sequence[_Tensor]) -> None:
+@write_node.register
+def _(op: Rectify, writer: _NodeWriter, reads: Sequence[_Tensor]) -> None:
     x = reads[0].name
     passes = bool((op.slope_on == 1).all())
     if passes and (op.slope_off == 0).all():
-        place.last("Relu", x)
+        writer.last("Relu", x)
     elif passes and (op.slope_off == -1).all():
-        place.last("Abs", x)
+        writer.last("Abs", x)
     elif passes:
         # LeakyRelu would keep its slope as a float32.
-        place.last("PRelu", x, place.numbers("slope", op.slope_off))
+        writer.last("PRelu", x, writer.numbers("slope", op.slope_off))
     else:
-        positive = place.step("positive", "Greater", x, place.numbers("zero", 0.0))
-        on = place.step("on", "Mul", x, place.numbers("slope_on", op.slope_on))
-        off = place.step("off", "Mul", x, place.numbers("slope_off", op.slope_off))
-        place.last("Where", positive, on, off)
+        positive = writer.step("positive", "Greater", x, writer.numbers("zero", 0.0))
+        on = writer.step("on", "Mul", x, writer.numbers("slope_on", op.slope_on))
+        off = writer.step("off", "Mul", x, writer.numbers("slope_off", op.slope_off))
+        writer.last("Where", positive, on, off)
 
 
-@_write.register
-def _(op: Clamp, place: _Place, reads: Sequence[_Tensor]) -> None:
+@write_node.register
+def _(op: Clamp, writer: _NodeWriter, reads: Sequence[_Tensor]) -> None:
     x = reads[0].name
-    low = place.numbers("low", op.low) if op.low > -np.inf else ""
-    high = place.numbers("high", op.high) if op.high < np.inf else ""
+    low = writer.numbers("low", op.low) if op.low > -np.inf else ""
+    high = writer.numbers("high", op.high) if op.high < np.inf else ""
     if op.flat_at_bounds and op.low < op.high and (low or high):
         # Of equal operands the first counts, here the bound: Clip would give back a clamp that slopes there.
         if low and high:
-            place.last("Min", high, place.step("above_low", "Max", low, x))
+            writer.last("Min", high, writer.step("above_low", "Max", low, x))
         else:
-            place.last(*(("Max", low, x) if low else ("Min", high, x)))
+            writer.last(*(("Max", low, x) if low else ("Min", high, x)))
         return
-    place.last("Clip", x, low, *([high] if high else []))
+    writer.last("Clip", x, low, *([high] if high else []))
 
 
-@_write.register
-def _(op: Convolution, place: _Place, reads: Sequence[_Tensor]) -> None:
-    kernel, bias = place.numbers("weight", op.kernel), place.numbers("bias", op.bias)
-    place.last("Conv", reads[0].name, kernel, bias, **_window(op.window.padding, op))
+@write_node.register
+def _(op: Convolution, writer: _NodeWriter, reads: Sequence[_Tensor]) -> None:
+    kernel, bias = writer.numbers("weight", op.kernel), writer.numbers("bias", op.bias)
+    writer.last("Conv", reads[0].name, kernel, bias, **_window(op.window.padding, op))
 
 
-@_write.register
-def _(op: TransposedConvolution, place: _Place, reads: Sequence[_Tensor]) -> None:
-    kernel, bias = place.numbers("weight", op.kernel), place.numbers("bias", op.bias)
+@write_node.register
+def _(op: TransposedConvolution, writer: _NodeWriter, reads: Sequence[_Tensor]) -> None:
+    kernel, bias = writer.numbers("weight", op.kernel), writer.numbers("bias", op.bias)
     beyond = [
         space + sum(padding) - (stride * (n - 1) + dilation * (k - 1) + 1)
         for space, padding, stride, n, dilation, k in zip(
@@ -290,7 +291,7 @@ def _(op: TransposedConvolution, place: _Place, reads: Sequence[_Tensor]) -> Non
     less = [min(after, more) for (_, after), more in zip(op.window.padding, beyond, strict=True)]
     padding = [(before, after - cut) for (before, after), cut in zip(op.window.padding, less, strict=True)]
     more = [extra - cut for extra, cut in zip(beyond, less, strict=True)]
-    place.last("ConvTranspose", reads[0].name, kernel, bias, output_padding=more, **_window(padding, op))
+    writer.last("ConvTranspose", reads[0].name, kernel, bias, output_padding=more, **_window(padding, op))
 
 
 def _window(padding: Sequence[tuple[int, int]], op: Convolution | TransposedConvolution) -> dict[str, Any]:
@@ -303,22 +304,22 @@ def _window(padding: Sequence[tuple[int, int]], op: Convolution | TransposedConv
     }
 
 
-@_write.register
-def _(op: Combine, place: _Place, reads: Sequence[_Tensor]) -> None:
-    flat = place.flat(reads[0])
+@write_node.register
+def _(op: Combine, writer: _NodeWriter, reads: Sequence[_Tensor]) -> None:
+    flat = writer.flat(reads[0])
     matrix = op.matrix.copy()
     matrix.sum_duplicates()
     most = max(1, int(np.diff(matrix.indptr).max()))
     if most * MOSTLY_ZEROS >= matrix.shape[1]:
-        result = place.step("product", "MatMul", flat, place.numbers("weight", matrix.T.toarray()))
+        result = writer.step("product", "MatMul", flat, writer.numbers("weight", matrix.T.toarray()))
     else:
         index, weight = _padded_rows(matrix, most)
-        terms = place.step("terms", "Gather", flat, place.whole("index", index), axis=1)
-        weighted = place.step("weighted", "Mul", terms, place.numbers("weight", weight))
-        result = place.step("sum", "ReduceSum", weighted, place.whole("last", [2]), keepdims=0)
+        terms = writer.step("terms", "Gather", flat, writer.whole("index", index), axis=1)
+        weighted = writer.step("weighted", "Mul", terms, writer.numbers("weight", weight))
+        result = writer.step("sum", "ReduceSum", weighted, writer.whole("last", [2]), keepdims=0)
     if op.divisor is not None:
-        result = place.step("divided", "Div", result, place.numbers("divisor", op.divisor))
-    place.last("Reshape", result, place.whole("shape", [0, *op.shape]))
+        result = writer.step("divided", "Div", result, writer.numbers("divisor", op.divisor))
+    writer.last("Reshape", result, writer.whole("shape", [0, *op.shape]))
 
 
 def _padded_rows(matrix: Any, most: int) -> tuple[npt.NDArray[np.int64], Array]:
@@ -332,12 +333,12 @@ def _padded_rows(matrix: Any, most: int) -> tuple[npt.NDArray[np.int64], Array]:
     return index, weight
 
 
-@_write.register
-def _(op: Largest, place: _Place, reads: Sequence[_Tensor]) -> None:
+@write_node.register
+def _(op: Largest, writer: _NodeWriter, reads: Sequence[_Tensor]) -> None:
     pool = pool_of(op.members, reads[0].shape)
     # Longer padding, behind windows with gaps, is refused by onnxruntime.
     if pool is not None and all(max(sides) < k for sides, k in zip(pool.padding, pool.kernel, strict=True)):
-        place.last(
+        writer.last(
             "MaxPool",
             reads[0].name,
             kernel_shape=list(pool.kernel),
@@ -346,14 +347,14 @@ def _(op: Largest, place: _Place, reads: Sequence[_Tensor]) -> None:
             dilations=list(pool.dilation),
         )
         return
-    flat, parts = place.flat(reads[0]), by_count(op.members)
+    flat, parts = writer.flat(reads[0]), by_count(op.members)
     if len(parts.groups) == 1:
-        members = place.step("members", "Gather", flat, place.whole("index", parts.groups[0][parts.order]), axis=1)
-        place.last("ReduceMax", members, axes=[1 + len(place.shape)], keepdims=0)
+        members = writer.step("members", "Gather", flat, writer.whole("index", parts.groups[0][parts.order]), axis=1)
+        writer.last("ReduceMax", members, axes=[1 + len(writer.shape)], keepdims=0)
         return
     maxima = []
     for group in parts.groups:
-        members = place.step("members", "Gather", flat, place.whole("index", group), axis=1)
-        maxima.append(place.step("largest", "ReduceMax", members, axes=[2], keepdims=0))
-    together = place.step("together", "Concat", *maxima, axis=1)
-    place.last("Gather", together, place.whole("order", parts.order), axis=1)
+        members = writer.step("members", "Gather", flat, writer.whole("index", group), axis=1)
+        maxima.append(writer.step("largest", "ReduceMax", members, axes=[2], keepdims=0))
+    together = writer.step("together", "Concat", *maxima, axis=1)
+    writer.last("Gather", together, writer.whole("order", parts.order), axis=1)

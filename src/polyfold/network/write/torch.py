@@ -49,7 +49,7 @@ def to_torch(network: Network, dtype: torch.dtype | None = None) -> nn.Module:
             rounded(node.name, values, numbers)
         shapes = [network.shapes[name] for name in node.inputs]
         try:
-            modules[names[node.name]] = _module(node.op, network.shapes[node.name], shapes).to(kind)
+            modules[names[node.name]] = module_of(node.op, network.shapes[node.name], shapes).to(kind)
         except NetworkError as error:
             raise NetworkError(f"node {node.name!r} ({type(node.op).__name__}): {error}") from None
     modules |= {names[name]: module for name, _, module in heads}
@@ -106,23 +106,23 @@ def _filled(layer: nn.Module, **values: Array) -> nn.Module:
 
 
 @singledispatch
-def _module(op: Op, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
+def module_of(op: Op, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     """The module of an operation that gives `shape` and reads values of the shapes `reads`, in float64."""
     raise AssertionError(f"{type(op).__name__} is not written to torch")
 
 
-@_module.register
+@module_of.register
 def _(op: Linear, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     outputs, inputs = op.weight.shape
     return _filled(nn.utils.skip_init(nn.Linear, inputs, outputs), weight=op.weight, bias=op.bias)
 
 
-@_module.register
+@module_of.register
 def _(op: Scale, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     return own.ScaleLayer(_tensor(op.factor), None if op.divisor is None else _tensor(op.divisor))
 
 
-@_module.register
+@module_of.register
 def _(op: Normalise, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     # torch's layers ask for the number of axes, but normalise all alike.
     kind = nn.BatchNorm1d if len(shape) <= 2 else nn.BatchNorm2d if len(shape) == 3 else nn.BatchNorm3d
@@ -140,12 +140,12 @@ def _(op: Normalise, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     )
 
 
-@_module.register
+@module_of.register
 def _(op: Shift, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     return own.Shifted(_tensor(op.offset))
 
 
-@_module.register
+@module_of.register
 def _(op: Reshape, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     if len(op.shape) == 1 and len(reads[0]) > 1:
         return nn.Flatten()
@@ -154,12 +154,12 @@ def _(op: Reshape, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     return own.Reshaped(op.shape)
 
 
-@_module.register
+@module_of.register
 def _(op: Take, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     return own.Taken(_whole(op.index))
 
 
-@_module.register
+@module_of.register
 def _(op: Concat, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     return own.Joined(op.axis + 1)
 
@@ -167,15 +167,15 @@ def _(op: Concat, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
 _PAIRWISE = {Add: "add", Subtract: "sub", Maximum: "maximum", Minimum: "minimum"}
 
 
-@_module.register(Add)
-@_module.register(Subtract)
-@_module.register(Maximum)
-@_module.register(Minimum)
+@module_of.register(Add)
+@module_of.register(Subtract)
+@module_of.register(Maximum)
+@module_of.register(Minimum)
 def _(op: Op, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     return own.Pairwise(_PAIRWISE[type(op)], len(shape))
 
 
-@_module.register
+@module_of.register
 def _(op: Rectify, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     slopes = np.unique(op.slope_off)
     if (op.slope_on == 1).all():
@@ -188,7 +188,7 @@ def _(op: Rectify, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     return own.Rectified(_tensor(op.slope_on), _tensor(op.slope_off))
 
 
-@_module.register
+@module_of.register
 def _(op: Clamp, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     # The two differ in their derivatives at the bounds.
     if op.flat_at_bounds and op.low < op.high:
@@ -203,7 +203,7 @@ def _layer(name: str, axes: int) -> Any:
     return getattr(nn, f"{name}{axes}d")
 
 
-@_module.register
+@module_of.register
 def _(op: Convolution, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     window, (outputs, inputs, *kernel) = op.window, op.kernel.shape
     layer = _layer("Conv", len(kernel))
@@ -223,7 +223,7 @@ def _(op: Convolution, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     return _filled(empty, weight=op.kernel, bias=op.bias)
 
 
-@_module.register
+@module_of.register
 def _(op: TransposedConvolution, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     window, (inputs, outputs, *kernel) = op.window, op.kernel.shape
     layer = _layer("ConvTranspose", len(kernel))
@@ -251,7 +251,7 @@ def _(op: TransposedConvolution, shape: Shape, reads: Sequence[Shape]) -> nn.Mod
     return _filled(empty, weight=op.kernel, bias=op.bias)
 
 
-@_module.register
+@module_of.register
 def _(op: Combine, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     entries = op.matrix.tocoo()
     places = _whole(np.stack([entries.row, entries.col]))
@@ -259,9 +259,9 @@ def _(op: Combine, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     return own.Combined(matrix.coalesce(), op.shape, None if op.divisor is None else _tensor(op.divisor))
 
 
-@_module.register
+@module_of.register
 def _(op: Unrounded, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
-    layer = _module(op.op, shape, reads)
+    layer = module_of(op.op, shape, reads)
     names = {Scale: ("factor", ""), Shift: ("", "offset")}.get(type(op.op), ("weight", "bias"))
     for name, values in zip(names, op.parts, strict=True):
         if values is not None:
@@ -280,7 +280,7 @@ def _compute(layer: nn.Module, name: str, values: npt.NDArray[Any]) -> None:
     nn.utils.parametrize.register_parametrization(layer, name, quotient, unsafe=True)
 
 
-@_module.register
+@module_of.register
 def _(op: Largest, shape: Shape, reads: Sequence[Shape]) -> nn.Module:
     pool = pool_of(op.members, reads[0])
     if pool is not None and len(pool.kernel) <= _MOST_AXES:

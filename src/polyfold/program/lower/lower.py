@@ -73,7 +73,7 @@ def write(network: Network, writer: Writer) -> Rows:
     for node in network.nodes:
         place = NodeGates(writer, node.name, network.shapes[node.name])
         arguments = [_Argument(known[name], network.shapes[name]) for name in node.inputs]
-        known[node.name] = rows = _translate(node.op, place, arguments)
+        known[node.name] = rows = translate(node.op, place, arguments)
         if rows.change is not None and (_rounds(node.op) or all(each.rows.change is None for each in arguments)):
             writer.rounded.append(f"{node.name!r}: {_what_rounds(node.op)}")
     return writer.kind.stacked([known[name] for name in network.outputs])
@@ -159,7 +159,7 @@ def _inputs(network: Network, writer: Writer) -> dict[str, Rows]:
 
 
 @singledispatch
-def _translate(op: Op, place: NodeGates, arguments: list[_Argument]) -> Rows:
+def translate(op: Op, place: NodeGates, arguments: list[_Argument]) -> Rows:
     """The rows of a node's value."""
     raise AssertionError(f"there is no lowering for {type(op).__name__}")
 
@@ -167,12 +167,12 @@ def _translate(op: Op, place: NodeGates, arguments: list[_Argument]) -> Rows:
 # -- linear ops
 
 
-@_translate.register
+@translate.register
 def _linear(op: Linear, place: NodeGates, arguments: list[_Argument]) -> Rows:
     return arguments[0].rows.times(op.weight, op.bias)
 
 
-@_translate.register
+@translate.register
 def _scale(op: Scale, place: NodeGates, arguments: list[_Argument]) -> Rows:
     x = arguments[0].spread(place.shape)
     factor = np.broadcast_to(op.factor, place.shape).ravel()
@@ -181,28 +181,28 @@ def _scale(op: Scale, place: NodeGates, arguments: list[_Argument]) -> Rows:
     return scaled if op.divisor is None else scaled.divided(np.broadcast_to(op.divisor, place.shape).ravel())
 
 
-@_translate.register
+@translate.register
 def _normalise(op: Normalise, place: NodeGates, arguments: list[_Argument]) -> Rows:
     factor, offset = (each.take(_channels(place.shape)) for each in normalisation(op, place.writer.salt))
     return arguments[0].rows.affinely(factor, offset)
 
 
-@_translate.register
+@translate.register
 def _shift(op: Shift, place: NodeGates, arguments: list[_Argument]) -> Rows:
     return arguments[0].spread(place.shape).shifted(np.broadcast_to(op.offset, place.shape).ravel())
 
 
-@_translate.register
+@translate.register
 def _reshape(op: Reshape, place: NodeGates, arguments: list[_Argument]) -> Rows:
     return arguments[0].rows
 
 
-@_translate.register
+@translate.register
 def _take(op: Take, place: NodeGates, arguments: list[_Argument]) -> Rows:
     return arguments[0].rows.take(op.index.ravel())
 
 
-@_translate.register
+@translate.register
 def _concat(op: Concat, place: NodeGates, arguments: list[_Argument]) -> Rows:
     starts = np.cumsum([0, *(argument.rows.size for argument in arguments)])
     pieces = [
@@ -213,30 +213,30 @@ def _concat(op: Concat, place: NodeGates, arguments: list[_Argument]) -> Rows:
     return stacked.take(np.concatenate(pieces, axis=op.axis).ravel())
 
 
-@_translate.register
+@translate.register
 def _add(op: Add, place: NodeGates, arguments: list[_Argument]) -> Rows:
     a, b = (argument.spread(place.shape) for argument in arguments)
     return a.plus(b)
 
 
-@_translate.register
+@translate.register
 def _subtract(op: Subtract, place: NodeGates, arguments: list[_Argument]) -> Rows:
     a, b = (argument.spread(place.shape) for argument in arguments)
     return a.minus(b)
 
 
-@_translate.register(Convolution)
-@_translate.register(TransposedConvolution)
+@translate.register(Convolution)
+@translate.register(TransposedConvolution)
 def _convolution(op: Convolution | TransposedConvolution, place: NodeGates, arguments: list[_Argument]) -> Rows:
     return arguments[0].rows.through(_operator(op, arguments[0].shape), np.repeat(op.bias, size(place.shape[1:])))
 
 
-@_translate.register
+@translate.register
 def _combine(op: Combine, place: NodeGates, arguments: list[_Argument]) -> Rows:
     return arguments[0].rows.combined(op.matrix, op.divisor)
 
 
-@_translate.register
+@translate.register
 def _unrounded(op: Unrounded, place: NodeGates, arguments: list[_Argument]) -> Rows:
     plain, salt = op.op, place.writer.salt
     if isinstance(plain, Scale):
@@ -279,7 +279,7 @@ def _channels(shape: Shape) -> Index:
 # -- ops that switch. A gate that is zero is off: how it is turned says which side a tie goes to.
 
 
-@_translate.register
+@translate.register
 def _rectify(op: Rectify, place: NodeGates, arguments: list[_Argument]) -> Rows:
     x = arguments[0].rows
     on, off = (np.broadcast_to(slope, place.shape).ravel() for slope in (op.slope_on, op.slope_off))
@@ -292,7 +292,7 @@ def _rectify(op: Rectify, place: NodeGates, arguments: list[_Argument]) -> Rows:
     return place.stacked([outputs, linear]).take(np.argsort(np.concatenate([bent, straight])))
 
 
-@_translate.register
+@translate.register
 def _clamp(op: Clamp, place: NodeGates, arguments: list[_Argument]) -> Rows:
     x = arguments[0].rows
     low, high = np.full(x.size, op.low), np.full(x.size, op.high)
@@ -316,18 +316,18 @@ def _excess(place: NodeGates, x: Rows, bound: Array, role: str, *, zero_is_flat:
     return place.switches(x.negated().shifted(bound), np.zeros(x.size), -np.ones(x.size), role)
 
 
-@_translate.register
+@translate.register
 def _maximum(op: Maximum, place: NodeGates, arguments: list[_Argument]) -> Rows:
     a, b = (argument.spread(place.shape) for argument in arguments)
     return a.plus(place.gates(b.minus(a), "max"))
 
 
-@_translate.register
+@translate.register
 def _minimum(op: Minimum, place: NodeGates, arguments: list[_Argument]) -> Rows:
     a, b = (argument.spread(place.shape) for argument in arguments)
     return a.minus(place.gates(a.minus(b), "min"))
 
 
-@_translate.register
+@translate.register
 def _largest(op: Largest, place: NodeGates, arguments: list[_Argument]) -> Rows:
     return tournament(place, arguments[0].rows, op.members.reshape(size(place.shape), -1))

@@ -1,0 +1,63 @@
+"""Every op is known in all the places that treat ops kind by kind: a new one fails here until they do."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from polyfold.maps.graph_backward import pull
+from polyfold.maps.graph_forward import passed
+from polyfold.network.graph import Network, Node, Port
+from polyfold.network.ops import linear, movement, spatial, switches
+from polyfold.network.ops.op import Op, constant
+from polyfold.network.ops.tags import OPS
+from polyfold.network.read.telling_points import BENDS
+from polyfold.network.write.onnx import write_node
+from polyfold.network.write.torch import module_of
+from polyfold.program.lower.lower import translate
+
+
+def _defined() -> list[type[Op]]:
+    """The classes of ops that the files of ops define, found by looking: no list to forget."""
+    found = [kind for file in (linear, movement, spatial, switches) for kind in vars(file).values()]
+    return [kind for kind in found if inspect.isclass(kind) and issubclass(kind, Op) and kind is not Op]
+
+
+DEFINED = list(dict.fromkeys(_defined()))
+
+# One network for each op that decides something; what it reads is "x" of two entries, twice if it takes two values.
+DECIDING: dict[type[Op], tuple[Op, int]] = {
+    switches.Rectify: (switches.Rectify(constant(1.0), constant(0.0)), 1),
+    switches.Clamp: (switches.Clamp(0.0, 1.0), 1),
+    switches.Maximum: (switches.Maximum(), 2),
+    switches.Minimum: (switches.Minimum(), 2),
+    switches.Largest: (switches.Largest(np.array([[0, 1]])), 1),
+}
+
+
+def test_an_op_has_a_tag() -> None:
+    assert set(DEFINED) == set(OPS.values())
+
+
+@pytest.mark.parametrize("rule", [translate, write_node, module_of, pull], ids=lambda rule: rule.__name__)
+@pytest.mark.parametrize("op", DEFINED, ids=lambda op: op.__name__)
+def test_an_op_is_lowered_written_and_pulled_through(op: type[Op], rule: Callable[..., Any]) -> None:
+    assert rule.dispatch(op) is not rule.dispatch(Op), f"{rule.__module__}.{rule.__name__} has no rule for it"  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("kind", [op for op in DEFINED if op.__module__ == switches.__name__])
+def test_what_an_op_with_gates_decided_is_noted(kind: type[Op]) -> None:
+    op, values = DECIDING[kind]
+    network = Network((Port("x", (2,)),), (Node("gates", op, ("x",) * values),), ("gates",))
+    decided = passed(network, np.array([[0.5, -0.5]])).decided
+    assert len(decided["gates"]) == 1
+
+
+def test_points_are_looked_for_on_both_sides_of_gates() -> None:
+    # The walls of a maximum over members are where two of these are equal: no number of the file says where.
+    with_gates = {op for op in DEFINED if op.__module__ == switches.__name__}
+    assert set(BENDS) == with_gates - {switches.Largest}
