@@ -63,11 +63,9 @@ class Search:
         self._look_closer(U, clock)
 
     def _look_closer(self, U: Array, clock: Clock) -> None:
-        """Where programs are rounded, networks may differ by less than floats show: look at some points exactly."""
-        if not any(side.program.rounded for side in self._sides.both):
-            return
+        """Networks may differ by less than floats show: look at some points exactly, until one is found."""
         for u in U[:: max(1, len(U) // _CLOSER)]:
-            if clock.over or all(one.largest > self._tolerance for one in self.found):
+            if clock.over or any(one.largest > self._tolerance for one in self.found):
                 return
             if self.holds(u):
                 self._confirm(u)
