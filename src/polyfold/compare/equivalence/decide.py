@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from math import inf
@@ -31,6 +31,7 @@ from polyfold.atlas.evidence import evidence_from
 from polyfold.compare.equivalence.atoms import Atoms
 from polyfold.compare.equivalence.branching import Bounded, bounds_over, branch
 from polyfold.compare.equivalence.by_cells import cell_by_cell, too_many_to_list
+from polyfold.compare.equivalence.given import check_shapes, compared, hint_for, same_steps
 from polyfold.compare.equivalence.models import Models
 from polyfold.compare.equivalence.paired_atoms import Paired
 from polyfold.compare.equivalence.result import Difference, Equivalence, Said
@@ -41,17 +42,11 @@ from polyfold.compare.equivalence.with_heads import compare_models
 from polyfold.domain.domain import DomainLike
 from polyfold.engine.bounds.bounded_domain import BoundedDomain, place_of
 from polyfold.engine.source import SourceLike, domain_of
-from polyfold.errors import PolyfoldError, ShapeError, how_many
+from polyfold.errors import PolyfoldError, how_many
 from polyfold.exact.roots import ROOT_BITS
-from polyfold.network.graph import Network
-from polyfold.network.load import load
-from polyfold.network.same import differing_constants, same_networks
 from polyfold.program.coefficients import coefficients
 from polyfold.program.derive.side_by_side import side_by_side
-from polyfold.program.lower.lower import nearest_program
 from polyfold.program.program import Program
-from polyfold.rewrite.shallow.edit import Edit
-from polyfold.rewrite.shallow.network import Shallow
 
 # Without a limit: how long to look for the exact maximum once the verdict is known, to write both networks in one form,
 # and to list cells before boxes are tried; if neither decides, each gets more in turn.
@@ -62,8 +57,6 @@ _SECONDS_FOR_A_ROUND, _LONGER = 30.0, 4
 _SECONDS_FOR_POINTS = 5.0
 # Atoms times what they are combinations of, over which forms are carried.
 _MOST_ENTRIES = 10_000_000
-# So many constants that differ are named.
-_NAMED = 3
 _ROUNDED = "numbers that are no floats were rounded, and no proof that has room for that was found"
 
 
@@ -126,8 +119,8 @@ def equivalent(
     if max_cells is not None:
         whole_number("max_cells", max_cells, 2**31 - 1)
     within = _tolerance(tolerance)
-    one, two = _read(source), _read(other)
-    _check_shapes(one, two)
+    one, two = compared(source), compared(other)
+    check_shapes(one, two)
     # What stands for irrational numbers is drawn anew, the same for both networks.
     salt = secrets.token_bytes(16)
     matrices = coefficients(one.program) + coefficients(two.program) <= MOST_RATIONALS
@@ -136,7 +129,7 @@ def equivalent(
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         where = domain_of(source if isinstance(source, Atlas) else other, domain, one.program.input_dim)
         place = place_of(where if not isinstance(other, Atlas) else domain_of(other, where, one.program.input_dim))
-        alike = _alike(one, two)
+        alike = same_steps(one, two)
 
         def ask(rows: Rows, allowed: Fraction) -> _Decision:
             return _Decision(Sides(first, second, rows, place), allowed, max_cells, threads, alike)
@@ -147,7 +140,7 @@ def equivalent(
             models = Models((first, second), place, max_cells, threads, alike)
             found = compare_models(models, within, ask, _ROUNDED)
         with unwatched():
-            whole = found if found.word == "equal" else replace(found, hint=_hint(one, two, found))
+            whole = found if found.word == "equal" else replace(found, hint=hint_for(one, two, found))
             return answered(whole, _evidence(found, first.program, place), stopped_by=found.stopped_by)
 
 
@@ -159,70 +152,6 @@ def _evidence(found: Equivalence, program: Program, place: BoundedDomain) -> Evi
         return evidence
     digests = (program.digest, place.domain.digest, "")
     return first_hand(Evidence(*digests, None, True, None, THE_NETWORK, proof=found.method, domain=place.domain))
-
-
-@dataclass(frozen=True, eq=False)
-class _Read:
-    """A program, in words what shapes it takes and gives, and the network that it is of."""
-
-    program: Program
-    shapes: str
-    network: Network | Program
-
-
-def _read(network: Any) -> _Read:
-    # As a source a Shallow stands for the network that its pieces were read off. To compare that one would prove
-    # nothing of the pieces.
-    if isinstance(network, Shallow | Edit):
-        raise PolyfoldError(
-            f"{network!r} is no network to compare: its layers have infinite weights, so that only what it was made of "
-            "could be looked at. Its evidence says what its pieces rest on"
-        )
-    if isinstance(network, Atlas):
-        network = network.program
-    if isinstance(network, Program):
-        shapes = f"{how_many(network.input_dim, 'input')} and gives {how_many(network.model_output_dim, 'output')}"
-        return _Read(network, shapes, network)
-    loaded: Network = load(network)
-    program = nearest_program(loaded)
-    takes = ", ".join(str(tuple(port.shape)) for port in loaded.inputs)
-    gives = ", ".join(str(shape) for shape in loaded.model_output_shapes)
-    outputs = how_many(program.model_output_dim, "output")
-    words = f"{how_many(loaded.input_dim, 'input')} (shape {takes}) and gives {outputs} (shape {gives})"
-    return _Read(program, words, loaded)
-
-
-def _alike(a: _Read, b: _Read) -> bool:
-    """Whether both are one network, step by step, so that lowering has rounded them alike if it did."""
-    one, other = a.network, b.network
-    return one is other or (isinstance(one, Network) and isinstance(other, Network) and same_networks(one, other))
-
-
-def _hint(a: _Read, b: _Read, found: Equivalence) -> str | None:
-    """Why networks that are nearly the same are not, and what to ask instead."""
-    if not isinstance(a.network, Network) or not isinstance(b.network, Network):
-        return None
-    differing = differing_constants(a.network, b.network)
-    if not differing:
-        return None
-    more = f"; {len(differing) - _NAMED} more differ" if len(differing) > _NAMED else ""
-    named = "; ".join(differing[:_NAMED])
-    if found.upper == inf:
-        advice = "where inputs are bounded, as in pf.box, a tolerance can be proved"
-    else:
-        advice = f"tolerance={in_digits(found.upper, ROUND_CEILING)} is proved to suffice here"
-    return f"the networks are the same steps, but for numbers: {named}{more}; {advice}"
-
-
-def _check_shapes(a: _Read, b: _Read) -> None:
-    first, second = a.program, b.program
-    if (first.input_dim, first.model_output_dim) != (second.input_dim, second.model_output_dim):
-        raise ShapeError(
-            f"networks can be compared if their inputs and outputs agree in number: the first takes {a.shapes}, the "
-            f"second takes {b.shapes}"
-        )
-    if not first.output_dim:
-        raise ShapeError("networks without outputs cannot be compared")
 
 
 def _tolerance(tolerance: Any) -> Fraction:
