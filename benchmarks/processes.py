@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 WORKERS = Path(__file__).parent / "workers"
+# Networks of the studies are measured too, and these are no part of the package.
+ROOT = Path(__file__).parents[1]
 # Libraries must not start threads of their own; polyfold's threads are asked for by number.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
@@ -26,7 +28,7 @@ def run(
     """The worker's answer, the last line it prints; None where its time limit ended it."""
     command = [*under, python, str(WORKERS / f"{worker}.py"), *map(str, arguments)]
     # A fixed hash seed, so that the same thing runs every time.
-    environment = {**os.environ, **ONE_THREAD, "PYTHONHASHSEED": "0"}
+    environment = {**os.environ, **ONE_THREAD, "PYTHONHASHSEED": "0", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode == -signal.SIGXCPU:
         return None
