@@ -8,9 +8,11 @@ and where floats would lose too many digits, it is left to balls: numbers of mor
 from __future__ import annotations
 
 import numpy as np
-from flint import arb, arb_mat, ctx, nmod_mat
+from flint import arb, arb_mat, ctx
 
+from polyfold._base.clock import tick
 from polyfold._base.types import Array
+from polyfold.exact.modular import blocks
 from polyfold.exact.rational import rational_matrix
 from polyfold.exact.rational_arrays import Rationals, filled, matrix, nearest, product, zeros
 from polyfold.exact.tolerances import BALLS_ARE_KNOWN, INVERTS_WELL
@@ -37,8 +39,11 @@ def rank_at_least(matrix: Rationals) -> int:
     >>> rank_at_least(rationals([[1, 2], [2, 4], [0.5, 0.25]]))
     2
     """
-    entries = [int(value.p) * pow(int(value.q), -1, _PRIME) % _PRIME for value in matrix.ravel().tolist()]
-    return int(nmod_mat(*matrix.shape, entries, _PRIME).rank())
+    rows = []
+    for row in matrix:
+        tick()
+        rows.append([int(value.p) * pow(int(value.q), -1, _PRIME) % _PRIME for value in row.tolist()])
+    return sum(len(block.pivots) for block in blocks(rows, _PRIME))
 
 
 def exact_rank(array: Rationals, at_most: int | None = None) -> int:

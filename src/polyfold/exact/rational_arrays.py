@@ -80,6 +80,22 @@ def matrix(array: Rationals) -> fmpq_mat:
     return fmpq_mat(*array.shape, array.ravel().tolist())
 
 
+def by_rows(function: Callable[..., npt.NDArray[Any]], *arrays: Rationals) -> npt.NDArray[Any]:
+    """A function of arrays that takes their rows one by one, with a look at the clock now and then.
+
+    >>> by_rows(lambda row, factor: row * factor[:, None], rationals([[1, 2], [3, 4]]), rationals([2, 3]))
+    array([[2, 4],
+           [9, 12]], dtype=object)
+    """
+    count = len(arrays[0])
+    step = max(1, _AT_ONCE * count // max(1, *(array.size for array in arrays)))
+    parts = []
+    for start in range(0, max(1, count), step):
+        tick()
+        parts.append(function(*(array[start : start + step] for array in arrays)))
+    return np.concatenate(parts)
+
+
 def nearest(array: Rationals) -> Array:
     """The floats nearest to all entries."""
     floats = list(_each(lambda value: as_float(value) if value else 0.0, array))

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.apart import apart
+from polyfold._base.chunks import in_chunks
 from polyfold._base.clock import OutOfTimeError, Report, running, tick
 from polyfold._base.extras import require
 from polyfold._base.inputs import place_of_output
@@ -18,7 +19,7 @@ from polyfold._base.question import question
 from polyfold._base.result import Rows, answered
 from polyfold._base.types import AnyArray, ArrayLike, Ids
 from polyfold.errors import LimitError, PolyfoldError, ShapeError, how_many
-from polyfold.maps.gram import PRODUCTS, means, products, span
+from polyfold.maps.gram import PRODUCTS, means, products, span, times
 from polyfold.maps.result import AT_ONCE, MapMatrices, applied, largest_output, share_right
 
 # Of either precision.
@@ -192,7 +193,7 @@ def centres_of(
     how = method or ("minibatch" if k > _LARGE else "lloyd")
     limit = _PASSES[how] if passes is None else int(passes)
     directions = _directions(rows) if k >= _WORTH_A_LOOK else None
-    points = np.ascontiguousarray(rows if directions is None else _in_parts(rows, directions))
+    points = np.ascontiguousarray(rows if directions is None else times(rows, directions).astype(rows.dtype))
     centres = _k_means(points, int(k), how, seed, limit)
     if directions is not None:
         centres = centres @ directions.T
@@ -243,15 +244,6 @@ def _directions(rows: AnyArray) -> AnyArray | None:
     return found.directions if 2 * found.rank <= rows.shape[1] else None
 
 
-def _in_parts(rows: AnyArray, directions: AnyArray) -> AnyArray:
-    step = max(16, min(AT_ONCE, PRODUCTS // max(1, directions.size)))
-    parts = []
-    for start in range(0, len(rows), step):
-        tick()
-        parts.append(rows[start : start + step] @ directions)
-    return np.concatenate(parts).astype(rows.dtype)
-
-
 def _k_means(points: AnyArray, k: int, how: str, seed: int, passes: int) -> AnyArray:
     cluster = require("sklearn.cluster", extra="sklearn", purpose="clusters of maps")
     start = "k-means++" if k <= _SPREAD else "random"
@@ -274,12 +266,13 @@ def _k_means(points: AnyArray, k: int, how: str, seed: int, passes: int) -> AnyA
 
 def _inertia(rows: AnyArray, centres: AnyArray) -> float:
     of = nearest(rows, centres)
-    total = 0.0
-    for start in range(0, len(rows), AT_ONCE):
-        tick()
-        part = slice(start, start + AT_ONCE)
-        total += float(np.square(rows[part] - centres[of[part]], dtype=np.float64).sum())
-    return total
+    squares = np.empty(len(rows))
+
+    def add(part: slice) -> None:
+        squares[part] = np.square(rows[part] - centres[of[part]], dtype=np.float64).sum(axis=1)
+
+    in_chunks(len(rows), rows.shape[1], add)
+    return float(squares.sum())
 
 
 @dataclass(frozen=True, eq=False, repr=False)

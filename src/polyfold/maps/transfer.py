@@ -19,7 +19,7 @@ from polyfold._base.question import question
 from polyfold._base.result import Rows, answered
 from polyfold._base.types import Array, ArrayLike, Ids
 from polyfold.errors import LimitError, ShapeError, how_many
-from polyfold.maps.gram import PRODUCTS, means, products, span
+from polyfold.maps.gram import PRODUCTS, means, products, span, times
 from polyfold.maps.result import AT_ONCE, MapMatrices, applied, largest_output, share_right
 
 # Of either precision.
@@ -148,12 +148,12 @@ def fit(gram: Array, cross: Array, squares: float, ridge: float = 0.0) -> Fit:
     """The best M for a^T a, a^T b and the sum of squares of b."""
     reached = span(gram)
     weights = reached.squares + ridge * (float(reached.squares[-1]) if reached.rank else 0.0)
-    along = reached.directions.T @ cross
+    along = times(reached.directions.T, cross)
     within = along / weights[:, None]
     # |a M - b|^2 = |b|^2 - 2 <a M, b> + |a M|^2, all of it along the directions that a reaches.
     gained = 2 * float((within * along).sum()) - float((within**2 * reached.squares[:, None]).sum())
     residual = max(0.0, 1 - gained / squares) if squares > 0 else 0.0
-    return Fit(reached.directions @ within, reached.rank, residual)
+    return Fit(times(reached.directions, within), reached.rank, residual)
 
 
 def sum_of_squares(rows: Floats) -> float:

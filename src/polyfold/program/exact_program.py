@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from polyfold._base.clock import tick
 from polyfold._base.types import Array, Flags
 from polyfold.errors import ShapeError
 from polyfold.exact.rational import fraction
@@ -33,6 +34,9 @@ from polyfold.program.passes.walk import Gates, walk
 from polyfold.program.program import Program, Stage
 from polyfold.program.rounding import Rounding, own_changes
 from polyfold.program.steps import Steps, one_each
+
+# Entries that are written down between two looks at the clock.
+_WRITTEN_AT_ONCE = 1 << 13
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,7 +206,10 @@ class ExactProgram:
             if number < len(self.stages):
                 arrays += [("on", self.stages[number].slope_on), ("off", self.stages[number].slope_off)]
             for name, array in arrays:
-                hasher.update(f"{name}:{array.shape}:{array.ravel().tolist()}".encode())
+                hasher.update(f"{name}:{array.shape}:[".encode())
+                for text in _written(array):
+                    hasher.update(text.encode())
+                hasher.update(b"]")
         return hasher.hexdigest()
 
 
@@ -332,6 +339,14 @@ def _frame(network: Network) -> Frame:
         {node.name: node.inputs[0] for node in network.nodes},
         notes=network.notes,
     )
+
+
+def _written(array: Rationals) -> Iterator[str]:
+    """All entries with commas between them, piece by piece: writing down long numbers takes long."""
+    entries = array.ravel().tolist()
+    for start in range(0, len(entries), _WRITTEN_AT_ONCE):
+        tick()
+        yield (", " if start else "") + ", ".join(map(repr, entries[start : start + _WRITTEN_AT_ONCE]))
 
 
 def _fractions(array: Any) -> Any:

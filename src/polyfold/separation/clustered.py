@@ -25,7 +25,7 @@ from polyfold._base.question import question
 from polyfold._base.result import Verdict, answered
 from polyfold._base.types import Array, ArrayLike
 from polyfold.exact.rational import as_float
-from polyfold.exact.rational_arrays import Rationals, filled, matrix, nearest, product
+from polyfold.exact.rational_arrays import Rationals, identity, matrix, nearest, product
 from polyfold.separation.data import LabelledData, labelled, proved_of
 
 
@@ -130,11 +130,15 @@ def _inverse_gram(corners: Rationals) -> Rationals | None:
     edges = corners[1:] - corners[0]
     if len(edges) > edges.shape[1]:
         return None
-    try:
-        inverse = matrix(product(edges, edges.T)).inv()
-    except ZeroDivisionError:
-        return None
-    return filled(inverse.entries(), (len(edges), len(edges)))
+    gram, columns = matrix(product(edges, edges.T)), []
+    for unit in identity(len(edges)):
+        tick()
+        try:
+            # Column by column: flint holds the interpreter, and the whole inverse takes long.
+            columns.append(gram.solve(matrix(unit[:, None]), algorithm="dixon").entries())
+        except ZeroDivisionError:
+            return None
+    return np.array(columns, dtype=object).reshape(len(edges), len(edges)).T
 
 
 def _too_large(data: LabelledData, radii: list[fmpq], heights: list[fmpq]) -> str | None:

@@ -16,11 +16,12 @@ import numpy as np
 from flint import fmpq
 
 from polyfold._base.as_found import first_hand
+from polyfold._base.clock import tick
 from polyfold._base.evidence import Evidence
 from polyfold._base.inputs import labels_of_one_kind, real_array
 from polyfold._base.types import Array, Ids
 from polyfold.errors import DataError, ShapeError, how_many
-from polyfold.exact.rational_arrays import Rationals, nearest, product, rationals
+from polyfold.exact.rational_arrays import Rationals, by_rows, nearest, product, rationals, zeros
 from polyfold.exact.rounding import TINY, relative
 
 
@@ -87,7 +88,8 @@ class LabelledData:
 
     def measured(self, points: Array) -> PointSet:
         """Points that the user gave, in the unit."""
-        exact = rationals(points) / fmpq(2) ** self.exponent
+        unit = fmpq(2) ** self.exponent
+        exact = by_rows(lambda rows: rows / unit, rationals(points))
         return PointSet(exact, np.ldexp(points, -self.exponent))
 
     def given(self, lengths: Array) -> Array:
@@ -222,7 +224,11 @@ def _labels(y: Any, count: int) -> tuple[tuple[Hashable, ...], Ids]:
 
 
 def _mean(rows: Rationals) -> Rationals:
-    found: Rationals = rows.sum(axis=0) / fmpq(len(rows))
+    total = zeros(rows.shape[1])
+    for row in rows:
+        tick()
+        total = total + row
+    found: Rationals = total / fmpq(len(rows))
     return found
 
 

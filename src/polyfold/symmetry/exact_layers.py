@@ -40,7 +40,7 @@ def evidence_for(source: SourceLike | ExactProgram, proof: str | None) -> Eviden
     """Of an answer about the weights of a source: what proves it, in words; None if floats were all."""
     if isinstance(source, ExactProgram):
         return first_hand(Evidence("", "", "", None, True, None, proof=proof))
-    known = computed_in_floats(as_program(source))
+    known = apart(lambda: computed_in_floats(as_program(source)))
     # A program may be a neighbour of its network, in floats; a network's own weights were read as they are.
     of = known.of if isinstance(source, Atlas | Program) else THE_NETWORK
     return known if proof is None else first_hand(replace(known, proof=proof, of=of))

@@ -15,7 +15,7 @@ from polyfold._base.result import Value, answered
 from polyfold._base.words import in_digits
 from polyfold.engine.source import SourceLike
 from polyfold.errors import PolyfoldError
-from polyfold.exact.rational_arrays import Rationals, product, zeros
+from polyfold.exact.rational_arrays import Rationals, by_rows, product, zeros
 from polyfold.program.exact_program import ExactProgram
 from polyfold.symmetry.exact_layers import evidence_for, exactly, number
 
@@ -98,7 +98,7 @@ def _paths_into(program: ExactProgram, index: int, sources: list[Rationals], nor
     rows = program.affines[index]
     total = abs(rows.bias) ** norm if biases else zeros(rows.size)
     for source, matrix in rows.terms.items():
-        total = total + product(abs(matrix) ** norm, sources[source])
+        total = total + product(by_rows(lambda some: abs(some) ** norm, matrix), sources[source])
     if index < len(program.stages):
         stage = program.stages[index]
         total = total * np.maximum(abs(stage.slope_on), abs(stage.slope_off)) ** norm

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from flint import fmpq
 
 from polyfold.errors import PolyfoldError
-from polyfold.exact.rational_arrays import Rationals, product, zeros
+from polyfold.exact.rational_arrays import Rationals, by_rows, product, zeros
 from polyfold.program.exact_program import ExactProgram
 
 _ONE = fmpq(1)
@@ -49,7 +49,9 @@ class _Search:
         self.program = program
         self.factors = [np.full(width, _ONE, dtype=object) for width in program.widths]
         self.known: list[Mask] = [np.full(width, source == 0) for source, width in enumerate(program.widths)]
-        self.sizes = [{source: abs(matrix) for source, matrix in rows.terms.items()} for rows in program.affines]
+        self.sizes = [
+            {source: by_rows(abs, matrix) for source, matrix in rows.terms.items()} for rows in program.affines
+        ]
 
     @property
     def open(self) -> int:

@@ -19,7 +19,7 @@ from typing import Any, Self, overload
 import numpy as np
 
 from polyfold.errors import PolyfoldError, how_many
-from polyfold.exact.rational_arrays import nearest, product, rationals
+from polyfold.exact.rational_arrays import by_rows, nearest, product, rationals
 from polyfold.network.graph import Network
 from polyfold.program.exact_program import ExactProgram, ExactStage
 from polyfold.program.lower.rational_rows import RationalRows
@@ -146,14 +146,17 @@ class Rescaling(Transformation):
         _check_size(self, len(self.factors), stage)
         factors = rationals(list(self.factors))
         scaled = RationalRows(
-            {source: matrix * factors[:, None] for source, matrix in stage.rows.terms.items()},
+            {
+                source: by_rows(lambda matrix, factor: matrix * factor[:, None], matrix, factors)
+                for source, matrix in stage.rows.terms.items()
+            },
             stage.rows.bias * factors,
         )
         return with_layer(
             program,
             self.layer,
             replace(stage, rows=scaled),
-            lambda rows: with_term(rows, self.layer, rows.terms[self.layer] / factors),
+            lambda rows: with_term(rows, self.layer, by_rows(lambda some: some / factors, rows.terms[self.layer])),
         )
 
     def inverse(self) -> Rescaling:

@@ -107,7 +107,7 @@ def test_the_perturbed_acasxu_on_a_small_box_exactly():
     middle = (np.array(PROPERTY_3.lo) + np.array(PROPERTY_3.hi)) / 2
     half = 0.1 * (np.array(PROPERTY_3.hi) - np.array(PROPERTY_3.lo))
     result = pf.equivalent(ACAS, PERTURBED, pf.box(middle - half, middle + half), max_seconds=300)
-    # The second file subtracts offsets first, so its program is rounded: cells bound the difference, with room for that.
+    # The second file subtracts offsets first: its program is rounded, and cells bound it with room for that.
     assert result.word == "different" and result.upper - result.max_difference < Fraction(1, 10**10)
     X = np.random.default_rng(0).uniform(middle - half, middle + half, size=(1_000_000, 5))
     sampled = np.abs(pf.load(ACAS)(X) - pf.load(PERTURBED)(X)).max()

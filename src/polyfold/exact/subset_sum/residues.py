@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from flint import nmod_mat
 
 from polyfold._base.clock import tick
+from polyfold.exact.modular import blocks, reduced
 
 Residues = npt.NDArray[np.uint64]
 Choice = dict[int, int]
@@ -58,18 +58,17 @@ class Part:
 def eliminated(equations: Sequence[Sequence[int]], targets: Sequence[int], prime: int) -> list[Row] | None:
     """The reduced rows of all equations; None if they contradict each other."""
     columns = len(equations[0])
-    entries = [value % prime for row, target in zip(equations, targets, strict=True) for value in (*row, target)]
-    reduced, rank = nmod_mat(len(equations), columns + 1, entries, prime).rref()
+    found = blocks([(*row, target) for row, target in zip(equations, targets, strict=True)], prime)
+    if any(columns in block.pivots for block in found):
+        return None
     rows = []
-    for number in range(rank):
-        tick()
-        line = [int(reduced[number, j]) for j in range(columns + 1)]
-        pivot = next(j for j, value in enumerate(line) if value)
-        if pivot == columns:
-            return None
-        behind = range(pivot + 1, columns)
-        rows.append(Row(pivot, line[-1], {j: line[j] for j in behind if line[j]}))
-    return rows
+    for block in reduced(found):
+        for number, pivot in enumerate(block.pivots):
+            tick()
+            line = [int(block.rows[number, j]) for j in range(columns + 1)]
+            behind = range(pivot + 1, columns)
+            rows.append(Row(pivot, line[-1], {j: line[j] for j in behind if line[j]}))
+    return sorted(rows, key=lambda row: row.pivot)
 
 
 def parts(rows: Sequence[Row], variables: int) -> list[Part]:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 import numpy.typing as npt
 
+from polyfold._base.clock import tick
 from polyfold._base.types import Array
-from polyfold.exact.rational_arrays import Rationals, are_floats, identity, nearest, product, rationals, zeros
+from polyfold.exact.rational_arrays import Rationals, are_floats, by_rows, identity, nearest, product, rationals, zeros
 from polyfold.program.affine import Affine, Block, WrittenOut
 from polyfold.program.lower.changes import Change, Sizes, added, relative_change, upwards
 from polyfold.program.lower.changes import stacked as stacked_changes
@@ -91,7 +92,7 @@ class RationalRows(Rows):
         return self._scaled(rationals(factor))
 
     def _scaled(self, factor: Rationals) -> Self:
-        terms = {source: matrix * factor[:, None] for source, matrix in self.terms.items()}
+        terms = {source: by_rows(_times_factors, matrix, factor) for source, matrix in self.terms.items()}
         change = None if self.change is None else self.change.scaled(upwards(np.abs(nearest(factor)), 1))
         return type(self)(terms, self.bias * factor, change)
 
@@ -170,6 +171,15 @@ def padded(matrix: Rationals | None, rows: int, width: int) -> Rationals:
     return np.concatenate([matrix, zeros(rows, width - matrix.shape[1])], axis=1)
 
 
+def _times_factors(matrix: Rationals, factor: Rationals) -> Rationals:
+    found: Rationals = matrix * factor[:, None]
+    return found
+
+
+def _is_there(array: Rationals) -> npt.NDArray[np.bool_]:
+    return np.asarray(array != 0, dtype=np.bool_)
+
+
 def _mostly_zeros(matrix: Array) -> Rationals:
     """A matrix in rationals, of which only what is not zero has to be made."""
     exact, there = zeros(*matrix.shape), np.nonzero(matrix)
@@ -180,9 +190,9 @@ def _mostly_zeros(matrix: Array) -> Rationals:
 def _in_groups(weight: Rationals, matrix: Rationals, groups: int) -> Rationals:
     """weight @ each of the equal groups of rows."""
     each = matrix.reshape(groups, weight.shape[1], matrix.shape[1])
-    there = each != 0
+    there = by_rows(_is_there, matrix).reshape(each.shape)
     # How many products there are to be made, of all that matrices without zeros would have.
-    some = (weight != 0).sum(axis=0) @ there.sum(axis=2).sum(axis=0)
+    some = by_rows(_is_there, weight).sum(axis=0) @ there.sum(axis=2).sum(axis=0)
     if some * _WORTH_LOOKING_FOR_ZEROS < groups * weight.size * matrix.shape[1]:
         return np.concatenate([_few_products(weight, group, where) for group, where in zip(each, there, strict=True)])
     return np.concatenate([product(weight, group) for group in each])
@@ -193,6 +203,7 @@ def _few_products(weight: Rationals, matrix: Rationals, there: npt.NDArray[np.bo
     result = zeros(len(weight), matrix.shape[1])
     columns = [np.flatnonzero(row).tolist() for row in there]
     for total, row in zip(result, weight, strict=True):
+        tick()
         for k in np.flatnonzero(row).tolist():
             factor = row[k]
             for j in columns[k]:
