@@ -26,8 +26,8 @@ def layers_of(*widths: int, seed: int = 0) -> Layers:
 
 @cache
 def atlas() -> pf.Atlas:
-    """Some hundred thousand cells."""
-    return pf.unfold(layers_of(3, 60, 60, 2, seed=3), pf.box(-3, 3))
+    """More than a million cells."""
+    return pf.unfold(layers_of(3, 140, 140, 2, seed=3), pf.box(-3, 3))
 
 
 @cache
@@ -141,7 +141,7 @@ def flatness(max_seconds: float | None) -> Call:
 
 
 def truncation(max_seconds: float | None) -> Call:
-    return partial(pf.layers.truncation, layers_of(60, 120, 100, 80, 10), lift=True, max_seconds=max_seconds)
+    return partial(pf.layers.truncation, layers_of(60, 900, 800, 700, 10), lift=True, max_seconds=max_seconds)
 
 
 def cell_counts(max_seconds: float | None) -> Call:
@@ -160,7 +160,7 @@ def map_drift(max_seconds: float | None) -> Call:
 
 def movie(max_seconds: float | None) -> Call:
     out = Path(mkdtemp()) / "movie.html"
-    return partial(pf.training.movie, recording(2, 40, 40, 2), pf.box(-3, 3), out=out, max_seconds=max_seconds)
+    return partial(pf.training.movie, recording(2, 40, 40, 2, snapshots=1200), pf.box(-3, 3), out=out, max_seconds=max_seconds)
 
 
 CASES: dict[str, Callable[[float | None], Call]] = {

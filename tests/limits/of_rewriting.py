@@ -94,7 +94,7 @@ def _edit(**options: Any) -> Any:
 
 def _clustered(**options: Any) -> Any:
     rng = np.random.default_rng(0)
-    return pf.separation.clustered(rng.normal(size=(20_000, 100)), np.arange(20_000) % 50, **options)
+    return pf.separation.clustered(rng.normal(size=(20_000, 300)), np.arange(20_000) % 50, **options)
 
 
 def _sequential(**options: Any) -> Any:
@@ -102,21 +102,21 @@ def _sequential(**options: Any) -> Any:
 
 
 def _cone(**options: Any) -> Any:
-    return pf.separation.cone(*rings(120, 5), **options)
+    return pf.separation.cone(*rings(400, 8), **options)
 
 
 def _simplex(**options: Any) -> Any:
-    return pf.separation.simplex(*rings(120, 5), **options)
+    return pf.separation.simplex(*rings(400, 8), **options)
 
 
 def _interpolate(**options: Any) -> Any:
-    return pf.separation.interpolate(*rings(120, 5), **options)
+    return pf.separation.interpolate(*rings(400, 8), **options)
 
 
 def _costs(question: Case, **options: Any) -> Any:
-    layers = [*dense(0, 400, 400, 400, 400), *dense(1, 400, 2)]
+    layers = [*dense(0, *[1200] * 5), *dense(1, 1200, 2)]
     rng = np.random.default_rng(0)
-    return question(layers, rng.normal(size=(1000, 400)), np.arange(1000) % 2, **options)
+    return question(layers, rng.normal(size=(1000, 1200)), np.arange(1000) % 2, **options)
 
 
 CASES: dict[str, Case] = {

@@ -43,8 +43,8 @@ def classes() -> pf.stats.Classes:
 
 @cache
 def graph() -> pf.graph.DualGraph:
-    """Some 100,000 cells, from many of which one has to walk for all of the centre and the periphery."""
-    return pf.graph.dual(pf.unfold(layers(4, 24, 20, 1), pf.box(-3, 3)))
+    """Some 300,000 cells, from many of which one has to walk for all of the centre and the periphery."""
+    return pf.graph.dual(pf.unfold(layers(4, 32, 26, 1), pf.box(-3, 3)))
 
 
 @cache
@@ -68,10 +68,10 @@ BOX = pf.box(-2, 2)
 
 CASES: dict[str, Case] = {
     "regions": lambda limit: pf.regions(deep(), BOX, max_seconds=limit),
-    "summarise": lambda limit: pf.summarise(solid(), points(1_500_000), max_seconds=limit),
+    "summarise": lambda limit: pf.summarise(solid(), points(6_000_000), max_seconds=limit),
     "size.bounds": lambda limit: pf.size.bounds(wide(), max_seconds=limit),
     "size.estimate": lambda limit: pf.size.estimate(deep(), BOX, max_seconds=limit),
-    "stats.boxes": lambda limit: pf.stats.boxes(solid(), max_seconds=limit),
+    "stats.boxes": lambda limit: pf.stats.boxes(larger(), max_seconds=limit),
     "stats.class_areas": lambda limit: pf.stats.class_areas(classes(), max_seconds=limit),
     "stats.classes": lambda limit: pf.stats.classes(deep(), BOX, max_seconds=limit),
     "stats.covariance": lambda limit: pf.stats.covariance(solid(), max_seconds=limit),

@@ -68,6 +68,8 @@ def interrupted(name: str, after: float = 0.8) -> tuple[Any, float]:
         timer.join()
     except KeyboardInterrupt as error:
         found, ended = error, time.perf_counter()
+    finally:  # after an error nobody may be interrupted any more
+        timer.cancel()
     assert pressed, f"{name} was done before anybody could interrupt it: the case is too small"
     return found, ended - pressed[0]
 

@@ -13,15 +13,20 @@ from dataclasses import dataclass
 from math import gcd, inf, lcm
 from typing import Literal
 
+import numpy as np
 from flint import fmpq
 
 from polyfold._base.clock import Clock, OutOfTimeError, running, tick
 from polyfold._base.result import Verdict, answered
+from polyfold._base.types import Ids
 from polyfold.errors import how_many
 from polyfold.exact.rational_arrays import Rationals, zeros
 from polyfold.exact.subset_sum.guides import Equations, contradiction, proposal
 from polyfold.exact.subset_sum.lattice import by_lattice, seconds_for
+from polyfold.exact.subset_sum.outer_products import OuterProducts
 from polyfold.exact.subset_sum.residues import PRIMES, Choice, GaveUpError, eliminated, parts, solutions
+
+Vectors = Rationals | OuterProducts
 
 # Without a limit, a basis of all integer solutions that would take longer than this is not looked for.
 _SECONDS_FOR_A_BASIS = 10.0
@@ -46,7 +51,7 @@ class Subset(Verdict):
         return "look at its status and at how it was looked for"
 
 
-def subset_with_sum(vectors: Rationals, target: Rationals) -> Subset:
+def subset_with_sum(vectors: Vectors, target: Rationals) -> Subset:
     """Which columns of `vectors` (k, n) add up to `target` (k,), in the time that the running clock leaves.
 
     >>> from polyfold.exact.rational_arrays import rationals
@@ -60,7 +65,7 @@ def subset_with_sum(vectors: Rationals, target: Rationals) -> Subset:
     return answered(_decided(vectors, target, False))
 
 
-def nonempty_subset_without_sum(vectors: Rationals) -> Subset:
+def nonempty_subset_without_sum(vectors: Vectors) -> Subset:
     """Which columns of `vectors` (k, n), at least one, add up to zero.
 
     >>> from polyfold.exact.rational_arrays import rationals
@@ -69,17 +74,27 @@ def nonempty_subset_without_sum(vectors: Rationals) -> Subset:
     >>> nonempty_subset_without_sum(rationals([[1, 0, -2], [0, 1, -1]])).status
     'none'
     """
-    zero = next((j for j in range(vectors.shape[1]) if not vectors[:, j].any()), None)
-    if zero is not None:
-        return answered(Subset("found", (zero,), "it is zero by itself"))
+    zero = _columns_of_zeros(vectors)
+    if len(zero):
+        return answered(Subset("found", (int(zero[0]),), "it is zero by itself"))
     return answered(_decided(vectors, zeros(len(vectors)), True))
 
 
-def _decided(vectors: Rationals, target: Rationals, nonempty: bool) -> Subset:
+def _columns_of_zeros(vectors: Vectors) -> Ids:
+    there = np.zeros(vectors.shape[1], dtype=bool)
+    for number in range(len(vectors)):
+        if there.all():
+            break
+        tick()
+        there |= np.asarray(vectors[number] != 0, dtype=bool)
+    return np.flatnonzero(~there)
+
+
+def _decided(vectors: Vectors, target: Rationals, nonempty: bool) -> Subset:
     # Some of the equations are enough if they have no solution, and then the others need not be written in integers.
     step = len(vectors) // (2 * vectors.shape[1] + 1)
     if step > 1:
-        some = _Question(*_integers(vectors[::step], target[::step]), vectors.shape[1], nonempty)
+        some = _Question(*_integers(vectors, target, step), vectors.shape[1], nonempty)
         if (why := some.why_none()) is not None:
             return Subset("none", (), why)
     return _Question(*_integers(vectors, target), vectors.shape[1], nonempty).answer()
@@ -179,10 +194,10 @@ class _Question:
         return not reach[0] <= target <= reach[1]
 
 
-def _integers(vectors: Rationals, target: Rationals) -> tuple[list[list[int]], list[int]]:
-    """The equations in smallest integers, without those that say nothing and those that say the same."""
+def _integers(vectors: Vectors, target: Rationals, step: int = 1) -> tuple[list[list[int]], list[int]]:
+    """Every so many equations in smallest integers, without those that say nothing and those that say the same."""
     found: dict[tuple[int, ...], None] = {}
-    for number in range(len(vectors)):
+    for number in range(0, len(vectors), step):
         tick()
         row = [*vectors[number].tolist(), target[number]]
         if any(row):

@@ -13,6 +13,7 @@ import numpy as np
 
 from polyfold._base.clock import Clock, OutOfTimeError, tick
 from polyfold.exact.rational_arrays import Rationals
+from polyfold.exact.subset_sum.outer_products import OuterProducts
 from polyfold.exact.subset_sum.zero_one import subset_with_sum
 from polyfold.program.lower.rational_rows import RationalRows
 from polyfold.rewrite.reduction.draft import Change, Known
@@ -32,14 +33,9 @@ def turned_round(known: Sequence[Known], part: LinearPart) -> list[tuple[Change,
     columns = np.concatenate([plan.columns[reader][:, plan.kept] for reader in part.added])
     columns = columns * (kept.slope_on + kept.slope_off)
     forms = part.side_by_side(kept.rows)
-    outer = []
-    for k in range(len(plan.kept)):
-        tick()
-        outer.append(np.outer(columns[:, k], forms[k]).ravel())
-    vectors = np.stack(outer, axis=1)
     try:
         with Clock(_SECONDS):
-            found = subset_with_sum(vectors, -part.rows.ravel())
+            found = subset_with_sum(OuterProducts(columns, forms), -part.rows.ravel())
     except OutOfTimeError:
         tick()
         return []

@@ -9,11 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
-from polyfold._base.clock import tick
 from polyfold._base.result import Verdict, answered
-from polyfold.exact.rational_arrays import Rationals, zeros
+from polyfold.exact.subset_sum.outer_products import OuterProducts
 from polyfold.exact.subset_sum.zero_one import Subset, nonempty_subset_without_sum, subset_with_sum
 from polyfold.program.exact_program import ExactProgram
 from polyfold.program.origins import GateOrigin
@@ -84,13 +81,6 @@ def flips_without_effect(form: TwoLayer) -> Subset:
     return nonempty_subset_without_sum(_added_by_flips(form))
 
 
-def _added_by_flips(form: TwoLayer) -> Rationals:
+def _added_by_flips(form: TwoLayer) -> OuterProducts:
     """What each flip adds to the slope of N, as columns (m d, n)."""
-    if not form.neurons:
-        return zeros(form.alpha.size, 0)
-    sent = form.V * (form.on + form.off)
-    columns = []
-    for k in range(form.neurons):
-        tick()
-        columns.append((sent[:, k][:, None] * form.W[k][None, :]).ravel())
-    return np.stack(columns, axis=1)
+    return OuterProducts(form.V * (form.on + form.off), form.W)
