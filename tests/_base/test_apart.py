@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
 import time
 
 import pytest
 
 from polyfold._base.apart import apart
-from polyfold._base.clock import Clock, OutOfTimeError, running
+from polyfold._base.clock import Clock, OutOfTimeError, running, tick
 
 
 def test_what_is_returned_and_what_is_raised() -> None:
@@ -36,3 +39,58 @@ def test_an_interrupt_is_noted() -> None:
         clock.interrupt()
         apart(lambda: time.sleep(20))
     assert time.perf_counter() - started < 10
+
+
+def test_what_is_left_behind_by_an_interrupt_hears_of_it_however_deep() -> None:
+    """Nobody notes this interrupt, so the clock knows nothing of it."""
+    deep = threading.Event()
+    ended: list[str] = []
+
+    def work() -> None:
+        deep.set()
+        try:
+            while True:
+                tick()
+                time.sleep(0.001)
+        finally:
+            ended.append("work")
+
+    def presses() -> None:
+        deep.wait(60)
+        signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        threading.Thread(target=presses, daemon=True).start()
+        with Clock(), pytest.raises(KeyboardInterrupt):
+            apart(lambda: apart(work))
+            time.sleep(60)  # the signal is heard by the main thread, wherever it is
+    finally:
+        signal.signal(signal.SIGINT, before)
+    end = time.perf_counter() + 30
+    while not ended and time.perf_counter() < end:
+        time.sleep(0.01)
+    assert ended == ["work"]
+
+
+def test_python_waits_a_moment_for_what_was_left_behind() -> None:
+    """A thread that comes out of compiled code when the interpreter is gone ends the process with an error."""
+    program = """
+import time
+from polyfold._base.apart import apart_if_wanted
+from polyfold._base.clock import Clock, OutOfTimeError
+
+def work(wanted):
+    while wanted():
+        time.sleep(0.01)
+    time.sleep(0.3)
+    print("ended", flush=True)
+
+try:
+    with Clock(0.05):
+        apart_if_wanted(work)
+except OutOfTimeError:
+    print("left", flush=True)
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert (found.returncode, found.stdout) == (0, "left\nended\n")

@@ -160,7 +160,9 @@ def map_drift(max_seconds: float | None) -> Call:
 
 def movie(max_seconds: float | None) -> Call:
     out = Path(mkdtemp()) / "movie.html"
-    return partial(pf.training.movie, recording(2, 40, 40, 2, snapshots=1200), pf.box(-3, 3), out=out, max_seconds=max_seconds)
+    return partial(
+        pf.training.movie, recording(2, 40, 40, 2, snapshots=1200), pf.box(-3, 3), out=out, max_seconds=max_seconds
+    )
 
 
 CASES: dict[str, Callable[[float | None], Call]] = {

@@ -114,9 +114,9 @@ def _interpolate(**options: Any) -> Any:
 
 
 def _costs(question: Case, **options: Any) -> Any:
-    layers = [*dense(0, *[1200] * 5), *dense(1, 1200, 2)]
+    layers = [*dense(0, *[600] * 12), *dense(1, 600, 2)]
     rng = np.random.default_rng(0)
-    return question(layers, rng.normal(size=(1000, 1200)), np.arange(1000) % 2, **options)
+    return question(layers, rng.normal(size=(1000, 600)), np.arange(1000) % 2, **options)
 
 
 CASES: dict[str, Case] = {

@@ -184,6 +184,8 @@ class Clock:
 
 
 _RUNNING: ContextVar[Clock | None] = ContextVar("the clock that is running", default=None)
+# Of work in a thread of its own (apart.py): whether anybody waits for it.
+WANTED: ContextVar[Callable[[], bool] | None] = ContextVar("whether the work is wanted", default=None)
 
 
 def running() -> Clock:
@@ -196,6 +198,9 @@ def tick() -> None:
     clock = _RUNNING.get()
     if clock is not None:
         clock.check()
+    wanted = WANTED.get()
+    if wanted is not None and not wanted():
+        raise OutOfTimeError(INTERRUPT, "nobody waits for this work any more")
 
 
 @contextmanager

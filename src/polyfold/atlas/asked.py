@@ -31,7 +31,7 @@ def cells_asked_for(atlas: Atlas, cells: ArrayLike | None, question: str) -> Ids
     ids = atlas.ids(cells)
     if not len(ids):
         raise PolyfoldError(f"{question} over no cells at all: choose at least one")
-    if len(np.unique(ids)) < len(ids):
+    if cells is not None and len(np.unique(ids)) < len(ids):
         raise PolyfoldError(f"{question}: a cell is named twice among those chosen")
     return ids
 

@@ -104,9 +104,13 @@ def facet_generators(atlas: Atlas, facet: Ids) -> tuple[Ids, Ids, Generators]:
     cells = np.unique(atlas.facet_owner[facet])
     generators = atlas.generators(cells)
     row = np.repeat(np.arange(len(generators.points)), np.diff(generators.facet_start))
-    number = np.full(len(atlas.facet_wall), -1)
-    number[facet] = np.arange(len(facet))
-    piece = number[atlas.facet_start[cells[generators.owner[row]]] + generators.facet]
+    # Numbers of the facets between the first and the last that are asked for: few, where they are a part of all.
+    first, end = (int(facet.min()), int(facet.max()) + 1) if len(facet) else (0, 0)
+    number = np.full(end - first, -1)
+    number[facet - first] = np.arange(len(facet))
+    place = atlas.facet_start[cells[generators.owner[row]]] + generators.facet - first
+    near = (place >= 0) & (place < end - first)
+    row, piece = row[near], number[place[near]]
     row, piece = row[piece >= 0], piece[piece >= 0]
     order = np.lexsort((row, piece))
     start = np.concatenate([[0], np.cumsum(np.bincount(piece, minlength=len(facet)))]).astype(np.int64)

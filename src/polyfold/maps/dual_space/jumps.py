@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from polyfold._base.apart import apart
+from polyfold._base.chunks import in_chunks
 from polyfold._base.clock import Report
 from polyfold._base.inputs import real_array
 from polyfold._base.question import question
 from polyfold._base.result import Rows, answered
 from polyfold._base.types import Array, ArrayLike, Ids
 from polyfold.atlas.asked import bounded_cells, cells_asked_for, finite
+from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import evidence_of
 from polyfold.atlas.geometry.generators import facet_generators
 from polyfold.domain.domain import DomainLike
@@ -25,6 +27,8 @@ from polyfold.engine.unfold import as_atlas
 from polyfold.errors import ShapeError, how_many
 
 _QUESTION = "the largest jump between pieces"
+# About the vertices of the two cells of a facet, of which all are found.
+_FLOATS_EACH = 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,16 +126,29 @@ def facet_jumps(
             f"pieces must be one row (w, b) of {atlas.dim + 1} numbers for each of the "
             f"{how_many(len(atlas), 'cell')}; their shape is {given.shape}"
         )
-    owner, neighbour = atlas.facet_owner, atlas.neighbour.astype(np.int64)
-    facet = np.flatnonzero(neighbour > owner)
-    cells = np.stack([owner[facet], neighbour[facet]], axis=1)
+    facet, cells = apart(lambda: _inner_facets(atlas))
+    largest, at = np.zeros(len(facet)), np.zeros((len(facet), atlas.dim))
+
+    def measure(some: slice) -> None:
+        difference = given[cells[some, 0]] - given[cells[some, 1]]
+        largest[some], at[some] = _largest_on(atlas, facet[some], difference)
+
+    in_chunks(len(facet), _FLOATS_EACH * atlas.dim, measure)
+    return answered(FacetJumps(facet, cells, finite(largest, _QUESTION), at), evidence_of(atlas))
+
+
+def _inner_facets(atlas: Atlas) -> tuple[Ids, Ids]:
+    """The facets between two cells, each once, and these cells."""
+    facet = np.flatnonzero(atlas.neighbour > atlas.facet_owner)
+    return facet, np.stack([atlas.facet_owner[facet], atlas.neighbour[facet]], axis=1)
+
+
+def _largest_on(atlas: Atlas, facet: Ids, difference: Array) -> tuple[Array, Array]:
+    """The largest size of an affine function on each of some facets, and the vertex where it is taken."""
     start, rows, generators = apart(lambda: facet_generators(atlas, facet))
     item = np.repeat(np.arange(len(facet)), np.diff(start))
     vertices = generators.points[rows]
-    difference = given[cells[:, 0]] - given[cells[:, 1]]
     sizes = np.abs(np.einsum("vd,vd->v", vertices, difference[item, :-1]) + difference[item, -1])
     # The last of each facet's vertices in this order has the largest jump.
-    order = np.lexsort((sizes, item))
-    last = order[start[1:] - 1]
-    jumps = FacetJumps(facet, cells, finite(sizes[last], _QUESTION), vertices[last])
-    return answered(jumps, evidence_of(atlas))
+    last = np.lexsort((sizes, item))[start[1:] - 1]
+    return sizes[last], vertices[last]
