@@ -196,8 +196,8 @@ def movie(
         colour=colour,
         output=output,
         threshold=threshold,
-        data=X,
-        labels=y,
+        X=X,
+        y=y,
         max_cells=max_cells,
     )
     letter = "u" if film.domain.is_slice else "x"
