@@ -85,7 +85,7 @@ ENTRIES = (
     Entry(
         "cells_by_facets",
         "Cells by number of facets",
-        "Any column of `atlas.to_pandas()`, or any array with a value a cell, will do.",
+        "Any column of `atlas.to_pandas()`, or any array with one value per cell, will do.",
         'pf.plot(atlas, colour="facets")',
     ),
     Entry(
@@ -212,7 +212,7 @@ pf.plot(space, colour="class", cut=(2, 0.5))
     Entry(
         "histogram",
         "Histograms",
-        "Of any column that can colour cells, or of any array with a value a cell.",
+        "Of any column that can colour cells, or of any array with one value per cell.",
         'pf.plot(atlas, kind="histogram", of="slope")',
     ),
     Entry(

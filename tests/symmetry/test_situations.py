@@ -181,7 +181,7 @@ def test_what_nobody_hears_is_free() -> None:
         (lambda p: FreeIncoming(1, 0, (1, 1))(p), "the output reads neuron 0, so its incoming weights matter"),
         (lambda p: FreeIncoming(1, 1, (1,))(p), "1 number for the weights on source 0, which has 2 entries"),
         (lambda p: FreeIncoming(1, 1, (1, 1), source=1)(p), "layer 1 reads sources 0 to 0, not 1"),
-        (lambda p: FreeIncoming(1, 1, 3), "the change must be a sequence of numbers, not 3"),
+        (lambda p: FreeIncoming(1, 1, 3), "the change must be a sequence of numbers, got 3"),
         (lambda p: FreeOutgoing(2, 1, 3)(p), "there is no hidden layer 2"),
     ],
 )

@@ -31,7 +31,7 @@ def surface_scene(
     output_names: Sequence[str] | None = None,
     title: str | None = None,
 ) -> Scene:
-    """The surface z = output: flat pieces, one a cell, coloured by a column; data lie on it."""
+    """The surface z = output: flat pieces, one per cell, coloured by a column; data lie on it."""
     painted = paint(atlas, colour, output, output_names)
     drawn, name = painted.drawn, painted.output_names[painted.output]
     features = plane.input_names(drawn, feature_names, X)

@@ -232,7 +232,7 @@ class Shallow(Result):
 
     def _inside(self, X: Any, outside: str, otherwise: str) -> tuple[Array, Flags]:
         if outside not in ("error", otherwise):
-            raise PolyfoldError(f"outside={outside!r} is no option: use 'error' or {otherwise!r}")
+            raise PolyfoldError(f"outside must be 'error' or {otherwise!r}, got {outside!r}")
         rows = rows_of(X, self.domain.dim)
         inside = contains(self.domain, rows)
         if outside == "error" and not inside.all():

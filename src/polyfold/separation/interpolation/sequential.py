@@ -200,6 +200,6 @@ def _each(values: Any, count: int, name: str) -> Array | None:
         found = np.full(count, float(found))
     if found.shape != (count,) or not np.isfinite(found).all():
         raise ShapeError(
-            f"{name} must be one finite number or {how_many(count, 'number')}, one for each class, not {values!r}"
+            f"{name} must be one finite number or {how_many(count, 'number')}, one for each class, got {values!r}"
         )
     return found
