@@ -55,7 +55,7 @@ def test_results_are_drawn_as_they_are(make: object, renderer: str) -> None:
         ({"y": [1]}, "y belongs to X"),
         ({"X": [[0.0, 0.0]], "y": [1, 2]}, "one label per row of X, which has 1 row"),
         ({"feature_names": ["x"]}, "there are 2 features"),
-        ({"outputs": ["x"]}, "there are 3 outputs"),
+        ({"output_names": ["x"]}, "there are 3 outputs"),
         ({"kind": "folds", "layer": 3}, "layer 3"),
     ],
 )

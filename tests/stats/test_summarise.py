@@ -198,7 +198,7 @@ def test_bad_input(atlas):
         pf.summarise(atlas, X, feature_names=["a", "a"])
     with pytest.raises(ShapeError, match="there are 3 outputs"):
         pf.summarise(atlas, X, output_names="abc")
-    with pytest.raises(ShapeError, match=r"X has 1 point, and y has shape \(2,\)"):
+    with pytest.raises(ShapeError, match=r"y must have one label per row of X, which has 1 row; its shape is \(2,\)"):
         pf.summarise(atlas, X, [0, 1])
     with pytest.raises(ShapeError, match=r"y must be classes.*begins with \[0.5\]"):
         pf.summarise(atlas, X, [0.5])

@@ -197,7 +197,7 @@ def test_random_transformations_are_reproducible() -> None:
         (lambda: Permutation(1, (0.5, 1)), "each of the order must be an integer, got 0.5"),
         (lambda: Rescaling(1, (1, 0)), r"factors=\(1, 0\)\): factor 1 is 0; factors must be above zero"),
         (lambda: Rescaling(1, (Fraction(-1, 2), 1)), "factor 0 is -1/2"),
-        (lambda: Rescaling(1, (float("nan"), 1)), "each of the factors must be a finite number .* not nan"),
+        (lambda: Rescaling(1, (float("nan"), 1)), "each of the factors must be a finite number .* got nan"),
         (lambda: Rescaling(1, (float("inf"), 1)), "not inf"),
         (lambda: Rescaling(1, ("2", 1)), "not '2'"),
         (lambda: Rescaling(1, 2), "the factors must be a sequence of numbers, got 2"),
