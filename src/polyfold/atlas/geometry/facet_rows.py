@@ -95,7 +95,7 @@ class ExactRows:
         return not (beyond_core(atlas.program, atlas.domain) or stays_structured(atlas.program))
 
     @property
-    def of_domain(self) -> Sequence[Form]:
+    def of_domain(self) -> Sequence[Sequence[int]]:
         """The domain's own rows."""
         return self._forms.domain_rows
 
