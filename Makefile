@@ -64,7 +64,7 @@ help:
 	@echo 'make bench-quick      the same with small limits, into out/benchmarks.md'
 	@echo 'make bench-history    a few timings, kept in benchmarks/history and compared with the last ones'
 	@echo 'make limits    how long every question goes on beyond its limit and beyond Ctrl-C'
-	@echo 'make callgrind        count instructions a cell, write docs/instruction_counts.md'
+	@echo 'make callgrind        count instructions per cell, write docs/instruction_counts.md'
 	@echo 'make callgrind-check  count them and fail where they rose'
 	@echo 'make docs      renew generated parts, run every example, build the site into out/site'
 	@echo 'make clean     remove everything that was made here'

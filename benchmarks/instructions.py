@@ -1,4 +1,4 @@
-"""Instructions a cell, counted by callgrind; `make callgrind` and `make callgrind-check` call this.
+"""Instructions per cell, counted by callgrind; `make callgrind` and `make callgrind-check` call this.
 
     python benchmarks/instructions.py --write            count, and keep the counts
     python benchmarks/instructions.py --check [--allow 0.03]   count, and fail where they rose by more than this share
@@ -59,14 +59,14 @@ def count(console: Console) -> Counts:
 
 
 def table(found: Counts, kept: Counts) -> Table:
-    """Instructions a cell, next to those that were kept."""
+    """Instructions per cell, next to those that were kept."""
     rows = []
     for name, new in found.items():
         old = kept.get(name)
         change = f"{100 * (new['instructions'] / old['instructions'] - 1):+.2f} %" if old else "new"
         per_cell = new["instructions"] / new["cells"]
         rows.append([name, f"{new['cells']:,}", f"{new['instructions']:,}", f"{per_cell:,.0f}", change])
-    return Table(["call", "cells", "instructions", "a cell", "against the count before"], rows)
+    return Table(["call", "cells", "instructions", "per cell", "against the count before"], rows)
 
 
 def page(found: Counts, kept: Counts, built_by: str) -> str:

@@ -22,7 +22,7 @@ CENTRES = 10
 
 
 def gradient_pictures(steps: Study, networks: Sequence[str], path: Path) -> None:
-    """Figure 6: the slopes of every output of every network at one picture of a four, a row a network."""
+    """Figure 6: the slopes of every output of every network at one picture of a four, one row per network."""
     side = steps.data.side
     example = int(np.flatnonzero(steps.data.test_labels == DIGIT)[0])
     rows: list[list[Picture | None]] = []
@@ -58,7 +58,7 @@ def mapped_pictures(steps: Study, path: Path) -> None:
 
 
 def centre_pictures(steps: Study, networks: Sequence[str], path: Path) -> None:
-    """The centres of ten clusters of output 0, a row a network."""
+    """The centres of ten clusters of output 0, one row per network."""
     side = steps.data.side
     rows = []
     for number, name in enumerate(networks):

@@ -85,7 +85,7 @@ ENTRIES = (
     Entry(
         "cells_by_facets",
         "Cells by number of facets",
-        "Any column of `atlas.to_pandas()`, or any array with a value a cell, will do.",
+        "Any column of `atlas.to_pandas()`, or any array with one value per cell, will do.",
         'pf.plot(atlas, colour="facets")',
     ),
     Entry(
@@ -93,8 +93,9 @@ ENTRIES = (
         "Classes and data",
         "Where which output is the largest, the decision boundary between, and data on top.",
         """
-pf.plot(flowers, colour="class", data=petals, labels=species,
-        outputs=("setosa", "versicolor", "virginica"), inputs=("petal length", "petal width"))
+pf.plot(flowers, colour="class", X=petals, y=species,
+        output_names=("setosa", "versicolor", "virginica"),
+        feature_names=("petal length", "petal width"))
 """,
     ),
     Entry(
@@ -124,7 +125,7 @@ pf.plot(pf.regions(pf.unfold(folded, pf.box(-2, 2))))
         "Smallest boxes around some cells, here those that hold most data.",
         """
 held = np.bincount(flowers.locate(petals), minlength=len(flowers))
-pf.plot(pf.stats.boxes(flowers, ids=np.argsort(-held)[:3]), data=petals, labels=species)
+pf.plot(pf.stats.boxes(flowers, ids=np.argsort(-held)[:3]), X=petals, y=species)
 """,
     ),
     Entry(
@@ -149,7 +150,7 @@ pf.plot(pf.stats.boxes(flowers, ids=np.argsort(-held)[:3]), data=petals, labels=
         "surface_of_classes",
         "The graph in space, by class",
         "Any column can colour the pieces, as in the plane; data lie on the surface.",
-        'pf.plot(flowers, kind="surface", colour="class", output=1, data=petals)',
+        'pf.plot(flowers, kind="surface", colour="class", output=1, X=petals)',
     ),
     Entry(
         "solids_by_class",
@@ -211,7 +212,7 @@ pf.plot(space, colour="class", cut=(2, 0.5))
     Entry(
         "histogram",
         "Histograms",
-        "Of any column that can colour cells, or of any array with a value a cell.",
+        "Of any column that can colour cells, or of any array with one value per cell.",
         'pf.plot(atlas, kind="histogram", of="slope")',
     ),
     Entry(
@@ -284,7 +285,7 @@ pf.plot(values, output=1)
 turn = np.array([[1.0, -1.0], [1.0, 1.0]]) / np.sqrt(2)
 truncated = pf.layers.truncation([(turn, [0.5, 0.8]), (-turn, [1.0, 1.2]), (turn, [0.0, 0.0])])
 points = np.random.default_rng(1).normal(size=(150, 2))
-pf.plot(truncated, data=points, labels=(points[:, 0] > 0).astype(int))
+pf.plot(truncated, X=points, y=(points[:, 0] > 0).astype(int))
 """,
     ),
     Entry(

@@ -1,4 +1,4 @@
-"""Print the requirements of the project and of the extras named, one a line.
+"""Print the requirements of the project and of the extras named, one per line.
 
     python tools/requirements.py store dev
 

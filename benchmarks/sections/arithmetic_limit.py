@@ -11,7 +11,7 @@ CASES = boxes(1, (2, 32, 32, 1), (2, 128, 128, 128, 1), (3, 32, 32, 1), (3, 64, 
 
 
 def section(bench: Bench) -> Section:
-    bench.say("peak multiply-adds a second")
+    bench.say("peak multiply-adds per second")
     peak = run("run_multiply_adds", 1.0 if bench.quick else 5.0)
     assert peak is not None
     speed = float(peak["multiply_adds"])
@@ -20,9 +20,9 @@ def section(bench: Bench) -> Section:
         [
             "network",
             "cells",
-            "multiply-adds a cell",
-            "at the peak, ns a cell",
-            *(x for task in tasks for x in (f"`pf.{task}`, ns a cell", "share of the peak")),
+            "multiply-adds per cell",
+            "at the peak, ns per cell",
+            *(x for task in tasks for x in (f"`pf.{task}`, ns per cell", "share of the peak")),
         ]
     )
     for case in CASES:
@@ -35,10 +35,10 @@ def section(bench: Bench) -> Section:
         table.rows.append(row)
     how = (
         "On each cell every gate has an affine form of d coefficients and a constant; carried from cell to cell, a "
-        "layer of n gates costs n (d + 1) multiply-adds a cell, and all layers their sum: the least that a method "
+        "layer of n gates costs n (d + 1) multiply-adds per cell, and all layers their sum: the least that a method "
         "needs which looks at every gate of every cell (cells that part late could share their first layers). The peak "
         f"is what one thread reaches in a large float64 matrix product here: {speed / 1e9:.1f} thousand million "
-        "multiply-adds a second. The share is what of that peak the call would reach if it did nothing else; the "
+        "multiply-adds per second. The share is what of that peak the call would reach if it did nothing else; the "
         "rest is signs, vertices, facets, and memory. Box [-1, 1]^d, one thread."
     )
     return Section("Distance from the arithmetic limit", how, table)

@@ -20,7 +20,7 @@ METHODS = {
 
 
 def section(bench: Bench) -> Section:
-    table = Table(["method", "sum off, at worst", "sum off, median", "worst pixel off, median", "CPU-s a picture"])
+    table = Table(["method", "sum off, at worst", "sum off, median", "worst pixel off, median", "CPU-s per picture"])
     count = QUICK_PICTURES if bench.quick else PICTURES
     there = MNIST.exists()
     for method, name in METHODS.items():

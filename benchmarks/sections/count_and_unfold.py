@@ -1,4 +1,4 @@
-"""How many cells a second do counting and unfolding reach on one thread?"""
+"""How many cells per second do counting and unfolding reach on one thread?"""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from cases import Case, boxes
 from report import Section, Table, figure
 from settings import Bench, can, rate
 
-# What a throw-away prototype reached that only counted, in thousands of cells a second: what not to fall below.
+# What a throw-away prototype reached that only counted, in thousands of cells per second: what not to fall below.
 FLOOR = {
     Case((2, 32, 32, 1), 1000): 1000,
     Case((2, 128, 128, 128, 1), 1): 50,

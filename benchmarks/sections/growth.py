@@ -23,7 +23,7 @@ SIZE: dict[str, Callable[[Case], float]] = {
 
 def section(bench: Bench) -> Section:
     tasks = [task for task in ("unfold", "count") if can(task)]
-    table = Table(["network", "with", "cells", *(x for task in tasks for x in (f"`pf.{task}`, s", "us a cell"))])
+    table = Table(["network", "with", "cells", *(x for task in tasks for x in (f"`pf.{task}`, s", "us per cell"))])
     notes = []
     for name, series in SERIES.items():
         cases = series[:-1] if bench.quick else series

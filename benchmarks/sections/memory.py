@@ -18,7 +18,7 @@ WIDER = 3.1
 
 def section(bench: Bench) -> Section:
     table = Table(
-        ["network", "call", "threads", "cells", "level", "result, B a cell", "peak beyond it, B a cell", "peak, MB"]
+        ["network", "call", "threads", "cells", "level", "result, B per cell", "peak beyond it, B per cell", "peak, MB"]
     )
     for label, path in _networks(bench):
         for task, threads in (("unfold", 1), ("unfold", 2), ("count", 1)):

@@ -26,10 +26,10 @@ def section(bench: Bench) -> Section:
             "slice",
             "cells",
             "CPU-s",
-            "us a cell",
-            "forward passes a cell",
+            "us per cell",
+            "forward passes per cell",
             "sampling: cells",
-            "us a cell",
+            "us per cell",
             "times as fast",
         ]
     )

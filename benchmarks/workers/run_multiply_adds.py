@@ -1,4 +1,4 @@
-"""The multiply-adds a second that one thread reaches: a large matrix product. Prints one JSON object.
+"""The multiply-adds per second that one thread reaches: a large matrix product. Prints one JSON object.
 
 python run_multiply_adds.py SECONDS
 """

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from polyfold._base.inputs import class_numbers, column_names, feature_names, labels_of, rows_of
-from polyfold.errors import PolyfoldError, ShapeError
+from polyfold._base.inputs import class_numbers, classes_of, features_of, labels_of, rows_of
+from polyfold.errors import DataError, PolyfoldError, ShapeError
 
 pandas = pytest.importorskip("pandas")
 torch = pytest.importorskip("torch")
@@ -114,12 +114,12 @@ def test_float32_is_kept_if_asked() -> None:
 
 def test_names() -> None:
     frame = pandas.DataFrame(SAME, columns=["a", "b"])
-    assert column_names(frame) == ("a", "b") == feature_names(None, frame, 2)
-    assert column_names(pandas.DataFrame(SAME)) is None is column_names(SAME)
-    assert feature_names(["p", "q"], frame, 2) == ("p", "q")
-    assert feature_names(None, SAME, 2, "feature ") == ("feature 0", "feature 1")
+    assert features_of(None, frame, 2) == features_of(None, frame.iloc[0], 2) == ("a", "b")
+    assert features_of(None, pandas.DataFrame(SAME), 2) == features_of(None, SAME, 2) == ("x0", "x1")
+    assert features_of(["p", "q"], frame, 2) == ("p", "q")
+    assert features_of(None, SAME, 2, "feature ") == ("feature 0", "feature 1")
     with pytest.raises(ShapeError, match="2 features"):
-        feature_names(["p"], SAME, 2)
+        features_of(["p"], SAME, 2)
 
 
 @pytest.mark.parametrize(
@@ -155,3 +155,27 @@ def test_numbers_of_classes(given: Any) -> None:
 def test_what_is_no_class(given: Any, said: str) -> None:
     with pytest.raises(ShapeError, match=said):
         class_numbers(given, 2, 2)
+
+
+def test_rows_of_any_width() -> None:
+    assert rows_of([[1, 2, 3], [4, 5, 6]], None).shape == (2, 3)
+    assert rows_of([1, 2, 3], None).tolist() == [[1, 2, 3]]
+    for wrong in (1.0, [], np.zeros((2, 0)), np.zeros((2, 2, 2))):
+        with pytest.raises(ShapeError, match="X must be rows of numbers"):
+            rows_of(wrong, None)
+
+
+def test_no_rows_have_a_width_too() -> None:
+    assert rows_of(np.zeros((0, 2)), 2).shape == (0, 2)
+    with pytest.raises(ShapeError, match=r"rows of 2 numbers.*\(0, 3\)"):
+        rows_of(np.zeros((0, 3)), 2)
+
+
+def test_labels_become_classes() -> None:
+    labels, numbers = classes_of(np.array(["b", "a", "b"]), 3)
+    assert labels == ("a", "b") and numbers.tolist() == [1, 0, 1]
+    assert classes_of(torch.tensor([[2], [0]]), 2)[0] == (0, 2)
+    with pytest.raises(ShapeError, match="one label per row of X"):
+        classes_of([1], 2)
+    with pytest.raises(DataError, match="cannot be sorted"):
+        classes_of(np.array([(1, 2), None], dtype=object), 2)

@@ -164,12 +164,12 @@ def test_works_without_the_packages_for_plots(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"X": np.zeros((0, 1))}, r"takes 1 number per row; X has shape \(0, 1\)"),
-        ({"X": [[np.nan]]}, "must be finite"),
-        ({"X": [[1.0, 2.0]]}, "takes 1 number"),
-        ({"X": [[1.0]], "y": [1.0, 2.0]}, "1 row of data and 2 labels"),
+        ({"X": np.zeros((0, 1))}, "X has no rows"),
+        ({"X": [[np.nan]]}, r"X\[0, 0\] is nan: every entry must be a finite number"),
+        ({"X": [[1.0, 2.0]]}, "X must be rows of 1 number"),
+        ({"X": [[1.0]], "y": [1.0, 2.0]}, "one label per row of X, which has 1 row"),
         ({"y": [1.0]}, "give X as well"),
-        ({"feature_names": ["a", "b"]}, "1 input"),
+        ({"feature_names": ["a", "b"]}, "1 feature"),
         ({"output_names": "ab"}, "output_names are: ab"),
         ({"domain": pf.line([0.0], [2.0])}, "not about a 1-dimensional slice"),
         ({"max_seconds": -1}, "leaves no time"),

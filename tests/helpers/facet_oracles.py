@@ -28,7 +28,7 @@ def facets_by_programs(layers: Layers, signs: np.ndarray) -> int:
 
 
 def walls(layers: Layers, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The cell as rows @ x <= offsets, a row a gate."""
+    """The cell as rows @ x <= offsets, one row per gate."""
     A, c = np.eye(layers[0][0].shape[1]), np.zeros(layers[0][0].shape[1])
     rows, offsets, first = [], [], 0
     for weight, bias in layers[:-1]:

@@ -82,7 +82,7 @@ def test_things_that_are_no_networks(wrong: object, advice: str) -> None:
 
 
 def test_inputs_that_are_no_numbers() -> None:
-    with pytest.raises(ShapeError, match=r"inputs are rows of numbers.*'abc'"):
+    with pytest.raises(ShapeError, match=r"X must be rows of .*'abc'"):
         load([([[1.0, 2.0]], [0.0])])("abc")
 
 

@@ -103,14 +103,14 @@ def test_a_box_without_end_is_open_at_the_view() -> None:
 
 def test_data_have_the_colours_of_their_classes() -> None:
     points = np.array([[0.5, 0.5], [-1.0, 0.0], [1.0, -1.0]])
-    figure = pf.plot(ATLAS, colour="class", data=points, labels=["b", "c", "a"], outputs=("a", "b", "c"))
+    figure = pf.plot(ATLAS, colour="class", X=points, y=["b", "c", "a"], output_names=("a", "b", "c"))
     seen = {t.name: (t.marker.color, t.x[0], t.y[0]) for t in figure.data if t.name and t.name.startswith("data")}
     assert seen == {
         "data: a": (class_colour(0), 1.0, -1.0),
         "data: b": (class_colour(1), 0.5, 0.5),
         "data: c": (class_colour(2), -1.0, 0.0),
     }
-    numbered = pf.plot(ATLAS, colour="class", data=points, labels=[2, 0, 2])
+    numbered = pf.plot(ATLAS, colour="class", X=points, y=[2, 0, 2])
     assert {t.name: t.marker.color for t in numbered.data if t.name and t.name.startswith("data")} == {
         "data: 0": class_colour(0),
         "data: 2": class_colour(2),
@@ -126,7 +126,7 @@ def texts(figure: object) -> list[tuple[np.ndarray, str]]:
 def test_cells_say_what_they_are() -> None:
     data = np.random.default_rng(0).uniform([-2, -1.5], [2, 1.5], size=(50, 2))
     holder = ATLAS.locate(data)
-    said = texts(pf.plot(ATLAS, data=data))
+    said = texts(pf.plot(ATLAS, X=data))
     assert {int(ATLAS.locate([at])[0]) for at, _ in said} == set(range(len(ATLAS)))
     for at, text in said:
         cell = ATLAS[int(ATLAS.locate([at])[0])]
@@ -172,7 +172,7 @@ def test_what_is_missing_is_said() -> None:
 
 def test_a_view_of_data_on_all_of_the_plane() -> None:
     data = np.array([[0.0, 0.0], [1.0, 2.0]])
-    figure = pf.plot(pf.unfold(LAYERS), data=data)
+    figure = pf.plot(pf.unfold(LAYERS), X=data)
     assert figure.layout.xaxis.range == (-0.25, 1.25) and figure.layout.yaxis.range == (-0.5, 2.5)
 
 

@@ -50,12 +50,12 @@ def test_results_are_drawn_as_they_are(make: object, renderer: str) -> None:
         ({"color": "class"}, r"there is no option color='class' here: there are colour, output, view"),
         ({"kind": "folds", "colour": "class"}, r"there is no option colour='class' here"),
         ({"view": (0, 1)}, "four numbers"),
-        ({"data": [[0.0, 1.0, 2.0]]}, r"points \(n, 2\)"),
-        ({"data": [[0.0, np.nan]]}, "finite points"),
-        ({"labels": [1]}, "there are no data"),
-        ({"data": [[0.0, 0.0]], "labels": [1, 2]}, "one for each of the 1 point"),
-        ({"inputs": ["x"]}, "there are 2 coordinates"),
-        ({"outputs": ["x"]}, "there are 3 outputs"),
+        ({"X": [[0.0, 1.0, 2.0]]}, r"X must be rows of 2 numbers.*\(1, 3\)"),
+        ({"X": [[0.0, np.nan]]}, r"X\[0, 1\] is nan: every entry must be a finite number"),
+        ({"y": [1]}, "y belongs to X"),
+        ({"X": [[0.0, 0.0]], "y": [1, 2]}, "one label per row of X, which has 1 row"),
+        ({"feature_names": ["x"]}, "there are 2 features"),
+        ({"output_names": ["x"]}, "there are 3 outputs"),
         ({"kind": "folds", "layer": 3}, "layer 3"),
     ],
 )
@@ -114,4 +114,4 @@ def test_errors_are_of_the_right_kind() -> None:
     with pytest.raises(DomainError):
         pf.plot(ATLAS, view=(1, 0, 0, 1))
     with pytest.raises(ShapeError):
-        pf.plot(ATLAS, data="points")
+        pf.plot(ATLAS, X="points")

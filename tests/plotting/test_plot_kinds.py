@@ -48,7 +48,7 @@ def things() -> dict[tuple[str, str], tuple[Any, dict[str, Any]]]:
     return {
         ("Atlas", "graph"): (pf.unfold(random_network(4, 1, 6, 2)), {}),
         ("Atlas", "cells"): (SOLID, {"view": CUBE}),
-        ("Atlas", "surface"): (PLANE, {"data": X}),
+        ("Atlas", "surface"): (PLANE, {"X": X}),
         ("Atlas", "histogram"): (PLANE, {"of": "volume"}),
         ("Atlas", "faces"): (PLANE, {}),
         ("Regions", "regions"): (pf.regions(SOLID), {"view": CUBE}),
@@ -75,7 +75,7 @@ def things() -> dict[tuple[str, str], tuple[Any, dict[str, Any]]]:
         ("Shapley", "waterfall"): (shapley, {"output": 2, "row": 3}),
         ("Shapley", "heatmap"): (shapley, {"output": 0}),
         ("Shapley", "violin"): (shapley, {"output": 0}),
-        ("Truncation", "film"): (pf.layers.truncation(random_network(5, 2, 2, 2)), {"data": X}),
+        ("Truncation", "film"): (pf.layers.truncation(random_network(5, 2, 2, 2)), {"X": X}),
     }
 
 
@@ -157,8 +157,8 @@ def test_shapley_values_are_those_of_the_result() -> None:
         ("Shapley", "beeswarm", {"renderer": "plotly"}, "drawn by matplotlib alone"),
         ("Shapley", "waterfall", {"output": 0, "row": 99}, "no input 99"),
         ("Shapley", "beeswarm", {}, "output=0 to 2"),
-        ("Truncation", "film", {"data": None, "renderer": "plotly"}, "drawn by matplotlib alone"),
-        ("Truncation", "film", {}, "needs data="),
+        ("Truncation", "film", {"X": None, "renderer": "plotly"}, "drawn by matplotlib alone"),
+        ("Truncation", "film", {}, "needs X="),
         ("Atlas", "cells", {"explode": -2}, "explode=-2"),
         ("Atlas", "graph", {"view": (1, 0)}, "lo < hi"),
         ("DualGraph", "graph", {"layout": "round"}, "got 'round'"),
@@ -200,9 +200,9 @@ def test_values_that_differ_by_rounding_have_one_bar() -> None:
 
 def test_names_are_no_markup() -> None:
     bad = "<a href='x'>$x^$ & y"
-    plotly = pf.plot(PLANE, inputs=(bad, "b"), title=bad)
+    plotly = pf.plot(PLANE, feature_names=(bad, "b"), title=bad)
     assert plotly.layout.title.text == plotly.layout.xaxis.title.text == "&lt;a href='x'&gt;$x^$ &amp; y"
     assert not any("<a" in text for trace in plotly.data if trace.text is not None for text in trace.text)
-    drawn = pf.plot(PLANE, inputs=(bad, "b"), title=bad, renderer="matplotlib")
+    drawn = pf.plot(PLANE, feature_names=(bad, "b"), title=bad, renderer="matplotlib")
     drawn.draw_without_rendering()
     assert drawn.axes[0].get_xlabel() == bad

@@ -19,7 +19,7 @@ def _from(*sizes: float) -> Scales:
     return lambda rng, layer: float(rng.choice(sizes))
 
 
-# How large the coefficients of a network are. Each is a scale, or one a layer.
+# How large the coefficients of a network are. Each is a scale, or one per layer.
 KINDS: dict[str, tuple[Scales, bool]] = {  # whether every entry has a scale of its own, or every row
     "largest": (_from(1.7e308, 1.2e308, 8.9e307, LARGEST), False),
     "huge": (_from(1e300, 3e299, 1e301), False),

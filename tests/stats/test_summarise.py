@@ -163,7 +163,11 @@ def test_for_people(atlas):
 def test_a_data_frame_names_its_features(atlas):
     frame = pandas.DataFrame({"length": [1.0, 5.0], "width": [0.2, 1.9]})
     assert pf.summarise(atlas, frame).feature_names == ("length", "width")
-    assert pf.summarise(atlas, frame, feature_names=NAMES).feature_names == tuple(NAMES)
+    turned = pf.summarise(atlas, frame[["width", "length"]], feature_names=["length", "width"])
+    assert turned.feature_names == ("length", "width")
+    assert turned.item.tolist() == pf.summarise(atlas, frame).item.tolist()
+    with pytest.raises(ShapeError, match="X lacks the column 'petal length'"):
+        pf.summarise(atlas, frame, feature_names=NAMES)
 
 
 def test_many_cells_are_not_all_written_out():
@@ -192,13 +196,13 @@ def test_words():
 
 def test_bad_input(atlas):
     X = [[1.0, 1.0]]
-    with pytest.raises(ShapeError, match="there are 2 inputs; these are the names"):
+    with pytest.raises(ShapeError, match="there are 2 features; these are the names"):
         pf.summarise(atlas, X, feature_names=["length"])
-    with pytest.raises(ShapeError, match="two inputs are named 'a'"):
+    with pytest.raises(ShapeError, match="two features are named 'a'"):
         pf.summarise(atlas, X, feature_names=["a", "a"])
     with pytest.raises(ShapeError, match="there are 3 outputs"):
         pf.summarise(atlas, X, output_names="abc")
-    with pytest.raises(ShapeError, match=r"X has 1 point, and y has shape \(2,\)"):
+    with pytest.raises(ShapeError, match=r"y must have one label per row of X, which has 1 row; its shape is \(2,\)"):
         pf.summarise(atlas, X, [0, 1])
     with pytest.raises(ShapeError, match=r"y must be classes.*begins with \[0.5\]"):
         pf.summarise(atlas, X, [0.5])

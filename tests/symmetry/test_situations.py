@@ -113,8 +113,8 @@ def test_constant_neurons_of_one_sign_are_multiples() -> None:
     ("make", "message"),
     [
         (lambda p: ShiftOutgoing(1, 0, 0, 1), "weight is shifted between two neurons, and these are one"),
-        (lambda p: ShiftOutgoing(1, 0, 1, "much"), "each of the amount must be a finite number .* not 'm'"),
-        (lambda p: ShiftOutgoing(1, 0, 1, None), "the amount must be a finite number .* not None"),
+        (lambda p: ShiftOutgoing(1, 0, 1, "much"), "each of the amount must be a finite number .* got 'm'"),
+        (lambda p: ShiftOutgoing(1, 0, 1, None), "the amount must be a finite number .* got None"),
         (lambda p: ShiftOutgoing(1, 0, 9, 1)(p), "there is no neuron 9"),
         (lambda p: ShiftOutgoing(1, 0, 1, (1, 2))(p), "2 amounts for a reader of 1 row; give one for each"),
         (lambda p: ShiftOutgoing(1, 0, 1, 1, reader=1)(p), "nothing numbered 1 can read layer 1"),
@@ -181,7 +181,7 @@ def test_what_nobody_hears_is_free() -> None:
         (lambda p: FreeIncoming(1, 0, (1, 1))(p), "the output reads neuron 0, so its incoming weights matter"),
         (lambda p: FreeIncoming(1, 1, (1,))(p), "1 number for the weights on source 0, which has 2 entries"),
         (lambda p: FreeIncoming(1, 1, (1, 1), source=1)(p), "layer 1 reads sources 0 to 0, not 1"),
-        (lambda p: FreeIncoming(1, 1, 3), "the change must be a sequence of numbers, not 3"),
+        (lambda p: FreeIncoming(1, 1, 3), "the change must be a sequence of numbers, got 3"),
         (lambda p: FreeOutgoing(2, 1, 3)(p), "there is no hidden layer 2"),
     ],
 )

@@ -26,7 +26,8 @@ class Evidence(AsFound, InNotebooks):
     `level`, `complete`, `stopped_by` and `recorded` are those of the atlas's certificate, and the digests those of what
     it speaks of; `domain` is the domain itself. `of` says whether that is the network's function to the last digit, and
     `head` what the model does behind it. Answers that need no atlas have a `proof` of their own, in words, and no
-    level. Without either nothing is proved; without digests the answer was put together by hand, or edited.
+    level. `rounding` says in words what stood for numbers that floats or rationals lack; what is proved has room for
+    it. Without level and proof nothing is proved; without digests the answer was put together by hand, or edited.
     """
 
     network_digest: str
@@ -39,6 +40,7 @@ class Evidence(AsFound, InNotebooks):
     recorded: str = ""
     proof: str | None = None
     head: str = ""
+    rounding: str = ""
     domain: Any = field(default=None, compare=False)
 
     @property
@@ -102,5 +104,6 @@ def weaker(first: Evidence, second: Evidence) -> Evidence:
             of=first.of if first.of != THE_NETWORK else second.of,
             recorded=first.source or second.source,
             proof=None,
+            rounding=first.rounding or second.rounding,
         )
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from math import prod
 from numbers import Integral
 from typing import Any
 
@@ -21,7 +22,7 @@ from polyfold.errors import DataError, PolyfoldError, ShapeError, how_many
 
 def rows_of(
     X: Any,
-    width: int,
+    width: int | None,
     *,
     what: str = "X",
     names: Sequence[str] | None = None,
@@ -35,8 +36,8 @@ def rows_of(
     ----------
     X : ArrayLike
         Rows of any shape with `width` numbers each, or one such row.
-    width : int
-        How many numbers a row has.
+    width : int, optional
+        How many numbers a row has; None if as many as there are, at least one.
     what : str
         What X is called in errors.
     names : sequence of str, optional
@@ -54,12 +55,14 @@ def rows_of(
     Traceback (most recent call last):
     polyfold.errors.ShapeError: X[1, 1] is nan: every entry must be a finite number
     """
-    wanted = f"{what} must be rows of {how_many(width, 'number')}"
+    wanted = f"{what} must be rows of {'numbers' if width is None else how_many(width, 'number')}"
     array = _numbers(wanted, _in_order(X, names, what), single)
+    if width is None:
+        width = array.shape[-1] if 1 <= array.ndim <= 2 else 0
     one_row = array.ndim > 0 and array.size == width and (array.ndim == 1 or array.shape == shape)
     # Of one number each, a vector is as many rows.
-    several = array.ndim > 0 and array.size == len(array) * width and (array.ndim > 1 or width == 1)
-    if not one_row and not several:
+    several = array.ndim > 0 and prod(array.shape[1:]) == width and (array.ndim > 1 or width == 1)
+    if not width or (not one_row and not several):
         raise ShapeError(f"{wanted}, or one such row; its shape is {array.shape}")
     rows = array.reshape(1 if one_row else len(array), width)
     if finite:
@@ -67,19 +70,24 @@ def rows_of(
     return rows
 
 
-def feature_names(given: Sequence[str] | None, X: Any, count: int, letter: str = "x") -> tuple[str, ...]:
+def features_of(given: Sequence[str] | None, X: Any, count: int, letter: str = "x") -> tuple[str, ...]:
     """Names of the features: those given, or else those of a data frame's columns, or else letters with numbers.
 
-    >>> feature_names(None, [[1.0, 2.0]], 2)
+    With `rows_of(X, count, names=...)` of these the columns of a frame are matched with names that were given.
+
+    >>> features_of(None, [[1.0, 2.0]], 2)
     ('x0', 'x1')
     """
-    return names_for(column_names(X) if given is None else given, count, letter, "feature")
+    return names_for(_column_names(X) if given is None else given, count, letter, "feature")
 
 
-def column_names(X: Any) -> tuple[str, ...] | None:
-    """The names of a data frame's columns; None of anything else, and of a frame whose columns are only counted."""
-    if not hasattr(X, "columns") or not hasattr(X, "to_numpy"):
+def _column_names(X: Any) -> tuple[str, ...] | None:
+    """The names of the columns of a data frame, or of the entries of one of its rows; None if these are only counted,
+    and of anything else."""
+    if not hasattr(X, "to_numpy"):
         return None
+    if not hasattr(X, "columns"):
+        return _index_names(X)
     columns = list(X.columns)
     return None if columns == list(range(len(columns))) else tuple(str(name) for name in columns)
 
@@ -88,7 +96,7 @@ def _in_order(X: Any, names: Sequence[str] | None, what: str) -> Any:
     """The numbers of a data frame or of one of its rows, its columns in the order of the names; others as they are."""
     if not hasattr(X, "to_numpy"):
         return X
-    found = column_names(X) if hasattr(X, "columns") else _index_names(X)
+    found = _column_names(X)
     values = X.to_numpy()
     if found is None:
         return values
@@ -150,6 +158,20 @@ def labels_of(y: Any, count: int, *, what: str = "y", of: str = "X") -> npt.NDAr
     return values
 
 
+def classes_of(y: Any, count: int, *, what: str = "y", of: str = "X") -> tuple[tuple[Any, ...], Ids]:
+    """The distinct labels in order, and for each of `count` rows the place of its label among them.
+
+    >>> classes_of(["b", "a", "b"], 3)
+    (('a', 'b'), array([1, 0, 1]))
+    """
+    values = labels_of(y, count, what=what, of=of)
+    try:
+        labels, numbers = np.unique(values, return_inverse=True)
+    except TypeError as error:
+        raise DataError(f"the labels {what} cannot be sorted ({error}): give numbers or texts") from None
+    return tuple(labels.tolist()), numbers.astype(np.int64)
+
+
 def class_numbers(y: Any, count: int, classes: int, *, what: str = "y", of: str = "X") -> Ids:
     """Labels that are numbers of classes.
 
@@ -205,11 +227,16 @@ def whole_number_in(text: str) -> int | None:
         return int(text)
     except ValueError:
         pass
+    value = number_in(text)
+    return int(value) if value is not None and value.is_integer() else None
+
+
+def number_in(text: str) -> float | None:
+    """The number that a text means, infinities and NaN among them; None if it means none."""
     try:
-        value = float(text)
+        return float(text)
     except ValueError:
         return None
-    return int(value) if value.is_integer() else None
 
 
 def real_array(what: str, values: Any) -> Array:

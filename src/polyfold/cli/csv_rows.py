@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from polyfold._base.inputs import whole_number_in
+from polyfold._base.inputs import number_in, whole_number_in
 from polyfold._base.types import Array
 from polyfold.domain.domain import Box
 from polyfold.errors import DomainError, ShapeError, how_many
@@ -31,7 +31,7 @@ def read_points(path: Path, width: int) -> Points:
     """The points of a file, `width` numbers each."""
     lines = _lines(path)
     names = None
-    if lines and not any(_number(text) is not None for text in lines[0][1]):
+    if lines and not any(number_in(text) is not None for text in lines[0][1]):
         names = _names(path, lines.pop(0)[1], width)
     if not lines:
         raise ShapeError(f"{str(path)!r} holds no points: it needs a line of {how_many(width, 'number')} for each")
@@ -53,7 +53,7 @@ def read_labelled(path: Path, width: int) -> Labelled:
     if not lines or any(len(line) != width + 1 for _, line in lines):
         return Labelled(read_points(path, width), None)
     names = None
-    if not any(_number(text) is not None for text in lines[0][1]):
+    if not any(number_in(text) is not None for text in lines[0][1]):
         *first, last = lines.pop(0)[1]
         names = _names(path, first, width)
         if last.strip() in ("", *names):
@@ -142,7 +142,7 @@ def _row(path: Path, number: int, line: list[str], names: tuple[str, ...] | None
         )
     found = []
     for k, text in enumerate(line):
-        value = _number(text)
+        value = number_in(text)
         column = f"column {k + 1}" if names is None else f"column {k + 1} ({names[k]})"
         if value is None:
             raise ShapeError(f"line {number}, {column} of {str(path)!r} is no number: {text!r}")
@@ -152,10 +152,3 @@ def _row(path: Path, number: int, line: list[str], names: tuple[str, ...] | None
             )
         found.append(value)
     return found
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None

@@ -40,7 +40,7 @@ def planning_panel(bounds: Bounds, estimate: Estimate | None, too_large: str | N
 def _sentences(estimate: Estimate) -> list[str]:
     if estimate.cells_a_second is None or estimate.bytes_a_cell is None:
         return [f"no estimate of the time: {estimate.reason}"]
-    rates = f"{estimate.cells_a_second:,.0f} cells a second, {estimate.bytes_a_cell:,.0f} bytes a cell"
+    rates = f"{estimate.cells_a_second:,.0f} cells per second, {estimate.bytes_a_cell:,.0f} bytes per cell"
     if estimate.exact:
         return [f"all {estimate.cells:,} cells were found ({rates})"]
     found = f"a short run found {estimate.least:,} cells and did not come to its end ({rates})"

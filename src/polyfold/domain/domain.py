@@ -182,7 +182,7 @@ class Slice:
         origin, basis = _numbers(self.origin, "the slice's origin"), _numbers(self.basis, "the slice's basis")
         for name, limit in (("within", self.within), ("bounds", self.bounds)):
             if not isinstance(limit, Box | Polytope | None):
-                raise DomainError(f"a slice's {name} must be pf.box(lo, hi), pf.polytope(A, b) or None, not {limit!r}")
+                raise DomainError(f"a slice's {name} must be pf.box(lo, hi), pf.polytope(A, b) or None, got {limit!r}")
         if basis.ndim == 1:
             basis = basis[:, None]
         if origin.ndim == 1 and basis.shape[:1] == origin.shape != (dim,):

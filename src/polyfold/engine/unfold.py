@@ -19,6 +19,7 @@ from polyfold.engine.proof.check import quick_checks
 from polyfold.engine.run import Leave, Watched, watched
 from polyfold.engine.slices.checks import check_decided, check_sum
 from polyfold.engine.source import SourceLike, as_program_on, own_domain, program_anywhere
+from polyfold.errors import PolyfoldError
 from polyfold.program.program import Program
 
 _ARRAYS = ("patterns", "witnesses", "facet_start", "facet_wall", "neighbour", "shared_facet", "shared_wall")
@@ -184,3 +185,25 @@ def _put_together_later(cells: FoundCells) -> dict[str, Any]:
 def _witness(homogeneous: list[str]) -> tuple[Fraction, ...]:
     *numerators, denominator = (int(number, 16) for number in homogeneous)
     return tuple(Fraction(n, denominator) for n in numerators)
+
+
+def complete_atlas(
+    source: Any, domain: DomainLike, why: str, *, threads: int | None = None, max_cells: int | None = None
+) -> Atlas:
+    """An atlas as it is, or the cells of a source; `why` says what is wrong if some are missing.
+
+    With `max_cells` one that has more is handed out as it is, for whoever knows what to say of that.
+    """
+    if isinstance(source, Atlas):
+        own_domain(source, domain)
+        atlas = source
+    else:
+        atlas = unfold(source, domain, max_seconds=running().limit, max_cells=max_cells, threads=threads)
+        if atlas.certificate.stopped_by == "interrupt":
+            raise KeyboardInterrupt
+        tick()
+        if max_cells is not None and atlas.certificate.stopped_by == "max_cells":
+            return atlas
+    if not atlas.complete:
+        raise PolyfoldError(f"{why}, and {atlas.certificate.how_to_complete}")
+    return atlas

@@ -49,6 +49,7 @@ def in_view(atlas: Atlas, data: Data) -> dict[str, Any]:
 
 
 def _fitting(atlas: Atlas, data: Data) -> Array:
+    # `read_data` has looked at the numbers; here their owner is told in the words of the page.
     inputs = atlas.program.input_dim
     if data.rows.shape[1] != inputs:
         raise ShapeError(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from polyfold._base.inputs import number_in
 from polyfold.errors import LimitError, ShapeError, how_many
 from polyfold.explorer.limits import Limits
 from polyfold.explorer.networks import ENDINGS, Source
@@ -66,7 +67,7 @@ def read_data(content: bytes, limits: Limits) -> Data:
     except (UnicodeDecodeError, csv.Error) as error:
         raise ShapeError(f"this cannot be read as a CSV file: {error}") from None
     columns = None
-    if lines and not any(_number(field) is not None for field in lines[0]):
+    if lines and not any(number_in(field) is not None for field in lines[0]):
         columns = [field.strip()[:60] for field in lines.pop(0)]
     if not lines:
         raise ShapeError("this CSV file holds no points: it needs a line of numbers for each")
@@ -87,14 +88,7 @@ def read_data(content: bytes, limits: Limits) -> Data:
 
 
 def _checked(field: str, line: int, column: int) -> float:
-    value = _number(field)
+    value = number_in(field)
     if value is None or not isfinite(value):
         raise ShapeError(f"line {line}, column {column + 1} is no finite number: {field.strip()[:60]!r}")
     return value
-
-
-def _number(field: str) -> float | None:
-    try:
-        return float(field)
-    except ValueError:
-        return None

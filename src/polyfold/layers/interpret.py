@@ -15,15 +15,15 @@ from typing import Any
 import numpy as np
 
 from polyfold._base.as_found import first_hand
-from polyfold._base.inputs import rows_of
+from polyfold._base.inputs import classes_of, rows_of
 from polyfold._base.result import Rows, answered
 from polyfold._base.types import Array, ArrayLike, Flags, Ids
 from polyfold.errors import ShapeError
 from polyfold.exact.rational_arrays import nearest
 from polyfold.layers.gates import Signs, exact_gate_signs, gate_signs
-from polyfold.layers.labels import groups, own_classes
 from polyfold.layers.proposition import Residuals, residuals
 from polyfold.layers.result import Truncation
+from polyfold.network.graph import Network
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -150,7 +150,8 @@ def interpret(found: Truncation, X: ArrayLike, y: ArrayLike | None, exact: bool)
     else:
         states = found.states(inputs)
         signs, decided = gate_signs(found, states)
-    classes, members = groups(own_classes(found.network, inputs) if y is None else y, len(states[0]))
+    classes, numbers = classes_of(_own_classes(found.network, inputs) if y is None else y, len(inputs))
+    members = [np.flatnonzero(numbers == k) for k in range(len(classes))]
     shape = (len(signs), len(classes))
     kept, collapsed, score = (np.zeros(shape) for _ in range(3))
     at_a_point = np.zeros(shape, dtype=np.bool_)
@@ -168,9 +169,6 @@ def interpret(found: Truncation, X: ArrayLike, y: ArrayLike | None, exact: bool)
             for state, layer_means in zip(states, means, strict=True)
         ]
     )
-    numbers = np.zeros(len(states[0]), dtype=np.int64)
-    for j, rows in enumerate(members):
-        numbers[rows] = j
     seen = Interpretation(
         found.names,
         classes,
@@ -210,3 +208,12 @@ def _spread(points: Array, mean: Array) -> float:
     if (points == points[0]).all():
         return 0.0
     return float(np.sqrt(((points - mean) ** 2).sum(axis=1).mean()))
+
+
+def _own_classes(network: Network, X: Array) -> Ids:
+    """What the network itself says: the number of the largest output, or of one output whether it is above 0."""
+    outputs = network(X)
+    if outputs.shape[1] == 1:
+        return (outputs[:, 0] > 0).astype(np.int64)
+    found: Ids = outputs.argmax(axis=1)
+    return found

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.inputs import real_array
+from polyfold._base.inputs import classes_of, rows_of
 from polyfold._base.types import Array, ArrayLike
 from polyfold.errors import PolyfoldError, ShapeError
 from polyfold.exact.linear_algebra import exact_rank, pseudo_inverse_in_floats
 from polyfold.exact.rational_arrays import nearest, rationals
-from polyfold.layers.labels import groups
 from polyfold.layers.result import Truncation
 from polyfold.network.graph import Network
 from polyfold.network.read.arrays import from_arrays
@@ -64,9 +63,10 @@ class LeastSquares:
 def least_squares(found: Truncation, X: ArrayLike, y: ArrayLike, targets: ArrayLike | None) -> LeastSquares:
     """W_LS of the states of X. Targets are a row for each class, in the order of `classes`; unit vectors if None."""
     states = found.states(X)[-1]
-    classes, members = groups(y, len(states))
-    Y = np.eye(len(classes)) if targets is None else real_array("targets are rows of numbers", targets)
-    if Y.ndim != 2 or len(Y) != len(classes):
+    classes, numbers = classes_of(y, len(states))
+    members = [np.flatnonzero(numbers == k) for k in range(len(classes))]
+    Y = np.eye(len(classes)) if targets is None else rows_of(targets, None, what="targets")
+    if len(Y) != len(classes):
         raise ShapeError(f"targets need a row for each of {len(classes)} classes, {classes}; they have shape {Y.shape}")
     means = np.stack([states[rows].mean(axis=0) for rows in members], axis=1)
     exact = rationals(means)

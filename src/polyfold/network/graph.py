@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from polyfold._base.extras import require
+from polyfold._base.inputs import rows_of
 from polyfold._base.notebook import html_table
 from polyfold._base.types import Array, ArrayLike
 from polyfold.errors import NetworkError, ShapeError, how_many
@@ -294,7 +295,7 @@ class Network:
         Parameters
         ----------
         X : array_like, shape (n, d) or (n, *shape)
-            One input per row.
+            One input per row; one vector is one row.
 
         Returns
         -------
@@ -304,18 +305,10 @@ class Network:
         Raises
         ------
         ShapeError
-            If these are no rows of d numbers.
+            If these are no rows of d finite numbers.
         """
-        try:
-            array = np.asarray(X, dtype=np.float64)
-        except (ValueError, TypeError) as error:
-            raise ShapeError(f"inputs are rows of numbers: {error}") from None
-        if array.ndim == 1 and array.shape[0] == self.input_dim and self.input_dim != 1:
-            raise ShapeError(f"inputs are rows of a matrix: pass X[None] for a single point, not shape {array.shape}")
-        if array.ndim == 0 or (array.size // max(len(array), 1)) != self.input_dim:
-            numbers = how_many(self.input_dim, "number")
-            raise ShapeError(f"the network takes {numbers} per row; X has shape {array.shape}")
-        return array.reshape(len(array), self.input_dim)
+        one = self.inputs[0].shape if len(self.inputs) == 1 else None
+        return np.asarray(rows_of(X, self.input_dim, shape=one, single=True), dtype=np.float64)
 
     # -- elsewhere
 

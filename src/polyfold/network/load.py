@@ -78,7 +78,7 @@ def load(
     [[3.0], [2.0]]
     """
     if until is not None and not isinstance(until, str):
-        raise NetworkError(f"until must be the name of a node, a text, not {until!r}")
+        raise NetworkError(f"until must be the name of a node, a text, got {until!r}")
     network = _read(model, _shapes(input_shape), until)
     if strict and network.notes:
         raise NetworkError(f"{network.notes[0]} (an error because of strict=True)")

@@ -68,9 +68,9 @@ def film_strip(
     return draw(film(truncation, seen), seen, out)
 
 
-def film_figure(truncation: Truncation, *, data: Any, labels: Any = None) -> Figure:
+def film_figure(truncation: Truncation, *, X: Any, y: Any = None) -> Figure:
     """The film strip of data, for `pf.plot`."""
-    return film_strip(truncation, data, labels)
+    return film_strip(truncation, X, y)
 
 
 def draw(strip: Film, seen: Interpretation, path: str | PathLike[str] | None = None) -> Figure:

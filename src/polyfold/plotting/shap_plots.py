@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def beeswarm(found: Shapley, *, output: int | None = None, title: str | None = None) -> Figure:
-    """A point an input and feature: how far it moves the output, in the colour of the feature's value."""
+    """One point per input and feature: how far it moves the output, in the colour of the feature's value."""
     return _drawn(found, "beeswarm", output, None, title)
 
 
@@ -30,7 +30,7 @@ def waterfall(found: Shapley, *, output: int | None = None, row: int = 0, title:
 
 
 def heatmap(found: Shapley, *, output: int | None = None, title: str | None = None) -> Figure:
-    """A column an input, a row a feature."""
+    """One column per input, one row per feature."""
     return _drawn(found, "heatmap", output, None, title)
 
 

@@ -133,7 +133,7 @@ class Matrix(Operator):
 
 @dataclass(frozen=True, eq=False)
 class Sparse(Operator):
-    """A matrix with few entries a row."""
+    """A matrix with few entries per row."""
 
     kind: ClassVar[str] = "Sparse"
 

@@ -12,7 +12,7 @@ from polyfold.engine.cells.wall_distances import WallDistances
 from polyfold.engine.count import Count
 from polyfold.explain.shapley.result import Attribution
 from polyfold.graph.diameter import Diameter
-from polyfold.reporting.figures.boundary_lengths import Border
+from polyfold.reporting.figures.class_figures import Border
 from polyfold.reporting.figures.class_rules import ClassRule
 from polyfold.reporting.figures.fit import Fit
 from polyfold.reporting.figures.inventory import Item

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from polyfold._base.inputs import whole_number_in
+from polyfold._base.inputs import features_of, labels_of, number_in, rows_of, whole_number_in
 from polyfold._base.options import whole_number
 from polyfold._base.types import Array, Ids
-from polyfold._base.words import names_for
 from polyfold.atlas.atlas import Atlas
 from polyfold.domain.domain import Box, Domain, DomainLike, resolve_domain
 from polyfold.domain.points import contains
@@ -91,12 +90,10 @@ def subject(
     loaded = as_network(source)
     if isinstance(source, Atlas):
         domain = own_domain(source, domain)
-    if feature_names is None and hasattr(X, "columns"):
-        feature_names = [str(column) for column in X.columns]
     if X is None and y is not None:
         raise ShapeError("y has what X should give: give X as well")
-    rows = None if X is None else _rows(loaded, X)
-    features = names_for(feature_names, loaded.input_dim, "x", "input")
+    features = features_of(feature_names, X, loaded.input_dim)
+    rows = None if X is None else _rows(loaded, X, features)
     outputs, classes = _outputs(loaded, output_names)
     numbers, targets = _truth(y, rows, classes)
     where, sides, why = _domain(loaded, domain, rows)
@@ -133,12 +130,11 @@ def _image_shape(network: Network, given: Sequence[int] | None) -> tuple[int, ..
     return shape
 
 
-def _rows(network: Network, data: Any) -> Array:
-    rows = network.rows(data)
-    bad = np.argwhere(~np.isfinite(rows))
-    if len(bad):
-        row, column = bad[0].tolist()
-        raise ShapeError(f"row {row} of the data holds {rows[row, column]} in column {column}: numbers must be finite")
+def _rows(network: Network, X: Any, features: tuple[str, ...]) -> Array:
+    one = network.inputs[0].shape if len(network.inputs) == 1 else None
+    rows = rows_of(X, network.input_dim, names=features, shape=one)
+    if not len(rows):
+        raise ShapeError("X has no rows: give at least one input, or leave it out")
     return rows
 
 
@@ -166,9 +162,7 @@ def _truth(labels: Any, X: Array | None, classes: tuple[str, ...] | None) -> tup
     """(numbers of the true classes, true outputs): one of both, if labels are given."""
     if labels is None or X is None:
         return None, None
-    given = [str(label).strip() for label in np.asarray(labels).ravel().tolist()]
-    if len(given) != len(X):
-        raise ShapeError(f"there are {how_many(len(X), 'row')} of data and {how_many(len(given), 'label')}")
+    given = [str(label).strip() for label in labels_of(labels, len(X)).tolist()]
     if classes is None:
         values = [_number(label) for label in given]
         for label, value in zip(given, values, strict=True):
@@ -194,11 +188,8 @@ def _truth(labels: Any, X: Array | None, classes: tuple[str, ...] | None) -> tup
 
 
 def _number(text: str) -> float | None:
-    try:
-        value = float(text)
-    except ValueError:
-        return None
-    return value if isfinite(value) else None
+    value = number_in(text)
+    return value if value is not None and isfinite(value) else None
 
 
 def _wider(X: Array) -> str:

@@ -18,7 +18,7 @@ from flint import fmpq
 from polyfold._base.as_found import first_hand
 from polyfold._base.clock import tick
 from polyfold._base.evidence import Evidence
-from polyfold._base.inputs import labels_of_one_kind, real_array
+from polyfold._base.inputs import classes_of, rows_of
 from polyfold._base.types import Array, Ids
 from polyfold.errors import DataError, ShapeError, how_many
 from polyfold.exact.rational_arrays import Rationals, by_rows, nearest, product, rationals, zeros
@@ -178,13 +178,10 @@ def told_apart(X: Any, y: Any) -> LabelledData:
 
 def grouped(X: Any, y: Any) -> LabelledData:
     """Points and labels of matching shapes, with any number of classes."""
-    points = real_array("X must be rows of numbers", X)
-    if points.ndim != 2 or not points.size:
-        raise ShapeError(f"X must be a matrix, a row for each point and a column for each feature, not {points.shape}")
-    if not np.isfinite(points).all():
-        row, column = np.argwhere(~np.isfinite(points))[0]
-        raise ShapeError(f"X[{row}, {column}] is {points[row, column]}: every feature must be a finite number")
-    labels, numbers = _labels(y, len(points))
+    points = rows_of(X, None)
+    if not len(points):
+        raise ShapeError("X has no rows: give at least one point")
+    labels, numbers = classes_of(y, len(points))
     return LabelledData(points, labels, tuple(np.flatnonzero(numbers == k) for k in range(len(labels))))
 
 
@@ -205,22 +202,6 @@ def only_two(data: LabelledData, question: str) -> LabelledData:
 def proved_of(data: LabelledData, proof: str) -> Evidence:
     """What an answer about data rests on: its own proof, and no network."""
     return first_hand(Evidence(data.digest, "", "", None, True, None, proof=proof))
-
-
-def _labels(y: Any, count: int) -> tuple[tuple[Hashable, ...], Ids]:
-    values = labels_of_one_kind("y", y)
-    if values.ndim != 1 or len(values) != count:
-        raise ShapeError(
-            f"y must have one label for each of the {how_many(count, 'row')} of X; its shape is {values.shape}"
-        )
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        bad = int(np.flatnonzero(~np.isfinite(values))[0])
-        raise DataError(f"y[{bad}] is {values[bad]}, which is no label")
-    try:
-        labels, numbers = np.unique(values, return_inverse=True)
-    except TypeError as error:
-        raise DataError(f"the labels cannot be sorted ({error}): use numbers or strings, not both") from None
-    return tuple(labels.tolist()), numbers.astype(np.int64)
 
 
 def _mean(rows: Rationals) -> Rationals:

@@ -321,7 +321,7 @@ def _given(centre: Any, data: LabelledData) -> PointSet:
     point = real_array("centre must be a point", centre)
     if point.shape != (data.dim,) or not np.isfinite(point).all():
         wanted = how_many(data.dim, "finite number")
-        raise ShapeError(f"centre must be {wanted}, one for each feature, not {point.tolist()}")
+        raise ShapeError(f"centre must be {wanted}, one per feature, got {point.tolist()}")
     found = data.measured(point[None])
     if not np.isfinite(found.floats).all():
         raise DataError(f"centre {point.tolist()} is too far away from data of the size {np.abs(data.X).max():g}")

@@ -1,7 +1,7 @@
 """estimate: about how many cells a network has on a box, and what finding them would take, from a few seconds' work.
 
 First the engine runs for a while. If it comes to its end, nothing is left to estimate. If not, it has told how many
-cells a second it finds and how many bytes one takes, and the number of cells is estimated from parts of the box.
+cells per second it finds and how many bytes one takes, and the number of cells is estimated from parts of the box.
 
 Cut the box into parts by planes across each axis. An open convex set of dimension k has Euler characteristic (-1)^k
 with compact supports, and that is additive. So the number of cells is the sum over all parts of

@@ -148,9 +148,9 @@ def _order(p: float, outputs: int) -> float:
     try:
         order = float(p)
     except (TypeError, ValueError):
-        raise PolyfoldError(f"norm={p!r} is no norm: use 1, 2 or float('inf'), or with one output any p >= 1") from None
+        raise PolyfoldError(f"norm must be 1, 2 or float('inf'), or with one output any p >= 1, got {p!r}") from None
     if isnan(order) or order < 1:
-        raise PolyfoldError(f"norm={p!r} is no norm: it must be at least 1")
+        raise PolyfoldError(f"norm must be at least 1, got {p!r}")
     if outputs > 1 and order not in (1.0, 2.0, inf):
         raise PolyfoldError(
             f"norm={p!r}: with {outputs} outputs the constant is known for p = 1, 2 and infinity only (for others it "

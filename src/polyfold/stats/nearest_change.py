@@ -15,12 +15,12 @@ from typing import Any, Literal
 import numpy as np
 
 from polyfold._base.clock import OutOfTimeError, Report, running, tick
+from polyfold._base.inputs import rows_of
 from polyfold._base.question import question
 from polyfold._base.result import InFloats, Rows, answered
 from polyfold._base.types import Array, ArrayLike, Ids
 from polyfold.atlas.asked import finite
 from polyfold.domain.domain import DomainLike
-from polyfold.domain.points import parameter_rows
 from polyfold.engine.source import SourceLike
 from polyfold.errors import DomainError, PolyfoldError, how_many
 from polyfold.stats.classes import Classes, as_classes
@@ -132,7 +132,7 @@ def nearest_change(
     if norm not in _ORDERS:
         raise PolyfoldError(f"norm={norm!r} must be 'l1', 'l2' or 'linf'")
     found = as_classes(source, domain, threads)
-    points = parameter_rows(found.atlas.domain, X)
+    points = rows_of(X, found.atlas.domain.dim)
     home = found.atlas.locate(points, outside="ignore")
     if (home < 0).any():
         first = int(np.flatnonzero(home < 0)[0])

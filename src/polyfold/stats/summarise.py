@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from polyfold._base.clock import Report, tick
+from polyfold._base.inputs import features_of, labels_of, rows_of
 from polyfold._base.question import question
 from polyfold._base.result import Rows, answered
 from polyfold._base.types import Array, ArrayLike, Ids
@@ -274,11 +275,10 @@ def summarise(
     else:
         atlas = merged.atlas
         own_domain(atlas, domain)
-    if feature_names is None and hasattr(X, "columns"):
-        feature_names = [str(name) for name in X.columns]
-    features = names_for(feature_names, atlas.dim, "x", "input")
+    features = features_of(feature_names, X, atlas.dim)
+    rows = rows_of(X, atlas.dim, names=features)
     outputs = names_for(output_names, atlas.outputs, "y", "output")
-    cells = atlas.locate(X, outside=outside)
+    cells = atlas.locate(rows, outside=outside)
     inside = np.flatnonzero(cells >= 0)
     item = cells.copy()
     if merged is not None:
@@ -286,7 +286,7 @@ def summarise(
     found, which, counts = np.unique(item[inside], return_inverse=True, return_counts=True)
     order = np.lexsort((found, -counts))
     rank = np.argsort(order)[which]
-    predicted = _predicted(atlas, np.asarray(X, dtype=np.float64)[inside], cells[inside])
+    predicted = _predicted(atlas, rows[inside], cells[inside])
     classes, label = (None, None) if y is None else _labels(y, len(cells))
     correct = None
     if classes is not None and label is not None and predicted is not None:
@@ -335,9 +335,7 @@ def _predicted(atlas: Atlas, U: Array, cells: Ids) -> Ids | None:
 
 def _labels(y: Any, points: int) -> tuple[tuple[str, ...], Ids]:
     """The classes in order, as texts, and the number of every point's class."""
-    labels = np.asarray(y)
-    if labels.shape != (points,):
-        raise ShapeError(f"X has {how_many(points, 'point')}, and y has shape {labels.shape}")
+    labels = labels_of(y, points)
     if np.issubdtype(labels.dtype, np.floating) and (labels == np.round(labels)).all():
         labels = labels.astype(np.int64)
     if labels.dtype == bool:

@@ -8,7 +8,8 @@ and h without writing a Hessian down.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -23,7 +24,8 @@ from polyfold.engine.source import SourceLike
 from polyfold.errors import PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational_arrays import nearest
 from polyfold.program.exact_program import ExactProgram
-from polyfold.program.passes.bounded_layers import bounded_pass, in_floats
+from polyfold.program.passes.bounded_layers import Layer, Layers, bounded_pass, in_floats
+from polyfold.program.passes.walk import Gates, outputs, walk_back
 from polyfold.symmetry.exact_layers import evidence_for, exactly
 
 Loss = Literal["squared", "cross_entropy"]
@@ -108,20 +110,21 @@ def flatness(
     >>> pf.symmetry.flatness(network, [[1.0]], [[0.0]])
     Flatness(loss=9.0, trace=(4.0, 10.0), relative=(18.0, 20.0), neuronwise=(18.0, 10.0))
     """
-    weights = _Weights(exactly(source))
-    inputs = _some_rows(X, weights.widths[0], "X")
-    targets = _targets(loss, y, len(inputs), weights.outputs)
-    totals = np.zeros(1 + 3 * len(weights.affines))
-    step = max(1, _BATCH // (weights.outputs * max(weights.widths)))
+    program = exactly(source)
+    weights = _Weights(program)
+    inputs = _some_rows(X, program.input_dim, "X")
+    targets = _targets(loss, y, len(inputs), program.output_dim)
+    totals = np.zeros(1 + 3 * len(program.affines))
+    step = max(1, _BATCH // (program.output_dim * max(program.widths)))
     for first in range(0, len(inputs), step):
         tick()
         passed = weights.passed(inputs[first : first + step])
         curvature = _curvature(loss, passed.outputs, targets[first : first + step])
-        sums = [_sums(J, matrices, passed.sources, curvature) for J, matrices in weights.derivatives(passed)]
+        sums = [_sums(J, layer, passed.sources, curvature) for J, layer in weights.derivatives(passed)]
         totals += [curvature.loss, *np.transpose(sums).ravel()]
         running().tell(min(first + step, len(inputs)), len(inputs), "inputs")
     value, *means = (totals / len(inputs)).tolist()
-    count = len(weights.affines)
+    count = len(program.affines)
     found = Flatness(value, *(tuple(means[k * count : (k + 1) * count]) for k in range(3)))
     return answered(found, evidence_for(source, None))
 
@@ -142,42 +145,71 @@ class _Curvature:
         return np.asarray(np.einsum("no,nok->nk", self.weights, M * M))
 
 
-@dataclass(frozen=True, eq=False)
 class _Passed:
-    """What inputs make of a network: all sources, the slopes of all gates, and the outputs."""
+    """What inputs make of a network whose gates are on or off as is known: all sources, the slopes of all gates, and
+    at last the outputs."""
 
-    sources: list[Array]
-    slopes: list[Array]
-    outputs: Array
+    def __init__(self, inputs: Array, on: Sequence[Flags]) -> None:
+        self.sources, self.slopes, self._on = [inputs], list[Array](), on
+        self.outputs = inputs[:, :0]
+
+    def affine(self, layer: Layer, values: Sequence[Array]) -> Array:
+        z = np.broadcast_to(layer.bias, (len(values[0]), layer.width))
+        for source, matrix in layer.blocks:
+            z = z + values[source] @ matrix.T
+        self.outputs = z
+        return z
+
+    def decide(self, gates: Gates[Layer], z: Array) -> Array:
+        self.slopes.append(np.where(self._on[gates.number], gates.stage.on, gates.stage.off))
+        return self.slopes[-1]
+
+    def output(self, gates: Gates[Layer], z: Array, slopes: Array) -> Array:
+        self.sources.append(z * slopes)
+        return self.sources[-1]
+
+    def nothing(self, inputs: Array) -> Array:
+        return inputs[:, :0]
+
+
+class _Derivatives:
+    """The derivatives (inputs, outputs, rows) of the outputs by the values of gates, noted by stage."""
+
+    def __init__(self, slopes: list[Array]) -> None:
+        self.by_stage: dict[int, Array] = {}
+        self._slopes = slopes
+
+    def through(self, gates: Gates[Layer], J: Array) -> Array:
+        self.by_stage[gates.number] = J * self._slopes[gates.number][:, None, :]
+        return self.by_stage[gates.number]
+
+    def pull(self, layer: Layer, J: Array) -> dict[int, Array]:
+        tick()
+        return {source: J @ matrix for source, matrix in layer.blocks if source}
+
+    def plus(self, one: Array, other: Array) -> Array:
+        return one + other
 
 
 class _Weights:
-    """A program in floats: for each affine function its matrices by source."""
+    """A program in the nearest floats, whatever they lose: flatness is no bound."""
 
     def __init__(self, program: ExactProgram) -> None:
-        self.widths, self.outputs = program.widths, program.output_dim
-        self._program, self._layers = program, in_floats(program)
-        self.affines = [
-            ({source: nearest(matrix) for source, matrix in rows.terms.items()}, nearest(rows.bias))
-            for rows in program.affines
-        ]
-        self.slopes = [(nearest(stage.slope_on), nearest(stage.slope_off)) for stage in program.stages]
+        self._program, self._bounded = program, in_floats(program)
+        *layers, output = (
+            replace(layer, bias=nearest(rows.bias))
+            for layer, rows in zip(self._bounded.steps.affines, program.affines, strict=True)
+        )
+        self._layers = Layers(program.input_dim, tuple(layers), output)
 
     def passed(self, inputs: Array) -> _Passed:
-        sources, slopes, on = [inputs], [], self._signs(inputs)
-        for number, (matrices, bias) in enumerate(self.affines):
-            z = np.broadcast_to(bias, (len(inputs), len(bias)))
-            for source, matrix in matrices.items():
-                z = z + sources[source] @ matrix.T
-            if number == len(self.slopes):
-                break
-            slopes.append(np.where(on[number], *self.slopes[number]))
-            sources.append(z * slopes[-1])
-        return _Passed(sources, slopes, z)
+        found = _Passed(inputs, self._signs(inputs))
+        outputs(self._layers, found, inputs)
+        return found
 
     def _signs(self, inputs: Array) -> list[Flags]:
         """Which gates are on: exactly, because a rescaled network must not see an input on another side of a wall."""
-        values, errors = bounded_pass(self._layers, inputs)
+        values, errors = bounded_pass(self._bounded, inputs)
         on = [z > 0 for z in values]
         doubtful = np.zeros(len(inputs), dtype=bool)
         for z, error in zip(values, errors, strict=True):
@@ -188,31 +220,22 @@ class _Weights:
                 on[stage][some] = (exact > 0).T
         return on
 
-    def derivatives(self, passed: _Passed) -> list[tuple[Array, dict[int, Array]]]:
+    def derivatives(self, passed: _Passed) -> list[tuple[Array, Layer]]:
         """For each affine function the derivatives (inputs, outputs, rows) of the outputs by it, and its matrices."""
-        count, size = passed.outputs.shape
-        by_source = [np.zeros((count, size, width if source else 0)) for source, width in enumerate(self.widths)]
-        J = np.broadcast_to(np.eye(size), (count, size, size))
-        found = []
-        for number in range(len(self.affines), 0, -1):
-            tick()
-            matrices = self.affines[number - 1][0]
-            if number <= len(self.slopes):
-                J = by_source[number] * passed.slopes[number - 1][:, None, :]
-            for source, matrix in matrices.items():
-                if source:
-                    by_source[source] = by_source[source] + J @ matrix
-            found.append((J, matrices))
-        return found[::-1]
+        layers, (count, size) = self._layers, passed.outputs.shape
+        of_outputs = np.broadcast_to(np.eye(size), (count, size, size))
+        by = _Derivatives(passed.slopes)
+        walk_back(layers, by, by.pull(layers.output, of_outputs))
+        # What nobody reads changes nothing.
+        found = [by.by_stage.get(k, np.zeros((count, size, layer.width))) for k, layer in enumerate(layers.layers)]
+        return list(zip([*found, of_outputs], [*layers.layers, layers.output], strict=True))
 
 
-def _sums(
-    J: Array, matrices: dict[int, Array], sources: list[Array], curvature: _Curvature
-) -> tuple[float, float, float]:
+def _sums(J: Array, layer: Layer, sources: list[Array], curvature: _Curvature) -> tuple[float, float, float]:
     """The trace, relative and neuronwise flatness of one layer, summed over inputs."""
     own = curvature.diagonals(J).sum(axis=1)
     trace = relative = neuronwise = np.zeros(len(J))
-    for source, matrix in matrices.items():
+    for source, matrix in layer.blocks:
         tick()
         through, squares = curvature.diagonals(J @ matrix), np.square(sources[source])
         trace = trace + own * squares.sum(axis=1)

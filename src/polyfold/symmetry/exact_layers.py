@@ -149,7 +149,7 @@ def number(value: Any, what: str) -> Fraction:
         return Fraction(*value.as_integer_ratio())
     except (AttributeError, OverflowError, ValueError, TypeError) as error:
         raise PolyfoldError(
-            f"{what} must be a finite number (a float, an integer or a fraction), not {value!r}"
+            f"{what} must be a finite number (a float, an integer or a fraction), got {value!r}"
         ) from error
 
 
@@ -158,7 +158,7 @@ def numbers(values: Any, what: str) -> tuple[Fraction, ...]:
     try:
         listed = list(values)
     except TypeError as error:
-        raise PolyfoldError(f"{what} must be a sequence of numbers, not {values!r}") from error
+        raise PolyfoldError(f"{what} must be a sequence of numbers, got {values!r}") from error
     return tuple(number(value, f"each of {what}") for value in listed)
 
 
@@ -167,7 +167,7 @@ def whole(value: Any, what: str) -> int:
     try:
         return index(value)
     except TypeError as error:
-        raise PolyfoldError(f"{what} must be an integer, not {value!r}") from error
+        raise PolyfoldError(f"{what} must be an integer, got {value!r}") from error
 
 
 def wholes(values: Any, what: str) -> tuple[int, ...]:
@@ -175,7 +175,7 @@ def wholes(values: Any, what: str) -> tuple[int, ...]:
     try:
         listed = list(values)
     except TypeError as error:
-        raise PolyfoldError(f"{what} must be a sequence of integers, not {values!r}") from error
+        raise PolyfoldError(f"{what} must be a sequence of integers, got {values!r}") from error
     return tuple(whole(value, f"each of {what}") for value in listed)
 
 

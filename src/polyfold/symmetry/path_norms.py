@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,7 +17,9 @@ from polyfold._base.words import in_digits
 from polyfold.engine.source import SourceLike
 from polyfold.errors import PolyfoldError
 from polyfold.exact.rational_arrays import Rationals, by_rows, product, zeros
-from polyfold.program.exact_program import ExactProgram
+from polyfold.program.exact_program import ExactProgram, ExactStage
+from polyfold.program.lower.rational_rows import RationalRows
+from polyfold.program.passes.walk import Gates, walk
 from polyfold.symmetry.exact_layers import evidence_for, exactly, number
 
 
@@ -85,21 +88,37 @@ def path_norm(
     if isinstance(norm, bool) or not isinstance(norm, int) or norm < 1:
         raise PolyfoldError(f"norm must be an integer from 1 on (1 and 2 are usual), got {norm!r}")
     program = exactly(source)
-    sources: list[Rationals] = [np.full(program.input_dim, fmpq(1), dtype=object)]
-    for index in range(len(program.affines)):
-        sources.append(apart(lambda: _paths_into(program, index, sources, norm, biases)))  # noqa: B023  # called at once
+    one_each = np.full(program.input_dim, fmpq(1), dtype=object)
+    sums = one_each
+    for index, at in enumerate(walk(program, _Paths(norm, biases), one_each)):
         running().tell(index + 1, len(program.affines), "layers")
-    found = number(sum(sources[-1].tolist()), "the path norm")
+        sums = at.z
+    found = number(sum(sums.tolist()), "the path norm")
     return answered(PathNorm(found, norm, biases), evidence_for(source, "added up in rationals"))
 
 
-def _paths_into(program: ExactProgram, index: int, sources: list[Rationals], norm: int, biases: bool) -> Rationals:
-    """The sums over all paths that end in each gate of a layer, or in each output."""
-    rows = program.affines[index]
-    total = abs(rows.bias) ** norm if biases else zeros(rows.size)
-    for source, matrix in rows.terms.items():
-        total = total + product(by_rows(lambda some: abs(some) ** norm, matrix), sources[source])
-    if index < len(program.stages):
-        stage = program.stages[index]
-        total = total * np.maximum(abs(stage.slope_on), abs(stage.slope_off)) ** norm
-    return total
+class _Paths:
+    """The sums over all paths that end in each gate of a layer, or in each output. A gate counts with its steepest
+    slope, whatever its sign may be: ties need no rule."""
+
+    def __init__(self, norm: int, biases: bool) -> None:
+        self._norm, self._biases = norm, biases
+
+    def affine(self, rows: RationalRows, values: Sequence[Rationals]) -> Rationals:
+        return apart(lambda: self._added_up(rows, values))
+
+    def _added_up(self, rows: RationalRows, values: Sequence[Rationals]) -> Rationals:
+        total = abs(rows.bias) ** self._norm if self._biases else zeros(rows.size)
+        for source, matrix in rows.terms.items():
+            total = total + product(by_rows(lambda some: abs(some) ** self._norm, matrix), values[source])
+        return total
+
+    def decide(self, gates: Gates[ExactStage], z: Rationals) -> Rationals:
+        steepest: Rationals = np.maximum(abs(gates.stage.slope_on), abs(gates.stage.slope_off)) ** self._norm
+        return steepest
+
+    def output(self, gates: Gates[ExactStage], z: Rationals, steepest: Rationals) -> Rationals:
+        return apart(lambda: z * steepest)
+
+    def nothing(self, inputs: Rationals) -> Rationals:
+        return inputs[:0]

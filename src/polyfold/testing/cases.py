@@ -10,7 +10,7 @@ import numpy as np
 from polyfold.domain.domain import Domain, resolve_domain
 from polyfold.program.program import Program
 from polyfold.testing import domains, edits
-from polyfold.testing.networks import random_draft
+from polyfold.testing.networks import Draft, random_draft
 
 # The widest stages for each input dimension: together they keep a case at some tens of cells.
 _WIDEST = {1: (8, 6, 4), 2: (8, 5, 3), 3: (6, 4, 3), 4: (5, 3, 1), 5: (5, 2, 1)}
@@ -68,18 +68,40 @@ def generated_case(seed: int, *, size: int = 8) -> Case:
     changes = some(rng, edits.STRUCTURE, at_most=1)
     if degenerate:
         changes += some(rng, edits.DEGENERACIES, at_least=1, at_most=3)
-    make_domain = some(rng, domains.DEGENERATE if degenerate else domains.GENERIC, at_least=1, at_most=1)[0]
+    kinds = domains.DEGENERATE if degenerate else domains.GENERIC
+    make_domain = domain_and_changes(rng, draft, changes, kinds, degenerate=degenerate)
+    names = [change.__name__ for change in changes] or ["generic"]
+    return case_of(rng, draft.freeze(), make_domain, f"seed {seed}, size {size}", [input_dim, *widths], names)
+
+
+def domain_and_changes(
+    rng: np.random.Generator,
+    draft: Draft,
+    changes: list[edits.Edit],
+    kinds: tuple[domains.DomainMaker, ...],
+    *,
+    degenerate: bool,
+) -> domains.DomainMaker:
+    """Change a draft, and choose the maker of a domain; what is degenerate on that one may be one change more."""
+    make_domain = some(rng, kinds, at_least=1, at_most=1)[0]
     if degenerate and make_domain is domains.unit_box:
         changes.append(edits.along_the_unit_box)
     for change in changes:
         change(rng, draft)
-    names = [change.__name__ for change in changes] or ["generic"]
-    shape = "-".join(map(str, [input_dim, *widths]))
-    return Case(
-        draft.freeze(),
-        resolve_domain(make_domain(rng, input_dim), input_dim),
-        f"seed {seed}, size {size}: {shape}, {' + '.join(names)}, on {make_domain.__name__}",
-    )
+    return make_domain
+
+
+def case_of(
+    rng: np.random.Generator,
+    program: Program,
+    make_domain: domains.DomainMaker,
+    which: str,
+    widths: list[int],
+    names: list[str],
+) -> Case:
+    """A program on its domain, with its seed, its widths and what was done to it in words."""
+    words = f"{which}: {'-'.join(map(str, widths))}, {' + '.join(names)}, on {make_domain.__name__}"
+    return Case(program, resolve_domain(make_domain(rng, widths[0]), widths[0]), words)
 
 
 def some(rng: np.random.Generator, choices: tuple[_T, ...], *, at_least: int = 0, at_most: int) -> list[_T]:

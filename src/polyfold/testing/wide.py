@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from polyfold.domain.domain import resolve_domain
 from polyfold.testing import domains, edits
-from polyfold.testing.cases import Case, some
+from polyfold.testing.cases import Case, case_of, domain_and_changes, some
 from polyfold.testing.networks import random_draft
 from polyfold.testing.pooling import pooled
 
@@ -54,18 +53,10 @@ def wide_case(seed: int, *, size: int = 40) -> Case:
     kinds = domains.GENERIC + domains.MORE_GENERIC
     if degenerate:
         kinds = domains.DEGENERATE + domains.MORE_DEGENERATE
-    make_domain = some(rng, kinds, at_least=1, at_most=1)[0]
-    if degenerate and make_domain is domains.unit_box:
-        changes.append(edits.along_the_unit_box)
-    for change in changes:
-        change(rng, draft)
+    make_domain = domain_and_changes(rng, draft, changes, kinds, degenerate=degenerate)
     names = [change.__name__ for change in changes] + ["pooled"] * pools or ["generic"]
-    shape = "-".join(map(str, [input_dim, *widths]))
-    return Case(
-        pooled(rng, draft) if pools else draft.freeze(),
-        resolve_domain(make_domain(rng, input_dim), input_dim),
-        f"wide seed {seed}, size {size}: {shape}, {' + '.join(names)}, on {make_domain.__name__}",
-    )
+    program = pooled(rng, draft) if pools else draft.freeze()
+    return case_of(rng, program, make_domain, f"wide seed {seed}, size {size}", [input_dim, *widths], names)
 
 
 def _widths(rng: np.random.Generator, most_gates: int, depth: int) -> list[int]:

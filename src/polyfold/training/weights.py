@@ -50,7 +50,7 @@ def named(weight: str, bias: str, pairs: Sequence[Any]) -> Weights:
     found: Weights = {}
     for k, pair in enumerate(pairs):
         if not isinstance(pair, Sequence) or len(pair) != 2:
-            raise NetworkError(f"layer {k + 1} must be a pair (W, b), not {str(pair)[:80]}")
+            raise NetworkError(f"layer {k + 1} must be a pair (W, b), got {str(pair)[:80]}")
         found[weight.format(k)], found[bias.format(k)] = (np.array(part) for part in pair)
     return found
 

@@ -38,6 +38,7 @@ def test_programs_that_were_rounded_prove_no_more_than_their_bounds():
     program, product = lower(pf.load(two_linear_layers(3.0, 0.1))), [([[3 * 0.1]], [0.0])]
     result = pf.equivalent(program, product, pf.box(0, 1))
     assert result.word == "unknown" and result.rounded and result.to_json()["rounded"] is True
+    assert result.evidence.rounding == result.to_json()["evidence"]["rounding"] != ""
     assert "rounded" in result.stopped_by and 0 < result.upper < 1e-15
     within = pf.equivalent(program, product, pf.box(0, 1), tolerance=1e-12)
     assert within.word == "equal" and any("room" in check.detail for check in within.certificate.checks)

@@ -103,7 +103,7 @@ def holds(corners: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 def test_frames_say_what_the_networks_say(recording, data):
     X, y = data
-    for number, frame in enumerate(film_of(recording, BOX, data=X, labels=y)):
+    for number, frame in enumerate(film_of(recording, BOX, X=X, y=y)):
         network = recording.network(number)
         assert (frame.snapshot, frame.step, frame.cells) == (number, number, len(pf.unfold(network, BOX)))
         assert frame.accuracy == (network(X).argmax(axis=1) == y).mean()
@@ -143,7 +143,7 @@ def test_which_frames(recording, frames, expected):
 
 def test_domains(recording, data):
     assert film_of(recording, (-1, 1, 0, 2)).view.hi.tolist() == [1, 2]
-    around = film_of(recording, None, data=data[0]).view
+    around = film_of(recording, None, X=data[0]).view
     assert (around.lo < data[0].min(axis=0)).all() and (around.hi > data[0].max(axis=0)).all()
 
 

@@ -68,7 +68,7 @@ def test_a_surface_has_the_outputs_heights(colour: str) -> None:
 
 def test_data_lie_on_the_surface() -> None:
     layers = random_network(3, (2, 5, 1))
-    scene = surface_scene(pf.unfold(layers, pf.box(-1, 1)), data=[[0.5, 0.5], [-0.25, 0.0], [5.0, 5.0]])
+    scene = surface_scene(pf.unfold(layers, pf.box(-1, 1)), X=[[0.5, 0.5], [-0.25, 0.0], [5.0, 5.0]])
     (data,) = (part for part in scene.parts if isinstance(part, Points))
     np.testing.assert_allclose(data.points[:, 2], load(layers)(data.points[:, :2])[:, 0], atol=1e-12)
     assert data.points[:, :2].tolist() == [[0.5, 0.5], [-0.25, 0.0]]
@@ -136,7 +136,7 @@ def test_faces_are_outlined() -> None:
     [
         ({"explode": -1}, "explode=-1"),
         ({"explode": "far"}, "explode='far'"),
-        ({"explode": 1, "data": [[0, 0, 0]]}, "pulled apart"),
+        ({"explode": 1, "X": [[0, 0, 0]]}, "pulled apart"),
         ({"cut": (0, "half")}, "cut="),
         ({"colour": "no such"}, "no such"),
     ],

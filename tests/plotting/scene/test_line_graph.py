@@ -76,7 +76,7 @@ def test_what_lies_beyond_is_said() -> None:
 
 
 def test_data_lie_on_the_graph() -> None:
-    scene = line_graph_scene(pf.unfold(NETWORK, pf.box(-1, 1)), data=[[0.5], [-0.25], [7.0]], output=[2])
+    scene = line_graph_scene(pf.unfold(NETWORK, pf.box(-1, 1)), X=[[0.5], [-0.25], [7.0]], output=[2])
     data = next(part for part in parts(scene, Points) if part.name == "data")
     np.testing.assert_allclose(data.points[:, 1], load(NETWORK)(data.points[:, :1])[:, 2], atol=1e-12)
     assert data.points[:, 0].tolist() == [0.5, -0.25]

@@ -13,13 +13,12 @@ import polyfold as pf
 from polyfold.datasets import iris
 from polyfold.datasets.convolutional import mnist_conv
 from polyfold.errors import DomainError
-from polyfold.reporting.figures.boundary_lengths import borders
+from polyfold.reporting.figures.class_figures import borders, region_classes
 from polyfold.reporting.figures.class_rules import class_rules
 from polyfold.reporting.figures.cuts import corners_of_a_triangle, ends_of_a_line
 from polyfold.reporting.figures.data import box_around, examples, most_telling
 from polyfold.reporting.figures.fit import fit
 from polyfold.reporting.figures.inventory import inventory
-from polyfold.reporting.figures.region_classes import region_classes
 
 
 def random_layers(seed, *widths):

@@ -206,3 +206,13 @@ def test_programs_by_hand():
     program = from_layers([([[fmpq(1, 3)], [fmpq(2, 3)]], [0, 0]), ([[1, 1]], [fmpq(1, 7)])])
     assert program.evaluate([[fmpq(3, 5)]])[0, 0] == fmpq(1, 5) + fmpq(2, 5) + fmpq(1, 7)
     assert not program.in_floats and program.to_program().rounded
+
+
+def test_without_any_time_the_network_stays_as_it_was():
+    layers = [([[1.0], [2.0], [1.0]], [0.0, 0.0, -9.0]), ([[1.0, 1.0, 1.0]], [0.0])]
+    found = pf.reduce(layers, pf.box(-1, 1), max_seconds=1e-9)
+    assert not found.complete and found.stopped_by == "max_seconds"
+    assert found.neurons_after == found.neurons_before == len(found.undecided) == 3 and not found.steps
+    assert found.proved and found.exact and "the same function, exactly, proved" in repr(found)
+    assert found.evidence.stopped_by == "max_seconds" and not found.evidence.complete
+    assert pf.equivalent(layers, found)

@@ -230,7 +230,7 @@ def test_bad_input() -> None:
     shallow = pf.rewrite.shallow(CORNER)
     with pytest.raises(ShapeError, match="rows of 2 numbers"):
         shallow([[1.0]])
-    with pytest.raises(PolyfoldError, match="outside='ignore' is no option: use 'error' or 'zero'"):
+    with pytest.raises(PolyfoldError, match="outside must be 'error' or 'zero', got 'ignore'"):
         shallow([[1.0, 1.0]], outside="ignore")  # type: ignore[arg-type]
     with pytest.raises(ShapeError, match="a point has 2 numbers"):
         shallow.exactly([1])

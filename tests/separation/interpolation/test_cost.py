@@ -126,11 +126,11 @@ def test_bad_input():
         pf.separation.cost_decomposition(identity, X, y, targets=[[1.0]])
     with pytest.raises(DataError, match="no entry for the label 'b'"):
         pf.separation.cost_decomposition(identity, X, y, targets={"a": [0, 0]})
-    with pytest.raises(ShapeError, match="takes 2 numbers"):
+    with pytest.raises(ShapeError, match="X must be rows of 2 numbers"):
         pf.separation.cost_decomposition(identity, [[1.0], [2.0]], y)
     with pytest.raises(DataError, match="linearly dependent"):
         pf.separation.cost_bound(identity, [[0.0, 1.0], [0.0, 2.0]], y)
     with pytest.raises(DataError, match="linearly dependent"):
         pf.separation.barycentric([[1.0, 2.0]], [[1.0, 1.0], [2.0, 2.0]])
-    with pytest.raises(ShapeError, match="rows of equal length"):
-        pf.separation.barycentric([1.0], [[1.0]])
+    with pytest.raises(ShapeError, match=r"points must be rows of 1 number.*\(1, 2\)"):
+        pf.separation.barycentric([[1.0, 2.0]], [[1.0]])

@@ -1,4 +1,4 @@
-"""The largest ball in each cell, by linear programs: many cells a call, since they do not touch each other."""
+"""The largest ball in each cell, by linear programs: many cells per call, since they do not touch each other."""
 
 from __future__ import annotations
 

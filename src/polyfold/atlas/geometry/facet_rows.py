@@ -1,17 +1,23 @@
-"""The facets of cells as inequalities in floats, with bounds on how far their coefficients can be wrong."""
+"""The facets of cells as inequalities, in floats with bounds on how far their coefficients are wrong, and exactly."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from flint import fmpq
 
 from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.core_problem import beyond_core, stays_structured
 from polyfold.atlas.geometry.halfspaces import wall_rows
 from polyfold.exact.rounding import relative
+from polyfold.program.passes.integer_forms import ExactForms
 from polyfold.program.passes.pulled_back import gate_forms, majorant, roundings
 from polyfold.program.passes.underflow import underflow
+
+Form = tuple[int, ...]  # integers (a, b) with a . u + b >= 0 on the cell
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,3 +80,41 @@ def _with_errors(atlas: Atlas, owner: Ids, walls: Ids) -> tuple[Array, Array, Ar
     own = row if not domain.is_slice else row[walls[row] - program.gates >= len(domain.input_rows)]
     A_error[own] = b_error[own] = 0.0
     return A, b, A_error, b_error
+
+
+class ExactRows:
+    """Facets of one atlas in integers, over the domain's parameters; what patterns have in common is computed once."""
+
+    def __init__(self, atlas: Atlas) -> None:
+        self._atlas = atlas
+        self._forms = ExactForms(atlas.program, atlas.domain)
+
+    @staticmethod
+    def reach(atlas: Atlas) -> bool:
+        """Whether the network is one whose forms can be written down exactly."""
+        return not (beyond_core(atlas.program, atlas.domain) or stays_structured(atlas.program))
+
+    @property
+    def of_domain(self) -> Sequence[Sequence[int]]:
+        """The domain's own rows."""
+        return self._forms.domain_rows
+
+    def forms(self, facets: Iterable[int]) -> list[Form]:
+        """a . u + b >= 0 for each facet, on the cell that lists it; the facets of a cell one after the other."""
+        atlas, cell, found = self._atlas, -1, []
+        pattern: tuple[bool, ...] = ()
+        for facet in map(int, facets):
+            if cell != int(atlas.facet_owner[facet]):
+                cell = int(atlas.facet_owner[facet])
+                pattern = tuple(atlas.signs([cell])[0].tolist())
+                rows = self._forms.under(pattern).rows
+            # A gate that is zero all over the cell has no row there; the facet lies on another wall as well.
+            wall = next(wall for wall in atlas.walls(facet) if any(rows[wall][:-1]))
+            side = -1 if wall < atlas.gates and not pattern[wall] else 1
+            found.append(tuple(side * x for x in rows[wall]))
+        return found
+
+    def inequalities(self, facets: Iterable[int]) -> tuple[list[list[fmpq]], list[fmpq]]:
+        """The same as A u <= b."""
+        forms = self.forms(facets)
+        return [[fmpq(-x) for x in form[:-1]] for form in forms], [fmpq(form[-1]) for form in forms]

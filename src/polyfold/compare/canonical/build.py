@@ -24,8 +24,8 @@ from polyfold.compare.canonical.form import Canonical, Jump, support_of
 from polyfold.compare.canonical.maps import DistinctMaps, Numbers, fractions
 from polyfold.compare.canonical.rows import CellRows
 from polyfold.domain.domain import DomainLike
-from polyfold.engine.complete import complete_atlas
 from polyfold.engine.source import SourceLike
+from polyfold.engine.unfold import complete_atlas
 from polyfold.errors import LimitError, how_many
 from polyfold.network.graph import Network
 from polyfold.network.load import load

@@ -19,7 +19,7 @@ Counts = dict[Chain, int]
 class Chains:
     """The chains of faces in the facets of one cell.
 
-    rows      one integer row a facet: a . x + b >= 0 on the cell
+    rows      one integer row per facet: a . x + b >= 0 on the cell
     lies_on   for each facet the vertices and rays on it, as bits; without it the cell has two dimensions at most
     vertices  which bits are vertices
     """

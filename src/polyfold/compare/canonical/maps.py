@@ -39,7 +39,7 @@ class DistinctMaps:
         return cls(atlas, maps, np.array([number[one] for one in all_maps], dtype=np.int64))
 
     def lines(self, number: int) -> Map:
-        """A map as fractions, one line an output."""
+        """A map as fractions, one line per output."""
         numbers, width = fractions(self.maps[number]), self.atlas.dim + 1
         return tuple(numbers[k : k + width] for k in range(0, len(numbers), width))
 

@@ -147,11 +147,13 @@ def equivalent(
 def _evidence(found: Equivalence, program: Program, place: BoundedDomain) -> Evidence:
     """What proves a verdict: a certificate of cells, or what the method says. Bounds have room for all roundings."""
     if found.word == "unknown":
-        return NOTHING_KNOWN
+        return found.evidence
+    rounding = found.evidence.rounding
     if found.certificate is not None and (evidence := evidence_from(found.certificate)).proved:
-        return evidence
+        return first_hand(replace(evidence, rounding=rounding))
     digests = (program.digest, place.domain.digest, "")
-    return first_hand(Evidence(*digests, None, True, None, THE_NETWORK, proof=found.method, domain=place.domain))
+    proved = Evidence(*digests, None, True, None, THE_NETWORK, proof=found.method, rounding=rounding)
+    return first_hand(replace(proved, domain=place.domain))
 
 
 def _tolerance(tolerance: Any) -> Fraction:
@@ -260,8 +262,9 @@ class _Decision:
 
     def _result(self) -> Equivalence:
         certificate = self._certificate
-        if not self._sides.are_exact and not self._alike and certificate is not None:
-            compared = Check("what was compared stands for the networks", True, self._stands_for)
+        rounding = "" if self._sides.are_exact or self._alike else self._stands_for
+        if rounding and certificate is not None:
+            compared = Check("what was compared stands for the networks", True, rounding)
             certificate = first_hand(replace(certificate, checks=(*certificate.checks, compared)))
         found = Equivalence(
             self._verdict,
@@ -269,10 +272,10 @@ class _Decision:
             tuple(self._known),
             self._method,
             certificate,
-            not self._sides.are_exact and not self._alike,
         )
         whole = self._verdict != "unknown" and all(one.exact for one in self._known)
-        return answered(found, stopped_by=None if whole else self._what_stopped)
+        nothing_yet = replace(NOTHING_KNOWN, rounding=rounding)
+        return answered(found, nothing_yet, stopped_by=None if whole else self._what_stopped)
 
     @property
     def _stands_for(self) -> str:

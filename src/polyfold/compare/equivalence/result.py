@@ -88,9 +88,6 @@ class Equivalence(Verdict):
         What decided.
     certificate : Certificate, optional
         What a proof of equality or of the exact maximum rests on; there is none where a single point decides.
-    rounded : bool
-        Whether some of the networks' numbers are irrational, or too many for rationals, so that others stood for them;
-        bounds then have room for that, and `largest` is a lower bound at `point`.
     heads : tuple of two Head or None
         What the models do behind their last piecewise-linear op.
     compared : str
@@ -107,7 +104,6 @@ class Equivalence(Verdict):
     by_output: tuple[Difference, ...]
     method: str
     certificate: Certificate | None
-    rounded: bool = False
     heads: tuple[Head | None, Head | None] = (None, None)
     compared: str = "outputs"
     hint: str | None = None
@@ -133,6 +129,13 @@ class Equivalence(Verdict):
         of = "" if self.compared == "outputs" else f" of {self.compared}"
         found = f"largest difference{of} {self.worst}; {self.method}{stopped}{hint}"
         return f"Equivalence: {said}; {found}; {self.seconds:.3g} s"
+
+    @property
+    def rounded(self) -> bool:
+        """Whether some of the networks' numbers are irrational, or too many for rationals, so that others stood for
+        them: the evidence says which. Bounds then have room for that, and `max_difference` is a lower bound at
+        `point`."""
+        return bool(self.evidence.rounding)
 
     @property
     def by_drawn_roots(self) -> bool:

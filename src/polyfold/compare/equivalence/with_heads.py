@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from polyfold._base.clock import OutOfTimeError, running, share, tick
+from polyfold._base.evidence import NOTHING_KNOWN
 from polyfold._base.result import answered
 from polyfold._base.types import Array
 from polyfold.compare.equivalence.by_classes import differences, same_classes, what_differs
@@ -188,8 +189,8 @@ def _result(models: Models, parts: Sequence[Part], tolerance: Fraction) -> Equiv
         tuple(one for part in parts for one in part.by_output),
         "; ".join(dict.fromkeys(part.method for part in parts)),
         certificates[0] if len(certificates) == len(parts) == 1 else None,
-        models.rounded,
         models.heads,
         " and ".join(dict.fromkeys(part.compared for part in parts)),
     )
-    return answered(found, stopped_by=stopped)
+    rounding = "numbers of the networks that are no floats were rounded" if models.rounded else ""
+    return answered(found, replace(NOTHING_KNOWN, rounding=rounding), stopped_by=stopped)

@@ -373,7 +373,7 @@ def local(
     program, where = program_anywhere(source, domain)
     if where.is_slice:
         raise DomainError(f"local maps live among the inputs, but {where.describe()} is a slice: use a box or polytope")
-    rows = input_rows(program, X)
+    rows = rows_of(X, program.input_dim)
     if settle not in (None, True, False):
         raise PolyfoldError(f"settle must be True, False or None, got {settle!r}")
     if ties not in ("one", "all"):
@@ -433,8 +433,3 @@ def _maps_at(
 
 def _cells_at_most(name: str, limit: Any) -> int | None:
     return None if limit is None else whole_number(name, limit, MOST_CELLS)
-
-
-def input_rows(program: Program, X: Any) -> Array:
-    """Inputs of any shape as float rows, or an error that quotes the shape."""
-    return rows_of(X, program.input_dim)

@@ -9,8 +9,7 @@ import numpy as np
 
 from polyfold._base.apart import apart
 from polyfold._base.clock import OutOfTimeError, Report, running, tick
-from polyfold._base.inputs import column_names, rows_of, some_outputs
-from polyfold._base.inputs import feature_names as feature_names_of
+from polyfold._base.inputs import features_of, rows_of, some_outputs
 from polyfold._base.question import question
 from polyfold._base.result import answered
 from polyfold._base.types import Array, ArrayLike, Ids
@@ -73,8 +72,8 @@ def integrated_gradients(
     ([3.0, 1.0], 2)
     """
     program = as_program(source)
-    names = feature_names_of(feature_names, X, program.input_dim)
-    rows = rows_of(X, program.input_dim, names=names if column_names(X) else None)
+    names = features_of(feature_names, X, program.input_dim)
+    rows = rows_of(X, program.input_dim, names=names)
     starts = _baselines(program, baseline, rows, names)
     (f_x, here), (f_start, there) = apart(lambda: (with_sizes(program, rows), with_sizes(program, starts)))
     asked = _outputs(output, f_x)
@@ -120,7 +119,7 @@ def _baselines(program: Program, baseline: ArrayLike, rows: Array, names: tuple[
         baseline,
         program.input_dim,
         what="baseline",
-        names=names if column_names(baseline) else None,
+        names=names,
         shape=np.shape(baseline) if np.size(baseline) == program.input_dim else None,
     )
     if len(given) == 1:

@@ -11,8 +11,7 @@ import numpy as np
 
 from polyfold._base.apart import apart
 from polyfold._base.clock import Report, running
-from polyfold._base.inputs import column_names, rows_of
-from polyfold._base.inputs import feature_names as names_of
+from polyfold._base.inputs import features_of, rows_of
 from polyfold._base.options import whole_number
 from polyfold._base.question import question
 from polyfold._base.result import answered
@@ -117,8 +116,8 @@ def shapley(
         local = apart(lambda: _local(given, X, scope, background, means, empty, feature_names))
         return answered(replace(local, of=speaks_of, function=function), known)
     program = _program_of(given, scope)
-    names = names_of(feature_names, X, program.input_dim, "feature ")
-    rows = rows_of(X, program.input_dim, names=names if column_names(X) else None)
+    names = features_of(feature_names, X, program.input_dim, "feature ")
+    rows = rows_of(X, program.input_dim, names=names)
     references = _references(program, background, means, scope, names)
     effort = Effort(
         whole_number("max_coalitions", max_coalitions, 1 << 40),
@@ -169,10 +168,10 @@ def _local(
         raise PolyfoldError("scope='region' needs an atlas, which knows the regions: pass pf.unfold(network, domain)")
     else:
         places = NetworkPlaces(source)
-    rows = places.rows(X)
-    names = names_of(feature_names, X, rows.shape[1], "feature ")
-    if column_names(X):
-        rows = rows_of(X, rows.shape[1], names=names)
+    names = features_of(feature_names, X, places.dim, "feature ")
+    rows = rows_of(X, places.dim, names=names)
+    if background is not None and not isinstance(background, str):
+        background = rows_of(background, places.dim, what="background", names=names)
     found = explain_locally(places, rows, background, means, empty)
     return LocalShapley(
         rows,
@@ -211,7 +210,7 @@ def _references(program: Program, background: Any, means: Any, scope: str, names
         background,
         program.input_dim,
         what="background",
-        names=names if column_names(background) else None,
+        names=names,
         shape=np.shape(background) if np.size(background) == program.input_dim else None,
     )
     if not len(rows):

@@ -118,7 +118,7 @@ def _expected(places: Places, rows: Array, cells: Ids, background: Any, means: A
             raise PolyfoldError(f"background must be 'uniform' or an array of points, got {background!r}")
         centres = _uniform(places, cells, np.arange(len(rows)), kind)
         return _Expected(centres, nobody, nothing, no_points, no_groups, f"the uniform mean of the {kind}")
-    return _of_points(places, rows, cells, places.rows(background), empty, kind)
+    return _of_points(places, rows, cells, background, empty, kind)
 
 
 def _of_points(places: Places, rows: Array, cells: Ids, points: Array, empty: str, kind: str) -> _Expected:

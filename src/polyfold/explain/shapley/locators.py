@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -17,8 +16,8 @@ from polyfold.atlas.geometry.locate import vanishing
 from polyfold.atlas.patterns import Packed, pack, unpack
 from polyfold.atlas.regions import Regions
 from polyfold.domain.domain import resolve_domain
-from polyfold.domain.points import bounded_lift, contains, parameter_rows
-from polyfold.engine.cells.local import MEMORY, input_rows
+from polyfold.domain.points import bounded_lift, contains
+from polyfold.engine.cells.local import MEMORY
 from polyfold.engine.cells.signs_at import signs_at
 from polyfold.engine.regions import regions
 from polyfold.errors import DomainError, PolyfoldError
@@ -65,11 +64,10 @@ class AtlasPlaces:
     def regions(self) -> Regions:
         return regions(self.atlas)
 
-    def rows(self, points: Any) -> Array:
-        """Points as rows of features, or an error that quotes their shape."""
-        if self.atlas.domain.is_slice:
-            return parameter_rows(self.atlas.domain, points)
-        return input_rows(self.program, points)
+    @property
+    def dim(self) -> int:
+        """How many features a point has."""
+        return self.atlas.dim
 
     def lift(self, rows: Array) -> Array:
         """The network's inputs behind rows of features."""
@@ -158,8 +156,9 @@ class NetworkPlaces:
         self._numbers: dict[bytes, int] = {}
         self._signs: list[Signs] = []
 
-    def rows(self, points: Any) -> Array:
-        return input_rows(self.program, points)
+    @property
+    def dim(self) -> int:
+        return self.program.input_dim
 
     def lift(self, rows: Array) -> Array:
         return rows

@@ -163,8 +163,8 @@ def film_of(
     colour: str = "class",
     output: int = 0,
     threshold: float = 0.0,
-    data: Any = None,
-    labels: Any = None,
+    X: Any = None,
+    y: Any = None,
     max_cells: int | None = None,
 ) -> Film:
     """What `pf.training.movie` shows. All that can be wrong with what is asked for is said here.
@@ -181,7 +181,7 @@ def film_of(
     if colour not in get_args(Colour):
         raise PolyfoldError(f"colour must be one of {', '.join(map(repr, get_args(Colour)))}, got {colour!r}")
     network = recording.network(int(asked[0]))
-    points = None if data is None else rows_of(data, network.input_dim)
+    points = None if X is None else rows_of(X, network.input_dim)
     if points is not None and not len(points):
         raise ShapeError("X has no rows: give at least one input, or leave it out")
     where = resolve_domain(_domain(domain, points), network.input_dim)
@@ -204,7 +204,7 @@ def film_of(
         threshold=classes(first, threshold=threshold).threshold,
         outputs=first.outputs,
         data=points,
-        labels=_labels(labels, points, max(2, first.outputs)),
+        labels=_labels(y, points, max(2, first.outputs)),
         max_cells=max_cells,
     )
 

@@ -196,8 +196,8 @@ def movie(
         colour=colour,
         output=output,
         threshold=threshold,
-        data=X,
-        labels=y,
+        X=X,
+        y=y,
         max_cells=max_cells,
     )
     letter = "u" if film.domain.is_slice else "x"
@@ -249,7 +249,7 @@ def _target(path: Path) -> Path:
 
 def _check_numbers(fps: Any, size: Any) -> None:
     if isinstance(fps, bool) or not isinstance(fps, int | float) or not (isfinite(fps) and 0 < fps <= _FASTEST):
-        raise PolyfoldError(f"fps={fps!r} must be a number of frames a second, above 0 and up to {_FASTEST}")
+        raise PolyfoldError(f"fps={fps!r} must be a number of frames per second, above 0 and up to {_FASTEST}")
     least, most = _SIDES
     if isinstance(size, bool) or not isinstance(size, int) or not least <= size <= most:
         raise PolyfoldError(f"size={size!r} must be a whole number of pixels from {least} to {most}")

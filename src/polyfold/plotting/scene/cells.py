@@ -32,32 +32,32 @@ def cells_scene(
     colour: Any = "output",
     output: int = 0,
     view: Any = None,
-    data: Any = None,
-    labels: Any = None,
+    X: Any = None,
+    y: Any = None,
     boundary: bool | DecisionBoundary = False,
     boxes: Boxes | None = None,
-    inputs: Sequence[str] | None = None,
-    outputs: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
     title: str | None = None,
 ) -> Scene:
     """The cells of a two-dimensional domain in a view, coloured by a column, with data, boundary and boxes on top."""
     if isinstance(colour, str) and colour == "class":
         found = boundary.classes if isinstance(boundary, DecisionBoundary) else classes(atlas)
         return classes_scene(
-            found, view=view, data=data, labels=labels, boxes=boxes, inputs=inputs, outputs=outputs, title=title
+            found, view=view, X=X, y=y, boxes=boxes, feature_names=feature_names, output_names=output_names, title=title
         )
     if isinstance(colour, str) and colour == "region":
         return regions_scene(
             regions(atlas),
             view=view,
-            data=data,
-            labels=labels,
+            X=X,
+            y=y,
             boxes=boxes,
-            inputs=inputs,
-            outputs=outputs,
+            feature_names=feature_names,
+            output_names=output_names,
             title=title,
         )
-    return _filled(_Given(atlas, view, data, labels, boundary, boxes, inputs, outputs, title), colour, output)
+    return _filled(_Given(atlas, view, X, y, boundary, boxes, feature_names, output_names, title), colour, output)
 
 
 class _Given:
@@ -67,19 +67,20 @@ class _Given:
         self,
         atlas: Atlas,
         view: Any,
-        data: Any,
-        labels: Any,
+        X: Any,
+        y: Any,
         boundary: bool | DecisionBoundary,
         boxes: Boxes | None,
-        inputs: Sequence[str] | None,
-        outputs: Sequence[str] | None,
+        feature_names: Sequence[str] | None,
+        output_names: Sequence[str] | None,
         title: str | None,
     ) -> None:
-        self.atlas, self.boundary, self.boxes, self.inputs, self.title = atlas, boundary, boxes, inputs, title
-        self.data = plane.rows_of_data(data, atlas.dim)
+        self.atlas, self.boundary, self.boxes, self.title = atlas, boundary, boxes, title
+        self.feature_names = plane.input_names(atlas, feature_names, X)
+        self.data = plane.rows_of_data(X, self.feature_names)
         self.view: View = view_of(atlas, view, self.data)
-        self.outputs = names_for(outputs, atlas.outputs, "y", "output")
-        self.points = plane.data_points(self.data, labels, class_names(atlas, outputs))
+        self.outputs = names_for(output_names, atlas.outputs, "y", "output")
+        self.points = plane.data_points(self.data, y, class_names(atlas, output_names))
 
     def on_top(self) -> tuple[Part, ...]:
         """What is drawn over the cells: boundary, boxes, data."""
@@ -92,7 +93,7 @@ class _Given:
         return (*found, *self.points)
 
     def scene(self, parts: tuple[Part, ...], title: str, notes: Sequence[str]) -> Scene:
-        axes = plane.axes_of(self.atlas, self.view, self.inputs)
+        axes = plane.axes_of(self.atlas, self.view, self.feature_names)
         return Scene(parts, axes, title if self.title is None else self.title, tuple(notes))
 
 
@@ -101,7 +102,7 @@ def _filled(given: _Given, colour: Any, output: int) -> Scene:
     found = polygons(atlas, given.view)
     name = given.outputs[one_output(output, atlas.outputs)]
     by = column(atlas, colour, found.cells, middles(found.start, found.points), output, name)
-    said = plane.texts(atlas, found, given.inputs, given.outputs, given.data)
+    said = plane.texts(atlas, found, given.feature_names, given.outputs, given.data)
     cells = Polygons(found.start, found.points, _colouring(by), said)
     title = f"{how_many(len(atlas), 'cell')}, coloured by {by.label}"
     return given.scene((cells, *given.on_top()), title, plane.notes(atlas, given.view, found))
@@ -115,21 +116,21 @@ def regions_scene(
     found: Regions,
     *,
     view: Any = None,
-    data: Any = None,
-    labels: Any = None,
+    X: Any = None,
+    y: Any = None,
     boundary: bool | DecisionBoundary = False,
     boxes: Boxes | None = None,
-    inputs: Sequence[str] | None = None,
-    outputs: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
     title: str | None = None,
 ) -> Scene:
     """Regions, neighbours in different colours; walls within a region in grey."""
     atlas = found.atlas
-    given = _Given(atlas, view, data, labels, boundary, boxes, inputs, outputs, title)
+    given = _Given(atlas, view, X, y, boundary, boxes, feature_names, output_names, title)
     shown = polygons(atlas, given.view)
     number = map_colours(found)[found.label[shown.cells]].astype(np.float64)
     unnamed = ("",) * (int(number.max(initial=0)) + 1)
-    said = plane.texts(atlas, shown, inputs, given.outputs, given.data)
+    said = plane.texts(atlas, shown, given.feature_names, given.outputs, given.data)
     said = [f"region {found.label[c]}, {t}" if t else "" for c, t in zip(shown.cells, said, strict=True)]
     facets, left_out = plane.shown_walls(atlas)
     inside = found.label[atlas.facet_owner[facets]] == found.label[atlas.neighbour[facets]]
@@ -146,21 +147,21 @@ def classes_scene(
     found: Classes,
     *,
     view: Any = None,
-    data: Any = None,
-    labels: Any = None,
+    X: Any = None,
+    y: Any = None,
     boxes: Boxes | None = None,
-    inputs: Sequence[str] | None = None,
-    outputs: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
     title: str | None = None,
 ) -> Scene:
     """Where which class wins, the decision boundary between, and the walls of cells."""
     atlas, parts = found.original, found.atlas
-    given = _Given(atlas, view, data, labels, decision_boundary(found), boxes, inputs, outputs, title)
-    names = class_names(atlas, outputs)
+    given = _Given(atlas, view, X, y, decision_boundary(found), boxes, feature_names, output_names, title)
+    names = class_names(atlas, output_names)
     shown = polygons(parts, given.view)
     winner = found.label[shown.cells]
     facets, left_out = plane.shown_walls(atlas)
-    said = plane.texts(parts, shown, inputs, given.outputs, None)
+    said = plane.texts(parts, shown, given.feature_names, given.outputs, None)
     texts = [
         f"class {names[k]}\npart {t[5:]}".replace("\npattern", f" of cell {c}\npattern", 1) if t else ""
         for k, c, t in zip(winner.tolist(), found.cell[shown.cells].tolist(), said, strict=True)
@@ -177,15 +178,15 @@ def boundary_scene(
     found: DecisionBoundary,
     *,
     view: Any = None,
-    data: Any = None,
-    labels: Any = None,
-    inputs: Sequence[str] | None = None,
-    outputs: Sequence[str] | None = None,
+    X: Any = None,
+    y: Any = None,
+    feature_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
     title: str | None = None,
 ) -> Scene:
     """The decision boundary alone, over the walls of cells in grey."""
     atlas = found.classes.original
-    given = _Given(atlas, view, data, labels, found, None, inputs, outputs, title)
+    given = _Given(atlas, view, X, y, found, None, feature_names, output_names, title)
     facets, left_out = plane.shown_walls(atlas)
     walls = plane.walls(atlas, facets, given.view, "earlier")
     return given.scene((walls, *given.on_top()), "Decision boundary", [*_beyond(found), *left_out])
@@ -195,31 +196,31 @@ def boxes_scene(
     found: Boxes,
     *,
     view: Any = None,
-    data: Any = None,
-    labels: Any = None,
-    inputs: Sequence[str] | None = None,
+    X: Any = None,
+    y: Any = None,
+    feature_names: Sequence[str] | None = None,
     title: str | None = None,
 ) -> Scene:
     """Boxes around cells or regions, over all cells; those that they belong to are filled."""
     atlas = found.atlas
-    given = _Given(atlas, view, data, labels, False, found, inputs, None, title)
+    given = _Given(atlas, view, X, y, False, found, feature_names, None, title)
     label = np.arange(len(atlas)) if found.regions is None else found.regions.label
     shown = polygons(atlas, given.view)
     chosen = np.isin(label[shown.cells], found.ids).astype(np.float64)
-    said = plane.texts(atlas, shown, inputs, given.outputs, given.data)
+    said = plane.texts(atlas, shown, given.feature_names, given.outputs, given.data)
     cells = Polygons(shown.start, shown.points, Colouring(chosen - 1, "", ("",)), said)
     thing = "cell" if found.regions is None else "region"
     words = f"Boxes around {how_many(len(found), thing)}"
     return given.scene((cells, *given.on_top()), words, plane.notes(atlas, given.view, shown))
 
 
-def class_names(atlas: Atlas, outputs: Sequence[str] | None) -> tuple[str, ...]:
+def class_names(atlas: Atlas, output_names: Sequence[str] | None) -> tuple[str, ...]:
     """Of the classes: the outputs' names, or numbers; one output has two classes."""
     if atlas.outputs == 1:
         return ("0", "1")
-    return (
-        tuple(map(str, range(atlas.outputs))) if outputs is None else names_for(outputs, atlas.outputs, "y", "output")
-    )
+    if output_names is None:
+        return tuple(map(str, range(atlas.outputs)))
+    return names_for(output_names, atlas.outputs, "y", "output")
 
 
 def boundary_segments(found: DecisionBoundary, view: View) -> Segments:

@@ -19,7 +19,7 @@ def dual_graph_scene(
     source: int | None = None,
     layout: str | None = None,
     seed: int = 0,
-    inputs: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
     title: str | None = None,
 ) -> Scene:
     """Nodes and edges, coloured by how many facets away they are from the node `source`, or else by their neighbours.
@@ -38,7 +38,7 @@ def dual_graph_scene(
     ]
     gates = [", ".join(str(neuron) for neuron in graph.neurons_of(edge)) for edge in range(len(graph.edges))]
     in_cells = layout == "cells" or (layout is None and graph.atlas.dim in (2, 3))
-    axes = plane.input_names(graph.atlas, inputs) if in_cells else ("", "")
+    axes = plane.input_names(graph.atlas, feature_names) if in_cells else ("", "")
     notes = () if in_cells else ("Where nodes lie has no meaning: only which of them are joined.",)
     parts = (
         Segments(places[graph.edges], hover=[f"across {text}" for text in gates], role="edge"),

@@ -22,7 +22,7 @@ def dual_space_scene(
     axes: Sequence[Any] | None = None,
     size: str | None = None,
     edges: bool = False,
-    inputs: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
     title: str | None = None,
 ) -> Scene:
     """Points (w, b): two or three of their coordinates, which `axes` names by numbers or as "w0", "w1", ..., "b".
@@ -35,7 +35,7 @@ def dual_space_scene(
     names = (*(f"w{k}" for k in range(dim)), "b")
     columns = _columns(axes, names)
     places = dual.points[:, columns]
-    features = plane.input_names(dual.atlas, inputs)
+    features = plane.input_names(dual.atlas, feature_names)
     hover = [_said(dual, point, features) for point in range(len(dual))]
     sizes, meaning = _sizes(dual, size)
     held = dual.samples > 0
@@ -71,7 +71,7 @@ def _columns(axes: Sequence[Any] | None, names: tuple[str, ...]) -> list[int]:
 
 def _sizes(dual: DualSpace, size: str | None) -> tuple[Array | None, str]:
     if size not in (None, "cells", "data", "same"):
-        raise PolyfoldError(f"size={size!r} is no option: use 'cells', 'data' or 'same'")
+        raise PolyfoldError(f"size must be 'cells', 'data', 'same' or None, got {size!r}")
     if size == "data" and not dual.samples.any():
         raise PolyfoldError("size='data' needs data in dual space: pf.maps.dual_space(atlas, X=X)")
     if size == "same":

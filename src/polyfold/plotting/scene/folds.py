@@ -33,9 +33,9 @@ def folds_scene(
     slider: bool = False,
     boundary: Any = False,
     view: Any = None,
-    data: Any = None,
-    labels: Any = None,
-    inputs: Sequence[str] | None = None,
+    X: Any = None,
+    y: Any = None,
+    feature_names: Sequence[str] | None = None,
     title: str | None = None,
 ) -> Scene | Panels:
     """A panel for each layer, or one layer alone: its zero sets, with those of all earlier layers in grey.
@@ -46,10 +46,11 @@ def folds_scene(
     names, of_gate = layer_of_gates(atlas)
     if not names:
         raise PolyfoldError("the network has no gates: it folds nowhere")
-    rows = plane.rows_of_data(data, atlas.dim)
+    features = plane.input_names(atlas, feature_names, X)
+    rows = plane.rows_of_data(X, features)
     shown = view_of(atlas, view, rows)
-    axes = plane.axes_of(atlas, shown, inputs)
-    points = plane.data_points(rows, labels, class_names(atlas, None))
+    axes = plane.axes_of(atlas, shown, features)
+    points = plane.data_points(rows, y, class_names(atlas, None))
     facets = inner_facets(atlas)
     place, ends = facet_segments(atlas, facets, shown)
     pairs = _walls_of(atlas, facets[place])

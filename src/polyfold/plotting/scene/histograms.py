@@ -42,14 +42,14 @@ def layer_bars(found: FacetStatistics, *, title: str | None = None) -> Scene:
 def size_histogram(found: FacetStatistics, *, of: str = "diameter", bins: int = 20) -> Scene:
     """How large cells are, on a logarithmic scale: `of` is "diameter" or "volume"."""
     if of not in ("diameter", "volume"):
-        raise PolyfoldError(f"of={of!r} is no option: use 'diameter' or 'volume'")
+        raise PolyfoldError(f"of must be 'diameter' or 'volume', got {of!r}")
     with np.errstate(divide="ignore"):
         values = np.log10(found.diameters if of == "diameter" else found.volumes)
     return histogram(values, f"log10 of the {of}", bins=bins)
 
 
 def column_histogram(atlas: Atlas, *, of: Any = "facets", output: int = 0, bins: int = 20) -> Scene:
-    """How many cells have which value of a column: those that colours can show, or an array with a value a cell."""
+    """How many cells have which value of a column: those that colours can show, or an array with one value per cell."""
     if isinstance(of, str) and of in _NO_COUNT:
         raise PolyfoldError(f"of={of!r} is no column to count cells by: {_NO_COUNT[of]}")
     found = column(atlas, of, atlas.ids(), atlas.witnesses, output, f"y{output}")

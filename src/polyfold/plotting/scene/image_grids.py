@@ -1,4 +1,4 @@
-"""Maps of image networks as pictures: slopes in the shape of the inputs, a row an input or an output."""
+"""Maps of image networks as pictures: slopes in the shape of the inputs, one row per input or output."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def picture_of(values: AnyArray, title: str = "", *, signed: bool = True) -> Pic
 def gradient_grid(
     maps: LocalMaps | MapMatrices, *, image_shape: Sequence[int] | None = None, rows: Sequence[int] | None = None
 ) -> Grid:
-    """A row an input: the input itself, and the slopes of every output there; blue lowers the output, red raises it."""
+    """One row per input: the input itself, and the slopes of every output; blue lowers the output, red raises it."""
     shape = _shape(maps.input_shape if isinstance(maps, MapMatrices) else None, image_shape, maps.X.shape[1])
     shown = list(range(len(maps)))[:_MOST_ROWS] if rows is None else [_row(each, len(maps)) for each in rows]
     outputs = maps.outputs if isinstance(maps, MapMatrices) else tuple(range(maps.A.shape[1]))
@@ -49,7 +49,7 @@ def gradient_grid(
 
 
 def centre_grid(clusters: ClusteredMaps, *, image_shape: Sequence[int] | None = None) -> Grid:
-    """A row an output: the slopes of the centres of its clusters."""
+    """One row per output: the slopes of the centres of its clusters."""
     shape = _shape(clusters.input_shape, image_shape, clusters.centres[0].shape[1] - 1)
     shown = clusters.outputs[:_MOST_ROWS]
     most = max(len(clusters.of(j)) for j in shown)

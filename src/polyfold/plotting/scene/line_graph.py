@@ -29,9 +29,9 @@ def line_graph_scene(
     view: Any = None,
     output: int | Sequence[int] | None = None,
     strip: bool | None = None,
-    data: Any = None,
-    inputs: Sequence[str] | None = None,
-    outputs: Sequence[str] | None = None,
+    X: Any = None,
+    feature_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
     title: str | None = None,
 ) -> Scene:
     """Outputs over a domain of one dimension, with a point where two pieces meet.
@@ -40,10 +40,10 @@ def line_graph_scene(
     outputs a strip below says which one is the largest, unless `strip` is False; with one output it says, if asked for,
     where it is positive. Data points lie on the graphs.
     """
-    names = names_for(outputs, atlas.outputs, "y", "output")
-    rows = plane.rows_of_data(data, atlas.dim)
+    names = names_for(output_names, atlas.outputs, "y", "output")
+    (variable,) = plane.input_names(atlas, feature_names, X)
+    rows = plane.rows_of_data(X, [variable])
     window = view_of(atlas, view, rows, dim=1)
-    (variable,) = plane.input_names(atlas, inputs)
     chosen = some_outputs(range(atlas.outputs) if output is None else output, atlas.outputs)
     found = intervals(atlas, window)
     A, c = atlas.maps(found.cells, over="parameters")

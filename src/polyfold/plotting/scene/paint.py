@@ -60,7 +60,7 @@ class Paint:
         return Colouring(by.values, by.label, by.names)
 
 
-def paint(of: Atlas | Classes | Regions, colour: Any, output: int, outputs: Sequence[str] | None) -> Paint:
+def paint(of: Atlas | Classes | Regions, colour: Any, output: int, output_names: Sequence[str] | None) -> Paint:
     """The paint for an atlas, whose classes or regions are found if they are asked for; or for those of an atlas."""
     asked = colour if isinstance(of, Atlas) and isinstance(colour, str) else ""
     atlas = of if isinstance(of, Atlas) else of.original if isinstance(of, Classes) else of.atlas
@@ -68,8 +68,8 @@ def paint(of: Atlas | Classes | Regions, colour: Any, output: int, outputs: Sequ
         atlas,
         colour,
         one_output(output, atlas.outputs),
-        names_for(outputs, atlas.outputs, "y", "output"),
-        class_names(atlas, outputs),
+        names_for(output_names, atlas.outputs, "y", "output"),
+        class_names(atlas, output_names),
         of if isinstance(of, Classes) else classes(atlas) if asked == "class" else None,
         of if isinstance(of, Regions) else regions(atlas) if asked == "region" else None,
     )

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from polyfold._base.inputs import real_array
+from polyfold._base.inputs import features_of, labels_of, rows_of
 from polyfold._base.types import Array, Ids
-from polyfold._base.words import in_words, names_for
+from polyfold._base.words import in_words
 from polyfold.atlas.atlas import Atlas
 from polyfold.errors import ShapeError, how_many
 from polyfold.plotting.geometry.polygons import Polygons as CellPolygons
@@ -28,42 +28,33 @@ _MOST_SIGNS, _MOST_OUTPUTS = 64, 4
 _LONGEST = 3.0
 
 
-def axes_of(atlas: Atlas, view: View, inputs: Sequence[str] | None) -> Axes:
+def axes_of(atlas: Atlas, view: View, feature_names: Sequence[str] | None) -> Axes:
     """The view, with one scale for both axes unless that would make it a strip."""
     sides = view.hi - view.lo
     equal = bool(sides.max() <= _LONGEST * sides.min())
     limits = tuple((float(lo), float(hi)) for lo, hi in zip(view.lo, view.hi, strict=True))
-    return Axes(input_names(atlas, inputs), limits, equal)
+    return Axes(input_names(atlas, feature_names), limits, equal)
 
 
-def input_names(atlas: Atlas, inputs: Sequence[str] | None) -> tuple[str, ...]:
-    """Of the domain's parameters: x0, x1, or on a slice u0, u1."""
-    return names_for(inputs, atlas.dim, "u" if atlas.domain.is_slice else "x", "coordinate")
+def input_names(atlas: Atlas, feature_names: Sequence[str] | None, X: Any = None) -> tuple[str, ...]:
+    """Of the domain's parameters: those given, a data frame's columns, or x0, x1, on a slice u0, u1."""
+    return features_of(feature_names, X, atlas.dim, "u" if atlas.domain.is_slice else "x")
 
 
-def rows_of_data(data: Any, dim: int) -> Array | None:
-    """Data points, or an error that says what is wrong with them."""
-    if data is None:
-        return None
-    rows = real_array("data= must be points", data)
-    if rows.ndim != 2 or rows.shape[1] != dim or not np.isfinite(rows).all():
-        raise ShapeError(f"data= must be finite points (n, {dim}) in the domain's parameters, not {rows.shape}")
-    return rows
+def rows_of_data(X: Any, names: Sequence[str]) -> Array | None:
+    """Points of the domain's parameters, which have these names, if there are any."""
+    return None if X is None else rows_of(X, len(names), names=names)
 
 
-def data_points(data: Array | None, labels: Any, class_names: Sequence[str]) -> tuple[Points, ...]:
+def data_points(data: Array | None, y: Any, class_names: Sequence[str]) -> tuple[Points, ...]:
     """Data as points, in the colours of their labels. Labels that are names or numbers of classes get their colours."""
     if data is None:
-        if labels is not None:
-            raise ShapeError("labels= are those of data=, and there are no data")
+        if y is not None:
+            raise ShapeError("y belongs to X: give both")
         return ()
-    if labels is None:
+    if y is None:
         return (Points(data, name="data"),)
-    given = np.asarray(labels)
-    if given.shape != (len(data),):
-        raise ShapeError(
-            f"labels= must be one for each of the {how_many(len(data), 'point')}, not of shape {given.shape}"
-        )
+    given = labels_of(y, len(data))
     words = [str(label) for label in given.tolist()]
     if np.issubdtype(given.dtype, np.integer) and given.size and given.min() >= 0 and given.max() < len(class_names):
         names, numbers = tuple(class_names), given.astype(np.float64)
@@ -78,8 +69,8 @@ def data_points(data: Array | None, labels: Any, class_names: Sequence[str]) -> 
 def texts(
     atlas: Atlas,
     found: CellPolygons | Polyhedra,
-    inputs: Sequence[str] | None,
-    outputs: Sequence[str],
+    feature_names: Sequence[str] | None,
+    output_names: Sequence[str],
     data: Array | None,
 ) -> list[str]:
     """For each polygon or polyhedron what is known of its cell: number, pattern, map, facets and data. If there are
@@ -89,7 +80,7 @@ def texts(
     largest = np.argsort(-size, kind="stable")[:MOST_TEXTS]
     cells = found.cells[largest]
     A, c = atlas.maps(cells, over="parameters")
-    names = input_names(atlas, inputs)
+    names = input_names(atlas, feature_names)
     facets = np.diff(atlas.facet_start)[cells]
     held = None if data is None else np.bincount(located(atlas, data) + 1, minlength=len(atlas) + 1)[1:]
     for row, (place, cell) in enumerate(zip(largest.tolist(), cells.tolist(), strict=True)):
@@ -98,10 +89,10 @@ def texts(
             f"cell {cell}",
             f"pattern {pattern if len(pattern) <= _MOST_SIGNS else pattern[:_MOST_SIGNS] + ' ...'}",
         ]
-        for k, output in enumerate(outputs[:_MOST_OUTPUTS]):
+        for k, output in enumerate(output_names[:_MOST_OUTPUTS]):
             lines.append(f"{output} = {in_words(A[row, k], float(c[row, k]), names)}")
-        if len(outputs) > _MOST_OUTPUTS:
-            lines.append(f"and {how_many(len(outputs) - _MOST_OUTPUTS, 'more output')}")
+        if len(output_names) > _MOST_OUTPUTS:
+            lines.append(f"and {how_many(len(output_names) - _MOST_OUTPUTS, 'more output')}")
         support = how_many(int(facets[row]), "facet")
         support += "" if atlas.bounded[cell] else ", unbounded"
         lines.append(support if held is None else f"{support}; {how_many(int(held[cell]), 'data point')}")

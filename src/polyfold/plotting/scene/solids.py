@@ -27,11 +27,11 @@ def solids_scene(
     cut: Any = None,
     cells: Any = None,
     view: Any = None,
-    data: Any = None,
-    labels: Any = None,
+    X: Any = None,
+    y: Any = None,
     edges: bool = True,
-    inputs: Sequence[str] | None = None,
-    outputs: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
     title: str | None = None,
 ) -> Scene:
     """The cells of a three-dimensional domain, coloured by a column.
@@ -41,16 +41,17 @@ def solids_scene(
     shows the cells that lie in the plane. `view` is (x0, x1, y0, y1, z0, z1).
     """
     apart = _factor(explode)
-    painted = paint(atlas, colour, output, outputs)
+    painted = paint(atlas, colour, output, output_names)
     drawn, original = painted.drawn, painted.original
-    rows = plane.rows_of_data(data, drawn.dim)
+    features = plane.input_names(drawn, feature_names, X)
+    rows = plane.rows_of_data(X, features)
     if apart and rows is not None:
-        raise PolyfoldError("data cannot be shown among cells that are pulled apart: leave out explode or data")
+        raise PolyfoldError("points cannot be shown among cells that are pulled apart: leave out explode or X")
     window = view_of(drawn, view, rows, dim=3)
     asked = drawn.ids(painted.parts_of(cells))
     shown = polyhedra(drawn, window, asked, cut=None if cut is None else half_space(cut))
     colouring = painted.colouring(shown.cells, shown.centres)
-    said = plane.texts(drawn, shown, inputs, painted.output_names, rows if painted.classes is None else None)
+    said = plane.texts(drawn, shown, features, painted.output_names, rows if painted.classes is None else None)
     moved = shown.exploded(apart)
     corners, face = moved.triangles
     outlined, left_out = plane.outlined(edges, len(moved.owner))
@@ -60,9 +61,9 @@ def solids_scene(
     notes = plane.notes(drawn, window, shown, asked=len(asked), where=where, thing=painted.thing)
     if apart:
         notes.append("Cells are pulled apart: where they are drawn is not where they lie.")
-    parts += plane.data_points(rows, labels, painted.class_names)
+    parts += plane.data_points(rows, y, painted.class_names)
     words = f"{how_many(len(original), 'cell')}, coloured by {colouring.label}" if title is None else title
-    return Scene(tuple(parts), Axes(plane.input_names(drawn, inputs), equal=True), words, (*notes, *left_out))
+    return Scene(tuple(parts), Axes(features, equal=True), words, (*notes, *left_out))
 
 
 def _factor(explode: Any) -> float:

@@ -25,20 +25,21 @@ def surface_scene(
     output: int = 0,
     colour: Any = "output",
     view: Any = None,
-    data: Any = None,
+    X: Any = None,
     edges: bool = True,
-    inputs: Sequence[str] | None = None,
-    outputs: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
     title: str | None = None,
 ) -> Scene:
-    """The surface z = output: flat pieces, one a cell, coloured by a column; data lie on it."""
-    painted = paint(atlas, colour, output, outputs)
+    """The surface z = output: flat pieces, one per cell, coloured by a column; data lie on it."""
+    painted = paint(atlas, colour, output, output_names)
     drawn, name = painted.drawn, painted.output_names[painted.output]
-    rows = plane.rows_of_data(data, drawn.dim)
+    features = plane.input_names(drawn, feature_names, X)
+    rows = plane.rows_of_data(X, features)
     window = view_of(drawn, view, rows)
     shown = polygons(drawn, window)
     points = np.column_stack([shown.points, heights(drawn, shown, painted.output)])
-    said = plane.texts(drawn, shown, inputs, painted.output_names, rows if painted.classes is None else None)
+    said = plane.texts(drawn, shown, features, painted.output_names, rows if painted.classes is None else None)
     colouring = painted.colouring(shown.cells, middles(shown.start, shown.points))
     corners, piece = triangles(shown.start)
     outlined, left_out = plane.outlined(edges, len(shown))
@@ -46,6 +47,6 @@ def surface_scene(
     if rows is not None:
         parts.append(Points(lifted(drawn, rows, window, painted.output), role="marked", name="data"))
     words = f"{name} over {how_many(len(painted.original), 'cell')}" if title is None else title
-    axes = Axes((*plane.input_names(drawn, inputs), name))
+    axes = Axes((*features, name))
     notes = plane.notes(drawn, window, shown, thing=painted.thing)
     return Scene(tuple(parts), axes, words, (*notes, *left_out))

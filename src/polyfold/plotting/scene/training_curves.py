@@ -45,7 +45,7 @@ def movement_curves(found: BoundaryMovement, *, of: str = "shift") -> Scene:
             for k in range(found.areas.shape[1])
         )
     else:
-        raise PolyfoldError(f"of={of!r} is no option: use 'shift', 'changed', 'length' or 'areas'")
+        raise PolyfoldError(f"of must be 'shift', 'changed', 'length' or 'areas', got {of!r}")
     notes = []
     if of == "shift" and np.isnan(found.shift).any():
         notes.append("There is no boundary, and no shift, where the line is broken.")
@@ -61,7 +61,7 @@ def drift_curves(found: MapDrift, *, of: str = "relative", inputs: Sequence[int]
         "norm": "norm of maps",
     }
     if of not in labels:
-        raise PolyfoldError(f"of={of!r} is no option: use {', '.join(map(repr, labels))}")
+        raise PolyfoldError(f"of must be one of {', '.join(map(repr, labels))}, got {of!r}")
     values = np.asarray(getattr(found, of), dtype=np.float64)
     steps = (found.steps if of == "norm" else found.steps[1:]).astype(np.float64)
     count = values.shape[1]

@@ -8,9 +8,8 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.engine.regions import regions
 from polyfold.graph.diameter import diameter
 from polyfold.reporting.collect.steps import Steps
-from polyfold.reporting.figures.boundary_lengths import borders
+from polyfold.reporting.figures.class_figures import borders, region_classes
 from polyfold.reporting.figures.class_rules import class_rules
-from polyfold.reporting.figures.region_classes import region_classes
 from polyfold.reporting.found import Whole
 from polyfold.reporting.subject import Subject
 from polyfold.stats.classes import class_areas, classes

@@ -40,10 +40,10 @@ def _line(found: Found, atlas: Atlas) -> list[Block]:
     of = found.subject
     scene = line_graph_scene(
         atlas,
-        data=_data(found),
+        X=_data(found),
         strip=of.classes is not None,
-        inputs=of.features,
-        outputs=of.outputs,
+        feature_names=of.features,
+        output_names=of.outputs,
         title=f"The network over {of.features[0]}",
     )
     caption = (
@@ -77,10 +77,10 @@ def _plane(found: Found, atlas: Atlas) -> list[Block]:
     if whole.classes is not None and of.classes is not None:
         scene = classes_scene(
             whole.classes,
-            data=_data(found),
-            labels=_labels(found),
-            inputs=of.features,
-            outputs=of.outputs,
+            X=_data(found),
+            y=_labels(found),
+            feature_names=of.features,
+            output_names=of.outputs,
             title="Which answer where",
         )
         blocks.append(
@@ -95,7 +95,12 @@ def _plane(found: Found, atlas: Atlas) -> list[Block]:
         )
     steep = 0
     scene = cells_scene(
-        atlas, colour="slope", output=steep, inputs=of.features, outputs=of.outputs, title="How steep it is where"
+        atlas,
+        colour="slope",
+        output=steep,
+        feature_names=of.features,
+        output_names=of.outputs,
+        title="How steep it is where",
     )
     blocks.append(
         Figure(
@@ -157,10 +162,10 @@ def _cut_figure(
     if cut.classes is not None and of.classes is not None:
         scene: Scene = classes_scene(
             cut.classes,
-            data=data,
-            labels=labels,
-            inputs=names,
-            outputs=of.outputs,
+            X=data,
+            y=labels,
+            feature_names=names,
+            output_names=of.outputs,
             title="Which answer where, on a slice",
         )
         won = [name for k, name in enumerate(of.classes) if (cut.classes.label == k).any()]
@@ -170,7 +175,12 @@ def _cut_figure(
         said = f"A slice, coloured by the answer: {listing(won)}."
     else:
         scene = cells_scene(
-            cut.atlas, colour="output", data=data, inputs=names, outputs=of.outputs, title="The output on a slice"
+            cut.atlas,
+            colour="output",
+            X=data,
+            feature_names=names,
+            output_names=of.outputs,
+            title="The output on a slice",
         )
         caption = f"The cells of the slice, coloured by the output {of.outputs[0]} in their middle."
         said = f"A slice with {number(float(len(cut.atlas)))} cells, coloured by the output."

@@ -249,8 +249,8 @@ def _graph(found: Found, cut: Cut) -> Figure:
         cut.atlas,
         output=shown,
         strip=cut.classes is not None and not many,
-        inputs=["part of the way"],
-        outputs=of.outputs,
+        feature_names=["part of the way"],
+        output_names=of.outputs,
         title="The outputs on the way",
     )
     caption = "The outputs on the way: straight between two dots. At each dot a gate switches."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise
@@ -10,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from polyfold._base.clock import Clock, OutOfTimeError, Report, running, unwatched
+from polyfold._base.clock import MAX_SECONDS, Clock, OutOfTimeError, Report, running, unwatched
 from polyfold._base.evidence import NOTHING_KNOWN
 from polyfold._base.question import question
 from polyfold._base.result import answered
@@ -21,7 +22,9 @@ from polyfold.engine.bounds.source_ranges import source_ranges
 from polyfold.engine.source import SourceLike, domain_of
 from polyfold.errors import PolyfoldError
 from polyfold.exact.rational_arrays import nearest
+from polyfold.network.graph import Network
 from polyfold.program.exact_program import ExactProgram
+from polyfold.program.program import Program
 from polyfold.rewrite.reduction.carriers import changes
 from polyfold.rewrite.reduction.draft import Change, Draft, Known, changed
 from polyfold.rewrite.reduction.plans import plan
@@ -32,6 +35,8 @@ from polyfold.rewrite.stability.result import Stability
 
 Rounding = Literal["nearest", "never"]
 _WAYS = ((False, False), (True, False), (False, True), (True, True))
+# Seconds in which a network is read though there is no time at all.
+_TO_READ = 0.1
 # Of the time, what is kept for writing the network that is left, beside what it took to read it.
 _PART_FOR_WRITING = 0.05
 # Of what is left then, what goes to the search for neurons that never switch.
@@ -72,7 +77,8 @@ def reduce(
         What `pf.rewrite.stability` has found on this network and domain, if it was asked before; nothing more is looked
         for then.
     max_seconds : float, optional
-        The limit. What was not found by then, or at Ctrl-C, stays: the result is what was reached.
+        The limit. What was not found by then, or at Ctrl-C, stays: the result is what was reached, or the network as it
+        was. LimitError if it cannot even be read by then.
     progress : bool or callable
         True for a line on standard error, or a function that is called with `Progress` events: of how many neurons it
         is known whether they switch.
@@ -98,9 +104,7 @@ def reduce(
     if rounding not in ("nearest", "never"):
         raise PolyfoldError(f"rounding={rounding!r} must be 'nearest' or 'never'")
     clock = running()
-    before = as_read(source)
-    program = exactly(before)
-    place = place_of(domain_of(source, domain, program.input_dim))
+    before, program, place = _read(source, domain)
     work = _Work(program, place, _Ways(rounding == "never", skips), _fitting(stability, program, place))
     # What was read has to be written again, which takes about as long.
     left = clock.left * (1 - _PART_FOR_WRITING) - clock.seconds
@@ -124,6 +128,25 @@ def reduce(
             evidence = proof_without_atlas(program, place.domain, "every step is proved in rationals", work.stopped_by)
             known = min(found.difference, found.relative_difference) < inf
             return answered(found, evidence if known else NOTHING_KNOWN, stopped_by=work.stopped_by)
+
+
+def _read(source: SourceLike, domain: DomainLike) -> tuple[Network | Program, ExactProgram, BoundedDomain]:
+    """The network, its own numbers and the domain. These alone are a result, the network as it was: so they may take as
+    long as a limit may be overrun."""
+
+    def read() -> tuple[Network | Program, ExactProgram, BoundedDomain]:
+        before = as_read(source)
+        program = exactly(before)
+        return before, program, place_of(domain_of(source, domain, program.input_dim))
+
+    try:
+        return read()
+    except OutOfTimeError as error:
+        if error.stopped_by != MAX_SECONDS:
+            raise
+        with suppress(OutOfTimeError), unwatched(), Clock(_TO_READ):
+            return read()
+        raise
 
 
 def _fitting(stability: Stability | None, program: ExactProgram, place: BoundedDomain) -> Stability | None:

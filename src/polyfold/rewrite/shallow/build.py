@@ -13,8 +13,8 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import evidence_of
 from polyfold.atlas.geometry.cell_maps import ExactMaps, bounded_maps
 from polyfold.domain.domain import DomainLike
-from polyfold.engine.complete import complete_atlas
 from polyfold.engine.source import SourceLike
+from polyfold.engine.unfold import complete_atlas
 from polyfold.exact.rational import as_float
 from polyfold.exact.rounding import TINY
 from polyfold.exact.tolerances import WELL_KNOWN

@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from polyfold._base.extras import require
+from polyfold._base.inputs import rows_of
 from polyfold._base.result import Result
 from polyfold._base.types import Array, Flags, Ids
 from polyfold.domain.domain import Domain
-from polyfold.domain.points import contains, parameter_rows
+from polyfold.domain.points import contains
 from polyfold.errors import DomainError, PolyfoldError, how_many
 from polyfold.exact.rational import rational
 from polyfold.exact.rounding import TINY, relative
@@ -231,8 +232,8 @@ class Shallow(Result):
 
     def _inside(self, X: Any, outside: str, otherwise: str) -> tuple[Array, Flags]:
         if outside not in ("error", otherwise):
-            raise PolyfoldError(f"outside={outside!r} is no option: use 'error' or {otherwise!r}")
-        rows = parameter_rows(self.domain, X)
+            raise PolyfoldError(f"outside must be 'error' or {otherwise!r}, got {outside!r}")
+        rows = rows_of(X, self.domain.dim)
         inside = contains(self.domain, rows)
         if outside == "error" and not inside.all():
             first = int(np.flatnonzero(~inside)[0])

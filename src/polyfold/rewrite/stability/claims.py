@@ -76,7 +76,7 @@ class Ledger:
         return next((side for side in (-1, 1) if Claim(stage, gate, side) in self.proofs), 0)
 
     def open(self, stages: Iterable[int] | None = None) -> list[Claim]:
-        """Claims that are neither proved nor refuted, nor given up; one a gate: that it is off, if none was met."""
+        """Claims that are neither proved nor refuted, nor given up; one per gate: that it is off, if none was met."""
         found = []
         for stage in range(len(self.layers.layers)) if stages is None else stages:
             for gate in range(self.layers.layers[stage].width):

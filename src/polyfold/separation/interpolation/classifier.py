@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyfold._base.clock import tick
-from polyfold._base.inputs import real_array
+from polyfold._base.inputs import rows_of
 from polyfold._base.result import Result
 from polyfold._base.types import Array, ArrayLike
 from polyfold.errors import DataError, ShapeError, how_many
@@ -185,8 +185,8 @@ def checked_targets(data: LabelledData, targets: Any) -> Array:
     """One output for each class: what was given, or unit vectors."""
     if targets is None:
         return np.eye(len(data.labels))
-    found = real_array("targets must be rows of numbers", targets)
-    if found.ndim != 2 or len(found) != len(data.labels) or not found.size or not np.isfinite(found).all():
+    found = rows_of(targets, None, what="targets")
+    if len(found) != len(data.labels):
         raise ShapeError(
             f"targets must have a row of finite numbers for each of the {len(data.labels)} classes {data.labels}; the "
             f"shape given is {found.shape}"

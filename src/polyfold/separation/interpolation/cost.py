@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from polyfold._base.clock import Report, tick
+from polyfold._base.inputs import rows_of
 from polyfold._base.question import question
 from polyfold._base.result import Result, answered
 from polyfold._base.types import Array, ArrayLike
@@ -247,9 +248,8 @@ def barycentric(points: ArrayLike, means: ArrayLike) -> tuple[Array, Array]:
     >>> kappa.round(9).tolist(), rest.round(9).tolist()
     ([[2.0, 1.0]], [[0.0, 0.0, 5.0]])
     """
-    rows, corners = np.asarray(points, dtype=np.float64), np.asarray(means, dtype=np.float64)
-    if rows.ndim != 2 or corners.ndim != 2 or rows.shape[1] != corners.shape[1]:
-        raise ShapeError(f"points and means are rows of equal length; the shapes are {rows.shape} and {corners.shape}")
+    corners = rows_of(means, None, what="means")
+    rows = rows_of(points, corners.shape[1], what="points")
     if exact_rank(rationals(corners)) < len(corners):
         raise DataError("the means are linearly dependent, so coordinates in terms of them are not unique")
     kappa = rows @ np.linalg.pinv(corners)

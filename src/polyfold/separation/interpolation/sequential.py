@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from polyfold._base.clock import tick
-from polyfold._base.inputs import real_array
+from polyfold._base.inputs import real_array, rows_of
 from polyfold._base.types import Array, Ids
 from polyfold.errors import DataError, ShapeError, how_many
 from polyfold.exact.linear_algebra import exact_rank
@@ -86,8 +86,8 @@ def _steps(data: LabelledData, order: Sequence[Any] | None, nu: Any, mu: Any) ->
     places = _each(mu, count, "mu")
     if places is not None and not ((places > 0) & (places < 1)).all():
         raise DataError(f"mu={mu!r}: base points lie strictly between the centre and a mean, so 0 < mu < 1")
-    normals = None if nu is None else real_array("nu must be rows of numbers", nu)
-    if normals is not None and (normals.shape != (count, data.dim) or not np.isfinite(normals).all()):
+    normals = None if nu is None else rows_of(nu, data.dim, what="nu")
+    if normals is not None and len(normals) != count:
         raise ShapeError(
             f"nu must be a normal of {data.dim} finite numbers for each of {count} steps, not {normals.shape}"
         )
@@ -200,6 +200,6 @@ def _each(values: Any, count: int, name: str) -> Array | None:
         found = np.full(count, float(found))
     if found.shape != (count,) or not np.isfinite(found).all():
         raise ShapeError(
-            f"{name} must be one finite number or {how_many(count, 'number')}, one for each class, not {values!r}"
+            f"{name} must be one finite number or {how_many(count, 'number')}, one for each class, got {values!r}"
         )
     return found

@@ -16,8 +16,8 @@ from polyfold._base.types import Array, ArrayLike, Flags, Ids
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import evidence_of
 from polyfold.atlas.geometry.chebyshev import chebyshev_balls
+from polyfold.atlas.geometry.facet_rows import ExactRows, facets_of, rows_of
 from polyfold.atlas.geometry.facet_rows import Rows as FacetRows
-from polyfold.atlas.geometry.facet_rows import facets_of, rows_of
 from polyfold.atlas.regions import Regions
 from polyfold.domain.domain import DomainLike
 from polyfold.engine.source import SourceLike, own_domain
@@ -25,7 +25,6 @@ from polyfold.engine.unfold import as_atlas
 from polyfold.errors import LimitError, ShapeError, how_many
 from polyfold.stats.boxes.convex import is_convex, outer_facets
 from polyfold.stats.boxes.enclose import enclosing
-from polyfold.stats.boxes.exact_rows import ExactRows
 from polyfold.stats.boxes.inscribed import largest_boxes
 from polyfold.stats.boxes.inward import inside_boxes, inside_radii
 from polyfold.stats.boxes.outer import extents

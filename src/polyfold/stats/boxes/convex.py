@@ -14,14 +14,13 @@ from flint import fmpq
 from polyfold._base.clock import tick
 from polyfold._base.types import Array, Flags, Ids
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.geometry.facet_rows import Rows, facets_of, rows_of
+from polyfold.atlas.geometry.facet_rows import ExactRows, Form, Rows, facets_of, rows_of
 from polyfold.atlas.geometry.generators import VERTEX
 from polyfold.atlas.regions import Regions
 from polyfold.errors import LimitError
 from polyfold.exact.implied import Inequalities
 from polyfold.exact.linear_program import integer_row
 from polyfold.exact.tolerances import NEAR_A_CORNER
-from polyfold.stats.boxes.exact_rows import ExactRows, Form
 
 # Exact questions about one region: some seconds.
 _MOST_QUESTIONS = 1 << 14

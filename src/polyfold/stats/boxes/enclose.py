@@ -16,14 +16,13 @@ from flint import fmpq
 from polyfold._base.clock import tick
 from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.geometry.facet_rows import Rows, facet_rows
+from polyfold.atlas.geometry.facet_rows import ExactRows, Rows, facet_rows
 from polyfold.atlas.geometry.generators import VERTEX
 from polyfold.errors import LimitError
 from polyfold.exact.linear_program import maximise
 from polyfold.exact.rational import as_float, rational
 from polyfold.exact.rounding import LEAST, TINY, relative
 from polyfold.exact.tolerances import SNUG
-from polyfold.stats.boxes.exact_rows import ExactRows
 from polyfold.stats.boxes.outer import CELLS_AT_ONCE, farthest, limits
 
 # Bounds are put into each other so often; after that they hardly get smaller.

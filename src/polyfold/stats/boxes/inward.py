@@ -12,11 +12,10 @@ from flint import fmpq
 from polyfold._base.clock import tick
 from polyfold._base.types import Array, Flags, Ids
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.geometry.facet_rows import Rows
+from polyfold.atlas.geometry.facet_rows import ExactRows, Rows
 from polyfold.exact.rational import as_float, rational
 from polyfold.exact.rounding import TINY, relative
 from polyfold.exact.tolerances import DRAWN_IN
-from polyfold.stats.boxes.exact_rows import ExactRows
 
 
 def inside_boxes(atlas: Atlas, facets: Ids, rows: Rows, centres: Array, halves: Array) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""How long the decision boundary between each two classes is."""
+"""Classes in figures: how long the boundary between each two is, and which linear regions they win in."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from polyfold._base.types import Flags
+from polyfold.atlas.regions import Regions
+from polyfold.stats.classes import Classes
 from polyfold.stats.decision_boundary import DecisionBoundary
 
 
@@ -32,3 +35,16 @@ def borders(boundary: DecisionBoundary) -> tuple[Border, ...]:
         mine = which.ravel() == number
         found.append(Border((one, other), int(mine.sum()), float(boundary.measures[mine].sum())))
     return tuple(found)
+
+
+def region_classes(regions: Regions, classes: Classes) -> Flags:
+    """(regions, classes): whether each class wins on a part of each region that has an interior.
+
+    >>> import polyfold as pf
+    >>> atlas = pf.unfold([([[1.0], [1.0]], [0.0, -1.0]), ([[1.0, -2.0], [0.0, 1.0]], [0.0, 0.0])], pf.box(0, 4))
+    >>> region_classes(pf.regions(atlas), pf.stats.classes(atlas)).tolist()
+    [[True, False], [True, True]]
+    """
+    found = np.zeros((len(regions), len(classes)), dtype=bool)
+    found[regions.label[classes.cell], classes.label] = True
+    return found
