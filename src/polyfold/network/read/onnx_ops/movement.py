@@ -13,6 +13,7 @@ from polyfold.network.ops.op import size
 from polyfold.network.read.builder import MIXES_THE_BATCH, Value
 from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.onnx_ops.site import FLOAT_TYPES, ONNX_OPS, OnnxSite, full_shape, operand
+from polyfold.network.read.registry import COMPUTED_CHOICE
 
 handles = ONNX_OPS.family("The same numbers elsewhere")
 
@@ -49,11 +50,10 @@ KEEPS_THE_SAMPLES = frozenset({"Transpose", "Squeeze", "Unsqueeze", "Slice", "Ga
     becomes="`Reshape`, `Take`",
     limits="samples may not be mixed; indices must be constant",
     batch_anywhere=True,
+    one_computed=COMPUTED_CHOICE,
 )
-def _move(site: OnnxSite, x: Any, *rest: Any, **options: Any) -> Any:
+def _move(site: OnnxSite, x: Value, *rest: Any, **options: Any) -> Any:
     """Let ONNX's own definition move the positions of the numbers, and read off where they went."""
-    if not isinstance(x, Value) or any(isinstance(item, Value) for item in rest):
-        site.refuse("which numbers it takes depends on the network's input")
     if x.batched and not site.single and (x.batch_axis or site.op == "Transpose"):
         return _moved_with_batch(site, x, rest)
     moved = site.run([compose.positions(full_shape(x)), *rest])

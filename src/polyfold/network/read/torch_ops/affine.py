@@ -16,6 +16,7 @@ from polyfold.network.read.compose import products, reductions
 from polyfold.network.read.compose.choose import Comparison, keep
 from polyfold.network.read.compose.combining import combine
 from polyfold.network.read.folding.folded import Folded
+from polyfold.network.read.registry import COMPUTED_WEIGHTS, values_in
 from polyfold.network.read.torch_ops.site import (
     TORCH_OPS,
     TorchSite,
@@ -23,16 +24,20 @@ from polyfold.network.read.torch_ops.site import (
     axes_behind_batch,
     operand,
     optional,
-    values_in,
 )
 
 handles = TORCH_OPS.family("Affine maps")
 
 
-@handles("linear", becomes="`Linear`", limits="constant weights", batch_anywhere=True, exact=True)
-def _linear(site: TorchSite, x: Operand, weight: Any, bias: Any = None) -> Value:
-    if isinstance(weight, Value) or isinstance(bias, Value) or not isinstance(x, Value):
-        site.refuse("its weights are computed from the network's input")
+@handles(
+    "linear",
+    becomes="`Linear`",
+    limits="constant weights",
+    batch_anywhere=True,
+    exact=True,
+    one_computed=COMPUTED_WEIGHTS,
+)
+def _linear(site: TorchSite, x: Value, weight: Any, bias: Any = None) -> Value:
     if x.batch_axis == x.rank - 1 and x.batch_axis > 0:
         site.refuse(MIXES_THE_BATCH)
     matrix = array(weight)
@@ -180,7 +185,13 @@ def _running_sum(site: TorchSite, x: Value, dim: int, *, dtype: Any = None) -> V
     return reductions.running_sum(site, x, axis)
 
 
-@handles("batch_norm", becomes="`Normalise`", limits="with running statistics (evaluation mode)", exact=True)
+@handles(
+    "batch_norm",
+    becomes="`Normalise`",
+    limits="with running statistics (evaluation mode)",
+    exact=True,
+    one_computed=COMPUTED_WEIGHTS,
+)
 def _batch_norm(
     site: TorchSite,
     x: Value,
@@ -195,12 +206,10 @@ def _batch_norm(
 ) -> Value:
     if training or mean is None or variance is None:
         site.refuse(BATCH_STATISTICS)
-    if any(values_in([weight, bias, mean, variance])):
-        site.refuse("its weights are computed from the network's input")
     return compose.batch_norm(site, x, optional(weight), optional(bias), array(mean), array(variance), eps)
 
 
-@handles("_native_batch_norm_legit_no_training", becomes="`Normalise`", exact=True)
+@handles("_native_batch_norm_legit_no_training", becomes="`Normalise`", exact=True, one_computed=COMPUTED_WEIGHTS)
 def _folded_batch_norm(
     site: TorchSite, x: Value, weight: Any, bias: Any, mean: Any, variance: Any, momentum: float, eps: float
 ) -> tuple[Value]:

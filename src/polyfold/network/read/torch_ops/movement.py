@@ -14,6 +14,7 @@ from polyfold.network.read.builder import Operand, Value
 from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.folding.folded import loses_digits, rounds_by_itself
 from polyfold.network.read.folding.torch_constants import type_name
+from polyfold.network.read.registry import COMPUTED_CHOICE
 from polyfold.network.read.torch_ops.site import (
     TORCH_OPS,
     TorchSite,
@@ -21,7 +22,6 @@ from polyfold.network.read.torch_ops.site import (
     one_sample,
     operand,
     positions_of_a_batch,
-    values_in,
 )
 
 handles = TORCH_OPS.family("The same numbers elsewhere")
@@ -69,11 +69,10 @@ RESHAPES = (
     becomes="`Reshape`, `Take`",
     limits="samples may not be mixed; indices must be constant",
     batch_anywhere=True,
+    one_computed=COMPUTED_CHOICE,
 )
 def _move(site: TorchSite, x: Value, *options: Any, **more: Any) -> Any:
     """Let torch move the positions of the numbers, for several samples, and read off where they went."""
-    if any(values_in((*options, *more.values()))):
-        site.refuse("which numbers it takes depends on the network's input")
     moved = site.target(positions_of_a_batch(site, x), *options, **more)
     if isinstance(moved, torch.Tensor):
         return _placed(site, x, moved)

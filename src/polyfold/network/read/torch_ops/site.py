@@ -7,7 +7,7 @@ operator's result. Names are ATen's, without the overload unless that matters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,6 @@ import torch
 
 from polyfold.network.ops.op import size
 from polyfold.network.read.builder import MIXES_THE_BATCH, Constant, Operand, Site, Value
-from polyfold.network.read.compose.choose import Comparison
 from polyfold.network.read.folding.folded import Folded
 from polyfold.network.read.registry import Readings
 
@@ -54,19 +53,6 @@ def optional(argument: Any) -> Constant | None:
 def optional_operand(argument: Any) -> Operand | None:
     """A value or constant that may be absent."""
     return None if argument is None else operand(argument)
-
-
-def values_in(argument: Any) -> Iterator[Value]:
-    """The computed tensors among arguments, however nested."""
-    if isinstance(argument, Value):
-        yield argument
-    elif isinstance(argument, Comparison):
-        yield argument.value
-    elif isinstance(argument, (list, tuple)):
-        for item in argument:
-            yield from values_in(item)
-    elif isinstance(argument, dict):
-        yield from values_in(tuple(argument.values()))
 
 
 def axes_behind_batch(site: Site, x: Value, dim: Any) -> list[int]:
