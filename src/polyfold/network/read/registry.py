@@ -107,6 +107,8 @@ class Readings:
 COMPUTED_WEIGHTS = "its weights are computed from the network's input"
 COMPUTED_KERNEL = "its kernel is computed from the network's input"
 COMPUTED_CHOICE = "which numbers it takes depends on the network's input"
+COMPUTED_PLACES = "which entries it changes depends on the network's input"
+COMPUTED_SLOPE = "its slope is computed from the network's input"
 NO_PLACE = "the place of a maximum jumps; only the maximum itself can be read"
 
 

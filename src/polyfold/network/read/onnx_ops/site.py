@@ -72,14 +72,6 @@ def axes_without_batch(site: Site, x: Value, axes: Sequence[int]) -> tuple[Value
     return x, [axis - x.batched for axis in positive]
 
 
-def reduced_axes(x: Value, axes_input: Any, axes: Any, options: dict[str, Any]) -> list[int] | None:
-    """The axes that an operator reduces, from an input or an attribute; None if it does nothing."""
-    chosen = axes if axes_input is None else np.asarray(axes_input).tolist()
-    if chosen:
-        return list(chosen)
-    return None if options.get("noop_with_empty_axes") else list(range(x.rank))
-
-
 def with_channels(site: Site, x: Value, axes: int | None = None) -> Value:
     """The value as a batch of (channels, *space)."""
     if axes is not None and x.rank != axes + 2:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -13,7 +12,7 @@ from scipy import sparse
 from polyfold.network.read.builder import MIXES_THE_BATCH, Operand, Site, Value
 from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.compose import products, reductions
-from polyfold.network.read.compose.choose import Comparison, keep
+from polyfold.network.read.compose.choose import Comparison, product
 from polyfold.network.read.compose.combining import combine
 from polyfold.network.read.folding.folded import Folded
 from polyfold.network.read.registry import COMPUTED_WEIGHTS, values_in
@@ -50,11 +49,7 @@ def _linear(site: TorchSite, x: Value, weight: Any, bias: Any = None) -> Value:
 def _addmm(site: TorchSite, bias: Any, x: Any, y: Any, *, beta: float = 1, alpha: float = 1) -> Value:
     if isinstance(bias, Value):
         site.refuse("its bias is computed from the network's input")
-    product = replace(site, name=f"{site.name}.product")
-    scaled = products.matmul(product, operand(x), operand(y))
-    if alpha != 1:
-        scaled = compose.scale(product, scaled, array(alpha))
-    return compose.shift_by_multiple(site, scaled, beta, array(bias))
+    return products.product_and_sum(site, operand(x), operand(y), array(bias), alpha, beta)
 
 
 @handles(
@@ -129,9 +124,8 @@ def _sum(site: TorchSite, x: Any, y: Any, alpha: float, combine: Callable[[Site,
     exact=True,
 )
 def _mul(site: TorchSite, x: Any, y: Any) -> Value:
-    factors = [item if isinstance(item, Comparison) else operand(item) for item in (x, y)]
-    kept = keep(site, factors[0], factors[1])
-    return compose.multiply(site, operand(x), operand(y)) if kept is None else kept
+    x, y = (item if isinstance(item, Comparison) else operand(item) for item in (x, y))
+    return product(site, x, y)
 
 
 @handles("div", "divide", "true_divide", becomes="`Scale`", limits="constant denominator, no rounding", exact=True)
