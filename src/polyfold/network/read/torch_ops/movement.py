@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from polyfold.network.ops.op import size
 from polyfold.network.read.builder import Operand, Value
 from polyfold.network.read.compose import ops as compose
+from polyfold.network.read.compose import placing
 from polyfold.network.read.folding.folded import loses_digits, rounds_by_itself
 from polyfold.network.read.folding.torch_constants import type_name
 from polyfold.network.read.registry import COMPUTED_CHOICE
@@ -19,7 +18,6 @@ from polyfold.network.read.torch_ops.site import (
     TORCH_OPS,
     TorchSite,
     array,
-    one_sample,
     operand,
     positions_of_a_batch,
 )
@@ -82,8 +80,7 @@ def _move(site: TorchSite, x: Value, *options: Any, **more: Any) -> Any:
 def _placed(site: TorchSite, x: Value, moved: Any, part: str = "") -> Value:
     if site.single:
         return compose.moved(site, x, moved.numpy(), part)
-    index, axis = one_sample(site, moved, size(x.shape))
-    return replace(compose.rearrange(site, x, index, part), batch_axis=axis)
+    return placing.rearranged(site, x, moved.numpy(), site.batch, part)
 
 
 @handles("cat", "concat", "concatenate", becomes="`Concat`", limits="not along the batch axis", exact=True)
