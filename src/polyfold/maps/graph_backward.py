@@ -77,6 +77,10 @@ class Context:
     def shape(self) -> Shape:
         return self.network.shapes[self.node.name]
 
+    def spread(self, numbers: AnyArray) -> AnyArray:
+        """Numbers that broadcast to the op's value, one for each of its entries: (width,)."""
+        return np.broadcast_to(numbers, self.shape).ravel()
+
     def whole(self, rows: Rows) -> AnyArray:
         """Coefficients on all entries (n, m, width), the factors multiplied in."""
         return whole(rows, size(self.shape), self.threads)
@@ -213,7 +217,7 @@ def _(op: Linear, rows: Rows, context: Context) -> Pulled:
 def _(op: Convolution | TransposedConvolution | Combine, rows: Rows, context: Context) -> Pulled:
     own = None
     if not isinstance(op, Combine) and op.bias.any():
-        own = rows.dot(np.broadcast_to(spread_bias(op.bias, op.window), context.shape).ravel())
+        own = rows.dot(context.spread(spread_bias(op.bias, op.window)))
     if context.matrix is not None:
         pulled = context.matrix.pull(rows.values, rows.at, rows.factor, context.threads, context.into)
         return (Rows(pulled),), own
@@ -234,7 +238,7 @@ def _(op: Rectify, rows: Rows, context: Context) -> Pulled:
     assert context.decided is not None
     if is_relu(op):
         return (rows.times(context.decided),), None
-    on, off = (np.broadcast_to(slope, context.shape).ravel() for slope in (op.slope_on, op.slope_off))
+    on, off = (context.spread(slope) for slope in (op.slope_on, op.slope_off))
     return (rows.times(np.where(context.decided, on, off)),), None
 
 
@@ -283,21 +287,21 @@ def _(op: Concat, rows: Rows, context: Context) -> Pulled:
 
 @pull.register
 def _(op: Shift, rows: Rows, context: Context) -> Pulled:
-    own = rows.dot(np.broadcast_to(op.offset, context.shape).ravel())
+    own = rows.dot(context.spread(op.offset))
     return (_narrowed(rows, context.shapes[0], context),), own
 
 
 @pull.register
 def _(op: Scale, rows: Rows, context: Context) -> Pulled:
     factor = op.factor if op.divisor is None else op.factor / op.divisor
-    scaled = rows.times(np.broadcast_to(factor, context.shape).ravel())
+    scaled = rows.times(context.spread(factor))
     return (_narrowed(scaled, context.shapes[0], context),), None
 
 
 @pull.register
 def _(op: Normalise, rows: Rows, context: Context) -> Pulled:
     axes = len(context.shape)
-    factor, offset = (np.broadcast_to(per_channel(each, axes), context.shape).ravel() for each in op.folded)
+    factor, offset = (context.spread(per_channel(each, axes)) for each in op.folded)
     return (rows.times(factor),), rows.dot(offset)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -86,7 +87,7 @@ class Builder:
         """A new input of the network."""
         if 0 in shape:
             raise NetworkError(f"input {name!r} has shape {shape}, which holds no numbers: a network needs inputs")
-        name = self._unique(name)
+        name = new_name(name, self._names)
         self._ports.append(Port(name, shape))
         return Value(name, shape, batched)
 
@@ -98,7 +99,7 @@ class Builder:
             lead = inputs[0].shape[:-1]
             same = self.constant(name, np.broadcast_to(layer.bias, (*lead, *layer.bias.shape)))
             return replace(inputs[0], name=same.name, shape=same.shape)
-        name = self._unique(name)
+        name = new_name(name, self._names)
         try:
             shape = op.infer(*(value.shape for value in inputs))
         except ShapeError as error:
@@ -164,13 +165,17 @@ class Builder:
             )
         return sentences
 
-    def _unique(self, name: str) -> str:
-        unique, count = name, 1
-        while unique in self._names:
-            count += 1
-            unique = f"{name}#{count}"
-        self._names.add(unique)
-        return unique
+
+def new_name(name: str, taken: set[str], mark: str = "#") -> str:
+    """This name, or the first of `name#2`, `name#3`, ... that nothing has; it is taken from now on.
+
+    >>> new_name("relu", {"relu", "relu#2"})
+    'relu#3'
+    """
+    if name in taken:
+        name = next(other for k in count(2) if (other := f"{name}{mark}{k}") not in taken)
+    taken.add(name)
+    return name
 
 
 def _listed(nodes: Mapping[str, str]) -> str:

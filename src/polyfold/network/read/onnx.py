@@ -24,9 +24,9 @@ from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, IMPORT_FLO
 from polyfold.network.graph import Network
 from polyfold.network.ops.op import Shape, size
 from polyfold.network.read.behind_head import refuse_reading_behind_head
-from polyfold.network.read.builder import MIXES_THE_BATCH, WHERE_TO_LOOK, Builder, Constant, Value
+from polyfold.network.read.builder import WHERE_TO_LOOK, Builder, Constant, Value
 from polyfold.network.read.check import verify, verify_head
-from polyfold.network.read.compose.choose import ONLY_TO_CHOOSE, Comparison
+from polyfold.network.read.compose.choose import Comparison
 from polyfold.network.read.folding.arithmetic import InexactError
 from polyfold.network.read.folding.folded import CONSTANTS_CANCEL, Folded, loses_digits, rounds_by_itself, runtime_of
 from polyfold.network.read.folding.onnx_constants import computed
@@ -40,7 +40,7 @@ from polyfold.network.read.onnx_ops import (
 )
 from polyfold.network.read.onnx_preparation import named, needed, opset, prepared, user_name
 from polyfold.network.read.onnx_session import REFERENCE_ERRORS, CannotRunError, session
-from polyfold.network.read.registry import Reading, Unreadable
+from polyfold.network.read.registry import Reading, Unreadable, values_in
 
 TOLERANCES = {onnx.TensorProto.DOUBLE: IMPORT_FLOAT64, onnx.TensorProto.FLOAT: IMPORT_FLOAT32}
 RANDOM_OPS = frozenset(
@@ -185,8 +185,7 @@ class _Reader:
 
     def _call(self, node: Any, inputs: list[Any]) -> Sequence[Any]:
         """The results of a node, in the order of its outputs."""
-        values = [item.value if isinstance(item, Comparison) else item for item in inputs]
-        values = [item for item in values if isinstance(item, Value)]
+        values = list(values_in(inputs))
         site = OnnxSite(
             self.builder,
             user_name(node),
@@ -210,10 +209,7 @@ class _Reader:
             site.refuse("its result is random")
         if reading is None:
             site.refuse("it is not piecewise linear, or not supported yet")
-        if not reading.chooses and any(isinstance(item, Comparison) for item in inputs):
-            site.refuse(ONLY_TO_CHOOSE)
-        if not reading.batch_anywhere and any(value.batched and value.batch_axis for value in values):
-            site.refuse(MIXES_THE_BATCH)
+        reading.check(site, inputs)
         if node.op_type == "Cast":
             self._casts(site, attributes["to"])
         if node.op_type == "CastLike" and not isinstance(inputs[1], Value):

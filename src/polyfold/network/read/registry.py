@@ -6,11 +6,12 @@ generated from that (tools/write_networks_page.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from polyfold.network.read.builder import Site
+from polyfold.network.read.builder import MIXES_THE_BATCH, Site, Value
+from polyfold.network.read.compose.choose import ONLY_TO_CHOOSE, Comparison
 
 Handler: TypeAlias = Callable[..., Any]
 
@@ -33,6 +34,33 @@ class Reading:
     """Whether constants may be numbers that floats cannot hold."""
     needs_batch: bool = False
     """Whether every argument must have a batch axis of its own, which none has that was merged with another."""
+    one_computed: str = ""
+    """If the first argument must be computed and all others constant: what is said where that is not so."""
+
+    def check(self, site: Site, arguments: Sequence[Any]) -> None:
+        """Refuse arguments that the handler does not reckon with."""
+        values = list(values_in(arguments))
+        if not self.chooses and any(isinstance(item, Comparison) for item in arguments):
+            site.refuse(ONLY_TO_CHOOSE)
+        if not self.batch_anywhere and any(value.batched and value.batch_axis for value in values):
+            site.refuse(MIXES_THE_BATCH)
+        if self.needs_batch and not all(value.batched for value in values):
+            site.refuse(MIXES_THE_BATCH)
+        if self.one_computed and not (isinstance(arguments[0], Value) and len(values) == 1):
+            site.refuse(self.one_computed)
+
+
+def values_in(argument: Any) -> Iterator[Value]:
+    """The computed tensors among arguments, however nested."""
+    if isinstance(argument, Value):
+        yield argument
+    elif isinstance(argument, Comparison):
+        yield argument.value
+    elif isinstance(argument, (list, tuple)):
+        for item in argument:
+            yield from values_in(item)
+    elif isinstance(argument, dict):
+        yield from values_in(tuple(argument.values()))
 
 
 class Readings:
@@ -50,19 +78,11 @@ class Readings:
         return list({id(reading): reading for reading in self._by_name.values()}.values())
 
     def family(self, family: str, *, needs_batch: bool = False) -> Callable[..., Callable[[Handler], Handler]]:
-        """A decorator that registers handlers under a heading of the documents."""
+        """A decorator that registers handlers under a heading of the documents; its keywords are Reading's."""
 
-        def handles(
-            *names: str,
-            becomes: str,
-            limits: str = "",
-            batch_anywhere: bool = False,
-            chooses: bool = False,
-            exact: bool = False,
-        ) -> Callable[[Handler], Handler]:
+        def handles(*names: str, **words: Any) -> Callable[[Handler], Handler]:
             def register(handler: Handler) -> Handler:
-                flags = {"batch_anywhere": batch_anywhere, "chooses": chooses, "exact": exact}
-                self._add(Reading(names, family, handler, becomes, limits, needs_batch=needs_batch, **flags))
+                self._add(Reading(names, family, handler, needs_batch=needs_batch, **words))
                 return handler
 
             return register
@@ -83,6 +103,12 @@ class Readings:
             self._by_name[name] = reading
 
 
+# What is said of several operators.
+COMPUTED_WEIGHTS = "its weights are computed from the network's input"
+COMPUTED_KERNEL = "its kernel is computed from the network's input"
+COMPUTED_CHOICE = "which numbers it takes depends on the network's input"
+COMPUTED_PLACES = "which entries it changes depends on the network's input"
+COMPUTED_SLOPE = "its slope is computed from the network's input"
 NO_PLACE = "the place of a maximum jumps; only the maximum itself can be read"
 
 

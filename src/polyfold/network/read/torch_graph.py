@@ -17,15 +17,15 @@ from polyfold.exact.tolerances import IMPORT_FLOAT16, IMPORT_FLOAT32, IMPORT_FLO
 from polyfold.network.graph import Network
 from polyfold.network.ops.op import Shape, size
 from polyfold.network.read.behind_head import refuse_reading_behind_head
-from polyfold.network.read.builder import MIXES_THE_BATCH, WHERE_TO_LOOK, Builder, Value
+from polyfold.network.read.builder import WHERE_TO_LOOK, Builder, Value
 from polyfold.network.read.check import verify, verify_head
-from polyfold.network.read.compose.choose import ONLY_TO_CHOOSE, Comparison
+from polyfold.network.read.compose.choose import Comparison
 from polyfold.network.read.folding.arithmetic import InexactError
 from polyfold.network.read.folding.folded import CONSTANTS_CANCEL, Folded, runtime_of
 from polyfold.network.read.folding.torch_constants import computed, exact_of
-from polyfold.network.read.registry import Reading, Unreadable
+from polyfold.network.read.registry import Reading, Unreadable, values_in
 from polyfold.network.read.torch_names import module_stack, names_of, op_name, user_name
-from polyfold.network.read.torch_ops import REFUSED_LAYERS, TORCH_OPS, TorchSite, in_head, values_in
+from polyfold.network.read.torch_ops import REFUSED_LAYERS, TORCH_OPS, TorchSite, in_head
 from polyfold.network.read.torch_trace import BATCH, Traced, first_line
 
 TOLERANCES = {torch.float64: IMPORT_FLOAT64, torch.float32: IMPORT_FLOAT32}
@@ -277,12 +277,7 @@ class GraphReader:
         refuse_reading_behind_head(site, values)
         if reading is None:
             site.refuse("it is not piecewise linear, or not supported yet")
-        if not reading.chooses and any(isinstance(item, Comparison) for item in (*args, *kwargs.values())):
-            site.refuse(ONLY_TO_CHOOSE)
-        if not reading.batch_anywhere and any(value.batch_axis for value in values):
-            site.refuse(MIXES_THE_BATCH)
-        if reading.needs_batch and not all(value.batched for value in values):
-            site.refuse(MIXES_THE_BATCH)
+        reading.check(site, (*args, *kwargs.values()))
         args, kwargs = _mapped(lambda item: _readable(site, reading, item), (args, kwargs))
         try:
             return reading.handler(site, *args, **kwargs)

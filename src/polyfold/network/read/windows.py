@@ -22,7 +22,7 @@ from polyfold.network.ops.convolve import Window
 from polyfold.network.ops.op import Shape, size
 from polyfold.network.ops.spatial import divided_rows
 from polyfold.network.ops.switches import Largest
-from polyfold.network.read.builder import Constant, Operand, Site, Value
+from polyfold.network.read.builder import Constant, Site, Value
 from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.compose import placing
 from polyfold.network.read.compose.combining import combine, repeated
@@ -32,16 +32,6 @@ if TYPE_CHECKING:
 
 Indices = npt.NDArray[np.int64]
 ABSENT = -1
-
-
-CONSTANT_KERNEL = "its kernel is computed from the network's input"
-
-
-def constant_kernel(site: Site, kernel: Operand, bias: Operand | None) -> tuple[Constant, Constant | None]:
-    """A kernel and its bias, which must not be computed."""
-    if isinstance(kernel, Value) or isinstance(bias, Value):
-        site.refuse(CONSTANT_KERNEL)
-    return kernel, bias
 
 
 def convolution(site: Site, x: Value, kernel: Constant, bias: Constant | None, window: Window) -> Value:
@@ -186,8 +176,20 @@ def _members(tables: Sequence[Indices], space: Shape) -> Indices:
     return np.where(marked == size(space), ABSENT, marked)
 
 
+def average_pool(site: Site, x: Value, pool: Pool, *, counts_padding: bool, divisor: float | None = None) -> Value:
+    """The average of every window of a pool, by the number of its entries, those in the padding maybe counted too."""
+    space = x.shape[1:]
+    counted = counted_with_padding(pool, space) if counts_padding else None
+    return average_of_windows(site, x, pool.entries(space), counted=counted, divisor=divisor)
+
+
 def average_of_windows(
-    site: Site, x: Value, entries: Sequence[Indices], *, counted: Sequence[Indices] | None, divisor: float | None
+    site: Site,
+    x: Value,
+    entries: Sequence[Indices],
+    *,
+    counted: Sequence[Indices] | None = None,
+    divisor: float | None = None,
 ) -> Value:
     """The average of every window. It is divided by how many entries were `counted` on each axis, or by a number."""
     space = x.shape[1:]

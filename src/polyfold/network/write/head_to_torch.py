@@ -7,6 +7,7 @@ from torch import nn
 from polyfold.network.graph import Network
 from polyfold.network.head import Head, HeadOp, OutputHead
 from polyfold.network.ops.op import Shape
+from polyfold.network.read.builder import new_name
 from polyfold.network.write import torch_modules as own
 
 # The name of a step, what it reads, and its module.
@@ -20,7 +21,7 @@ def head_modules(network: Network, taken: set[str]) -> tuple[list[str], list[Ste
     steps: list[Step] = []
     for number, head in enumerate(() if network.head is None else network.head.outputs):
         for part, module in _modules(head, network.shapes[outputs[number]]) if head.ops else ():
-            name = _free(part, used)
+            name = new_name(part, used, "_")
             steps.append((name, (outputs[number],), module))
             outputs[number] = name
     return outputs, steps
@@ -69,12 +70,3 @@ def _module(op: HeadOp, axis: int) -> nn.Module:
         case "argmax":
             return own.ClassNumber(axis, last=op.last)
     return own.Chosen(axis, last=op.last)
-
-
-def _free(name: str, used: set[str]) -> str:
-    unique, count = name, 1
-    while unique in used:
-        count += 1
-        unique = f"{name}_{count}"
-    used.add(unique)
-    return unique

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from os import PathLike
 from typing import Any
@@ -19,6 +19,7 @@ from polyfold.errors import NetworkError
 from polyfold.exact.expansion import expansion
 from polyfold.exact.reals import are_reals, nearest_floats
 from polyfold.network.graph import Network
+from polyfold.network.ops.convolve import Window
 from polyfold.network.ops.linear import Add, Linear, Normalise, Scale, Shift, Subtract
 from polyfold.network.ops.movement import Concat, Reshape, Take
 from polyfold.network.ops.op import Op, Shape, size
@@ -26,6 +27,7 @@ from polyfold.network.ops.spatial import Combine, Convolution, TransposedConvolu
 from polyfold.network.ops.switches import Clamp, Largest, Maximum, Minimum, Rectify
 from polyfold.network.ops.unrounded import Unrounded
 from polyfold.network.read.compose.pools import by_count, pool_of
+from polyfold.network.read.windows import Pool
 from polyfold.network.write.head_to_onnx import write_head
 from polyfold.network.write.onnx_graph import OnnxGraph
 from polyfold.network.write.rounding import rounded
@@ -269,7 +271,7 @@ def _(op: Clamp, writer: _NodeWriter, reads: Sequence[_Tensor]) -> None:
 @write_node.register
 def _(op: Convolution, writer: _NodeWriter, reads: Sequence[_Tensor]) -> None:
     kernel, bias = writer.numbers("weight", op.kernel), writer.numbers("bias", op.bias)
-    writer.last("Conv", reads[0].name, kernel, bias, **_window(op.window.padding, op))
+    writer.last("Conv", reads[0].name, kernel, bias, **_window(op.kernel.shape[2:], op.window), group=op.window.groups)
 
 
 @write_node.register
@@ -290,17 +292,17 @@ def _(op: TransposedConvolution, writer: _NodeWriter, reads: Sequence[_Tensor]) 
     # Padding that goes beyond itself again is not there.
     less = [min(after, more) for (_, after), more in zip(op.window.padding, beyond, strict=True)]
     padding = [(before, after - cut) for (before, after), cut in zip(op.window.padding, less, strict=True)]
-    more = [extra - cut for extra, cut in zip(beyond, less, strict=True)]
-    writer.last("ConvTranspose", reads[0].name, kernel, bias, output_padding=more, **_window(padding, op))
+    how = _window(op.kernel.shape[2:], replace(op.window, padding=tuple(padding)))
+    how["output_padding"] = [extra - cut for extra, cut in zip(beyond, less, strict=True)]
+    writer.last("ConvTranspose", reads[0].name, kernel, bias, **how, group=op.window.groups)
 
 
-def _window(padding: Sequence[tuple[int, int]], op: Convolution | TransposedConvolution) -> dict[str, Any]:
+def _window(kernel: Sequence[int], window: Window | Pool) -> dict[str, Any]:
     return {
-        "kernel_shape": list(op.kernel.shape[2:]),
-        "strides": list(op.window.stride),
-        "pads": [before for before, _ in padding] + [after for _, after in padding],
-        "dilations": list(op.window.dilation),
-        "group": op.window.groups,
+        "kernel_shape": list(kernel),
+        "strides": list(window.stride),
+        "pads": [before for before, _ in window.padding] + [after for _, after in window.padding],
+        "dilations": list(window.dilation),
     }
 
 
@@ -338,14 +340,7 @@ def _(op: Largest, writer: _NodeWriter, reads: Sequence[_Tensor]) -> None:
     pool = pool_of(op.members, reads[0].shape)
     # Longer padding, behind windows with gaps, is refused by onnxruntime.
     if pool is not None and all(max(sides) < k for sides, k in zip(pool.padding, pool.kernel, strict=True)):
-        writer.last(
-            "MaxPool",
-            reads[0].name,
-            kernel_shape=list(pool.kernel),
-            strides=list(pool.stride),
-            pads=[before for before, _ in pool.padding] + [after for _, after in pool.padding],
-            dilations=list(pool.dilation),
-        )
+        writer.last("MaxPool", reads[0].name, **_window(pool.kernel, pool))
         return
     flat, parts = writer.flat(reads[0]), by_count(op.members)
     if len(parts.groups) == 1:

@@ -9,6 +9,8 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 
+from polyfold.network.read.builder import new_name
+
 # Relu of float64 came with operator set 14, and all else that is used is older.
 _OPSET = 17
 # Readers refuse files that are newer than they are.
@@ -36,12 +38,7 @@ class OnnxGraph:
 
     def free(self, name: str) -> str:
         """This name, or the first of `name#2`, `name#3`, ... that nothing has; it is taken from now on."""
-        unique, count = name, 1
-        while unique in self._taken:
-            count += 1
-            unique = f"{name}#{count}"
-        self._taken.add(unique)
-        return unique
+        return new_name(name, self._taken)
 
     def model(self, name: str, inputs: Sequence[Any], outputs: Sequence[Any], *, note: str = "") -> onnx.ModelProto:
         """The checked model; inputs and outputs are ONNX's value infos."""

@@ -22,6 +22,7 @@ from polyfold.network.ops.op import Op, Shape
 from polyfold.network.ops.spatial import Combine, Convolution, TransposedConvolution
 from polyfold.network.ops.switches import Clamp, Largest, Maximum, Minimum, Rectify
 from polyfold.network.ops.unrounded import Unrounded
+from polyfold.network.read.builder import new_name
 from polyfold.network.read.compose.pools import by_count, has_members, pool_of
 from polyfold.network.read.windows import Pool
 from polyfold.network.write import torch_modules as own
@@ -79,15 +80,8 @@ _TAKEN = {*dir(nn.Sequential()), "steps", "input_names", "output_names"}
 
 def _clean(names: Iterable[str]) -> list[str]:
     """Names for submodules: letters, digits and underscores; different names stay different."""
-    cleaned: list[str] = []
-    for name in names:
-        plain = re.sub(r"\W+", "_", name).strip("_") or "node"
-        unique, count = plain, 1
-        while unique in _TAKEN or unique in cleaned:
-            count += 1
-            unique = f"{plain}_{count}"
-        cleaned.append(unique)
-    return cleaned
+    taken = set(_TAKEN)
+    return [new_name(re.sub(r"\W+", "_", name).strip("_") or "node", taken, "_") for name in names]
 
 
 def _tensor(values: Array) -> torch.Tensor:

@@ -116,15 +116,13 @@ def _rectified(
     return compose.shift(site, bent, level, part="plus-meeting") if level.any() else bent
 
 
-def keep(site: Site, x: Operand | Comparison, y: Operand | Comparison) -> Value | None:
-    """A product with the answer of a comparison, which is one or zero; None if there is none in it."""
-    comparisons = [item for item in (x, y) if isinstance(item, Comparison)]
-    if not comparisons:
-        return None
-    others = [item for item in (x, y) if not isinstance(item, Comparison)]
-    if not others:
+def product(site: Site, x: Operand | Comparison, y: Operand | Comparison) -> Value:
+    """x * y, one of them constant or the answer of a comparison, which is one or zero."""
+    if not isinstance(x, Comparison):
+        return choose(site, y, x, np.zeros(())) if isinstance(y, Comparison) else compose.multiply(site, x, y)
+    if isinstance(y, Comparison):
         site.refuse("the product of two comparisons jumps")
-    return choose(site, comparisons[0], others[0], np.zeros(()))
+    return choose(site, x, y, np.zeros(()))
 
 
 def select(site: Site, mask: Constant, a: Operand, b: Operand) -> Value:

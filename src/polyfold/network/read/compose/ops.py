@@ -277,7 +277,7 @@ def _normal_step_by_step(
     return value if beta is None else shift(site, value, beta.reshape(axes))
 
 
-def total(site: Site, x: Value, axes: Sequence[int], *, keepdims: bool, mean: bool) -> Value:
+def total(site: Site, x: Value, axes: Sequence[int], *, keepdims: bool, mean: bool = False) -> Value:
     """The sum or mean over some axes."""
     kept = [axis for axis in range(len(x.shape)) if axis not in axes]
     count = size(tuple(x.shape[axis] for axis in axes))

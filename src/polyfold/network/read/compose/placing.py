@@ -92,6 +92,12 @@ def one_sample(site: Site, moved: Indices, step: int, samples: int) -> tuple[Ind
     return site.refuse(MIXES_THE_BATCH)
 
 
+def rearranged(site: Site, x: Value, moved: Indices, samples: int, part: str = "") -> Value:
+    """The value whose entries are those of x at the positions `moved`, those of all samples one after the other."""
+    labels, axis = one_sample(site, moved + 1, size(x.shape), samples)
+    return replace(compose.rearrange(site, x, labels - 1, part), batch_axis=axis)
+
+
 def side_by_side(site: Site, values: Sequence[Value], part: str = "") -> Value:
     """All entries of several values as one vector, or a single value as it is."""
     inner = [replace(value, batch_axis=0) for value in values]

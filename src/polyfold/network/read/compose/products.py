@@ -30,6 +30,19 @@ def matmul(site: Site, x: Operand, y: Operand) -> Value:
     return _matrix_times_value(site, x, y)
 
 
+def product_and_sum(site: Site, x: Operand, y: Operand, added: Operand | None, alpha: float, beta: float) -> Value:
+    """alpha * x @ y + beta * added."""
+    inner = replace(site, name=f"{site.name}.product")
+    result = matmul(inner, x, y)
+    if alpha != 1:
+        result = compose.scale(inner, result, np.array(float(alpha)))
+    if added is None:
+        return result
+    if isinstance(added, Value):
+        return compose.add(site, result, compose.scale(site, added, np.array(float(beta)), "beta"))
+    return compose.shift_by_multiple(site, result, beta, added)
+
+
 def _value_times_matrix(site: Site, x: Value, matrix: Constant) -> Value:
     if not x.shape:
         x = site.unbatch(x)
@@ -155,7 +168,7 @@ def _without(site: Site, value: Value, indices: str, needed: set[str]) -> tuple[
     axes = [axis for axis, index in enumerate(indices) if index not in needed]
     if not axes:
         return value, indices
-    summed = compose.total(site, value, axes, keepdims=False, mean=False)
+    summed = compose.total(site, value, axes, keepdims=False)
     return summed, "".join(index for index in indices if index in needed)
 
 
@@ -211,7 +224,7 @@ def _products_added_up(site: Site, x: Value, blocks: Constant) -> Value:
     places = np.broadcast_to(compose.positions(x.shape)[:, :, None], shape)
     spread = compose.rearrange(site, x, np.array(places), part="factors")
     terms = compose.scale(site, spread, blocks[:, None], part="products")
-    return compose.total(site, terms, [3], keepdims=False, mean=False)
+    return compose.total(site, terms, [3], keepdims=False)
 
 
 def _ordered(site: Site, value: Value, indices: str, wanted: str, part: str) -> Value:

@@ -25,13 +25,13 @@ def smallest_over_axes(site: Site, x: Value, axes: Sequence[int], *, keepdims: b
     return compose.negate(site, largest_over_axes(site, negative, axes, keepdims=keepdims), part="minimum")
 
 
-def norm(site: Site, x: Value, order: float, axes: Sequence[int], *, keepdims: bool) -> Value:
+def norm(site: Site, x: Value, axes: Sequence[int], *, order: float, keepdims: bool) -> Value:
     """The sum, the largest or the smallest of absolute values: the norms that are piecewise linear."""
     if order not in (1, np.inf, -np.inf):
         site.refuse(f"the norm of order {order:g} is not piecewise linear; those of order 1 and infinity are")
     absolute = compose.rectify(site, x, np.array(1.0), np.array(-1.0))
     if order == 1:
-        return compose.total(site, absolute, axes, keepdims=keepdims, mean=False)
+        return compose.total(site, absolute, axes, keepdims=keepdims)
     return (largest_over_axes if order > 0 else smallest_over_axes)(site, absolute, axes, keepdims=keepdims)
 
 
@@ -41,7 +41,7 @@ def matrix_norm(site: Site, x: Value, order: float, rows: int, columns: int, *, 
         site.refuse(f"the matrix norm of order {order:g} is not piecewise linear; those of order 1 and infinity are")
     along, across = (rows, columns) if abs(order) == 1 else (columns, rows)
     absolute = compose.rectify(site, x, np.array(1.0), np.array(-1.0))
-    sums = compose.total(site, absolute, [along], keepdims=True, mean=False)
+    sums = compose.total(site, absolute, [along], keepdims=True)
     found = (largest_over_axes if order > 0 else smallest_over_axes)(site, sums, [across], keepdims=True)
     kept = tuple(n for axis, n in enumerate(found.shape) if keepdims or axis not in (rows, columns))
     return compose.reshape(site, found, kept, part="shape")

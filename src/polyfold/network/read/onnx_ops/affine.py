@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -13,10 +12,11 @@ from polyfold.exact.tolerances import ONNX_BATCH_NORM_EPSILON
 from polyfold.network.read.builder import Constant, Operand, Site, Value
 from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.compose import products, reductions
-from polyfold.network.read.compose.choose import Comparison, keep
+from polyfold.network.read.compose.choose import Comparison, product
 from polyfold.network.read.folding import arithmetic
 from polyfold.network.read.folding.folded import Folded
-from polyfold.network.read.onnx_ops.site import ONNX_OPS, OnnxSite, axes_without_batch, operand, reduced_axes, text
+from polyfold.network.read.onnx_ops.site import ONNX_OPS, OnnxSite, array, axes_without_batch, operand, text
+from polyfold.network.read.registry import COMPUTED_WEIGHTS
 
 handles = ONNX_OPS.family("Affine maps")
 
@@ -45,15 +45,7 @@ def _gemm(
             weight, offset = arithmetic.multiply(y.T, np.array(alpha)), arithmetic.multiply(bias, np.array(beta))
             offset = np.broadcast_to(offset, (1, y.shape[1])).ravel()
             return compose.linear(site, x, weight, None if added is None else offset)
-    product = replace(site, name=f"{site.name}.product")
-    result = products.matmul(product, x, y)
-    if alpha != 1:
-        result = compose.scale(product, result, np.array(alpha))
-    if added is None:
-        return result
-    if isinstance(added, Value):
-        return compose.add(site, result, compose.scale(site, added, np.array(beta), "beta"))
-    return compose.shift_by_multiple(site, result, beta, added)
+    return products.product_and_sum(site, x, y, added, alpha, beta)
 
 
 def _is_bias(c: Operand | None, width: int) -> TypeGuard[Constant | None]:
@@ -98,9 +90,8 @@ def _sub(site: OnnxSite, a: Any, b: Any) -> Value:
     exact=True,
 )
 def _mul(site: OnnxSite, a: Any, b: Any) -> Value:
-    factors = [item if isinstance(item, Comparison) else operand(item) for item in (a, b)]
-    kept = keep(site, factors[0], factors[1])
-    return compose.multiply(site, operand(a), operand(b)) if kept is None else kept
+    x, y = (item if isinstance(item, Comparison) else operand(item) for item in (a, b))
+    return product(site, x, y)
 
 
 @handles("Div", becomes="`Scale`", limits="constant denominator", exact=True)
@@ -139,15 +130,24 @@ def _einsum(site: OnnxSite, *factors: Any, equation: Any) -> Value:
     return products.einsum(site, text(equation), [operand(factor) for factor in factors])
 
 
-@handles("CumSum", becomes="`Linear`", limits="not along an open batch axis")
+@handles(
+    "CumSum",
+    becomes="`Linear`",
+    limits="not along an open batch axis",
+    one_computed="its axis depends on the network's input",
+)
 def _running_sum(site: OnnxSite, x: Value, axis: Any, *, exclusive: int = 0, reverse: int = 0) -> Value:
-    if isinstance(axis, Value):
-        site.refuse("its axis depends on the network's input")
     x, (inner,) = axes_without_batch(site, x, [int(np.ravel(axis)[0])])
     return reductions.running_sum(site, x, inner, exclusive=bool(exclusive), backwards=bool(reverse))
 
 
-@handles("BatchNormalization", becomes="`Normalise`", limits="training_mode=0", exact=True)
+@handles(
+    "BatchNormalization",
+    becomes="`Normalise`",
+    limits="training_mode=0",
+    exact=True,
+    one_computed=COMPUTED_WEIGHTS,
+)
 def _batch_norm(
     site: OnnxSite,
     x: Value,
@@ -162,27 +162,9 @@ def _batch_norm(
 ) -> Value:
     if training_mode:
         site.refuse("it normalises by the batch's own statistics (training_mode=1)")
-    if x.rank < 2 or any(isinstance(part, Value) for part in (gamma, beta, mean, variance)):
-        site.refuse("its input must be (batch, channels, ...) and its numbers constant")
+    if x.rank < 2:
+        site.refuse(f"its input has {x.rank} axes, but must be (batch, channels, ...)")
     if isinstance(variance, Folded) and variance.terms is not None and not epsilon and variance.terms[1].size == 1:
         # An epsilon that is no float32 is added in the file itself: a normalisation keeps the two apart.
         variance, epsilon = variance.terms[0], float(variance.terms[1].reshape(()))
-    scale, offset, centre, spread = (_numbers(part) for part in (gamma, beta, mean, variance))
-    return compose.batch_norm(site, x, scale, offset, centre, spread, epsilon)
-
-
-def _numbers(constant: Any) -> Constant:
-    numbers = operand(constant)
-    assert not isinstance(numbers, Value)
-    return numbers
-
-
-@handles("ReduceSum", "ReduceMean", becomes="`Linear`", limits="not over an open batch axis")
-def _reduce(
-    site: OnnxSite, x: Value, axes_input: Any = None, *, axes: Any = None, keepdims: int = 1, **options: Any
-) -> Value:
-    chosen = reduced_axes(x, axes_input, axes, options)
-    if chosen is None:
-        return x
-    x, inner = axes_without_batch(site, x, chosen)
-    return compose.total(site, x, inner, keepdims=bool(keepdims), mean=site.op == "ReduceMean")
+    return compose.batch_norm(site, x, array(gamma), array(beta), array(mean), array(variance), epsilon)

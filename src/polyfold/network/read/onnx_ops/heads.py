@@ -39,6 +39,7 @@ def in_head(
         return _head_op(site, x, HEAD_OPS[site.op], tap, attributes)
     if not x.head or site.op not in _KEEPS_THE_ORDER or reading is None:
         return None
+    reading.check(site, inputs)
     if site.op == "Cast" and "to" in attributes:
         kind = helper.tensor_dtype_to_np_dtype(attributes["to"])
         if np.issubdtype(kind, np.integer) and counts_classes(x, int(np.iinfo(kind).max)):

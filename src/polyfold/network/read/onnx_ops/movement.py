@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,9 @@ import onnx
 from polyfold.network.ops.op import size
 from polyfold.network.read.builder import MIXES_THE_BATCH, Value
 from polyfold.network.read.compose import ops as compose
+from polyfold.network.read.compose import placing
 from polyfold.network.read.onnx_ops.site import FLOAT_TYPES, ONNX_OPS, OnnxSite, full_shape, operand
+from polyfold.network.read.registry import COMPUTED_CHOICE
 
 handles = ONNX_OPS.family("The same numbers elsewhere")
 
@@ -49,41 +50,30 @@ KEEPS_THE_SAMPLES = frozenset({"Transpose", "Squeeze", "Unsqueeze", "Slice", "Ga
     becomes="`Reshape`, `Take`",
     limits="samples may not be mixed; indices must be constant",
     batch_anywhere=True,
+    one_computed=COMPUTED_CHOICE,
 )
-def _move(site: OnnxSite, x: Any, *rest: Any, **options: Any) -> Any:
+def _move(site: OnnxSite, x: Value, *rest: Any, **options: Any) -> Any:
     """Let ONNX's own definition move the positions of the numbers, and read off where they went."""
-    if not isinstance(x, Value) or any(isinstance(item, Value) for item in rest):
-        site.refuse("which numbers it takes depends on the network's input")
     if x.batched and not site.single and (x.batch_axis or site.op == "Transpose"):
-        return _moved_with_batch(site, x, rest)
-    moved = site.run([compose.positions(full_shape(x)), *rest])
-    pieces = [compose.moved(site, x, piece, str(k) if len(moved) > 1 else "") for k, piece in enumerate(moved)]
+        pieces = _moved_with_batch(site, x, rest)
+    else:
+        moved = site.run([compose.positions(full_shape(x)), *rest])
+        pieces = [compose.moved(site, x, piece, part) for piece, part in _named(moved)]
     return pieces if len(pieces) > 1 else pieces[0]
 
 
-def _moved_with_batch(site: OnnxSite, x: Value, rest: Sequence[Any]) -> Any:
+def _moved_with_batch(site: OnnxSite, x: Value, rest: Sequence[Any]) -> list[Value]:
     """The same for an open batch axis that goes, or went, to another place: two samples show where it is."""
     if site.op not in KEEPS_THE_SAMPLES:
         site.refuse(MIXES_THE_BATCH)
     samples = 2
-    count = size(x.shape)
-    where = np.moveaxis(compose.positions((samples, *x.shape)), 0, x.batch_axis)
-    pieces = []
-    moved = site.run([where, *rest])
-    for k, piece in enumerate(moved):
-        for axis in range(piece.ndim):
-            by_sample = np.moveaxis(piece, axis, 0)
-            if (
-                len(by_sample) == samples
-                and (by_sample[1] - count == by_sample[0]).all()
-                and (by_sample[0] < count).all()
-            ):
-                part = str(k) if len(moved) > 1 else ""
-                pieces.append(replace(compose.rearrange(site, x, np.array(by_sample[0]), part), batch_axis=axis))
-                break
-        else:
-            site.refuse(MIXES_THE_BATCH)
-    return pieces if len(pieces) > 1 else pieces[0]
+    moved = site.run([placing.for_samples(compose.positions(x.shape), size(x.shape), samples, x.batch_axis), *rest])
+    return [placing.rearranged(site, x, piece, samples, part) for piece, part in _named(moved)]
+
+
+def _named(pieces: Sequence[Any]) -> list[tuple[Any, str]]:
+    """The pieces, each with the part of the node that it is; one alone is the node itself."""
+    return [(piece, str(k) if len(pieces) > 1 else "") for k, piece in enumerate(pieces)]
 
 
 @handles("Concat", becomes="`Concat`", limits="not along an open batch axis", exact=True)

@@ -13,16 +13,18 @@ from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.compose import placing
 from polyfold.network.read.folding import arithmetic
 from polyfold.network.read.onnx_ops.site import ONNX_OPS, OnnxSite, full_shape, operand, text
+from polyfold.network.read.registry import COMPUTED_PLACES
 
 handles = ONNX_OPS.family("The same numbers elsewhere")
 
-DEPENDS = "which entries it changes depends on the network's input"
 
-
-@handles("Trilu", "CenterCropPad", becomes="`Take`, or `Combine`", limits="not along an open batch axis")
-def _fill_in(site: OnnxSite, x: Any, places: Any = None, **options: Any) -> Value:
-    if isinstance(places, Value) or not isinstance(x, Value):
-        site.refuse(DEPENDS)
+@handles(
+    *("Trilu", "CenterCropPad"),
+    becomes="`Take`, or `Combine`",
+    limits="not along an open batch axis",
+    one_computed=COMPUTED_PLACES,
+)
+def _fill_in(site: OnnxSite, x: Value, places: Any = None, **options: Any) -> Value:
     return _place(site, [x], [places])
 
 
@@ -34,7 +36,7 @@ def _fill_in(site: OnnxSite, x: Any, places: Any = None, **options: Any) -> Valu
 )
 def _scatter(site: OnnxSite, x: Any, indices: Any, updates: Any, *, axis: int = 0, reduction: Any = b"none") -> Value:
     if isinstance(indices, Value):
-        site.refuse(DEPENDS)
+        site.refuse(COMPUTED_PLACES)
     kind = text(reduction)
     if site.op != "ScatterND" and any(isinstance(item, Value) and item.batch_axis for item in (x, updates)):
         site.refuse(MIXES_THE_BATCH)

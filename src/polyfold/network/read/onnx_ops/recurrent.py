@@ -15,6 +15,7 @@ from polyfold.network.read.compose import recurrence
 from polyfold.network.read.compose.recurrence import Direction
 from polyfold.network.read.folding import arithmetic
 from polyfold.network.read.onnx_ops.site import ONNX_OPS, OnnxSite, text
+from polyfold.network.read.registry import COMPUTED_WEIGHTS
 
 handles = ONNX_OPS.family("Recurrent layers")
 
@@ -42,7 +43,7 @@ def _rnn(
     **rest: Any,
 ) -> list[Value]:
     if not isinstance(x, Value) or any(isinstance(item, Value) for item in (weight, recurrence_weight, bias, lengths)):
-        site.refuse("its weights are computed from the network's input")
+        site.refuse(COMPUTED_WEIGHTS)
     kinds = {text(kind) for kind in activations}
     if kinds != {"Relu"}:
         site.refuse(f"its activation is {' and '.join(sorted(kinds))}, not Relu; give nn.RNN nonlinearity='relu'")

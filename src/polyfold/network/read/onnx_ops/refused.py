@@ -25,21 +25,8 @@ ONNX_OPS.refuse(
         "Log",
         "Sqrt",
     ),
-    *(
-        "Erf",
-        "Reciprocal",
-        "Sin",
-        "Cos",
-        "Tan",
-        "Asin",
-        "Acos",
-        "Atan",
-        "Sinh",
-        "Cosh",
-        "Asinh",
-        "Acosh",
-        "Atanh",
-    ),
+    *("Erf", "Reciprocal", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh"),
+    *("Asinh", "Acosh", "Atanh"),
     because="it is not piecewise linear; Relu, LeakyRelu, Clip and HardSigmoid are",
 )
 ONNX_OPS.refuse(

@@ -26,10 +26,15 @@ handles = ONNX_OPS.family("Padding and interpolation")
 PAD_MODES = {"constant": "constant", "reflect": "reflect", "edge": "edge", "wrap": "wrap"}
 
 
-@handles("Pad", becomes="`Take`, or `Combine` and `Shift` for constants", limits="not along the batch axis")
+@handles(
+    "Pad",
+    becomes="`Take`, or `Combine` and `Shift` for constants",
+    limits="not along the batch axis",
+    one_computed="how much it pads, or with what, depends on the network's input",
+)
 def _pad(
     site: OnnxSite,
-    x: Any,
+    x: Value,
     amounts: Any = None,
     fill: Any = None,
     axes: Any = None,
@@ -40,8 +45,6 @@ def _pad(
     value: float = 0.0,
 ) -> Value:
     given = next((item for item in (amounts, pads, paddings) if item is not None), ())
-    if not isinstance(x, Value) or isinstance(given, Value) or isinstance(fill, Value):
-        site.refuse("how much it pads, or with what, depends on the network's input")
     kind = text(mode)
     if kind not in PAD_MODES:
         site.refuse(f"its mode {kind!r} is unknown")
@@ -64,10 +67,9 @@ def _pad(
     becomes="`Take` for nearest, else `Combine`",
     limits="nearest, linear and cubic, with all coordinate modes but tf_crop_and_resize, and without antialias",
     exact=True,
+    one_computed="its sizes depend on the network's input",
 )
-def _resize(site: OnnxSite, x: Any, *rest: Any, **options: Any) -> Value:
-    if not isinstance(x, Value) or any(isinstance(item, Value) for item in rest):
-        site.refuse("its sizes depend on the network's input")
+def _resize(site: OnnxSite, x: Value, *rest: Any, **options: Any) -> Value:
     if site.op == "Upsample" or site.opset < 11:
         scales = options.get("scales") if not rest else rest[0]
         # Before version 11 coordinates were simply divided and rounded down.

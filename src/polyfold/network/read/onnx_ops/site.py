@@ -15,8 +15,7 @@ import numpy as np
 import onnx
 
 from polyfold.network.ops.op import Shape
-from polyfold.network.read import windows
-from polyfold.network.read.builder import Operand, Site, Value
+from polyfold.network.read.builder import Constant, Operand, Site, Value
 from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.folding.folded import Folded
 from polyfold.network.read.registry import Readings
@@ -35,11 +34,19 @@ class OnnxSite(Site):
     opset: int
 
 
+def array(numbers: Any) -> Constant:
+    """A constant input in float64, or as it is if floats cannot hold it."""
+    return numbers.exact if isinstance(numbers, Folded) else np.asarray(numbers, dtype=np.float64)
+
+
 def operand(argument: Any) -> Operand:
     """An input as a value or a constant."""
-    if isinstance(argument, Folded):
-        return argument.exact
-    return argument if isinstance(argument, Value) else np.asarray(argument, dtype=np.float64)
+    return argument if isinstance(argument, Value) else array(argument)
+
+
+def optional(argument: Any) -> Constant | None:
+    """A constant that may be absent."""
+    return None if argument is None else array(argument)
 
 
 def optional_operand(argument: Any) -> Operand | None:
@@ -65,18 +72,8 @@ def axes_without_batch(site: Site, x: Value, axes: Sequence[int]) -> tuple[Value
     return x, [axis - x.batched for axis in positive]
 
 
-def reduced_axes(x: Value, axes_input: Any, axes: Any, options: dict[str, Any]) -> list[int] | None:
-    """The axes that an operator reduces, from an input or an attribute; None if it does nothing."""
-    chosen = axes if axes_input is None else np.asarray(axes_input).tolist()
-    if chosen:
-        return list(chosen)
-    return None if options.get("noop_with_empty_axes") else list(range(x.rank))
-
-
-def with_channels(site: Site, x: Any, axes: int | None = None) -> Value:
+def with_channels(site: Site, x: Value, axes: int | None = None) -> Value:
     """The value as a batch of (channels, *space)."""
-    if not isinstance(x, Value):
-        site.refuse(windows.CONSTANT_KERNEL)
     if axes is not None and x.rank != axes + 2:
         site.refuse(f"its input has {x.rank} axes, but must be (batch, channels, {axes} spatial axes)")
     if x.rank < 3:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,8 +13,8 @@ from polyfold.network.read.builder import Value
 from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.compose import reductions, sorting
 from polyfold.network.read.compose.choose import Comparison, choose, compare, select
-from polyfold.network.read.onnx_ops.site import ONNX_OPS, OnnxSite, axes_without_batch, operand, reduced_axes
-from polyfold.network.read.registry import NO_PLACE, Unreadable
+from polyfold.network.read.onnx_ops.site import ONNX_OPS, OnnxSite, array, axes_without_batch, operand, optional_operand
+from polyfold.network.read.registry import COMPUTED_SLOPE, NO_PLACE, Unreadable
 
 handles = ONNX_OPS.family("Switches")
 
@@ -27,13 +29,9 @@ def _leaky_relu(site: OnnxSite, x: Value, *, alpha: float = 0.01) -> Value:
     return compose.rectify(site, x, np.array(1.0), np.array(alpha))
 
 
-@handles("PRelu", becomes="`Rectify`", limits="constant slopes", exact=True)
+@handles("PRelu", becomes="`Rectify`", limits="constant slopes", exact=True, one_computed=COMPUTED_SLOPE)
 def _prelu(site: OnnxSite, x: Value, slope: Any) -> Value:
-    if isinstance(slope, Value):
-        site.refuse("its slope is computed from the network's input")
-    slopes = operand(slope)
-    assert not isinstance(slopes, Value)
-    x, slopes = compose.fit_constant(site, x, slopes)
+    x, slopes = compose.fit_constant(site, x, array(slope))
     return compose.rectify(site, x, np.array(1.0), slopes)
 
 
@@ -44,8 +42,7 @@ def _abs(site: OnnxSite, x: Value) -> Value:
 
 @handles("Clip", becomes="`Clamp`", batch_anywhere=True, exact=True)
 def _clip(site: OnnxSite, x: Value, low: Any = None, high: Any = None, **bounds: float) -> Value:
-    low, high = bounds.get("min", low), bounds.get("max", high)
-    return compose.clamp(site, x, None if low is None else operand(low), None if high is None else operand(high))
+    return compose.clamp(site, x, optional_operand(bounds.get("min", low)), optional_operand(bounds.get("max", high)))
 
 
 @handles("HardSigmoid", becomes="`Clamp`", batch_anywhere=True)
@@ -65,27 +62,32 @@ def _min(site: OnnxSite, *operands: Any) -> Value:
     return compose.fold(site, [operand(item) for item in operands], "min")
 
 
-@handles("ReduceMax", "ReduceMin", becomes="`Largest`", limits="not over an open batch axis")
-def _reduce(
-    site: OnnxSite, x: Value, axes_input: Any = None, *, axes: Any = None, keepdims: int = 1, **options: Any
-) -> Value:
-    chosen = reduced_axes(x, axes_input, axes, options)
-    if chosen is None:
-        return x
-    x, inner = axes_without_batch(site, x, chosen)
-    reduce = reductions.largest_over_axes if site.op == "ReduceMax" else reductions.smallest_over_axes
-    return reduce(site, x, inner, keepdims=bool(keepdims))
+REDUCTIONS: dict[str, Callable[..., Value]] = {
+    "ReduceSum": compose.total,
+    "ReduceMean": partial(compose.total, mean=True),
+    "ReduceMax": reductions.largest_over_axes,
+    "ReduceMin": reductions.smallest_over_axes,
+    "ReduceL1": partial(reductions.norm, order=1),
+}
 
 
 @handles("ReduceL1", becomes="`Rectify`, `Linear`", limits="not over an open batch axis")
-def _norm(
-    site: OnnxSite, x: Value, axes_input: Any = None, *, axes: Any = None, keepdims: int = 1, **options: Any
+@handles("ReduceMax", "ReduceMin", becomes="`Largest`", limits="not over an open batch axis")
+@ONNX_OPS.family("Affine maps")("ReduceSum", "ReduceMean", becomes="`Linear`", limits="not over an open batch axis")
+def _reduce(
+    site: OnnxSite,
+    x: Value,
+    axes_input: Any = None,
+    *,
+    axes: Any = None,
+    keepdims: int = 1,
+    noop_with_empty_axes: int = 0,
 ) -> Value:
-    chosen = reduced_axes(x, axes_input, axes, options)
-    if chosen is None:
-        return compose.rectify(site, x, np.array(1.0), np.array(-1.0))
-    x, inner = axes_without_batch(site, x, chosen)
-    return reductions.norm(site, x, 1, inner, keepdims=bool(keepdims))
+    chosen = axes if axes_input is None else np.asarray(axes_input).tolist()
+    if not chosen and noop_with_empty_axes:
+        return compose.rectify(site, x, np.array(1.0), np.array(-1.0)) if site.op == "ReduceL1" else x
+    x, inner = axes_without_batch(site, x, chosen or range(x.rank))
+    return REDUCTIONS[site.op](site, x, inner, keepdims=bool(keepdims))
 
 
 @handles(
@@ -138,4 +140,4 @@ def _compare(site: OnnxSite, x: Any, y: Any) -> Comparison:
 def _where(site: OnnxSite, condition: Any, a: Any, b: Any) -> Value:
     if isinstance(condition, Comparison):
         return choose(site, condition, operand(a), operand(b))
-    return select(site, np.asarray(condition, dtype=np.float64), operand(a), operand(b))
+    return select(site, array(condition), operand(a), operand(b))

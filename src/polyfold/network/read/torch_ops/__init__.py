@@ -14,6 +14,6 @@ from polyfold.network.read.torch_ops import (  # noqa: I001
 from polyfold.network.read.torch_ops.heads import HEAD_OPS, in_head
 from polyfold.network.read.torch_ops.refused import REFUSED_LAYERS
 from polyfold.network.read.torch_ops.rewrites import parts, rewrite
-from polyfold.network.read.torch_ops.site import TORCH_OPS, TorchSite, values_in
+from polyfold.network.read.torch_ops.site import TORCH_OPS, TorchSite
 
-__all__ = ["HEAD_OPS", "REFUSED_LAYERS", "TORCH_OPS", "TorchSite", "in_head", "parts", "rewrite", "values_in"]
+__all__ = ["HEAD_OPS", "REFUSED_LAYERS", "TORCH_OPS", "TorchSite", "in_head", "parts", "rewrite"]

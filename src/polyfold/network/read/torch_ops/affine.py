@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import string
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -13,9 +12,10 @@ from scipy import sparse
 from polyfold.network.read.builder import MIXES_THE_BATCH, Operand, Site, Value
 from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.compose import products, reductions
-from polyfold.network.read.compose.choose import Comparison, keep
+from polyfold.network.read.compose.choose import Comparison, product
 from polyfold.network.read.compose.combining import combine
 from polyfold.network.read.folding.folded import Folded
+from polyfold.network.read.registry import COMPUTED_WEIGHTS, values_in
 from polyfold.network.read.torch_ops.site import (
     TORCH_OPS,
     TorchSite,
@@ -23,16 +23,20 @@ from polyfold.network.read.torch_ops.site import (
     axes_behind_batch,
     operand,
     optional,
-    values_in,
 )
 
 handles = TORCH_OPS.family("Affine maps")
 
 
-@handles("linear", becomes="`Linear`", limits="constant weights", batch_anywhere=True, exact=True)
-def _linear(site: TorchSite, x: Operand, weight: Any, bias: Any = None) -> Value:
-    if isinstance(weight, Value) or isinstance(bias, Value) or not isinstance(x, Value):
-        site.refuse("its weights are computed from the network's input")
+@handles(
+    "linear",
+    becomes="`Linear`",
+    limits="constant weights",
+    batch_anywhere=True,
+    exact=True,
+    one_computed=COMPUTED_WEIGHTS,
+)
+def _linear(site: TorchSite, x: Value, weight: Any, bias: Any = None) -> Value:
     if x.batch_axis == x.rank - 1 and x.batch_axis > 0:
         site.refuse(MIXES_THE_BATCH)
     matrix = array(weight)
@@ -45,11 +49,7 @@ def _linear(site: TorchSite, x: Operand, weight: Any, bias: Any = None) -> Value
 def _addmm(site: TorchSite, bias: Any, x: Any, y: Any, *, beta: float = 1, alpha: float = 1) -> Value:
     if isinstance(bias, Value):
         site.refuse("its bias is computed from the network's input")
-    product = replace(site, name=f"{site.name}.product")
-    scaled = products.matmul(product, operand(x), operand(y))
-    if alpha != 1:
-        scaled = compose.scale(product, scaled, array(alpha))
-    return compose.shift_by_multiple(site, scaled, beta, array(bias))
+    return products.product_and_sum(site, operand(x), operand(y), array(bias), alpha, beta)
 
 
 @handles(
@@ -124,9 +124,8 @@ def _sum(site: TorchSite, x: Any, y: Any, alpha: float, combine: Callable[[Site,
     exact=True,
 )
 def _mul(site: TorchSite, x: Any, y: Any) -> Value:
-    factors = [item if isinstance(item, Comparison) else operand(item) for item in (x, y)]
-    kept = keep(site, factors[0], factors[1])
-    return compose.multiply(site, operand(x), operand(y)) if kept is None else kept
+    x, y = (item if isinstance(item, Comparison) else operand(item) for item in (x, y))
+    return product(site, x, y)
 
 
 @handles("div", "divide", "true_divide", becomes="`Scale`", limits="constant denominator, no rounding", exact=True)
@@ -180,7 +179,13 @@ def _running_sum(site: TorchSite, x: Value, dim: int, *, dtype: Any = None) -> V
     return reductions.running_sum(site, x, axis)
 
 
-@handles("batch_norm", becomes="`Normalise`", limits="with running statistics (evaluation mode)", exact=True)
+@handles(
+    "batch_norm",
+    becomes="`Normalise`",
+    limits="with running statistics (evaluation mode)",
+    exact=True,
+    one_computed=COMPUTED_WEIGHTS,
+)
 def _batch_norm(
     site: TorchSite,
     x: Value,
@@ -195,12 +200,10 @@ def _batch_norm(
 ) -> Value:
     if training or mean is None or variance is None:
         site.refuse(BATCH_STATISTICS)
-    if any(values_in([weight, bias, mean, variance])):
-        site.refuse("its weights are computed from the network's input")
     return compose.batch_norm(site, x, optional(weight), optional(bias), array(mean), array(variance), eps)
 
 
-@handles("_native_batch_norm_legit_no_training", becomes="`Normalise`", exact=True)
+@handles("_native_batch_norm_legit_no_training", becomes="`Normalise`", exact=True, one_computed=COMPUTED_WEIGHTS)
 def _folded_batch_norm(
     site: TorchSite, x: Value, weight: Any, bias: Any, mean: Any, variance: Any, momentum: float, eps: float
 ) -> tuple[Value]:

@@ -38,6 +38,7 @@ def in_head(
         return _head_op(site, x, HEAD_OPS[site.op], tap, args[1:], kwargs)
     if not x.head or site.op not in _KEEPS_THE_ORDER or reading is None:
         return None
+    reading.check(site, (*args, *kwargs.values()))
     whole = site.op in CASTS and not site.dtype.is_floating_point and site.dtype != torch.bool
     if whole and counts_classes(x, torch.iinfo(site.dtype).max):
         return x

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from polyfold.network.ops.op import size
 from polyfold.network.read.builder import Operand, Value
 from polyfold.network.read.compose import ops as compose
+from polyfold.network.read.compose import placing
 from polyfold.network.read.folding.folded import loses_digits, rounds_by_itself
 from polyfold.network.read.folding.torch_constants import type_name
+from polyfold.network.read.registry import COMPUTED_CHOICE
 from polyfold.network.read.torch_ops.site import (
     TORCH_OPS,
     TorchSite,
     array,
-    one_sample,
     operand,
     positions_of_a_batch,
-    values_in,
 )
 
 handles = TORCH_OPS.family("The same numbers elsewhere")
@@ -69,11 +67,10 @@ RESHAPES = (
     becomes="`Reshape`, `Take`",
     limits="samples may not be mixed; indices must be constant",
     batch_anywhere=True,
+    one_computed=COMPUTED_CHOICE,
 )
 def _move(site: TorchSite, x: Value, *options: Any, **more: Any) -> Any:
     """Let torch move the positions of the numbers, for several samples, and read off where they went."""
-    if any(values_in((*options, *more.values()))):
-        site.refuse("which numbers it takes depends on the network's input")
     moved = site.target(positions_of_a_batch(site, x), *options, **more)
     if isinstance(moved, torch.Tensor):
         return _placed(site, x, moved)
@@ -83,8 +80,7 @@ def _move(site: TorchSite, x: Value, *options: Any, **more: Any) -> Any:
 def _placed(site: TorchSite, x: Value, moved: Any, part: str = "") -> Value:
     if site.single:
         return compose.moved(site, x, moved.numpy(), part)
-    index, axis = one_sample(site, moved, size(x.shape))
-    return replace(compose.rearrange(site, x, index, part), batch_axis=axis)
+    return placing.rearranged(site, x, moved.numpy(), site.batch, part)
 
 
 @handles("cat", "concat", "concatenate", becomes="`Concat`", limits="not along the batch axis", exact=True)

@@ -14,6 +14,7 @@ from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.compose import placing
 from polyfold.network.read.compose.choose import Comparison, choose
 from polyfold.network.read.folding import arithmetic
+from polyfold.network.read.registry import COMPUTED_PLACES
 from polyfold.network.read.torch_ops.site import TORCH_OPS, TorchSite, array, operand, positions_of_a_batch
 
 handles = TORCH_OPS.family("The same numbers elsewhere", needs_batch=True)
@@ -38,7 +39,7 @@ def _place(site: TorchSite, *args: Any, **kwargs: Any) -> Any:
     given = dict(zip(names, args, strict=False)) | kwargs
     places = {name: item for name, item in given.items() if name in PLACES}
     if any(_computed(item) for item in places.values()):
-        site.refuse("which entries it changes depends on the network's input")
+        site.refuse(COMPUTED_PLACES)
     # Labels of a later sample are larger by the number of all values' entries, which must be known first.
     labelled = {name: _labelled(site, labels, item) for name, item in given.items() if name not in places}
     step = labels.total()
@@ -118,7 +119,7 @@ def _index_add(site: TorchSite, x: Any, dim: int, index: Any, source: Any, *, al
 @handles("scatter_add", becomes="`Combine`, `Add`", limits="constant indices")
 def _scatter_add(site: TorchSite, x: Any, dim: int, index: Any, source: Any) -> Value:
     if isinstance(index, (Value, Comparison)):
-        site.refuse("which entries it changes depends on the network's input")
+        site.refuse(COMPUTED_PLACES)
     used = tuple(slice(n) for n in index.shape)
     return _add_where(site, x, source, lambda where: where.gather(dim, index), used=used)
 

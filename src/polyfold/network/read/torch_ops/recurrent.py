@@ -14,7 +14,8 @@ from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.compose import recurrence
 from polyfold.network.read.compose.recurrence import Direction
 from polyfold.network.read.folding import arithmetic
-from polyfold.network.read.torch_ops.site import TORCH_OPS, TorchSite, array, values_in
+from polyfold.network.read.registry import COMPUTED_WEIGHTS, values_in
+from polyfold.network.read.torch_ops.site import TORCH_OPS, TorchSite, array
 
 handles = TORCH_OPS.family("Recurrent layers", needs_batch=True)
 
@@ -39,7 +40,7 @@ def _rnn(
     batch_first: bool,
 ) -> tuple[Value, Value]:
     if not isinstance(x, Value) or any(values_in(list(weights))):
-        site.refuse("its weights are computed from the network's input")
+        site.refuse(COMPUTED_WEIGHTS)
     batch_axis = 0 if batch_first else 1
     if x.rank != 3 or x.batch_axis != batch_axis:
         site.refuse(
@@ -90,7 +91,7 @@ def _cell(
     state_bias: Any = None,
 ) -> Value:
     if any(values_in([input_weight, state_weight, input_bias, state_bias])) or not isinstance(x, Value):
-        site.refuse("its weights are computed from the network's input")
+        site.refuse(COMPUTED_WEIGHTS)
     biases = [array(bias) for bias in (input_bias, state_bias) if bias is not None]
     bias = reduce(arithmetic.add, biases, np.zeros(len(array(input_weight))))
     state = start if isinstance(start, Value) else recurrence.same_state(site, array(start))

@@ -5,13 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from polyfold.network.ops.op import size
 from polyfold.network.read import windows
 from polyfold.network.read.builder import Value
 from polyfold.network.read.compose import placing
 from polyfold.network.read.compose.interpolation import interpolate
 from polyfold.network.read.torch_ops import upsampling
-from polyfold.network.read.torch_ops.site import TORCH_OPS, TorchSite, one_sample, positions_of_a_batch
+from polyfold.network.read.torch_ops.site import TORCH_OPS, TorchSite, positions_of_a_batch
 from polyfold.network.read.torch_ops.windows import spatial_axes, with_channels
 
 handles = TORCH_OPS.family("Padding and interpolation", needs_batch=True)
@@ -44,8 +43,7 @@ def _constant_pad(site: TorchSite, x: Value, amounts: Any, value: float = 0) -> 
 def _nearest(site: TorchSite, x: Value, *options: Any) -> Value:
     # Torch interpolates real numbers only; positions are exact in float64.
     moved = site.target(positions_of_a_batch(site, x).double(), *options).long()
-    index, _ = one_sample(site, moved, size(x.shape))
-    return placing.gather(site, x, index)
+    return placing.rearranged(site, x, moved.numpy(), site.batch)
 
 
 @handles(

@@ -7,7 +7,7 @@ operator's result. Names are ATen's, without the overload unless that matters.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,9 @@ import numpy as np
 import torch
 
 from polyfold.network.ops.op import size
-from polyfold.network.read.builder import MIXES_THE_BATCH, Constant, Operand, Site, Value
-from polyfold.network.read.compose.choose import Comparison
+from polyfold.network.read.builder import Constant, Operand, Site, Value
+from polyfold.network.read.compose import ops as compose
+from polyfold.network.read.compose import placing
 from polyfold.network.read.folding.folded import Folded
 from polyfold.network.read.registry import Readings
 
@@ -56,19 +57,6 @@ def optional_operand(argument: Any) -> Operand | None:
     return None if argument is None else operand(argument)
 
 
-def values_in(argument: Any) -> Iterator[Value]:
-    """The computed tensors among arguments, however nested."""
-    if isinstance(argument, Value):
-        yield argument
-    elif isinstance(argument, Comparison):
-        yield argument.value
-    elif isinstance(argument, (list, tuple)):
-        for item in argument:
-            yield from values_in(item)
-    elif isinstance(argument, dict):
-        yield from values_in(tuple(argument.values()))
-
-
 def axes_behind_batch(site: Site, x: Value, dim: Any) -> list[int]:
     """The axes that an operator reduces (all, if it names none), as axes of a sample."""
     if dim is None or (isinstance(dim, Sequence) and not dim):
@@ -84,21 +72,6 @@ def positions_of_a_batch(site: Site, x: Value) -> Any:
     """The numbers 0, 1, 2, ... of all samples, one after the other, as a tensor of the shape that x has in torch."""
     if not x.batched:
         return torch.arange(size(x.shape)).reshape(x.shape)
-    where = torch.arange(site.batch * size(x.shape)).reshape(site.batch, *x.shape)
+    where = placing.for_samples(compose.positions(x.shape), size(x.shape), site.batch, x.batch_axis)
     # A view of the original may be none of a tensor with other strides; that of a contiguous one always is.
-    return where.movedim(0, x.batch_axis).contiguous()
-
-
-def one_sample(site: Site, moved: Any, count: int) -> tuple[Any, int]:
-    """The positions within a sample and the axis that is the batch now.
-
-    `moved` is what an operator made of the numbers 0, 1, 2, ... in a whole batch. Refused unless every sample was
-    treated alike and on its own.
-    """
-    positions = moved.numpy()
-    offsets = count * np.arange(site.batch).reshape(-1, *([1] * (positions.ndim - 1)))
-    for axis, length in enumerate(positions.shape):
-        by_sample = np.moveaxis(positions, axis, 0)
-        if length == site.batch and (by_sample[0] < count).all() and (by_sample - offsets == by_sample[0]).all():
-            return np.array(by_sample[0]), axis
-    return site.refuse(MIXES_THE_BATCH)
+    return torch.from_numpy(np.ascontiguousarray(where))

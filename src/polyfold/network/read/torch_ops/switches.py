@@ -10,8 +10,15 @@ from polyfold.network.read.builder import Value
 from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.compose import reductions, sorting
 from polyfold.network.read.compose.choose import Comparison, choose, compare, select
-from polyfold.network.read.registry import NO_PLACE, Unreadable
-from polyfold.network.read.torch_ops.site import TORCH_OPS, TorchSite, array, axes_behind_batch, operand
+from polyfold.network.read.registry import COMPUTED_SLOPE, NO_PLACE, Unreadable
+from polyfold.network.read.torch_ops.site import (
+    TORCH_OPS,
+    TorchSite,
+    array,
+    axes_behind_batch,
+    operand,
+    optional_operand,
+)
 
 handles = TORCH_OPS.family("Switches")
 
@@ -35,7 +42,7 @@ def _rrelu(
     return compose.rectify(site, x, array(1), array((lower + upper) / 2))
 
 
-@handles("prelu", "_prelu_kernel", becomes="`Rectify`", exact=True)
+@handles("prelu", "_prelu_kernel", becomes="`Rectify`", exact=True, one_computed=COMPUTED_SLOPE)
 def _prelu(site: TorchSite, x: Value, weight: Any) -> Value:
     slopes = array(weight)
     if slopes.size == 1:
@@ -54,9 +61,7 @@ def _abs(site: TorchSite, x: Value) -> Value:
 
 @handles("clamp", "clip", becomes="`Clamp`, or `Rectify` for bounds that differ from entry to entry", exact=True)
 def _clamp(site: TorchSite, x: Value, min: Any = None, max: Any = None) -> Value:
-    low = None if min is None else operand(min)
-    high = None if max is None else operand(max)
-    return compose.clamp(site, x, low, high)
+    return compose.clamp(site, x, optional_operand(min), optional_operand(max))
 
 
 @handles("hardtanh", becomes="`Clamp`", batch_anywhere=True)
@@ -145,7 +150,7 @@ def _running(site: TorchSite, x: Value, dim: int) -> Any:
 def _norm(
     site: TorchSite, x: Value, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Value:
-    return reductions.norm(site, x, ord, axes_behind_batch(site, x, dim), keepdims=keepdim)
+    return reductions.norm(site, x, axes_behind_batch(site, x, dim), order=ord, keepdims=keepdim)
 
 
 @handles(
@@ -164,7 +169,7 @@ def _matrix_norm(site: TorchSite, x: Value, *options: Any, **more: Any) -> Value
         )
     axes = axes_behind_batch(site, x, dim)
     if len(axes) == 1:
-        return reductions.norm(site, x, order, axes, keepdims=keepdim)
+        return reductions.norm(site, x, axes, order=order, keepdims=keepdim)
     return reductions.matrix_norm(site, x, order, axes[0], axes[1], keepdims=keepdim)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from polyfold.network.ops.convolve import Window
@@ -10,8 +11,8 @@ from polyfold.network.read import windows
 from polyfold.network.read.builder import Value
 from polyfold.network.read.compose import ops as compose
 from polyfold.network.read.compose import placing
-from polyfold.network.read.registry import NO_PLACE, Unreadable
-from polyfold.network.read.torch_ops.site import TORCH_OPS, TorchSite, operand, optional_operand
+from polyfold.network.read.registry import COMPUTED_KERNEL, NO_PLACE, Unreadable
+from polyfold.network.read.torch_ops.site import TORCH_OPS, TorchSite, array, optional
 
 handles = TORCH_OPS.family("Convolutions and pools", needs_batch=True)
 
@@ -22,10 +23,8 @@ def per_axis(numbers: Any, axes: int) -> tuple[int, ...]:
     return tuple(given * axes if len(given) == 1 else given)
 
 
-def with_channels(site: TorchSite, x: Any, axes: int) -> Value:
+def with_channels(site: TorchSite, x: Value, axes: int) -> Value:
     """The value, if it is a batch of (channels, *space)."""
-    if not isinstance(x, Value):
-        site.refuse(windows.CONSTANT_KERNEL)
     if x.rank != axes + 2:
         site.refuse(
             f"its input has {x.rank} axes, but must be (batch, channels, {axes} spatial axes); "
@@ -34,15 +33,21 @@ def with_channels(site: TorchSite, x: Any, axes: int) -> Value:
     return x
 
 
+def _window(axes: int, stride: Any, padding: Any, dilation: Any, groups: int = 1) -> Window:
+    around = tuple((p, p) for p in per_axis(padding, axes))
+    return Window(per_axis(stride, axes), around, per_axis(dilation, axes), groups)
+
+
 @handles(
     *("conv1d", "conv2d", "conv3d"),
     becomes="`Convolution`",
     limits="constant kernel; all strides, dilations, groups and paddings ('same' and 'valid' too)",
     exact=True,
+    one_computed=COMPUTED_KERNEL,
 )
 def _conv(
     site: TorchSite,
-    x: Any,
+    x: Value,
     weight: Any,
     bias: Any = None,
     stride: Any = 1,
@@ -50,18 +55,13 @@ def _conv(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Value:
-    kernel, offset = windows.constant_kernel(site, operand(weight), optional_operand(bias))
+    kernel = array(weight)
     axes = kernel.ndim - 2
-    spread = per_axis(dilation, axes)
-    if padding == "valid":
-        amounts = tuple((0, 0) for _ in range(axes))
-    elif padding == "same":
-        totals = [d * (k - 1) for d, k in zip(spread, kernel.shape[2:], strict=True)]
-        amounts = tuple((total // 2, total - total // 2) for total in totals)
-    else:
-        amounts = tuple((p, p) for p in per_axis(padding, axes))
-    window = Window(per_axis(stride, axes), amounts, spread, groups)
-    return windows.convolution(site, with_channels(site, x, axes), kernel, offset, window)
+    window = _window(axes, stride, 0 if isinstance(padding, str) else padding, dilation, groups)
+    if padding == "same":
+        totals = [d * (k - 1) for d, k in zip(window.dilation, kernel.shape[2:], strict=True)]
+        window = replace(window, padding=tuple((total // 2, total - total // 2) for total in totals))
+    return windows.convolution(site, with_channels(site, x, axes), kernel, optional(bias), window)
 
 
 @handles(
@@ -69,10 +69,11 @@ def _conv(
     becomes="`TransposedConvolution`",
     limits="constant kernel; all strides, dilations, groups, paddings and output paddings",
     exact=True,
+    one_computed=COMPUTED_KERNEL,
 )
 def _conv_transpose(
     site: TorchSite,
-    x: Any,
+    x: Value,
     weight: Any,
     bias: Any = None,
     stride: Any = 1,
@@ -81,23 +82,16 @@ def _conv_transpose(
     groups: int = 1,
     dilation: Any = 1,
 ) -> Value:
-    kernel, offset = windows.constant_kernel(site, operand(weight), optional_operand(bias))
+    kernel = array(weight)
     axes = kernel.ndim - 2
-    amounts = tuple((p, p) for p in per_axis(padding, axes))
-    window = Window(per_axis(stride, axes), amounts, per_axis(dilation, axes), groups)
-    more = per_axis(output_padding, axes)
-    return windows.transposed_convolution(site, with_channels(site, x, axes), kernel, offset, window, more)
+    window, more = _window(axes, stride, padding, dilation, groups), per_axis(output_padding, axes)
+    return windows.transposed_convolution(site, with_channels(site, x, axes), kernel, optional(bias), window, more)
 
 
 def _pool(kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool, axes: int) -> windows.Pool:
     kernel = per_axis(kernel_size, axes)
-    return windows.Pool(
-        kernel,
-        per_axis(stride, axes) if stride else kernel,
-        tuple((p, p) for p in per_axis(padding, axes)),
-        per_axis(dilation, axes),
-        ceil_mode,
-    )
+    window = _window(axes, stride or kernel, padding, dilation)
+    return windows.Pool(kernel, window.stride, window.padding, window.dilation, ceil_mode)
 
 
 @handles(
@@ -144,9 +138,7 @@ def _avg_pool(
     axes = spatial_axes(site)
     x = with_channels(site, x, axes)
     pool = _pool(kernel_size, stride, padding, 1, ceil_mode, axes)
-    space = x.shape[1:]
-    counted = windows.counted_with_padding(pool, space) if count_include_pad else None
-    return windows.average_of_windows(site, x, pool.entries(space), counted=counted, divisor=divisor_override)
+    return windows.average_pool(site, x, pool, counts_padding=count_include_pad, divisor=divisor_override)
 
 
 @handles(
@@ -155,11 +147,9 @@ def _avg_pool(
 )
 def _adaptive_avg_pool(site: TorchSite, x: Value, output_size: Sequence[int]) -> Value:
     x = with_channels(site, x, spatial_axes(site))
-    space = x.shape[1:]
     if all(n == 1 for n in output_size):
         return compose.total(site, x, range(1, len(x.shape)), keepdims=True, mean=True)
-    entries = windows.adaptive_entries(space, output_size)
-    return windows.average_of_windows(site, x, entries, counted=None, divisor=None)
+    return windows.average_of_windows(site, x, windows.adaptive_entries(x.shape[1:], output_size))
 
 
 @handles(
