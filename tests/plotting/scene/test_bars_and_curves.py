@@ -98,7 +98,7 @@ def test_curves_of_a_boundary_that_moves_evenly() -> None:
     assert list(lines(movement_curves(moved, of="length")).values()) == [[[k, 4.0] for k in range(5)]]
     areas = lines(movement_curves(moved, of="areas"))
     assert areas == {"class 0": [[k, 8.0 + k] for k in range(5)], "class 1": [[k, 8.0 - k] for k in range(5)]}
-    with pytest.raises(PolyfoldError, match="of must be .*, got 'speed'"):
+    with pytest.raises(PolyfoldError, match=r"of must be .*, got 'speed'"):
         movement_curves(moved, of="speed")
 
 
