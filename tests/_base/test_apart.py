@@ -41,7 +41,7 @@ def test_an_interrupt_is_noted() -> None:
     assert time.perf_counter() - started < 10
 
 
-def test_what_is_left_behind_by_an_interrupt_hears_of_it_however_deep() -> None:
+def test_what_is_left_behind_by_an_interrupt_hears_of_it_however_deep(interruptible: None) -> None:
     """Nobody notes this interrupt, so the clock knows nothing of it."""
     deep = threading.Event()
     ended: list[str] = []
@@ -59,14 +59,10 @@ def test_what_is_left_behind_by_an_interrupt_hears_of_it_however_deep() -> None:
         deep.wait(60)
         signal.raise_signal(signal.SIGINT)
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        threading.Thread(target=presses, daemon=True).start()
-        with Clock(), pytest.raises(KeyboardInterrupt):
-            apart(lambda: apart(work))
-            time.sleep(60)  # the signal is heard by the main thread, wherever it is
-    finally:
-        signal.signal(signal.SIGINT, before)
+    threading.Thread(target=presses, daemon=True).start()
+    with Clock(), pytest.raises(KeyboardInterrupt):
+        apart(lambda: apart(work))
+        time.sleep(60)  # the signal is heard by the main thread, wherever it is
     end = time.perf_counter() + 30
     while not ended and time.perf_counter() < end:
         time.sleep(0.01)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import weakref
 from collections.abc import Sequence
 from itertools import islice
@@ -46,7 +45,6 @@ class Noting:
     def affine(self, affine: Affine, values: Sequence[Value]) -> Value:
         number = self._numbers[id(affine)]
         self.calls.append(("affine", number))
-        gc.collect()
         self.alive.append({k for k, value in enumerate(self.made) if value() is not None})
         return Value(affine([value.rows for value in values]))
 
