@@ -144,6 +144,23 @@ def test_lazy_layers_without_weights() -> None:
         load(nn.LazyLinear(3))
 
 
+@pytest.mark.filterwarnings("ignore:.*weight_norm:FutureWarning")
+def test_weights_that_are_computed_say_how_to_make_them_parameters() -> None:
+    import torch.nn.utils as utils
+    from torch.nn.utils import prune
+
+    pruned, normed = (nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1)) for _ in range(2))
+    prune.l1_unstructured(pruned[2], "weight", amount=0.3)
+    with pytest.raises(NetworkError, match=r"does not copy '2\.weight'.*prune\.remove\(layer, 'weight'\)"):
+        load(pruned)
+    utils.weight_norm(normed[0])
+    with pytest.raises(NetworkError, match=r"does not copy '0\.weight'.*remove_weight_norm\(layer\)"):
+        load(normed)
+    prune.remove(pruned[2], "weight")
+    utils.remove_weight_norm(normed[0])
+    assert load(pruned).output_dim == load(normed).output_dim == 1
+
+
 def test_samples_that_depend_on_the_batch_size() -> None:
     with pytest.raises(NetworkError, match="Custom gives other outputs for 3 samples"):
         load(Custom(lambda f, x: f(x) / x.size(0)))

@@ -119,10 +119,24 @@ def evaluation_copy(module: Any) -> Any:
     try:
         copied = copy.deepcopy(module).cpu().eval().requires_grad_(False)
     except (RuntimeError, TypeError, NotImplementedError) as error:
-        raise NetworkError(f"{name} cannot be copied for reading: {error}") from error
+        raise NetworkError(f"{name} cannot be copied for reading: {_what_to_do(module) or error}") from error
     for part in list(copied.modules()):
         part._modules.update({child: uncompiled(inside) for child, inside in part._modules.items()})
     return copied
+
+
+def _what_to_do(module: Any) -> str:
+    """How to make a module one that torch copies; empty where nothing is known."""
+    for name, part in module.named_modules():
+        for key, value in vars(part).items():
+            if isinstance(value, torch.Tensor) and not value.is_leaf:
+                weight = f"{name}.{key}".lstrip(".")
+                return (
+                    f"torch does not copy {weight!r}, which is computed from other tensors; make it a parameter again: "
+                    f"after pruning by torch.nn.utils.prune.remove(layer, {key!r}), after weight_norm by "
+                    "torch.nn.utils.remove_weight_norm(layer)"
+                )
+    return ""
 
 
 def uncompiled(module: Any) -> Any:
