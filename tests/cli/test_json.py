@@ -59,8 +59,9 @@ def check(said: dict[str, object]) -> None:
             common |= {"verdict": ("string", True), "word": ("string", True)}
         keys = common | keys
     assert said["schema"] == SCHEMA
-    assert not said.keys() - keys.keys(), "not in docs/json.md"
-    assert not {key for key, (_, needed) in keys.items() if needed} - said.keys(), "promised by docs/json.md"
+    new, missing = said.keys() - keys.keys(), {key for key, (_, needed) in keys.items() if needed} - said.keys()
+    assert not new, f"docs/json.md does not have these keys of {kind}: {sorted(new)}"
+    assert not missing, f"docs/json.md promises these keys of {kind}: {sorted(missing)}"
     for key, value in said.items():
         allowed = [TYPES[name] for name in keys[key][0].split(" or ")]
         fits = [isinstance(value, kind) and (kind is bool or not isinstance(value, bool)) for kind in allowed]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers import random_networks
 from polyfold.maps.graph_backward import pull
 from polyfold.maps.graph_forward import passed
 from polyfold.network.graph import Network, Node, Port
@@ -51,6 +52,7 @@ def test_an_op_is_lowered_written_and_pulled_through(op: type[Op], rule: Callabl
 
 @pytest.mark.parametrize("kind", [op for op in DEFINED if op.__module__ == switches.__name__])
 def test_what_an_op_with_gates_decided_is_noted(kind: type[Op]) -> None:
+    assert kind in DECIDING, "an op with gates gets a network here"
     op, values = DECIDING[kind]
     network = Network((Port("x", (2,)),), (Node("gates", op, ("x",) * values),), ("gates",))
     decided = passed(network, np.array([[0.5, -0.5]])).decided
@@ -61,3 +63,9 @@ def test_points_are_looked_for_on_both_sides_of_gates() -> None:
     # The walls of a maximum over members are where two of these are equal: no number of the file says where.
     with_gates = {op for op in DEFINED if op.__module__ == switches.__name__}
     assert set(BENDS) == with_gates - {switches.Largest}
+
+
+def test_random_networks_have_every_op() -> None:
+    # A normalisation has roots, which the tests that use these networks do not expect.
+    missing = {op.__name__ for op in DEFINED if op is not linear.Normalise} - vars(random_networks).keys()
+    assert not missing, f"tests/helpers/random_networks.py never draws {sorted(missing)}"
