@@ -33,6 +33,7 @@ def seconds(*arguments: str) -> float:
     return least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", ["--version", "--help"])
 def test_it_starts_at_once(option: str) -> None:
     spent = seconds(option)
