@@ -20,6 +20,7 @@ from polyfold.network.read.telling_points import BENDS
 from polyfold.network.write.onnx import write_node
 from polyfold.network.write.torch import module_of
 from polyfold.program.lower.lower import translate
+from polyfold.reporting.figures.inventory import inventory
 
 
 def _defined() -> list[type[Op]]:
@@ -29,6 +30,7 @@ def _defined() -> list[type[Op]]:
 
 
 DEFINED = list(dict.fromkeys(_defined()))
+WITH_GATES = [op for op in DEFINED if op.__module__ == switches.__name__]
 
 # One network for each op that decides something; what it reads is "x" of two entries, twice if it takes two values.
 DECIDING: dict[type[Op], tuple[Op, int]] = {
@@ -40,8 +42,14 @@ DECIDING: dict[type[Op], tuple[Op, int]] = {
 }
 
 
+def example(kind: type[Op]) -> Network:
+    assert kind in DECIDING, f"write an example of {kind.__name__} into DECIDING, in this file"
+    op, values = DECIDING[kind]
+    return Network((Port("x", (2,)),), (Node("gates", op, ("x",) * values),), ("gates",))
+
+
 def test_an_op_has_a_tag() -> None:
-    assert set(DEFINED) == set(OPS.values())
+    assert set(DEFINED) == set(OPS.values()), "OPS of network/ops/tags.py"
 
 
 @pytest.mark.parametrize("rule", [translate, write_node, module_of, pull], ids=lambda rule: rule.__name__)
@@ -50,19 +58,21 @@ def test_an_op_is_lowered_written_and_pulled_through(op: type[Op], rule: Callabl
     assert rule.dispatch(op) is not rule.dispatch(Op), f"{rule.__module__}.{rule.__name__} has no rule for it"  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("kind", [op for op in DEFINED if op.__module__ == switches.__name__])
+@pytest.mark.parametrize("kind", WITH_GATES)
 def test_what_an_op_with_gates_decided_is_noted(kind: type[Op]) -> None:
-    assert kind in DECIDING, "an op with gates gets a network here"
-    op, values = DECIDING[kind]
-    network = Network((Port("x", (2,)),), (Node("gates", op, ("x",) * values),), ("gates",))
-    decided = passed(network, np.array([[0.5, -0.5]])).decided
-    assert len(decided["gates"]) == 1
+    decided = passed(example(kind), np.array([[0.5, -0.5]])).decided
+    assert len(decided.get("gates", ())) == 1, f"maps/graph_forward.py does not note what {kind.__name__} decided"
+
+
+@pytest.mark.parametrize("kind", WITH_GATES)
+def test_slopes_and_bounds_of_gates_are_no_weights(kind: type[Op]) -> None:
+    (item,) = inventory(example(kind))
+    assert item.weights == 0, f"the report takes numbers of {kind.__name__} for weights: reporting/figures/inventory.py"
 
 
 def test_points_are_looked_for_on_both_sides_of_gates() -> None:
     # The walls of a maximum over members are where two of these are equal: no number of the file says where.
-    with_gates = {op for op in DEFINED if op.__module__ == switches.__name__}
-    assert set(BENDS) == with_gates - {switches.Largest}
+    assert set(BENDS) == set(WITH_GATES) - {switches.Largest}, "BENDS of network/read/telling_points.py"
 
 
 def test_random_networks_have_every_op() -> None:

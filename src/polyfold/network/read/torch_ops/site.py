@@ -2,7 +2,8 @@
 
 A handler gets the Site and the operator's own arguments. Computed tensors arrive as Values, constant ones as
 torch tensors (or as Folded, if the handler says that it can read those); what it returns stands for the
-operator's result. Names are ATen's, without the overload unless that matters.
+operator's result. Names are ATen's, without the overload unless that matters; one of another namespace has it in
+front ("mine::op").
 """
 
 from __future__ import annotations
