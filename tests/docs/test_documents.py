@@ -14,7 +14,8 @@ from polyfold.network.read.onnx_ops import ONNX_OPS
 from polyfold.network.read.torch_ops import TORCH_OPS
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+FOLDERS = ("docs", "src", "native")
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *(path for each in FOLDERS for path in sorted((ROOT / each).rglob("*.md")))]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
