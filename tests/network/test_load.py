@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import polyfold as pf
 from polyfold.errors import NetworkError, ShapeError
 from polyfold.network import load
 
@@ -84,6 +85,11 @@ def test_things_that_are_no_networks(wrong: object, advice: str) -> None:
 def test_inputs_that_are_no_numbers() -> None:
     with pytest.raises(ShapeError, match=r"X must be rows of .*'abc'"):
         load([([[1.0, 2.0]], [0.0])])("abc")
+
+
+def test_a_domain_in_the_place_of_inputs() -> None:
+    with pytest.raises(ShapeError, match=r"not 'Box'; give a domain by its name, domain="):
+        pf.report([([[1.0, 2.0]], [0.0])], pf.box(0, 1))
 
 
 def test_what_an_onnx_file_needs(tmp_path: Path) -> None:

@@ -56,7 +56,11 @@ def rows_of(
     polyfold.errors.ShapeError: X[1, 1] is nan: every entry must be a finite number
     """
     wanted = f"{what} must be rows of {'numbers' if width is None else how_many(width, 'number')}"
-    array = _numbers(wanted, _in_order(X, names, what), single)
+    try:
+        array = _numbers(wanted, _in_order(X, names, what), single)
+    except ShapeError as error:
+        alone = not isinstance(X, str) and np.asarray(X, dtype=object).ndim == 0
+        raise ShapeError(f"{error}; give a domain by its name, domain=..." if alone else str(error)) from None
     if width is None:
         width = array.shape[-1] if 1 <= array.ndim <= 2 else 0
     one_row = array.ndim > 0 and array.size == width and (array.ndim == 1 or array.shape == shape)
