@@ -236,14 +236,14 @@ def test_places_that_cannot_be_written(refused, data, tmp_path):
         ("a,b\n", "holds no points"),
         ("1,2\n3\n", "line 2 of '{path}' has 1 value (3), and the network takes 2 numbers"),
         ("1,2,3\n", "line 1 of '{path}' has 3 values (1,2,3), and the network takes 2 numbers"),
-        ("1,2\n\n3,x\n", "line 3, column 2 of '{path}' is no number: 'x'"),
-        ("length,width\n1,2\n3,\n", "line 3, column 2 (width) of '{path}' is no number: ''"),
+        ("1,2\n\n3,x\n", "line 3, column 2 of '{path}' is not a number: 'x'"),
+        ("length,width\n1,2\n3,\n", "line 3, column 2 (width) of '{path}' is not a number: ''"),
         ("length,width\n1,2\nnan,1\n", "line 3, column 1 (length) of '{path}' is 'nan': it must be a finite number"),
         ("1,inf\n", "line 1, column 2 of '{path}' is 'inf'"),
         ("length,width,species\n1,2,rose\n", "has 3 columns (length, width, species), and the network takes 2 numbers"),
         ("a,a\n1,2\n", "names its columns 'a', 'a': names must differ"),
         ("1;2\n3;4\n", "has 1 column (1;2)"),
-        ("1,two\n3,4\n", "line 1, column 2 of '{path}' is no number: 'two'"),
+        ("1,two\n3,4\n", "line 1, column 2 of '{path}' is not a number: 'two'"),
     ],
 )
 def test_bad_csv(refused, tmp_path, text, said):

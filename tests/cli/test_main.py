@@ -335,7 +335,7 @@ def test_limits_that_are_none(refused, model, tmp_path, option, value):
 def test_folders_that_cannot_be_written(refused, model, tmp_path):
     """Below a regular file not even root can write."""
     for place in (model, model / "out", model / "deep" / "out"):
-        assert "is no folder" in refused(model, "--out", place)
+        assert "is not a folder" in refused(model, "--out", place)
 
 
 def test_targets_that_cannot_be_replaced(run, model, tmp_path):

@@ -131,7 +131,7 @@ def test_bad_input_is_one_line_and_writes_nothing(run, tmp_path, monkeypatch, ca
 def test_words_as_labels_of_one_output_need_names(run, hat, tmp_path):
     data = written(tmp_path, "0.5,low\n1.5,high\n")
     code, _, err = run(hat, "--data", data, "--out", tmp_path / "report.html")
-    assert code == 2 and "label 'low' is no number" in err and "--output-names" in err
+    assert code == 2 and "label 'low' is not a number" in err and "--output-names" in err
 
 
 def test_a_file_that_cannot_be_replaced_is_left_alone(tmp_path):

@@ -146,7 +146,7 @@ def test_what_is_wrong_is_said_in_one_line(refused, files, tmp_path):
     assert "has 2 labels, and there are 180 points" in refused(model, "--data", data, "--labels", few, *out)
     assert "line 1 of" in refused(model, "--data", data, "--labels", data, *out)
     assert "cannot be read" in refused(model, "--data", data, "--labels", tmp_path / "none.csv", *out)
-    assert "is no folder" in refused(model, "--data", data, "--out", few)
+    assert "is not a folder" in refused(model, "--data", data, "--out", few)
     assert "'relu1' has 2 gates for 2 inputs" in refused(model, "--data", data, "--lift", *out)
 
 

@@ -71,8 +71,8 @@ def test_a_resolved_domain_passes_if_it_fits():
         (pf.slice_of([5, 0], [0, 1], within=pf.box(-1, 1)), "is empty"),
         (pf.slice_of([0, 0], [1, 0], within=pf.slice_of([0, 0], [0, 1])), "within must be pf.box"),
         (pf.slice_of([0, 0], [1, 0], bounds=(-1, 1)), "bounds must be pf.box"),
-        ((-1, 1), r"\(-1, 1\) is no domain"),
-        ("box", "'box' is no domain"),
+        ((-1, 1), r"\(-1, 1\) is not a domain"),
+        ("box", "'box' is not a domain"),
     ],
 )
 def test_what_is_no_domain(domain, words):

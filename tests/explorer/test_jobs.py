@@ -254,9 +254,9 @@ def test_a_recording(client: Client, tmp_path: Path) -> None:
         ({"kind": "features", "i": 0, "j": 0, "at": [0, 0]}, "different features"),
         ({"kind": "features", "i": 0, "j": 2, "at": [0, 0]}, "2"),
         ({"kind": "atlas"}, "saved atlas"),
-        ({"kind": "box", "lo": [0, 0], "hi": [1, 10**400]}, "no finite number"),
-        ({"kind": "features", "i": 0, "j": 1, "at": [0, -(10**400)]}, "no finite number"),
-        ({"kind": "features", "i": 10**400, "at": [0, 0]}, "no feature"),
+        ({"kind": "box", "lo": [0, 0], "hi": [1, 10**400]}, "not a finite number"),
+        ({"kind": "features", "i": 0, "j": 1, "at": [0, -(10**400)]}, "not a finite number"),
+        ({"kind": "features", "i": 10**400, "at": [0, 0]}, "not a feature"),
     ],
 )
 def test_bad_domains(client: Client, domain: object, words: str) -> None:
@@ -303,6 +303,6 @@ def test_what_is_not_there(client: Client) -> None:
     job = client.done("blobs")
     assert "no cell" in client.get(f"/api/jobs/{job}/cell/1000", 404)["error"]
     assert "no cell" in client.get(f"/api/jobs/{job}/at?x=9&y=0", 404)["error"]
-    assert "no number" in client.get(f"/api/jobs/{job}/at?x=a&y=0", 422)["error"]
+    assert "not a number" in client.get(f"/api/jobs/{job}/at?x=a&y=0", 422)["error"]
     assert client.get("/api/jobs/nothing", 404)["error"]
     assert "there is no network" in client.post("/api/jobs", {"network": "nothing", "domain": BOX}, 422)["error"]

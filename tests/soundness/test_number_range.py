@@ -220,7 +220,7 @@ def test_beyond_float64_is_infinite_and_never_nan() -> None:
 
 
 def test_an_error_bound_that_overflows_is_not_zero() -> None:
-    """Zero times the infinite error of the gate before is no number, which was taken for an exact sign."""
+    """Zero times the infinite error of the gate before is not a number, which was taken for an exact sign."""
     layers = [([[1e308, 1e308]], [0.0]), ([[1e308], [0.0]], [-1.0, 1.0]), ([[1.0, -1.0]], [0.0]), ([[1.0]], [0.0])]
     maps = pf.local(layers, [[1e300, -1e300 * (1 - 2.0**-52)]])
     assert maps.signs[0].tolist() == [True] * 4 and not len(maps.undecided[0])

@@ -145,7 +145,7 @@ def _row(path: Path, number: int, line: list[str], names: tuple[str, ...] | None
         value = number_in(text)
         column = f"column {k + 1}" if names is None else f"column {k + 1} ({names[k]})"
         if value is None:
-            raise ShapeError(f"line {number}, {column} of {str(path)!r} is no number: {text!r}")
+            raise ShapeError(f"line {number}, {column} of {str(path)!r} is not a number: {text!r}")
         if not isfinite(value):
             raise ShapeError(
                 f"line {number}, {column} of {str(path)!r} is {text.strip()!r}: it must be a finite number"

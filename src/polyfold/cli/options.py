@@ -90,7 +90,7 @@ def check_folder(folder: Path) -> None:
     """Fail before the work, not after it, where nothing can be written. Makes no folder yet."""
     there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not there.is_dir():
-        raise StorageError(f"cannot write to {str(folder)!r}: {str(there)!r} is no folder")
+        raise StorageError(f"cannot write to {str(folder)!r}: {str(there)!r} is not a folder")
     if not os.access(there, os.W_OK | os.X_OK):
         raise StorageError(f"cannot write to {str(folder)!r}: permission denied")
 

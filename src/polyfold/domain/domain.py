@@ -297,7 +297,7 @@ def resolve_domain(domain: DomainLike, dim: int) -> Domain:
     if isinstance(domain, Box | Polytope | Slice):
         return domain.resolve(dim)
     raise DomainError(
-        f"{domain!r} is no domain: use None for all of R^d, pf.box(lo, hi), pf.polytope(A, b), pf.slice_of(x0, B), "
+        f"{domain!r} is not a domain: use None for all of R^d, pf.box(lo, hi), pf.polytope(A, b), pf.slice_of(x0, B), "
         "pf.line(a, b) or pf.plane(p, q, r)"
     )
 

@@ -140,7 +140,7 @@ def _in_balls(function: Callable[..., Any], *numbers: Number) -> arb:
 
 def _of_ball(ball: arb, function: str, *of: Number) -> Number:
     if not ball.is_finite():
-        raise UndecidedError(f"{function} of {', '.join(map(str, of))} is no number, or may be none")
+        raise UndecidedError(f"{function} of {', '.join(map(str, of))} is not a number, or may not be one")
     if ball.is_exact():
         return _exact(ball)
     if ball.rel_accuracy_bits() < ROOT_BITS:

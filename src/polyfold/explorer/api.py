@@ -59,7 +59,7 @@ class Asked:
         try:
             return kind(text)
         except ValueError:
-            raise PolyfoldError(f"?{name}={text[:60]} is no number of the kind that is asked for") from None
+            raise PolyfoldError(f"?{name}={text[:60]} is not a number of the kind that is asked for") from None
 
     @property
     def job(self) -> Job:
@@ -168,7 +168,7 @@ async def compare(asked: Asked) -> Any:
     for name in ("a", "b"):
         job = asked.session.jobs.get(str(body.get(name)))
         if job is None or job.task["kind"] != "unfold":
-            raise PolyfoldError(f'"{name}": {body.get(name)!r} is no job of this session that unfolds a network')
+            raise PolyfoldError(f'"{name}": {body.get(name)!r} is not a job of this session that unfolds a network')
         jobs.append(job)
     a, b = jobs
     if a.task["domain"] != b.task["domain"]:
@@ -260,7 +260,7 @@ async def one_cell(asked: Asked) -> Any:
     try:
         number = int(asked.request.path_params["number"])
     except ValueError:
-        raise PolyfoldError(f"{asked.request.path_params['number'][:60]!r} is no number of a cell") from None
+        raise PolyfoldError(f"{asked.request.path_params['number'][:60]!r} is not the number of a cell") from None
     return await _about(asked, lambda opened: number)
 
 

@@ -44,7 +44,7 @@ def place_of(spec: Any, inputs: int) -> RequestedDomain:
     if not isinstance(spec, dict) or not isinstance(spec.get("kind"), str):
         raise DomainError('"domain" must be an object with a "kind": box, plane, line or features')
     if spec["kind"] not in _KINDS:
-        raise DomainError(f'"kind": {spec["kind"]!r} is no domain; use {", ".join(_KINDS)}')
+        raise DomainError(f'"kind": {spec["kind"]!r} is not a domain; use {", ".join(_KINDS)}')
     return _KINDS[spec["kind"]][0](spec, inputs)
 
 
@@ -108,7 +108,7 @@ def _feature(spec: dict[str, Any], name: str, inputs: int) -> int:
     value = spec.get(name)
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < inputs:
         raise DomainError(
-            f'"{name}": {repr(value)[:60]} is no feature: it must be a whole number from 0 to {inputs - 1}'
+            f'"{name}": {repr(value)[:60]} is not a feature: it must be a whole number from 0 to {inputs - 1}'
         )
     return value
 
@@ -128,7 +128,7 @@ def _numbers(spec: dict[str, Any], name: str, count: int) -> list[float]:
         raise DomainError(f'"{name}" must be a list of {how_many(count, "number")}, not {given}')
     for each in value:
         if not isinstance(each, (int, float)) or isinstance(each, bool) or not _is_finite(each):
-            raise DomainError(f'"{name}" holds {repr(each)[:60]}, which is no finite number')
+            raise DomainError(f'"{name}" holds {repr(each)[:60]}, which is not a finite number')
     return [float(each) for each in value]
 
 

@@ -44,7 +44,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         found = socket.socket(family, kind, protocol)
     except OSError as error:
-        raise PolyfoldError(f"--host {host} is no address of this machine: {error.strerror or error}") from None
+        raise PolyfoldError(f"--host {host} is not an address of this machine: {error.strerror or error}") from None
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind(address)

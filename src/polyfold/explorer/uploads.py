@@ -90,5 +90,5 @@ def read_data(content: bytes, limits: Limits) -> Data:
 def _checked(field: str, line: int, column: int) -> float:
     value = number_in(field)
     if value is None or not isfinite(value):
-        raise ShapeError(f"line {line}, column {column + 1} is no finite number: {field.strip()[:60]!r}")
+        raise ShapeError(f"line {line}, column {column + 1} is not a finite number: {field.strip()[:60]!r}")
     return value

@@ -59,7 +59,7 @@ def save(graph: DualGraph, path: str | PathLike[str]) -> None:
     if target.suffix not in FORMATS:
         raise StorageError(f"{str(target)!r} has no ending of a graph's file: use one of {', '.join(FORMATS)}")
     if not target.parent.is_dir():
-        raise StorageError(f"cannot write to {str(target)!r}: {str(target.parent)!r} is no folder")
+        raise StorageError(f"cannot write to {str(target)!r}: {str(target.parent)!r} is not a folder")
     made = to_networkx(graph)
     with atomically(target) as file:
         if target.suffix == ".json":

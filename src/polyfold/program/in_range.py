@@ -1,6 +1,6 @@
 """Programs whose coefficients leave the range of floats: linear steps that follow each other are multiplied.
 
-An infinite coefficient is no number, so nothing can be proved with it.
+An infinite coefficient is not a number, so nothing can be proved with it.
 """
 
 from __future__ import annotations

@@ -168,7 +168,7 @@ def _truth(labels: Any, X: Array | None, classes: tuple[str, ...] | None) -> tup
         for label, value in zip(given, values, strict=True):
             if value is None:
                 raise DataError(
-                    f"label {label!r} is no number, and the network has one output: give the names of two classes "
+                    f"label {label!r} is not a number, and the network has one output: give the names of two classes "
                     "(output_names, --output-names), first that of outputs up to 0, if the labels are classes"
                 )
         return None, np.array(values, dtype=np.float64)

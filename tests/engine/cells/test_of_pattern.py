@@ -121,7 +121,7 @@ def test_maps_are_those_of_the_atlas() -> None:
         ([True], r"shape \(1,\); the network has 2 gates, in stages of \[2\]"),
         ([[True], [False]], r"stages of \[1, 1\] gates"),
         ([0, 2], "the pattern has 2$"),
-        (3, "the pattern 3 is no vector"),
+        (3, "the pattern 3 is not a vector"),
         ("10", "pattern"),
     ],
 )

@@ -154,8 +154,8 @@ def test_large_tolerances_and_gaps_within_them() -> None:
             [LEFT, (([[1.0, 1.0]], [0.0]), ([[1.0, 1.0]], [0.0]))],
             "piece 1 maps 2 inputs to 1 output, piece 0 maps 1 to 1",
         ),
-        ([(([[float("nan")]], [0.0]), ([[1.0]], [0.0]))], "piece 0 has something that is no finite number"),
-        ([(([["x"]], [0.0]), ([[1.0]], [0.0]))], "piece 0 has something that is no finite number"),
+        ([(([[float("nan")]], [0.0]), ([[1.0]], [0.0]))], "piece 0 has something that is not a finite number"),
+        ([(([["x"]], [0.0]), ([[1.0]], [0.0]))], "piece 0 has something that is not a finite number"),
     ],
 )
 def test_what_is_no_piece_is_quoted(pieces: list[Any], message: str) -> None:

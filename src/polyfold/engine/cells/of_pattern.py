@@ -199,7 +199,7 @@ def as_signs(program: Program, pattern: Any) -> Signs:
             pattern = np.concatenate([np.asarray(part) for part in pattern])
         flat = np.asarray(pattern)
     except (TypeError, ValueError):
-        raise ShapeError(f"the pattern {pattern!r} is no vector of bools; the network has {expected}") from None
+        raise ShapeError(f"the pattern {pattern!r} is not a vector of bools; the network has {expected}") from None
     if flat.shape != (program.gates,):
         raise ShapeError(f"the pattern has shape {flat.shape}; the network has {expected}")
     if not np.isin(flat, (0, 1)).all():

@@ -41,7 +41,7 @@ def affine(form: Affine, sources: Sequence[BoundedValues], *, linear: bool = Fal
     terms = 4 + form.terms
     slack = 1 + relative(2 * terms)
     bound = (errors + relative(terms) * magnitudes) * slack
-    # A bound that overflowed is no number, and neither zero nor known.
+    # A bound that overflowed is not a number, and neither zero nor known.
     return BoundedValues(total, np.where((bound != 0) | underflowed, bound + TINY, 0.0))
 
 

@@ -107,7 +107,7 @@ def _parsed(number: int, piece: Any) -> _Piece:
         lines = [[as_rational(x) for x in line] for line in np.column_stack([W, c]).tolist()]
         return _Piece(_rows(A, b, f"piece {number}: "), lines)
     except (TypeError, ValueError, OverflowError) as error:
-        raise ShapeError(f"piece {number} has something that is no finite number: {error}") from None
+        raise ShapeError(f"piece {number} has something that is not a finite number: {error}") from None
 
 
 def _rows(A: npt.NDArray[Any], b: npt.NDArray[Any], name: str = "the domain: ") -> list[Row]:
