@@ -258,6 +258,9 @@ def test_the_maximum_over_a_forged_atlas_is_not_proved(atlas):
     forged = part.with_certificate(atlas.certificate)
     with pytest.raises(pf.PolyfoldError, match="not known to be complete"):
         pf.stats.maximum(forged)
+    refuted = forged.with_certificate(pf.certify(forged))
+    with pytest.raises(pf.PolyfoldError, match=r"a check failed: .*failed_checks say where.*pf\.unfold finds"):
+        pf.stats.maximum(refuted)
     over_some = pf.stats.maximum(forged, cells=range(10))
     assert not over_some.proved and "(counted)" in repr(over_some)
     checked = pf.stats.maximum(pf.unfold(random_network(4, 2, 6, 4, 1), pf.box(-2, 2)))

@@ -161,6 +161,12 @@ class Certificate(Verdict):
     def how_to_complete(self) -> str:
         """Why an atlas cannot be taken for complete, and what to do, for errors."""
         if self.stopped_by == CHANGED:
+            refuted = [check.name for check in self.failed_checks if check.name not in (SEEN, OF_THESE_ARRAYS)]
+            if refuted:
+                return (
+                    f"the atlas is not known to be complete (a check failed: {refuted[0]}; its certificate's "
+                    "failed_checks say where): pf.unfold finds its cells anew"
+                )
             return (
                 "the atlas is not known to be complete (its arrays are not those that its certificate was made for): "
                 "atlas.with_certificate(pf.certify(atlas)) proves what they hold now"
