@@ -211,7 +211,7 @@ def test_bad_files(tmp_path):
     graph = pf.graph.dual(unfolded(1)[1])
     with pytest.raises(StorageError, match="graphml"):
         graph.save(tmp_path / "graph.dot")
-    with pytest.raises(StorageError, match="no folder"):
+    with pytest.raises(StorageError, match="not a folder"):
         graph.save(tmp_path / "nowhere" / "graph.gexf")
     assert not list(tmp_path.iterdir())
 
