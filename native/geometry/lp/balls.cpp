@@ -13,7 +13,8 @@ namespace polyfold {
 namespace {
 
 constexpr std::int64_t worth_a_thread = 1024;  // cells
-constexpr double tolerance = rounding::lp_tolerance;
+// What is taken for zero: about what rounding makes of it. Answers are looked over, so this decides speed only.
+constexpr double nothing = 64 * rounding::unit;
 
 // One program: the largest r with A v + r <= b, from v = 0. The slacks of the rows, v and r are written by as many of
 // them that are zero: row i of the table is constant + sum_k rate_k x_k.
@@ -34,7 +35,7 @@ class BallProgram {
             const int column = choose_column(step > patience);
             if (column < 0) return read_off(A, b, rows, ball);
             const int row = choose_row(column, objective()[column] > 0 ? 1.0 : -1.0, step > patience);
-            if (row < 0) return BallStatus::endless;
+            if (row < 0) return never_ends(A, rows, column) ? BallStatus::endless : BallStatus::failed;
             exchange(row, column);
         }
         return BallStatus::failed;
@@ -70,7 +71,7 @@ class BallProgram {
     // only grow.
     int choose_column(bool first) {
         int best = -1;
-        double most = tolerance;
+        double most = nothing;
         for (int k = 0; k < size_; ++k) {
             const double rate = at_[k] < 0 ? std::abs(objective()[k]) : objective()[k];
             if (!(rate > most)) continue;
@@ -87,7 +88,7 @@ class BallProgram {
         double least = std::numeric_limits<double>::infinity(), steepest = 0;
         for (int i = 0; i < rows_; ++i) {
             const double rate = -direction * row(i)[column];
-            if (basic_[i] < 0 || !(rate > tolerance)) continue;
+            if (basic_[i] < 0 || !(rate > nothing)) continue;
             const double step = std::max(row(i)[size_], 0.0) / rate;
             if (step < least || (step == least && !first && rate > steepest)) {
                 best = i;
@@ -119,18 +120,49 @@ class BallProgram {
         std::fill(where_.begin(), where_.end(), 0.0);
         for (int i = 0; i < rows; ++i)
             if (basic_[i] < 0) where_[-1 - basic_[i]] = row(i)[size_];
-        double radius = std::numeric_limits<double>::infinity(), bound = 0;
+        double radius = std::numeric_limits<double>::infinity();
         for (int i = 0; i < rows; ++i) {
             double left = b[i];
             for (int k = 0; k < dim_; ++k) left -= A[i * dim_ + k] * where_[k];
             radius = std::min(radius, left);
         }
+        // With multipliers y: r sum y + (sum of y a) v <= y b for all balls.
+        double bound = 0, sum = 0, off = 0;
         for (int k = 0; k < size_; ++k)
-            if (at_[k] >= 0) bound += std::max(-objective()[k], 0.0) * b[at_[k]];
-        if (!(std::abs(bound - radius) <= 8 * tolerance * (1 + std::abs(radius)))) return BallStatus::failed;
+            if (at_[k] >= 0) {
+                const double multiplier = std::max(-objective()[k], 0.0);
+                bound += multiplier * b[at_[k]];
+                sum += multiplier;
+            }
+        for (int c = 0; c < dim_; ++c) {
+            double slope = 0;
+            for (int k = 0; k < size_; ++k)
+                if (at_[k] >= 0) slope += std::max(-objective()[k], 0.0) * A[at_[k] * dim_ + c];
+            off += std::abs(slope * where_[c]);
+        }
+        off += std::abs(bound - radius) + std::abs(1 - sum) * std::abs(radius);
+        if (!(off <= rounding::fair * radius)) return BallStatus::failed;
         std::copy_n(where_.begin(), dim_, ball);
         ball[dim_] = radius;
         return BallStatus::found;
+    }
+
+    // Whether balls grow for ever along this column, as no row says that they do not.
+    bool never_ends(const double* A, int rows, int column) {
+        const double direction = objective()[column] > 0 ? 1.0 : -1.0, growth = std::abs(objective()[column]);
+        std::fill(where_.begin(), where_.end(), 0.0);
+        if (at_[column] < 0) where_[-1 - at_[column]] = direction;
+        for (int i = 0; i < rows; ++i)
+            if (basic_[i] < 0) where_[-1 - basic_[i]] = direction * row(i)[column];
+        double length = 0;
+        for (int k = 0; k < dim_; ++k) length = std::max(length, std::abs(where_[k]));
+        if (!(growth > rounding::fair * length)) return false;
+        for (int i = 0; i < rows; ++i) {
+            double nearer = growth;
+            for (int k = 0; k < dim_; ++k) nearer += A[i * dim_ + k] * where_[k];
+            if (!(nearer <= rounding::fair * growth)) return false;
+        }
+        return true;
     }
 };
 

@@ -24,7 +24,7 @@ struct Balls {
 };
 
 // What is found is as good as floats are: its radius is that of a ball that fits, and the multipliers of the program
-// say that no larger one does, up to `rounding::lp_tolerance`; where they do not, it has failed.
+// say that no larger one does, up to `rounding::fair` of it; where they do not, it has failed.
 Balls largest_balls(const BallProblems& problems, int threads);
 
 }  // namespace polyfold

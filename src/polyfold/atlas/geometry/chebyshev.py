@@ -8,7 +8,6 @@ from flint import fmpq
 from polyfold import _core as core
 from polyfold._base.clock import tick
 from polyfold._base.types import Array, Flags, Ids
-from polyfold.errors import PolyfoldError
 from polyfold.exact.linear_program import maximise
 from polyfold.exact.rational import as_float, rational
 from polyfold.exact.rounding import FAR_FROM_OVERFLOW, FAR_FROM_UNDERFLOW
@@ -16,9 +15,8 @@ from polyfold.exact.tolerances import SOLVER_SEES
 from polyfold.program.passes.beyond_floats import to_unit_size
 
 _CELLS_A_CALL = 1 << 14
-# What the core says of a program, and the solver.
+# What the core says of a program.
 _FOUND, _ENDLESS, _FAILED = 0, 1, 2
-_OPTIMAL, _UNBOUNDED = 0, (3, 4)
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -52,10 +50,7 @@ def chebyshev_balls(
 
     balls = np.full((count, A.shape[1] + 1), np.nan)
     balls[:, -1] = np.inf
-    for item in np.flatnonzero(_by_core(start, A, slack, far, balls, threads)).tolist():
-        tick()
-        if _solve(item, start, A, slack, balls) not in (_OPTIMAL, *_UNBOUNDED):
-            raise PolyfoldError(f"the linear program for the largest ball in item {item} failed")
+    far |= _by_core(start, A, slack, far, balls, threads)
     centres, radii = inside + balls[:, :-1] * sizes[:, None], balls[:, -1] * sizes
     for item in np.flatnonzero(far):
         tick()
@@ -92,22 +87,3 @@ def _by_core(start: Ids, A: Array, slack: Array, far: Flags, balls: Array, threa
         balls[items][status == _FOUND] = found[status == _FOUND]
         left[items] = status == _FAILED
     return left
-
-
-def _solve(item: int, start: Ids, A: Array, b: Array, balls: Array) -> int:
-    """The solver's status for a cell, whose rows have length one; where it is optimal, fills its ball."""
-    # Imported here because SciPy takes longer to import than all of polyfold.
-    from scipy.optimize import linprog
-
-    rows = slice(start[item], start[item + 1])
-    d = A.shape[1]
-    found = linprog(
-        [0.0] * d + [-1.0],
-        A_ub=np.column_stack([A[rows], np.ones(rows.stop - rows.start)]),
-        b_ub=b[rows],
-        bounds=[(None, None)] * d + [(0, None)],
-        method="highs",
-    )
-    if found.status == _OPTIMAL:
-        balls[item] = found.x
-    return int(found.status)
