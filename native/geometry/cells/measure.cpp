@@ -1,7 +1,6 @@
 #include "geometry/cells/measure.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <climits>
 #include <cmath>
@@ -181,68 +180,6 @@ class Splitting {
     }
 };
 
-// Determinants of a few rows, expanded from the first row on: minors of the first k rows by their columns, which the
-// next matrix with the same rows in front finds again. What cancels is as small, beside products of the rows' entries,
-// as what an elimination would leave.
-class Determinants {
-  public:
-    static constexpr int most = 5;  // rows; of more an elimination is quicker
-
-    explicit Determinants(int size) : size_(size), table_(table(size)) { minors_[0] = 1.0; }
-
-    double operator()(const double* const* rows) {
-        int same = 0;
-        while (same < size_ && rows_[same] == rows[same]) ++same;
-        for (int k = same; k < size_; ++k) {
-            rows_[k] = rows[k];
-            const double* before = minors_.data() + (k << most);
-            double* minors = minors_.data() + ((k + 1) << most);
-            for (int t = table_.first[k]; t < table_.first[k + 1]; t += k + 1) {
-                double sum = 0;
-                for (int i = t; i <= t + k; ++i) {
-                    const Term& term = table_.terms[i];
-                    sum += term.sign * rows[k][term.column] * before[term.without];
-                }
-                minors[table_.terms[t].mask] = sum;
-            }
-        }
-        return minors_[(size_ << most) + (1 << size_) - 1];
-    }
-
-  private:
-    // A minor of k rows has k terms: an entry of the last row times a minor of those before it, without its column.
-    struct Term {
-        int mask, without, column;
-        double sign;
-    };
-    struct Table {
-        std::vector<Term> terms;
-        std::array<int, most + 1> first{};  // by k
-
-        explicit Table(int size) {
-            for (int count = 1; count <= size; ++count) {
-                for (int mask = 1; mask < 1 << size; ++mask) {
-                    if (std::popcount(static_cast<unsigned>(mask)) != count) continue;
-                    for (int column = 0, place = 0; column < size; ++column)
-                        if (mask >> column & 1)
-                            terms.push_back(
-                                {mask, mask & ~(1 << column), column, (count - 1 - place++) % 2 ? -1. : 1.});
-                }
-                first[count] = static_cast<int>(terms.size());
-            }
-        }
-    };
-    static const Table& table(int size) {
-        static const std::array<Table, most + 1> tables{Table(0), Table(1), Table(2), Table(3), Table(4), Table(5)};
-        return tables[size];
-    }
-
-    const int size_;
-    const Table& table_;
-    std::array<const double*, most> rows_{};
-    std::array<double, (most + 1) << most> minors_;  // [k << most | mask]: of the first k rows
-};
-
 class Simplices {
   public:
     Simplices(const std::vector<double>& vertices, const Splitting& splitting, int dim, bool covariance)
@@ -251,7 +188,6 @@ class Simplices {
           count_(simplices_.size() / (dim + 1)),
           dim_(dim),
           edges_(dim * dim),
-          expansion_(dim <= Determinants::most ? dim : 0),
           from_first_(dim),
           sum_(dim),
           offset_(dim) {
@@ -306,7 +242,6 @@ class Simplices {
     const int dim_;
     double scale_;
     std::vector<double> edges_;
-    Determinants expansion_;
     std::vector<double> from_first_, sum_, offset_;
     Measure total_;
 
@@ -314,11 +249,6 @@ class Simplices {
 
     // The cell is seen from its first vertex, which is a corner of every simplex.
     double volume_of(const int* corners) {
-        if (dim_ <= Determinants::most) {
-            const double* rows[Determinants::most];
-            for (int i = 0; i < dim_; ++i) rows[i] = vertices_.data() + corners[i + 1] * dim_;
-            return std::abs(expansion_(rows)) * scale_;
-        }
         for (int i = 0; i < dim_; ++i)
             for (int k = 0; k < dim_; ++k) edges_[i * dim_ + k] = vertices_[corners[i + 1] * dim_ + k];
         return std::abs(determinant()) * scale_;
