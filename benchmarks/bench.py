@@ -22,6 +22,7 @@ from report import Section, machine, paragraph
 from sections import (
     acasxu,
     arithmetic_limit,
+    around,
     attributions,
     baselines,
     count_and_unfold,
@@ -46,6 +47,7 @@ SECTIONS = {
     "threads": threads,
     "interrupts": interrupts,
     "memory": memory,
+    "around": around,
     "growth": growth,
     "limit": arithmetic_limit,
     "slices": slices,

@@ -3,6 +3,7 @@
 
 #include "bindings/arrays.hpp"
 #include "geometry/problem/facet_arrays.hpp"
+#include "geometry/problem/problem.hpp"
 #include "geometry/walk/run.hpp"
 
 namespace polyfold {
@@ -17,6 +18,17 @@ inline RunOptions run_options(int threads, std::int64_t max_cells, const nb::cal
         return nb::cast<bool>(keep_going(cells));
     };
     return options;
+}
+
+inline Block make_block(int source, const Matrix& weight) {
+    Block block;
+    block.source = source;
+    const std::size_t rows = weight.shape(0), columns = weight.shape(1);
+    block.columns = static_cast<int>(columns);
+    block.by_column.resize(rows * columns);
+    for (std::size_t i = 0; i < rows; ++i)
+        for (std::size_t j = 0; j < columns; ++j) block.by_column[j * rows + i] = weight(i, j);
+    return block;
 }
 
 inline FacetArrays facet_arrays(const Bytes& patterns, int gates, int rows, const Array<std::int64_t>& facet_start,

@@ -3,10 +3,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <cmath>
 #include <stdexcept>
 
 #include "bindings/arguments.hpp"
+#include "geometry/lp/balls.hpp"
 #include "geometry/unfold.hpp"
 #include "geometry/walk/known_cells.hpp"
 
@@ -99,47 +99,64 @@ nb::tuple count_to_python(const Problem& problem, bool by_programs, int threads,
     return nb::make_tuple(result.cells, result.complete);
 }
 
-nb::tuple measure_to_python(const Problem& problem, const Bytes& patterns, bool covariance) {
-    const Selection selection{patterns.data(), static_cast<std::int64_t>(patterns.shape(0)),
-                              static_cast<int>(patterns.shape(1))};
-    std::vector<Measure> measures;
-    {
-        const nb::gil_scoped_release release;
-        measures = measure_selected(problem, selection, covariance);
-    }
-    const auto dim = static_cast<std::size_t>(problem.dim);
-    const std::size_t entries = covariance ? dim * dim : 0;
-    std::vector<double> volumes, centroids, covariances;
-    for (const Measure& cell : measures) {
-        volumes.push_back(cell.volume);
-        for (std::size_t k = 0; k < dim; ++k)
-            centroids.push_back(cell.centroid.empty() ? std::nan("") : cell.centroid[k]);
-        for (std::size_t k = 0; k < entries; ++k)
-            covariances.push_back(cell.covariance.empty() ? std::nan("") : cell.covariance[k]);
-    }
-    return nb::make_tuple(give(std::move(volumes)), give(std::move(centroids), {measures.size(), dim}),
-                          give(std::move(covariances), {covariance ? measures.size() : 0, dim, dim}));
+Selection selection_of(const Bytes& patterns) {
+    return {patterns.data(), static_cast<std::int64_t>(patterns.shape(0)), static_cast<int>(patterns.shape(1))};
 }
 
-nb::dict trace_to_python(const Problem& problem, const Bytes& patterns) {
-    const Selection selection{patterns.data(), static_cast<std::int64_t>(patterns.shape(0)),
-                              static_cast<int>(patterns.shape(1))};
+// The callable is asked with the interpreter's lock, and has to outlive what is looked for.
+LookOptions look_options(int threads, const nb::callable& still_wanted) {
+    return {threads, [&still_wanted] {
+                const nb::gil_scoped_acquire gil;
+                return nb::cast<bool>(still_wanted());
+            }};
+}
+
+nb::tuple measure_to_python(const Problem& problem, const Bytes& patterns, bool covariance, int threads,
+                            const nb::callable& still_wanted) {
+    const LookOptions options = look_options(threads, still_wanted);
+    MeasureBlock found;
+    {
+        const nb::gil_scoped_release release;
+        found = measure_selected(problem, selection_of(patterns), covariance, options);
+    }
+    const auto dim = static_cast<std::size_t>(problem.dim);
+    const std::size_t cells = found.volumes.size();
+    return nb::make_tuple(give(std::move(found.volumes)), give(std::move(found.centroids), {cells, dim}),
+                          give(std::move(found.covariances), {covariance ? cells : 0, dim, dim}),
+                          give(std::move(found.facets)));
+}
+
+nb::dict trace_to_python(const Problem& problem, const Bytes& patterns, int threads, const nb::callable& still_wanted) {
+    const LookOptions options = look_options(threads, still_wanted);
     GeneratorBlock block;
     {
         const nb::gil_scoped_release release;
-        block = trace(problem, selection);
+        block = trace(problem, selection_of(patterns), options);
     }
-    std::vector<std::int64_t> start(1, 0), facet_start(1, 0);
-    start.insert(start.end(), block.stop.begin(), block.stop.end());
-    facet_start.insert(facet_start.end(), block.facet_stop.begin(), block.facet_stop.end());
     const std::size_t count = block.kind.size();
     nb::dict out;
-    out["start"] = give(std::move(start));
-    out["coordinates"] = give(std::move(block.coordinates), {count, static_cast<std::size_t>(problem.dim) + 1});
+    out["start"] = give(std::move(block.start));
+    out["points"] = give(std::move(block.coordinates), {count, static_cast<std::size_t>(problem.dim)});
     out["kind"] = give(std::move(block.kind));
-    out["facet_start"] = give(std::move(facet_start));
+    out["facet_start"] = give(std::move(block.facet_start));
     out["facet"] = give(std::move(block.facet));
     return out;
+}
+
+nb::tuple largest_balls_to_python(const Array<std::int64_t>& start, const Matrix& A, const Vector& b, int threads) {
+    BallProblems problems;
+    problems.dim = static_cast<int>(A.shape(1));
+    problems.cells = static_cast<std::int64_t>(start.size()) - 1;
+    problems.start = start.data();
+    problems.A = A.data();
+    problems.b = b.data();
+    Balls found;
+    {
+        const nb::gil_scoped_release release;
+        found = largest_balls(problems, threads);
+    }
+    const std::size_t cells = found.status.size();
+    return nb::make_tuple(give(std::move(found.numbers), {cells, A.shape(1) + 1}), give(std::move(found.status)));
 }
 
 }  // namespace
@@ -172,16 +189,25 @@ void bind_listing(nb::module_& m) {
           nb::sig("def count(problem: Problem, by_programs: bool, threads: int, "
                   "keep_going: collections.abc.Callable[[int], bool]) -> tuple[int, bool]"),
           "How many cells there are, and whether these are all.");
-    m.def("trace", &trace_to_python, "problem"_a, "patterns"_a,
-          nb::sig("def trace(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8]) -> dict[str, "
-                  "typing.Any]"),
-          "Generators of the cells with these packed patterns, which must be sorted by gate.");
-    m.def("measure", &measure_to_python, "problem"_a, "patterns"_a, "covariance"_a,
-          nb::sig("def measure(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8], covariance: bool) -> "
+    m.def(
+        "trace", &trace_to_python, "problem"_a, "patterns"_a, "threads"_a, "still_wanted"_a,
+        nb::sig("def trace(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8], threads: int, "
+                "still_wanted: collections.abc.Callable[[], bool]) -> dict[str, typing.Any]"),
+        "Generators of the cells with these packed patterns, which must be sorted by gate. `still_wanted()` is called "
+        "now and then; False raises GivenUp.");
+    m.def("measure", &measure_to_python, "problem"_a, "patterns"_a, "covariance"_a, "threads"_a, "still_wanted"_a,
+          nb::sig("def measure(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8], covariance: bool, "
+                  "threads: int, still_wanted: collections.abc.Callable[[], bool]) -> "
                   "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], "
-                  "numpy.typing.NDArray[numpy.float64]]"),
-          "(volumes, centroids, covariances) of the cells with these packed patterns, which must be sorted by gate. "
-          "There are no covariances unless they are asked for.");
+                  "numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]"),
+          "(volumes, centroids, covariances, numbers of facets) of the cells with these packed patterns, which must be "
+          "sorted by gate. There are no covariances unless they are asked for. `still_wanted` as for `trace`.");
+    m.def("largest_balls", &largest_balls_to_python, "start"_a, "A"_a, "b"_a, "threads"_a,
+          nb::sig("def largest_balls(start: numpy.typing.NDArray[numpy.int64], A: numpy.typing.NDArray[numpy.float64], "
+                  "b: numpy.typing.NDArray[numpy.float64], threads: int) -> tuple[numpy.typing.NDArray[numpy.float64], "
+                  "numpy.typing.NDArray[numpy.uint8]]"),
+          "The largest balls (centre and radius) in cells A v <= b, b >= 0, whose rows have length one; and for each 0 "
+          "if it was found, 1 if there is no largest one, 2 if floats found none.");
 }
 
 }  // namespace polyfold

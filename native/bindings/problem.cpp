@@ -3,7 +3,7 @@
 
 #include <nanobind/stl/vector.h>
 
-#include "bindings/arrays.hpp"
+#include "bindings/arguments.hpp"
 #include "geometry/base/errors.hpp"
 #include "geometry/base/stop_signal.hpp"
 #include "geometry/walk/unfit_domain.hpp"
@@ -13,17 +13,6 @@ namespace polyfold {
 using namespace nb::literals;
 
 namespace {
-
-Block make_block(int source, const Matrix& weight) {
-    Block block;
-    block.source = source;
-    const std::size_t rows = weight.shape(0), columns = weight.shape(1);
-    block.columns = static_cast<int>(columns);
-    block.by_column.resize(rows * columns);
-    for (std::size_t i = 0; i < rows; ++i)
-        for (std::size_t j = 0; j < columns; ++j) block.by_column[j * rows + i] = weight(i, j);
-    return block;
-}
 
 void count_terms(Stage& stage, int dim) {
     stage.terms = dim + 6;

@@ -1,9 +1,12 @@
 #include "geometry/unfold.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "geometry/base/errors.hpp"
+#include "geometry/base/in_parts.hpp"
 #include "geometry/cells/enough_facets.hpp"
+#include "geometry/cells/vertex_places.hpp"
 #include "geometry/count/count_walk.hpp"
 #include "geometry/faces/face_count.hpp"
 #include "geometry/list/list_walk.hpp"
@@ -78,13 +81,17 @@ void visit_all(CellWalk<Words>& walk, Visit visit) {
     }
 }
 
+// Cells that are walked to together. What is found is the same whatever the time, but its last digits may depend on
+// which cells are looked at together: so their number is fixed.
+constexpr std::int64_t cells_together = 1 << 12;
+
 // Walk to the selected cells only and visit them in the selection's order.
 template <int Words, class Visit>
-void visit_selected(const Problem& problem, const Selection& selection, Visit visit) {
+void visit_selected(const Problem& problem, const Selection& selection, const StopSignal& stop, Visit visit) {
     if (selection.count == 0) return;
-    const StopSignal never;
-    CellWalk<Words> walk(problem, never, {.selection = &selection, .hand_out = true});
+    CellWalk<Words> walk(problem, stop, {.selection = &selection, .hand_out = true});
     visit_all(walk, [&](Cell<Words>& cell) {
+        stop.check();
         for (int gate = 0; gate < problem.gates; ++gate)
             if (selection.on(cell.wanted_first, gate) != cell.Path::on(gate))
                 throw Contradiction("a pattern that was asked for is no cell of this network");
@@ -92,33 +99,80 @@ void visit_selected(const Problem& problem, const Selection& selection, Visit vi
     });
 }
 
+// Part after part of a selection, on threads: `look(part, stop)` makes a block of each, and they come in one.
+template <class Block, class Look>
+Block look_at_parts(const Selection& selection, const LookOptions& options, Look look) {
+    const std::int64_t parts = (selection.count + cells_together - 1) / cells_together;
+    std::vector<Block> blocks(parts);
+    in_parts(options.threads, parts, options.still_wanted, [&](std::int64_t part, const StopSignal& stop) {
+        Selection some = selection;
+        some.patterns += part * cells_together * selection.stride;
+        some.count = std::min(cells_together, selection.count - part * cells_together);
+        blocks[part] = look(some, stop);
+    });
+    Block all;
+    for (Block& block : blocks) all.append(std::move(block));
+    return all;
+}
+
+template <int Words>
+void add_measure(Cell<Words>& cell, const Problem& problem, Equations<Words>& equations, bool covariance,
+                 MeasureBlock& block) {
+    const auto dim = static_cast<std::size_t>(problem.dim);
+    int facets = 0;
+    cell.facets.for_each([&](int slot) { facets += cell.slots[slot].wall != problem.infinity_wall(); });
+    block.facets.push_back(facets);
+    if (!is_bounded(cell)) {
+        block.volumes.push_back(std::numeric_limits<double>::infinity());
+        block.centroids.resize(block.centroids.size() + dim, std::numeric_limits<double>::quiet_NaN());
+        if (covariance)
+            block.covariances.resize(block.covariances.size() + dim * dim, std::numeric_limits<double>::quiet_NaN());
+        return;
+    }
+    const auto exactly = [&](int v) -> const ExactVector& {
+        return equations.exact(cell, *cell.frame, cell.generators[v], cell.facets_of[v]);
+    };
+    const Measure found =
+        measure<Words>(vertex_places(cell, equations, problem.dim), cell.facets_of, problem.dim, covariance, exactly);
+    block.volumes.push_back(found.volume);
+    block.centroids.insert(block.centroids.end(), found.centroid.begin(), found.centroid.end());
+    block.covariances.insert(block.covariances.end(), found.covariance.begin(), found.covariance.end());
+}
+
 }  // namespace
 
-GeneratorBlock trace(const Problem& problem, const Selection& selection) {
-    return with_enough_facets([&]<int Words>() {
-        GeneratorBlock block;
-        CellWriter<Words> writer(problem);
-        visit_selected<Words>(problem, selection, [&](Cell<Words>& cell) { writer.emit_generators(cell, block); });
-        return block;
+GeneratorBlock trace(const Problem& problem, const Selection& selection, const LookOptions& options) {
+    return look_at_parts<GeneratorBlock>(selection, options, [&](const Selection& some, const StopSignal& stop) {
+        return with_enough_facets([&]<int Words>() {
+            GeneratorBlock block;
+            CellWriter<Words> writer(problem);
+            visit_selected<Words>(problem, some, stop, [&](Cell<Words>& cell) { writer.emit_generators(cell, block); });
+            return block;
+        });
     });
 }
 
-std::vector<Measure> measure_selected(const Problem& problem, const Selection& selection, bool covariance) {
-    return with_enough_facets([&]<int Words>() {
-        std::vector<Measure> measures;
-        const Equations<Words> equations(problem);
-        visit_selected<Words>(problem, selection, [&](Cell<Words>& cell) {
-            if (!is_bounded(cell)) {
-                measures.push_back({std::numeric_limits<double>::infinity(), {}, {}});
-                return;
-            }
-            const auto exactly = [&](int v) -> const ExactVector& {
-                return equations.exact(cell, *cell.frame, cell.generators[v], cell.facets_of[v]);
-            };
-            measures.push_back(measure<Words>(vertex_places(cell, equations, problem.dim), cell.facets_of, problem.dim,
-                                              covariance, exactly));
+void MeasureBlock::append(MeasureBlock&& other) {
+    const auto join = [](auto& to, auto& from) {
+        to.insert(to.end(), from.begin(), from.end());
+        from = {};
+    };
+    join(volumes, other.volumes);
+    join(centroids, other.centroids);
+    join(covariances, other.covariances);
+    join(facets, other.facets);
+}
+
+MeasureBlock measure_selected(const Problem& problem, const Selection& selection, bool covariance,
+                              const LookOptions& options) {
+    return look_at_parts<MeasureBlock>(selection, options, [&](const Selection& some, const StopSignal& stop) {
+        return with_enough_facets([&]<int Words>() {
+            MeasureBlock block;
+            Equations<Words> equations(problem);
+            visit_selected<Words>(problem, some, stop,
+                                  [&](Cell<Words>& cell) { add_measure(cell, problem, equations, covariance, block); });
+            return block;
         });
-        return measures;
     });
 }
 

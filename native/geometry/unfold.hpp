@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "geometry/cells/cell_block.hpp"
@@ -40,12 +41,26 @@ struct Counted {
 // Only how many cells there are. Limits on their number are not looked at.
 Counted count_cells(const Problem& problem, Method method, const RunOptions& options);
 
-// Generators of the selected cells, in the selection's order. Throws Contradiction where a pattern is no
-// cell.
-GeneratorBlock trace(const Problem& problem, const Selection& selection);
+// How cells that are named are looked at: by how many threads, and whether anybody still waits (Stopped if not).
+struct LookOptions {
+    int threads = 1;
+    std::function<bool()> still_wanted;
+};
 
-// Volumes and centroids of the selected cells; an unbounded one has an infinite volume and no centroid.
-std::vector<Measure> measure_selected(const Problem& problem, const Selection& selection, bool covariance);
+// Generators of the selected cells, in the selection's order. Throws Contradiction where a pattern is no
+// cell. What is found does not depend on the number of threads.
+GeneratorBlock trace(const Problem& problem, const Selection& selection, const LookOptions& options);
+
+// What the selected cells measure, one after the other: dim numbers for each centroid, dim * dim for each covariance.
+// An unbounded cell has an infinite volume, and no numbers for the others.
+struct MeasureBlock {
+    std::vector<double> volumes, centroids, covariances;
+    std::vector<std::int32_t> facets;  // how many each has, by its vertices and rays
+
+    void append(MeasureBlock&& other);
+};
+MeasureBlock measure_selected(const Problem& problem, const Selection& selection, bool covariance,
+                              const LookOptions& options);
 
 // Numbers of faces of dimension 0, 1, ..., dim of the whole complex; faces at infinity do not count. Empty if the run
 // was stopped.

@@ -60,4 +60,17 @@ void CellBlock::truncate(std::int64_t count, int dim) {
     std::erase_if(exact_witnesses, [&](const ExactWitness& item) { return item.cell >= count; });
 }
 
+void GeneratorBlock::append(GeneratorBlock&& other) {
+    const auto join = [](auto& to, auto& from) { to.append(from.data(), from.size()); };
+    const auto join_starts = [](auto& to, const auto& from, std::size_t before) {
+        for (std::size_t i = 1; i < from.size(); ++i) to.push_back(from[i] + static_cast<std::int64_t>(before));
+    };
+    join_starts(start, other.start, kind.size());
+    join_starts(facet_start, other.facet_start, facet.size());
+    join(coordinates, other.coordinates);
+    join(kind, other.kind);
+    join(facet, other.facet);
+    other = GeneratorBlock();
+}
+
 }  // namespace polyfold

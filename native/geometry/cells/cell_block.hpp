@@ -45,13 +45,21 @@ struct CellBlock {
     void truncate(std::int64_t count, int dim);
 };
 
-// The generators of cells, for those that are asked for: ragged lists, (stop) a cell.
+// The generators of cells, for those that are asked for: ragged lists.
 struct GeneratorBlock {
-    std::vector<std::int64_t> stop;
-    std::vector<double> coordinates;       // dim + 1 a generator: (x, 1) for a vertex, (direction, 0) for a ray
-    std::vector<std::uint8_t> kind;        // 0 vertex, 1 ray, 2 line
-    std::vector<std::int64_t> facet_stop;  // one a generator
-    std::vector<std::int32_t> facet;       // local facet numbers of the cell that the generator lies on
+    GrowingArray<std::int64_t> start;        // one a cell, and one behind them
+    GrowingArray<double> coordinates;        // dim a generator: a vertex, or the direction of a ray or line
+    GrowingArray<std::uint8_t> kind;         // 0 vertex, 1 ray, 2 line
+    GrowingArray<std::int64_t> facet_start;  // one a generator, and one behind them
+    GrowingArray<std::int32_t> facet;        // local facet numbers of the cell that the generator lies on
+
+    GeneratorBlock() {
+        start.push_back(0);
+        facet_start.push_back(0);
+    }
+
+    // Those of further cells, behind these; nothing is left of the other block.
+    void append(GeneratorBlock&& other);
 };
 
 }  // namespace polyfold

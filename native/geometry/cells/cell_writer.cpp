@@ -108,24 +108,24 @@ bool CellWriter<Words>::proved_inside(const Cell<Words>& cell, const double* wit
 
 template <int Words>
 void CellWriter<Words>::emit_generators(Cell<Words>& cell, GeneratorBlock& block) {
-    std::vector<std::int32_t> local(cell.slots.size(), -1);
+    std::vector<std::int32_t>& local = local_;
+    local.assign(cell.slots.size(), -1);
     std::int32_t facets = 0;
     for (const int s : facets_in_order(cell)) local[s] = facets++;
     const auto write = [&](const double* place, int kind, const Mask<Words>& mask) {
-        block.coordinates.insert(block.coordinates.end(), place, place + problem_.dim);
-        block.coordinates.push_back(kind == 0 ? 1.0 : 0.0);
+        block.coordinates.append(place, static_cast<std::size_t>(problem_.dim));
         block.kind.push_back(static_cast<std::uint8_t>(kind));
         mask.for_each([&](int s) {
             if (local[s] >= 0) block.facet.push_back(local[s]);
         });
-        block.facet_stop.push_back(static_cast<std::int64_t>(block.facet.size()));
+        block.facet_start.push_back(static_cast<std::int64_t>(block.facet.size()));
     };
     const std::vector<double> places = vertex_places(cell, equations_, problem_.dim).rounded();
     for (int v = 0; v < cell.size(); ++v)
         write(places.data() + static_cast<std::ptrdiff_t>(v) * problem_.dim, cell.at_infinity(v) ? 1 : 0,
               cell.facets_of[v]);
     for (const auto& line : cell.lines) write(line.coordinates.data(), 2, cell.facets);
-    block.stop.push_back(static_cast<std::int64_t>(block.kind.size()));
+    block.start.push_back(static_cast<std::int64_t>(block.kind.size()));
 }
 
 template bool is_bounded(const Cell<1>&);

@@ -30,7 +30,7 @@ class CellWriter {
 
     // Scratch.
     std::vector<int> order_;
-    std::vector<std::int32_t> walls_;
+    std::vector<std::int32_t> walls_, local_;
     std::vector<double> mean_, drift_;
 
     const std::vector<int>& facets_in_order(const Cell<Words>& cell);

@@ -1,8 +1,10 @@
 #include "geometry/cells/measure.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <climits>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 #include <optional>
 
@@ -82,32 +84,131 @@ double sum_of_scaled(double a, int i, double b, int k) {
     return std::ldexp(std::ldexp(a, i - unit) + std::ldexp(b, k - unit), unit);
 }
 
-template <int Words>
+// Which vertices of a cell lie on each of its facets, and so the simplices that the cell falls into: pyramids over
+// those facets that miss the first vertex, and so on within these. Sets of vertices are words of bits.
+class Splitting {
+  public:
+    template <int Words>
+    Splitting(const std::vector<Mask<Words>>& on, int dim)
+        : corners_(dim + 1), words_((static_cast<int>(on.size()) + 63) / 64), apexes_(corners_) {
+        Mask<Words> used;
+        for (const auto& mask : on) used = used | mask;
+        used.for_each([&](int facet) {
+            const std::size_t first = facets_.size();
+            facets_.resize(first + words_, 0);
+            for (std::size_t v = 0; v < on.size(); ++v)
+                if (on[v].has(facet)) facets_[first + v / 64] |= std::uint64_t{1} << (v % 64);
+        });
+        parts_.resize(words_, 0);
+        for (std::size_t v = 0; v < on.size(); ++v) parts_[v / 64] |= std::uint64_t{1} << (v % 64);
+        if (words_ == 1)
+            split<1>(0, 0);
+        else
+            split<0>(0, 0);
+    }
+
+    // dim + 1 vertices each.
+    const std::vector<int>& simplices() const { return simplices_; }
+
+  private:
+    const int corners_, words_;
+    std::vector<std::uint64_t> facets_, parts_;
+    std::vector<int> apexes_, simplices_;
+
+    // A face is the set of its vertices, which begins at `at` in `parts_`. Its own facets are the largest of its meets
+    // with the cell's facets; those that miss the first vertex are the bases of pyramids over it. One is the number of
+    // words where it is one.
+    template <int One>
+    void split(std::size_t at, int depth) {
+        const int words = One ? 1 : words_;
+        int size = 0;
+        for (int w = 0; w < words; ++w) size += std::popcount(parts_[at + w]);
+        if (depth + size == corners_) {
+            simplices_.insert(simplices_.end(), apexes_.begin(), apexes_.begin() + depth);
+            for (int w = 0; w < words; ++w)
+                for (std::uint64_t rest = parts_[at + w]; rest; rest &= rest - 1)
+                    simplices_.push_back(64 * w + std::countr_zero(rest));
+            return;
+        }
+        int first = 0;
+        while (parts_[at + first] == 0) ++first;
+        const std::uint64_t lowest = parts_[at + first] & -parts_[at + first];
+        apexes_[depth] = 64 * first + std::countr_zero(lowest);
+
+        const std::size_t begin = parts_.size();
+        for (std::size_t facet = 0; facet < facets_.size(); facet += words) {
+            bool some = false, all = true;
+            for (int w = 0; w < words; ++w) {
+                const std::uint64_t meet = parts_[at + w] & facets_[facet + w];
+                some = some || meet;
+                all = all && meet == parts_[at + w];
+            }
+            if (!some || all) continue;
+            for (int w = 0; w < words; ++w) parts_.push_back(parts_[at + w] & facets_[facet + w]);
+        }
+        keep_largest<One>(begin);
+        for (std::size_t part = begin; part < parts_.size(); part += words) {
+            if (parts_[part + first] & lowest) continue;
+            // What is split puts its own parts behind these, and takes them away again.
+            split<One>(part, depth + 1);
+        }
+        parts_.resize(begin);
+    }
+
+    // Of the sets from here on those that no other one contains, each once.
+    template <int One>
+    void keep_largest(std::size_t begin) {
+        const int words = One ? 1 : words_;
+        const int count = static_cast<int>((parts_.size() - begin) / words);
+        std::uint64_t* const parts = parts_.data() + begin;
+        const auto within = [&](int part, int other) {
+            bool is = true;
+            for (int w = 0; w < words; ++w) is = is && !(parts[part * words + w] & ~parts[other * words + w]);
+            return is;
+        };
+        int kept = 0;
+        for (int part = 0; part < count; ++part) {
+            bool largest = true;
+            for (int other = 0; other < kept && largest; ++other) largest = !within(part, other);
+            for (int other = part + 1; other < count && largest; ++other)
+                largest = !within(part, other) || within(other, part);
+            if (!largest) continue;
+            for (int w = 0; w < words; ++w) parts[kept * words + w] = parts[part * words + w];
+            ++kept;
+        }
+        parts_.resize(begin + static_cast<std::size_t>(kept) * words);
+    }
+};
+
 class Simplices {
   public:
-    Simplices(const std::vector<double>& vertices, const std::vector<Mask<Words>>& on, int dim, bool covariance)
-        : vertices_(vertices), on_(on), dim_(dim), edges_(dim * dim), from_first_(dim), sum_(dim), offset_(dim) {
+    Simplices(const std::vector<double>& vertices, const Splitting& splitting, int dim, bool covariance)
+        : vertices_(vertices),
+          simplices_(splitting.simplices()),
+          count_(simplices_.size() / (dim + 1)),
+          dim_(dim),
+          edges_(dim * dim),
+          from_first_(dim),
+          sum_(dim),
+          offset_(dim) {
         total_.centroid.assign(dim, 0.0);
         if (covariance) total_.covariance.assign(static_cast<std::size_t>(dim) * dim, 0.0);
         double factorial = 1;
         for (int k = 2; k <= dim; ++k) factorial *= k;
         scale_ = 1 / factorial;
-        std::vector<int> all(on.size());
-        std::iota(all.begin(), all.end(), 0);
-        split(all);
     }
 
     std::vector<double> volumes() {
-        std::vector<double> found;
-        for (const auto& corners : simplices_) found.push_back(volume_of(corners));
+        std::vector<double> found(count_);
+        for (std::size_t i = 0; i < count_; ++i) found[i] = volume_of(corners(i));
         return found;
     }
 
     Measure operator()(const std::vector<double>& volumes) {
-        for (std::size_t i = 0; i < volumes.size(); ++i) add_simplex(simplices_[i], volumes[i]);
+        for (std::size_t i = 0; i < volumes.size(); ++i) add_simplex(corners(i), volumes[i]);
         for (double& x : total_.centroid) x /= total_.volume;
         if (!total_.covariance.empty()) centre_moments();
-        return total_;
+        return std::move(total_);
     }
 
     // All volumes in one unit, in which the largest is about one. Each is a determinant of exact homogeneous points,
@@ -115,9 +216,9 @@ class Simplices {
     std::vector<double> exact_volumes(int& unit, const ExactVertices& exactly) const {
         std::vector<double> volumes;
         std::vector<std::int64_t> units;
-        for (const auto& corners : simplices_) {
+        for (std::size_t i = 0; i < count_; ++i) {
             std::vector<ExactVector> points;
-            for (const int v : corners) points.push_back(exactly(v));
+            for (int k = 0; k <= dim_; ++k) points.push_back(exactly(corners(i)[k]));
             auto [volume, exponent] = size_of_determinant(points);
             for (const ExactVector& point : points) {
                 const auto [weight, weight_exponent] = point.numerators[dim_].to_float();
@@ -136,61 +237,28 @@ class Simplices {
 
   private:
     const std::vector<double>& vertices_;
-    const std::vector<Mask<Words>>& on_;
+    const std::vector<int>& simplices_;
+    const std::size_t count_;
     const int dim_;
     double scale_;
-    std::vector<int> apexes_;
-    std::vector<std::vector<int>> simplices_;
     std::vector<double> edges_;
     std::vector<double> from_first_, sum_, offset_;
     Measure total_;
 
-    // A face is the set of its vertices. Its own facets are the largest of its meets with the cell's facets;
-    // those that miss the first vertex are the bases of pyramids over it.
-    void split(const std::vector<int>& face) {
-        if (static_cast<int>(apexes_.size() + face.size()) == dim_ + 1) {
-            simplices_.push_back(apexes_);
-            simplices_.back().insert(simplices_.back().end(), face.begin(), face.end());
-            return;
-        }
-        Mask<Words> everywhere = on_[face[0]], somewhere;
-        for (const int v : face) {
-            everywhere = everywhere & on_[v];
-            somewhere = somewhere | on_[v];
-        }
-        std::vector<std::vector<int>> parts;
-        somewhere.for_each([&](int facet) {
-            if (everywhere.has(facet)) return;
-            std::vector<int> part;
-            for (const int v : face)
-                if (on_[v].has(facet)) part.push_back(v);
-            parts.push_back(std::move(part));
-        });
-        std::sort(parts.begin(), parts.end(),
-                  [](const auto& a, const auto& b) { return a.size() != b.size() ? a.size() > b.size() : a < b; });
-        parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
-        apexes_.push_back(face[0]);
-        for (std::size_t p = 0; p < parts.size(); ++p) {
-            const bool largest = std::none_of(
-                parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(p),
-                [&](const auto& q) { return std::includes(q.begin(), q.end(), parts[p].begin(), parts[p].end()); });
-            if (largest && parts[p].front() != face[0]) split(parts[p]);
-        }
-        apexes_.pop_back();
-    }
+    const int* corners(std::size_t simplex) const { return simplices_.data() + simplex * (dim_ + 1); }
 
-    double volume_of(const std::vector<int>& corners) {
-        const double* origin = vertices_.data() + corners[0] * dim_;
+    // The cell is seen from its first vertex, which is a corner of every simplex.
+    double volume_of(const int* corners) {
         for (int i = 0; i < dim_; ++i)
-            for (int k = 0; k < dim_; ++k) edges_[i * dim_ + k] = vertices_[corners[i + 1] * dim_ + k] - origin[k];
+            for (int k = 0; k < dim_; ++k) edges_[i * dim_ + k] = vertices_[corners[i + 1] * dim_ + k];
         return std::abs(determinant()) * scale_;
     }
 
-    void add_simplex(const std::vector<int>& corners, double volume) {
+    void add_simplex(const int* corners, double volume) {
         total_.volume += volume;
         for (int k = 0; k < dim_; ++k) {
             double sum = 0;
-            for (const int v : corners) sum += vertices_[v * dim_ + k];
+            for (int i = 0; i <= dim_; ++i) sum += vertices_[corners[i] * dim_ + k];
             total_.centroid[k] += volume * sum / (dim_ + 1);
         }
         if (!total_.covariance.empty()) add_moments(corners, volume);
@@ -198,10 +266,11 @@ class Simplices {
 
     // Of a simplex, the integral of x x^T is volume / ((d + 1)(d + 2)) times the sum of v v^T over its corners, plus
     // s s^T for their sum s. Seen from the cell's first vertex, so that small cells keep their digits.
-    void add_moments(const std::vector<int>& corners, double volume) {
+    void add_moments(const int* corners, double volume) {
         const double scale = volume / ((dim_ + 1.0) * (dim_ + 2.0));
         std::fill(sum_.begin(), sum_.end(), 0.0);
-        for (const int v : corners) {
+        for (int i = 0; i <= dim_; ++i) {
+            const int v = corners[i];
             for (int k = 0; k < dim_; ++k) {
                 from_first_[k] = vertices_[v * dim_ + k] - vertices_[k];
                 sum_[k] += from_first_[k];
@@ -250,12 +319,13 @@ Measure measure(const VertexPlaces& vertices, const std::vector<Mask<Words>>& on
                 const ExactVertices& exactly) {
     const Steps steps(vertices, dim);
     std::optional<InOwnUnits> cell(std::in_place, steps.places, dim);
-    std::optional<Simplices<Words>> simplices(std::in_place, cell->vertices, on, dim, covariance);
+    const Splitting splitting(on, dim);
+    std::optional<Simplices> simplices(std::in_place, cell->vertices, splitting, dim, covariance);
     std::vector<double> volumes = simplices->volumes();
     int unit_of_volume = cell->unit_of_volume();
     if (!steps.known || !(std::accumulate(volumes.begin(), volumes.end(), 0.0) >= rounding::thin)) {
         cell.emplace(exact_steps(static_cast<int>(on.size()), exactly), dim);
-        simplices.emplace(cell->vertices, on, dim, covariance);
+        simplices.emplace(cell->vertices, splitting, dim, covariance);
         volumes = simplices->exact_volumes(unit_of_volume, exactly);
     }
     Measure found = (*simplices)(volumes);

@@ -1,4 +1,4 @@
-// Volume, centroid and covariance of a bounded cell from its vertices and the facets that they lie on.
+// Volume, centroid and covariance of bounded cells from their vertices and the facets that these lie on.
 #pragma once
 
 #include <functional>

@@ -57,10 +57,10 @@ VertexPlaces place_of(const ExactVector& point) {
 }
 
 template <int Words>
-VertexPlaces vertex_places(Cell<Words>& cell, const Equations<Words>& equations, int dim) {
+VertexPlaces vertex_places(Cell<Words>& cell, Equations<Words>& equations, int dim) {
     const auto size = static_cast<std::size_t>(cell.size()) * dim;
     VertexPlaces places{std::vector<double>(size), std::vector<int>(size)};
-    const auto& generators = cell.frame->generators;
+    auto& generators = cell.frame->generators;
     constexpr double endless = std::numeric_limits<double>::infinity();
     std::vector<double> lowest(dim, endless), highest(dim, -endless);
     for (int v = 0; v < cell.size(); ++v) {
@@ -76,11 +76,21 @@ VertexPlaces vertex_places(Cell<Words>& cell, const Equations<Words>& equations,
     for (int v = 0; v < cell.size(); ++v) {
         if (cell.at_infinity(v)) continue;
         const int g = cell.generators[v];
-        const double error = generators.error[g] / cell.point(v)[dim];
-        bool known = !generators.exact[g];
-        for (int k = 0; k < dim && known; ++k) {
-            const double extent = highest[k] - lowest[k];
-            known = extent < endless && error <= rounding::poor * extent;
+        const auto known_to = [&](double point_error, double part) {
+            const double error = point_error / cell.point(v)[dim];
+            bool known = true;
+            for (int k = 0; k < dim && known; ++k) {
+                const double extent = highest[k] - lowest[k];
+                known = extent < endless && error <= part * extent;
+            }
+            return known;
+        };
+        bool known = !generators.exact[g] && known_to(generators.error[g], rounding::poor);
+        if (!known && !generators.exact[g]) {
+            // The error may have been inherited only; the equations know it better, and are quicker than exact numbers.
+            const double error = equations.error_at(cell, *cell.frame, g, cell.facets_of[v]);
+            if (error < generators.error[g]) generators.error[g] = error;
+            known = known_to(error, rounding::fair);
         }
         if (!known)
             round_into(equations.exact(cell, *cell.frame, g, cell.facets_of[v]), &places.mantissas[v * dim],
@@ -89,9 +99,9 @@ VertexPlaces vertex_places(Cell<Words>& cell, const Equations<Words>& equations,
     return places;
 }
 
-template VertexPlaces vertex_places(Cell<1>&, const Equations<1>&, int);
-template VertexPlaces vertex_places(Cell<4>&, const Equations<4>&, int);
-template VertexPlaces vertex_places(Cell<16>&, const Equations<16>&, int);
-template VertexPlaces vertex_places(Cell<64>&, const Equations<64>&, int);
+template VertexPlaces vertex_places(Cell<1>&, Equations<1>&, int);
+template VertexPlaces vertex_places(Cell<4>&, Equations<4>&, int);
+template VertexPlaces vertex_places(Cell<16>&, Equations<16>&, int);
+template VertexPlaces vertex_places(Cell<64>&, Equations<64>&, int);
 
 }  // namespace polyfold

@@ -22,14 +22,14 @@ struct VertexPlaces {
 };
 
 template <int Words>
-VertexPlaces vertex_places(Cell<Words>& cell, const Equations<Words>& equations, int dim);
+VertexPlaces vertex_places(Cell<Words>& cell, Equations<Words>& equations, int dim);
 
 // A homogeneous point, each coordinate rounded by itself.
 VertexPlaces place_of(const ExactVector& point);
 
-extern template VertexPlaces vertex_places(Cell<1>&, const Equations<1>&, int);
-extern template VertexPlaces vertex_places(Cell<4>&, const Equations<4>&, int);
-extern template VertexPlaces vertex_places(Cell<16>&, const Equations<16>&, int);
-extern template VertexPlaces vertex_places(Cell<64>&, const Equations<64>&, int);
+extern template VertexPlaces vertex_places(Cell<1>&, Equations<1>&, int);
+extern template VertexPlaces vertex_places(Cell<4>&, Equations<4>&, int);
+extern template VertexPlaces vertex_places(Cell<16>&, Equations<16>&, int);
+extern template VertexPlaces vertex_places(Cell<64>&, Equations<64>&, int);
 
 }  // namespace polyfold

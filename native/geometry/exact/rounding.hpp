@@ -20,6 +20,10 @@ inline constexpr double unknown = std::numeric_limits<double>::infinity();
 // worth its exact coordinates: it is nearly degenerate, and most sign tests on it would need them anyway.
 inline constexpr double poor = 0x1p-20;
 
+// A vertex that is to be handed out is worth its exact place if its equations know it less well than this, relatively
+// to how long the cell is.
+inline constexpr double fair = 0x1p-30;
+
 // A vertex of a line or plane is worth its exact place if the parameters, between -1 and 1, are known less well than
 // this.
 inline constexpr double poor_vertex = 0x1p-20;

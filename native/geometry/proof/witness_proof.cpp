@@ -1,232 +1,15 @@
 #include "geometry/proof/witness_proof.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 
 #include "geometry/base/in_parallel.hpp"
-#include "geometry/base/lanes.hpp"
-#include "geometry/exact/rounding.hpp"
+#include "geometry/proof/forward_pass.hpp"
 
 namespace polyfold {
 
 namespace {
 
 constexpr std::int64_t worth_a_thread = 4096;  // cells
-
-// More than what rounding adds to a bound while it is computed.
-constexpr double margin = 1 + 0x1p-19;
-
-// Numbers of the cells that go through the network together, in two registers so that a weight is loaded once for both.
-constexpr int halves = 2, group = halves * lanes;
-struct Values {
-    Lanes half[halves]{};
-};
-struct Choices {
-    Choice half[halves]{};
-};
-
-// What one source puts out for a group of cells, with one bound for the errors and one for the sizes of all its
-// entries.
-struct Source {
-    std::vector<Values> values;
-    std::vector<std::size_t> some;  // entries that are not zero for all of them
-    Values error, size;
-};
-
-// Witnesses go through the network as any input would, several at a time, with a bound for what rounding may have done.
-class ForwardPass {
-  public:
-    explicit ForwardPass(const Problem& problem) : problem_(problem), sources_(problem.stages.size()) {
-        for (const Stage& stage : problem.stages) {
-            Limits& limits = limits_.emplace_back();
-            for (const double bias : stage.bias)
-                limits.bias_error.push_back(rounding::bound(stage.terms) * std::abs(bias) * margin + rounding::tiny);
-            for (const double error : limits.bias_error)
-                limits.largest_bias_error = std::max(limits.largest_bias_error, error);
-            for (const auto* slopes : {&stage.slope_on, &stage.slope_off})
-                for (const double slope : *slopes) limits.slope = std::max(limits.slope, std::abs(slope));
-            limits.row_sum.assign(stage.width, 0.0);
-            for (const Block& block : stage.blocks)
-                for (int j = 0; j < block.columns; ++j)
-                    for (int i = 0; i < stage.width; ++i)
-                        limits.row_sum[i] += std::abs(block.by_column[j * stage.width + i]) * margin;
-            for (const double sum : limits.row_sum) limits.largest_row_sum = std::max(limits.largest_row_sum, sum);
-        }
-    }
-
-    // Which of these cells are proved.
-    void operator()(int count, const std::uint8_t* patterns, const double* witnesses, std::uint8_t* proved) {
-        Choices fine;
-        for (Choice& half : fine.half) half = ~Choice{};
-        read_inputs(count, witnesses);
-        for (std::size_t s = 0; s < problem_.stages.size(); ++s) {
-            add_up(s);
-            look_at_range(limits_[s], fine);
-            if (s == 0)  // the domain's rows put nothing out: source 0 is the input
-                look_at_domain(fine);
-            else
-                switch_gates(s, count, patterns, fine);
-        }
-        for (int cell = 0; cell < count; ++cell) proved[cell] = fine.half[cell / lanes][cell % lanes] != 0;
-    }
-
-  private:
-    // What bounds the errors of a stage, whatever comes in.
-    struct Limits {
-        std::vector<double> bias_error, row_sum;  // by row
-        double largest_bias_error = 0, largest_row_sum = 0;
-        double slope = 0;  // the steepest
-    };
-
-    const Problem& problem_;
-    std::vector<Source> sources_;
-    std::vector<Limits> limits_;
-    std::vector<Values> parameters_;
-
-    // Of the stage at hand.
-    std::vector<Values> sums_;
-    Values doubt_;  // about every number that comes in, rounded once with its weight
-
-    void read_inputs(int count, const double* witnesses) {
-        const int d = problem_.dim;
-        parameters_.assign(d, {});
-        for (int k = 0; k < d; ++k)
-            for (int cell = 0; cell < count; ++cell)
-                parameters_[k].half[cell / lanes][cell % lanes] = witnesses[cell * d + k];
-        Source& inputs = sources_[0];
-        inputs.some.resize(problem_.input_dim);
-        std::iota(inputs.some.begin(), inputs.some.end(), 0);
-        inputs.values.resize(problem_.input_dim);
-        inputs.size = {};
-        for (Lanes& error : inputs.error.half) error = Lanes{} + rounding::least;  // products with them may underflow
-        for (int j = 0; j < problem_.input_dim; ++j)
-            for (int h = 0; h < halves; ++h) {
-                Sum input{problem_.frame_is_identity ? parameters_[j].half[h] : Lanes{}, {}};  // not rounded
-                if (!problem_.frame_is_identity) input = at_parameters(problem_.frame.data() + j * (d + 1), h);
-                inputs.values[j].half[h] = input.value;
-                inputs.size.half[h] = larger(inputs.size.half[h], size_of(input.value));
-                inputs.error.half[h] = larger(inputs.error.half[h], input.error);
-            }
-    }
-
-    struct Sum {
-        Lanes value, error;
-    };
-    // An affine form, whose constant comes last.
-    Sum at_parameters(const double* form, int h) const {
-        const int d = problem_.dim;
-        Lanes value = Lanes{} + form[d], size = size_of(value);
-        for (int k = 0; k < d; ++k) {
-            const Lanes term = form[k] * parameters_[k].half[h];
-            value += term;
-            size += size_of(term);
-        }
-        return {value, rounding::bound(d + 4) * size * margin + rounding::least};
-    }
-
-    void add_up(std::size_t s) {
-        const Stage& stage = problem_.stages[s];
-        const double relative = rounding::bound(stage.terms);
-        const auto width = static_cast<std::size_t>(stage.width);
-        sums_.resize(width);
-        for (std::size_t i = 0; i < width; ++i)
-            for (Lanes& half : sums_[i].half) half = Lanes{} + stage.bias[i];
-        doubt_ = {};
-        for (const Block& block : stage.blocks) {
-            const Source& source = sources_[block.source];
-            add_columns(block, source, width);
-            for (int h = 0; h < halves; ++h)
-                doubt_.half[h] = larger(
-                    doubt_.half[h], (source.error.half[h] * (1 + relative) + relative * source.size.half[h]) * margin);
-        }
-    }
-
-    // Four at a time, because loading and storing the sums takes longest; some of the last four may be nothing. Cells
-    // that come together have most of their gates in common, and gates that are off put nothing out.
-    void add_columns(const Block& block, const Source& source, std::size_t width) {
-        constexpr std::size_t together = 4;
-        for (std::size_t first = 0; first < source.some.size(); first += together) {
-            const double* columns[together];
-            Values values[together];
-            for (std::size_t k = 0; k < together; ++k) {
-                const bool there = first + k < source.some.size();
-                const std::size_t column = source.some[there ? first + k : first];
-                columns[k] = block.by_column.data() + column * width;
-                if (there) values[k] = source.values[column];
-            }
-            const double *one = columns[0], *two = columns[1], *three = columns[2], *four = columns[3];
-            const Values a = values[0], b = values[1], c = values[2], d = values[3];
-            for (std::size_t i = 0; i < width; ++i) {
-                const double at_one = one[i], at_two = two[i], at_three = three[i], at_four = four[i];
-                for (int h = 0; h < halves; ++h)
-                    sums_[i].half[h] +=
-                        at_one * a.half[h] + at_two * b.half[h] + at_three * c.half[h] + at_four * d.half[h];
-            }
-        }
-    }
-
-    // A sum that overflowed on the way proves nothing. Errors are bounded by more than a 2^-53rd of the terms: where
-    // the bounds are small, so were all sums.
-    void look_at_range(const Limits& limits, Choices& fine) const {
-        constexpr double most = rounding::largest * rounding::unit;
-        for (int h = 0; h < halves; ++h)
-            fine.half[h] &= limits.largest_bias_error + limits.largest_row_sum * doubt_.half[h] < most;
-    }
-
-    void look_at_domain(Choices& fine) const {
-        const Stage& stage = problem_.stages[0];
-        const Limits& limits = limits_[0];
-        for (int i = 0; i < stage.width; ++i)
-            for (int h = 0; h < halves; ++h) {
-                const Sum own = at_parameters(stage.parameter_rows.data() + i * (problem_.dim + 1), h);
-                const Lanes sum = sums_[i].half[h] + own.value;
-                const Lanes error = limits.bias_error[i] + limits.row_sum[i] * doubt_.half[h] + own.error;
-                fine.half[h] &= sum > (error + rounding::bound(2) * size_of(sum)) * margin;
-            }
-    }
-
-    void switch_gates(std::size_t s, int count, const std::uint8_t* patterns, Choices& fine) {
-        const Stage& stage = problem_.stages[s];
-        const Limits& limits = limits_[s];
-        const int stride = (problem_.gates + 7) / 8;
-        Source& out = sources_[s];
-        out.values.resize(stage.width);
-        out.some.clear();
-        Values size, error;
-        Choices eight_gates;
-        std::uint64_t some_on = 0;
-        for (int i = 0; i < stage.width; ++i) {
-            const int gate = stage.first_wall + i, bit = gate % 8;
-            if (i == 0 || bit == 0) {
-                std::uint64_t bytes = 0;  // one of each cell
-                some_on = 0;
-                for (int cell = 0; cell < count; ++cell) {
-                    const std::uint64_t byte = patterns[cell * stride + gate / 8];
-                    bytes |= byte << (8 * cell);
-                    some_on |= byte;
-                }
-                for (int h = 0; h < halves; ++h)
-                    eight_gates.half[h] =
-                        (Choice{} + static_cast<std::int64_t>(bytes >> (32 * h))) >> Choice{0, 8, 16, 24};
-            }
-            if (stage.slope_off[i] != 0 || (some_on >> bit) & 1) out.some.push_back(i);
-            for (int h = 0; h < halves; ++h) {
-                const Choice on = -((eight_gates.half[h] >> bit) & 1);
-                const Lanes z = sums_[i].half[h], doubt = limits.bias_error[i] + limits.row_sum[i] * doubt_.half[h];
-                fine.half[h] &= (on ? z : -z) > doubt * margin;
-                const Lanes y = z * (on ? Lanes{} + stage.slope_on[i] : Lanes{} + stage.slope_off[i]);
-                out.values[i].half[h] = y;
-                size.half[h] = larger(size.half[h], size_of(y));
-                error.half[h] = larger(error.half[h], doubt);
-            }
-        }
-        out.size = size;
-        for (int h = 0; h < halves; ++h)
-            out.error.half[h] =
-                (limits.slope * error.half[h] + rounding::bound(2) * size.half[h]) * margin * margin + rounding::least;
-    }
-};
 
 }  // namespace
 
@@ -235,10 +18,10 @@ std::vector<std::uint8_t> prove_witnesses(const Problem& problem, std::int64_t c
     std::vector<std::uint8_t> proved(cells, 0);
     const int stride = (problem.gates + 7) / 8;
     in_parallel(threads, cells, worth_a_thread, [&](std::int64_t first, std::int64_t last) {
-        ForwardPass pass(problem);
-        for (; first < last; first += group) {
-            const int count = static_cast<int>(std::min<std::int64_t>(group, last - first));
-            pass(count, patterns + first * stride, witnesses + first * problem.dim, proved.data() + first);
+        forward::ForwardPass pass(problem);
+        for (; first < last; first += forward::group) {
+            const int count = static_cast<int>(std::min<std::int64_t>(forward::group, last - first));
+            pass.prove(count, patterns + first * stride, witnesses + first * problem.dim, proved.data() + first);
         }
     });
     return proved;

@@ -57,7 +57,7 @@ from polyfold.atlas.geometry.flat_cells import (
     flat_measures,
     made_from_facets,
 )
-from polyfold.atlas.geometry.generators import Generators, count_faces, find_covariances, find_generators, find_measures
+from polyfold.atlas.geometry.generators import Generators, Measures, count_faces, find_generators, find_measures
 from polyfold.atlas.geometry.halfspaces import Halfspaces, halfspaces
 from polyfold.atlas.patterns import PatternIndex, unpack
 from polyfold.domain.domain import Domain
@@ -327,10 +327,20 @@ class Atlas(Result):
 
     def generators(self, cells: Any = None) -> Generators:
         """Vertices, rays and lines of cells, with the facets that they lie on."""
-        distinct, items = np.unique(self.ids(cells), return_inverse=True)
+        distinct, items = self._distinct(cells)
         if beyond_core(self.program, self.domain):
-            return flat_generators(self, distinct).take(items)
-        return find_generators(self.program, self.domain, self.patterns[distinct]).take(items)
+            found = flat_generators(self, distinct)
+        else:
+            found = find_generators(self.program, self.domain, self.patterns[distinct], self.certificate.threads)
+        return found if items is None else found.take(items)
+
+    def _distinct(self, cells: Any) -> tuple[Ids, Ids | None]:
+        """Cell ids, ascending and each once, and which of them the cells are; None where they are just these."""
+        ids = self.ids(cells)
+        if (ids[1:] > ids[:-1]).all():
+            return ids, None
+        distinct, items = np.unique(ids, return_inverse=True)
+        return distinct, items
 
     @cached_property
     def all_flat_generators(self) -> Generators:
@@ -339,8 +349,7 @@ class Atlas(Result):
 
     def vertices(self, cells: Any = None) -> list[Array]:
         """The vertices of cells, one array (vertices, d) each; an unbounded cell has fewer than it has corners."""
-        found = self.generators(cells)
-        return [found.vertices(item) for item in range(len(found))]
+        return self.generators(cells).each_vertices()
 
     def volumes(self, cells: Any = None) -> Array:
         """Volumes of cells in the domain's parameters; infinite where unbounded."""
@@ -356,12 +365,13 @@ class Atlas(Result):
 
     def moments(self, cells: Any = None) -> tuple[Array, Array, Array]:
         """Volumes, centroids and covariances of cells, found together."""
-        distinct, items = np.unique(self.ids(cells), return_inverse=True)
+        distinct, items = self._distinct(cells)
         if beyond_core(self.program, self.domain):
             found = (*flat_measures(self, distinct), flat_covariances(self, distinct))
         else:
-            found = find_covariances(self.program, self.domain, self.patterns[distinct])
-        return found[0][items], found[1][items], found[2][items]
+            measured = self._measured(distinct, covariance=True)
+            found = (measured.volumes, measured.centroids, measured.covariances)
+        return found if items is None else (found[0][items], found[1][items], found[2][items])
 
     def bounding_boxes(self, cells: Any = None) -> tuple[Array, Array]:
         """Smallest boxes lo <= u <= hi around cells; infinite where unbounded."""
@@ -371,7 +381,9 @@ class Atlas(Result):
         """Centres and radii of the largest balls in cells; radius infinity and centre NaN where there is no largest."""
         ids = self.ids(cells)
         rows = self.halfspaces(ids)
-        return chebyshev.chebyshev_balls(rows.start, rows.A, rows.b, self.witnesses[ids])
+        return chebyshev.chebyshev_balls(
+            rows.start, rows.A, rows.b, self.witnesses[ids], threads=self.certificate.threads
+        )
 
     def halfspaces(self, cells: Any = None, *, minimal: bool = True) -> Halfspaces:
         """Cells as A u <= b: one row per facet, or with minimal=False one row for every gate and domain row."""
@@ -409,12 +421,25 @@ class Atlas(Result):
 
     def measures(self, cells: Any = None) -> tuple[Array, Array]:
         """Volumes and centroids of cells, found together."""
-        distinct, items = np.unique(self.ids(cells), return_inverse=True)
+        distinct, items = self._distinct(cells)
         if beyond_core(self.program, self.domain):
             volumes, centroids = flat_measures(self, distinct)
+        elif len(distinct) == len(self) or "_all_measures" in self.__dict__:
+            known = self._all_measures
+            volumes, centroids = known.volumes[distinct], known.centroids[distinct]
         else:
-            volumes, centroids = find_measures(self.program, self.domain, self.patterns[distinct])
-        return volumes[items], centroids[items]
+            found = self._measured(distinct)
+            volumes, centroids = found.volumes, found.centroids
+        return (volumes, centroids) if items is None else (volumes[items], centroids[items])
+
+    @cached_property
+    def _all_measures(self) -> Measures:
+        """What all cells measure, kept for the questions that ask for it: one walk feeds them all."""
+        return self._measured(self.ids())
+
+    def _measured(self, distinct: Ids, covariance: bool = False) -> Measures:
+        threads, patterns = self.certificate.threads, self.patterns[distinct]
+        return find_measures(self.program, self.domain, patterns, threads, covariance=covariance)
 
     # -- elsewhere
 

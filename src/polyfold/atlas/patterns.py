@@ -36,6 +36,20 @@ def unpack(patterns: Packed, gates: int) -> npt.NDArray[np.bool_]:
     return np.unpackbits(patterns, axis=1, count=gates, bitorder="little").view(np.bool_)
 
 
+def pattern_texts(patterns: Packed, gates: int) -> list[str]:
+    """Patterns as texts of 0 and 1, gate by gate.
+
+    >>> pattern_texts(np.array([[5]], dtype=np.uint8), 3)
+    ['101']
+    """
+    text = (unpack(patterns, gates).view(np.uint8) + np.uint8(ord("0"))).tobytes().decode("ascii")
+    return (
+        [text[first : first + gates] for first in range(0, gates * len(patterns), gates)]
+        if gates
+        else [""] * len(patterns)
+    )
+
+
 def order_by_gate(patterns: Packed) -> npt.NDArray[np.int64]:
     """The order that sorts patterns by gate 0, then gate 1, and so on; off comes before on."""
     mirrored = np.packbits(np.unpackbits(patterns, axis=1, bitorder="little"), axis=1)

@@ -7,15 +7,20 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from polyfold import _core as core
+from polyfold._base.apart import apart_if_wanted
 from polyfold._base.chunks import in_chunks
 from polyfold._base.clock import running
 from polyfold._base.result import Rows, answered
 from polyfold._base.types import Array, Flags, Ids
 from polyfold.atlas.atlas import Atlas
+from polyfold.atlas.core_problem import beyond_core, core_problem, stays_structured
 from polyfold.atlas.evidence import evidence_of
 from polyfold.atlas.geometry.cell_maps import ExactMaps, bounded_maps
 from polyfold.errors import how_many
+from polyfold.program.derive.exact_matrices import exact_blocks
 from polyfold.program.passes.influence import influence_of_gates
 
 
@@ -49,7 +54,8 @@ class Regions(Rows):
     @cached_property
     def first_cell(self) -> Ids:
         """A cell of every region: its map is the region's."""
-        return np.array([cells[0] for cells in self.cells], dtype=np.int64)
+        first: Ids = np.unique(self.label, return_index=True)[1].astype(np.int64)
+        return first
 
     def maps(self) -> tuple[Array, Array]:
         """(A, c) of every region."""
@@ -73,21 +79,64 @@ class Regions(Rows):
         return "compare their number, len(regions)"
 
 
-def merged(atlas: Atlas) -> Regions:
+def merged(atlas: Atlas, threads: int | None = None) -> Regions:
     """The linear regions of the cells that an atlas lists. Equality of maps is decided exactly."""
+    said = _by_core(atlas, atlas.certificate.threads if threads is None else threads)
+    if said is None:
+        open_ = np.flatnonzero(atlas.neighbour > atlas.facet_owner)
+        same = open_[:0]
+    else:
+        open_ = np.flatnonzero((said == _OPEN) & (atlas.neighbour > atlas.facet_owner))
+        same = np.flatnonzero(said == _AGREE)
+    there = atlas.neighbour[open_].astype(np.int64)
+    same = np.concatenate([same, open_[_same_map(atlas, atlas.facet_owner[open_], there)]])
+    return answered(Regions(atlas, _connected(atlas, same)), evidence_of(atlas))
+
+
+# What the core says of a facet between two cells; of the others it says that they are open.
+_OPEN, _AGREE = 0, 2
+
+
+def _by_core(atlas: Atlas, threads: int) -> npt.NDArray[np.uint8] | None:
+    """What floats prove of the maps on both sides of every facet; None where there are no exact matrices for them."""
+    program, domain = atlas.program, atlas.domain
+    if stays_structured(program) or beyond_core(program, domain) or program.exact_matrices is None:
+        return None
+    outputs = exact_blocks(program.output, [program.input_dim, *(stage.width for stage in program.stages)])
+    if outputs is None:
+        return None
+    problem = core_problem(program, domain)
+    return apart_if_wanted(
+        lambda wanted: core.compare_maps(
+            problem,
+            program.output_dim,
+            [block.source for block in outputs],
+            [np.ascontiguousarray(block.weight) for block in outputs],
+            np.ascontiguousarray(atlas.patterns),
+            atlas.facet_start,
+            atlas.facet_wall,
+            atlas.neighbour,
+            threads,
+            wanted,
+        )
+    )
+
+
+def _connected(atlas: Atlas, facets: Ids) -> Ids:
+    """The part of every cell that is connected through these facets; parts are numbered by their first cells."""
+    if not len(facets):
+        return np.arange(len(atlas))
     # Imported here because SciPy takes longer to import than all of polyfold.
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    owner = atlas.facet_owner
-    inner = np.flatnonzero(atlas.neighbour > owner)
-    same = inner[_same_map(atlas, owner[inner], atlas.neighbour[inner].astype(np.int64))]
-    links = coo_matrix((np.ones(len(same)), (owner[same], atlas.neighbour[same])), shape=(len(atlas), len(atlas)))
+    here, there = atlas.facet_owner[facets], atlas.neighbour[facets]
+    links = coo_matrix((np.ones(len(facets)), (here, there)), shape=(len(atlas), len(atlas)))
     _, label = connected_components(links, directed=False)
     _, first, renumbered = np.unique(label, return_index=True, return_inverse=True)
     rank = np.empty(len(first), dtype=np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
-    return answered(Regions(atlas, rank[renumbered]), evidence_of(atlas))
+    return rank[renumbered]
 
 
 def _same_map(atlas: Atlas, here: Ids, there: Ids) -> Flags:

@@ -105,17 +105,12 @@ def _columns(pa: ModuleType, atlas: Atlas) -> dict[str, Any]:
     def fixed(matrix: npt.NDArray[Any]) -> Any:
         return pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(matrix).ravel()), matrix.shape[1])
 
-    width = atlas.patterns.shape[1]
-    exact = (
-        [
-            json.dumps([str(x) for x in atlas.exact_witnesses[i]]) if i in atlas.exact_witnesses else None
-            for i in range(len(atlas))
-        ]
-        if atlas.exact_witnesses
-        else [None] * len(atlas)
-    )
+    exact = np.full(len(atlas), None, dtype=object)
+    for cell, witness in atlas.exact_witnesses.items():
+        if 0 <= cell < len(atlas):
+            exact[cell] = json.dumps([str(x) for x in witness])
     return {
-        "pattern": pa.array([row.tobytes() for row in atlas.patterns], type=pa.binary(width or -1)),
+        "pattern": _fixed_bytes(pa, atlas.patterns),
         "witness": fixed(atlas.witnesses),
         "exact_witness": pa.array(exact, type=pa.string()),
         "bounded": pa.array(atlas.bounded),
@@ -124,6 +119,14 @@ def _columns(pa: ModuleType, atlas: Atlas) -> dict[str, Any]:
         "shared_facet": ragged(pa.array(shared), local),
         "shared_wall": ragged(pa.array(shared), atlas.shared_wall),
     }
+
+
+def _fixed_bytes(pa: ModuleType, patterns: npt.NDArray[np.uint8]) -> Any:
+    cells, width = patterns.shape
+    if not width:
+        return pa.array([b""] * cells, type=pa.binary())
+    data = pa.py_buffer(np.ascontiguousarray(patterns))
+    return pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), cells, [None, data])
 
 
 def _header(atlas: Atlas) -> dict[str, Any]:
@@ -187,12 +190,11 @@ def _unchecked(header: dict[str, Any], table: Any, certificate: Certificate) -> 
     start = np.array(column["facet_wall"].offsets, dtype=np.int64)
     shared_start = np.array(column["shared_wall"].offsets, dtype=np.int64)
     shared_local = np.array(column["shared_facet"].values, dtype=np.int64)
-    exact = column["exact_witness"].to_pylist()
     width = (program.gates + 7) // 8
     return Atlas(
         program=program,
         domain=domain,
-        patterns=np.frombuffer(b"".join(column["pattern"].to_pylist()), dtype=np.uint8).reshape(cells, width).copy(),
+        patterns=_bytes_of(column["pattern"], width),
         witnesses=np.array(column["witness"].values, dtype=np.float64).reshape(cells, domain.dim),
         bounded=np.array(column["bounded"], dtype=bool),
         facet_start=start,
@@ -202,6 +204,16 @@ def _unchecked(header: dict[str, Any], table: Any, certificate: Certificate) -> 
         shared_wall=np.array(column["shared_wall"].values, dtype=np.int32),
         certificate=certificate,
         exact_witnesses={
-            i: tuple(Fraction(x) for x in json.loads(text)) for i, text in enumerate(exact) if text is not None
+            i: tuple(Fraction(x) for x in json.loads(column["exact_witness"][i].as_py()))
+            for i in np.flatnonzero(np.asarray(column["exact_witness"].is_valid())).tolist()
         },
     )
+
+
+def _bytes_of(column: Any, width: int) -> npt.NDArray[np.uint8]:
+    """Patterns (cells, width) out of a column of bytes, which may begin behind others."""
+    if not width or column.type.byte_width != width or column.null_count:
+        return np.frombuffer(b"".join(column.to_pylist()), dtype=np.uint8).reshape(len(column), width).copy()
+    first = column.offset * width
+    data = np.frombuffer(column.buffers()[1], dtype=np.uint8)[first : first + len(column) * width]
+    return data.reshape(len(column), width).copy()

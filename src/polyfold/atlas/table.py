@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from polyfold.atlas.patterns import unpack
+from polyfold.atlas.patterns import pattern_texts
 from polyfold.errors import PolyfoldError
 
 if TYPE_CHECKING:
@@ -24,10 +24,9 @@ def data_frame(atlas: Atlas, ids: npt.NDArray[np.int64]) -> pandas.DataFrame:
         import pandas
     except ModuleNotFoundError:
         raise PolyfoldError("to_pandas() needs pandas: pip install 'polyfold[store]'") from None
-    signs = unpack(atlas.patterns[ids], atlas.gates)
     columns: dict[str, object] = {
         "cell": ids,
-        "pattern": ["".join("01"[on] for on in row) for row in signs.astype(int).tolist()],
+        "pattern": pattern_texts(atlas.patterns[ids], atlas.gates),
         "bounded": atlas.bounded[ids],
         "facets": np.diff(atlas.facet_start)[ids],
     }

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyfold._base.extras import require
 from polyfold._base.files import atomically
+from polyfold.atlas.patterns import pattern_texts
 from polyfold.errors import StorageError
 
 if TYPE_CHECKING:
@@ -27,26 +32,46 @@ def to_networkx(graph: DualGraph) -> networkx.Graph:
     """
     networkx = require("networkx", extra="graph", purpose="DualGraph.to_networkx()")
     made = networkx.Graph(of=f"{graph.thing}s", complete=graph.complete)
+    with _nothing_collected():
+        _fill(graph, made)
+    return made
+
+
+def _fill(graph: DualGraph, made: networkx.Graph) -> None:
     made.add_nodes_from(enumerate(_nodes(graph)))
     names = [str(origin) for origin in graph.atlas.program.origins]
     start, gates, facets = graph.gate_start.tolist(), graph.gates.tolist(), graph.facets.tolist()
-    for k, (a, b) in enumerate(graph.edges.tolist()):
-        some = gates[start[k] : start[k + 1]]
-        made.add_edge(a, b, gates=some, neurons=[names[gate] for gate in some], facets=facets[k])
-    return made
+    ends = zip(graph.edges.tolist(), pairwise(start), facets, strict=True)
+    made.add_edges_from(
+        (a, b, {"gates": gates[i:j], "neurons": [names[gate] for gate in gates[i:j]], "facets": many})
+        for (a, b), (i, j), many in ends
+    )
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """Without garbage collection: all that is made is kept, and to look through it again and again takes longest."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def _nodes(graph: DualGraph) -> list[dict[str, Any]]:
     atlas, regions = graph.atlas, graph.regions
     if regions is not None:
+        rows = regions.rows()
         points = atlas.witnesses[regions.first_cell].tolist()
         return [
-            {"cells": len(cells), "witness": point, "bounded": bool(atlas.bounded[cells].all())}
-            for cells, point in zip(regions.cells, points, strict=True)
+            {"cells": cells, "witness": point, "bounded": bounded}
+            for cells, bounded, point in zip(rows["cells"].tolist(), rows["bounded"].tolist(), points, strict=True)
         ]
-    patterns = ("".join("01"[on] for on in row) for row in atlas.signs().tolist())
-    rows = zip(patterns, atlas.witnesses.tolist(), atlas.bounded.tolist(), strict=True)
-    return [{"pattern": pattern, "witness": point, "bounded": bounded} for pattern, point, bounded in rows]
+    patterns = pattern_texts(atlas.patterns, atlas.gates)
+    each = zip(patterns, atlas.witnesses.tolist(), atlas.bounded.tolist(), strict=True)
+    return [{"pattern": pattern, "witness": point, "bounded": bounded} for pattern, point, bounded in each]
 
 
 def save(graph: DualGraph, path: str | PathLike[str]) -> None:

@@ -135,7 +135,7 @@ class WrittenOut(Affine):
         return total
 
     def pull(self, rows: Array) -> dict[int, Array]:
-        return _by_source((block.source, rows @ block.weight) for block in self.blocks)
+        return _by_source((block.source, _times(rows, block.weight)) for block in self.blocks)
 
     def rows(self, index: npt.NDArray[np.int64]) -> dict[int, Array]:
         return _by_source((block.source, block.weight[index]) for block in self.blocks)
@@ -225,6 +225,12 @@ class Structured(Affine):
 def is_there(array: Array) -> Array:
     """Ones for all numbers but zeros: a function that is so `changed` is zero only where it has no term."""
     return np.asarray(array != 0, dtype=np.float64)
+
+
+def _times(rows: Array, weight: Array) -> Array:
+    """Rows (n, k, width) times a matrix: as one product, not n small ones."""
+    product: Array = (rows.reshape(-1, rows.shape[-1]) @ weight).reshape(*rows.shape[:-1], weight.shape[1])
+    return product
 
 
 def _by_source(parts: Iterable[tuple[int, Array]]) -> dict[int, Array]:

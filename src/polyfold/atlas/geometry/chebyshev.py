@@ -5,21 +5,24 @@ from __future__ import annotations
 import numpy as np
 from flint import fmpq
 
+from polyfold import _core as core
 from polyfold._base.clock import tick
-from polyfold._base.types import Array, Ids
-from polyfold.errors import PolyfoldError
+from polyfold._base.types import Array, Flags, Ids
 from polyfold.exact.linear_program import maximise
 from polyfold.exact.rational import as_float, rational
 from polyfold.exact.rounding import FAR_FROM_OVERFLOW, FAR_FROM_UNDERFLOW
 from polyfold.exact.tolerances import SOLVER_SEES
 from polyfold.program.passes.beyond_floats import to_unit_size
 
-_CELLS_A_CALL = 256
-_OPTIMAL, _UNBOUNDED = 0, (3, 4)
+_CELLS_A_CALL = 1 << 14
+# What the core says of a program.
+_FOUND, _ENDLESS, _FAILED = 0, 1, 2
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")
-def chebyshev_balls(start: Ids, A: Array, b: Array, inside: Array, *, cubes: bool = False) -> tuple[Array, Array]:
+def chebyshev_balls(
+    start: Ids, A: Array, b: Array, inside: Array, *, cubes: bool = False, threads: int = 1
+) -> tuple[Array, Array]:
     """Centres (n, d) and radii (n,) of the largest balls in {u : A u <= b}, cell i having rows start[i]:start[i + 1].
 
     `inside` has a point of every cell. A cell that holds balls of any size has radius infinity and a centre of NaN.
@@ -47,15 +50,7 @@ def chebyshev_balls(start: Ids, A: Array, b: Array, inside: Array, *, cubes: boo
 
     balls = np.full((count, A.shape[1] + 1), np.nan)
     balls[:, -1] = np.inf
-    plain = np.flatnonzero(~far)
-    for first in range(0, len(plain), _CELLS_A_CALL):
-        tick()
-        items = plain[first : first + _CELLS_A_CALL]
-        if _solve(items, start, A, slack, balls) != _OPTIMAL:
-            # One unbounded cell makes the joint program unbounded: take them one by one.
-            for item in items:
-                if _solve(np.array([item]), start, A, slack, balls) not in (_OPTIMAL, *_UNBOUNDED):
-                    raise PolyfoldError(f"the linear program for the largest ball in item {item} failed")
+    far |= _by_core(start, A, slack, far, balls, threads)
     centres, radii = inside + balls[:, :-1] * sizes[:, None], balls[:, -1] * sizes
     for item in np.flatnonzero(far):
         tick()
@@ -78,23 +73,17 @@ def _in_rationals(A: Array, b: Array, inside: Array) -> tuple[list[float], float
     return centre, radius
 
 
-def _solve(items: Ids, start: Ids, A: Array, b: Array, balls: Array) -> int:
-    """The solver's status for some cells, whose rows all have length one; where it is optimal, fills their balls."""
-    # Imported here because SciPy takes longer to import than all of polyfold.
-    from scipy.optimize import linprog
-    from scipy.sparse import block_diag
-
-    rows = [slice(start[item], start[item + 1]) for item in items]
-    if any(part.start == part.stop for part in rows):
-        return _UNBOUNDED[0]
-    d = A.shape[1]
-    found = linprog(
-        np.tile([0.0] * d + [-1.0], len(items)),
-        A_ub=block_diag([np.column_stack([A[part], np.ones(len(A[part]))]) for part in rows], format="csr"),
-        b_ub=np.concatenate([b[part] for part in rows]),
-        bounds=([(None, None)] * d + [(0, None)]) * len(items),
-        method="highs",
-    )
-    if found.status == _OPTIMAL:
-        balls[items] = found.x.reshape(len(items), d + 1)
-    return int(found.status)
+def _by_core(start: Ids, A: Array, slack: Array, far: Flags, balls: Array, threads: int) -> Flags:
+    """Fill the balls of all cells that are not `far`, and return those whose programs the core could not settle."""
+    left = np.zeros(len(balls), dtype=bool)
+    A, slack = np.ascontiguousarray(A), np.ascontiguousarray(slack)
+    for first in range(0, len(balls), _CELLS_A_CALL):
+        tick()
+        items = slice(first, min(first + _CELLS_A_CALL, len(balls)))
+        rows = slice(start[items.start], start[items.stop])
+        starts = np.ascontiguousarray(start[first : items.stop + 1] - rows.start, dtype=np.int64)
+        found, status = core.largest_balls(starts, A[rows], slack[rows], threads)
+        status[far[items]] = _ENDLESS
+        balls[items][status == _FOUND] = found[status == _FOUND]
+        left[items] = status == _FAILED
+    return left

@@ -17,7 +17,7 @@ def domain_volume(domain: Domain) -> float:
     >>> domain_volume(box(-1, 2).resolve(3))
     27.0
     """
-    return float(find_measures(no_gates(domain), domain, np.zeros((1, 0), dtype=np.uint8))[0][0])
+    return float(find_measures(no_gates(domain), domain, np.zeros((1, 0), dtype=np.uint8)).volumes[0])
 
 
 def no_gates(domain: Domain) -> Program:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from polyfold.atlas.atlas import Atlas
 
 VERTEX, RAY, LINE = 0, 1, 2
-
-# Cells that the core looks at in one call, which cannot be asked to stop. What it finds is the same whatever the time,
-# but its last digits may depend on which cells are looked at together: so their number is fixed.
-_TOGETHER = 1 << 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,6 +62,14 @@ class Generators:
         found: Array = self.points[rows][self.kind[rows] == VERTEX]
         return found
 
+    def each_vertices(self) -> list[Array]:
+        """The vertices of every item, one array each."""
+        points, start = self.points, self.start
+        if self.kind.any():
+            points = points[self.kind == VERTEX]
+            start = np.concatenate([[0], np.cumsum(self.kind == VERTEX)])[start]
+        return [points[first:last] for first, last in pairwise(start.tolist())]
+
     def take(self, items: Ids) -> Generators:
         """The same for other items: reordered, repeated or left out."""
         start, rows = _ragged_take(self.start, items)
@@ -82,21 +87,15 @@ class Generators:
         return np.minimum.reduceat(lo, self.start[:-1]), np.maximum.reduceat(hi, self.start[:-1])
 
 
-def find_generators(program: Program, domain: Domain, patterns: Packed) -> Generators:
+def find_generators(program: Program, domain: Domain, patterns: Packed, threads: int = 1) -> Generators:
     """The generators of the cells with these patterns, in their order. Patterns must be distinct."""
-    order = order_by_gate(patterns)
-    problem, in_order = core_problem(program, domain), np.ascontiguousarray(patterns[order])
+    problem = core_problem(program, domain)
+    in_order, back = _in_core_order(patterns)
     with _limits_named():
-        found = [apart_if_wanted(partial(_trace, problem, part)) for part in _parts(in_order)]
-    in_core_order = Generators(
-        _joined_starts([part["start"] for part in found]),
-        np.concatenate([np.zeros((0, domain.dim)), *(part["coordinates"][:, : domain.dim] for part in found)]),
-        np.concatenate([np.zeros(0, dtype=np.uint8), *(part["kind"] for part in found)]),
-        _joined_starts([part["facet_start"] for part in found]),
-        np.concatenate([np.zeros(0, dtype=np.int32), *(part["facet"] for part in found)]),
-    )
+        found = apart_if_wanted(lambda wanted: core.trace(problem, in_order, threads, wanted))
+    in_core_order = Generators(**found)
     _check_all_there(len(in_core_order), len(patterns))
-    return in_core_order.take(np.argsort(order, kind="stable"))
+    return in_core_order if back is None else in_core_order.take(back)
 
 
 def facet_generators(atlas: Atlas, facet: Ids) -> tuple[Ids, Ids, Generators]:
@@ -117,28 +116,44 @@ def facet_generators(atlas: Atlas, facet: Ids) -> tuple[Ids, Ids, Generators]:
     return start, row[order], generators
 
 
-def find_measures(program: Program, domain: Domain, patterns: Packed) -> tuple[Array, Array]:
-    """Volumes and centroids of the cells with these patterns, in their order. Patterns must be distinct."""
-    volumes, centroids, _ = _measured(program, domain, patterns, False)
-    return volumes, centroids
+@dataclass(frozen=True, eq=False)
+class Measures:
+    """What cells measure: volumes (n,), centroids (n, d), and how many facets their vertices and rays say they have.
+
+    Covariances (n, d, d) of the uniform distributions on them are there where they were asked for. Of an unbounded cell
+    the volume is infinite, and all but the number of its facets is NaN.
+    """
+
+    volumes: Array
+    centroids: Array
+    covariances: Array
+    facets: npt.NDArray[np.int32]
+
+    def take(self, items: Ids) -> Measures:
+        """The same for other items: reordered, repeated or left out."""
+        covariances = self.covariances[items] if len(self.covariances) else self.covariances
+        return Measures(self.volumes[items], self.centroids[items], covariances, self.facets[items])
 
 
-def find_covariances(program: Program, domain: Domain, patterns: Packed) -> tuple[Array, Array, Array]:
-    """The same, and the covariances of the uniform distributions on the cells."""
-    return _measured(program, domain, patterns, True)
-
-
-def _measured(program: Program, domain: Domain, patterns: Packed, covariance: bool) -> tuple[Array, Array, Array]:
-    order = order_by_gate(patterns)
-    problem, in_order = core_problem(program, domain), np.ascontiguousarray(patterns[order])
-    d = domain.dim
-    found = [(np.zeros(0), np.zeros((0, d)), np.zeros((0, d, d)))]
+def find_measures(
+    program: Program, domain: Domain, patterns: Packed, threads: int = 1, *, covariance: bool = False
+) -> Measures:
+    """What the cells with these patterns measure, in their order. Patterns must be distinct."""
+    problem = core_problem(program, domain)
+    in_order, back = _in_core_order(patterns)
     with _limits_named():
-        found += [apart_if_wanted(partial(_measure, problem, part, covariance)) for part in _parts(in_order)]
-    volumes, centroids, covariances = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    _check_all_there(len(volumes), len(patterns))
-    back = np.argsort(order, kind="stable")
-    return volumes[back], centroids[back], covariances[back] if covariance else covariances
+        found = Measures(*apart_if_wanted(lambda wanted: core.measure(problem, in_order, covariance, threads, wanted)))
+    _check_all_there(len(found.volumes), len(patterns))
+    return found if back is None else found.take(back)
+
+
+def _in_core_order(patterns: Packed) -> tuple[Packed, Ids | None]:
+    """Patterns as the core wants them, and where each was; None where they are in that order already."""
+    patterns = np.ascontiguousarray(patterns)
+    if not core.count_disorder(patterns):
+        return patterns, None
+    order = order_by_gate(patterns)
+    return np.ascontiguousarray(patterns[order]), np.argsort(order, kind="stable")
 
 
 def _check_all_there(found: int, asked: int) -> None:
@@ -166,24 +181,6 @@ def _limits_named() -> Iterator[None]:
         yield
     except core.TooLarge as error:
         raise LimitError(str(error)) from None
-
-
-def _trace(problem: core.Problem, patterns: Packed, wanted: object) -> dict[str, Any]:
-    return core.trace(problem, patterns)
-
-
-def _measure(problem: core.Problem, patterns: Packed, covariance: bool, wanted: object) -> tuple[Array, Array, Array]:
-    return core.measure(problem, patterns, covariance)
-
-
-def _parts(patterns: Packed) -> Iterator[Packed]:
-    return (patterns[first : first + _TOGETHER] for first in range(0, len(patterns), _TOGETHER))
-
-
-def _joined_starts(starts: list[Ids]) -> Ids:
-    """Where the lists of several tables start in all of them, one behind the other."""
-    lengths = np.concatenate([np.zeros(0, dtype=np.int64), *(np.diff(start) for start in starts)])
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
 def _ragged_take(start: Ids, order: Ids) -> tuple[Ids, Ids]:

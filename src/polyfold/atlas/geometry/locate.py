@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sized
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from polyfold import _core as core
+from polyfold._base.apart import apart
 from polyfold._base.clock import tick
 from polyfold._base.types import Array, Ids
+from polyfold.atlas.core_problem import beyond_core, core_problem, stays_structured
 from polyfold.atlas.patterns import order_by_gate, pack
 from polyfold.domain.points import bounded_lift, contains, exact_lift, parameter_rows
 from polyfold.errors import DomainError, PolyfoldError
@@ -37,17 +41,46 @@ if TYPE_CHECKING:
 # What a forward pass of many rows may hold: larger batches leave the processor's cache.
 ROW_FLOATS = 1 << 21
 
+# So many points are worth a table of all patterns; so many are looked up in one call, which cannot be asked to stop.
+_MANY = 1 << 12
+_IN_CORE = 1 << 18
+
 
 def locate(atlas: Atlas, points: Any, outside: Literal["error", "ignore"] = "error") -> Ids:
     """See `Atlas.locate`."""
     if outside not in ("error", "ignore"):
         raise PolyfoldError(f"outside must be 'error' or 'ignore', got {outside!r}")
     U = parameter_rows(atlas.domain, points)
+    ids = _by_core(atlas, U)
+    left = np.flatnonzero(ids < 0)
+    ids[left] = _looked_up(atlas, U, left, outside)
+    return ids
+
+
+def _by_core(atlas: Atlas, U: Array) -> Ids:
+    """The cells that floats prove points to lie in, strictly; a negative number where they do not, or are not asked."""
+    ids = np.full(len(U), -1, dtype=np.int64)
+    program, domain = atlas.program, atlas.domain
+    if len(U) < _MANY or not len(atlas) or stays_structured(program) or beyond_core(program, domain):
+        return ids
+    if program.exact_matrices is None:
+        return ids
+    problem, patterns = core_problem(program, domain), np.ascontiguousarray(atlas.patterns)
+    U, threads = np.ascontiguousarray(U, dtype=np.float64), atlas.certificate.threads
+    for first in range(0, len(U), _IN_CORE):
+        part = slice(first, first + _IN_CORE)
+        ids[part] = apart(partial(core.place_points, problem, patterns, U[part], threads))
+    return ids
+
+
+def _looked_up(atlas: Atlas, all_points: Array, left: Ids, outside: str) -> Ids:
+    """The cells of the points `left`, decided exactly where floats cannot tell."""
+    U = all_points[left]
     inside = np.concatenate([np.zeros(0, dtype=bool), *(_contained(atlas, U[part]) for part in _parts(atlas, U))])
     if outside == "error" and not inside.all():
         first = int(np.flatnonzero(~inside)[0])
         raise DomainError(
-            f"point {first}, {U[first].tolist()}, lies outside the domain; pass outside='ignore' to get -1"
+            f"point {left[first]}, {U[first].tolist()}, lies outside the domain; pass outside='ignore' to get -1"
         )
     ids = np.full(len(U), -1, dtype=np.int64)
     within = np.flatnonzero(inside)
@@ -58,7 +91,7 @@ def locate(atlas: Atlas, points: Any, outside: Literal["error", "ignore"] = "err
     if outside == "error" and (ids < 0).any():
         first = int(np.flatnonzero(ids < 0)[0])
         raise DomainError(
-            f"point {first}, {U[first].tolist()}, lies in a part that this incomplete atlas does not cover; "
+            f"point {left[first]}, {U[first].tolist()}, lies in a part that this incomplete atlas does not cover; "
             "pass outside='ignore' to get -1"
         )
     return ids

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 from flint import fmpq
 
 from polyfold import _core as core
@@ -17,7 +18,7 @@ from polyfold.atlas.certificate import CHANGED, OF_THESE_ARRAYS, SEEN, Certifica
 from polyfold.atlas.core_problem import beyond_core, core_problem, stays_structured
 from polyfold.atlas.digest import arrays_digest
 from polyfold.atlas.geometry.domain_volume import domain_volume
-from polyfold.atlas.geometry.generators import Generators
+from polyfold.atlas.geometry.generators import find_measures
 from polyfold.atlas.geometry.halfspaces import wall_rows
 from polyfold.atlas.geometry.locate import vanishing
 from polyfold.atlas.patterns import pack
@@ -41,7 +42,6 @@ from polyfold.program.passes.single_gates import ExactGates, TooMuchError, exact
 _CHUNK = 1 << 12
 _FLOATS = 1 << 22
 _IN_CORE = 1 << 16
-_CORNERS_AT_ONCE = 1 << 13
 
 # Up to here the vertices of all cells, and their faces, can be listed in a time comparable to the engine's.
 _FEW_VERTICES = 6
@@ -146,12 +146,17 @@ def _vertex_checks(atlas: Atlas) -> Iterator[Check]:
     if not by_vertices and atlas.program.exact_matrices is None:
         # The vertices of rounded matrices are those of other cells.
         return
-    # Without the core, vertices are made from the facets listed: nothing to compare.
-    if not by_vertices:
-        yield check_facets(atlas)
+    if by_vertices:
+        # Without the core, vertices are made from the facets listed: there is nothing to compare these with.
+        volumes = atlas.volumes()
+    else:
+        # One walk to all cells tells both, from the arrays as they are now.
+        found = find_measures(atlas.program, atlas.domain, atlas.patterns, atlas.certificate.threads)
+        volumes = found.volumes
+        yield check_facets(atlas, found.facets)
     # A volume that float64 cannot hold (zero or infinite by its exponent) has nothing to be compared with.
     if not atlas.certificate.cut_short and atlas.bounded.all() and 0 < domain_volume(atlas.domain) < np.inf:
-        yield check_volumes(atlas)
+        yield check_volumes(atlas, volumes)
     if atlas.complete and (atlas.bounded.all() or not atlas.domain.rows):
         yield check_euler(atlas)
 
@@ -376,11 +381,9 @@ def _relative(along: Array, foot: Array, offset: Array, A: Array, c: Array) -> A
     return np.where(np.isfinite(scale_c).all(axis=1), jump, np.nan)
 
 
-def check_facets(atlas: Atlas) -> Check:
+def check_facets(atlas: Atlas, found: npt.NDArray[np.int32]) -> Check:
     """The facets listed are as many as the cells' vertices and rays lie on."""
-    others = 0
-    for ids in _few_cells(atlas):
-        others += int((_facet_counts(atlas.generators(ids)) != np.diff(atlas.facet_start)[ids]).sum())
+    others = int((found != np.diff(atlas.facet_start)).sum())
     return Check("facets are those of the vertices", others == 0, f"{others:,} cells have others than those listed")
 
 
@@ -390,22 +393,9 @@ def check_euler(atlas: Atlas) -> Check:
     return Check("Euler characteristic", found == expected, f"{found} from {atlas.f_vector()}, {expected} expected")
 
 
-def check_volumes(atlas: Atlas) -> Check:
+def check_volumes(atlas: Atlas, volumes: Array) -> Check:
     """The cells' volumes add up to the domain's."""
-    return check_sum(sum(float(atlas.volumes(ids).sum()) for ids in _few_cells(atlas)), domain_volume(atlas.domain))
-
-
-def _few_cells(atlas: Atlas) -> Iterator[Ids]:
-    """Cells whose vertices take some hundredths of a second, with a look at the clock before each part."""
-    for part in _chunks(len(atlas), most=max(1, _CORNERS_AT_ONCE >> atlas.dim)):
-        yield np.arange(part.start, part.stop)
-
-
-def _facet_counts(found: Generators) -> Ids:
-    """How many facets each item has: every facet has a generator on it."""
-    counts = np.zeros(len(found), dtype=np.int64)
-    np.maximum.at(counts, np.repeat(found.owner, np.diff(found.facet_start)), found.facet + 1)
-    return counts
+    return check_sum(float(volumes.sum()), domain_volume(atlas.domain))
 
 
 def _chunks(count: int, floats_each: int = 1, most: int = _CHUNK) -> Iterator[slice]:

@@ -89,7 +89,7 @@ def _outline(domain: Domain) -> tuple[list[tuple[int, ...]], list[tuple[int, ...
         walls[facet] += (int(wall),)
     if domain.dim == 1:
         return walls, [(0,), (1,)]
-    traced = core.trace(nothing, np.zeros((1, 0), dtype=np.uint8))
+    traced = core.trace(nothing, np.zeros((1, 0), dtype=np.uint8), 1, lambda: True)
     ends = traced["facet_start"].tolist()
     meetings = [tuple(traced["facet"][a:b].tolist()) for a, b in pairwise(ends)]
     # Walk around: from a side over its other corner to the next side.

@@ -52,6 +52,6 @@ def segments(program: Program, start: Array, end: Array) -> Segments:
     signs = unpack(found["patterns"], program.gates)
     if method == VERTICES:
         return Segments(signs, found["measures"] / found["whole"], len(found["doubts"].gates))
-    lengths, _ = find_measures(as_taken, domain, found["patterns"])
+    lengths = find_measures(as_taken, domain, found["patterns"]).volumes
     order = np.argsort(found["witnesses"][:, 0], kind="stable")
     return Segments(signs[order], lengths[order], 0)
