@@ -15,12 +15,13 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from cases import Case
+from cases import Case, write_acasxu
 from processes import run
 from report import Table, paragraph
 from settings import can
@@ -29,15 +30,32 @@ ROOT = Path(__file__).parents[1]
 KEPT = ROOT / "benchmarks" / "history" / "instructions.json"
 PAGE = ROOT / "docs" / "instruction_counts.md"
 CASES = (Case((2, 32, 32, 1)), Case((3, 16, 16, 1)), Case((5, 16, 16, 1), 1))
+# Larger ones, in which the layers before the last one, the sections or the vertices far out weigh most: only counted.
+COUNTED = (
+    Case((2, 128, 128, 128, 1), 1),
+    Case((3, 64, 64, 1), 1),
+    Case((4, 16, 16, 1), 1000),
+    Case((5, 16, 16, 1), 1000),
+)
 
 Counts = dict[str, dict[str, int]]
 
 
-def instructions(case: Case, task: str, times: int, folder: Path) -> tuple[int, int]:
+def regimes(folder: Path) -> Iterator[tuple[str, Path, tuple[str, ...]]]:
+    """Label, file and calls of each network; the real one where it is at hand."""
+    for case in CASES:
+        yield case.label, case.write(folder), ("unfold", "count")
+    for case in COUNTED:
+        yield case.label, case.write(folder), ("count",)
+    if (acasxu := write_acasxu(folder)) is not None:
+        yield "ACAS-Xu 1_1 in the box of property 3", acasxu, ("count",)
+
+
+def instructions(network: Path, task: str, times: int, folder: Path) -> tuple[int, int]:
     """Instructions of a whole process that makes the call so many times, and the number of cells."""
     out = folder / "callgrind.out"
     command = ["valgrind", "--tool=callgrind", "--quiet", f"--callgrind-out-file={out}"]
-    answer = run("run_instructions", case.write(folder), task, times, under=command)
+    answer = run("run_instructions", network, task, times, under=command)
     total = re.search(r"^(?:summary|totals): (\d+)", out.read_text(encoding="utf-8"), re.MULTILINE)
     if answer is None or total is None:
         raise SystemExit("callgrind told no total")
@@ -48,13 +66,14 @@ def count(console: Console) -> Counts:
     """Cells and instructions of one call, for each network and call."""
     found: Counts = {}
     with tempfile.TemporaryDirectory() as name:
-        for case in CASES:
-            for task in ("unfold", "count"):
+        folder = Path(name)
+        for label, network, tasks in regimes(folder):
+            for task in tasks:
                 if not can(task):
                     continue
-                console.print(f"  {case.label}: pf.{task} under callgrind", highlight=False)
-                (once, cells), (twice, _) = (instructions(case, task, times, Path(name)) for times in (1, 2))
-                found[f"pf.{task}, {case.label}"] = {"cells": cells, "instructions": twice - once}
+                console.print(f"  {label}: pf.{task} under callgrind", highlight=False)
+                (once, cells), (twice, _) = (instructions(network, task, times, folder) for times in (1, 2))
+                found[f"pf.{task}, {label}"] = {"cells": cells, "instructions": twice - once}
     return found
 
 

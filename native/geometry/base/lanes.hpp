@@ -2,6 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+
+#ifdef __AVX__
+#include <immintrin.h>
+#endif
 
 namespace polyfold {
 
@@ -13,10 +18,58 @@ using Choice = std::int64_t __attribute__((vector_size(lanes * sizeof(std::int64
 using BitLanes = std::uint64_t __attribute__((vector_size(lanes * sizeof(std::uint64_t))));
 
 inline Lanes size_of(Lanes x) {
-    return x < 0 ? -x : x;
+    return reinterpret_cast<Lanes>(reinterpret_cast<Choice>(x) & INT64_MAX);
 }
 inline Lanes larger(Lanes a, Lanes b) {
     return a > b ? a : b;
+}
+
+inline Lanes load(const double* from) {
+    Lanes x;
+    std::memcpy(&x, from, sizeof x);
+    return x;
+}
+inline void store(double* to, Lanes x) {
+    std::memcpy(to, &x, sizeof x);
+}
+
+#ifdef __AVX__
+// All bits of the first `count` lanes.
+inline __m256i first_lanes(int count) {
+    static constexpr std::int64_t bits[2 * lanes] = {-1, -1, -1, -1, 0, 0, 0, 0};
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bits + lanes - count));
+}
+#endif
+
+// Only the first `count` numbers, as at the end of an array, and zeros behind them.
+inline Lanes load(const double* from, int count) {
+    if (count >= lanes) return load(from);
+#ifdef __AVX__
+    return _mm256_maskload_pd(from, first_lanes(count));
+#else
+    Lanes x{};
+    for (int i = 0; i < count; ++i) x[i] = from[i];
+    return x;
+#endif
+}
+inline void store(double* to, Lanes x, int count) {
+    if (count >= lanes) return store(to, x);
+#ifdef __AVX__
+    _mm256_maskstore_pd(to, first_lanes(count), x);
+#else
+    for (int i = 0; i < count; ++i) to[i] = x[i];
+#endif
+}
+
+// One bit for each lane, the first one lowest.
+inline unsigned bits_of(Choice choice) {
+#ifdef __AVX__
+    return static_cast<unsigned>(_mm256_movemask_pd(reinterpret_cast<__m256d>(choice)));
+#else
+    unsigned bits = 0;
+    for (int i = 0; i < lanes; ++i) bits |= static_cast<unsigned>(choice[i] & 1) << i;
+    return bits;
+#endif
 }
 
 // How many registers so many numbers fill.

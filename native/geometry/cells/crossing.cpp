@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "geometry/exact/rounding.hpp"
+#include "geometry/exact/row_signs.hpp"
 
 namespace polyfold {
 
@@ -43,19 +44,9 @@ void Crossing<Words>::evaluate(Frame& frame, const Cell<Words>& cell, int genera
     frame.sign.resize(frame.sign.size() + n, 0);
     double* value = frame.value.data() + generator * n;
     std::int8_t* sign = frame.sign.data() + generator * n;
-    const double* point = frame.generators.point(generator);
-    for (int k = 0; k < dimensions_; ++k) {
-        const double* entries = frame.forms.data() + k * n;
-        const double x = point[k];
-        for (int c = first_row; c < n; ++c) value[c] += entries[c] * x;
-    }
-    const double error = frame.generators.error[generator];
-    bool doubtful = false;
-    for (int c = first_row; c < n; ++c) {
-        const double doubt = frame.doubt[c] + frame.norm[c] * error;
-        sign[c] = static_cast<std::int8_t>((value[c] > doubt) - (value[c] < -doubt));
-        doubtful |= sign[c] == 0;
-    }
+    const bool doubtful =
+        signs_at({frame.forms.data(), n, dimensions_}, first_row, frame.generators.point(generator),
+                 frame.generators.error[generator], frame.norm.data(), frame.doubt.data(), value, sign, nullptr);
     if (doubtful)
         for (int c = first_row; c < n; ++c)
             if (sign[c] == 0)

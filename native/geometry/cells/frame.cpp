@@ -52,18 +52,35 @@ void Frame::clear() {
     above_known = false;
 }
 
-void Frame::list_rows(const StageMap& map, int dimensions) {
-    const int n = count();
+void RowTable::list_rows(const StageMap& map, int dimensions) {
+    const int n = count(), width = map.width();
     forms.resize(n * dimensions);
     norm.resize(n);
     doubt.resize(n);
-    for (int c = 0; c < n; ++c) {
-        for (int k = 0; k < dimensions; ++k) forms[k * n + c] = map.entry(rows[c], k);
-        norm[c] = map.norm(rows[c]) * (1 + 0x1p-20);
-        doubt[c] =
-            (map.norm(rows[c]) * rounding::bound(dimensions + 2) + map.error(rows[c]) * dimensions) * (1 + 0x1p-20) +
-            rounding::tiny;
+    for (int k = 0; k < dimensions; ++k) {
+        const double* entries = map.entries() + k * width;
+        for (int c = 0; c < n; ++c) forms[k * n + c] = entries[rows[c]];
     }
+    const double of_norm = rounding::of_norm(dimensions, 0), of_form = rounding::of_form(dimensions);
+    for (int c = 0; c < n; ++c) {
+        norm[c] = map.norm(rows[c]) * (1 + 0x1p-20);
+        doubt[c] = map.norm(rows[c]) * of_norm + map.error(rows[c]) * of_form + rounding::tiny;
+    }
+}
+
+void RowTable::keep(const RowTable& from, const std::vector<int>& columns, int dimensions) {
+    const int n = from.count(), kept = static_cast<int>(columns.size());
+    rows.resize(kept);
+    norm.resize(kept);
+    doubt.resize(kept);
+    forms.resize(kept * dimensions);
+    for (int c = 0; c < kept; ++c) {
+        rows[c] = from.rows[columns[c]];
+        norm[c] = from.norm[columns[c]];
+        doubt[c] = from.doubt[columns[c]];
+    }
+    for (int k = 0; k < dimensions; ++k)
+        for (int c = 0; c < kept; ++c) forms[k * kept + c] = from.forms[k * n + columns[c]];
 }
 
 void Frame::truncate(int generator_count) {

@@ -36,16 +36,25 @@ struct GeneratorStore {
     void truncate(int count);
 };
 
-struct Frame {
+// Some rows of a stage side by side, and what their values can be off.
+struct RowTable {
+    std::vector<int> rows;      // ascending
+    std::vector<double> forms;  // [k * rows + c]: their forms
+    std::vector<double> norm;   // sum of the entries' sizes
+    std::vector<double> doubt;  // what a value can be off at a generator that is known exactly
+
+    int count() const { return static_cast<int>(rows.size()); }
+    // Fill in the forms of the rows.
+    void list_rows(const StageMap& map, int dimensions);
+    // Have some rows of another table.
+    void keep(const RowTable& from, const std::vector<int>& columns, int dimensions);
+};
+
+// Its rows are those of the stage that cut the cell which entered it. All others are decided.
+struct Frame : RowTable {
     void clear();
 
     GeneratorStore generators;
-
-    // The rows of the stage that cut the cell which entered it, ascending. All others are decided.
-    std::vector<int> rows;
-    std::vector<double> forms;  // [k * rows + c]: their forms, side by side
-    std::vector<double> norm;   // sum of the entries' sizes
-    std::vector<double> doubt;  // what a value can be off at a generator that is known exactly
 
     // [g * rows + c]: values at generators; of generators that were made by cutting with row c only later rows are
     // known.
@@ -55,10 +64,8 @@ struct Frame {
     Forms above;  // the next stage's forms without the rows listed; made when first needed
     bool above_known = false;
 
-    int count() const { return static_cast<int>(rows.size()); }
     Sign sign_at(int g, int c) const { return static_cast<Sign>(sign[g * rows.size() + c]); }
     double value_at(int g, int c) const { return value[g * rows.size() + c]; }
-    void list_rows(const StageMap& map, int dimensions);
     void truncate(int count);
 };
 

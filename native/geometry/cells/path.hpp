@@ -37,6 +37,16 @@ struct Path {
         pattern[gate / 8] |= static_cast<std::uint8_t>(static_cast<int>(on) << (gate % 8));
     }
 
+    // The same for those of 64 gates whose bit is set.
+    void set_gates_on(int first, std::uint64_t bits) {
+        std::uint8_t* byte = pattern.data() + first / 8;
+        if (const int shift = first % 8) {
+            *byte++ |= static_cast<std::uint8_t>(bits << shift);
+            bits >>= 8 - shift;
+        }
+        for (; bits; bits >>= 8) *byte++ |= static_cast<std::uint8_t>(bits);
+    }
+
     void enter_next_stage(const Problem& problem) {
         next = 0;
         if (++stage < static_cast<int>(problem.stages.size()))

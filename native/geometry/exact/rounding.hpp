@@ -13,6 +13,16 @@ constexpr double bound(int n) {
     return static_cast<double>(n) * unit * (1 + 0x1p-20);
 }
 
+// What the value of an affine form may be off, as it is computed at a point: with the form's coefficients known up to
+// `form_error`, with `norm` bounding the sum of their sizes, and with coordinates, at most one in size, known up to
+// `point_error`, it is at most norm * of_norm(n, point_error) + form_error * of_form(n) + tiny. See decision 46.
+constexpr double of_norm(int coordinates, double point_error) {
+    return (bound(coordinates + 2) + point_error) * (1 + 0x1p-20);
+}
+constexpr double of_form(int coordinates) {
+    return coordinates * (1 + 0x1p-20);
+}
+
 // A bound where none can be given.
 inline constexpr double unknown = std::numeric_limits<double>::infinity();
 

@@ -89,9 +89,9 @@ void StageMap::refill(std::shared_ptr<const StageMap> below, const std::vector<s
     const int size = problem_.dim + 1;
     for (int k = 0; k < size; ++k)
         for (int i = 0; i < width_; ++i) norm_[i] += std::abs(forms_.entries[k * width_ + i]);
-    for (double& norm : norm_) norm *= 1.0 + rounding::bound(size + 1);
     // The bounds were themselves summed up in floats.
     for (double& error : forms_.error) error *= 1.0 + 0x1p-20;
+    for (int i = 0; i < width_; ++i) norm_[i] = (norm_[i] + size * forms_.error[i]) * (1.0 + rounding::bound(size + 3));
     std::int64_t within_reach = 0;  // as wide as a double, so that compilers make vectors of the sum
     for (int i = 0; i < width_; ++i)
         within_reach += (norm_[i] < rounding::largest) & (forms_.error[i] < rounding::largest);

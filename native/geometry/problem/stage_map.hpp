@@ -41,7 +41,8 @@ class StageMap {
     const double* entries() const { return forms_.entries.data(); }
     const double* norms() const { return norm_.data(); }
     const double* errors() const { return forms_.error.data(); }
-    double norm(int row) const { return norm_[row]; }          // bounds sum_k |entry(row, k)|
+    // Bounds sum_k |entry(row, k)|, for the entries as they are here and for the true ones.
+    double norm(int row) const { return norm_[row]; }
     double error(int row) const { return forms_.error[row]; }  // bounds the error of every entry
     // Bounds the error of the last entry: with no bias anywhere it is an exact zero.
     double constant_error(int row) const { return problem_.without_constants ? 0.0 : error(row); }

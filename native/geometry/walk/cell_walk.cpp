@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 
 #include "geometry/base/errors.hpp"
@@ -137,12 +138,115 @@ std::shared_ptr<StageMap> CellWalk<Words>::fresh_map(int stage) {
 template <int Words>
 void CellWalk<Words>::open_frame(Cell<Words>& cell, Frame* before) {
     auto frame = fresh_frame(cell.stage);
-    std::vector<std::int32_t>& origins = low_generators_;
-    origins = cell.generators;
+    origins_ = cell.generators;
     for (int& g : cell.generators) g = frame->generators.copy(before->generators, g);
     cell.frame = frame;
     cell.row = 0;
+    if (cell.stage > 0 && cell.lines.empty()) {
+        open_gates(cell, *before);
+    } else {
+        open_all_rows(cell, *before);
+    }
+    cell.made = frame->generators.size();
+}
 
+// Gates on a cell without lines: first all of them on a box around its generators, then those that are left at every
+// generator.
+template <int Words>
+void CellWalk<Words>::open_gates(Cell<Words>& cell, Frame& before) {
+    settle_on_box(cell);
+    const bool any_zero = look_at_open_rows(cell, before);
+    settle_rows(cell, any_zero);
+    Frame& frame = *cell.frame;
+    frame.keep(open_rows_, columns_, dimensions_);
+    const int n = open_rows_.count(), kept = frame.count();
+    frame.value.resize(static_cast<std::size_t>(cell.size()) * kept);
+    frame.sign.resize(static_cast<std::size_t>(cell.size()) * kept);
+    for (int v = 0; v < cell.size(); ++v)
+        for (int c = 0; c < kept; ++c) {
+            frame.value[v * kept + c] = values_[v * n + columns_[c]];
+            frame.sign[v * kept + c] = signs_[v * n + columns_[c]];
+        }
+}
+
+// Decides the gates that have one sign on the box; the others are the open rows.
+template <int Words>
+void CellWalk<Words>::settle_on_box(Cell<Words>& cell) {
+    stop_.check();
+    const GeneratorStore& generators = cell.frame->generators;
+    box_.start(generators.point(0), dimensions_, generators.error[0]);
+    for (int v = 1; v < cell.size(); ++v) box_.add(generators.point(v), generators.error[v]);
+    box_.finish();
+    const StageMap& map = *cell.map;
+    const int width = map.width(), first_gate = problem_.stages[cell.stage].first_wall;
+    row_sides_.clear(width);
+    signs_on_box({map.entries(), width, dimensions_}, box_, map.norms(), map.errors(), row_sides_);
+    open_rows_.rows.clear();
+    for (int first = 0; first < width; first += 64) {
+        const std::uint64_t on = row_sides_.positive.words()[first / 64], off = row_sides_.negative.words()[first / 64];
+        cell.set_gates_on(first_gate + first, on);
+        std::uint64_t rest = ~(on | off);
+        if (width - first < 64) rest &= (std::uint64_t{1} << (width - first)) - 1;
+        for (; rest; rest &= rest - 1) open_rows_.rows.push_back(first + std::countr_zero(rest));
+    }
+    open_rows_.list_rows(map, dimensions_);
+}
+
+// Values, signs and sides of the open rows at the cell's generators. Returns whether any of them is zero at one.
+template <int Words>
+bool CellWalk<Words>::look_at_open_rows(Cell<Words>& cell, Frame& before) {
+    GeneratorStore& generators = cell.frame->generators;
+    const int n = open_rows_.count();
+    values_.resize(static_cast<std::size_t>(cell.size()) * n);
+    signs_.resize(static_cast<std::size_t>(cell.size()) * n);
+    row_sides_.clear(n);
+    bool any_zero = false;
+    for (int v = 0; v < cell.size(); ++v) {
+        stop_.check();
+        double* value = values_.data() + static_cast<std::ptrdiff_t>(v) * n;
+        std::int8_t* sign = signs_.data() + static_cast<std::ptrdiff_t>(v) * n;
+        if (!signs_at({open_rows_.forms.data(), n, dimensions_}, 0, generators.point(v), generators.error[v],
+                      open_rows_.norm.data(), open_rows_.doubt.data(), value, sign, &row_sides_))
+            continue;
+        for (int c = 0; c < n; ++c) {
+            if (sign[c] != 0) continue;
+            sign[c] = static_cast<std::int8_t>(
+                crossing_.doubtful_sign(*cell.frame, cell, v, cell.facets_of[v], open_rows_.rows[c], value[c]));
+            if (sign[c] > 0) row_sides_.positive.set(c);
+            if (sign[c] < 0) row_sides_.negative.set(c);
+            any_zero |= sign[c] == 0;
+        }
+        // Other cells of the frame before have the same generator.
+        before.generators.error[origins_[v]] = generators.error[v];
+        before.generators.exact[origins_[v]] = generators.exact[v];
+    }
+    return any_zero;
+}
+
+// Decides the open rows that do not cut the cell; the others become its columns.
+template <int Words>
+void CellWalk<Words>::settle_rows(Cell<Words>& cell, bool any_zero) {
+    const int n = open_rows_.count();
+    columns_.clear();
+    for (int c = 0; c < n; ++c) {
+        const bool positive = row_sides_.positive.has(c), negative = row_sides_.negative.has(c);
+        if (positive && negative) {
+            columns_.push_back(c);
+            continue;
+        }
+        zeros_.clear();
+        if (any_zero)
+            for (int v = 0; v < cell.size(); ++v)
+                if (signs_[v * n + c] == zero) zeros_.push_back(v);
+        settle_gate(cell, open_rows_.rows[c], positive, negative, zeros_);
+    }
+}
+
+// The rows of the domain, and gates on a cell with lines, which may cut it even where they have one sign at its
+// generators.
+template <int Words>
+void CellWalk<Words>::open_all_rows(Cell<Words>& cell, Frame& before) {
+    Frame* frame = cell.frame.get();
     const StageMap& map = *cell.map;
     const bool is_domain = cell.stage == 0;
     const int count = cell.size(), width = is_domain ? problem_.rows() : map.width(), stride = map.width();
@@ -160,8 +264,8 @@ void CellWalk<Words>::open_frame(Cell<Words>& cell, Frame* before) {
             if (x != 0.0)
                 for (int i = 0; i < width; ++i) value[i] += entries[i] * x;
         }
-        const double relative = (rounding::bound(dimensions_ + 2) + frame->generators.error[v]) * (1 + 0x1p-20);
-        const double absolute = dimensions_ * (1 + 0x1p-20);
+        const double relative = rounding::of_norm(dimensions_, frame->generators.error[v]);
+        const double absolute = rounding::of_form(dimensions_);
         const double *norms = map.norms(), *errors = map.errors();
         bool doubtful = false;
         for (int i = 0; i < width; ++i) {
@@ -175,13 +279,12 @@ void CellWalk<Words>::open_frame(Cell<Words>& cell, Frame* before) {
                     sign[i] = static_cast<std::int8_t>(
                         crossing_.doubtful_sign(*frame, cell, cell.generators[v], cell.facets_of[v], i, value[i]));
             // Other cells of the frame before have the same generator.
-            before->generators.error[origins[v]] = frame->generators.error[v];
-            before->generators.exact[origins[v]] = frame->generators.exact[v];
+            before.generators.error[origins_[v]] = frame->generators.error[v];
+            before.generators.exact[origins_[v]] = frame->generators.exact[v];
         }
         for (int i = 0; i < width; ++i)
             sides_[i] |= static_cast<std::uint8_t>(sign[i] > 0 ? above : sign[i] < 0 ? below : on_it);
     }
-    std::vector<int>& zeros = positives_;
     for (int i = 0; i < width; ++i) {
         bool cuts = is_domain || (sides_[i] & above && sides_[i] & below);
         for (auto& line : cell.lines) cuts = cuts || line_sign(cell, line, i) != 0;
@@ -189,11 +292,11 @@ void CellWalk<Words>::open_frame(Cell<Words>& cell, Frame* before) {
             frame->rows.push_back(i);
             continue;
         }
-        zeros.clear();
+        zeros_.clear();
         if (sides_[i] & on_it)
             for (int v = 0; v < count; ++v)
-                if (signs_[v * width + i] == 0) zeros.push_back(v);
-        settle_gate(cell, i, (sides_[i] & above) != 0, (sides_[i] & below) != 0, zeros);
+                if (signs_[v * width + i] == 0) zeros_.push_back(v);
+        settle_gate(cell, i, (sides_[i] & above) != 0, (sides_[i] & below) != 0, zeros_);
     }
     frame->list_rows(map, dimensions_);
     const int n = frame->count();
@@ -204,7 +307,6 @@ void CellWalk<Words>::open_frame(Cell<Words>& cell, Frame* before) {
             frame->value[v * n + c] = values_[v * width + frame->rows[c]];
             frame->sign[v * n + c] = signs_[v * width + frame->rows[c]];
         }
-    cell.made = frame->generators.size();
 }
 
 // A row that has one sign on the cell, or none.

@@ -10,6 +10,7 @@
 #include "geometry/cells/cell_writer.hpp"
 #include "geometry/cells/crossing.hpp"
 #include "geometry/cells/edge_search.hpp"
+#include "geometry/exact/row_signs.hpp"
 #include "geometry/problem/problem.hpp"
 #include "geometry/walk/unfit_domain.hpp"
 #include "geometry/walk/walk_options.hpp"
@@ -66,6 +67,11 @@ class CellWalk {
     std::vector<std::int32_t> low_generators_;
     std::vector<std::int8_t> signs_;
     std::vector<std::uint8_t> sides_;
+    std::vector<std::int32_t> origins_;
+    RowTable open_rows_;
+    RowBox box_;
+    RowSides row_sides_;
+    std::vector<int> columns_, zeros_;
 
     CellPointer fresh() {
         if (spare_.empty()) return std::make_unique<Cell<Words>>();
@@ -76,6 +82,11 @@ class CellWalk {
     std::shared_ptr<Frame> fresh_frame(int stage);
     std::shared_ptr<StageMap> fresh_map(int stage);
     void open_frame(Cell<Words>& cell, Frame* before);
+    void open_all_rows(Cell<Words>& cell, Frame& before);
+    void open_gates(Cell<Words>& cell, Frame& before);
+    void settle_on_box(Cell<Words>& cell);
+    bool look_at_open_rows(Cell<Words>& cell, Frame& before);
+    void settle_rows(Cell<Words>& cell, bool any_zero);
     void enter_next_stage(Cell<Words>& cell);
     CellPointer insert(Cell<Words>& cell);
     CellPointer cut(Cell<Words>& cell, int slot);
