@@ -31,19 +31,24 @@ NATIVE_CODE := $(filter %.hpp %.cpp,$(NATIVE))
 # More options for benchmarks/bench.py, say BENCH_OPTIONS='--relucent-seconds 60' or '--only count interrupts'.
 BENCH_OPTIONS ?=
 BENCH = $(PY) benchmarks/bench.py --relucent $(BENCH_VENV)/bin/python $(BENCH_OPTIONS)
+# Version 0.1, taken out of the history of this repository, to measure against.
+BEFORE := build/0.1
+BEFORE_COMMIT := 1c6419f2730dfd57194ac57a6bf90c4dcfbe5026
+BEFORE_PY := $(BEFORE)/venv/bin/python
 WORKERS ?= auto
 PYTEST := $(PY) -m pytest -n $(WORKERS)
 
 # The folder in which the core is built for development, and how one with other options is made beside it.
 CMAKE = $(shell command -v cmake || echo $(VENV)/bin/cmake)
 NATIVE_BUILD = $(firstword $(wildcard build/cp*))
-CONFIGURE = $(CMAKE) -S . -G Ninja -DCMAKE_MAKE_PROGRAM=$(shell command -v ninja || echo $(CURDIR)/$(VENV)/bin/ninja) \
+CONFIGURE_ANY = $(CMAKE) -G Ninja -DCMAKE_MAKE_PROGRAM=$(shell command -v ninja || echo $(CURDIR)/$(VENV)/bin/ninja) \
 	-DPython_EXECUTABLE=$(CURDIR)/$(PY) -Dnanobind_DIR=$$($(PY) -m nanobind --cmake_dir) --log-level=ERROR
+CONFIGURE = $(CONFIGURE_ANY) -S . -DPOLYFOLD_INSTRUCTIONS=this-machine
 # Takes the core from the folder POLYFOLD_CORE.
 OTHER_CORE = PYTHONPATH=$(CURDIR)/tools/other_core
 HAS_DOCTEST = echo '\#include <doctest/doctest.h>' | c++ -x c++ -E - >/dev/null 2>&1
 
-.PHONY: help setup run browser doctest test test-all test-one test-native sanitize coverage hooks test-relucent paper-001 paper-003 movies check bench bench-quick bench-history limits callgrind callgrind-check docs clean FORCE
+.PHONY: help setup run browser doctest test test-all test-one test-native test-instructions sanitize coverage hooks test-relucent paper-001 paper-003 movies check bench bench-quick bench-history limits callgrind callgrind-check docs clean FORCE
 
 help:
 	@echo 'make setup     everything for development, into .venv'
@@ -53,6 +58,7 @@ help:
 	@echo 'make test-one T=tests/exact    the tests of a folder or file, or by name: T="-k diameter"'
 	@echo 'make test-native      the tests of the compiled core, in C++'
 	@echo 'make sanitize         the core with AddressSanitizer and UBSan, its tests and those of engine, exact, atlas (SANITIZER=thread: TSan)'
+	@echo 'make test-instructions    the core for any processor: its tests, and the same cells as those of the core in use'
 	@echo 'make coverage         lines and branches that the tests run, of Python and of the core (COVER=tests/exact: of some tests)'
 	@echo 'make hooks            run the checks at every commit, by pre-commit'
 	@echo 'make test-relucent    cells, facets and calls beside relucent, in an environment of its own'
@@ -110,19 +116,31 @@ SANITIZER_LIBRARY = $(if $(filter thread,$(SANITIZER)),libtsan.so,libasan.so)
 sanitize: setup doctest
 	@$(CONFIGURE) -B $(SANITIZER_BUILD) -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPOLYFOLD_SANITIZE=$(SANITIZER) \
 		-DPOLYFOLD_TESTS=$$($(HAS_DOCTEST) && echo ON || echo OFF) >/dev/null
-	@$(CMAKE) --build $(SANITIZER_BUILD) --target _native $$($(HAS_DOCTEST) && echo native_tests) >/dev/null
+	@$(CMAKE) --build $(SANITIZER_BUILD) --target core $$($(HAS_DOCTEST) && echo native_tests) >/dev/null
 	@if $(HAS_DOCTEST); then setarch -R $(SANITIZER_BUILD)/native_tests; fi
 	@$(OTHER_CORE) POLYFOLD_CORE=$(SANITIZER_BUILD) ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 		TSAN_OPTIONS=halt_on_error=1 \
 		LD_PRELOAD="$$(c++ -print-file-name=$(SANITIZER_LIBRARY)) $$(c++ -print-file-name=libstdc++.so)" \
 		setarch -R $(PYTEST) -m 'not slow' -p no:cacheprovider $(SANITIZED)
 
+# The core without the instructions of newer processors, which a wheel has for older ones: its tests and those of engine
+# and exact, and whether it finds the same cells as the core that is in use.
+PLAIN_BUILD = build/plain
+test-instructions: setup doctest
+	@$(CONFIGURE) -B $(PLAIN_BUILD) -DPOLYFOLD_INSTRUCTIONS=plain \
+		-DPOLYFOLD_TESTS=$$($(HAS_DOCTEST) && echo ON || echo OFF) >/dev/null
+	@$(CMAKE) --build $(PLAIN_BUILD) --target core $$($(HAS_DOCTEST) && echo native_tests) >/dev/null
+	@if $(HAS_DOCTEST); then $(PLAIN_BUILD)/native_tests; fi
+	@$(OTHER_CORE) POLYFOLD_CORE=$(PLAIN_BUILD) POLYFOLD_INSTRUCTIONS=plain \
+		$(PYTEST) -m 'not slow' -p no:cacheprovider tests/engine tests/exact
+	@POLYFOLD_OTHER_CORE=$(PLAIN_BUILD) $(PYTEST) tests/_core
+
 # Of all quick tests, with the floors of pyproject.toml; of some, without.
 COVER ?= tests
 coverage: setup doctest
 	@$(CONFIGURE) -B build/coverage -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPOLYFOLD_COVERAGE=ON \
 		-DPOLYFOLD_TESTS=$$($(HAS_DOCTEST) && echo ON || echo OFF) >/dev/null
-	@$(CMAKE) --build build/coverage --target _native $$($(HAS_DOCTEST) && echo native_tests) >/dev/null
+	@$(CMAKE) --build build/coverage --target core $$($(HAS_DOCTEST) && echo native_tests) >/dev/null
 	@find build/coverage -name '*.gcda' -delete
 	@if $(HAS_DOCTEST); then build/coverage/native_tests; fi
 	@$(OTHER_CORE) POLYFOLD_CORE=build/coverage $(PYTEST) -m 'not slow' --cov --cov-report=html:out/coverage \
@@ -133,7 +151,7 @@ hooks: setup
 	@$(PY) $(PIP_INSTALL) pre-commit
 	@$(PY) -m pre_commit install
 
-test-all: check browser test-native
+test-all: check browser test-native test-instructions
 	@test -e $(BENCH_VENV)/.with-torch || echo 'NOT COMPARED WITH RELUCENT: make test-relucent makes its environment' >&2
 	@HYPOTHESIS_PROFILE=explore $(PYTEST)
 
@@ -186,11 +204,13 @@ bench-history: setup
 limits: setup
 	@$(PY) tools/measure_limits.py
 
-callgrind: setup
-	@$(PY) benchmarks/instructions.py --write
+# Some regimes only: CALLGRIND_OPTIONS='--only ACAS 2,500'.
+CALLGRIND_OPTIONS ?=
+callgrind: setup $(BEFORE)/.made
+	@$(PY) benchmarks/instructions.py --write --before $(BEFORE_PY) $(CALLGRIND_OPTIONS)
 
 callgrind-check: setup
-	@$(PY) benchmarks/instructions.py --check
+	@$(PY) benchmarks/instructions.py --check $(CALLGRIND_OPTIONS)
 
 docs: setup
 	@$(PY) tools/draw_atlas.py
@@ -236,9 +256,25 @@ $(VENV)/.dev: $(VENV)/.core
 # sources because mypy reads those.
 $(VENV)/.native: $(VENV)/.core $(NATIVE)
 	@echo 'building the compiled core'
-	@$(PY) $(PIP_INSTALL) --no-build-isolation --no-deps --editable .
+	@$(PY) $(PIP_INSTALL) --no-build-isolation --no-deps --config-settings=cmake.define.POLYFOLD_INSTRUCTIONS=this-machine --editable .
 	@stub=$$(find $(VENV)/lib -path '*/polyfold/_core/_native.pyi' | head -n 1); \
 		if [ -n "$$stub" ]; then cp "$$stub" src/polyfold/_core/_native.pyi; fi
+	@touch $@
+
+# Its sources with their core, and a Python that finds them before what is installed in $(VENV).
+$(BEFORE)/.made: $(call unless_healthy,$(BEFORE)/venv) | $(VENV)/.core
+	@echo 'building version 0.1 in $(BEFORE)'
+	@rm -rf $(BEFORE)
+	@mkdir -p $(BEFORE)/source
+	@git archive $(BEFORE_COMMIT) | tar x -C $(BEFORE)/source
+	@$(CONFIGURE_ANY) -S $(BEFORE)/source -B $(BEFORE)/core >/dev/null
+	@$(CMAKE) --build $(BEFORE)/core --target _native >/dev/null
+	@cp $(BEFORE)/core/_native.*.so $(BEFORE)/source/src/polyfold/core/
+	@$(PY) -m venv --without-pip $(BEFORE)/venv
+	@site='import sysconfig; print(sysconfig.get_path("purelib"))'; \
+		printf '%s\n' '$(CURDIR)/$(BEFORE)/source/src' "$$($(PY) -c "$$site")" \
+		> "$$($(BEFORE_PY) -c "$$site")/before.pth"
+	@$(BEFORE_PY) -c 'from polyfold import core'
 	@touch $@
 
 # relucent is under a copyleft licence: it lives in an environment of its own and is only ever run as a program.

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from networks import linear_layers, torch_default
-from workers.archive import write
+from workers.archive import Floats, write
 
 # The real network is not part of the repository; it is looked for next to it.
 ACASXU = Path(__file__).resolve().parents[2] / "shared" / "data" / "models" / "acasxu_1_1.onnx"
@@ -62,16 +62,21 @@ def write_acasxu(folder: Path, times: float = 1.0) -> Path | None:
     """The ACAS-Xu network with the box of its property 3, so many times as wide; None where it is not at hand."""
     if not ACASXU.exists():
         return None
+    low, high = np.array(PROPERTY_3)
+    if times != 1:
+        middle, reach = (low + high) / 2, times * (high - low) / 2
+        low, high = middle - reach, middle + reach
+    return write_acasxu_on(folder / f"acasxu_{times:g}.npz", low, high)
+
+
+def write_acasxu_on(path: Path, low: Floats, high: Floats) -> Path:
+    """The ACAS-Xu network with a box; made once."""
     import polyfold as pf
     from polyfold.program.lower.lower import lower
 
-    path = folder / f"acasxu_{times:g}.npz"
     if not path.exists():
         program = lower(pf.load(ACASXU))
         # A plain ReLU network: each affine function reads the one before it.
         affine = [*(stage.affine for stage in program.stages), program.output]
-        layers = [(step.blocks[0].weight, step.bias) for step in affine]
-        low, high = np.array(PROPERTY_3)
-        middle, reach = (low + high) / 2, times * (high - low) / 2
-        write(path, layers, (low, high) if times == 1 else (middle - reach, middle + reach))
+        write(path, [(step.blocks[0].weight, step.bias) for step in affine], (low, high))
     return path

@@ -43,7 +43,7 @@ class Counts:
 def read(build: Path) -> dict[Path, Counts]:
     """The counts of every file of the core."""
     # The notes of a file are there even if none of it ran.
-    counters = [str(path.resolve()) for path in sorted(build.rglob("polyfold_geometry.dir/**/*.gcno"))]
+    counters = [str(path.resolve()) for path in sorted(build.rglob("polyfold_geometry_*.dir/**/*.gcno"))]
     if not any(build.rglob("*.gcda")):
         raise SystemExit(f"{build} holds no counters: build with POLYFOLD_COVERAGE and run something first")
     found: dict[Path, Counts] = defaultdict(Counts)

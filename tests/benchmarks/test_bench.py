@@ -11,7 +11,7 @@ import pytest
 
 from bench import SECTIONS, page, page_with
 from cases import Case
-from instructions import KEPT, rises
+from instructions import AIMS, KEPT, worse
 from processes import WorkerError, run
 from report import Section, Table
 from settings import Bench, quietness, slope
@@ -99,15 +99,26 @@ def test_a_busy_machine_is_told() -> None:
     assert quietness([0.99, 0.98, 0.5]) == "Calls with one thread got 98 % of a core (median), 50 % at worst."
 
 
+def counted(instructions: int, cells: int = 10) -> dict[str, int]:
+    return {"cells": cells, "instructions": instructions}
+
+
 def test_a_rise_is_told() -> None:
-    kept = {"a": {"cells": 10, "instructions": 1000}, "b": {"cells": 10, "instructions": 1000}}
-    assert rises({"a": {"cells": 10, "instructions": 1020}, "b": {"cells": 10, "instructions": 900}}, kept, 0.03) == []
-    assert rises({"a": {"cells": 10, "instructions": 1040}}, kept, 0.03) == [
-        "a: 1,000 instructions before, 1,040 now",
-        "b was counted before and is not now",
+    lines, small = "pf.count, 2,32,32,1 on R^2", "pf.unfold, 2,32,32,1 on R^2"
+    kept, before = {lines: counted(1000), small: counted(1000)}, {lines: counted(9000), small: counted(1500)}
+    assert AIMS[lines] == 1 / 3 and AIMS[small] == 1 / 2
+    assert worse({lines: counted(1020), small: counted(900)}, kept, before, 0.03) == []
+    assert worse({lines: counted(1040)}, kept, before, 0.03) == [f"{lines}: 1,000 instructions before, 1,040 now"]
+    # An aim that was reached is kept; one that never was is aimed at.
+    assert worse({lines: counted(3100), small: counted(900)}, kept, before, 9.0) == [
+        f"{lines}: 34.4 % of 0.1's instructions per cell, 33.3 % are aimed at"
     ]
+    assert worse({lines: counted(1000, cells=11)}, kept, before, 0.03) == [f"{lines}: 11 cells, 0.1 found 10"]
 
 
 def test_kept_counts_can_be_read() -> None:
-    counts = json.loads(KEPT.read_text(encoding="utf-8"))["counts"]
+    record = json.loads(KEPT.read_text(encoding="utf-8"))
+    counts, before = record["counts"], record.get("0.1", {})
     assert all(entry["instructions"] > entry["cells"] > 0 for entry in counts.values())
+    assert set(counts) <= set(AIMS)
+    assert all(counts[name]["cells"] == before[name]["cells"] for name in counts.keys() & before.keys())

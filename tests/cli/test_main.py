@@ -14,6 +14,7 @@ import pytest
 
 import polyfold as pf
 from helpers.shared_files import MODELS
+from polyfold._core import instructions
 from polyfold.datasets import iris
 
 onnx = pytest.importorskip("onnx")
@@ -439,6 +440,12 @@ main()
 
 def test_the_version(run) -> None:
     assert run("--version") == (0, f"polyfold {pf.__version__}\n", "")
+
+
+def test_the_compiled_core(run) -> None:
+    code, out, err = run("--core")
+    assert (code, err) == (0, "")
+    assert out.startswith(f"compiled core for {instructions}; this processor runs ") and out.count("\n") == 1
 
 
 def test_seconds_that_are_no_number(run, model):

@@ -25,7 +25,7 @@ def test_ci_runs_the_tests() -> None:
 
 
 TARGETS = ["setup", "run", "test", "test-all", "check", "docs", "movies", "clean"]
-TARGETS += ["test-one", "test-native", "sanitize", "coverage", "hooks", "doctest", "browser"]
+TARGETS += ["test-one", "test-native", "test-instructions", "sanitize", "coverage", "hooks", "doctest", "browser"]
 TARGETS += ["bench", "bench-quick", "bench-history", "callgrind", "callgrind-check"]
 
 

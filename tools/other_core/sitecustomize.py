@@ -15,19 +15,22 @@ from importlib.util import spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-NAME = "polyfold._core._native"
+PREFIX = "polyfold._core._"
 
 
 class OtherCore(MetaPathFinder):
-    """Finds the compiled core, and nothing else, in a folder of its own."""
+    """Finds the extensions of the compiled core, and nothing else, in a folder of its own."""
 
     def __init__(self, folder: Path) -> None:
-        self.library = next(folder.glob("_native.*.so"))
+        self.folder = folder
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        return spec_from_file_location(NAME, self.library) if fullname == NAME else None
+        if not fullname.startswith(PREFIX):
+            return None
+        library = next(self.folder.glob(f"{fullname.rpartition('.')[2]}.*.so"), None)
+        return spec_from_file_location(fullname, library) if library else None
 
 
 if "POLYFOLD_CORE" in os.environ:

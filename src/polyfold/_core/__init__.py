@@ -1,4 +1,4 @@
-"""The compiled core. This is the one module that imports the extension."""
+"""The compiled core. This is the one module that imports the extension; `processor` says which one."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from polyfold._core._native import (
     eccentricities,
     find_cells,
     hop_distances,
+    instructions,
     largest_balls,
     list_faces,
     measure,
@@ -55,6 +56,7 @@ __all__ = [
     "eccentricities",
     "find_cells",
     "hop_distances",
+    "instructions",
     "largest_balls",
     "list_faces",
     "measure",

@@ -53,11 +53,23 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _print_core(wanted: bool) -> None:
+    if wanted:
+        from polyfold._core.processor import about
+
+        print(about())
+        raise typer.Exit
+
+
 @app.callback()
 def options(
     show_version: Annotated[
         bool,
         typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and stop."),
+    ] = False,
+    show_core: Annotated[
+        bool,
+        typer.Option("--core", callback=_print_core, is_eager=True, help="Print which compiled core runs, and stop."),
     ] = False,
 ) -> None:
     """Unfold a ReLU network into its linear pieces, exactly."""
