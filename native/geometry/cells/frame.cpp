@@ -83,6 +83,13 @@ void RowTable::keep(const RowTable& from, const std::vector<int>& columns, int d
         for (int c = 0; c < kept; ++c) forms[k * kept + c] = from.forms[k * n + columns[c]];
 }
 
+void Frame::add_columns(const double* values, const std::int8_t* signs, const std::vector<int>& columns) {
+    for (const int c : columns) {
+        value.push_back(values[c]);
+        sign.push_back(signs[c]);
+    }
+}
+
 void Frame::truncate(int generator_count) {
     if (generators.size() == generator_count) return;
     generators.truncate(generator_count);

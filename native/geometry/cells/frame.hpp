@@ -1,5 +1,5 @@
-// What all cells below one entry into a stage have in common: the gates that can still cut, and generators with the
-// gates' values there.
+// What all cells below one have in common that entered a stage, or that few gates of it are left to cut: these gates,
+// and generators with the gates' values there.
 #pragma once
 
 #include <cstdint>
@@ -50,7 +50,7 @@ struct RowTable {
     void keep(const RowTable& from, const std::vector<int>& columns, int dimensions);
 };
 
-// Its rows are those of the stage that cut the cell which entered it. All others are decided.
+// Its rows are those of the stage that cut the cell which it was made for. All others are decided.
 struct Frame : RowTable {
     void clear();
 
@@ -64,8 +64,12 @@ struct Frame : RowTable {
     Forms above;  // the next stage's forms without the rows listed; made when first needed
     bool above_known = false;
 
-    Sign sign_at(int g, int c) const { return static_cast<Sign>(sign[g * rows.size() + c]); }
-    double value_at(int g, int c) const { return value[g * rows.size() + c]; }
+    const double* values(int g) const { return value.data() + g * rows.size(); }
+    const std::int8_t* signs(int g) const { return sign.data() + g * rows.size(); }
+    Sign sign_at(int g, int c) const { return static_cast<Sign>(signs(g)[c]); }
+    double value_at(int g, int c) const { return values(g)[c]; }
+    // Some columns of what is known elsewhere of the next generator.
+    void add_columns(const double* values, const std::int8_t* signs, const std::vector<int>& columns);
     void truncate(int count);
 };
 

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int most_generators = 1 << 16;
 constexpr std::size_t worth_searching = 16;  // generators; fewer are looked at as quickly one by one
+constexpr int worth_narrowing = 24;          // rows; fewer are as quickly looked at with those that no longer cut
 
 enum Side : std::uint8_t { above = 1, below = 2, on_it = 4 };
 
@@ -159,14 +160,8 @@ void CellWalk<Words>::open_gates(Cell<Words>& cell, Frame& before) {
     settle_rows(cell, any_zero);
     Frame& frame = *cell.frame;
     frame.keep(open_rows_, columns_, dimensions_);
-    const int n = open_rows_.count(), kept = frame.count();
-    frame.value.resize(static_cast<std::size_t>(cell.size()) * kept);
-    frame.sign.resize(static_cast<std::size_t>(cell.size()) * kept);
-    for (int v = 0; v < cell.size(); ++v)
-        for (int c = 0; c < kept; ++c) {
-            frame.value[v * kept + c] = values_[v * n + columns_[c]];
-            frame.sign[v * kept + c] = signs_[v * n + columns_[c]];
-        }
+    const std::ptrdiff_t n = open_rows_.count();
+    for (int v = 0; v < cell.size(); ++v) frame.add_columns(values_.data() + v * n, signs_.data() + v * n, columns_);
 }
 
 // Decides the gates that have one sign on the box; the others are the open rows.
@@ -309,6 +304,41 @@ void CellWalk<Words>::open_all_rows(Cell<Words>& cell, Frame& before) {
         }
 }
 
+// Where most rows that are left no longer cut the cell, decide those, and give it a frame of the others. Without this
+// every new generator has values of all the rows that once cut a cell above it.
+template <int Words>
+void CellWalk<Words>::narrow(Cell<Words>& cell) {
+    const std::shared_ptr<Frame> before = cell.frame;
+    const int left = before->count() - cell.row;
+    if (left < worth_narrowing || cell.stage == 0 || !cell.lines.empty()) return;
+    sides_.assign(left, 0);
+    for (const int g : cell.generators) {
+        const std::int8_t* sign = before->signs(g) + cell.row;
+        for (int c = 0; c < left; ++c)
+            sides_[c] |= static_cast<std::uint8_t>(sign[c] > 0 ? above : sign[c] < 0 ? below : on_it);
+    }
+    columns_.clear();
+    for (int c = 0; c < left; ++c)
+        if (sides_[c] & above && sides_[c] & below) columns_.push_back(cell.row + c);
+    if (2 * static_cast<int>(columns_.size()) > left) return;
+    for (int c = 0; c < left; ++c) {
+        if (sides_[c] & above && sides_[c] & below) continue;
+        zeros_.clear();
+        if (sides_[c] & on_it)
+            for (int v = 0; v < cell.size(); ++v)
+                if (before->sign_at(cell.generators[v], cell.row + c) == zero) zeros_.push_back(v);
+        settle_gate(cell, before->rows[cell.row + c], (sides_[c] & above) != 0, (sides_[c] & below) != 0, zeros_);
+    }
+    cell.frame = fresh_frame(cell.stage);
+    cell.frame->keep(*before, columns_, dimensions_);
+    for (int& g : cell.generators) {
+        cell.frame->add_columns(before->values(g), before->signs(g), columns_);
+        g = cell.frame->generators.copy(before->generators, g);
+    }
+    cell.row = 0;
+    cell.made = cell.size();
+}
+
 // A row that has one sign on the cell, or none.
 template <int Words>
 void CellWalk<Words>::settle_gate(Cell<Words>& cell, int row, bool positive, bool negative,
@@ -363,7 +393,12 @@ auto CellWalk<Words>::insert(Cell<Words>& cell) -> CellPointer {
     }
     positives_.resize(positives);
     negatives_.resize(negatives);
-    if (!positives_.empty() && !negatives_.empty()) return cut(cell, new_slot(cell));
+    if (!positives_.empty() && !negatives_.empty()) {
+        CellPointer on = cut(cell, new_slot(cell));
+        narrow(cell);
+        if (on) narrow(*on);
+        return on;
+    }
 
     std::vector<int> zeros;
     if (positives_.size() + negatives_.size() < static_cast<std::size_t>(cell.size()))

@@ -87,6 +87,7 @@ class CellWalk {
     void settle_on_box(Cell<Words>& cell);
     bool look_at_open_rows(Cell<Words>& cell, Frame& before);
     void settle_rows(Cell<Words>& cell, bool any_zero);
+    void narrow(Cell<Words>& cell);
     void enter_next_stage(Cell<Words>& cell);
     CellPointer insert(Cell<Words>& cell);
     CellPointer cut(Cell<Words>& cell, int slot);
