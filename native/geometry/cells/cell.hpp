@@ -9,6 +9,7 @@
 
 #include "geometry/base/mask.hpp"
 #include "geometry/cells/frame.hpp"
+#include "geometry/cells/line_order.hpp"
 #include "geometry/cells/path.hpp"
 
 namespace polyfold {
@@ -48,6 +49,14 @@ struct Cell : Path {
     std::vector<std::pair<std::int32_t, std::int32_t>> shared;  // (slot, further wall that the facet lies on)
     Walls vanishing;  // gates that vanish on the whole cell; only kept where faces are listed
 
+    // In one dimension, where many rows cut the cell that entered the stage: in which order. Until few are left of them
+    // a cell has a frame of its own for the row that cuts it next, once it is looked at, and its pattern is behind the
+    // times.
+    std::shared_ptr<const LineOrder> order;
+    LineOrder::Part part;
+    enum class Rows { all, none_yet, next, last_few } rows = Rows::all;
+    bool is_in_order() const { return rows == Rows::none_yet || rows == Rows::next; }
+
     // The cells that are wanted below this one, as a range of the sorted selection (see CellWalk).
     std::int64_t wanted_first = 0, wanted_last = 0;
 
@@ -71,6 +80,9 @@ struct Cell : Path {
         slots = parent.slots;
         shared = parent.shared;
         vanishing = parent.vanishing;
+        order = parent.order;
+        part = parent.part;
+        rows = parent.rows;
         wanted_first = parent.wanted_first;
         wanted_last = parent.wanted_last;
     }

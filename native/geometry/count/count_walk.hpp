@@ -23,7 +23,9 @@ class CountWalk {
     using Block = CellCount;
 
     CountWalk(const Problem& problem, const StopSignal& stop)
-        : stages_(static_cast<int>(problem.stages.size())),
+        : problem_(problem),
+          stop_(stop),
+          stages_(static_cast<int>(problem.stages.size())),
           upper_(problem, stop, {.hand_out = true, .stages = std::max(1, stages_ - 1)}),
           last_(problem, stop),
           sections_(problem, stop) {}
@@ -35,6 +37,8 @@ class CountWalk {
     void emit(Cell<Words>& cell, CellCount& count) {
         if (cell.stage == stages_) {
             ++count.cells;  // there are no gates
+        } else if (problem_.dim == 1) {
+            count.cells += parts_of_line(cell);
         } else if (cell.lines.empty()) {
             count.cells += sections_.parts(cell);
         } else {
@@ -43,10 +47,17 @@ class CountWalk {
     }
 
   private:
+    const Problem& problem_;
+    const StopSignal& stop_;
     const int stages_;
     CellWalk<Words> upper_, last_;
     SectionCount<Words> sections_;
     std::vector<CellPointer> stack_;
+
+    // The cell has just entered the stage of its frame, whose rows all cut it.
+    std::int64_t parts_of_line(const Cell<Words>& cell) const {
+        return 1 + roots_of_rows(*cell.map, cell.frame->rows, stop_).roots();
+    }
 
     // Where the cell contains a line there is nothing that sections could be made of yet.
     void count_one_by_one(Cell<Words>& cell, CellCount& count) {

@@ -33,7 +33,7 @@ class ListWalk {
     // Until the cell is cut, or is finished, or can be listed.
     CellPointer advance(Cell<Words>& cell) {
         if (CellPointer on = walk_.advance(cell)) return on;
-        while (!finished(cell) && !list_.look_at(cell))
+        while (!finished(cell) && (cell.is_in_order() || !list_.look_at(cell)))
             if (CellPointer on = walk_.advance_by_one_row(cell)) return on;
         return nullptr;
     }

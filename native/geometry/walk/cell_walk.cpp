@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 #include "geometry/base/errors.hpp"
 #include "geometry/exact/rounding.hpp"
@@ -74,6 +75,7 @@ template <int Words>
 auto CellWalk<Words>::advance(Cell<Words>& cell) -> CellPointer {
     if (cell.stage < end_) cell.frame->truncate(cell.made);
     while (cell.stage < end_) {
+        take_rows(cell);
         if (cell.row == cell.frame->count()) {
             enter_next_stage(cell);
             continue;
@@ -86,6 +88,7 @@ auto CellWalk<Words>::advance(Cell<Words>& cell) -> CellPointer {
 template <int Words>
 auto CellWalk<Words>::advance_by_one_row(Cell<Words>& cell) -> CellPointer {
     cell.frame->truncate(cell.made);
+    if (take_rows(cell)) return nullptr;
     if (cell.row < cell.frame->count()) return insert(cell);
     enter_next_stage(cell);
     return nullptr;
@@ -98,14 +101,17 @@ void CellWalk<Words>::enter_next_stage(Cell<Words>& cell) {
     const std::shared_ptr<Frame> before = cell.frame;
     cell.next = 0;
     if (++cell.stage == static_cast<int>(problem_.stages.size())) return;
-    if (!before->above_known) {
+    const std::shared_ptr<const LineOrder> order = std::exchange(cell.order, nullptr);
+    cell.rows = Cell<Words>::Rows::all;
+    if (!order && !before->above_known) {
         before->above = cell.map->forms_above_without(before->rows, cell.pattern);
         before->above_known = true;
     }
-    forms_ = before->above;
+    forms_ = order ? order->above() : before->above;
     const int first = problem_.stages[cell.stage - 1].first_wall;
     if (cell.stage > 1)
-        for (const int row : before->rows) cell.map->add_gate_to(forms_, row, cell.on(first + row));
+        for (const int row : order ? order->rows().rows : before->rows)
+            cell.map->add_gate_to(forms_, row, cell.on(first + row));
     const std::shared_ptr<StageMap> map = fresh_map(cell.stage);
     map->refill(std::move(cell.map), cell.pattern, forms_);
     cell.map = map;
@@ -305,12 +311,12 @@ void CellWalk<Words>::open_all_rows(Cell<Words>& cell, Frame& before) {
 }
 
 // Where most rows that are left no longer cut the cell, decide those, and give it a frame of the others. Without this
-// every new generator has values of all the rows that once cut a cell above it.
+// every new generator has values of all the rows that once cut a cell above it. On a line rows are in order instead.
 template <int Words>
 void CellWalk<Words>::narrow(Cell<Words>& cell) {
     const std::shared_ptr<Frame> before = cell.frame;
     const int left = before->count() - cell.row;
-    if (left < worth_narrowing || cell.stage == 0 || !cell.lines.empty()) return;
+    if (left < worth_narrowing || cell.stage == 0 || !cell.lines.empty() || problem_.dim == 1) return;
     sides_.assign(left, 0);
     for (const int g : cell.generators) {
         const std::int8_t* sign = before->signs(g) + cell.row;
@@ -337,6 +343,105 @@ void CellWalk<Words>::narrow(Cell<Words>& cell) {
     }
     cell.row = 0;
     cell.made = cell.size();
+}
+
+// ---- the order along a line
+
+// See to it that the frame has the row that comes next. Returns whether it now has the last few rows, all of them.
+template <int Words>
+bool CellWalk<Words>::take_rows(Cell<Words>& cell) {
+    using Rows = typename Cell<Words>::Rows;
+    if (cell.rows == Rows::all && problem_.dim == 1 && cell.stage > 0 && cell.lines.empty() &&
+        cell.frame->count() - cell.row > few_rows)
+        put_in_order(cell);
+    if (cell.rows != Rows::none_yet) return false;
+    stop_.check();
+    if (cell.order->few_left(cell.part)) {
+        cell.rows = Rows::last_few;
+        columns_ = cell.order->columns_left(cell.part);
+        cell.order->write_pattern(cell.part, cell.pattern);
+    } else {
+        cell.rows = Rows::next;
+        columns_.assign(1, cell.order->cutting(cell.part));
+    }
+    const std::shared_ptr<Frame> before = cell.frame, frame = fresh_frame(cell.stage);
+    frame->keep(cell.order->rows(), columns_, dimensions_);
+    for (int& g : cell.generators) g = frame->generators.copy(before->generators, g);
+    for (int v = 0; v < cell.size(); ++v) crossing_.evaluate(*frame, cell, v, cell.facets_of[v], 0);
+    cell.frame = frame;
+    cell.row = 0;
+    cell.made = cell.size();
+    return cell.rows == Rows::last_few;
+}
+
+template <int Words>
+void CellWalk<Words>::put_in_order(Cell<Words>& cell) {
+    ColumnsByPoint columns = settle_by_point(cell);
+    const bool any_above = cell.stage + 1 < static_cast<int>(problem_.stages.size());
+    const RowTable& rows = *cell.frame;
+    cell.order = std::make_shared<const LineOrder>(
+        rows, std::move(columns), cell.pattern, problem_.stages[cell.stage].first_wall,
+        any_above ? cell.map->forms_above_without(rows.rows, cell.pattern) : Forms());
+    cell.part = cell.order->whole();
+    cell.rows = Cell<Words>::Rows::none_yet;
+    cell.pattern.clear();
+}
+
+// Decide the rows that are left and do not cut the cell, but for those of the last few that touch it, which the walk
+// looks at in their turn. The others are what is listed.
+template <int Words>
+ColumnsByPoint CellWalk<Words>::settle_by_point(Cell<Words>& cell) {
+    const Frame& frame = *cell.frame;
+    const auto sign = [&](int c, int v) { return frame.sign_at(cell.generators[v], c); };
+    const auto cuts = [&](int c) { return sign(c, 0) * sign(c, 1) < 0; };
+    std::vector<int> cutting, rows;
+    for (int c = cell.row; c < frame.count(); ++c)
+        if (cuts(c)) {
+            cutting.push_back(c);
+            rows.push_back(frame.rows[c]);
+        }
+    // A row that is on at one end and off at the other tells where infinity is.
+    const bool turned = !cutting.empty() && cell.map->exact_row(rows[0]).numerators[0].sign() * sign(cutting[0], 0) > 0;
+    const int ends[] = {turned ? 1 : 0, turned ? 0 : 1};
+
+    ColumnsByPoint found;
+    found.rising.assign(frame.count(), 0);
+    for (int c = cell.row; c < frame.count(); ++c) found.rising[c] = sign(c, ends[0]) < 0 || sign(c, ends[1]) > 0;
+    const auto add_touching = [&](int end) {
+        for (int c = frame.count() - few_rows; c < frame.count(); ++c)
+            if (sign(c, end) == zero && sign(c, 1 - end) != zero) found.columns.push_back(c);
+        found.start.push_back(static_cast<int>(found.columns.size()));
+    };
+    add_touching(ends[0]);
+    const RootOrder roots = roots_of_rows(*cell.map, rows, stop_);
+    const int before = static_cast<int>(found.columns.size());
+    for (const int form : roots.forms) found.columns.push_back(cutting[form]);
+    for (int root = 0; root < roots.roots(); ++root) found.start.push_back(before + roots.start[root + 1]);
+    add_touching(ends[1]);
+
+    for (int c = cell.row; c < frame.count(); ++c) {
+        const bool vanishes = sign(c, 0) == zero && sign(c, 1) == zero;
+        zeros_.clear();
+        for (int v = 0; v < cell.size(); ++v)
+            if (sign(c, v) == zero) zeros_.push_back(v);
+        if (cuts(c) || (!vanishes && !zeros_.empty() && c >= frame.count() - few_rows)) continue;
+        settle_gate(cell, frame.rows[c], sign(c, 0) > 0 || sign(c, 1) > 0, sign(c, 0) < 0 || sign(c, 1) < 0, zeros_);
+    }
+    return found;
+}
+
+// Both sides of a cut know their parts, and the rows that vanish at the new generator, their last one.
+template <int Words>
+void CellWalk<Words>::part_in_order(Cell<Words>& off, Cell<Words>& on) {
+    const std::shared_ptr<const LineOrder> order = off.order;
+    const LineOrder::Part part = off.part;
+    const int first_wall = problem_.stages[off.stage].first_wall;
+    for (Cell<Words>* side : {&off, &on}) {
+        side->part = order->side(part, side == &on);
+        side->rows = Cell<Words>::Rows::none_yet;
+        zeros_.assign(1, side->size() - 1);
+        for (const int c : order->meeting(part)) record_touching(*side, first_wall + order->rows().rows[c], zeros_);
+    }
 }
 
 // A row that has one sign on the cell, or none.
@@ -438,7 +543,7 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
     cell.slots[slot] = {cell.map.get(), cell.next, cell.wall(problem_)};
     CellPointer high = fresh();
     high->inherit(cell);
-    if (cell.stage > 0) high->set_gate(cell.wall(problem_), true);
+    if (cell.stage > 0 && !cell.is_in_order()) high->set_gate(cell.wall(problem_), true);
 
     // A facet goes on in the side where it has a generator that is not on the cut.
     Mask<Words> low_facets, high_facets, cutting;
@@ -514,6 +619,7 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
         std::erase_if(cell.shared, [&](const auto& item) { return !low_facets.has(item.first); });
         std::erase_if(high->shared, [&](const auto& item) { return !high_facets.has(item.first); });
     }
+    if (cell.is_in_order()) part_in_order(cell, *high);
     return choose_sides(cell, std::move(high));
 }
 

@@ -32,7 +32,7 @@ class CellWalk {
     // the cell is finished, and nothing is returned. Cells of one frame must be advanced in the order of a stack.
     CellPointer advance(Cell<Words>& cell);
 
-    // The same for a single row, whichever stage cells are handed out at.
+    // The same for a single row, or none, whichever stage cells are handed out at.
     CellPointer advance_by_one_row(Cell<Words>& cell);
 
     // Write a finished cell behind the others.
@@ -40,6 +40,7 @@ class CellWalk {
 
     void recycle(CellPointer cell) {
         cell->frame.reset();
+        cell->order.reset();
         cell->map.reset();
         spare_.push_back(std::move(cell));
     }
@@ -89,6 +90,10 @@ class CellWalk {
     void settle_rows(Cell<Words>& cell, bool any_zero);
     void narrow(Cell<Words>& cell);
     void enter_next_stage(Cell<Words>& cell);
+    bool take_rows(Cell<Words>& cell);
+    void put_in_order(Cell<Words>& cell);
+    ColumnsByPoint settle_by_point(Cell<Words>& cell);
+    void part_in_order(Cell<Words>& off, Cell<Words>& on);
     CellPointer insert(Cell<Words>& cell);
     CellPointer cut(Cell<Words>& cell, int slot);
     CellPointer cut_line(Cell<Words>& cell, int slot, std::size_t line, int line_sign);

@@ -14,9 +14,15 @@ namespace polyfold {
 
 // How many gates are decided on the way to a cell, counted from the first one to the first that may still cut it.
 template <int Words>
-int decided_gates(const Problem& problem, const Cell<Words>& cell) {
+int decided_gates(const Problem& problem, Cell<Words>& cell) {
     if (cell.finished(problem)) return problem.gates;
     const Stage& stage = problem.stages[cell.stage];
+    if (cell.is_in_order()) {
+        cell.order->write_pattern(cell.part, cell.pattern);
+        const std::vector<int>& rows = cell.order->rows().rows;
+        const auto next = static_cast<std::size_t>(cell.order->next_column(cell.part));
+        return stage.first_wall + (next < rows.size() ? rows[next] : stage.width);
+    }
     return stage.first_wall + (cell.row < cell.frame->count() ? cell.frame->rows[cell.row] : stage.width);
 }
 inline int decided_gates(const Problem& problem, const LpCell& cell) {
