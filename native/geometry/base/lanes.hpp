@@ -23,6 +23,13 @@ inline Lanes size_of(Lanes x) {
 inline Lanes larger(Lanes a, Lanes b) {
     return a > b ? a : b;
 }
+inline Lanes smaller(Lanes a, Lanes b) {
+    return a < b ? a : b;
+}
+// Other signs where the first bit of a lane is set.
+inline Lanes flipped(Lanes x, BitLanes where) {
+    return reinterpret_cast<Lanes>(reinterpret_cast<BitLanes>(x) ^ (where & (std::uint64_t{1} << 63)));
+}
 
 inline Lanes load(const double* from) {
     Lanes x;

@@ -70,19 +70,33 @@ class ForwardPass {
         run(count, points, proved, [&](std::size_t s, Choices& fine) { switch_by_sign(s, count, patterns, fine); });
     }
 
+    // Leaves only those points proved of which it is proved that they lie strictly inside the domain.
+    void keep_inside(int count, const double* points, std::uint8_t* proved) {
+        Choices fine;
+        for (Choice& half : fine.half) half = ~Choice{};
+        read_inputs(count, points);
+        pass_domain(fine);
+        for (int cell = 0; cell < count; ++cell) proved[cell] &= fine.half[cell / lanes][cell % lanes] != 0;
+    }
+
   private:
+    // The domain's rows put nothing out: source 0 is the input.
+    void pass_domain(Choices& fine) {
+        add_up(0);
+        look_at_range(limits_[0], fine);
+        look_at_domain(fine);
+    }
+
     template <class Switch>
     void run(int count, const double* points, std::uint8_t* proved, Switch switch_gates) {
         Choices fine;
         for (Choice& half : fine.half) half = ~Choice{};
         read_inputs(count, points);
-        for (std::size_t s = 0; s < problem_.stages.size(); ++s) {
+        pass_domain(fine);
+        for (std::size_t s = 1; s < problem_.stages.size(); ++s) {
             add_up(s);
             look_at_range(limits_[s], fine);
-            if (s == 0)  // the domain's rows put nothing out: source 0 is the input
-                look_at_domain(fine);
-            else
-                switch_gates(s, fine);
+            switch_gates(s, fine);
         }
         for (int cell = 0; cell < count; ++cell) proved[cell] = fine.half[cell / lanes][cell % lanes] != 0;
     }
