@@ -14,189 +14,307 @@ constexpr int most_pivots = 2000;
 constexpr int patient_pivots = 60;  // after so many, smallest indices first: that cannot go round in circles
 constexpr int renew_every = 24;
 constexpr double endless = std::numeric_limits<double>::infinity();
-constexpr int lanes = 4;
 
-// Of numbers that fill whole vectors.
-double smallest(const std::vector<double>& numbers) {
-    double least[lanes] = {endless, endless, endless, endless};
-    const double* from = numbers.data();
-    for (const double* end = from + numbers.size(); from < end; from += lanes)
-        for (int j = 0; j < lanes; ++j) least[j] = from[j] < least[j] ? from[j] : least[j];
-    return std::min(std::min(least[0], least[1]), std::min(least[2], least[3]));
+// Of numbers that fill registers.
+double smallest(const std::vector<double>& numbers, int size) {
+    Lanes least = Lanes{} + endless;
+    for (int i = 0; i < size; i += lanes) least = -larger(-least, -load(&numbers[i]));
+    double all = endless;
+    for (int j = 0; j < lanes; ++j) all = std::min(all, least[j]);
+    return all;
+}
+
+// to -= factor * from
+void take_away(double* to, const double* from, double factor, int size) {
+    const Lanes factors = Lanes{} + factor;
+    for (int i = 0; i < size; i += lanes) store(to + i, load(to + i) - factors * load(from + i));
 }
 
 }  // namespace
 
-bool Simplex::start(const Polyhedron& cell, const std::vector<int>& corner) {
-    stop_.check();
-    cell_ = &cell;
-    dim_ = cell.dim();
-    const int rows = cell.padded_rows();
-    stride_ = (rows + dim_ + 1 + lanes - 1) / lanes * lanes;
-    table_.assign(static_cast<std::size_t>(stride_) * (dim_ + 1), 0.0);
-    linear_.assign(dim_, 0.0);
-    constant_ = 0;
-    pivots_ = 0;
-    for (int k = 0; k <= dim_; ++k) {
-        std::copy_n(cell.column(k), rows, column(k));
-        if (k < dim_) column(k)[coordinate_item(k)] = 1.0;
+bool Simplex::is_tight(int bound) const {
+    const int place = table_->place[variable_of(bound)];
+    return place < 0 && static_cast<bool>(table_->high[-1 - place]) == is_high(bound);
+}
+
+int Simplex::bound_of(int edge) const {
+    return bound_of(table_->tight[edge], table_->high[edge]);
+}
+
+void Simplex::point(double* into) const {
+    const Tableau& table = *table_;
+    const int dim = table.dim;
+    for (int k = 0; k < dim; ++k) {
+        const int place = table.place[k];
+        into[k] = place >= 0 ? table.values()[place] : box_->outer(2 * k + table.high[-1 - place]);
     }
-    // At first the edges are the coordinates; one after the other gives way to a row of the corner.
-    tight_.assign(dim_, -1);
-    for (const int row : corner) {
-        int edge = -1;
-        double largest = rounding::lp_tolerance;
-        for (int k = 0; k < dim_; ++k)
-            if (tight_[k] < 0 && std::abs(column(k)[row]) > largest) {
-                largest = std::abs(column(k)[row]);
-                edge = k;
+    into[dim] = 1.0;
+}
+
+void Simplex::point_along(int edge, double step, double* into) const {
+    const Tableau& table = *table_;
+    point(into);
+    if (table.high[edge]) step = -step;
+    const double* rates = table.rates(edge);
+    for (int line = 0; line < table.lines; ++line)
+        if (table.loose[line] < table.dim) into[table.loose[line]] += step * rates[line];
+    if (table.tight[edge] < table.dim) into[table.tight[edge]] += step;
+}
+
+double Simplex::rate(int bound, int edge) const {
+    const Tableau& table = *table_;
+    const int place = table.place[variable_of(bound)];
+    const double rate = place >= 0 ? table.rates(edge)[place] : -1 - place == edge ? 1.0 : 0.0;
+    return is_high(bound) == static_cast<bool>(table.high[edge]) ? rate : -rate;
+}
+
+double Simplex::distance(int bound) const {
+    const Tableau& table = *table_;
+    const int variable = variable_of(bound), place = table.place[variable];
+    if (place < 0) return is_tight(bound) ? 0.0 : box_->length(variable);
+    if (bound >= box_->sides()) return table.values()[place];
+    return is_high(bound) ? table.upper()[place] - table.values()[place] : table.values()[place] - table.lower()[place];
+}
+
+// How far along an edge (by 1 or -1) each line's variable meets a bound; the least of all.
+double Simplex::measure_steps(int edge, double direction) {
+    const Tableau& table = *table_;
+    steps_.resize(table.stride);
+    const double *rates = table.rates(edge), *values = table.values(), *lower = table.lower(), *upper = table.upper();
+    constexpr double least = std::numeric_limits<double>::min();  // not zero: by no rate at all it makes infinity
+    const Lanes smallest_room = Lanes{} + least, signs = Lanes{} + direction,
+                tolerance = Lanes{} + rounding::lp_tolerance;
+    for (int i = 0; i < table.stride; i += lanes) {
+        const Lanes rate = signs * load(rates + i), value = load(values + i), size = size_of(rate);
+        const Lanes room = rate > Lanes{} ? load(upper + i) - value : value - load(lower + i);
+        store(&steps_[i], larger(room, smallest_room) / (size > tolerance ? size : Lanes{}));
+    }
+    return smallest(steps_, table.stride);
+}
+
+auto Simplex::look_along(int edge, bool backwards) -> Way {
+    const Tableau& table = *table_;
+    const int variable = table.tight[edge];
+    const double direction = static_cast<bool>(table.high[edge]) == backwards ? 1.0 : -1.0;
+    Way way{-1, measure_steps(edge, direction), endless};
+    if (backwards) return {bound_of(edge), 0.0, way.step};
+    const double across = variable < table.dim ? box_->length(variable) : endless;
+    if (across <= way.step) return {across < endless ? bound_of(variable, !table.high[edge]) : -1, across, way.step};
+    const auto line = static_cast<int>(std::find(steps_.begin(), steps_.end(), way.step) - steps_.begin());
+    way.first = bound_of(table.loose[line], direction * table.rates(edge)[line] > 0);
+    steps_[line] = endless;
+    way.next = std::min(across, smallest(steps_, table.stride));
+    return way;
+}
+
+// Walk along an edge, as far as everything stays where it is in the table.
+void Simplex::move(int edge, double step) {
+    Tableau& table = *table_;
+    take_away(table.values(), table.rates(edge), -step, table.stride);
+    value_ += step * objective_[edge];
+}
+
+// A line's variable becomes tight, after a step along an edge whose variable becomes loose.
+void Simplex::exchange(int line, int edge, double step, bool high) {
+    Tableau& table = *table_;
+    const int entering = table.tight[edge], leaving = table.loose[line], dim = table.dim;
+    const double from = entering < dim ? box_->outer(2 * entering + table.high[edge]) : 0.0;
+    move(edge, step);
+    table.values()[line] = from + step;
+    table.lower()[line] = bound_of(entering, false) == ignored_ ? -endless
+                          : entering < dim                      ? box_->low()[entering]
+                                                                : 0.0;
+    table.upper()[line] = entering < dim && bound_of(entering, true) != ignored_ ? box_->high()[entering] : endless;
+    double* out = table.rates(edge);
+    const double by = 1 / out[line];
+    for (int i = 0; i < table.stride; ++i) out[i] *= by;
+    out[line] = by;
+    for (int k = 0; k < dim; ++k) {
+        if (k == edge) continue;
+        double* other = table.rates(k);
+        const double factor = other[line];
+        if (factor == 0.0) continue;
+        other[line] = 0.0;
+        objective_[k] -= objective_[edge] * by * factor;
+        // The line of the variable that becomes loose: minus the factor times its own rate.
+        take_away(other, out, factor, table.stride);
+    }
+    objective_[edge] *= by;
+    table.tight[edge] = leaving;
+    table.high[edge] = high;
+    table.loose[line] = entering;
+    table.place[entering] = line;
+    table.place[leaving] = -1 - edge;
+    ++table.pivots;
+}
+
+// Make the table from the rows again, so that rounding does not add up.
+bool Simplex::renew() {
+    Tableau& table = *table_;
+    const std::vector<int> tight = table.tight;
+    const std::vector<char> high = table.high;
+    const int dim = table.dim;
+    table.start(*box_);
+    for (int edge = 0; edge < dim; ++edge)
+        if (tight[edge] < dim) table.high[tight[edge]] = high[edge];
+    std::vector<double> corner(padded(dim + 1), 0.0);
+    point(corner.data());
+    objective_.assign(padded(dim), 0.0);
+    for (int row = 0; row < rows_->size(); ++row)
+        table.add_row((*rows_)[row], dot((*rows_)[row], corner.data(), static_cast<int>(corner.size())), 1);
+    std::vector<char> gives_way(dim, 1);
+    for (const int variable : tight)
+        if (variable < dim) gives_way[variable] = 0;
+    for (const int variable : tight) {
+        if (variable < dim) continue;
+        const int line = table.place[variable];
+        int best = -1;
+        double most = rounding::lp_tolerance;
+        for (int k = 0; k < dim; ++k)
+            if (gives_way[k] && std::abs(table.rates(k)[line]) > most) {
+                most = std::abs(table.rates(k)[line]);
+                best = k;
             }
-        if (edge < 0) {
-            leave();
+        if (best < 0) {
+            table.leave();
             return false;
         }
-        pivot(edge, row);
+        gives_way[best] = 0;
+        exchange(line, best, -table.values()[line] / table.rates(best)[line], false);
     }
+    table.pivots = 0;
     return true;
 }
 
 void Simplex::set_objective() {
-    const int item = objective_item();
-    for (int k = 0; k <= dim_; ++k) {
-        double sum = k == dim_ ? constant_ : 0.0;
-        for (int j = 0; j < dim_; ++j) sum += linear_[j] * column(k)[coordinate_item(j)];
-        column(k)[item] = sum;
+    const Tableau& table = *table_;
+    const int dim = table.dim;
+    objective_.assign(padded(dim), 0.0);
+    if (!form_) {
+        const double sign = is_high(goal_) ? 1.0 : -1.0;
+        const int place = table.place[variable_of(goal_)];
+        for (int k = 0; k < dim; ++k) objective_[k] = place >= 0 ? sign * table.rates(k)[place] : 0.0;
+        if (place < 0) objective_[-1 - place] = sign;
+        value_ = -distance(goal_);
+        return;
     }
-}
-
-// The slack of another row becomes the coordinate of an edge.
-void Simplex::pivot(int edge, int entering) {
-    double* out = column(edge);
-    const double scale = 1 / out[entering];
-    for (int i = 0; i < stride_; ++i) out[i] *= scale;
-    for (int k = 0; k <= dim_; ++k) {
-        if (k == edge) continue;
-        double* other = column(k);
-        const double factor = other[entering];
-        if (factor == 0.0) continue;
-        for (int i = 0; i < stride_; ++i) other[i] -= factor * out[i];
-        other[entering] = 0.0;
+    weights_.assign(table.stride, 0.0);
+    bool any = false;
+    for (int line = 0; line < table.lines; ++line)
+        if (table.loose[line] < dim) {
+            weights_[line] = sign_ * form_[table.loose[line]];
+            any = true;
+        }
+    value_ = sign_ * form_[dim];
+    for (int k = 0; k < dim; ++k) {
+        if (any) objective_[k] = dot(table.rates(k), weights_.data(), table.stride);
+        const int variable = table.tight[k];
+        if (variable >= dim) continue;
+        objective_[k] += sign_ * form_[variable];
+        value_ += sign_ * form_[variable] * box_->outer(2 * variable + table.high[k]);
     }
-    out[entering] = 1.0;
-    tight_[edge] = entering;
-    ++pivots_;
+    if (any) value_ += dot(table.values(), weights_.data(), table.stride);
 }
 
-Corner Simplex::corner() const {
-    Corner here{tight_, std::vector<double>(dim_)};
-    std::copy_n(column(dim_) + coordinate_item(0), dim_, here.point.begin());
-    return here;
-}
-
-void Simplex::point_along(int edge, double step, double* point) const {
-    const double* from = column(dim_) + coordinate_item(0);
-    const double* along = column(edge) + coordinate_item(0);
-    for (int k = 0; k < dim_; ++k) point[k] = from[k] + step * along[k];
-}
-
-// How far along an edge each row is met.
-void Simplex::measure_steps(int edge, bool backwards) {
-    const int rows = cell_->padded_rows();
-    steps_.resize(rows);
-    divisors_.resize(rows);
-    double* divisors = divisors_.data();
-    constexpr double least = std::numeric_limits<double>::min();  // not zero: by no rate at all it makes infinity
-    const double* rates = column(edge);
-    const double* slacks = column(dim_);
-    double* steps = steps_.data();
-    const double sign = backwards ? 1.0 : -1.0;
-    // Two loops: in one, the compiler makes a branch around the division, and no vectors.
-    for (int i = 0; i < rows; ++i) {
-        const double rate = sign * rates[i];
-        divisors[i] = rate > rounding::lp_tolerance ? rate : 0.0;
-    }
-    for (int i = 0; i < rows; ++i) steps[i] = (slacks[i] > least ? slacks[i] : least) / divisors[i];
-}
-
-auto Simplex::look_along(int edge, bool backwards) -> Way {
-    measure_steps(edge, backwards);
-    if (backwards) steps_[tight_[edge]] = 0;
-    Way way{-1, smallest(steps_), endless};
-    if (way.step == endless) return way;
-    way.first = static_cast<int>(std::find(steps_.begin(), steps_.end(), way.step) - steps_.begin());
-    steps_[way.first] = endless;
-    way.next = smallest(steps_);
-    return way;
-}
-
-auto Simplex::maximise(const double* objective, double constant, double enough) -> Result {
-    linear_.assign(objective, objective + dim_);
-    constant_ = constant;
+auto Simplex::maximise(const double* form, double sign, double enough) -> Result {
+    form_ = form;
+    sign_ = sign;
+    goal_ = -1;
     set_objective();
-    return climb(objective_item(), 1, -1, enough);
+    return climb(enough);
 }
 
-auto Simplex::approach(int row) -> Result {
-    return climb(row, -1, -1, endless);
+auto Simplex::approach(int bound) -> Result {
+    form_ = nullptr;
+    goal_ = bound;
+    if (is_tight(bound)) return Result::stopped;
+    set_objective();
+    return climb(endless);
 }
 
-auto Simplex::pass(int row, double enough) -> Result {
-    return climb(row, -1, row, enough);
+auto Simplex::pass(int bound, double enough) -> Result {
+    form_ = nullptr;
+    goal_ = ignored_ = bound;
+    Tableau& table = *table_;
+    set_objective();
+    const int place = table.place[variable_of(bound)];
+    if (place >= 0) {
+        (is_high(bound) ? table.upper() : table.lower())[place] = is_high(bound) ? endless : -endless;
+    } else if (is_tight(bound)) {
+        const int edge = -1 - place;
+        const double direction = is_high(bound) ? 1.0 : -1.0, step = measure_steps(edge, direction);
+        if (step == endless) {
+            endless_ = edge;
+            endless_direction_ = -1;
+            return Result::unbounded;
+        }
+        const auto line = static_cast<int>(std::find(steps_.begin(), steps_.end(), step) - steps_.begin());
+        exchange(line, edge, direction * step, direction * table.rates(edge)[line] > 0);
+    }
+    return climb(enough);
 }
 
-// Make an item's value, times sign, as large as possible; row `ignored` (or none, -1) is no constraint.
-auto Simplex::climb(int goal, int sign, int ignored, double enough) -> Result {
-    for (int pivots = 0; pivots < most_pivots; ++pivots) {
-        stop_.check();
-        if (pivots_ >= renew_every + dim_) {
-            const std::vector<double> objective = linear_;
-            const double constant = constant_;
-            if (!start(*cell_, std::vector<int>(tight_))) return Result::failed;
-            linear_ = objective;
-            constant_ = constant;
+// Make the objective as large as possible.
+auto Simplex::climb(double enough) -> Result {
+    Tableau& table = *table_;
+    const int dim = table.dim;
+    const long most_moves = 64L * (dim + most_pivots);
+    int pivots = 0;
+    for (long moves = 0; moves < most_moves && pivots < most_pivots; ++moves) {
+        if (moves % 16 == 0) stop_.check();
+        if (ignored_ < 0 && table.pivots >= renew_every + dim) {
+            if (!renew()) return Result::failed;
             set_objective();
         }
-        if (sign * column(dim_)[goal] > enough) return Result::stopped;
+        if (value_ > enough) return Result::stopped;
 
-        // The edge that rises most steeply; a tight row that is to be ignored may be left to either side.
+        // The edge that rises most steeply.
+        const bool patient = pivots < patient_pivots + table.lines;
         int edge = -1;
         double steepest = rounding::lp_tolerance;
-        bool backwards = false;
-        for (int k = 0; k < dim_; ++k) {
-            const double rate = sign * column(k)[goal];
-            const bool flipped = tight_[k] == ignored && rate < 0;
-            const double size = flipped ? -rate : rate;
-            const bool better = pivots < patient_pivots
-                                    ? size > steepest
-                                    : size > rounding::lp_tolerance && (edge < 0 || tight_[k] < tight_[edge]);
+        for (int k = 0; k < dim; ++k) {
+            const double rate = table.high[k] ? -objective_[k] : objective_[k];
+            const bool better = patient
+                                    ? rate > steepest
+                                    : rate > rounding::lp_tolerance && (edge < 0 || table.tight[k] < table.tight[edge]);
             if (better) {
-                steepest = size;
+                steepest = rate;
                 edge = k;
-                backwards = flipped;
             }
         }
         if (edge < 0) return Result::optimal;
 
-        measure_steps(edge, backwards);
-        if (ignored >= 0) steps_[ignored] = endless;
-        const double shortest = smallest(steps_), level = shortest + rounding::lp_tolerance;
-        int entering = -1;
-        double strongest = 0;
-        const double* rates = column(edge);
-        for (int row = 0; row < cell_->rows() && shortest < endless; ++row) {
-            if (steps_[row] > level || std::abs(rates[row]) <= strongest) continue;
-            entering = row;
-            if (pivots >= patient_pivots) break;
-            strongest = std::abs(rates[row]);
+        const int variable = table.tight[edge];
+        const double direction = table.high[edge] ? -1.0 : 1.0;
+        const double shortest = measure_steps(edge, direction);
+        const bool ends = variable < dim && bound_of(variable, !table.high[edge]) != ignored_;
+        const double across = ends ? box_->length(variable) : endless;
+        if (across <= shortest && across < endless) {
+            move(edge, direction * across);
+            table.high[edge] = !table.high[edge];
+        } else {
+            const double level = std::min(shortest + rounding::lp_tolerance, across);
+            int line = -1;
+            double strongest = 0;
+            const double* rates = table.rates(edge);
+            for (int i = 0; i < table.lines && shortest < endless; ++i) {
+                if (steps_[i] > level) continue;
+                const double strength = std::abs(rates[i]);
+                if (patient ? strength <= strongest : line >= 0 && table.loose[i] > table.loose[line]) continue;
+                line = i;
+                strongest = strength;
+            }
+            if (line < 0) {
+                endless_ = edge;
+                endless_direction_ = 1;
+                return Result::unbounded;
+            }
+            exchange(line, edge, direction * steps_[line], direction * rates[line] > 0);
+            ++pivots;
         }
-        if (entering < 0) {
-            endless_ = edge;
-            endless_backwards_ = backwards;
-            return Result::unbounded;
-        }
-        pivot(edge, entering);
-        if (entering == goal) return Result::stopped;
+        if (goal_ >= 0 && goal_ != ignored_ && is_tight(goal_)) return Result::stopped;
     }
+    table.leave();
     return Result::failed;
 }
 

@@ -1,56 +1,62 @@
-// Small dense linear programs in floats, from a vertex that is known. What they answer is a proposal: whoever asks
+// Small dense linear programs in floats, from a corner that is known. What they answer is a proposal: whoever asks
 // proves it.
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "geometry/base/stop_signal.hpp"
-#include "geometry/lp/polyhedron.hpp"
+#include "geometry/lp/box.hpp"
+#include "geometry/lp/forms.hpp"
+#include "geometry/lp/tableau.hpp"
 
 namespace polyfold {
 
-// A vertex as the rows that meet in it, in floats.
-struct Corner {
-    std::vector<int> rows;
-    std::vector<double> point;
-};
-
-// Stands at a corner and knows everything from there: with the slacks s_k of the corner's rows as coordinates, every
-// row, every coordinate of the point and the objective is constant + sum_k coefficient_k s_k. Edge k is the way along
-// which only s_k grows.
+// Walks from corner to corner of a cell. Bounds are numbered: first the box's sides, then the rows.
 class Simplex {
   public:
     explicit Simplex(const StopSignal& stop) : stop_(stop) {}
 
-    // Stand at a corner of a polyhedron, which must stay where it is; false if floats find no corner there.
-    bool start(const Polyhedron& cell, const std::vector<int>& corner);
-
-    void leave() { cell_ = nullptr; }
-    bool stands() const { return cell_ != nullptr; }
+    // Go on from where a cell's table stands; all of them must stay where they are.
+    void stand(const Box& box, const FormList& rows, Tableau& table) {
+        box_ = &box;
+        rows_ = &rows;
+        table_ = &table;
+        ignored_ = -1;
+    }
 
     enum class Result { optimal, stopped, unbounded, failed };
 
-    // Walk from corner to corner uphill along `objective` (dim coefficients). Stops early at the first corner where
-    // objective . point + constant > enough.
-    Result maximise(const double* objective, double constant, double enough);
-    // Walk towards a row; stops where it is met.
-    Result approach(int row);
-    // Walk as far beyond a row as the other rows allow; stops behind it.
-    Result pass(int row, double enough);
+    // Walk uphill along a form (dim coefficients and a constant, times +-1). Stops early at the first corner where it
+    // is more than enough. After a failure the table stands nowhere.
+    Result maximise(const double* form, double sign, double enough);
+    // Walk towards a bound; stops where it is met.
+    Result approach(int bound);
+    // Walk as far beyond a bound as the others allow; stops behind it. The table then stands outside of the cell.
+    Result pass(int bound, double enough);
 
-    Corner corner() const;
-    const std::vector<int>& rows() const { return tight_; }  // the corner's
-    double slack(int row) const { return column(dim_)[row]; }
-    double rate(int row, int edge) const { return column(edge)[row]; }  // how fast a row's slack grows along an edge
-    double objective_rate(int edge) const { return column(edge)[objective_item()]; }
-    const double* rates(int edge) const { return column(edge); }
-    // After an unbounded result: the edge that never ends, and whether it is left backwards.
+    // What is maximised: its value here, and its rates along the edges.
+    double value() const { return value_; }
+    const double* objective() const { return objective_.data(); }
+
+    void point(double* into) const;
+    // The bound that an edge leaves, those of a line's variable (-1 for none), and the point a step along an edge, or
+    // backwards, behind its bound.
+    int bound_of(int edge) const;
+    std::array<int, 2> bounds_of(int line) const {
+        const int variable = table_->loose[line];
+        return {bound_of(variable, false), variable < box_->dim() ? bound_of(variable, true) : -1};
+    }
+    void point_along(int edge, double step, double* into) const;
+    // After an unbounded result: the edge that never ends, on which one moves inside of its bound, or outside.
     int endless_edge() const { return endless_; }
-    bool endless_backwards() const { return endless_backwards_; }
-    // The point a step along an edge, to either side.
-    void point_along(int edge, double step, double* point) const;
+    double endless_direction() const { return endless_direction_; }
 
-    // The way along an edge, or backwards, behind the corner's own row: which row is crossed first, and where the next.
+    // How fast one gets away from a bound along an edge, and how far from it this corner is.
+    double rate(int bound, int edge) const;
+    double distance(int bound) const;
+
+    // The way along an edge, or backwards: which bound is crossed first, and where the next.
     struct Way {
         int first = -1;
         double step = 0, next = 0;  // infinite if there is none
@@ -59,26 +65,31 @@ class Simplex {
 
   private:
     const StopSignal& stop_;
-    const Polyhedron* cell_ = nullptr;
-    int dim_ = 0;
-    int stride_ = 0;             // rows, then the point's coordinates, then the objective
-    std::vector<double> table_;  // a column an edge, and one for the constants
-    std::vector<double> steps_, divisors_, linear_;
-    double constant_ = 0;
-    std::vector<int> tight_;
-    int pivots_ = 0;  // since the table was made
+    const Box* box_ = nullptr;
+    const FormList* rows_ = nullptr;
+    Tableau* table_ = nullptr;
+    std::vector<double> objective_, steps_, weights_;
+    double value_ = 0;
+    const double* form_ = nullptr;  // the objective, or none if it is the way to a bound
+    double sign_ = 1;
+    int goal_ = -1;     // the bound that is approached, or passed
+    int ignored_ = -1;  // the bound that is passed
     int endless_ = -1;
-    bool endless_backwards_ = false;
+    double endless_direction_ = 1;
 
-    double* column(int k) { return table_.data() + static_cast<std::size_t>(k) * stride_; }
-    const double* column(int k) const { return table_.data() + static_cast<std::size_t>(k) * stride_; }
-    int coordinate_item(int k) const { return cell_->padded_rows() + k; }
-    int objective_item() const { return cell_->padded_rows() + dim_; }
+    int variable_of(int bound) const { return bound < box_->sides() ? bound / 2 : bound - box_->sides() + box_->dim(); }
+    bool is_high(int bound) const { return bound < box_->sides() && bound % 2; }
+    int bound_of(int variable, bool high) const {
+        return variable < box_->dim() ? 2 * variable + high : variable - box_->dim() + box_->sides();
+    }
+    bool is_tight(int bound) const;
 
     void set_objective();
-    void pivot(int edge, int entering);
-    void measure_steps(int edge, bool backwards);
-    Result climb(int goal, int sign, int ignored, double enough);
+    Result climb(double enough);
+    double measure_steps(int edge, double direction);
+    bool renew();
+    void move(int edge, double step);
+    void exchange(int line, int edge, double step, bool high);
 };
 
 }  // namespace polyfold

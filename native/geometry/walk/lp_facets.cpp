@@ -1,8 +1,10 @@
-// Which rows of a cell hold its facets. Every corner where just d rows meet shows d facets at once, and more at the
-// ends of its edges; a row whose slack grows along all edges of a corner is none. Linear programs walk to the corners
-// where something is still open.
+// Which bounds of a cell, sides of the box and rows, hold its facets. A straight way from an inner point settles most
+// sides. Every corner where just d bounds meet shows d facets at once, and more at the ends of its edges; a bound whose
+// distance grows along all edges of a corner holds none. Linear programs walk to the corners where something is still
+// open.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "geometry/exact/rounding.hpp"
 #include "geometry/walk/lp_walk.hpp"
@@ -10,42 +12,47 @@
 namespace polyfold {
 
 void LpCell::keep_rows(const std::vector<int>& kept) {
-    std::vector<std::int32_t> place(rows.size(), -1);
+    std::vector<std::int32_t> place(bounds(), -1);
+    for (int side = 0; side < box().sides(); ++side) place[side] = side;
     for (std::size_t i = 0; i < kept.size(); ++i) {
-        place[kept[i]] = static_cast<std::int32_t>(i);
+        place[box().sides() + kept[i]] = static_cast<std::int32_t>(box().sides() + i);
         rows[i] = rows[kept[i]];
-        error[i] = error[kept[i]];
     }
     rows.resize(kept.size());
-    error.resize(kept.size());
-    shape.keep(kept);
+    forms.keep(kept);
     std::erase_if(shared, [&](const auto& pair) { return place[pair.first] < 0; });
-    for (auto& [row, wall] : shared) row = place[row];
-    for (int& row : corner.rows) row = place[row];
+    for (auto& [bound, wall] : shared) bound = place[bound];
+    if (table.stands()) table.keep_rows(kept);
 }
 
 void LpWalk::emit(LpCell& cell, CellBlock& block) {
-    settle_rows(cell);
-    std::vector<int> facets;
-    for (int row = 0; row < static_cast<int>(cell.rows.size()); ++row)
-        if (known_[row] == Row::facet) facets.push_back(row);
-    std::sort(facets.begin(), facets.end(), [&](int a, int b) { return cell.rows[a].wall < cell.rows[b].wall; });
+    enter(cell);
+    settle_bounds(cell, Sides::rows);
+    // Each facet's walls: rows of the domain in front, then gates.
+    std::vector<std::vector<std::int32_t>> facets;
+    std::vector<std::int32_t> place(cell.bounds(), -1);
+    for (int bound = 0; bound < cell.bounds(); ++bound) {
+        if (known_[bound] != Bound::facet) continue;
+        const int row = cell.row_of(bound);
+        place[bound] = static_cast<std::int32_t>(facets.size());
+        facets.push_back({row >= 0 ? cell.rows[row].wall : problem_.gates + cell.around->row[bound]});
+    }
+    for (const auto& [bound, wall] : cell.shared)
+        if (place[bound] >= 0) facets[place[bound]].push_back(wall);
+    for (auto& walls : facets)
+        std::sort(walls.begin(), walls.end(),
+                  [&](int a, int b) { return std::pair(a < problem_.gates, a) < std::pair(b < problem_.gates, b); });
+    std::sort(facets.begin(), facets.end());
 
     // From here on nothing can be stopped: a cell is written whole or not at all.
     cell.emit_pattern(keys_, block);
-    std::vector<std::int32_t> walls;
-    for (const int row : facets) {
-        walls.assign(1, cell.rows[row].wall);
-        for (const auto& [other, wall] : cell.shared)
-            if (other == row) walls.push_back(wall);
-        Path::emit_facet(walls, block);
-    }
+    for (const auto& walls : facets) Path::emit_facet(walls, block);
     block.facet_start.push_back(static_cast<std::int64_t>(block.facet_wall.size()));
     block.bounded.push_back(1);
-    block.witnesses.append(middle_.data(), middle_.size());
+    block.witnesses.append(middle_.data(), dim_);
     if (!middle_proved_) {
         ExactWitness witness{block.cells, {}};
-        for (const auto& n : exact_point(cell.points[0]).numerators) witness.coordinates.push_back(n.to_hex());
+        for (const auto& n : exact_point(cell, 0).numerators) witness.coordinates.push_back(n.to_hex());
         block.exact_witnesses.push_back(std::move(witness));
     }
     ++block.cells;
@@ -53,115 +60,178 @@ void LpWalk::emit(LpCell& cell, CellBlock& block) {
 
 // Forget the rows that hold no facet: no part of the cell will have one there either.
 void LpWalk::prune(LpCell& cell) {
-    settle_rows(cell);
+    settle_bounds(cell, Sides::none);
     std::vector<int> kept;
-    const auto& corner = cell.corner.rows;
-    for (int row = 0; row < static_cast<int>(cell.rows.size()); ++row)
-        if (known_[row] == Row::facet || std::find(corner.begin(), corner.end(), row) != corner.end())
-            kept.push_back(row);
+    for (int row = 0; row < static_cast<int>(cell.rows.size()); ++row) {
+        const bool is_tight = cell.table.stands() && cell.table.place[dim_ + row] < 0;
+        if (known_[cell.box().sides() + row] == Bound::facet || is_tight) kept.push_back(row);
+    }
     if (kept.size() < cell.rows.size()) cell.keep_rows(kept);
     cell.cuts = 0;
 }
 
-// Find out for all rows whether they hold a facet, and a point in the middle.
-void LpWalk::settle_rows(LpCell& cell) {
+// Find out for all rows, and for sides, whether they hold a facet, and a point in the middle.
+void LpWalk::settle_bounds(LpCell& cell, Sides sides) {
     middle_ = centre(cell);
-    middle_proved_ = rows_in_doubt(cell, middle_.data()) == 0;
+    middle_proved_ = is_inside(cell, middle_.data());
     if (!middle_proved_) {
-        middle_ = cell.points[0].coordinates;
-        middle_proved_ = rows_in_doubt(cell, middle_.data()) == 0;
+        middle_.assign(cell.points[0], cell.points[0] + padded(dim_ + 1));
+        middle_proved_ = is_inside(cell, middle_.data());
     }
-    from_middle_ = values_;
-    point_.resize(dim_);
-    const int rows = static_cast<int>(cell.rows.size());
-    known_.assign(rows, Row::open);
-    open_ = rows;
+    point_ = middle_;
+    known_.assign(cell.bounds(), Bound::open);
+    for (int side = 0; side < cell.box().sides(); ++side)
+        if (sides == Sides::none || (sides == Sides::rows && cell.around->row[side] < 0))
+            known_[side] = Bound::redundant;
+    open_ = static_cast<int>(std::count(known_.begin(), known_.end(), Bound::open));
+    if (sides != Sides::none) {
+        if (middle_proved_) settle_sides_from(cell, middle_.data());
+        for (int i = 0; i < cell.points.size() && open_ > static_cast<int>(cell.rows.size()); ++i)
+            if (!cell.points.exact(i)) settle_sides_from(cell, cell.points[i]);
+    }
     if (stand_in(cell)) {
         look_around(cell, true);
-        for (int row = 0; row < rows && open_ > 0; ++row) {
-            if (known_[row] != Row::open) continue;
-            if (simplex_.approach(row) == Simplex::Result::failed) break;
+        for (int bound = 0; bound < cell.bounds() && open_ > 0; ++bound) {
+            if (known_[bound] != Bound::open) continue;
+            if (simplex_.approach(bound) == Simplex::Result::failed) break;
             look_around(cell, false);
         }
     }
-    simplex_.leave();
-    for (int row = 0; row < rows && open_ > 0; ++row)
-        if (known_[row] == Row::open) set_known(row, is_facet(cell, row) ? Row::facet : Row::redundant);
+    for (int bound = 0; bound < cell.bounds() && open_ > 0; ++bound)
+        if (known_[bound] == Bound::open) set_known(bound, is_facet(cell, bound) ? Bound::facet : Bound::redundant);
 }
 
-void LpWalk::set_known(int row, Row what) {
-    known_[row] = what;
+void LpWalk::set_known(int bound, Bound what) {
+    known_[bound] = what;
     --open_;
 }
 
-// What the corner where the simplex stands tells of open rows; also what the far ends of its edges tell, if wanted.
+// A point that is behind one bound only proves that it holds a facet. From an inner point one gets straight behind a
+// side if no row is in the way.
+void LpWalk::settle_sides_from(const LpCell& cell, const double* point) {
+    constexpr double endless = std::numeric_limits<double>::infinity();
+    const Box& box = cell.box();
+    const int size = padded(dim_ + 1);
+    std::vector<double> step(2 * size, 0.0), least(2 * size, endless);
+    for (int side = 0; side < box.sides(); ++side)
+        step[side / 2 + side % 2 * size] =
+            std::nextafter(box.outer(side), side % 2 ? endless : -endless) - point[side / 2];
+    const double size_of_point = InnerPoints::size_of_point(point, dim_);
+    for (int row = 0; row < cell.forms.size(); ++row) {
+        const double *form = cell.forms[row], error = cell.forms.error(row), value = dot(form, point, size);
+        const auto [doubt, of_step] = doubt_beside(value, doubt_at(dim_, form[dim_], error, size_of_point), error);
+        const Lanes values = Lanes{} + value, doubts = Lanes{} + doubt, of_steps = Lanes{} + of_step;
+        for (int from = 0; from < 2 * size; from += size)
+            for (int k = 0; k < size; k += lanes) {
+                const Lanes steps = load(&step[from + k]);
+                const Lanes clear = values + load(form + k) * steps - (doubts + of_steps * size_of(steps));
+                store(&least[from + k], -larger(-clear, -load(&least[from + k])));
+            }
+    }
+    for (int side = 0; side < box.sides(); ++side)
+        if (known_[side] == Bound::open && least[side / 2 + side % 2 * size] > 0) set_known(side, Bound::facet);
+}
+
+// What the corner where the simplex stands tells of open bounds; also what the far ends of its edges tell, if wanted.
 void LpWalk::look_around(const LpCell& cell, bool far) {
-    if (open_ == 0) return;
-    for (int edge = 0; edge < dim_; ++edge) {
-        if (known_[simplex_.rows()[edge]] == Row::open) prove_facet(cell, edge, true);
+    for (int edge = 0; edge < dim_ && open_ > 0; ++edge) {
+        if (known_[simplex_.bound_of(edge)] == Bound::open) prove_facet(cell, edge, true);
         if (far) prove_facet(cell, edge, false);
     }
     if (open_ == 0) return;
-    const int rows = cell.shape.padded_rows();
-    values_.assign(rows, 0.0);
-    double* lowest = values_.data();
+    // The least rate of each line's variable inwards from its lower bound, and from its upper one.
+    const Tableau& table = cell.table;
+    lowest_.assign(table.stride, 0.0);
+    highest_.assign(table.stride, 0.0);
     for (int edge = 0; edge < dim_; ++edge) {
-        const double* rates = simplex_.rates(edge);
-        for (int row = 0; row < rows; ++row) lowest[row] = rates[row] < lowest[row] ? rates[row] : lowest[row];
+        const double* rates = table.rates(edge);
+        const Lanes sign = Lanes{} + (table.high[edge] ? -1.0 : 1.0);
+        for (int i = 0; i < table.stride; i += lanes) {
+            const Lanes inwards = sign * load(rates + i);
+            store(&lowest_[i], -larger(-inwards, -load(&lowest_[i])));
+            store(&highest_[i], larger(inwards, load(&highest_[i])));
+        }
     }
-    for (int row = 0; row < cell.shape.rows(); ++row) {
-        if (known_[row] != Row::open || lowest[row] < -rounding::lp_tolerance || !(simplex_.slack(row) > 0)) continue;
-        if (is_redundant(cell, row)) set_known(row, Row::redundant);
-    }
+    for (int line = 0; line < table.lines; ++line)
+        for (int bound : simplex_.bounds_of(line)) {
+            if (bound < 0 || known_[bound] != Bound::open || !(simplex_.distance(bound) > 0)) continue;
+            const bool grows = bound < cell.box().sides() && bound % 2 ? highest_[line] <= rounding::lp_tolerance
+                                                                       : lowest_[line] >= -rounding::lp_tolerance;
+            if (grows && is_redundant(cell, bound)) set_known(bound, Bound::redundant);
+        }
 }
 
-// A point that is behind one row only proves that it holds a facet. Look for one at the end of an edge, or backwards
-// along it, where the edge's own row comes first.
+// How far the middle is from a bound, in units of its form.
+double LpWalk::distance_from_middle(const LpCell& cell, int bound) const {
+    const int row = cell.row_of(bound);
+    if (row >= 0) return dot(cell.forms[row], middle_.data(), padded(dim_ + 1));
+    return std::abs(middle_[bound / 2] - cell.box().outer(bound));
+}
+
+// Look for a point behind one bound only at the end of an edge, or backwards along it, where the edge's own bound comes
+// first.
 void LpWalk::prove_facet(const LpCell& cell, int edge, bool backwards) {
     const Simplex::Way way = simplex_.look_along(edge, backwards);
-    if (way.first < 0 || known_[way.first] != Row::open || !(way.next > way.step)) return;
-    const double inside = std::max(0.0, from_middle_[way.first]), rate = std::abs(simplex_.rate(way.first, edge));
+    if (way.first < 0 || known_[way.first] != Bound::open || !(way.next > way.step)) return;
+    const double inside = std::max(0.0, distance_from_middle(cell, way.first));
+    const double rate = std::abs(simplex_.rate(way.first, edge));
     const double outside = std::min(inside, 0.5 * (way.next - way.step) * rate);
     const double step = way.step + outside / rate;
     simplex_.point_along(edge, backwards ? -step : step, point_.data());
-    // Towards the middle, away from all the other rows.
+    // Towards the middle, away from all the other bounds.
     const double share = std::min(0.25, 0.5 * outside / (outside + inside));
     for (int k = 0; k < dim_; ++k) point_[k] += share * (middle_[k] - point_[k]);
-    if (row_sign(cell, way.first, point_.data()) < 0 && rows_in_doubt(cell, point_.data()) == 1)
-        set_known(way.first, Row::facet);
+    if (is_behind_only(cell, way.first, point_.data())) set_known(way.first, Bound::facet);
 }
 
-// Whether the corner where the simplex stands proves that a row is positive on all of the cell.
-bool LpWalk::is_redundant(const LpCell& cell, int row) {
-    const auto& corner = simplex_.rows();
-    if (std::find(corner.begin(), corner.end(), row) != corner.end()) return false;  // no proof may lean on the row
-    for (int k = 0; k < dim_; ++k) {
-        multipliers_[k] = -simplex_.rate(row, k);
-        point_[k] = -cell.shape.entry(row, k);
+// Whether a point is proved to be behind one bound, and inside of all others.
+bool LpWalk::is_behind_only(const LpCell& cell, int bound, const double* point) const {
+    const Box& box = cell.box();
+    for (int side = 0; side < box.sides(); ++side)
+        if (side == bound ? !box.is_beyond(side, point[side / 2]) : !box.clears(side, point[side / 2])) return false;
+    const double size = InnerPoints::size_of_point(point, dim_);
+    for (int row = 0; row < cell.forms.size(); ++row) {
+        const double* form = cell.forms[row];
+        const double value = dot(form, point, padded(dim_ + 1));
+        const double clear = row == cell.row_of(bound) ? -value : value;
+        if (!(clear > doubt_at(dim_, form[dim_], cell.forms.error(row), size))) return false;
     }
-    return upper_bound(cell, point_.data(), cell.error[row], -cell.shape.entry(row, dim_)) < 0;
+    return true;
 }
 
-// Whether leaving a row out makes the cell larger.
-bool LpWalk::is_facet(const LpCell& cell, int row) {
-    const auto result = stand_in(cell) ? simplex_.pass(row, 16 * rounding::lp_tolerance) : Simplex::Result::failed;
-    if (result != Simplex::Result::failed) {
-        const bool unbounded = result == Simplex::Result::unbounded;
-        // Where nothing else bounds an edge, any long way along it is behind the row.
-        const double length = unbounded ? (simplex_.endless_backwards() ? -1 : 1) * (*cell.reach)[0] : 0.0;
-        simplex_.point_along(unbounded ? simplex_.endless_edge() : 0, length, point_.data());
-        double value = -cell.shape.entry(row, dim_);
-        for (int k = 0; k < dim_; ++k) value -= cell.shape.entry(row, k) * point_[k];
-        const double share = value > 0 ? std::min(0.25, 0.5 * value / (value + std::max(from_middle_[row], 0.0))) : 0;
-        for (int k = 0; k < dim_; ++k) point_[k] += share * (middle_[k] - point_[k]);
-        const bool behind = row_sign(cell, row, point_.data()) < 0 && rows_in_doubt(cell, point_.data()) == 1;
-        const bool redundant = result == Simplex::Result::optimal && is_redundant(cell, row);
-        simplex_.leave();  // it may stand outside of the cell now
-        if (behind) return true;
-        if (redundant) return false;
+// Whether the corner where the simplex stands proves that a bound's form is positive on all of the cell.
+bool LpWalk::is_redundant(const LpCell& cell, int bound) {
+    for (int edge = 0; edge < dim_; ++edge) multipliers_[edge] = simplex_.rate(bound, edge);
+    const int row = cell.row_of(bound);
+    if (row >= 0) return upper_bound(cell, cell.forms[row], -1, cell.forms.error(row)) < 0;
+    std::vector<double> side(padded(dim_ + 1), 0.0);
+    side[bound / 2] = bound % 2 ? -1.0 : 1.0;
+    side[dim_] = bound % 2 ? cell.box().inner(bound) : -cell.box().inner(bound);
+    return upper_bound(cell, side.data(), -1, 0.0) < 0;
+}
+
+// Whether leaving a bound out makes the cell larger.
+bool LpWalk::is_facet(LpCell& cell, int bound) {
+    if (cell.table.stands()) {
+        Tableau outside = cell.table;
+        simplex_.stand(cell.box(), cell.forms, outside);
+        const auto result = simplex_.pass(bound, 16 * rounding::lp_tolerance);
+        if (result != Simplex::Result::failed) {
+            const bool unbounded = result == Simplex::Result::unbounded;
+            // Where nothing else ends an edge, any way along it is behind the bound.
+            const double length = unbounded ? simplex_.endless_direction() * distance_from_middle(cell, bound) : 0.0;
+            simplex_.point_along(unbounded ? simplex_.endless_edge() : 0, length, point_.data());
+            const double value = simplex_.value() + std::abs(length),
+                         inside = std::max(0.0, distance_from_middle(cell, bound));
+            const double share = value > 0 ? std::min(0.25, 0.5 * value / (value + inside)) : 0;
+            for (int k = 0; k < dim_; ++k) point_[k] += share * (middle_[k] - point_[k]);
+            if (is_behind_only(cell, bound, point_.data())) return true;
+            if (result == Simplex::Result::optimal && is_redundant(cell, bound)) return false;
+        }
     }
-    const ExactVector beyond = exact_form(*cell.rows[row].map, cell.rows[row].row, -cell.rows[row].side);
-    return exact_maximum_over(cell, beyond, exact_point(cell.points[0]), row).sign > 0;
+    ExactVector beyond = exact_bound(cell, bound);
+    for (auto& n : beyond.numerators) n.negate();
+    return exact_maximum_over(cell, beyond, exact_point(cell, 0), bound).sign > 0;
 }
 
 }  // namespace polyfold
