@@ -21,6 +21,7 @@ from polyfold.atlas.evidence import evidence_of
 from polyfold.atlas.geometry.cell_maps import ExactMaps, bounded_maps
 from polyfold.errors import how_many
 from polyfold.program.derive.exact_matrices import exact_blocks
+from polyfold.program.derive.few_coordinates import few_coordinates
 from polyfold.program.passes.influence import influence_of_gates
 
 
@@ -102,10 +103,12 @@ def _by_core(atlas: Atlas, threads: int) -> npt.NDArray[np.uint8] | None:
     program, domain = atlas.program, atlas.domain
     if stays_structured(program) or beyond_core(program, domain) or program.exact_matrices is None:
         return None
-    outputs = exact_blocks(program.output, [program.input_dim, *(stage.width for stage in program.stages)])
+    # Where walls do not lead, maps of two cells differ by nothing.
+    few = few_coordinates(program, domain)
+    outputs = exact_blocks(few.program.output, [few.program.input_dim, *(stage.width for stage in program.stages)])
     if outputs is None:
         return None
-    problem = core_problem(program, domain)
+    problem = core_problem(few.program, few.domain)
     return apart_if_wanted(
         lambda wanted: core.compare_maps(
             problem,

@@ -286,10 +286,15 @@ def plane(
     return Slice(origin, basis, bounds=bounds)
 
 
+def whole_space(dim: int) -> Domain:
+    """All of R^dim."""
+    return _unsliced(np.zeros((0, dim)), np.zeros(0), dim)
+
+
 def resolve_domain(domain: DomainLike, dim: int) -> Domain:
     """The domain for a network with `dim` inputs; None is all of R^dim."""
     if domain is None:
-        return _unsliced(np.zeros((0, dim)), np.zeros(0), dim)
+        return whole_space(dim)
     if isinstance(domain, Domain):
         if domain.input_dim != dim:
             raise DomainError(f"the domain lies in R^{domain.input_dim}, the network takes {how_many(dim, 'input')}")

@@ -9,9 +9,11 @@ from polyfold import _core as core
 from polyfold.atlas.certificate import Check
 from polyfold.atlas.core_problem import beyond_core, core_problem
 from polyfold.domain.domain import Domain
+from polyfold.engine.lifted_cells import LiftedCells
 from polyfold.engine.proof.count_checks import checks_by_listing, checks_of_slice
 from polyfold.engine.run import Leave
 from polyfold.engine.slices.run import count_slice_cells, find_slice_cells
+from polyfold.program.derive.few_coordinates import few_coordinates
 from polyfold.program.in_range import in_range
 from polyfold.program.lower.lower import written_out
 from polyfold.program.program import Program
@@ -29,7 +31,7 @@ _MANY_CORNERS_OF_FEW_STAGES = 9
 _FEW_STAGES = 2
 
 # The arrays of an atlas, or what can be put together to them.
-Cells = dict[str, Any] | core.FoundCells
+Cells = dict[str, Any] | core.FoundCells | LiftedCells
 
 
 def as_method_takes_it(program: Program, domain: Domain) -> Program:
@@ -50,10 +52,18 @@ def find_cells(
 
     Vertices on lines and planes through programs that are too large for the core (`by_vertices` overrules that); linear
     programs on bounded domains of high dimension; else generators. On all of R^d cells have few vertices in any
-    dimension, and only generators tell what is unbounded.
+    dimension, and only generators tell what is unbounded. Parameters on which nothing depends are left out meanwhile.
     """
     if beyond_core(program, domain) if by_vertices is None else by_vertices:
         return find_slice_cells(program, domain, max_cells, leave), VERTICES
+    few = few_coordinates(program, domain)
+    found, method = _find_in_core(few.program, few.domain, threads, max_cells, leave)
+    return (found if few.all else LiftedCells(found, few)), method
+
+
+def _find_in_core(
+    program: Program, domain: Domain, threads: int, max_cells: int, leave: Leave
+) -> tuple[core.FoundCells, str]:
     problem = core_problem(program, domain)
     many = _MANY_CORNERS_OF_FEW_STAGES if len(program.stages) <= _FEW_STAGES else _MANY_CORNERS
     if domain.dim >= many and domain.rows > domain.dim:
@@ -80,10 +90,11 @@ def count_cells(program: Program, domain: Domain, threads: int, leave: Leave, *,
         counted = count_slice_cells(program, domain, leave)
         seen = checks_of_slice(program, counted) if counted.complete and looked_over else ()
         return Counted(counted.cells, counted.complete, VERTICES, seen)
-    (cells, complete), method = _count_in_core(program, domain, threads, leave)
+    few = few_coordinates(program, domain)
+    (cells, complete), method = _count_in_core(few.program, few.domain, threads, leave)
     checks: tuple[Check, ...] = ()
     if complete and looked_over:
-        checks = checks_by_listing(program, domain, cells, method, lambda _: leave.keep_going(cells))
+        checks = checks_by_listing(few.program, few.domain, cells, method, lambda _: leave.keep_going(cells))
     return Counted(cells, complete, method, checks)
 
 

@@ -15,11 +15,14 @@ from polyfold._base.question import question
 from polyfold.atlas.atlas import Atlas, vouched
 from polyfold.atlas.certificate import CHANGED
 from polyfold.atlas.core_problem import core_problem
+from polyfold.atlas.in_few_coordinates import in_few_coordinates
 from polyfold.domain.points import bounded_lift, jets_around
+from polyfold.engine.lifted_cells import LiftedCells
 from polyfold.engine.method import GENERATORS, PROGRAMS, Cells
 from polyfold.engine.run import Leave, watched
 from polyfold.engine.unfold import atlas_of, put_together, unfold_program
 from polyfold.errors import PolyfoldError
+from polyfold.program.derive.few_coordinates import few_coordinates
 from polyfold.program.passes.bounded import bounded_forward
 from polyfold.program.passes.rationals import RationalProgram
 
@@ -88,10 +91,12 @@ def resumed(atlas: Atlas, *, max_cells: int | None = None, threads: int | None =
         def keep_going(cells: int) -> bool:
             return leave.keep_going(len(atlas) + cells)
 
-        problem = core_problem(program, where)
-        known = _known_cells(atlas, problem, workers)
+        seen = in_few_coordinates(atlas)
+        problem = core_problem(seen.program, seen.domain)
+        known = _known_cells(seen, problem, workers)
         found = core.find_cells(problem, method == PROGRAMS, workers, limit, keep_going, known)
-        return put_together(found, limit, leave)
+        cells = found if seen is atlas else LiftedCells(found, few_coordinates(program, where))
+        return put_together(cells, limit, leave)
 
     try:
         run = watched(go_on, where)

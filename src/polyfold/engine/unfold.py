@@ -14,6 +14,7 @@ from polyfold.atlas.atlas import Atlas, atlas_found
 from polyfold.atlas.certificate import Certificate
 from polyfold.atlas.deferred_arrays import DeferredAtlas
 from polyfold.domain.domain import Domain, DomainLike
+from polyfold.engine.lifted_cells import LiftedCells
 from polyfold.engine.method import VERTICES, Cells, as_method_takes_it, find_cells
 from polyfold.engine.proof.check import quick_checks
 from polyfold.engine.run import Leave, Watched, watched
@@ -172,7 +173,7 @@ def _fields(arrays: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _put_together_later(cells: FoundCells) -> dict[str, Any]:
+def _put_together_later(cells: FoundCells | LiftedCells) -> dict[str, Any]:
     """The arrays, for somebody who now asks for them; an interrupt leaves the cells as they are."""
     interrupts: list[None] = []
     try:

@@ -39,11 +39,21 @@ def rank_at_least(matrix: Rationals) -> int:
     >>> rank_at_least(rationals([[1, 2], [2, 4], [0.5, 0.25]]))
     2
     """
+    return len(pivots_modulo(matrix))
+
+
+def pivots_modulo(matrix: Rationals) -> list[int]:
+    """Columns that are independent, proved modulo a large prime: nearly always as many as there are, the first ones.
+
+    >>> from polyfold.exact.rational_arrays import rationals
+    >>> pivots_modulo(rationals([[1, 2, 3], [2, 4, 7]]))
+    [0, 2]
+    """
     rows = []
     for row in matrix:
         tick()
         rows.append([int(value.p) * pow(int(value.q), -1, _PRIME) % _PRIME for value in row.tolist()])
-    return sum(len(block.pivots) for block in blocks(rows, _PRIME))
+    return [pivot for block in blocks(rows, _PRIME) for pivot in block.pivots]
 
 
 def exact_rank(array: Rationals, at_most: int | None = None) -> int:

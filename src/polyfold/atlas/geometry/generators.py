@@ -21,6 +21,7 @@ from polyfold.atlas.core_problem import core_problem
 from polyfold.atlas.patterns import Packed, order_by_gate
 from polyfold.domain.domain import Domain
 from polyfold.errors import LimitError, how_many
+from polyfold.program.derive.few_coordinates import few_coordinates
 from polyfold.program.program import Program
 
 if TYPE_CHECKING:
@@ -139,12 +140,21 @@ def find_measures(
     program: Program, domain: Domain, patterns: Packed, threads: int = 1, *, covariance: bool = False
 ) -> Measures:
     """What the cells with these patterns measure, in their order. Patterns must be distinct."""
-    problem = core_problem(program, domain)
+    few = few_coordinates(program, domain)
+    problem = core_problem(few.program, few.domain)
     in_order, back = _in_core_order(patterns)
     with _limits_named():
         found = Measures(*apart_if_wanted(lambda wanted: core.measure(problem, in_order, covariance, threads, wanted)))
     _check_all_there(len(found.volumes), len(patterns))
+    found = found if few.all else _without_end(found, few.dim)
     return found if back is None else found.take(back)
+
+
+def _without_end(found: Measures, dim: int) -> Measures:
+    """What cells measure that are these times a linear space."""
+    count, unknown = len(found.volumes), np.nan
+    covariances = np.full((count, dim, dim), unknown) if len(found.covariances) else found.covariances
+    return Measures(np.full(count, np.inf), np.full((count, dim), unknown), covariances, found.facets)
 
 
 def _in_core_order(patterns: Packed) -> tuple[Packed, Ids | None]:
@@ -166,12 +176,14 @@ def _check_all_there(found: int, asked: int) -> None:
 
 def count_faces(program: Program, domain: Domain, threads: int) -> tuple[int, ...]:
     """Numbers of faces of dimension 0, 1, ..., d of the whole complex."""
-    problem, clock = core_problem(program, domain, rounded=False), running()
+    few, clock = few_coordinates(program, domain), running()
+    problem = core_problem(few.program, few.domain, rounded=False)
     with _limits_named(), clock.noting_interrupts(raising=False):
         counts = core.count_faces(problem, threads, lambda cells: not clock.over)
     if not counts:  # it was stopped
         clock.check()
-    return tuple(counts)
+    # Every face goes on along the parameters that were left out.
+    return (0,) * (few.dim - len(few.axes)) + tuple(counts)
 
 
 @contextmanager

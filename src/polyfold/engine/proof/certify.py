@@ -18,6 +18,7 @@ from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import CHANGED, SEEN, Certificate, Check, sealed
 from polyfold.atlas.core_problem import core_problem
 from polyfold.atlas.digest import arrays_digest
+from polyfold.atlas.in_few_coordinates import in_few_coordinates
 from polyfold.atlas.patterns import order_by_gate, pack
 from polyfold.domain.domain import DomainLike
 from polyfold.engine.proof.exact_proof import ExactProof, Fault, Kind
@@ -153,13 +154,16 @@ def check_patterns(atlas: Atlas) -> Check:
 
 
 def _prove_cells(atlas: Atlas, threads: int) -> list[Check]:
-    proved = _by_floats(atlas, threads)
+    seen = in_few_coordinates(atlas)
+    proved = _by_floats(seen, threads)
     if proved is None:
         return [_stopped(len(atlas))]
+    if seen is not atlas:  # a linear space leads on for ever, whatever there is across it
+        proved = np.where(proved != 0, _UNBOUNDED, 0)
     left = np.flatnonzero(proved == 0)
     # Of some cells floats prove all but whether they have an end, or that it is not as marked.
     ends_unclear = np.flatnonzero((proved != 0) & (proved != np.where(atlas.bounded, _BOUNDED, _UNBOUNDED)))
-    exactly = _by_integers(atlas, left, ends_unclear)
+    exactly = _by_integers(ExactProof(seen, has_lines=seen is not atlas), seen, left, ends_unclear)
     done = f"{how_many(len(atlas) - len(left), 'cell')} in floats, {exactly.proved:,} in exact arithmetic"
     answers = [
         _answer(question, [fault for fault in exactly.faults if fault.kind == kind], done)
@@ -219,9 +223,9 @@ class _Exactly:
     unseen: int
 
 
-def _by_integers(atlas: Atlas, cells: Ids, ends_unclear: Ids) -> _Exactly:
+def _by_integers(exact: ExactProof, atlas: Atlas, cells: Ids, ends_unclear: Ids) -> _Exactly:
     """All of `cells`, and of `ends_unclear` whether they are bounded."""
-    exact, clock = ExactProof(atlas), running()
+    clock = running()
     faults: list[Fault] = []
     wrong = proved = 0
     questions = chain(

@@ -21,6 +21,7 @@ from polyfold.atlas.geometry.domain_volume import domain_volume
 from polyfold.atlas.geometry.generators import find_measures
 from polyfold.atlas.geometry.halfspaces import wall_rows
 from polyfold.atlas.geometry.locate import vanishing
+from polyfold.atlas.in_few_coordinates import in_few_coordinates
 from polyfold.atlas.patterns import pack
 from polyfold.domain.domain import DomainLike
 from polyfold.domain.points import bounded_lift, contains, contains_exactly, jets_around
@@ -220,6 +221,7 @@ def check_witnesses(atlas: Atlas, exact: ExactSlice | None = None) -> Check:
         return check_slice_witnesses(atlas, exact)
     if stays_structured(atlas.program):
         return _check_witnesses_in_floats(atlas)
+    atlas = in_few_coordinates(atlas)
     left = np.flatnonzero(~_proved_by_core(atlas))
     # What is left may have gates that vanish on the whole cell, or need tighter bounds, or rationals.
     by_floats, unsure = len(atlas) - len(left), []

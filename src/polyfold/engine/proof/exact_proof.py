@@ -40,10 +40,10 @@ class _Facet:
 
 
 class ExactProof:
-    """Proves cells of one atlas, one at a time."""
+    """Proves cells of one atlas, one at a time; with `has_lines` they are its cells times a linear space."""
 
-    def __init__(self, atlas: Atlas) -> None:
-        self._atlas = atlas
+    def __init__(self, atlas: Atlas, *, has_lines: bool = False) -> None:
+        self._atlas, self._has_lines = atlas, has_lines
         self._forms = ExactForms(atlas.program, atlas.domain)
 
     def faults(self, cell: int) -> list[Fault]:
@@ -92,7 +92,7 @@ class ExactProof:
         return self._bounded_faults(cell, [tuple(sides[wall] * x for x in rows[wall]) for wall in walls])
 
     def _bounded_faults(self, cell: int, rows: list[Row]) -> list[Fault]:
-        truth = is_bounded([row[:-1] for row in rows], self._atlas.dim)
+        truth = not self._has_lines and is_bounded([row[:-1] for row in rows], self._atlas.dim)
         if truth == bool(self._atlas.bounded[cell]):
             return []
         words = ("unbounded", "bounded")
