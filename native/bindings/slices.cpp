@@ -29,13 +29,15 @@ SliceCells slice_cells(const Array<std::int64_t>& start, const Array<std::int64_
 }
 
 SliceGates slice_gates(const Array<std::int64_t>& row, const Table& value, const Vector& error, const Vector& scale,
-                       int first_wall) {
+                       int plain, int first_wall) {
     return {.gates = static_cast<int>(scale.size()),
+            .plain = plain,
             .first_wall = first_wall,
             .row = row.data(),
             .value = value.data(),
             .error = error.data(),
-            .scale = scale.data()};
+            .scale = scale.data(),
+            .pools = {}};
 }
 
 nb::tuple corner_signs_to_python(const Array<std::int64_t>& start, const Array<std::int64_t>& vertex,
@@ -47,7 +49,7 @@ nb::tuple corner_signs_to_python(const Array<std::int64_t>& start, const Array<s
                            .vertex = vertex.data(),
                            .point = point.data(),
                            .off = off.data()};
-    const SliceGates gates = slice_gates(row, value, error, scale, 0);
+    const SliceGates gates = slice_gates(row, value, error, scale, static_cast<int>(scale.size()), 0);
     CornerSigns found;
     {
         const nb::gil_scoped_release release;
@@ -79,10 +81,14 @@ nb::dict cut_slice_to_python(const Array<std::int64_t>& start, const Array<std::
                              const Array<std::int32_t>& wall, const Matrix& form, const Vector& form_error,
                              const Matrix& point, const Vector& off, const Array<std::uint64_t>& name,
                              const Array<std::int64_t>& row, const Table& value, const Vector& error,
-                             const Vector& scale, const Bytes& sign, int first_wall, int first_gate,
+                             const Vector& scale, const Bytes& sign, const Array<std::int64_t>& pool_first,
+                             const Array<std::int64_t>& pool_members, int first_wall, int first_gate,
                              std::int64_t most_new, const nb::callable& exact_sign, const nb::callable& exact_place) {
     const SliceCells cells = slice_cells(start, vertex, wall, form, form_error, point, off, name);
-    const SliceGates gates = slice_gates(row, value, error, scale, first_wall);
+    const int plain = pool_first.size() ? static_cast<int>(pool_first.data()[0]) : static_cast<int>(scale.size());
+    SliceGates gates = slice_gates(row, value, error, scale, plain, first_wall);
+    for (std::size_t p = 0; p < pool_first.size(); ++p)
+        gates.pools.push_back({static_cast<int>(pool_first.data()[p]), static_cast<int>(pool_members.data()[p])});
     const Oracle oracle = oracle_of(exact_sign, exact_place, cells.dim);
     SliceCut cut;
     {
@@ -90,8 +96,10 @@ nb::dict cut_slice_to_python(const Array<std::int64_t>& start, const Array<std::
         cut = cut_slice(cells, gates, sign.data(), first_gate, most_new, oracle);
     }
     const std::vector<std::size_t> points = {cut.off.size(), static_cast<std::size_t>(cells.dim)};
-    const std::vector<std::size_t> bits = {cut.parent.size(),
-                                           static_cast<std::size_t>(cut.next_gate - first_gate + 7) / 8};
+    const std::vector<std::size_t> bits = {
+        cut.parent.size(), static_cast<std::size_t>(std::max(0, std::min(cut.next_gate, plain) - first_gate) + 7) / 8};
+    const std::vector<std::size_t> winners = {cut.parent.size(),
+                                              cut.parent.empty() ? 0 : cut.winner.size() / cut.parent.size()};
     nb::dict out;
     out["point"] = give(std::move(cut.point), points);
     out["off"] = give(std::move(cut.off));
@@ -104,6 +112,7 @@ nb::dict cut_slice_to_python(const Array<std::int64_t>& start, const Array<std::
     out["next_gate"] = cut.next_gate;
     out["pattern"] = give(std::move(cut.pattern), bits);
     out["vanishing"] = give(std::move(cut.vanishing), bits);
+    out["winner"] = give(std::move(cut.winner), winners);
     out["extra_facet"] = give(std::move(cut.extra_facet));
     out["extra_wall"] = give(std::move(cut.extra_wall));
     out["asked"] = cut.asked;
@@ -126,8 +135,8 @@ void bind_slices(nb::module_& m) {
                   "numpy.typing.NDArray[numpy.int32]]"),
           "Signs of gates at the corners of cells, and pairs of a corner and a gate that floats leave open.");
     m.def("cut_slice", &cut_slice_to_python, "start"_a, "vertex"_a, "wall"_a, "form"_a, "form_error"_a, "point"_a,
-          "off"_a, "name"_a, "row"_a, "value"_a, "error"_a, "scale"_a, "sign"_a, "first_wall"_a, "first_gate"_a,
-          "most_new"_a, "exact_sign"_a, "exact_place"_a,
+          "off"_a, "name"_a, "row"_a, "value"_a, "error"_a, "scale"_a, "sign"_a, "pool_first"_a, "pool_members"_a,
+          "first_wall"_a, "first_gate"_a, "most_new"_a, "exact_sign"_a, "exact_place"_a,
           nb::sig("def cut_slice(start: numpy.typing.NDArray[numpy.int64], "
                   "vertex: numpy.typing.NDArray[numpy.int64], wall: numpy.typing.NDArray[numpy.int32], "
                   "form: numpy.typing.NDArray[numpy.float64], form_error: numpy.typing.NDArray[numpy.float64], "
@@ -135,6 +144,8 @@ void bind_slices(nb::module_& m) {
                   "name: numpy.typing.NDArray[numpy.uint64], row: numpy.typing.NDArray[numpy.int64], "
                   "value: numpy.typing.NDArray[numpy.float64], error: numpy.typing.NDArray[numpy.float64], "
                   "scale: numpy.typing.NDArray[numpy.float64], sign: numpy.typing.NDArray[numpy.uint8], "
+                  "pool_first: numpy.typing.NDArray[numpy.int64], "
+                  "pool_members: numpy.typing.NDArray[numpy.int64], "
                   "first_wall: int, first_gate: int, most_new: int, "
                   "exact_sign: collections.abc.Callable[[int, int, int, int], int], "
                   "exact_place: collections.abc.Callable[[int, int, int], tuple[float, ...] | None]) -> "

@@ -191,7 +191,7 @@ def test_a_rewritten_file_is_still_read(tmp_path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda h: h.update(version=3), "schema version 3; this polyfold reads version 2"),
+        (lambda h: h.update(version=4), "schema version 4; this polyfold reads versions 2 and 3"),
         (lambda h: h.pop("version") and None, "damaged header"),
         (lambda h: b"{not json", "damaged header"),
         (lambda h: b"\xff\xfe", "damaged header"),

@@ -103,11 +103,30 @@ struct Part {
     std::vector<std::int64_t> facet;
     std::vector<std::int32_t> wall;
     std::vector<int> gates;  // those that may cut it, ascending: numbers in the table of candidates
+    std::vector<int> pools;  // and pools: numbers in theirs
 
     void add(int c, std::int64_t f, std::int32_t w) {
         corner.push_back(c);
         facet.push_back(f);
         wall.push_back(w);
+    }
+};
+
+// A part on which one member of a pool is the largest of those that were compared.
+struct Piece {
+    Part part;
+    int winner = 0;
+};
+
+// A side of a piece: where it leads, and what lies behind it. A winner, or nothing of this pool's.
+struct Side {
+    int end = 0;
+    std::int64_t facet = -1;
+    std::int32_t wall = -1;
+    int behind = -1;
+
+    bool continues(const Side& other) const {
+        return behind == other.behind && (behind >= 0 || (facet == other.facet && wall == other.wall));
     }
 };
 
@@ -131,8 +150,11 @@ class Cutter {
           oracle_(oracle) {}
 
     SliceCut run(std::int64_t most_new) {
+        for (const SlicePool& pool : gates_.pools)
+            if (pool.first >= first_gate_) pools_.push_back(pool);
         find_candidates();
         result_.next_gate = last_gate(most_new);
+        while (!pools_.empty() && pools_.back().first >= result_.next_gate) pools_.pop_back();
         for (std::int64_t cell = 0; cell < cells_.count; ++cell) cut(cell);
         return std::move(result_);
     }
@@ -143,12 +165,15 @@ class Cutter {
     const std::uint8_t* sign_;
     const int first_gate_, given_;
     const Oracle& oracle_;
+    std::vector<SlicePool> pools_;  // those to be looked at
     SliceCut result_;
-    std::vector<std::vector<int>> candidates_;
+    std::vector<std::vector<int>> candidates_, pool_candidates_;
     std::unordered_map<Crossing, std::int64_t, HashCrossing> crossings_;
     // Of the current cell:
     std::int64_t cell_ = 0;
-    std::vector<int> gate_of_;  // of each candidate
+    std::vector<int> gate_of_;        // of each candidate
+    std::vector<SlicePool> pool_of_;  // of each pool that may cut: its pairs as numbers of candidates
+    std::vector<int> pool_number_;    // and which pool it is
     std::vector<Corner> corners_;
     std::map<std::array<int, 3>, int> made_;
     std::vector<Part> stack_;
@@ -165,11 +190,38 @@ class Cutter {
 
     void find_candidates() {
         candidates_.resize(cells_.count);
+        pool_candidates_.resize(cells_.count);
         for (std::int64_t cell = 0; cell < cells_.count; ++cell) {
             see(cell);
-            for (int g = 0; g < given_; ++g)
+            for (int g = 0; g < gates_.plain - first_gate_; ++g)
                 if ((seen_[g] & both_signs) == both_signs) candidates_[cell].push_back(first_gate_ + g);
+            for (int p = 0; p < static_cast<int>(pools_.size()); ++p)
+                if (winner_on_cell(pools_[p]) < 0) pool_candidates_[cell].push_back(p);
         }
+    }
+
+    // The member that is the largest on the whole of something, the first of those that are the same there; -1 if there
+    // is none. `seen` tells what a pair does there.
+    template <typename Seen>
+    static int winner_of(const SlicePool& pool, const Seen& seen) {
+        const auto beats = [&](int i, int j) {
+            const std::uint8_t signs = i < j ? seen(pool.pair(i, j)) : seen(pool.pair(j, i));
+            return i < j ? !(signs & sign_positive) : (signs & both_signs) == sign_positive;
+        };
+        for (int i = 0; i < pool.members; ++i) {
+            int j = 0;
+            while (j < pool.members && (j == i || beats(i, j))) ++j;
+            if (j == pool.members) return i;
+        }
+        return -1;
+    }
+
+    int winner_on_cell(const SlicePool& pool) const {
+        return winner_of(pool, [&](int gate) { return seen_[gate - first_gate_]; });
+    }
+
+    int winner_on(const Part& part, const SlicePool& pool) {
+        return winner_of(pool, [&](int j) { return seen_on(part, j); });
     }
 
     // What the gates do on a cell, from its corners.
@@ -186,6 +238,13 @@ class Cutter {
         std::vector<std::int64_t> growth(gates_.gates, 0);
         for (const auto& gates : candidates_)
             for (std::size_t k = 0; k < gates.size(); ++k) growth[gates[k]] += static_cast<std::int64_t>(k) + 1;
+        for (std::int64_t cell = 0; cell < cells_.count; ++cell) {
+            std::int64_t lines = static_cast<std::int64_t>(candidates_[cell].size());
+            for (const int p : pool_candidates_[cell]) {
+                lines += pools_[p].members - 1;
+                growth[pools_[p].first] += lines;
+            }
+        }
         std::int64_t total = 0;
         for (int g = first_gate_; g < gates_.gates; ++g) {
             if (total > 0 && total + growth[g] > most_new) return g;
@@ -199,6 +258,15 @@ class Cutter {
         gate_of_.clear();
         for (const int g : candidates_[cell])
             if (g < result_.next_gate) gate_of_.push_back(g);
+        const int plain = static_cast<int>(gate_of_.size());
+        pool_of_.clear();
+        pool_number_.clear();
+        for (const int p : pool_candidates_[cell]) {
+            if (p >= static_cast<int>(pools_.size())) break;
+            pool_number_.push_back(p);
+            pool_of_.push_back({static_cast<int>(gate_of_.size()), pools_[p].members});
+            for (int g = pools_[p].first; g < pools_[p].end(); ++g) gate_of_.push_back(g);
+        }
         corners_.clear();
         made_.clear();
         Part whole;
@@ -211,7 +279,8 @@ class Cutter {
             }
             corners_.push_back(std::move(corner));
         }
-        for (int j = 0; j < static_cast<int>(gate_of_.size()); ++j) whole.gates.push_back(j);
+        for (int j = 0; j < plain; ++j) whole.gates.push_back(j);
+        for (int q = 0; q < static_cast<int>(pool_of_.size()); ++q) whole.pools.push_back(q);
         see(cell);
         stack_.push_back(std::move(whole));
         while (!stack_.empty()) {
@@ -219,26 +288,42 @@ class Cutter {
             stack_.pop_back();
             const auto next =
                 std::find_if(part.gates.begin(), part.gates.end(), [&](int j) { return is_cut(part, j); });
-            if (next == part.gates.end()) {
+            if (next != part.gates.end()) {
+                const int j = *next;
+                part.gates.erase(part.gates.begin(), next + 1);
+                Part above, under;
+                if (split(part, j, j, above, under)) {
+                    above.gates = under.gates = part.gates;
+                    above.pools = under.pools = part.pools;
+                    stack_.push_back(std::move(above));
+                    stack_.push_back(std::move(under));
+                } else {
+                    ++result_.inconsistent;
+                    stack_.push_back(std::move(part));
+                }
+                continue;
+            }
+            part.gates.clear();
+            const auto pool = std::find_if(part.pools.begin(), part.pools.end(),
+                                           [&](int q) { return winner_on(part, pool_of_[q]) < 0; });
+            if (pool == part.pools.end()) {
                 emit(part);
                 continue;
             }
-            const int j = *next;
-            part.gates.erase(part.gates.begin(), next + 1);
-            if (cells_.dim == 1) {
-                cut_segment(part, j);
-            } else if (!cut_polygon(part, j)) {
-                ++result_.inconsistent;
-                stack_.push_back(std::move(part));
-            }
+            const int q = *pool;
+            part.pools.erase(part.pools.begin(), pool + 1);
+            cut_pool(part, pool_of_[q]);
         }
     }
 
-    bool is_cut(const Part& part, int j) {
+    // What a candidate does at the corners of a part.
+    std::uint8_t seen_on(const Part& part, int j) {
         std::uint8_t seen = 0;
         for (const int c : part.corner) seen |= sign(c, j);
-        return (seen & both_signs) == both_signs;
+        return seen;
     }
+
+    bool is_cut(const Part& part, int j) { return (seen_on(part, j) & both_signs) == both_signs; }
 
     // The sign of a candidate at a corner. Between two corners of one sign it is that sign, as the gate is affine.
     std::uint8_t sign(int c, int j) {
@@ -293,7 +378,8 @@ class Cutter {
     void emit(const Part& part) {
         const auto cell = static_cast<std::int64_t>(result_.parent.size());
         const auto first = static_cast<std::int64_t>(result_.vertex.size());
-        const int n = static_cast<int>(part.corner.size()), count = result_.next_gate - first_gate_;
+        const int n = static_cast<int>(part.corner.size());
+        const int count = std::max(0, std::min(result_.next_gate, gates_.plain) - first_gate_);
         const std::int64_t stride = (count + 7) / 8;
         result_.parent.push_back(cell_);
         for (int k = 0; k < n; ++k) {
@@ -318,13 +404,44 @@ class Cutter {
             if (seen & sign_positive) result_.pattern[cell * stride + g / 8] |= bit;
             if (!(seen & both_signs)) result_.vanishing[cell * stride + g / 8] |= bit;
         }
+        emit_winners(part, first);
+    }
+
+    // Who wins the pools on a part. A member that is as large all along a facet, but not on the part, has its wall
+    // there.
+    void emit_winners(const Part& part, std::int64_t first) {
+        const int n = static_cast<int>(part.corner.size());
+        std::size_t q = 0;
+        for (int p = 0; p < static_cast<int>(pools_.size()); ++p) {
+            const SlicePool& pool = pools_[p];
+            const bool candidate = q < pool_of_.size() && pool_number_[q] == p;
+            const SlicePool& local = candidate ? pool_of_[q++] : pool;
+            const int found = candidate ? winner_on(part, local) : winner_on_cell(pool);
+            // Signs that stayed open may leave no winner, or a cut that fits no straight line.
+            const int winner = std::max(found, 0);
+            result_.inconsistent += found < 0;
+            result_.winner.push_back(winner);
+            for (int i = 0; i < pool.members; ++i) {
+                if (i == winner) continue;
+                const int g = pool.pair(std::min(i, winner), std::max(i, winner));
+                const int j = local.pair(std::min(i, winner), std::max(i, winner));
+                const std::uint8_t seen = candidate ? seen_on(part, j) : seen_[g - first_gate_];
+                if (!(seen & sign_zero) || !(seen & both_signs)) continue;
+                for (int k = 0; k < n; ++k) {
+                    const int next = cells_.dim == 1 ? k : (k + 1) % n;
+                    const bool own = part.facet[k] < 0 && part.wall[k] == gates_.first_wall + g;
+                    const bool zero = candidate ? (sign(part.corner[k], j) & sign(part.corner[next], j)) == sign_zero
+                                                : vanishes_on(part.facet[k], g - first_gate_);
+                    if (!own && zero) note(first + k, g);
+                }
+            }
+        }
     }
 
     // What a candidate does on a part. It can vanish on new facets only: along an old one it would not cut the cell.
     std::uint8_t see_candidate(const Part& part, std::int64_t first, int j) {
         const int n = static_cast<int>(part.corner.size()), gate = gate_of_[j];
-        std::uint8_t seen = 0;
-        for (const int c : part.corner) seen |= sign(c, j);
+        const std::uint8_t seen = seen_on(part, j);
         if (!(seen & sign_zero) || !(seen & both_signs)) return seen;
         for (int k = 0; k < n; ++k) {
             const int next = cells_.dim == 1 ? k : (k + 1) % n;
@@ -350,23 +467,28 @@ class Cutter {
 
     static bool is_zero(std::uint8_t sign) { return sign == sign_zero || sign == sign_open; }
 
-    void cut_segment(Part& part, int j) {
-        const int middle = crossing(part.corner[0], part.corner[1], -1, -1, j);
-        Part left, right;
+    // Both parts of a part that a candidate cuts; `key` names the corners that are made. False if signs that stayed
+    // open fit no straight cut.
+    bool split(const Part& part, int j, int key, Part& above, Part& under) {
+        if (cells_.dim == 2) return cut_polygon(part, j, key, above, under);
+        cut_segment(part, j, key, above, under);
+        return true;
+    }
+
+    void cut_segment(const Part& part, int j, int key, Part& above, Part& under) {
+        const int middle = crossing(part.corner[0], part.corner[1], -1, -1, j, key);
+        const bool falls = sign(part.corner[0], j) == sign_positive;
+        Part &left = falls ? above : under, &right = falls ? under : above;
         left.add(part.corner[0], part.facet[0], part.wall[0]);
         left.add(middle, -1, gates_.first_wall + gate_of_[j]);
         right.add(middle, -1, gates_.first_wall + gate_of_[j]);
         right.add(part.corner[1], part.facet[1], part.wall[1]);
-        left.gates = part.gates;
-        right.gates = std::move(part.gates);
-        stack_.push_back(std::move(right));
-        stack_.push_back(std::move(left));
     }
 
     // Around the polygon there is one run of corners from the first positive to the last positive one. It becomes one
     // part, between the two places where the gate is zero next to it; the rest is the other part. False if there are
     // more runs, which only signs that stayed open can make.
-    bool cut_polygon(Part& part, int j) {
+    bool cut_polygon(const Part& part, int j, int key, Part& above, Part& under) {
         const auto n = static_cast<int>(part.corner.size());
         const auto at = [&](int k) { return ((k % n) + n) % n; };
         const auto sign_at = [&](int k) { return sign(part.corner[at(k)], j); };
@@ -391,13 +513,12 @@ class Cutter {
         const auto facet = [&](int k) { return part.facet[at(k)]; };
         const auto wall = [&](int k) { return part.wall[at(k)]; };
         const auto between = [&](int k) {
-            return crossing(part.corner[at(k)], part.corner[at(k + 1)], facet(k), wall(k), j);
+            return crossing(part.corner[at(k)], part.corner[at(k + 1)], facet(k), wall(k), j, key);
         };
         const bool enters_at_corner = sign_at(first - 1) == sign_zero,
                    leaves_at_corner = sign_at(last + 1) == sign_zero;
         const int enter = enters_at_corner ? part.corner[at(first - 1)] : between(first - 1);
         const int leave = leaves_at_corner ? part.corner[at(last + 1)] : between(last);
-        Part above, under;
         above.add(enter, facet(first - 1), wall(first - 1));
         for (int k = first; k <= last; ++k) above.add(part.corner[at(k)], facet(k), wall(k));
         above.add(leave, -1, gate);
@@ -405,33 +526,136 @@ class Cutter {
         const int end = enters_at_corner ? first - 2 : first - 1;
         for (int k = last + 1; k <= end + n; ++k) under.add(part.corner[at(k)], facet(k), wall(k));
         under.add(enter, -1, gate);
-        above.gates = part.gates;
-        under.gates = std::move(part.gates);
-        stack_.push_back(std::move(above));
-        stack_.push_back(std::move(under));
         return true;
     }
 
-    // The corner where a candidate is zero between two others, which lie on a facet.
-    int crossing(int one, int other, std::int64_t facet, std::int32_t wall, int j) {
+    // The parts of a part on which one member of a pool is the largest. Members come one after another, each against
+    // the largest so far: that is a continuous function, so parts meet in whole sides. Then what has the same winner is
+    // put together again.
+    void cut_pool(const Part& part, const SlicePool& pool) {
+        std::vector<Piece> pieces{{part, 0}}, next;
+        for (int j = 1; j < pool.members; ++j) {
+            next.clear();
+            for (Piece& piece : pieces) {
+                const int pair = pool.pair(piece.winner, j);
+                const std::uint8_t seen = seen_on(piece.part, pair) & both_signs;
+                Piece above{.winner = j}, under{.winner = piece.winner};
+                if (seen == both_signs && split(piece.part, pair, pool.pair(0, j), above.part, under.part)) {
+                    next.push_back(std::move(above));
+                    next.push_back(std::move(under));
+                    continue;
+                }
+                result_.inconsistent += seen == both_signs;
+                if (seen == sign_positive) piece.winner = j;
+                next.push_back(std::move(piece));
+            }
+            pieces.swap(next);
+        }
+        std::vector<bool> won(pool.members);
+        for (const Piece& piece : pieces) won[piece.winner] = true;
+        std::map<std::array<int, 2>, int> winner_at;  // by the sides of all pieces, in their direction
+        if (cells_.dim == 2)
+            for (const Piece& piece : pieces)
+                for (std::size_t k = 0; k < piece.part.corner.size(); ++k)
+                    winner_at[{piece.part.corner[k], piece.part.corner[(k + 1) % piece.part.corner.size()]}] =
+                        piece.winner;
+        for (int w = 0; w < pool.members; ++w) {
+            if (!won[w]) continue;
+            Part whole = cells_.dim == 2 ? polygon_of(pieces, winner_at, pool, w) : segment_of(pieces, pool, w);
+            result_.inconsistent += whole.corner.empty();
+            if (whole.corner.empty()) continue;
+            whole.pools = part.pools;
+            stack_.push_back(std::move(whole));
+        }
+    }
+
+    std::int32_t wall_between(const SlicePool& pool, int one, int other) const {
+        return gates_.first_wall + gate_of_[pool.pair(std::min(one, other), std::max(one, other))];
+    }
+
+    // The polygon on which a member wins, nothing if its sides do not close: what lies on one line is one side.
+    Part polygon_of(const std::vector<Piece>& pieces, const std::map<std::array<int, 2>, int>& winner_at,
+                    const SlicePool& pool, int winner) const {
+        std::map<int, Side> side_from;
+        for (const Piece& piece : pieces) {
+            if (piece.winner != winner) continue;
+            const std::size_t n = piece.part.corner.size();
+            for (std::size_t k = 0; k < n; ++k) {
+                const int a = piece.part.corner[k], b = piece.part.corner[(k + 1) % n];
+                const auto behind = winner_at.find({b, a});
+                if (behind == winner_at.end())
+                    side_from[a] = {b, piece.part.facet[k], piece.part.wall[k], -1};
+                else if (behind->second != winner)
+                    side_from[a] = {b, -1, wall_between(pool, winner, behind->second), behind->second};
+            }
+        }
+        Part whole;
+        if (side_from.empty()) return whole;
+        const int first = side_from.begin()->first;
+        std::vector<int> corner;
+        std::vector<Side> side;
+        for (int at = first; corner.size() < side_from.size();) {
+            const auto found = side_from.find(at);
+            if (found == side_from.end()) return whole;
+            corner.push_back(at);
+            side.push_back(found->second);
+            at = found->second.end;
+            if (at == first) break;
+        }
+        const std::size_t n = corner.size();
+        if (n < side_from.size() || side.back().end != first) return whole;
+        for (std::size_t k = 0; k < n; ++k)
+            if (!side[k].continues(side[(k + n - 1) % n])) whole.add(corner[k], side[k].facet, side[k].wall);
+        return whole;
+    }
+
+    // The same for a segment.
+    Part segment_of(const std::vector<Piece>& pieces, const SlicePool& pool, int winner) const {
+        std::map<int, int> starts, ends;  // winners by the corner at which their pieces start and end
+        for (const Piece& piece : pieces) {
+            starts[piece.part.corner[0]] = piece.winner;
+            ends[piece.part.corner[1]] = piece.winner;
+        }
+        Part whole;
+        for (const int end : {0, 1}) {
+            const auto& beyond = end == 0 ? ends : starts;
+            for (const Piece& piece : pieces) {
+                if (piece.winner != winner) continue;
+                const int c = piece.part.corner[end];
+                const auto other = beyond.find(c);
+                if (other == beyond.end())
+                    whole.add(c, piece.part.facet[end], piece.part.wall[end]);
+                else if (other->second != winner)
+                    whole.add(c, -1, wall_between(pool, winner, other->second));
+            }
+        }
+        return whole.corner.size() == 2 ? whole : Part{};
+    }
+
+    // The corner where a candidate is zero between two others, which lie on a facet. Candidates with one key are the
+    // same all along that facet.
+    int crossing(int one, int other, std::int64_t facet, std::int32_t wall, int j, int key) {
         const auto [item, is_new] =
-            made_.try_emplace({std::min(one, other), std::max(one, other), j}, static_cast<int>(corners_.size()));
-        if (!is_new) return item->second;
+            made_.try_emplace({std::min(one, other), std::max(one, other), key}, static_cast<int>(corners_.size()));
+        if (!is_new) {
+            corners_[item->second].sign[j] = sign_zero;
+            return item->second;
+        }
         const int gate = gates_.first_wall + gate_of_[j];
-        corners_.push_back({vertex(one, other, facet, wall, j), one, other, wall, gate,
+        corners_.push_back({vertex(one, other, facet, wall, j, key), one, other, wall, gate,
                             std::vector<std::uint8_t>(gate_of_.size(), unseen)});
         corners_.back().sign[j] = sign_zero;
         return item->second;
     }
 
     // Its vertex, which the cell on the other side of the facet has as well.
-    std::int64_t vertex(int one, int other, std::int64_t facet, std::int32_t wall, int j) {
+    std::int64_t vertex(int one, int other, std::int64_t facet, std::int32_t wall, int j, int key) {
         const std::int64_t v = corners_[one].vertex, w = corners_[other].vertex;
         // In the order of their names, which is the same wherever the two are met.
         const bool swapped = name(w) < name(v);
         const std::int64_t low = swapped ? w : v, high = swapped ? v : w;
         const auto [item, is_new] = crossings_.try_emplace(
-            {low, high, gate_of_[j]}, cells_.vertices + static_cast<std::int64_t>(result_.off.size()));
+            {low, high, gate_of_[key]}, cells_.vertices + static_cast<std::int64_t>(result_.off.size()));
         if (!is_new) return item->second;
         const int gate = gates_.first_wall + gate_of_[j];
         const SliceForm zero = form_of(gate_of_[j]);
@@ -449,7 +673,7 @@ class Cutter {
         result_.off.push_back(place.off);
         // Names of the first vertices and numbers of gates are small: each is mixed in by itself, not in a sum.
         const std::uint64_t ends = mixed(mixed(name(low)) + name(high));
-        result_.name.push_back(mixed(ends + static_cast<std::uint64_t>(gate) + 1));
+        result_.name.push_back(mixed(ends + static_cast<std::uint64_t>(gates_.first_wall + gate_of_[key]) + 1));
         return item->second;
     }
 };

@@ -38,14 +38,26 @@ struct SliceCells {
     std::int64_t vertices = 0;
 };
 
-// The gates of one stage on the cells: cell i has row[i] of the forms.
+// A pool that is one switch of k ways. Its gates are the differences x_j - x_i of any two members i < j; that one is
+// gate first + j (j - 1) / 2 + i.
+struct SlicePool {
+    int first = 0, members = 0;
+
+    int pair(int i, int j) const { return first + j * (j - 1) / 2 + i; }
+    int end() const { return pair(0, members); }
+};
+
+// The gates of one stage on the cells: cell i has row[i] of the forms. Those from `plain` on are of pools, one pool
+// after another: a cell is cut between members that are the largest somewhere on it, and not between others.
 struct SliceGates {
     int gates = 0;
+    int plain = 0;
     int first_wall = 0;                 // gate 0 is this one of the whole program
     const std::int64_t* row = nullptr;  // cells
     const double* value = nullptr;      // rows x (1 + dim) x gates
     const double* error = nullptr;      // rows: coefficients of gate g are right up to error * scale[g]
     const double* scale = nullptr;      // gates; where it is zero the gate vanishes
+    std::vector<SlicePool> pools;
 };
 
 // Signs of the gates from `first_gate` on at the corners (corners x (gates - first_gate)), and those left open.
@@ -75,7 +87,8 @@ struct SliceCut {
     std::vector<std::int64_t> facet;               // the parent's facet that this one is part of, or -1: a new one ...
     std::vector<std::int32_t> wall;                // ... that this gate of the stage made
     int next_gate = 0;                             // gates from here on have not been looked at
-    std::vector<std::uint8_t> pattern, vanishing;  // of the gates looked at: cells x bytes
+    std::vector<std::uint8_t> pattern, vanishing;  // of the plain gates looked at: cells x bytes
+    std::vector<std::int32_t> winner;              // of the pools looked at: cells x pools
     std::vector<std::int64_t> extra_facet;         // facets on which further gates vanish, but not on the cell ...
     std::vector<std::int32_t> extra_wall;          // ... and the gate of the stage
     std::int64_t asked = 0;                        // signs at new vertices that floats left open
@@ -84,7 +97,7 @@ struct SliceCut {
 };
 
 // Cut by the gates from `first_gate` on, one after another: as many as make about `most_new` vertices, but at least
-// one. `sign` is what `corner_signs` gave, with what was left open filled in.
+// one, and pools as a whole. `sign` is what `corner_signs` gave, with what was left open filled in.
 SliceCut cut_slice(const SliceCells& cells, const SliceGates& gates, const std::uint8_t* sign, int first_gate,
                    std::int64_t most_new, const Oracle& oracle);
 

@@ -16,6 +16,10 @@ An inner facet is listed twice, once by each of its cells, with the same walls. 
 vanishes on the facet but not on both cells: it may switch there, or only touch zero and come back. A witness for
 which no float64 point inside was proved is kept as rationals in `exact_witnesses`.
 
+With `cells_of` "function" a max-pool is one switch of k ways: of its matches those between losers are idle, and off in
+patterns. A facet between two winners lies on the gate of the match in which they meet; there may be several such facets
+of one gate, since whom a winner meets there depends on what lies behind.
+
 The certificate belongs to these arrays. An atlas that is made with other ones (`dataclasses.replace`, or by hand) keeps
 nothing of a certificate but "counted", with a failed check that says why; `pf.certify` then proves what is there. A
 copy, and what comes out of a pickle, is made anew and looked over like any other.
@@ -93,6 +97,7 @@ class Atlas(Result):
     shared_wall: npt.NDArray[np.int32]
     certificate: Certificate
     exact_witnesses: Mapping[int, tuple[Fraction, ...]] = field(default_factory=dict)
+    cells_of: Literal["gates", "function"] = "gates"
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
@@ -139,8 +144,8 @@ class Atlas(Result):
 
     def __repr__(self) -> str:
         return (
-            f"Atlas: {how_many(len(self), 'cell')} of a network with {how_many(self.gates, 'gate')} "
-            f"on {self.domain.describe()}; {self.certificate}"
+            f"Atlas: {how_many(len(self), 'cell')}{' of the function' * self.of_function} of a network with "
+            f"{how_many(self.gates, 'gate')} on {self.domain.describe()}; {self.certificate}"
         )
 
     def __bool__(self) -> bool:
@@ -157,6 +162,20 @@ class Atlas(Result):
     @property
     def gates(self) -> int:
         return self.program.gates
+
+    @property
+    def of_function(self) -> bool:
+        """Whether pools are one switch of k ways, so that its cells are those of the function and not of all gates."""
+        return self.cells_of == "function"
+
+    @property
+    def by_facets(self) -> bool:
+        """Whether cells are measured by their facets: on lines and planes, where the core would find others."""
+        return self.of_function or beyond_core(self.program, self.domain)
+
+    def as_listed(self, signs: Signs) -> Signs:
+        """Patterns of points as this atlas lists them: where its cells are the function's, idle gates are off."""
+        return self.program.pools.with_idle_off(signs) if self.of_function else signs
 
     @property
     def outputs(self) -> int:
@@ -204,6 +223,7 @@ class Atlas(Result):
             "bounded_cells": int(self.bounded.sum()),
             "inner_facets": self.inner_facets,
             "boundary_facets": self.boundary_facets,
+            "cells_of": self.cells_of,
             "gates": self.gates,
             "inputs": self.program.input_dim,
             "outputs": self.outputs,
@@ -218,7 +238,7 @@ class Atlas(Result):
     def in_words(self) -> dict[str, str]:
         """The atlas in a few words, for people."""
         return {
-            "cells": f"{len(self):,} ({int(self.bounded.sum()):,} bounded)",
+            "cells": f"{len(self):,} ({int(self.bounded.sum()):,} bounded)" + ", of the function" * self.of_function,
             "facets": f"{self.inner_facets:,} between cells, {self.boundary_facets:,} on the domain's boundary",
             "gates": f"{self.gates:,} in {how_many(len(self.program.stages), 'stage')}",
             "inputs, outputs": f"{self.program.input_dim}, {self.outputs}{behind(self.program.head)}",
@@ -328,7 +348,7 @@ class Atlas(Result):
     def generators(self, cells: Any = None) -> Generators:
         """Vertices, rays and lines of cells, with the facets that they lie on."""
         distinct, items = self._distinct(cells)
-        if beyond_core(self.program, self.domain):
+        if self.by_facets:
             found = flat_generators(self, distinct)
         else:
             found = find_generators(self.program, self.domain, self.patterns[distinct], self.certificate.threads)
@@ -366,7 +386,7 @@ class Atlas(Result):
     def moments(self, cells: Any = None) -> tuple[Array, Array, Array]:
         """Volumes, centroids and covariances of cells, found together."""
         distinct, items = self._distinct(cells)
-        if beyond_core(self.program, self.domain):
+        if self.by_facets:
             found = (*flat_measures(self, distinct), flat_covariances(self, distinct))
         else:
             measured = self._measured(distinct, covariance=True)
@@ -415,14 +435,14 @@ class Atlas(Result):
     def _f_vector(self) -> tuple[int, ...]:
         if not self.complete:
             raise PolyfoldError(f"faces can be counted of all cells only, and {self.certificate.how_to_complete}")
-        if beyond_core(self.program, self.domain):
+        if self.by_facets:
             return count_flat_faces(self)
         return count_faces(self.program, self.domain, self.certificate.threads)
 
     def measures(self, cells: Any = None) -> tuple[Array, Array]:
         """Volumes and centroids of cells, found together."""
         distinct, items = self._distinct(cells)
-        if beyond_core(self.program, self.domain):
+        if self.by_facets:
             volumes, centroids = flat_measures(self, distinct)
         elif len(distinct) == len(self) or "_all_measures" in self.__dict__:
             known = self._all_measures

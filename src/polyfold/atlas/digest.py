@@ -28,9 +28,15 @@ class HasArrays(Protocol):
     @property
     def exact_witnesses(self) -> Mapping[int, tuple[Fraction, ...]]: ...
 
+    @property
+    def of_function(self) -> bool: ...
+
 
 def arrays_digest(atlas: HasArrays) -> str:
-    """SHA-256 over all arrays, their types and shapes, and the exact witnesses; the same on every machine."""
+    """SHA-256 over all arrays, their types and shapes, and the exact witnesses; the same on every machine.
+
+    Patterns of the function's cells mean something else than the same ones of gates.
+    """
     hasher = hashlib.sha256()
     for name in ARRAYS:
         array: npt.NDArray[Any] = np.ascontiguousarray(getattr(atlas, name))
@@ -41,6 +47,8 @@ def arrays_digest(atlas: HasArrays) -> str:
         hasher.update(written.data if written.size else b"")
     for cell, numbers in sorted(atlas.exact_witnesses.items()):
         hasher.update(f"{cell}: {', '.join(map(str, numbers))}; ".encode())
+    if atlas.of_function:
+        hasher.update(b"cells of the function")
     return hasher.hexdigest()
 
 

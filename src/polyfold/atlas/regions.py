@@ -16,7 +16,7 @@ from polyfold._base.clock import running
 from polyfold._base.result import Rows, answered
 from polyfold._base.types import Array, Flags, Ids
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.core_problem import beyond_core, core_problem, stays_structured
+from polyfold.atlas.core_problem import core_problem, stays_structured
 from polyfold.atlas.evidence import evidence_of
 from polyfold.atlas.geometry.cell_maps import ExactMaps, bounded_maps
 from polyfold.errors import how_many
@@ -101,7 +101,7 @@ _OPEN, _AGREE = 0, 2
 def _by_core(atlas: Atlas, threads: int) -> npt.NDArray[np.uint8] | None:
     """What floats prove of the maps on both sides of every facet; None where there are no exact matrices for them."""
     program, domain = atlas.program, atlas.domain
-    if stays_structured(program) or beyond_core(program, domain) or program.exact_matrices is None:
+    if stays_structured(program) or atlas.by_facets or program.exact_matrices is None:
         return None
     # Where walls do not lead, maps of two cells differ by nothing.
     few = few_coordinates(program, domain)

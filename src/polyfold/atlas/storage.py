@@ -30,6 +30,8 @@ from polyfold.domain.domain import Domain
 from polyfold.errors import PolyfoldError, StorageError
 
 SCHEMA_VERSION = 2
+# Patterns of the function's cells mean something else: who does not know that must not read them.
+_OF_FUNCTION = 3
 _KEY = b"polyfold"
 # What a certificate says of an atlas, not of this process's memory.
 _NOT_STORED = ("recorded", "arrays_digest")
@@ -138,7 +140,7 @@ def _header(atlas: Atlas) -> dict[str, Any]:
         item.name: getattr(certificate, item.name) for item in fields(certificate) if item.name not in _NOT_STORED
     }
     return {
-        "version": SCHEMA_VERSION,
+        "version": _OF_FUNCTION if atlas.of_function else SCHEMA_VERSION,
         "cells": len(atlas),
         "program": program_text(program),
         "domain": {name: array_text(getattr(domain, name)) for name in domain.__dataclass_fields__},
@@ -162,9 +164,10 @@ def _read_header(metadata: dict[bytes, bytes], path: str | PathLike[str]) -> dic
         version = header["version"]
     except _DAMAGE as error:
         raise StorageError(f"{os.fspath(path)!r} has a damaged header: {first_line(error)}") from None
-    if version != SCHEMA_VERSION:
+    if version not in (SCHEMA_VERSION, _OF_FUNCTION):
         raise StorageError(
-            f"{os.fspath(path)!r} has schema version {version}; this polyfold reads version {SCHEMA_VERSION}: "
+            f"{os.fspath(path)!r} has schema version {version}; this polyfold reads versions {SCHEMA_VERSION} and "
+            f"{_OF_FUNCTION}: "
             "read it with the version that wrote it, or save it anew"
         )
     return header
@@ -207,6 +210,7 @@ def _unchecked(header: dict[str, Any], table: Any, certificate: Certificate) -> 
             i: tuple(Fraction(x) for x in json.loads(column["exact_witness"][i].as_py()))
             for i in np.flatnonzero(np.asarray(column["exact_witness"].is_valid())).tolist()
         },
+        cells_of="function" if header["version"] == _OF_FUNCTION else "gates",
     )
 
 

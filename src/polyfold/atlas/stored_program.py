@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,6 +21,7 @@ from polyfold.program.forms import Applied, Entries, Form, Nothing, Scaled, Stac
 from polyfold.program.lower.changes import Change
 from polyfold.program.operators import Convolved, Matrix, Operator, Sparse
 from polyfold.program.origins import GateOrigin, GateOrigins, OriginGroup
+from polyfold.program.pools import NO_POOLS, Pools
 from polyfold.program.program import Program, Stage
 from polyfold.program.rounding import Rounding
 
@@ -42,6 +44,7 @@ def program_text(program: Program) -> Json:
         "operators": parts.operators,
         "forms": parts.forms,
         "head": head_json(program.head),
+        "pools": {each.name: array_text(getattr(program.pools, each.name)) for each in fields(program.pools)},
     }
 
 
@@ -62,7 +65,14 @@ def program_from(text: Json) -> Program:
         origins=_origins_from(text["origins"]),
         rounding=_rounding_from(text),
         head=head_from(text.get("head")),
+        pools=_pools_from(text),
     )
+
+
+def _pools_from(text: Json) -> Pools:
+    # Files of 0.1 know of none.
+    known = text.get("pools")
+    return NO_POOLS if known is None else Pools(**{name: array_from(each, "int64") for name, each in known.items()})
 
 
 def array_text(array: npt.NDArray[Any]) -> Json:

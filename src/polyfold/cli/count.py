@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
@@ -10,6 +10,7 @@ from polyfold.cli.options import (
     AsJson,
     BoxBounds,
     BoxFile,
+    Cells,
     MaxSeconds,
     Model,
     ShowProgress,
@@ -21,6 +22,7 @@ from polyfold.cli.options import (
 )
 from polyfold.cli.output import add_checks, document, end_if_incomplete, facts_grid, show, standard_output
 from polyfold.engine.count import count as count_network
+from polyfold.engine.method import CellsOf
 
 # What people see: everything but lists, and what is said in other words.
 _HIDDEN = ("schema", "kind", "model", "notes", "checks", "head", "evidence", "asked")
@@ -30,6 +32,7 @@ def count(
     model: Model,
     box: BoxBounds = None,
     box_file: BoxFile = None,
+    cells: Cells = "gates",
     max_seconds: MaxSeconds = None,
     threads: Threads = None,
     faces: Annotated[bool, typer.Option("--faces", help="Count the faces of all dimensions, too.")] = False,
@@ -39,7 +42,12 @@ def count(
 ) -> None:
     network = network_named(model, until)
     found = count_network(
-        network, domain_of(box, box_file), progress=shown(progress), max_seconds=max_seconds, threads=threads
+        network,
+        domain_of(box, box_file),
+        cells=cast(CellsOf, cells),
+        progress=shown(progress),
+        max_seconds=max_seconds,
+        threads=threads,
     )
     facts = document(found, {"model": model, "notes": list(network.notes)})
     facts["f_vector"] = list(found.f_vector) if faces and found.complete else None

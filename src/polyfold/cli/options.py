@@ -35,6 +35,12 @@ ShowProgress = Annotated[
         show_default=False,
     ),
 ]
+Cells = Annotated[
+    str,
+    typer.Option(
+        metavar="gates|function", help="What cuts: every gate, or a max-pool as one switch (on lines and planes)."
+    ),
+]
 Certify = Annotated[bool, typer.Option("--certify", help="Prove that every cell is right and none missing.")]
 Until = Annotated[
     str | None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -15,6 +15,7 @@ from polyfold.cli.options import (
     AsJson,
     BoxBounds,
     BoxFile,
+    Cells,
     Certify,
     MaxCells,
     MaxSeconds,
@@ -39,6 +40,7 @@ from polyfold.cli.output import (
     standard_output,
     write_json,
 )
+from polyfold.engine.method import CellsOf
 from polyfold.engine.proof.certify import certify as certify_atlas
 from polyfold.engine.regions import regions
 from polyfold.engine.unfold import unfold as unfold_network
@@ -56,6 +58,7 @@ def unfold(
     model: Model,
     box: BoxBounds = None,
     box_file: BoxFile = None,
+    cells: Cells = "gates",
     max_cells: MaxCells = None,
     max_seconds: MaxSeconds = None,
     threads: Threads = None,
@@ -70,7 +73,13 @@ def unfold(
     if out is not None:
         check_folder(out)
     atlas = unfold_network(
-        network, domain, progress=shown(progress), max_cells=max_cells, max_seconds=max_seconds, threads=threads
+        network,
+        domain,
+        cells=cast(CellsOf, cells),
+        progress=shown(progress),
+        max_cells=max_cells,
+        max_seconds=max_seconds,
+        threads=threads,
     )
     given = {"model": model, "notes": list(network.notes)}
     finish(atlas, given, out, certify=certify, threads=threads, progress=shown(progress), as_json=as_json)
@@ -113,6 +122,7 @@ def _facts(atlas: Atlas, merged: Regions | None) -> dict[str, Any]:
     certificate = atlas.certificate
     return {
         "cells": len(atlas),
+        "cells_of": atlas.cells_of,
         "regions": None if merged is None else len(merged),
         "gates": atlas.gates,
         "dim": atlas.dim,

@@ -16,7 +16,7 @@ from polyfold.atlas.certificate import Certificate, believed, sealed
 from polyfold.atlas.core_problem import beyond_core
 from polyfold.atlas.geometry.generators import count_faces
 from polyfold.domain.domain import Domain, DomainLike
-from polyfold.engine.method import as_method_takes_it, count_cells
+from polyfold.engine.method import CellsOf, as_method_takes_it, count_cells, of_function
 from polyfold.engine.run import watched
 from polyfold.engine.source import SourceLike, program_anywhere
 from polyfold.engine.unfold import unfold_program
@@ -39,6 +39,7 @@ class Count(Value):
     certificate: Certificate
     program: Program
     domain: Domain
+    cells_of: CellsOf = "gates"
 
     def __post_init__(self) -> None:
         where = (self.program.digest, self.domain.digest)
@@ -85,6 +86,7 @@ class Count(Value):
         certificate = self.certificate
         return {
             "cells": self.cells,
+            "cells_of": self.cells_of,
             "certificate": certificate.level,
             "of": certificate.of,
             "recorded": certificate.source,
@@ -105,8 +107,8 @@ class Count(Value):
         """
         if not self.complete:
             raise PolyfoldError("the faces of what was not counted to its end cannot be counted: count without limits")
-        if beyond_core(self.program, self.domain):
-            return unfold_program(self.program, self.domain).f_vector()
+        if self.cells_of == "function" or beyond_core(self.program, self.domain):
+            return unfold_program(self.program, self.domain, cells_of=self.cells_of).f_vector()
         return count_faces(self.program, self.domain, self.threads)
 
 
@@ -115,6 +117,7 @@ def count(
     source: SourceLike,
     domain: DomainLike = None,
     *,
+    cells: CellsOf = "gates",
     max_seconds: float | None = None,
     threads: int | None = None,
     progress: bool | Report = False,
@@ -130,6 +133,8 @@ def count(
         A model, or what is made of one. Of an atlas the network is taken, and its domain unless another one is given.
     domain : DomainLike, optional
         None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`, `pf.line`, `pf.plane`.
+    cells : {"gates", "function"}
+        Which cells, as in `pf.unfold`: with "function" a max-pool is one switch of k ways, on lines and planes.
     max_seconds : float, optional
         Stop after so long, with the cells counted so far; so does an interrupt (Ctrl-C).
     threads : int, optional
@@ -151,9 +156,9 @@ def count(
     (4, (9, 12, 4), 'checked')
     """
     lowered, where = program_anywhere(source, domain)
-    program = as_method_takes_it(lowered, where)
+    program = as_method_takes_it(lowered, where, cells)
     workers = thread_count(threads)
-    run = watched(lambda leave: count_cells(program, where, workers, leave), where)
+    run = watched(lambda leave: count_cells(program, where, workers, leave, cells_of=cells), where)
     counted = run.result
     passed = bool(counted.checks) and all(check.passed for check in counted.checks)
     certificate = Certificate(
@@ -168,7 +173,8 @@ def count(
         checks=counted.checks,
         stopped_by=None if counted.complete else run.stopped_by,
     )
-    return first_hand(Count(counted.cells, sealed(certificate, program, _counted(counted.cells)), program, where))
+    kind: CellsOf = "function" if of_function(program, where, cells) else "gates"
+    return first_hand(Count(counted.cells, sealed(certificate, program, _counted(counted.cells)), program, where, kind))
 
 
 def _counted(cells: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from polyfold import _core as core
 from polyfold.atlas.certificate import Check
@@ -13,6 +13,7 @@ from polyfold.engine.lifted_cells import LiftedCells
 from polyfold.engine.proof.count_checks import checks_by_listing, checks_of_slice
 from polyfold.engine.run import Leave
 from polyfold.engine.slices.run import count_slice_cells, find_slice_cells
+from polyfold.errors import LimitError, PolyfoldError
 from polyfold.program.derive.few_coordinates import few_coordinates
 from polyfold.program.in_range import in_range
 from polyfold.program.lower.lower import written_out
@@ -30,13 +31,31 @@ _MANY_CORNERS = 7
 _MANY_CORNERS_OF_FEW_STAGES = 9
 _FEW_STAGES = 2
 
+# Whether every gate cuts, or a pool is one switch of k ways.
+CellsOf: TypeAlias = Literal["gates", "function"]
+
 # The arrays of an atlas, or what can be put together to them.
 Cells = dict[str, Any] | core.FoundCells | LiftedCells
 
 
-def as_method_takes_it(program: Program, domain: Domain) -> Program:
+def as_method_takes_it(program: Program, domain: Domain, cells_of: CellsOf = "gates") -> Program:
     """The program with its matrices written out, unless only vertices will pass it; that may raise LimitError."""
-    return program if beyond_core(program, domain) else in_range(written_out(program))
+    by_vertices = beyond_core(program, domain) or of_function(program, domain, cells_of)
+    return program if by_vertices else in_range(written_out(program))
+
+
+def of_function(program: Program, domain: Domain, cells_of: CellsOf) -> bool:
+    """Whether cells are asked for that are not those of all gates; refused where they cannot be found."""
+    if cells_of not in ("gates", "function"):
+        raise PolyfoldError(f"cells must be 'gates' or 'function', got {cells_of!r}")
+    if cells_of == "gates" or not program.pools.any_idle:
+        return False
+    if domain.dim > 2:
+        raise LimitError(
+            f"cells='function' finds cells of networks with pools on lines and planes, and {domain.describe()} has "
+            f"{domain.dim} dimensions: take pf.line or pf.plane; or cells='gates', and pf.regions of what is found"
+        )
+    return True
 
 
 def find_cells(
@@ -47,6 +66,7 @@ def find_cells(
     leave: Leave,
     *,
     by_vertices: bool | None = None,
+    cells_of: CellsOf = "gates",
 ) -> tuple[Cells, str]:
     """All cells, and by which method they were found.
 
@@ -54,6 +74,8 @@ def find_cells(
     programs on bounded domains of high dimension; else generators. On all of R^d cells have few vertices in any
     dimension, and only generators tell what is unbounded. Parameters on which nothing depends are left out meanwhile.
     """
+    if of_function(program, domain, cells_of):
+        return find_slice_cells(program, domain, max_cells, leave, pools=True), VERTICES
     if beyond_core(program, domain) if by_vertices is None else by_vertices:
         return find_slice_cells(program, domain, max_cells, leave), VERTICES
     few = few_coordinates(program, domain)
@@ -84,10 +106,19 @@ class Counted:
     checks: tuple[Check, ...]
 
 
-def count_cells(program: Program, domain: Domain, threads: int, leave: Leave, *, looked_over: bool = True) -> Counted:
+def count_cells(
+    program: Program,
+    domain: Domain,
+    threads: int,
+    leave: Leave,
+    *,
+    looked_over: bool = True,
+    cells_of: CellsOf = "gates",
+) -> Counted:
     """How many cells there are; looked over if these are all, and if that is wanted."""
-    if beyond_core(program, domain):
-        counted = count_slice_cells(program, domain, leave)
+    pools = of_function(program, domain, cells_of)
+    if pools or beyond_core(program, domain):
+        counted = count_slice_cells(program, domain, leave, pools=pools)
         seen = checks_of_slice(program, counted) if counted.complete and looked_over else ()
         return Counted(counted.cells, counted.complete, VERTICES, seen)
     few = few_coordinates(program, domain)

@@ -50,4 +50,4 @@ def regions(
     >>> len(atlas), len(pf.regions(atlas))
     (4, 2)
     """
-    return merged(as_atlas(source, domain, threads=threads))
+    return merged(as_atlas(source, domain, threads=threads, any_cells=True))

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from polyfold.atlas.atlas import Atlas
 from polyfold.domain.domain import Domain, DomainLike, resolve_domain
-from polyfold.errors import DomainError
+from polyfold.errors import DomainError, PolyfoldError
 from polyfold.network.graph import Network
 from polyfold.network.load import load
 from polyfold.program.exact_program import ExactProgram, from_program, lower_exactly
@@ -72,3 +72,13 @@ def own_domain(atlas: Atlas, domain: DomainLike) -> Domain:
             "to ask about another one"
         )
     return atlas.domain
+
+
+def of_gates(atlas: Atlas) -> Atlas:
+    """An atlas in which every gate cuts; another one is refused."""
+    if atlas.of_function:
+        raise PolyfoldError(
+            "this is asked of cells of gates, each of which is told by one half-space a gate, and the atlas has cells "
+            "of the function: unfold with cells='gates'"
+        )
+    return atlas

@@ -15,11 +15,11 @@ from polyfold.atlas.certificate import Certificate
 from polyfold.atlas.deferred_arrays import DeferredAtlas
 from polyfold.domain.domain import Domain, DomainLike
 from polyfold.engine.lifted_cells import LiftedCells
-from polyfold.engine.method import VERTICES, Cells, as_method_takes_it, find_cells
+from polyfold.engine.method import VERTICES, Cells, CellsOf, as_method_takes_it, find_cells, of_function
 from polyfold.engine.proof.check import quick_checks
 from polyfold.engine.run import Leave, Watched, watched
 from polyfold.engine.slices.checks import check_decided, check_sum
-from polyfold.engine.source import SourceLike, as_program_on, own_domain, program_anywhere
+from polyfold.engine.source import SourceLike, as_program_on, of_gates, own_domain, program_anywhere
 from polyfold.errors import PolyfoldError
 from polyfold.program.program import Program
 
@@ -31,6 +31,7 @@ def unfold(
     source: SourceLike,
     domain: DomainLike = None,
     *,
+    cells: CellsOf = "gates",
     max_cells: int | None = None,
     max_seconds: float | None = None,
     threads: int | None = None,
@@ -44,6 +45,9 @@ def unfold(
         A model, or what is made of one. Of an atlas the network is taken, and its domain unless another one is given.
     domain : DomainLike, optional
         None for all of R^d, or `pf.box`, `pf.polytope`, `pf.slice_of`, `pf.line`, `pf.plane`.
+    cells : {"gates", "function"}
+        Whether all gates cut; or, on lines and planes, a max-pool is one switch of k ways: a cell is where every ReLU
+        has one state and every pool one winner, in whatever order the losers come.
     max_cells : int, optional
         Stop at so many cells; the atlas then says that it is incomplete, and `pf.resume` goes on from there.
     max_seconds : float, optional
@@ -67,17 +71,21 @@ def unfold(
     4
     """
     program, where = program_anywhere(source, domain)
-    return unfold_program(as_method_takes_it(program, where), where, max_cells=max_cells, threads=threads)
+    program = as_method_takes_it(program, where, cells)
+    return unfold_program(program, where, max_cells=max_cells, threads=threads, cells_of=cells)
 
 
-def as_atlas(source: SourceLike, domain: DomainLike = None, *, threads: int | None = None) -> Atlas:
+def as_atlas(
+    source: SourceLike, domain: DomainLike = None, *, threads: int | None = None, any_cells: bool = False
+) -> Atlas:
     """An atlas as it is; anything else is unfolded on the domain.
 
-    An unfolding that the clock or an interrupt has stopped is no atlas to answer from: that is raised.
+    An unfolding that the clock or an interrupt has stopped is no atlas to answer from: that is raised. Nor is one with
+    cells of the function, unless the question takes `any_cells`.
     """
     if isinstance(source, Atlas):
         own_domain(source, domain)
-        return source
+        return source if any_cells else of_gates(source)
     program, where = as_program_on(source, domain)
     atlas = unfold_program(as_method_takes_it(program, where), where, threads=threads)
     if not atlas.complete:
@@ -96,6 +104,7 @@ def unfold_program(
     max_seconds: float | None = None,
     threads: int | None = None,
     by_vertices: bool | None = None,
+    cells_of: CellsOf = "gates",
 ) -> Atlas:
     """The same for a program, under the clock that is running; with `max_seconds` it gets a share of the time.
 
@@ -105,13 +114,15 @@ def unfold_program(
     workers = thread_count(threads)
 
     def search(leave: Leave) -> tuple[Cells, str]:
-        cells, method = find_cells(program, where, workers, limit, leave, by_vertices=by_vertices)
+        cells, method = find_cells(program, where, workers, limit, leave, by_vertices=by_vertices, cells_of=cells_of)
         return put_together(cells, limit, leave), method
 
     with Clock(max_seconds) if max_seconds is not None else nullcontext():
         run = watched(search, where)
         cells, method = run.result
-        return atlas_of(cells, program, where, method, run, workers)
+        # Where no gate is ever idle the two kinds of cells are the same.
+        kind: CellsOf = "function" if of_function(program, where, cells_of) else "gates"
+        return atlas_of(cells, program, where, method, run, workers, cells_of=kind)
 
 
 def put_together(cells: Cells, max_cells: int, leave: Leave) -> Cells:
@@ -138,6 +149,8 @@ def atlas_of(
     run: Watched[Any],
     workers: int,
     seconds_before: float = 0.0,
+    *,
+    cells_of: CellsOf = "gates",
 ) -> Atlas:
     """What the engine found, looked over if it is everything, as long as the clock allows."""
     complete = bool(cells["complete"]) if isinstance(cells, dict) else cells.complete
@@ -154,7 +167,7 @@ def atlas_of(
     )
     if not isinstance(cells, dict):
         return DeferredAtlas.of(program, where, certificate, lambda: _fields(_put_together_later(cells)))
-    atlas = atlas_found(program, where, certificate, _fields(cells))
+    atlas = atlas_found(program, where, certificate, _fields(cells) | {"cells_of": cells_of})
     if not complete:
         return atlas
     if method != VERTICES:
@@ -197,7 +210,7 @@ def complete_atlas(
     """
     if isinstance(source, Atlas):
         own_domain(source, domain)
-        atlas = source
+        atlas = of_gates(source)
     else:
         atlas = unfold(source, domain, max_seconds=running().limit, max_cells=max_cells, threads=threads)
         if atlas.certificate.stopped_by == "interrupt":

@@ -276,7 +276,7 @@ def dual(
     if isinstance(source, Regions):
         own_domain(source.atlas, domain)
         return _of_regions(source)
-    return _of_cells(as_atlas(source, domain, threads=threads))
+    return _of_cells(as_atlas(source, domain, threads=threads, any_cells=True))
 
 
 def as_graph(source: Any, domain: DomainLike, threads: int | None = None) -> DualGraph:

@@ -25,7 +25,7 @@ from polyfold.engine.cells.at_point import CellAt
 from polyfold.engine.cells.facets import Cells, Witness
 from polyfold.engine.cells.frontier import Found
 from polyfold.engine.cells.validity import ROWS_MEMORY, check_rows_fit
-from polyfold.engine.source import SourceLike, as_program_on
+from polyfold.engine.source import SourceLike, as_program_on, of_gates
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.exact.linear_program import maximise
 from polyfold.exact.rational import fraction
@@ -193,7 +193,7 @@ def path(
         graph = as_graph(source, domain, threads)
         return shortest_route(graph, _node(graph, start), _node(graph, end))
     program, where = as_program_on(source, domain)
-    return _searched(program, where, source if isinstance(source, Atlas) else None, (start, end), limit)
+    return _searched(program, where, of_gates(source) if isinstance(source, Atlas) else None, (start, end), limit)
 
 
 def _is_number(place: Any) -> bool:

@@ -28,6 +28,7 @@ from polyfold.program.derive.exact_matrices import exact_blocks
 from polyfold.program.number_range import NumberRange, number_range
 from polyfold.program.origins import GateOrigin
 from polyfold.program.passes.floats import evaluate
+from polyfold.program.pools import NO_POOLS, Pools
 from polyfold.program.rounding import Rounding, distance
 from polyfold.program.steps import Steps, in_steps
 
@@ -56,7 +57,7 @@ class Program(ReadOnly, InNotebooks):
 
     Where `rounding` is None, the program is the network's function to the last digit. Else it is a neighbour, because
     the network's own numbers lead to coefficients that are no floats; `rounding` says where and by how much at most.
-    Its outputs are scores, if the model has a `head`.
+    Its outputs are scores, if the model has a `head`. `pools` says which of the gates are matches of tournaments.
     """
 
     input_dim: int
@@ -65,6 +66,7 @@ class Program(ReadOnly, InNotebooks):
     origins: Sequence[GateOrigin]
     rounding: Rounding | None = None
     head: Head | None = None
+    pools: Pools = NO_POOLS
 
     @property
     def rounded(self) -> bool:

@@ -121,7 +121,7 @@ def lipschitz(
     >>> found.value, found.of_cells.tolist(), found.cells.tolist()
     (6.0, [0.0, 2.0, 6.0, 6.0], [2, 3])
     """
-    atlas = as_atlas(source, domain, threads=threads)
+    atlas = as_atlas(source, domain, threads=threads, any_cells=True)
     words = asked_of(of, atlas.program.head, "the Lipschitz constant")
     order = _order(norm, atlas.outputs)
     ids = cells_asked_for(atlas, cells, "the Lipschitz constant")

@@ -116,7 +116,7 @@ def integral(
     >>> pf.stats.integral(absolute, pf.box(-1, 2)).value.round(12).tolist()
     [2.5]
     """
-    atlas = as_atlas(source, domain, threads=threads)
+    atlas = as_atlas(source, domain, threads=threads, any_cells=True)
     asked = _asked(atlas, cells, by, of, "the integral")
     volumes, centroids = atlas.measures(asked.ids)
     means = _means(atlas, asked.ids, centroids)
@@ -178,7 +178,7 @@ def mean(
     >>> found, np.asarray(found).round(12).tolist()
     (OutputStatistic: mean 0.25; checked, complete, [0.25])
     """
-    atlas = as_atlas(source, domain, threads=threads)
+    atlas = as_atlas(source, domain, threads=threads, any_cells=True)
     asked = _asked(atlas, cells, by, of, "the mean")
     volumes, centroids = atlas.measures(asked.ids)
     weights, means = _weights(asked, volumes, "the mean"), _means(atlas, asked.ids, centroids)
@@ -236,7 +236,7 @@ def variance(
     >>> pf.stats.variance(line, pf.box(0, 2)).value.round(12).tolist()
     [3.0]
     """
-    atlas = as_atlas(source, domain, threads=threads)
+    atlas = as_atlas(source, domain, threads=threads, any_cells=True)
     asked = _asked(atlas, cells, by, of, "the variance")
     # What rounding makes less than zero is zero.
     found = np.maximum(_second_moments(atlas, asked, "the variance", "nij,njk,nik->ni"), 0.0)
@@ -291,7 +291,7 @@ def covariance(
     >>> pf.stats.covariance(both, pf.box(0, 6)).value.round(12).tolist()
     [[3.0, -3.0], [-3.0, 3.0]]
     """
-    atlas = as_atlas(source, domain, threads=threads)
+    atlas = as_atlas(source, domain, threads=threads, any_cells=True)
     asked = _asked(atlas, cells, by, of, "the covariance")
     return asked.answer(atlas, _second_moments(atlas, asked, "the covariance", "nij,njk,nlk->nil"), "covariance")
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from polyfold._base.chunks import in_chunks
 from polyfold._base.inputs import one_of
-from polyfold._base.types import Array, Ids
-from polyfold.errors import how_many
+from polyfold._base.types import Array, Ids, Signs
+from polyfold.atlas.patterns import pack, unpack
+from polyfold.errors import PolyfoldError, how_many
 from polyfold.program.passes.beyond_floats import rounded_up_to_scale
 from polyfold.program.passes.jets import has_short_jets, parameter_walls
 from polyfold.program.passes.pulled_back import gate_forms
@@ -52,18 +53,25 @@ def halfspaces(atlas: Atlas, ids: Ids, minimal: bool) -> Halfspaces:
         offset = np.concatenate([[0], np.cumsum(counts)])
         facets = np.repeat(starts - offset[:-1], counts) + np.arange(offset[-1])
         cells, walls = np.repeat(ids, counts), atlas.facet_wall[facets].astype(np.int64)
+        A, b = wall_rows(atlas, cells, walls, atlas.neighbour[facets].astype(np.int64))
     else:
+        if atlas.of_function:
+            raise PolyfoldError(
+                "cells of the function have no row for every gate, since some are idle: ask for minimal=True, or "
+                "unfold with cells='gates'"
+            )
         count = atlas.gates + atlas.domain.rows
         offset = np.arange(len(ids) + 1) * count
         cells, walls = np.repeat(ids, count), np.tile(np.arange(count), len(ids))
-    A, b = wall_rows(atlas, cells, walls)
+        A, b = wall_rows(atlas, cells, walls)
     return Halfspaces(offset, A, b, walls)
 
 
-def wall_rows(atlas: Atlas, cells: Ids, walls: Ids) -> tuple[Array, Array]:
+def wall_rows(atlas: Atlas, cells: Ids, walls: Ids, neighbours: Ids | None = None) -> tuple[Array, Array]:
     """The inequality a . u <= b that wall walls[i] puts on cell cells[i].
 
-    It is the gate's own form, unless that lies beyond float64: then a multiple by a power of two.
+    It is the gate's own form, unless that lies beyond float64: then a multiple by a power of two. Where cells are the
+    function's, whom a pool's winner is compared with is told by the cell across, neighbours[i].
     """
     A, b = np.zeros((len(cells), atlas.dim)), np.zeros(len(cells))
     program, domain = atlas.program, atlas.domain
@@ -76,6 +84,17 @@ def wall_rows(atlas: Atlas, cells: Ids, walls: Ids) -> tuple[Array, Array]:
         side = np.where(signs[rows, walls[at]], -1.0, 1.0)
         A[at], b[at] = linear * side[:, None], -constant * side
 
+    def met(part: slice) -> None:
+        assert neighbours is not None
+        at = on_gates[part]
+        signs = met_signs(atlas, cells[at], neighbours[at])
+        distinct, rows = np.unique(pack(signs), axis=0, return_inverse=True)
+        order = np.argsort(rows.ravel(), kind="stable")
+        some, gates = unpack(distinct, program.gates), walls[at][order]
+        linear, constant = parameter_walls(program, domain, some, rows.ravel()[order], gates, rounded_up_to_scale)
+        side = np.where(signs[order, gates], -1.0, 1.0)
+        A[at[order]], b[at[order]] = linear * side[:, None], -constant * side
+
     def pulled(part: slice) -> None:
         at = on_gates[part]
         signs = atlas.signs(cells[at])
@@ -84,7 +103,10 @@ def wall_rows(atlas: Atlas, cells: Ids, walls: Ids) -> tuple[Array, Array]:
         A[at], b[at] = _over_parameters(domain, linear * side[:, None], -constant * side)
 
     on_gates = np.flatnonzero(walls < program.gates)
-    if has_short_jets(domain):
+    if neighbours is not None and atlas.of_function:
+        _refuse_open(atlas, walls, neighbours)
+        in_chunks(len(on_gates), 2 * program.gates, met)
+    elif has_short_jets(domain):
         on_gates = on_gates[np.argsort(cells[on_gates], kind="stable")]
         some = np.unique(cells[on_gates])
         in_chunks(len(some), program.gates, pushed)
@@ -94,6 +116,26 @@ def wall_rows(atlas: Atlas, cells: Ids, walls: Ids) -> tuple[Array, Array]:
     rows_A, rows_b = domain_rows(domain)
     A[at], b[at] = rows_A[walls[at] - program.gates], rows_b[walls[at] - program.gates]
     return A, b
+
+
+def met_signs(atlas: Atlas, cells: Ids, neighbours: Ids) -> Signs:
+    """Patterns under which the walls towards these neighbours are affine: what is idle is as it is across."""
+    signs = atlas.signs(cells)
+    if not atlas.of_function:
+        return signs
+    return signs | (
+        atlas.signs(np.maximum(neighbours, 0)) & atlas.program.pools.idle(signs) & (neighbours >= 0)[:, None]
+    )
+
+
+def _refuse_open(atlas: Atlas, walls: Ids, neighbours: Ids) -> None:
+    pools = atlas.program.pools
+    open_ = np.isin(walls, pools.gate) & (neighbours < 0)
+    if open_.any():
+        raise PolyfoldError(
+            f"{how_many(int(open_.sum()), 'facet')} of cells of the function lead to cells that were not found, which "
+            f"would tell where these facets lie, and {atlas.certificate.how_to_complete}"
+        )
 
 
 def domain_rows(domain: Domain) -> tuple[Array, Array]:

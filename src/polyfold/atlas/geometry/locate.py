@@ -13,7 +13,7 @@ from polyfold import _core as core
 from polyfold._base.apart import apart
 from polyfold._base.clock import tick
 from polyfold._base.types import Array, Ids
-from polyfold.atlas.core_problem import beyond_core, core_problem, stays_structured
+from polyfold.atlas.core_problem import core_problem, stays_structured
 from polyfold.atlas.patterns import order_by_gate, pack
 from polyfold.domain.points import bounded_lift, contains, exact_lift, parameter_rows
 from polyfold.errors import DomainError, PolyfoldError
@@ -61,7 +61,7 @@ def _by_core(atlas: Atlas, U: Array) -> Ids:
     """The cells that floats prove points to lie in, strictly; a negative number where they do not, or are not asked."""
     ids = np.full(len(U), -1, dtype=np.int64)
     program, domain = atlas.program, atlas.domain
-    if len(U) < _MANY or not len(atlas) or stays_structured(program) or beyond_core(program, domain):
+    if len(U) < _MANY or not len(atlas) or stays_structured(program) or atlas.by_facets:
         return ids
     if program.exact_matrices is None:
         return ids
@@ -113,7 +113,7 @@ def _cells_of(atlas: Atlas, U: Array) -> Ids:
     with np.errstate(over="ignore", invalid="ignore"):
         passed = bounded_forward(atlas.program, bounded_lift(atlas.domain, U))
     proved = np.asarray(passed.certain.all(axis=1))
-    found = np.where(proved, atlas.index.find(pack(passed.pattern)), -1)
+    found = np.where(proved, atlas.index.find(pack(atlas.as_listed(passed.pattern))), -1)
     unsure = np.flatnonzero(found < 0)
     if not len(unsure) or not len(atlas):
         return found
@@ -132,7 +132,9 @@ def _first_touching(atlas: Atlas, pattern: npt.NDArray[np.bool_], strict: npt.ND
 
     These are the cells that touch the point: where its other gates are zero, either side of them has it on its wall.
     """
-    known = pack(strict[None])[0]
+    known = pack(strict[None])
+    if atlas.of_function:
+        known = known & ~pack(atlas.program.pools.idle(atlas.signs()))
     agree = np.flatnonzero(((atlas.patterns ^ pack(pattern[None])) & known == 0).all(axis=1))
     return int(agree[order_by_gate(atlas.patterns[agree])[0]]) if len(agree) else -1
 
@@ -163,7 +165,7 @@ def _locate_exactly(atlas: Atlas, exact: RationalProgram, u: Array) -> int:
     """The cell of the point's own pattern, zero being off; where that is no cell, the first one that touches it."""
     passed = exact.forward(exact_lift(atlas.domain, rational_matrix(u[:, None])))
     pattern = np.array(passed.pattern, dtype=bool)
-    cell = int(atlas.index.find(pack(pattern[None]))[0])
+    cell = int(atlas.index.find(pack(atlas.as_listed(pattern[None])))[0])
     if cell >= 0:
         return cell
     return _first_touching(atlas, pattern, np.array([value != 0 for (value,) in passed.preactivations], dtype=bool))

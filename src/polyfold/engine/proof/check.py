@@ -15,11 +15,11 @@ from polyfold._base.question import question
 from polyfold._base.types import Array, Flags, Ids
 from polyfold.atlas.atlas import Atlas, vouched
 from polyfold.atlas.certificate import CHANGED, OF_THESE_ARRAYS, SEEN, Certificate, Check, sealed
-from polyfold.atlas.core_problem import beyond_core, core_problem, stays_structured
+from polyfold.atlas.core_problem import core_problem, stays_structured
 from polyfold.atlas.digest import arrays_digest
 from polyfold.atlas.geometry.domain_volume import domain_volume
 from polyfold.atlas.geometry.generators import find_measures
-from polyfold.atlas.geometry.halfspaces import wall_rows
+from polyfold.atlas.geometry.halfspaces import met_signs, wall_rows
 from polyfold.atlas.geometry.locate import vanishing
 from polyfold.atlas.in_few_coordinates import in_few_coordinates
 from polyfold.atlas.patterns import pack
@@ -110,7 +110,7 @@ def check(
     # Imported here because unfolding looks its cells over with what is in this file.
     from polyfold.engine.unfold import as_atlas
 
-    atlas, clock = as_atlas(source, domain, threads=threads), running()
+    atlas, clock = as_atlas(source, domain, threads=threads, any_cells=True), running()
     checks: list[Check] = []
     try:
         for seen in _looked_at(atlas):
@@ -143,7 +143,7 @@ def _looked_at(atlas: Atlas) -> Iterator[Check]:
 
 def _vertex_checks(atlas: Atlas) -> Iterator[Check]:
     """What needs all vertices of all cells."""
-    by_vertices = beyond_core(atlas.program, atlas.domain)
+    by_vertices = atlas.by_facets
     if not by_vertices and atlas.program.exact_matrices is None:
         # The vertices of rounded matrices are those of other cells.
         return
@@ -188,7 +188,10 @@ def check_arrays(atlas: Atlas, digest: str) -> Check:
 
 
 def check_pairing(atlas: Atlas) -> Check:
-    """Every inner facet leads to a cell that leads back, and exactly the facet's gates may differ between the two."""
+    """Every inner facet leads to a cell that leads back, and exactly the facet's gates may differ between the two.
+
+    Gates that are idle on either side may differ as well.
+    """
     inner, unexplored, one_way, wrong = core.count_pairing(
         np.ascontiguousarray(atlas.patterns),
         atlas.gates,
@@ -200,11 +203,31 @@ def check_pairing(atlas: Atlas) -> Check:
         atlas.shared_wall,
         atlas.certificate.threads,
     )
+    if atlas.of_function:
+        wrong = _between_wrong_winners(atlas)
     return Check(
         "facets pair up",
         one_way == 0 and wrong == 0 and (unexplored == 0 or atlas.certificate.cut_short),
         f"{inner // 2:,} inner, {unexplored:,} open, {one_way:,} one-way, {wrong:,} between wrong patterns",
     )
+
+
+def _between_wrong_winners(atlas: Atlas) -> int:
+    """Facets between cells that differ in no gate, or in one that has a say on both sides and is no wall of theirs."""
+    pools, owner = atlas.program.pools, atlas.facet_owner
+    inner, wrong = np.flatnonzero(atlas.neighbour >= 0), 0
+    for part in _chunks(len(inner), 8 * atlas.gates):
+        facets = inner[part]
+        here, there = atlas.signs(owner[facets]), atlas.signs(atlas.neighbour[facets])
+        differ = (here != there) & ~pools.idle(here) & ~pools.idle(there)
+        some = differ.any(axis=1)
+        differ[np.arange(len(facets)), atlas.facet_wall[facets]] = False
+        shared = np.isin(atlas.shared_facet, facets)
+        at = np.searchsorted(facets, atlas.shared_facet[shared])
+        inside = atlas.shared_wall[shared] < atlas.gates
+        differ[at[inside], atlas.shared_wall[shared][inside]] = False
+        wrong += int((~some | differ.any(axis=1)).sum())
+    return wrong
 
 
 def check_distinct(atlas: Atlas) -> Check:
@@ -217,7 +240,7 @@ def check_distinct(atlas: Atlas) -> Check:
 def check_witnesses(atlas: Atlas, exact: ExactSlice | None = None) -> Check:
     """Every witness lies strictly inside the domain and inside its cell: a gate is zero there only if it vanishes
     on the whole cell. Proved."""
-    if beyond_core(atlas.program, atlas.domain):
+    if atlas.by_facets:
         return check_slice_witnesses(atlas, exact)
     if stays_structured(atlas.program):
         return _check_witnesses_in_floats(atlas)
@@ -311,7 +334,7 @@ def check_continuity(atlas: Atlas) -> Check:
         facets = inner[part]
         here, there = owner[facets], atlas.neighbour[facets].astype(np.int64)
         walls = atlas.facet_wall[facets].astype(np.int64)
-        a, b = to_unit_size(*wall_rows(atlas, here, walls))
+        a, b = to_unit_size(*wall_rows(atlas, here, walls, there))
         size = np.linalg.norm(a, axis=1)
         normal, offset = a / size[:, None], b / size
         # Cells have several facets: each map is made once.
@@ -351,8 +374,9 @@ def _agree_exactly(atlas: Atlas, exact: ExactGates, cells: tuple[int, int], wall
     """Whether the maps of two cells differ by multiples of the wall's form on either of them, and are as shown."""
     tick()
     signs = atlas.signs(list(cells))
+    met = met_signs(atlas, np.array(cells), np.array(cells[::-1]))
     try:
-        walls = [form.coefficients for form in exact.forms(int(wall), signs) if not form.vanishes]
+        walls = [form.coefficients for form in exact.forms(int(wall), met) if not form.vanishes]
         maps = [
             [exact.forms(atlas.gates + k, signs[[i]])[0].coefficients for k in range(atlas.outputs)] for i in (0, 1)
         ]

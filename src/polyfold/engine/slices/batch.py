@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,11 +44,11 @@ class Cells:
         """The two walls that meet at a corner of a polygon; -1 and the wall that a segment ends at."""
         return walls_at(self.wall, int(self.start[cell]), int(self.start[cell + 1]), corner, self.form.shape[1] - 1)
 
-    def cut(self, found: Mapping[str, Any], first_gate: int, rows: Ids, z: BoundedJets) -> Cells:
-        """The parts that `core.cut_slice` made of these cells, which have these rows of the stage's gates."""
+    def cut(self, found: Mapping[str, Any], first_wall: int, rows: Ids, z: BoundedJets) -> Cells:
+        """The parts that `core.cut_slice` made of these cells, which have these rows of what the stage cuts at."""
         facet = found["facet"]
         old, new = facet >= 0, np.flatnonzero(facet < 0)
-        wall = found["wall"] + np.int32(first_gate)
+        wall = found["wall"] + np.int32(first_wall)
         form, form_error = self.form[facet], self.form_error[facet]
         wall[old] = self.wall[facet[old]]
         if len(new):
@@ -68,7 +68,7 @@ class Cells:
             np.repeat(np.arange(len(facet)), counts),
             self.extra_wall[inherited],
         )
-        return cells._with_extras(found["extra_facet"], found["extra_wall"] + np.int32(first_gate))
+        return cells._with_extras(found["extra_facet"], found["extra_wall"] + np.int32(first_wall))
 
     def _with_extras(self, facet: Ids, wall: npt.NDArray[np.int32]) -> Cells:
         if not len(facet):
@@ -94,23 +94,29 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """Some gates in a row, on every cell: whether they are on, and whether they vanish there. Packed."""
+    """Some gates on every cell: whether they are on, and whether they vanish there. Packed."""
 
-    count: int
+    gates: Ids
     on: Bits
     vanishing: Bits
 
     def take(self, cells: Ids | slice) -> Decided:
         """On some of the cells."""
-        return Decided(self.count, self.on[cells], self.vanishing[cells])
+        return Decided(self.gates, self.on[cells], self.vanishing[cells])
 
 
 @dataclass(frozen=True, eq=False)
 class OpenStage:
-    """The gates of the current stage; those before `next_gate` have cut the cells already."""
+    """The gates `z` of the current stage and all that it cuts at, `columns`; those before `next_gate` have cut."""
 
     z: BoundedJets
+    columns: BoundedJets
     next_gate: int
+
+    def take(self, rows: Ids) -> OpenStage:
+        """On some of the cells."""
+        z = self.z.take(rows)
+        return OpenStage(z, z if self.columns is self.z else self.columns.take(rows), self.next_gate)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,33 +138,30 @@ class Batch:
     decided: tuple[Decided, ...]
     open_stage: OpenStage | None = None
 
-    def cut(self, found: Mapping[str, Any], open_stage: OpenStage, first_gate: int) -> Batch:
-        """After the gates by which `core.cut_slice` has cut the cells."""
+    def cut(self, found: Mapping[str, Any], open_stage: OpenStage, first_wall: int, new: Iterable[Decided]) -> Batch:
+        """After the gates by which `core.cut_slice` has cut the cells; `new` is what has been decided on its parts."""
         parents, next_gate = found["parent"], int(found["next_gate"])
-        new = Decided(next_gate - open_stage.next_gate, found["pattern"], found["vanishing"])
         return replace(
             self,
-            cells=self.cells.cut(found, first_gate, self.rows, open_stage.z),
+            cells=self.cells.cut(found, first_wall, self.rows, open_stage.columns),
             names=np.concatenate([self.names, found["name"]]),
             points=np.concatenate([self.points, found["point"]]),
             off=np.concatenate([self.off, found["off"]]),
             rows=self.rows[parents],
-            decided=(*(each.take(parents) for each in self.decided), new),
+            decided=(*(each.take(parents) for each in self.decided), *new),
             open_stage=replace(open_stage, next_gate=next_gate),
         )
 
     def signs(self, cells: Ids) -> npt.NDArray[np.bool_]:
-        """Which gates are on, of those that have been decided, on some of the cells."""
-        return _unpacked([(each.count, each.on[cells]) for each in self.decided], len(cells))
+        """Which gates are on, on some of the cells; up to the last one that has been decided."""
+        gates = 1 + max((int(each.gates.max(initial=-1)) for each in self.decided), default=-1)
+        return _unpacked([(each.gates, each.on[cells]) for each in self.decided], len(cells), slice(0, gates))
 
-    def last_decided(self, gates: int) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Which of the last so many gates, those of a stage, are on, and which vanish; on every cell."""
-        first = sum(each.count for each in self.decided) - gates
-        before = np.cumsum([0, *(each.count for each in self.decided)])
-        parts = [each for each, start in zip(self.decided, before, strict=False) if start >= first]
+    def decided_of(self, gates: slice) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Which of these gates are on, and which vanish; on every cell."""
         return (
-            _unpacked([(part.count, part.on) for part in parts], len(self.cells)),
-            _unpacked([(part.count, part.vanishing) for part in parts], len(self.cells)),
+            _unpacked([(each.gates, each.on) for each in self.decided], len(self.cells), gates),
+            _unpacked([(each.gates, each.vanishing) for each in self.decided], len(self.cells), gates),
         )
 
     def halves(self) -> tuple[Batch, Batch]:
@@ -180,7 +183,7 @@ class Batch:
             rows=rows.astype(np.int64),
             sources={k: source.take(shared) for k, source in self.sources.items()},
             decided=tuple(each.take(slice(first, last)) for each in self.decided),
-            open_stage=gates and OpenStage(gates.z.take(shared), gates.next_gate),
+            open_stage=gates and gates.take(shared),
         )
 
 
@@ -190,10 +193,15 @@ def walls_at(wall: npt.NDArray[np.int32], first: int, last: int, corner: int, di
     return int(wall[before]) if dim == 2 else -1, int(wall[corner])
 
 
-def _unpacked(parts: list[tuple[int, Bits]], cells: int) -> npt.NDArray[np.bool_]:
-    """Bits of several rows of gates, one behind the other: rows need not end where a byte does."""
-    bits = [np.unpackbits(packed, axis=1, count=count, bitorder="little") for count, packed in parts]
-    return np.concatenate([np.zeros((cells, 0), dtype=np.uint8), *bits], axis=1).astype(bool)
+def _unpacked(parts: list[tuple[Ids, Bits]], cells: int, wanted: slice) -> npt.NDArray[np.bool_]:
+    """The bits of some gates, out of those that parts have."""
+    found = np.zeros((cells, wanted.stop - wanted.start), dtype=bool)
+    for gates, packed in parts:
+        here = np.flatnonzero((gates >= wanted.start) & (gates < wanted.stop))
+        if len(here):
+            bits = np.unpackbits(packed, axis=1, count=len(gates), bitorder="little")
+            found[:, gates[here] - wanted.start] = bits[:, here]
+    return found
 
 
 def ragged_rows(first: Ids, counts: Ids) -> Ids:

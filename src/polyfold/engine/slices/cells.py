@@ -11,6 +11,7 @@ import numpy.typing as npt
 from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import DOMAIN_BOUNDARY, UNEXPLORED
 from polyfold.engine.slices.batch import Batch, ragged_rows
+from polyfold.engine.slices.switches import Walls as SwitchWalls
 from polyfold.exact.bounded_values import BoundedValues
 from polyfold.exact.rounding import relative
 from polyfold.program.passes.bounded_jets import values_at
@@ -21,7 +22,8 @@ Walls = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Pieces:
-    """Cells of one batch. A facet's key is made of its vertices' names: its two sides have the same one.
+    """Cells of one batch. A facet's key is made of its vertices' names: its two sides have the same one. Walls are
+    numbered as they were for cutting.
 
     Measures are in units of the parameters. A cell is `thin` if its witness is not proved to lie inside: that may need
     more digits than floats have.
@@ -39,7 +41,7 @@ class Pieces:
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def pieces(program: Program, unit: Array, batch: Batch) -> Pieces:
+def pieces(unit: Array, batch: Batch) -> Pieces:
     """What an atlas needs of a batch that has passed all stages."""
     cells, names = batch.cells, batch.names[batch.cells.vertex]
     centres, following = _centres(batch), names
@@ -106,9 +108,9 @@ class Tally:
     inner: int = 0
     unpaired: int = 0
 
-    def add(self, found: Pieces, gates: int) -> None:
-        """Some more cells of a program with so many gates."""
-        inner = found.key[found.wall < gates]
+    def add(self, found: Pieces, walls: int) -> None:
+        """Some more cells, whose facets lie on so many walls; those behind them are rows of the domain."""
+        inner = found.key[found.wall < walls]
         self.cells += len(found.patterns)
         self.measure += float(found.measures.sum())
         self.inner += len(inner)
@@ -124,25 +126,30 @@ def _mixed(keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return keys ^ (keys >> np.uint64(31))
 
 
-def assembled(program: Program, dim: int, finished: list[Pieces], max_cells: int) -> dict[str, Any]:
-    """The arrays of an atlas, with cells in the order of their witnesses, coordinate by coordinate."""
+def assembled(program: Program, walls: SwitchWalls, dim: int, finished: list[Pieces], max_cells: int) -> dict[str, Any]:
+    """The arrays of an atlas, with cells in the order of their witnesses, coordinate by coordinate.
+
+    "cut_wall" are the walls of facets as they were numbered for cutting.
+    """
     found = _together(program, dim, finished)
     kept = len(found.patterns) if max_cells < 0 else min(max_cells, len(found.patterns))
     order = np.lexsort(found.witnesses[:kept].T[::-1])
     counts = np.diff(found.start)[order]
     facets = ragged_rows(found.start[order], counts)
-    wall, key = found.wall[facets], found.key[facets]
-    partner = _partners(key, wall < program.gates)
+    cut_wall, key = found.wall[facets], found.key[facets]
+    partner = _partners(key, cut_wall < len(walls))
+    wall = _gates(program, walls, cut_wall)
     owner = np.repeat(np.arange(kept), counts)
     neighbour = np.where(partner >= 0, owner[partner], UNEXPLORED)
     neighbour[wall >= program.gates] = DOMAIN_BOUNDARY
-    shared_facet, shared_wall = _shared(found, facets, wall, partner)
+    shared_facet, shared_wall = _shared(found, facets, wall, _gates(program, walls, found.extra_wall), partner)
     return {
         "patterns": np.ascontiguousarray(found.patterns[order]),
         "witnesses": found.witnesses[order],
         "bounded": np.ones(kept, dtype=bool),
         "facet_start": np.concatenate([[0], np.cumsum(counts)]),
         "facet_wall": wall,
+        "cut_wall": cut_wall,
         "neighbour": neighbour.astype(np.int32),
         "shared_facet": shared_facet,
         "shared_wall": shared_wall,
@@ -192,11 +199,19 @@ def _partners(key: npt.NDArray[np.uint64], inner: npt.NDArray[np.bool_]) -> Ids:
     return partner
 
 
-def _shared(found: Pieces, facets: Ids, wall: Walls, partner: Ids) -> tuple[Ids, Walls]:
+def _gates(program: Program, walls: SwitchWalls, cut_wall: Walls) -> Walls:
+    """Walls as an atlas numbers them: by gates, rows of the domain behind these."""
+    inner = cut_wall < len(walls)
+    found = cut_wall - np.int32(len(walls) - program.gates)
+    found[inner] = walls.gate[cut_wall[inner]]
+    return found
+
+
+def _shared(found: Pieces, facets: Ids, wall: Walls, extras: Walls, partner: Ids) -> tuple[Ids, Walls]:
     """Further walls of facets: a gate may vanish on one side altogether, then only the other side knows of it."""
     place = np.full(len(found.wall), -1)
     place[facets] = np.arange(len(facets))
-    facet, extra = place[found.extra_facet], found.extra_wall
+    facet, extra = place[found.extra_facet], extras
     facet, extra = facet[facet >= 0], extra[facet >= 0]
     paired = partner[facet] >= 0
     facet, extra = np.concatenate([facet, partner[facet[paired]]]), np.concatenate([extra, extra[paired]])

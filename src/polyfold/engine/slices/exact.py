@@ -16,6 +16,7 @@ from flint import fmpq
 
 from polyfold._base.types import Array, Signs
 from polyfold.domain.domain import Domain
+from polyfold.engine.slices.switches import Switches, switches_of
 from polyfold.errors import LimitError
 from polyfold.exact.digits import Digits, digits_of
 from polyfold.exact.rational import as_float, rational
@@ -40,10 +41,21 @@ class PausedError(Exception):
 
 
 class ExactSlice:
-    """Forms and vertices of one program on one line or plane. `may_go_on` is asked before anything that takes long."""
+    """Forms and vertices of one program on one line or plane. `may_go_on` is asked before anything that takes long.
 
-    def __init__(self, program: Program, domain: Domain, may_go_on: Callable[[], bool] = lambda: True) -> None:
+    Walls are those of `switches`, rows of the domain behind them.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        domain: Domain,
+        may_go_on: Callable[[], bool] = lambda: True,
+        switches: Switches | None = None,
+    ) -> None:
         self.program, self.domain, self.may_go_on = program, domain, may_go_on
+        self.switches = switches_of(program, pools=False) if switches is None else switches
+        self.walls = self.switches.walls
         self._walks = ExactGates(program, domain, _PRODUCTS)
         self._digits = _LongNumbers(program, domain)
         self._too_much: set[int] = set()
@@ -68,10 +80,14 @@ class ExactSlice:
 
     def wall(self, wall: int, signs: Signs) -> Coefficients | None:
         """A function of the parameters that vanishes on a wall: a gate under a pattern, or a row of the domain."""
-        row = wall - self.program.gates
+        row = wall - len(self.walls)
         if row >= 0:
             return domain_row(self.domain, row)
-        return next((form.coefficients for form in self.forms(wall, signs[None])), None)
+        return next((form.coefficients for form in self._forms_on(wall, signs)), None)
+
+    def _forms_on(self, wall: int, signs: Signs) -> list[GateForm]:
+        """The gate of a wall, with what is held for it; nothing if that is too much."""
+        return self.forms(int(self.walls.gate[wall]), self.walls.under(wall, signs)[None])
 
     def place(self, wall: int, other: int, signs: Signs) -> SlicePoint | None:
         """Where two walls of a cell meet; on a line (wall -1) where the other one is."""
@@ -79,9 +95,9 @@ class ExactSlice:
         known = [row for row in rows if row is not None]
         return _zero_of(known) if len(known) == len(rows) else None
 
-    def sign(self, wall: int, other: int, signs: Signs, gate: int) -> np.uint8:
-        """The sign of a gate there; OPEN where that is too much."""
-        form = next(iter(self.forms(gate, signs[None])), None)
+    def sign(self, wall: int, other: int, signs: Signs, asked: int) -> np.uint8:
+        """The sign of a third wall's function there; OPEN where that is too much."""
+        form = next(iter(self._forms_on(asked, signs)), None)
         if form is None or form.vanishes:
             return OPEN if form is None else ZERO
         place = self.place(wall, other, signs)
@@ -93,27 +109,32 @@ class ExactSlice:
         return self._digits.stage(number, signs)
 
     def has_pattern(self, point: SlicePoint, signs: Signs) -> bool | None:
-        """Whether a point lies inside the cell of a pattern: every gate has its sign there, or vanishes on the cell.
+        """Whether a point lies inside the cell of a pattern: every gate that cuts by itself has its sign there, or
+        vanishes on the cell, and so have the differences between a pool's winner and its other members.
 
         None where that is too much.
         """
-        program = self.program
-        for stage, first in enumerate(program.first_gate[:-1]):
-            numbers = self.stage(stage, signs)
-            gates = first + np.arange(program.stages[stage].width)
-            if numbers is not None:
-                found = signs_of_many(numbers, point)
-                clear = (found == POSITIVE) | (found == NEGATIVE)
-                if ((found == POSITIVE) != signs[gates])[clear].any():
-                    return False
-                gates = gates[~clear]
-            for gate in gates.tolist():
-                form = next(iter(self.forms(gate, signs[None])), None)
-                if form is None:
-                    return None
-                sign = ZERO if form.vanishes else sign_at(form, point)
-                if (sign == ZERO and not form.vanishes) or (sign == POSITIVE) != signs[gate]:
-                    return False
+        for switches in self.switches.stages:
+            expected = switches.expected(self.program, signs)
+            for part in switches.parts:
+                asked = part.column[expected[part.column] != 0]
+                if not len(asked):
+                    continue
+                under = part.held.under(signs)
+                numbers = self.stage(part.stage, under)
+                if numbers is not None:
+                    found = signs_of_many(numbers.entries(part.gate[expected[part.column] != 0]), point)
+                    clear = (found == POSITIVE) | (found == NEGATIVE)
+                    if ((found == POSITIVE) != (expected[asked] > 0))[clear].any():
+                        return False
+                    asked = asked[~clear]
+                for column in asked.tolist():
+                    form = next(iter(self._forms_on(switches.first_wall + column, signs)), None)
+                    if form is None:
+                        return None
+                    sign = ZERO if form.vanishes else sign_at(form, point)
+                    if (sign == ZERO and not form.vanishes) or (sign == POSITIVE) != (expected[column] > 0):
+                        return False
         return True
 
     def _look_at_the_clock(self) -> None:

@@ -20,11 +20,12 @@ import numpy as np
 from polyfold import _core as core
 from polyfold.domain.domain import Domain
 from polyfold.engine.run import Leave
-from polyfold.engine.slices.batch import Batch, OpenStage
+from polyfold.engine.slices.batch import Batch, Decided, OpenStage
 from polyfold.engine.slices.cells import Pieces, Tally, assembled, measures, pieces
 from polyfold.engine.slices.exact import ExactSlice, PausedError, in_units
 from polyfold.engine.slices.settle import Doubts, signs_of
 from polyfold.engine.slices.start import first_batch, units
+from polyfold.engine.slices.switches import StageSwitches, jets_of, switches_of
 from polyfold.engine.slices.witnesses import exact_witnesses
 from polyfold.program.passes.bounded_jets import BoundedJets, affine_of, passed_on
 from polyfold.program.passes.bounded_rows import last_readers
@@ -37,9 +38,14 @@ _BATCH_FLOATS = 1 << 21
 _CELL_FLOATS = 32
 
 
-def find_slice_cells(program: Program, domain: Domain, max_cells: int, leave: Leave) -> dict[str, Any]:
-    """All cells, as the arrays of an atlas; with "doubts", and lengths or areas, "measures", of "whole"."""
-    search = SliceSearch(program, domain, max_cells)
+def find_slice_cells(
+    program: Program, domain: Domain, max_cells: int, leave: Leave, *, pools: bool = False
+) -> dict[str, Any]:
+    """All cells, as the arrays of an atlas; with "doubts", and lengths or areas, "measures", of "whole".
+
+    With `pools` those of the function: pools are switches of k ways.
+    """
+    search = SliceSearch(program, domain, max_cells, pools=pools)
     search.go_on(leave)
     return search.arrays()
 
@@ -47,8 +53,8 @@ def find_slice_cells(program: Program, domain: Domain, max_cells: int, leave: Le
 class SliceSearch:
     """A search that can pause: `go_on` until there are enough cells, look at `arrays`, go on."""
 
-    def __init__(self, program: Program, domain: Domain, max_cells: int) -> None:
-        self._run = _Run(program, domain)
+    def __init__(self, program: Program, domain: Domain, max_cells: int, *, pools: bool = False) -> None:
+        self._run = _Run(program, domain, pools)
         self._batches = self._run.batches()
         self._dim, self._max_cells = domain.dim, max_cells
         self._finished: list[Pieces] = []
@@ -61,7 +67,7 @@ class SliceSearch:
         run.exact.may_go_on = lambda: leave.keep_going(self._cells)
         for batch in self._batches:
             if batch is not None:
-                self._finished.append(pieces(run.program, run.unit, batch))
+                self._finished.append(pieces(run.unit, batch))
                 self._cells += len(batch.cells)
             over = 0 <= most <= self._cells and (run.waiting or self._cells > most)
             # Who waits for the first cells wants to see some of them, and not that there are none yet.
@@ -73,7 +79,7 @@ class SliceSearch:
     def arrays(self) -> dict[str, Any]:
         """The cells found so far, as the arrays of an atlas."""
         run = self._run
-        found = assembled(run.program, self._dim, self._finished, self._max_cells)
+        found = assembled(run.program, run.switches.walls, self._dim, self._finished, self._max_cells)
         return {
             **found,
             **exact_witnesses(run.exact, found),
@@ -95,13 +101,13 @@ class SliceCount:
     whole: float
 
 
-def count_slice_cells(program: Program, domain: Domain, leave: Leave) -> SliceCount:
+def count_slice_cells(program: Program, domain: Domain, leave: Leave, *, pools: bool = False) -> SliceCount:
     """How many cells there are."""
-    run, tally = _Run(program, domain), Tally()
+    run, tally = _Run(program, domain, pools), Tally()
     run.exact.may_go_on = lambda: leave.keep_going(tally.cells)
     for batch in run.batches():
         if batch is not None:
-            tally.add(pieces(program, run.unit, batch), program.gates)
+            tally.add(pieces(run.unit, batch), len(run.switches.walls))
         if not leave.keep_going(tally.cells):
             break
     return SliceCount(tally.cells, not run.waiting, run.doubts, tally, run.whole)
@@ -110,14 +116,15 @@ def count_slice_cells(program: Program, domain: Domain, leave: Leave) -> SliceCo
 class _Run:
     """The batches of one run, the next one on top."""
 
-    def __init__(self, program: Program, domain: Domain) -> None:
+    def __init__(self, program: Program, domain: Domain, pools: bool) -> None:
         self.program = program
         self.unit = units(domain)
         self.doubts = Doubts()
-        self.exact = ExactSlice(program, domain)
+        self.switches = switches_of(program, pools=pools)
+        self.exact = ExactSlice(program, domain, switches=self.switches)
         self.steps = program.steps.steps
         self.last_reader = last_readers(program)
-        self.waiting = [first_batch(domain, self.unit, program.gates)]
+        self.waiting = [first_batch(domain, self.unit, len(self.switches.walls))]
         self.whole = float(measures(self.waiting[0]).sum())
 
     def batches(self) -> Iterator[Batch | None]:
@@ -144,9 +151,10 @@ class _Run:
             z = affine_of(step.affine, batch.sources, len(batch.cells), batch.points.shape[1])
             if step.stage is None:
                 return replace(batch, step=batch.step + 1, sources=self._still_read(batch, z))
-            batch = replace(batch, open_stage=OpenStage(z, 0))
+            columns = jets_of(self.program, self.switches.stages[step.stage], batch.step, dict(batch.sources), z)
+            batch = replace(batch, open_stage=OpenStage(z, columns, 0))
         assert step.stage is not None and batch.open_stage is not None
-        width = self.program.stages[step.stage].width
+        width = self.switches.stages[step.stage].width
         if batch.open_stage.next_gate < width:
             batch = self._cut(batch, batch.open_stage, step.stage)
         assert batch.open_stage is not None
@@ -155,11 +163,9 @@ class _Run:
         return self._leave(batch, batch.open_stage.z, step.stage)
 
     def _cut(self, batch: Batch, gates: OpenStage, stage: int) -> Batch:
-        first, cells, z = self.program.first_gate[stage], batch.cells, gates.z
-        # A closer look goes back to what the gates are made of.
-        sources = {k: batch.sources[v] for k, v in enumerate(self.program.steps.value_of_source) if v in batch.sources}
-        affine = self.program.stages[stage].affine
-        signs = signs_of(batch, gates, affine, sources, first, self.exact, self.doubts)
+        cells, columns, switches = batch.cells, gates.columns, self.switches.stages[stage]
+        walls, first = self.switches.walls, switches.first_wall
+        signs = signs_of(batch, gates, switches, self.exact, self.doubts)
         patterns: dict[int, Any] = {}
 
         def pattern(cell: int) -> Any:
@@ -185,10 +191,12 @@ class _Run:
             off=batch.off,
             name=batch.names,
             row=batch.rows,
-            value=z.values,
-            error=z.errors,
-            scale=z.scale,
+            value=columns.values,
+            error=columns.errors,
+            scale=columns.scale,
             sign=signs,
+            pool_first=switches.pools.first,
+            pool_members=switches.pools.members,
             first_wall=first,
             first_gate=gates.next_gate,
             most_new=max(64, _BATCH_FLOATS // _CELL_FLOATS),
@@ -198,15 +206,28 @@ class _Run:
         self.doubts.near_zero += found["asked"]
         self.doubts.exact += found["asked"]
         self.doubts.crooked += found["inconsistent"]
-        self.doubts.leave_open(found["open"].astype(np.int64) + first)
-        return batch.cut(found, gates, first)
+        self.doubts.leave_open(walls.gate[found["open"].astype(np.int64) + first])
+        return batch.cut(found, gates, first, self._decided(switches, gates.next_gate, stage, found))
+
+    def _decided(self, switches: StageSwitches, first: int, stage: int, found: dict[str, Any]) -> Iterator[Decided]:
+        """What a cut by columns of a stage, `first` and those behind it, has decided."""
+        plain, pools = switches.plain.gate, switches.pools
+        last = min(int(found["next_gate"]), len(plain))
+        if first < last:
+            yield Decided(self.program.first_gate[stage] + plain[first:last], found["pattern"], found["vanishing"])
+        winner = found["winner"].astype(np.int64)
+        if winner.shape[1]:
+            before = int(np.searchsorted(pools.first, first))
+            numbers, on = pools.decided(slice(before, before + winner.shape[1]), winner)
+            packed = np.packbits(on, axis=1, bitorder="little")
+            yield Decided(numbers, packed, np.zeros_like(packed))
 
     def _leave(self, batch: Batch, z: BoundedJets, stage: int) -> Batch:
         """With what the stage puts out on every cell."""
         # Nothing is made of the last stage's gates: outputs are not asked for here.
         new = None
         if self.last_reader[batch.step + 1] > batch.step:
-            on, vanishing = batch.last_decided(self.program.stages[stage].width)
+            on, vanishing = batch.decided_of(self.program.gates_of(stage))
             new = passed_on(self.program.stages[stage], z, batch.rows, on, vanishing)
         sources = {k: value.take(batch.rows) for k, value in self._still_read(batch).items()}
         return replace(
@@ -226,5 +247,8 @@ class _Run:
         """How many cells a batch may have, by what each of them holds in this stage."""
         widths = sum(source.values.shape[2] for source in batch.sources.values())
         rows = 1 + batch.points.shape[1]
-        most: int = max(16, _BATCH_FLOATS // (rows * (8 + widths + 2 * len(self.steps[batch.step].affine.bias))))
+        stage = self.steps[batch.step].stage
+        columns = 0 if stage is None else self.switches.stages[stage].width
+        width = max(columns, len(self.steps[batch.step].affine.bias))
+        most: int = max(16, _BATCH_FLOATS // (rows * (8 + widths + 2 * width)))
         return most

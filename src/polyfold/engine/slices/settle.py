@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,10 +11,11 @@ from polyfold import _core as core
 from polyfold._base.types import Ids
 from polyfold.engine.slices.batch import Batch, OpenStage
 from polyfold.engine.slices.exact import ExactSlice, SlicePoint, sign_at, signs_of_many
+from polyfold.engine.slices.switches import Columns, StageSwitches, held_values
 from polyfold.exact.bounded_values import BoundedValues
-from polyfold.program.affine import Affine
 from polyfold.program.passes.bounded_jets import BoundedJets, closer, values_at
 from polyfold.program.passes.bounded_rows import NEGATIVE, OPEN, POSITIVE, ZERO
+from polyfold.program.program import Program
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -59,17 +59,9 @@ class _Questions:
         return len(self.gate)
 
 
-def signs_of(
-    batch: Batch,
-    gates: OpenStage,
-    affine: Affine,
-    sources: Mapping[int, BoundedJets],
-    first_gate: int,
-    exact: ExactSlice,
-    doubts: Doubts,
-) -> Bytes:
-    """Signs of the stage's gates from the next one on, at all corners; `affine` makes them of the program's sources."""
-    z = gates.z
+def signs_of(batch: Batch, gates: OpenStage, switches: StageSwitches, exact: ExactSlice, doubts: Doubts) -> Bytes:
+    """Signs of what the stage cuts at, from the next gate on, at all corners."""
+    z = gates.columns
     signs, corner, gate = core.corner_signs(
         batch.cells.start, batch.cells.vertex, batch.points, batch.off, batch.rows, z.values, z.errors, z.scale,
         gates.next_gate,
@@ -80,38 +72,54 @@ def signs_of(
     pairs = np.stack([batch.cells.vertex[corner], gate.astype(np.int64)], axis=1)
     _, first, question = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
     asked = _Questions(batch.cells.of_corner[corner[first]], corner[first], gate[first].astype(np.int64))
-    found = _by_tighter_bounds(batch, asked, affine, sources)
+    found = np.full(len(asked), OPEN)
+    for part in switches.parts:
+        here = np.flatnonzero(np.isin(asked.gate, part.column))
+        if len(here):
+            order = np.argsort(part.column)
+            place = part.gate[order][np.searchsorted(part.column[order], asked.gate[here])]
+            found[here] = _by_tighter_bounds(batch, gates.z, part, asked.take(here), place, exact.program)
     left = np.flatnonzero(found == OPEN)
-    found[left] = _exactly(batch, asked.take(left), first_gate, exact)
+    found[left] = _exactly(batch, asked.take(left), switches.first_wall, exact)
     signs[corner, gate - gates.next_gate] = found[question.ravel()]
     doubts.near_zero += len(asked)
     doubts.exact += len(left)
-    doubts.leave_open(asked.gate[found == OPEN] + first_gate)
+    doubts.leave_open(exact.walls.gate[asked.gate[found == OPEN] + switches.first_wall])
     return signs
 
 
-def _by_tighter_bounds(batch: Batch, asked: _Questions, affine: Affine, sources: Mapping[int, BoundedJets]) -> Bytes:
+def _by_tighter_bounds(
+    batch: Batch, z: BoundedJets, part: Columns, asked: _Questions, gates: Ids, program: Program
+) -> Bytes:
+    """Questions about some columns, which are these gates of their stage."""
     found = np.full(len(asked), OPEN)
     rows, place = np.unique(batch.rows[asked.cell], return_inverse=True)
-    for part, forms in closer(affine, sources, rows):
-        here = np.flatnonzero((place >= part.start) & (place < part.stop))
-        at, gate = place[here] - part.start, asked.gate[here]
+    # A closer look goes back to what the gates are made of.
+    values = {v: value.take(rows) for v, value in batch.sources.items()}
+    values = held_values(program, part, batch.step, values, z.take(rows))
+    sources = {k: values[v] for k, v in enumerate(program.steps.value_of_source) if v in values}
+    for some, forms in closer(program.stages[part.stage].affine, sources, np.arange(len(rows))):
+        here = np.flatnonzero((place >= some.start) & (place < some.stop))
+        at, gate = place[here] - some.start, gates[here]
         vertex = batch.cells.vertex[asked.corner[here]]
         chosen = BoundedValues(forms.values[at, :, gate], forms.errors[at, :, gate])
-        values, errors = values_at(chosen, batch.points[vertex], batch.off[vertex])
-        clear = np.where(values > 0, POSITIVE, NEGATIVE)
-        found[here] = np.where(np.abs(values) > errors, clear, np.where(errors == 0, ZERO, OPEN))
+        values_here, errors = values_at(chosen, batch.points[vertex], batch.off[vertex])
+        clear = np.where(values_here > 0, POSITIVE, NEGATIVE)
+        found[here] = np.where(np.abs(values_here) > errors, clear, np.where(errors == 0, ZERO, OPEN))
     return found
 
 
-def _exactly(batch: Batch, asked: _Questions, first_gate: int, exact: ExactSlice) -> Bytes:
+def _exactly(batch: Batch, asked: _Questions, first_wall: int, exact: ExactSlice) -> Bytes:
     """Of a cell about which much is asked, all gates at once; of the others gate by gate, for many cells at once."""
     found = np.full(len(asked), OPEN)
     cells, place = np.unique(asked.cell, return_inverse=True)
-    questions = _Exactly(batch, asked, first_gate, exact, batch.signs(cells), place)
-    much = np.bincount(place, minlength=len(cells)) >= _MUCH
-    for row in np.flatnonzero(much).tolist():
-        items = np.flatnonzero(place == row)
+    questions = _Exactly(batch, asked, first_wall, exact, batch.signs(cells), place)
+    # What is held belongs to the question: other gates of a pool are other cells, so to speak.
+    hold = exact.walls.hold[asked.gate + first_wall]
+    alike, group = np.unique(np.stack([place, hold]), axis=1, return_inverse=True)
+    much = np.bincount(group.ravel(), minlength=alike.shape[1]) >= _MUCH
+    for number in np.flatnonzero(much).tolist():
+        items = np.flatnonzero(group.ravel() == number)
         found[items] = questions.on_one_cell(items)
     left = np.flatnonzero(found == OPEN)
     for gate in np.unique(asked.gate[left]).tolist():
@@ -126,20 +134,24 @@ class _Exactly:
 
     batch: Batch
     asked: _Questions
-    first_gate: int
+    first_wall: int
     exact: ExactSlice
     patterns: npt.NDArray[np.bool_]
     row: Ids
     places: dict[int, SlicePoint | None] = field(default_factory=dict)
 
     def on_one_cell(self, items: Ids) -> Bytes:
-        """Answers to questions about one cell; OPEN where all gates together are too much."""
-        stage = int(np.searchsorted(self.exact.program.first_gate, self.first_gate, side="right")) - 1
-        numbers = self.exact.stage(stage, self.patterns[self.row[items[0]]])
+        """Answers to questions about one cell, with the same held; OPEN where all gates together are too much."""
+        walls, program = self.exact.walls, self.exact.program
+        asked = self.first_wall + self.asked.gate[items]
+        signs = walls.under(int(asked[0]), self.patterns[self.row[items[0]]])
+        gates = walls.gate[asked]
+        stage = int(np.searchsorted(program.first_gate, gates[0], side="right")) - 1
+        numbers = self.exact.stage(stage, signs)
         found = np.full(len(items), OPEN)
         if numbers is None:
             return found
-        numbers = numbers.entries(self.asked.gate[items])
+        numbers = numbers.entries(gates - program.first_gate[stage])
         found[~numbers.nonzero.any(axis=0)] = ZERO
         for corner in np.unique(self.asked.corner[items]).tolist():
             at = np.flatnonzero((self.asked.corner[items] == corner) & (found == OPEN))
@@ -152,7 +164,8 @@ class _Exactly:
         """Answers to questions about one gate of the stage."""
         found = np.full(len(items), OPEN)
         rows, row_of = np.unique(self.row[items], return_inverse=True)
-        for form in self.exact.forms(gate + self.first_gate, self.patterns[rows]):
+        wall, walls = gate + self.first_wall, self.exact.walls
+        for form in self.exact.forms(int(walls.gate[wall]), walls.under(wall, self.patterns[rows])):
             for k in np.flatnonzero(np.isin(row_of, form.cells)).tolist():
                 place = None if form.vanishes else self._place(int(items[k]))
                 if form.vanishes or place is not None:

@@ -43,8 +43,8 @@ def _exponent(size: fmpq) -> int:
     return int(size.p).bit_length() - int(size.q).bit_length() + 1
 
 
-def first_batch(domain: Domain, unit: Array, gates: int) -> Batch:
-    """The domain as a batch that has passed no stage of a program with so many gates."""
+def first_batch(domain: Domain, unit: Array, inner: int) -> Batch:
+    """The domain as a batch that has passed no stage of a program with so many walls within the domain."""
     walls, corners = _outline(domain)
     points = _corner_points(domain, walls, corners)
     forms = [domain_row(domain, rows[0]) for rows in walls]
@@ -52,11 +52,11 @@ def first_batch(domain: Domain, unit: Array, gates: int) -> Batch:
     cells = Cells(
         start=np.array([0, len(points)]),
         vertex=np.arange(len(points)),
-        wall=np.array([gates + rows[0] for rows in walls], dtype=np.int32),
+        wall=np.array([inner + rows[0] for rows in walls], dtype=np.int32),
         form=floats,
         form_error=relative(2) * np.abs(floats).max(axis=1) + TINY,
         extra_facet=np.repeat(np.arange(len(walls)), [len(rows) - 1 for rows in walls]),
-        extra_wall=np.array([gates + row for rows in walls for row in rows[1:]], dtype=np.int32),
+        extra_wall=np.array([inner + row for rows in walls for row in rows[1:]], dtype=np.int32),
     )
     return Batch(
         step=0,

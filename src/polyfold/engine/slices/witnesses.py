@@ -11,7 +11,7 @@ import numpy.typing as npt
 from flint import fmpq
 
 from polyfold._base.chunks import in_chunks
-from polyfold._base.types import Ids
+from polyfold._base.types import Ids, Signs
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Check
 from polyfold.atlas.geometry.locate import ROW_FLOATS, proved_patterns
@@ -19,6 +19,7 @@ from polyfold.atlas.patterns import pack, unpack
 from polyfold.domain.points import contains, contains_exactly
 from polyfold.engine.slices.batch import walls_at
 from polyfold.engine.slices.exact import ExactSlice, PausedError
+from polyfold.engine.slices.switches import switches_of
 from polyfold.exact.rational import as_float
 from polyfold.program.passes.bounded_rows import Undecided, floats_a_row
 
@@ -47,7 +48,7 @@ def _centre(exact: ExactSlice, found: Mapping[str, Any], cell: int) -> tuple[fmp
     first, last = found["facet_start"][cell : cell + 2].tolist()
     signs = unpack(found["patterns"][[cell]], exact.program.gates)[0]
     places = [
-        exact.place(*walls_at(found["facet_wall"], first, last, corner, exact.domain.dim), signs)
+        exact.place(*walls_at(found["cut_wall"], first, last, corner, exact.domain.dim), signs)
         for corner in range(first, last)
     ]
     known = [place for place in places if place is not None]
@@ -62,7 +63,9 @@ def check_slice_witnesses(atlas: Atlas, exact: ExactSlice | None = None) -> Chec
     Floats with error bounds come first. A gate that they cannot tell from zero must vanish on the cell; a witness for
     which that is not so is proved in exact numbers, all gates of it. If time runs out, the rest stays unproved.
     """
-    exact = exact or ExactSlice(atlas.program, atlas.domain)
+    exact = exact or ExactSlice(
+        atlas.program, atlas.domain, switches=switches_of(atlas.program, pools=atlas.of_function)
+    )
     proof = _Proof(atlas, exact)
     floats = floats_a_row(atlas.program) + atlas.program.input_dim + atlas.gates
     in_chunks(len(atlas), floats, proof.look_at, ROW_FLOATS)
@@ -98,13 +101,13 @@ class _Proof:
         witnesses = atlas.witnesses[part]
         inside = contains(atlas.domain, witnesses, strictly=True)
         patterns, undecided = proved_patterns(atlas.program, atlas.domain, witnesses)
-        same = (pack(patterns) == atlas.patterns[part]).all(axis=1)
+        same = (pack(atlas.as_listed(patterns)) == atlas.patterns[part]).all(axis=1)
         thin = np.isin(cells, list(atlas.exact_witnesses))
         doubtful = np.isin(np.arange(len(cells)), undecided.rows)
         self.state[cells[inside & same & ~doubtful & ~thin]] = _BY_FLOATS
         try:
             left = np.flatnonzero(inside & same & doubtful & ~thin)
-            vanishing = self._vanishing(part, undecided, left)
+            vanishing = self._vanishing(patterns, undecided, left)
             self.state[cells[left[vanishing]]] = _EXACTLY
             for cell in cells[self.state[part] < _BY_FLOATS].tolist():
                 point = tuple(atlas.rational_witness(cell))
@@ -115,19 +118,17 @@ class _Proof:
         except PausedError:
             self.late = True
 
-    def _vanishing(self, part: slice, undecided: Undecided, rows: Ids) -> npt.NDArray[np.bool_]:
+    def _vanishing(self, patterns: Signs, undecided: Undecided, rows: Ids) -> npt.NDArray[np.bool_]:
         """Rows on whose cells all gates vanish that are undecided there."""
-        fine = np.zeros(part.stop - part.start, dtype=bool)
+        fine = np.zeros(len(patterns), dtype=bool)
         fine[rows] = True
         asked = np.isin(undecided.rows, rows)
         row_of, gate_of = undecided.rows[asked], undecided.gates[asked]
-        signs = self.atlas.signs(part.start + rows)
         for gate in np.unique(gate_of).tolist():
             at = row_of[gate_of == gate]
             at = at[fine[at]]
-            forms = self.exact.forms(gate, signs[np.searchsorted(rows, at)])
             proved = np.zeros(len(at), dtype=bool)
-            for form in forms:
+            for form in self.exact.forms(gate, patterns[at]):
                 proved[form.cells] = form.vanishes
             fine[at[~proved]] = False
         return fine[rows]

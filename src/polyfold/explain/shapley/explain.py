@@ -19,7 +19,7 @@ from polyfold._base.types import Array, ArrayLike
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import what_is_spoken_of
 from polyfold.atlas.evidence import computed_in_floats, evidence_of
-from polyfold.engine.source import SourceLike, as_program
+from polyfold.engine.source import SourceLike, as_program, of_gates
 from polyfold.errors import DomainError, LimitError, PolyfoldError, ShapeError
 from polyfold.explain.shapley.local_models import explain_locally
 from polyfold.explain.shapley.locators import AtlasPlaces, NetworkPlaces
@@ -163,7 +163,7 @@ def _local(
 ) -> LocalShapley:
     places: AtlasPlaces | NetworkPlaces
     if isinstance(source, Atlas):
-        places = AtlasPlaces(source, scope == "region")
+        places = AtlasPlaces(of_gates(source), scope == "region")
     elif scope == "region":
         raise PolyfoldError("scope='region' needs an atlas, which knows the regions: pass pf.unfold(network, domain)")
     else:

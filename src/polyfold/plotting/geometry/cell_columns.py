@@ -9,7 +9,6 @@ import numpy as np
 
 from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.core_problem import beyond_core
 from polyfold.plotting.geometry.columns import deepest_layers
 
 
@@ -57,7 +56,7 @@ def cell_columns(atlas: Atlas, cells: Any = None) -> CellColumns:
 
 
 def _centres(atlas: Atlas, ids: Ids) -> Array:
-    if beyond_core(atlas.program, atlas.domain):
+    if atlas.by_facets:
         return atlas.witnesses[ids]
     centres = atlas.centroids(ids)
     return np.where(np.isfinite(centres), centres, atlas.witnesses[ids])

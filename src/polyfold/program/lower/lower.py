@@ -63,7 +63,7 @@ def nearest_program(network: Network, *, structured: bool | None = None) -> Prog
         # A product left the range of floats on the way, though the coefficients themselves may lie in it.
         from polyfold.program.exact_program import lower_exactly
 
-        return lower_exactly(network).to_program()
+        return replace(lower_exactly(network).to_program(), pools=program.pools)
     return program
 
 
@@ -97,9 +97,7 @@ def written_out(program: Program) -> Program:
     if program.written_out:
         return program
     stages = tuple(Stage(stage.affine.written_out(), stage.slope_on, stage.slope_off) for stage in program.stages)
-    return Program(
-        program.input_dim, stages, program.output.written_out(), program.origins, _rounding_too(program), program.head
-    )
+    return replace(program, stages=stages, output=program.output.written_out(), rounding=_rounding_too(program))
 
 
 def _rounding_too(program: Program) -> Rounding | None:

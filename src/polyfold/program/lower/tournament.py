@@ -19,33 +19,40 @@ def tournament(place: NodeGates, x: Rows, members: Index) -> Rows:
     """
     most = members.shape[1]
     span = 1  # how many members a competitor stands for
+    won = np.full(x.size, -1)  # the match that each competitor has won last
+    depth = x.depth
     while members.shape[1] > 1:
         if members.shape[1] % 2:
             members = np.pad(members, ((0, 0), (0, 1)), constant_values=-1)
-        winners, members = _compared(place, x, members[:, 0::2], members[:, 1::2], span, most)
-        x = winners
+        x, won, members = _compared(place, x, won, members[:, 0::2], members[:, 1::2], span, most, depth)
         span *= 2
     return x.take(members[:, 0])
 
 
-def _compared(place: NodeGates, x: Rows, left: Index, right: Index, span: int, most: int) -> tuple[Rows, Index]:
-    """The winners of one round, and which of them play on for each entry."""
+def _compared(
+    place: NodeGates, x: Rows, won: Index, left: Index, right: Index, span: int, most: int, depth: int
+) -> tuple[Rows, Index, Index]:
+    """The winners of one round, the matches that they have won, and which of them play on for each entry."""
     remaining = np.full(left.shape, -1)
     parts: list[Rows] = []
+    matches: list[Index] = []
     count = 0
     for pair in range(left.shape[1]):
         entries = np.flatnonzero((left[:, pair] >= 0) & (right[:, pair] >= 0))
         if len(entries):
             a, b = x.take(left[entries, pair]), x.take(right[entries, pair])
             # Off where they are equal: the earlier one wins.
-            parts.append(a.plus(place.gates(b.minus(a), _role(2 * pair * span, span, most), entries)))
+            gates = place.gates(b.minus(a), _role(2 * pair * span, span, most), entries)
+            parts.append(a.plus(gates))
+            matches.append(place.writer.matches(gates, won[left[entries, pair]], won[right[entries, pair]], depth))
             remaining[entries, pair] = count + np.arange(len(entries))
             count += len(entries)
     # Who has no opponent plays on.
     alone = (left >= 0) ^ (right >= 0)
     parts.append(x.take(np.maximum(left, right)[alone]))
+    matches.append(won[np.maximum(left, right)[alone]])
     remaining[alone] = count + np.arange(int(alone.sum()))
-    return place.stacked([part for part in parts if part.size] or parts[:1]), remaining
+    return place.stacked([part for part in parts if part.size] or parts[:1]), np.concatenate(matches), remaining
 
 
 def _role(first: int, span: int, most: int) -> str:

@@ -14,6 +14,7 @@ from polyfold._base.types import Array
 from polyfold.network.ops.op import Shape
 from polyfold.program.lower.rows import Index, Rows, frozen
 from polyfold.program.origins import GateOrigins, OriginGroup
+from polyfold.program.pools import NO_POOLS, Pools
 from polyfold.program.program import Program, Stage
 from polyfold.program.rounding import Rounding
 
@@ -28,6 +29,20 @@ class _OpenStage:
     origins: list[OriginGroup] = field(default_factory=list)
 
 
+@dataclass(frozen=True, eq=False)
+class _Matches:
+    """Gates of one stage, first ..., that are matches: numbers of the matches before each on its two sides, or -1.
+
+    What is compared depends on no source beyond `depth`.
+    """
+
+    stage: int
+    first: int
+    left: Index
+    right: Index
+    depth: int
+
+
 @dataclass(eq=False)
 class Writer:
     """The stages so far; stage s is entry s - 1. All expressions are of one kind."""
@@ -38,6 +53,7 @@ class Writer:
     """Whatever the neighbours of irrational numbers are drawn with."""
     rounded: list[str] = field(default_factory=list)
     """The nodes that were rounded, and why."""
+    _matches: list[_Matches] = field(default_factory=list)
 
     def gates(self, z: Rows, on: Array, off: Array, origins: OriginGroup) -> Rows:
         """New gates on the rows of z; the result is their outputs."""
@@ -54,6 +70,13 @@ class Writer:
         stage.origins.append(origins)
         return self.kind.entries(number, first, len(origins))
 
+    def matches(self, gates: Rows, left: Index, right: Index, depth: int) -> Index:
+        """Note that the gates last written are matches of a pool whose members have this depth; numbers them."""
+        stage = gates.depth
+        before = sum(len(each.left) for each in self._matches)
+        self._matches.append(_Matches(stage, self.stages[stage - 1].width - len(left), left, right, depth))
+        return before + np.arange(len(left))
+
     def finish(self, input_dim: int, output: Rows) -> Program:
         """The program with everything read-only."""
         widths = [input_dim, *(stage.width for stage in self.stages)]
@@ -67,7 +90,22 @@ class Writer:
             for stage, z in zip(self.stages, pre_activations, strict=True)
         )
         origins = GateOrigins([group for stage in self.stages for group in stage.origins])
-        return Program(input_dim, stages, output.affine(widths), origins, self.rounding([*pre_activations, output]))
+        rounding = self.rounding([*pre_activations, output])
+        return Program(input_dim, stages, output.affine(widths), origins, rounding, pools=self._pools(widths))
+
+    def _pools(self, widths: list[int]) -> Pools:
+        """All tournaments, by the numbers of their gates."""
+        if not self._matches:
+            return NO_POOLS
+        first_gate = np.cumsum([0, *widths[1:]])
+        gate = np.concatenate([first_gate[m.stage - 1] + m.first + np.arange(len(m.left)) for m in self._matches])
+        left, right = (np.concatenate([getattr(m, side) for m in self._matches]) for side in ("left", "right"))
+        known = np.concatenate([np.full(len(m.left), m.depth) for m in self._matches])
+        sides = (np.where(side < 0, -1, gate[side]) for side in (left, right))
+        arrays: list[Index] = [gate, *sides, known]
+        for array in arrays:
+            array.setflags(write=False)
+        return Pools(*arrays)
 
     def rounding(self, rows: Sequence[Rows]) -> Rounding | None:
         """What was rounded on the way to the rows of all stages and of the output; None if nothing was."""
