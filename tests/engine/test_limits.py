@@ -214,7 +214,7 @@ def test_cells_that_are_put_together_later_are_the_same(tmp_path):
         stopped.append(cells)
         raise KeyboardInterrupt
 
-    layers = network([3, 64, 64, 1])
+    layers = network([3, 96, 96, 1])  # more than any machine finds before it first looks whether to stop
     whole = pf.unfold(layers, pf.box(-1, 1))
     for use in (
         pf.resume,
