@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "geometry/exact/rounding.hpp"
 
@@ -15,32 +16,78 @@ enum Side : std::uint8_t { above = 1, below = 2, both = 3 };
 
 template <int Words>
 std::int64_t SectionCount<Words>::parts(Cell<Words>& cell) {
+    const int count = cell.frame->count();
+    if (count < 2) return 1 + count;
     Section& whole = levels_[0];
     whole.generators = cell.generators;
     whole.facets_of = cell.facets_of;
-    std::vector<int> rows(cell.frame->rows.size());
-    for (std::size_t c = 0; c < rows.size(); ++c) rows[c] = static_cast<int>(c);
-    return parts(cell, 0, rows.data(), static_cast<int>(rows.size()));
+    whole.rows.resize(count);
+    std::iota(whole.rows.begin(), whole.rows.end(), 0);
+    tightened_ = false;
+    return parts(cell, 0);
+}
+
+// Of the section of this level, which its rows cut: all of them.
+template <int Words>
+std::int64_t SectionCount<Words>::parts(Cell<Words>& cell, int level) {
+    const Section& section = levels_[level];
+    const int cutting = static_cast<int>(section.rows.size());
+    if (cutting < 2) return 1 + cutting;
+    if (level == problem_.dim - 1) return 1 + points(cell, section);
+    std::int64_t total = 2;  // the section itself, and what the last row makes of it: nothing is left to cut that
+    started_ = false;
+    for (int r = 0; r + 1 < cutting; ++r) {
+        stop_.check();
+        const std::int64_t by_values = parts_by_values(cell, level, r);
+        total += by_values == ValueCount<Words>::unproved ? parts_by_coordinates(cell, level, r) : by_values;
+    }
+    return total;
+}
+
+// What the rows behind one of them make of the section where that one vanishes.
+template <int Words>
+std::int64_t SectionCount<Words>::parts_by_values(Cell<Words>& cell, int level, int r) {
+    const Section& section = levels_[level];
+    if (section.rows.size() > ValueCount<Words>::most_rows) return ValueCount<Words>::unproved;
+    const auto try_values = [&] {
+        if (!started_)
+            values_.start(*cell.frame, section.generators, section.facets_of, section.rows, problem_.dim - level);
+        started_ = true;
+        return values_.parts_on(r);
+    };
+    const std::int64_t found = try_values();
+    if (found != ValueCount<Words>::unproved || tightened_) return found;
+    tighten(cell);
+    return try_values();
 }
 
 template <int Words>
-std::int64_t SectionCount<Words>::parts(Cell<Words>& cell, int level, const int* rows, int count) {
+std::int64_t SectionCount<Words>::parts_by_coordinates(Cell<Words>& cell, int level, int r) {
     Section& section = levels_[level];
-    if (!find_rows(*cell.frame, section, rows, count)) return 0;
-    const int cutting = static_cast<int>(section.rows.size());
-    if (cutting == 0) return 1;
-    if (level == problem_.dim - 1) return 1 + points(cell, section);
-    if (cutting == 1) return 2;
-    find_edges(section);
-    std::int64_t total = 2;  // the section itself, and what the last row makes of it: nothing is left to cut that
     const int made = cell.frame->generators.size();
-    for (int r = 0; r + 1 < cutting; ++r) {
-        stop_.check();
-        cut(cell, level, section.rows[r]);
-        total += parts(cell, level + 1, section.rows.data() + r + 1, cutting - r - 1);
-        cell.frame->truncate(made);
+    find_edges(section);
+    cut(cell, level, section.rows[r]);
+    std::int64_t parts_found = 0;
+    if (find_rows(*cell.frame, levels_[level + 1], section.rows.data() + r + 1,
+                  static_cast<int>(section.rows.size()) - r - 1))
+        parts_found = parts(cell, level + 1);
+    cell.frame->truncate(made);
+    started_ = false;
+    return parts_found;
+}
+
+// What the corners of the cell may be off was inherited along edges for some; their equations know it better.
+template <int Words>
+void SectionCount<Words>::tighten(Cell<Words>& cell) {
+    tightened_ = true;
+    started_ = false;
+    GeneratorStore& generators = cell.frame->generators;
+    for (int v = 0; v < cell.size(); ++v) {
+        const int g = cell.generators[v];
+        if (generators.exact[g]) continue;
+        const double known = crossing_.equations().error_at(cell, *cell.frame, g, cell.facets_of[v]);
+        generators.error[g] = std::min(generators.error[g], known);
     }
-    return total;
 }
 
 // The rows among these that cut the section; false if one contains it.

@@ -8,6 +8,7 @@
 #include "geometry/base/stop_signal.hpp"
 #include "geometry/cells/cell.hpp"
 #include "geometry/cells/crossing.hpp"
+#include "geometry/count/value_count.hpp"
 
 namespace polyfold {
 
@@ -19,7 +20,7 @@ template <int Words>
 class SectionCount {
   public:
     SectionCount(const Problem& problem, const StopSignal& stop)
-        : problem_(problem), stop_(stop), crossing_(problem), levels_(problem.dim) {}
+        : problem_(problem), stop_(stop), crossing_(problem), values_(stop), levels_(problem.dim) {}
 
     // The cell has just entered the stage of its frame, and has no lines.
     std::int64_t parts(Cell<Words>& cell);
@@ -49,6 +50,9 @@ class SectionCount {
     const Problem& problem_;
     const StopSignal& stop_;
     Crossing<Words> crossing_;
+    ValueCount<Words> values_;
+    bool started_ = false;    // values_ have the section that is looked at
+    bool tightened_ = false;  // the errors of the cell's corners come from equations
     std::vector<Section> levels_;
 
     struct Point {
@@ -56,7 +60,10 @@ class SectionCount {
     };
     std::vector<Point> points_;
 
-    std::int64_t parts(Cell<Words>& cell, int level, const int* rows, int count);
+    std::int64_t parts(Cell<Words>& cell, int level);
+    std::int64_t parts_by_values(Cell<Words>& cell, int level, int r);
+    std::int64_t parts_by_coordinates(Cell<Words>& cell, int level, int r);
+    void tighten(Cell<Words>& cell);
     bool find_rows(const Frame& frame, Section& section, const int* rows, int count) const;
     void find_edges(Section& section) const;
     void cut(Cell<Words>& cell, int level, int row);

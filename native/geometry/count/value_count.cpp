@@ -1,0 +1,179 @@
+#include "geometry/count/value_count.hpp"
+
+#include <bit>
+
+namespace polyfold {
+
+namespace {
+
+RowSet all_of(int rows) {
+    return rows == 64 ? ~RowSet{0} : (RowSet{1} << rows) - 1;
+}
+RowSet without_first(RowSet rows) {
+    return rows & (rows - 1);
+}
+
+// The rows that have a sign between two points, whatever the point, because they have no other at both ends.
+RowSigns signs_between(const RowSigns& a, const RowSigns& b) {
+    const RowSet positive = a.positive | b.positive, negative = a.negative | b.negative;
+    return {positive & ~negative, negative & ~positive};
+}
+
+}  // namespace
+
+template <int Words>
+void ValueCount<Words>::start(const Frame& frame, const std::vector<std::int32_t>& generators,
+                              const std::vector<Mask<Words>>& facets_of, const std::vector<int>& rows, int dimensions) {
+    const int count = static_cast<int>(rows.size()), size = static_cast<int>(generators.size());
+    dimensions_ = dimensions;
+    columns_ = registers_for(count) * lanes;
+    rows_ = all_of(count);
+    any_zero_ = false;
+    if (static_cast<int>(edges_.size()) <= dimensions) {
+        edges_.resize(dimensions + 1);
+        crossings_.resize(dimensions + 1);
+    }
+    corners_.resize(size);
+    make_room(size);
+    for (int v = 0; v < size; ++v) {
+        const int g = generators[v];
+        const double* value = frame.values(g);
+        const std::int8_t* sign = frame.signs(g);
+        const double error = frame.generators.error[g];
+        double* out = numbers(v);
+        RowSigns signs;
+        for (int c = 0; c < count; ++c) {
+            const int row = rows[c];
+            out[c] = value[row];
+            out[columns_ + c] = frame.doubt[row] + frame.norm[row] * error;
+            signs.positive |= RowSet{sign[row] > 0} << c;
+            signs.negative |= RowSet{sign[row] < 0} << c;
+        }
+        for (int c = count; c < columns_; ++c) out[c] = out[columns_ + c] = 0;
+        corners_[v] = {facets_of[v], signs};
+        if (const RowSet zeros = rows_ & ~signs.known()) {
+            any_zero_ = true;
+            for (RowSet left = zeros; left; left = without_first(left)) {
+                const int c = std::countr_zero(left);
+                out[c] = 0;
+                out[columns_ + c] = rounding::tiny;
+            }
+        }
+    }
+    find_edges(dimensions, {0, size}, rows_);
+}
+
+template <int Words>
+std::int64_t ValueCount<Words>::parts_on(int i) {
+    const int size = static_cast<int>(corners_.size());
+    const std::int64_t found = parts_on(dimensions_, {0, size}, i, rows_ & ~all_of(i + 1));
+    corners_.resize(size);
+    return found;
+}
+
+// Two corners are neighbours if no third one lies on all facets that they share.
+template <int Words>
+void ValueCount<Words>::find_edges(int dimensions, Range section, RowSet rows) {
+    std::vector<Edge>& edges = edges_[dimensions];
+    edges.clear();
+    for (int a = section.first; a < section.last; ++a) {
+        const Corner from = corners_[a];
+        const bool simple = from.facets.size() == dimensions;
+        for (int b = a + 1; b < section.last; ++b) {
+            const Corner& to = corners_[b];
+            const Mask<Words> common = from.facets & to.facets;
+            const RowSet cut =
+                ((from.signs.positive & to.signs.negative) | (from.signs.negative & to.signs.positive)) & rows;
+            if (cut == 0 || common.size() < dimensions - 1) continue;
+            bool adjacent = simple || to.facets.size() == dimensions;
+            if (!adjacent) {
+                adjacent = true;
+                for (int other = section.first; other < section.last && adjacent; ++other)
+                    adjacent = other == a || other == b || !corners_[other].facets.contains(common);
+            }
+            if (adjacent) edges.push_back({a, b, cut});
+        }
+    }
+}
+
+// All rows cut the section, and there are at least two of them.
+template <int Words>
+std::int64_t ValueCount<Words>::parts(int dimensions, Range section, RowSet rows) {
+    stop_.check();
+    find_edges(dimensions, section, rows);
+    std::int64_t total = 2;  // the section itself, and what the last row makes of it
+    for (RowSet behind = without_first(rows); behind; rows = behind, behind = without_first(behind)) {
+        const std::int64_t made = parts_on(dimensions, section, std::countr_zero(rows), behind);
+        if (made == unproved) return unproved;
+        total += made;
+    }
+    return total;
+}
+
+template <int Words>
+std::int64_t ValueCount<Words>::parts_on(int dimensions, Range section, int row, RowSet behind) {
+    std::vector<Edge>& crossings = crossings_[dimensions];
+    crossings.clear();
+    // First what is known without a number.
+    RowSet positive = 0, negative = 0, open = 0;
+    const auto see = [&](const RowSigns& signs) {
+        positive |= signs.positive;
+        negative |= signs.negative;
+    };
+    for (const Edge& edge : edges_[dimensions]) {
+        if (!(edge.cut >> row & 1)) continue;
+        crossings.push_back(edge);
+        open |= edge.cut;
+        see(signs_between(corners_[edge.from].signs, corners_[edge.to].signs));
+    }
+    if (any_zero_)
+        for (int v = section.first; v < section.last; ++v)
+            if (!(corners_[v].signs.known() >> row & 1)) see(corners_[v].signs);
+    const RowSet known_to_cut = positive & negative & behind;
+    if (!(open & behind & ~known_to_cut)) {
+        if (behind & ~(positive | negative)) return 0;
+        if (without_first(known_to_cut) == 0) return known_to_cut ? 2 : 1;
+    }
+    if (!make_corners(dimensions, section, row, behind)) return unproved;
+    const Range made{section.last, static_cast<int>(corners_.size())};
+    positive = negative = 0;
+    for (int v = made.first; v < made.last; ++v) see(corners_[v].signs);
+    if (behind & ~(positive | negative)) return 0;
+    const RowSet cutting = positive & negative & behind;
+    if (without_first(cutting) == 0) return cutting ? 2 : 1;
+    return parts(dimensions - 1, made, cutting);
+}
+
+// The corners of the section's section, behind those of the section; false if a sign is in doubt.
+template <int Words>
+bool ValueCount<Words>::make_corners(int dimensions, Range section, int row, RowSet behind) {
+    const std::vector<Edge>& crossings = crossings_[dimensions];
+    corners_.resize(section.last);
+    make_room(section.last + static_cast<int>(crossings.size()) + (any_zero_ ? section.last - section.first : 0));
+    for (const Edge& edge : crossings) {
+        const Corner &a = corners_[edge.from], &b = corners_[edge.to];
+        const PointValues from = values(edge.from), to = values(edge.to);
+        const RowSigns found = put_values_between(from, to, share_where_zero(row, from, to), behind,
+                                                  numbers(static_cast<int>(corners_.size())));
+        const RowSet open = edge.cut & behind;
+        if (open & ~found.known()) return false;
+        RowSigns signs = signs_between(a.signs, b.signs);
+        signs.positive |= open & found.positive;
+        signs.negative |= open & found.negative;
+        corners_.push_back({a.facets & b.facets, signs});
+    }
+    if (any_zero_)
+        for (int v = section.first; v < section.last; ++v) {
+            if (corners_[v].signs.known() >> row & 1) continue;
+            std::copy_n(numbers(v), 2 * columns_, numbers(static_cast<int>(corners_.size())));
+            corners_.push_back(Corner(corners_[v]));
+        }
+    return true;
+}
+
+template class ValueCount<1>;
+template class ValueCount<4>;
+template class ValueCount<16>;
+template class ValueCount<64>;
+
+}  // namespace polyfold

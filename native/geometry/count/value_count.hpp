@@ -1,0 +1,74 @@
+// Into how many parts rows cut a section, by what they are worth at its corners: no coordinates, as far as floats prove
+// every sign.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "geometry/base/mask.hpp"
+#include "geometry/base/stop_signal.hpp"
+#include "geometry/cells/frame.hpp"
+#include "geometry/count/edge_values.hpp"
+
+namespace polyfold {
+
+// A corner of a section of a section is where a row vanishes on an edge, and there every row is worth what lies between
+// its values at the ends. So all that is needed of a corner is these values, which facets it lies on (to tell edges),
+// and the signs that are known. Where both ends of an edge have the same sign, so has all that lies between them.
+template <int Words>
+class ValueCount {
+  public:
+    static constexpr int most_rows = 64;
+    static constexpr std::int64_t unproved = -1;
+
+    explicit ValueCount(const StopSignal& stop) : stop_(stop) {}
+
+    // A section of so many dimensions with these corners, which all of the rows (numbers in the frame) cut.
+    void start(const Frame& frame, const std::vector<std::int32_t>& generators,
+               const std::vector<Mask<Words>>& facets_of, const std::vector<int>& rows, int dimensions);
+
+    // The parts that the rows behind the i-th one make of the section on which that one vanishes, none if one of them
+    // contains it; or unproved.
+    std::int64_t parts_on(int i);
+
+  private:
+    struct Corner {
+        Mask<Words> facets;  // but for the rows on which the section lies
+        RowSigns signs;
+    };
+    struct Edge {
+        int from, to;
+        RowSet cut;  // the rows that vanish between its ends
+    };
+    // Corners of one section lie side by side.
+    struct Range {
+        int first, last;
+    };
+
+    const StopSignal& stop_;
+    int dimensions_ = 0, columns_ = 0;
+    RowSet rows_ = 0;
+    bool any_zero_ = false;
+    std::vector<Corner> corners_;               // of the section, then of its section, and so on
+    std::vector<double> numbers_;               // what belongs to each of them
+    std::vector<std::vector<Edge>> edges_;      // of a section of so many dimensions, where a row cuts them
+    std::vector<std::vector<Edge>> crossings_;  // those that the row cuts that makes the next one
+
+    double* numbers(int corner) { return numbers_.data() + static_cast<std::ptrdiff_t>(corner) * 2 * columns_; }
+    PointValues values(int corner) { return {numbers(corner), columns_}; }
+    void make_room(int corners) {
+        const auto wanted = static_cast<std::size_t>(corners) * 2 * columns_;
+        if (numbers_.size() < wanted) numbers_.resize(2 * wanted);
+    }
+    void find_edges(int dimensions, Range section, RowSet rows);
+    std::int64_t parts(int dimensions, Range section, RowSet rows);
+    std::int64_t parts_on(int dimensions, Range section, int row, RowSet behind);
+    bool make_corners(int dimensions, Range section, int row, RowSet behind);
+};
+
+extern template class ValueCount<1>;
+extern template class ValueCount<4>;
+extern template class ValueCount<16>;
+extern template class ValueCount<64>;
+
+}  // namespace polyfold
