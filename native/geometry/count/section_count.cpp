@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 #include "geometry/exact/rounding.hpp"
 
@@ -23,19 +24,20 @@ std::int64_t SectionCount<Words>::parts(Cell<Words>& cell) {
     whole.facets_of = cell.facets_of;
     whole.rows.resize(count);
     std::iota(whole.rows.begin(), whole.rows.end(), 0);
-    tightened_ = false;
+    asked_.clear();
     return parts(cell, 0);
 }
 
 // Of the section of this level, which its rows cut: all of them.
 template <int Words>
 std::int64_t SectionCount<Words>::parts(Cell<Words>& cell, int level) {
-    const Section& section = levels_[level];
+    Section& section = levels_[level];
     const int cutting = static_cast<int>(section.rows.size());
     if (cutting < 2) return 1 + cutting;
     if (level == problem_.dim - 1) return 1 + points(cell, section);
     std::int64_t total = 2;  // the section itself, and what the last row makes of it: nothing is left to cut that
-    started_ = false;
+    section.edges.clear();   // until they are wanted
+    started_at_ = -1;
     for (int r = 0; r + 1 < cutting; ++r) {
         stop_.check();
         const std::int64_t by_values = parts_by_values(cell, level, r);
@@ -48,46 +50,49 @@ std::int64_t SectionCount<Words>::parts(Cell<Words>& cell, int level) {
 template <int Words>
 std::int64_t SectionCount<Words>::parts_by_values(Cell<Words>& cell, int level, int r) {
     const Section& section = levels_[level];
-    if (section.rows.size() > ValueCount<Words>::most_rows) return ValueCount<Words>::unproved;
-    const auto try_values = [&] {
-        if (!started_)
-            values_.start(*cell.frame, section.generators, section.facets_of, section.rows, problem_.dim - level);
-        started_ = true;
-        return values_.parts_on(r);
-    };
-    const std::int64_t found = try_values();
-    if (found != ValueCount<Words>::unproved || tightened_) return found;
-    tighten(cell);
-    return try_values();
+    const std::span<const int> left = std::span(section.rows).subspan(r);
+    if (left.size() > ValueCount<Words>::most_rows) return ValueCount<Words>::unproved;
+    if (started_at_ < 0) {
+        values_.start(*cell.frame, section.generators, section.facets_of, left, problem_.dim - level);
+        started_at_ = r;
+    }
+    const std::int64_t found = values_.parts_on(r - started_at_);
+    if (found != ValueCount<Words>::unproved || level > 0 || !know_corners_better(cell)) return found;
+    return values_.parts_on(r - started_at_);
+}
+
+// What corners of the cell may be off was inherited along edges; their equations may know better.
+template <int Words>
+bool SectionCount<Words>::know_corners_better(Cell<Words>& cell) {
+    Frame& frame = *cell.frame;
+    asked_.resize(cell.size(), false);
+    bool better = false;
+    values_.for_each_corner_asked([&](int v) {
+        const int g = cell.generators[v];
+        if (asked_[v] || frame.generators.exact[g]) return;
+        asked_[v] = true;
+        const double error = crossing_.equations().error_at(cell, frame, g, cell.facets_of[v]);
+        if (!(error < frame.generators.error[g])) return;
+        frame.generators.error[g] = error;
+        values_.know_corner(v, error);
+        better = true;
+    });
+    return better;
 }
 
 template <int Words>
 std::int64_t SectionCount<Words>::parts_by_coordinates(Cell<Words>& cell, int level, int r) {
     Section& section = levels_[level];
     const int made = cell.frame->generators.size();
-    find_edges(section);
+    if (section.edges.empty()) find_edges(section);
     cut(cell, level, section.rows[r]);
     std::int64_t parts_found = 0;
     if (find_rows(*cell.frame, levels_[level + 1], section.rows.data() + r + 1,
                   static_cast<int>(section.rows.size()) - r - 1))
         parts_found = parts(cell, level + 1);
     cell.frame->truncate(made);
-    started_ = false;
+    started_at_ = -1;
     return parts_found;
-}
-
-// What the corners of the cell may be off was inherited along edges for some; their equations know it better.
-template <int Words>
-void SectionCount<Words>::tighten(Cell<Words>& cell) {
-    tightened_ = true;
-    started_ = false;
-    GeneratorStore& generators = cell.frame->generators;
-    for (int v = 0; v < cell.size(); ++v) {
-        const int g = cell.generators[v];
-        if (generators.exact[g]) continue;
-        const double known = crossing_.equations().error_at(cell, *cell.frame, g, cell.facets_of[v]);
-        generators.error[g] = std::min(generators.error[g], known);
-    }
 }
 
 // The rows among these that cut the section; false if one contains it.
@@ -114,7 +119,6 @@ bool SectionCount<Words>::find_rows(const Frame& frame, Section& section, const 
 // Two generators are neighbours if no third one lies on all walls that they share.
 template <int Words>
 void SectionCount<Words>::find_edges(Section& section) const {
-    section.edges.clear();
     const int walls = problem_.dim - 1, size = section.size();
     for (int a = 0; a < size; ++a) {
         const Mask<Words>& mask = section.facets_of[a];

@@ -51,8 +51,8 @@ class SectionCount {
     const StopSignal& stop_;
     Crossing<Words> crossing_;
     ValueCount<Words> values_;
-    bool started_ = false;    // values_ have the section that is looked at
-    bool tightened_ = false;  // the errors of the cell's corners come from equations
+    int started_at_ = -1;      // values_ have the section that is looked at, with its rows from this one on
+    std::vector<bool> asked_;  // corners of the cell whose equations were asked how well they are known
     std::vector<Section> levels_;
 
     struct Point {
@@ -63,7 +63,7 @@ class SectionCount {
     std::int64_t parts(Cell<Words>& cell, int level);
     std::int64_t parts_by_values(Cell<Words>& cell, int level, int r);
     std::int64_t parts_by_coordinates(Cell<Words>& cell, int level, int r);
-    void tighten(Cell<Words>& cell);
+    bool know_corners_better(Cell<Words>& cell);
     bool find_rows(const Frame& frame, Section& section, const int* rows, int count) const;
     void find_edges(Section& section) const;
     void cut(Cell<Words>& cell, int level, int row);

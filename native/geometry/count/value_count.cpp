@@ -6,6 +6,8 @@ namespace polyfold {
 
 namespace {
 
+constexpr int worth_searching = 12;  // corners; fewer are as quickly looked at pair by pair
+
 RowSet all_of(int rows) {
     return rows == 64 ? ~RowSet{0} : (RowSet{1} << rows) - 1;
 }
@@ -23,7 +25,7 @@ RowSigns signs_between(const RowSigns& a, const RowSigns& b) {
 
 template <int Words>
 void ValueCount<Words>::start(const Frame& frame, const std::vector<std::int32_t>& generators,
-                              const std::vector<Mask<Words>>& facets_of, const std::vector<int>& rows, int dimensions) {
+                              const std::vector<Mask<Words>>& facets_of, std::span<const int> rows, int dimensions) {
     const int count = static_cast<int>(rows.size()), size = static_cast<int>(generators.size());
     dimensions_ = dimensions;
     columns_ = registers_for(count) * lanes;
@@ -33,34 +35,62 @@ void ValueCount<Words>::start(const Frame& frame, const std::vector<std::int32_t
         edges_.resize(dimensions + 1);
         crossings_.resize(dimensions + 1);
     }
+    doubt_.assign(columns_, 0.0);
+    norm_.assign(columns_, 0.0);
+    for (int c = 0; c < count; ++c) {
+        doubt_[c] = frame.doubt[rows[c]];
+        norm_[c] = frame.norm[rows[c]];
+    }
     corners_.resize(size);
     make_room(size);
     for (int v = 0; v < size; ++v) {
         const int g = generators[v];
-        const double* value = frame.values(g);
-        const std::int8_t* sign = frame.signs(g);
-        const double error = frame.generators.error[g];
-        double* out = numbers(v);
-        RowSigns signs;
-        for (int c = 0; c < count; ++c) {
-            const int row = rows[c];
-            out[c] = value[row];
-            out[columns_ + c] = frame.doubt[row] + frame.norm[row] * error;
-            signs.positive |= RowSet{sign[row] > 0} << c;
-            signs.negative |= RowSet{sign[row] < 0} << c;
+        const double* known = frame.values(g);
+        double* value = numbers(v);
+        for (int c = 0; c < count; ++c) value[c] = known[rows[c]];
+        for (int c = count; c < columns_; ++c) value[c] = 0;
+        corners_[v] = {facets_of[v], put_errors(v, frame.generators.error[g])};
+        RowSigns& signs = corners_[v].signs;
+        for (RowSet left = rows_ & ~signs.known(); left; left = without_first(left)) {
+            const int c = std::countr_zero(left), sign = frame.sign_at(g, rows[c]);
+            if (sign > 0) signs.positive |= RowSet{1} << c;
+            if (sign < 0) signs.negative |= RowSet{1} << c;
         }
-        for (int c = count; c < columns_; ++c) out[c] = out[columns_ + c] = 0;
-        corners_[v] = {facets_of[v], signs};
-        if (const RowSet zeros = rows_ & ~signs.known()) {
-            any_zero_ = true;
-            for (RowSet left = zeros; left; left = without_first(left)) {
-                const int c = std::countr_zero(left);
-                out[c] = 0;
-                out[columns_ + c] = rounding::tiny;
-            }
-        }
+        if (rows_ & ~signs.known()) forget_zeros(v);
     }
     find_edges(dimensions, {0, size}, rows_);
+}
+
+template <int Words>
+void ValueCount<Words>::know_corner(int corner, double error) {
+    put_errors(corner, error);
+    forget_zeros(corner);
+}
+
+// What the rows may be off at a corner of the whole section whose coordinates are known up to `error`, and the signs
+// that this proves.
+template <int Words>
+RowSigns ValueCount<Words>::put_errors(int corner, double error) {
+    double* value = numbers(corner);
+    RowSigns signs;
+    for (int c = 0; c < columns_; c += lanes) {
+        const Lanes off = load(doubt_.data() + c) + load(norm_.data() + c) * error, at = load(value + c);
+        store(value + columns_ + c, off);
+        signs.positive |= RowSet{bits_of(at > off)} << c;
+        signs.negative |= RowSet{bits_of(at < -off)} << c;
+    }
+    return signs;
+}
+
+// Rows that are exactly zero need no doubt.
+template <int Words>
+void ValueCount<Words>::forget_zeros(int corner) {
+    for (RowSet zeros = rows_ & ~corners_[corner].signs.known(); zeros; zeros = without_first(zeros)) {
+        const int c = std::countr_zero(zeros);
+        numbers(corner)[c] = 0;
+        numbers(corner)[columns_ + c] = rounding::tiny;
+        any_zero_ = true;
+    }
 }
 
 template <int Words>
@@ -71,29 +101,51 @@ std::int64_t ValueCount<Words>::parts_on(int i) {
     return found;
 }
 
-// Two corners are neighbours if no third one lies on all facets that they share.
+// Two corners are neighbours if no third one lies on all facets that they share. A corner that lies on no more facets
+// than it has to shares an edge with those that lie on all of its facets but one.
 template <int Words>
 void ValueCount<Words>::find_edges(int dimensions, Range section, RowSet rows) {
     std::vector<Edge>& edges = edges_[dimensions];
     edges.clear();
+    const bool searched = section.size() >= worth_searching;
+    if (searched) sort_by_facets(section);
     for (int a = section.first; a < section.last; ++a) {
-        const Corner from = corners_[a];
+        const Corner& from = corners_[a];
         const bool simple = from.facets.size() == dimensions;
+        const auto consider = [&](int b, bool adjacent) {
+            const RowSigns &start = from.signs, &end = corners_[b].signs;
+            const RowSet cut = ((start.positive & end.negative) | (start.negative & end.positive)) & rows;
+            if (cut != 0 && (adjacent || are_neighbours(section, a, b))) edges.push_back({a, b, cut});
+        };
+        if (simple && searched) {
+            search_.for_each_beside([&](auto visit) { from.facets.for_each(visit); }, a + 1 - section.first,
+                                    [&](std::size_t i) { consider(section.first + static_cast<int>(i), true); });
+            continue;
+        }
         for (int b = a + 1; b < section.last; ++b) {
-            const Corner& to = corners_[b];
-            const Mask<Words> common = from.facets & to.facets;
-            const RowSet cut =
-                ((from.signs.positive & to.signs.negative) | (from.signs.negative & to.signs.positive)) & rows;
-            if (cut == 0 || common.size() < dimensions - 1) continue;
-            bool adjacent = simple || to.facets.size() == dimensions;
-            if (!adjacent) {
-                adjacent = true;
-                for (int other = section.first; other < section.last && adjacent; ++other)
-                    adjacent = other == a || other == b || !corners_[other].facets.contains(common);
-            }
-            if (adjacent) edges.push_back({a, b, cut});
+            const int common = (from.facets & corners_[b].facets).size();
+            if (common >= dimensions - 1) consider(b, simple || corners_[b].facets.size() == dimensions);
         }
     }
+}
+
+template <int Words>
+void ValueCount<Words>::sort_by_facets(Range section) {
+    Mask<Words> facets;
+    for (int v = section.first; v < section.last; ++v) facets = facets | corners_[v].facets;
+    int last = 0;
+    facets.for_each([&](int facet) { last = facet; });
+    search_.clear(section.size(), last + 1);
+    for (int v = section.first; v < section.last; ++v)
+        corners_[v].facets.for_each([&](int facet) { search_.put(v - section.first, facet); });
+}
+
+template <int Words>
+bool ValueCount<Words>::are_neighbours(Range section, int a, int b) const {
+    const Mask<Words> common = corners_[a].facets & corners_[b].facets;
+    for (int other = section.first; other < section.last; ++other)
+        if (other != a && other != b && corners_[other].facets.contains(common)) return false;
+    return true;
 }
 
 // All rows cut the section, and there are at least two of them.
