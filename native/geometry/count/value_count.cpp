@@ -1,5 +1,6 @@
 #include "geometry/count/value_count.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace polyfold {
@@ -166,8 +167,7 @@ template <int Words>
 std::int64_t ValueCount<Words>::parts_on(int dimensions, Range section, int row, RowSet behind) {
     std::vector<Edge>& crossings = crossings_[dimensions];
     crossings.clear();
-    // First what is known without a number.
-    RowSet positive = 0, negative = 0, open = 0;
+    RowSet positive = 0, negative = 0;
     const auto see = [&](const RowSigns& signs) {
         positive |= signs.positive;
         negative |= signs.negative;
@@ -175,52 +175,53 @@ std::int64_t ValueCount<Words>::parts_on(int dimensions, Range section, int row,
     for (const Edge& edge : edges_[dimensions]) {
         if (!(edge.cut >> row & 1)) continue;
         crossings.push_back(edge);
-        open |= edge.cut;
         see(signs_between(corners_[edge.from].signs, corners_[edge.to].signs));
     }
-    if (any_zero_)
-        for (int v = section.first; v < section.last; ++v)
-            if (!(corners_[v].signs.known() >> row & 1)) see(corners_[v].signs);
-    const RowSet known_to_cut = positive & negative & behind;
-    if (!(open & behind & ~known_to_cut)) {
-        if (behind & ~(positive | negative)) return 0;
-        if (without_first(known_to_cut) == 0) return known_to_cut ? 2 : 1;
-    }
-    if (!make_corners(dimensions, section, row, behind)) return unproved;
-    const Range made{section.last, static_cast<int>(corners_.size())};
-    positive = negative = 0;
-    for (int v = made.first; v < made.last; ++v) see(corners_[v].signs);
-    if (behind & ~(positive | negative)) return 0;
+    corners_.resize(section.last);
+    make_room(section.last + static_cast<int>(crossings.size()) + (any_zero_ ? section.size() : 0));
+    if (any_zero_) take_corners_on(section, row, see);
+    // First only the corners on edges where a row vanishes that is not yet known to cut the section.
+    RowSet doubtful = 0;
+    std::erase_if(crossings, [&](const Edge& edge) {
+        if ((edge.cut & behind & ~(positive & negative)) == 0) return false;
+        doubtful |= make_corner(edge, row, behind);
+        see(corners_.back().signs);
+        return true;
+    });
     const RowSet cutting = positive & negative & behind;
+    if (doubtful & ~cutting) return unproved;
+    if (behind & ~(positive | negative)) return 0;
     if (without_first(cutting) == 0) return cutting ? 2 : 1;
-    return parts(dimensions - 1, made, cutting);
+    for (const Edge& edge : crossings) doubtful |= make_corner(edge, row, behind);
+    if (doubtful & cutting) return unproved;
+    return parts(dimensions - 1, {section.last, static_cast<int>(corners_.size())}, cutting);
 }
 
-// The corners of the section's section, behind those of the section; false if a sign is in doubt.
+// The corners of a section where the row vanishes are corners of the section's section.
 template <int Words>
-bool ValueCount<Words>::make_corners(int dimensions, Range section, int row, RowSet behind) {
-    const std::vector<Edge>& crossings = crossings_[dimensions];
-    corners_.resize(section.last);
-    make_room(section.last + static_cast<int>(crossings.size()) + (any_zero_ ? section.last - section.first : 0));
-    for (const Edge& edge : crossings) {
-        const Corner &a = corners_[edge.from], &b = corners_[edge.to];
-        const PointValues from = values(edge.from), to = values(edge.to);
-        const RowSigns found = put_values_between(from, to, share_where_zero(row, from, to), behind,
-                                                  numbers(static_cast<int>(corners_.size())));
-        const RowSet open = edge.cut & behind;
-        if (open & ~found.known()) return false;
-        RowSigns signs = signs_between(a.signs, b.signs);
-        signs.positive |= open & found.positive;
-        signs.negative |= open & found.negative;
-        corners_.push_back({a.facets & b.facets, signs});
+template <class See>
+void ValueCount<Words>::take_corners_on(Range section, int row, See see) {
+    for (int v = section.first; v < section.last; ++v) {
+        if (corners_[v].signs.known() >> row & 1) continue;
+        std::copy_n(numbers(v), 2 * columns_, numbers(static_cast<int>(corners_.size())));
+        corners_.push_back(Corner(corners_[v]));
+        see(corners_.back().signs);
     }
-    if (any_zero_)
-        for (int v = section.first; v < section.last; ++v) {
-            if (corners_[v].signs.known() >> row & 1) continue;
-            std::copy_n(numbers(v), 2 * columns_, numbers(static_cast<int>(corners_.size())));
-            corners_.push_back(Corner(corners_[v]));
-        }
-    return true;
+}
+
+// The corner where the row vanishes on an edge, behind the others. Returns the rows behind whose signs are in doubt.
+template <int Words>
+RowSet ValueCount<Words>::make_corner(const Edge& edge, int row, RowSet behind) {
+    const Corner &a = corners_[edge.from], &b = corners_[edge.to];
+    const PointValues from = values(edge.from), to = values(edge.to);
+    const RowSigns found = put_values_between(from, to, share_where_zero(row, from, to), behind,
+                                              numbers(static_cast<int>(corners_.size())));
+    RowSigns signs = signs_between(a.signs, b.signs);
+    const RowSet open = edge.cut & behind;
+    signs.positive |= open & found.positive;
+    signs.negative |= open & found.negative;
+    corners_.push_back({a.facets & b.facets, signs});
+    return open & ~found.known();
 }
 
 template class ValueCount<1>;

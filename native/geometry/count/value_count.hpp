@@ -86,7 +86,9 @@ class ValueCount {
     bool are_neighbours(Range section, int a, int b) const;
     std::int64_t parts(int dimensions, Range section, RowSet rows);
     std::int64_t parts_on(int dimensions, Range section, int row, RowSet behind);
-    bool make_corners(int dimensions, Range section, int row, RowSet behind);
+    template <class See>
+    void take_corners_on(Range section, int row, See see);
+    RowSet make_corner(const Edge& edge, int row, RowSet behind);
 };
 
 extern template class ValueCount<1>;
