@@ -17,13 +17,18 @@ enum Side : std::uint8_t { above = 1, below = 2, both = 3 };
 
 template <int Words>
 std::int64_t SectionCount<Words>::parts(Cell<Words>& cell) {
-    const int count = cell.frame->count();
-    if (count < 2) return 1 + count;
+    const int left = cell.frame->count() - cell.row;
+    if (left == 0) return 1;
     Section& whole = levels_[0];
     whole.generators = cell.generators;
     whole.facets_of = cell.facets_of;
-    whole.rows.resize(count);
-    std::iota(whole.rows.begin(), whole.rows.end(), 0);
+    rows_.resize(left);
+    std::iota(rows_.begin(), rows_.end(), cell.row);
+    if (cell.row == 0) {
+        whole.rows = rows_;  // a frame has rows that cut the cell which it was made for
+    } else {
+        find_rows(*cell.frame, whole, rows_.data(), left);
+    }
     asked_.clear();
     return parts(cell, 0);
 }

@@ -22,7 +22,7 @@ class SectionCount {
     SectionCount(const Problem& problem, const StopSignal& stop)
         : problem_(problem), stop_(stop), crossing_(problem), values_(stop), levels_(problem.dim) {}
 
-    // The cell has just entered the stage of its frame, and has no lines.
+    // By those of its frame's rows that are not inserted yet. The cell has no lines.
     std::int64_t parts(Cell<Words>& cell);
 
   private:
@@ -54,6 +54,7 @@ class SectionCount {
     int started_at_ = -1;      // values_ have the section that is looked at, with its rows from this one on
     std::vector<bool> asked_;  // corners of the cell whose equations were asked how well they are known
     std::vector<Section> levels_;
+    std::vector<int> rows_;  // that may cut the cell
 
     struct Point {
         double share, error;
