@@ -130,9 +130,7 @@ def count_cells(
     return Counted(cells, complete, method, checks)
 
 
-def _count_in_core(
-    problem: core.Problem, domain: Domain, threads: int, leave: Leave
-) -> tuple[tuple[int, bool], str]:
+def _count_in_core(problem: core.Problem, domain: Domain, threads: int, leave: Leave) -> tuple[tuple[int, bool], str]:
     if domain.dim >= _MANY_CORNERS and domain.rows > domain.dim:
         try:
             return core.count(problem, True, threads, leave.keep_going), PROGRAMS
