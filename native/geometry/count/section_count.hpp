@@ -16,6 +16,8 @@ namespace polyfold {
 //     parts(S; rows) = 1 + sum over rows of parts(S cut by the row; the rows behind it that cut this section),
 // down to segments, on which points are counted. There are far fewer sections than parts. Where a later row contains
 // the whole section, the row makes nothing that the later one does not make as well: no general position is needed.
+// Sections are first tried by the values of rows at their corners (ValueCount); those that this does not prove are made
+// with coordinates, where every sign is found.
 template <int Words>
 class SectionCount {
   public:
