@@ -11,6 +11,7 @@ import pytest
 
 import polyfold as pf
 from polyfold import _core as core
+from polyfold.domain.domain import DomainLike
 from polyfold.engine.method import PROGRAMS, SECTIONS
 from polyfold.testing import generated_case
 from polyfold.testing.wide import wide_case
@@ -58,6 +59,27 @@ def test_the_same_hyperplane_many_times() -> None:
     )
     found = pf.count([again, (np.ones((1, 14)), np.zeros(1))])
     assert found.cells == pf.count(arrangement(3, 4)).cells == 15
+
+
+@pytest.mark.parametrize(("dim", "planes"), [(2, 200), (3, 90), (4, 70)])
+def test_more_hyperplanes_on_a_section_than_a_word_has_bits(dim: int, planes: int) -> None:
+    assert pf.count(arrangement(dim, planes)).cells == sum(comb(planes, k) for k in range(dim + 1))
+
+
+@pytest.mark.parametrize("dim", [2, 3, 4, 5])
+@pytest.mark.parametrize("domain", [None, pf.box(-1, 1)])
+def test_folds_that_meet_in_points_and_lines_of_sections(dim: int, domain: DomainLike) -> None:
+    """Each fold of the last layer but three is a sum of two others: it meets these wherever they meet each other."""
+    for seed in range(4):
+        rng = np.random.default_rng([dim, seed])
+        weights, bias = rng.standard_normal((3, 5)), rng.standard_normal(3)
+        for first, second in ((0, 1), (1, 2), (0, 2), (0, 3)):
+            factor = rng.choice([-2.0, -1.0, 0.5, 1.0])
+            weights = np.vstack([weights, weights[first] + factor * weights[second]])
+            bias = np.append(bias, bias[first] + factor * bias[second])
+        first_layer = (rng.standard_normal((5, dim)), rng.standard_normal(5))
+        layers = [first_layer, (weights, bias), (np.ones((1, len(bias))), np.zeros(1))]
+        assert pf.count(layers, domain).cells == len(pf.unfold(layers, domain))
 
 
 def test_fewer_gates_than_dimensions() -> None:

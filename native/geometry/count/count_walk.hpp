@@ -42,7 +42,7 @@ class CountWalk {
         } else if (cell.lines.empty()) {
             count.cells += sections_.parts(cell);
         } else {
-            count_one_by_one(cell, count);
+            count.cells += parts_of_cell_with_lines(cell);
         }
     }
 
@@ -59,18 +59,27 @@ class CountWalk {
         return 1 + roots_of_rows(*cell.map, cell.frame->rows, stop_).roots();
     }
 
-    // Where the cell contains a line there is nothing that sections could be made of yet.
-    void count_one_by_one(Cell<Words>& cell, CellCount& count) {
+    // Where the cell contains a line there is nothing that sections could be made of yet: rows are inserted one by one
+    // until there is none left.
+    std::int64_t parts_of_cell_with_lines(Cell<Words>& cell) {
         stack_.clear();
-        while (CellPointer on = last_.advance(cell)) stack_.push_back(std::move(on));
-        ++count.cells;
+        std::int64_t total = parts_beside(cell);
         while (!stack_.empty()) {
             CellPointer next = std::move(stack_.back());
             stack_.pop_back();
-            while (CellPointer on = last_.advance(*next)) stack_.push_back(std::move(on));
-            ++count.cells;
+            total += parts_beside(*next);
             last_.recycle(std::move(next));
         }
+        return total;
+    }
+
+    // The parts of the off side of all rows that are inserted; their on sides wait on the stack.
+    std::int64_t parts_beside(Cell<Words>& cell) {
+        while (cell.stage < stages_ && !cell.lines.empty())
+            if (CellPointer on = last_.advance_by_one_row(cell)) stack_.push_back(std::move(on));
+        if (cell.stage == stages_) return 1;
+        cell.frame->truncate(cell.made);
+        return sections_.parts(cell);
     }
 };
 

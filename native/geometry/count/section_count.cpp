@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 
 #include "geometry/exact/rounding.hpp"
 
@@ -15,32 +17,87 @@ enum Side : std::uint8_t { above = 1, below = 2, both = 3 };
 
 template <int Words>
 std::int64_t SectionCount<Words>::parts(Cell<Words>& cell) {
+    const int left = cell.frame->count() - cell.row;
+    if (left == 0) return 1;
     Section& whole = levels_[0];
     whole.generators = cell.generators;
     whole.facets_of = cell.facets_of;
-    std::vector<int> rows(cell.frame->rows.size());
-    for (std::size_t c = 0; c < rows.size(); ++c) rows[c] = static_cast<int>(c);
-    return parts(cell, 0, rows.data(), static_cast<int>(rows.size()));
+    rows_.resize(left);
+    std::iota(rows_.begin(), rows_.end(), cell.row);
+    if (cell.row == 0) {
+        whole.rows = rows_;  // a frame has rows that cut the cell which it was made for
+    } else {
+        find_rows(*cell.frame, whole, rows_.data(), left);
+    }
+    asked_.clear();
+    return parts(cell, 0);
+}
+
+// Of the section of this level, which its rows cut: all of them.
+template <int Words>
+std::int64_t SectionCount<Words>::parts(Cell<Words>& cell, int level) {
+    Section& section = levels_[level];
+    const int cutting = static_cast<int>(section.rows.size());
+    if (cutting < 2) return 1 + cutting;
+    if (level == problem_.dim - 1) return 1 + points(cell, section);
+    std::int64_t total = 2;  // the section itself, and what the last row makes of it: nothing is left to cut that
+    section.edges.clear();   // until they are wanted
+    started_at_ = -1;
+    for (int r = 0; r + 1 < cutting; ++r) {
+        stop_.check();
+        const std::int64_t by_values = parts_by_values(cell, level, r);
+        total += by_values == ValueCount<Words>::unproved ? parts_by_coordinates(cell, level, r) : by_values;
+    }
+    return total;
+}
+
+// What the rows behind one of them make of the section where that one vanishes.
+template <int Words>
+std::int64_t SectionCount<Words>::parts_by_values(Cell<Words>& cell, int level, int r) {
+    const Section& section = levels_[level];
+    const std::span<const int> left = std::span(section.rows).subspan(r);
+    if (left.size() > ValueCount<Words>::most_rows) return ValueCount<Words>::unproved;
+    if (started_at_ < 0) {
+        values_.start(*cell.frame, section.generators, section.facets_of, left, problem_.dim - level);
+        started_at_ = r;
+    }
+    const std::int64_t found = values_.parts_on(r - started_at_);
+    if (found != ValueCount<Words>::unproved || level > 0 || !know_corners_better(cell)) return found;
+    return values_.parts_on(r - started_at_);
+}
+
+// What corners of the cell may be off was inherited along edges; their equations may know better.
+template <int Words>
+bool SectionCount<Words>::know_corners_better(Cell<Words>& cell) {
+    Frame& frame = *cell.frame;
+    asked_.resize(cell.size(), false);
+    bool better = false;
+    values_.for_each_corner_asked([&](int v) {
+        const int g = cell.generators[v];
+        if (asked_[v] || frame.generators.exact[g]) return;
+        asked_[v] = true;
+        const double error = crossing_.equations().error_at(cell, frame, g, cell.facets_of[v]);
+        if (!(error < frame.generators.error[g])) return;
+        frame.generators.error[g] = error;
+        values_.know_corner(v, error);
+        better = true;
+    });
+    return better;
 }
 
 template <int Words>
-std::int64_t SectionCount<Words>::parts(Cell<Words>& cell, int level, const int* rows, int count) {
+std::int64_t SectionCount<Words>::parts_by_coordinates(Cell<Words>& cell, int level, int r) {
     Section& section = levels_[level];
-    if (!find_rows(*cell.frame, section, rows, count)) return 0;
-    const int cutting = static_cast<int>(section.rows.size());
-    if (cutting == 0) return 1;
-    if (level == problem_.dim - 1) return 1 + points(cell, section);
-    if (cutting == 1) return 2;
-    find_edges(section);
-    std::int64_t total = 2;  // the section itself, and what the last row makes of it: nothing is left to cut that
     const int made = cell.frame->generators.size();
-    for (int r = 0; r + 1 < cutting; ++r) {
-        stop_.check();
-        cut(cell, level, section.rows[r]);
-        total += parts(cell, level + 1, section.rows.data() + r + 1, cutting - r - 1);
-        cell.frame->truncate(made);
-    }
-    return total;
+    if (section.edges.empty()) find_edges(section);
+    cut(cell, level, section.rows[r]);
+    std::int64_t parts_found = 0;
+    if (find_rows(*cell.frame, levels_[level + 1], section.rows.data() + r + 1,
+                  static_cast<int>(section.rows.size()) - r - 1))
+        parts_found = parts(cell, level + 1);
+    cell.frame->truncate(made);
+    started_at_ = -1;
+    return parts_found;
 }
 
 // The rows among these that cut the section; false if one contains it.
@@ -67,7 +124,6 @@ bool SectionCount<Words>::find_rows(const Frame& frame, Section& section, const 
 // Two generators are neighbours if no third one lies on all walls that they share.
 template <int Words>
 void SectionCount<Words>::find_edges(Section& section) const {
-    section.edges.clear();
     const int walls = problem_.dim - 1, size = section.size();
     for (int a = 0; a < size; ++a) {
         const Mask<Words>& mask = section.facets_of[a];

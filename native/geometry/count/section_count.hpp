@@ -8,6 +8,7 @@
 #include "geometry/base/stop_signal.hpp"
 #include "geometry/cells/cell.hpp"
 #include "geometry/cells/crossing.hpp"
+#include "geometry/count/value_count.hpp"
 
 namespace polyfold {
 
@@ -15,13 +16,15 @@ namespace polyfold {
 //     parts(S; rows) = 1 + sum over rows of parts(S cut by the row; the rows behind it that cut this section),
 // down to segments, on which points are counted. There are far fewer sections than parts. Where a later row contains
 // the whole section, the row makes nothing that the later one does not make as well: no general position is needed.
+// Sections are first tried by the values of rows at their corners (ValueCount); those that this does not prove are made
+// with coordinates, where every sign is found.
 template <int Words>
 class SectionCount {
   public:
     SectionCount(const Problem& problem, const StopSignal& stop)
-        : problem_(problem), stop_(stop), crossing_(problem), levels_(problem.dim) {}
+        : problem_(problem), stop_(stop), crossing_(problem), values_(stop), levels_(problem.dim) {}
 
-    // The cell has just entered the stage of its frame, and has no lines.
+    // By those of its frame's rows that are not inserted yet. The cell has no lines.
     std::int64_t parts(Cell<Words>& cell);
 
   private:
@@ -49,14 +52,21 @@ class SectionCount {
     const Problem& problem_;
     const StopSignal& stop_;
     Crossing<Words> crossing_;
+    ValueCount<Words> values_;
+    int started_at_ = -1;      // values_ have the section that is looked at, with its rows from this one on
+    std::vector<bool> asked_;  // corners of the cell whose equations were asked how well they are known
     std::vector<Section> levels_;
+    std::vector<int> rows_;  // that may cut the cell
 
     struct Point {
         double share, error;
     };
     std::vector<Point> points_;
 
-    std::int64_t parts(Cell<Words>& cell, int level, const int* rows, int count);
+    std::int64_t parts(Cell<Words>& cell, int level);
+    std::int64_t parts_by_values(Cell<Words>& cell, int level, int r);
+    std::int64_t parts_by_coordinates(Cell<Words>& cell, int level, int r);
+    bool know_corners_better(Cell<Words>& cell);
     bool find_rows(const Frame& frame, Section& section, const int* rows, int count) const;
     void find_edges(Section& section) const;
     void cut(Cell<Words>& cell, int level, int row);

@@ -79,7 +79,7 @@ class Domain(ReadOnly, InNotebooks):
         points = np.asarray(parameters, dtype=np.float64)
         return self.origin + points @ self.basis.T if self.is_slice else points
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """SHA-256 over all numbers of the domain."""
         hasher = hashlib.sha256()

@@ -122,15 +122,15 @@ def count_cells(
         seen = checks_of_slice(program, counted) if counted.complete and looked_over else ()
         return Counted(counted.cells, counted.complete, VERTICES, seen)
     few = few_coordinates(program, domain)
-    (cells, complete), method = _count_in_core(few.program, few.domain, threads, leave)
+    problem = core_problem(few.program, few.domain)
+    (cells, complete), method = _count_in_core(problem, few.domain, threads, leave)
     checks: tuple[Check, ...] = ()
     if complete and looked_over:
-        checks = checks_by_listing(few.program, few.domain, cells, method, lambda _: leave.keep_going(cells))
+        checks = checks_by_listing(problem, few.domain, cells, method, lambda _: leave.keep_going(cells))
     return Counted(cells, complete, method, checks)
 
 
-def _count_in_core(program: Program, domain: Domain, threads: int, leave: Leave) -> tuple[tuple[int, bool], str]:
-    problem = core_problem(program, domain)
+def _count_in_core(problem: core.Problem, domain: Domain, threads: int, leave: Leave) -> tuple[tuple[int, bool], str]:
     if domain.dim >= _MANY_CORNERS and domain.rows > domain.dim:
         try:
             return core.count(problem, True, threads, leave.keep_going), PROGRAMS

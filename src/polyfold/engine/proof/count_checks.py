@@ -11,11 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-
 from polyfold import _core as core
+from polyfold._core import Problem
 from polyfold.atlas.certificate import Check
-from polyfold.atlas.core_problem import core_problem
 from polyfold.domain.domain import Domain
 from polyfold.engine.slices.checks import check_decided, check_sum
 from polyfold.engine.slices.run import SliceCount
@@ -38,17 +36,16 @@ def checks_of_slice(program: Program, counted: SliceCount) -> tuple[Check, ...]:
 
 
 def checks_by_listing(
-    program: Program, domain: Domain, cells: int, method: str, may_go_on: Callable[[int], bool]
+    problem: Problem, domain: Domain, cells: int, method: str, may_go_on: Callable[[int], bool]
 ) -> tuple[Check, ...]:
     """For what the core counted to its end; none if there are too many cells, or time is over."""
     if cells << domain.dim > _CORNERS:
         return ()
-    problem = core_problem(program, domain)
     found = core.find_cells(problem, False, 1, -1, may_go_on)
     if not found.complete:
         return ()
     listed = found.put_together(lambda: True)
-    patterns = len(np.unique(listed["patterns"], axis=0))
+    patterns = len({pattern.tobytes() for pattern in listed["patterns"]})
     agree = Check(
         "two methods agree",
         cells == patterns == len(listed["patterns"]),
