@@ -31,6 +31,11 @@ inline Lanes flipped(Lanes x, BitLanes where) {
     return reinterpret_cast<Lanes>(reinterpret_cast<BitLanes>(x) ^ (where & (std::uint64_t{1} << 63)));
 }
 
+// The last number first.
+inline Lanes reversed(Lanes x) {
+    return Lanes{x[3], x[2], x[1], x[0]};
+}
+
 inline Lanes load(const double* from) {
     Lanes x;
     std::memcpy(&x, from, sizeof x);

@@ -8,22 +8,9 @@
 #include <vector>
 
 #include "geometry/base/lanes.hpp"
+#include "geometry/list/row_bits.hpp"
 
 namespace polyfold {
-
-// Rows as bits, the first one highest: in the order of their codes, parts are in the order of the walk.
-constexpr int most_rows = 64;
-constexpr std::uint64_t bit_of_row(int row) {
-    return std::uint64_t{1} << (most_rows - 1 - row);
-}
-template <class Visit>
-void for_each_row(std::uint64_t rows, Visit visit) {
-    while (rows) {
-        const int row = std::countl_zero(rows);
-        rows ^= bit_of_row(row);
-        visit(row);
-    }
-}
 
 struct Part {
     std::uint64_t code = 0;    // the rows that are on
