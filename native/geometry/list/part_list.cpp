@@ -11,7 +11,7 @@ namespace polyfold {
 namespace {
 
 constexpr int most_facets = 64;
-constexpr std::size_t worth_gathering = 16;  // vertices
+constexpr std::size_t worth_gathering = 32;  // times that parts would get a vertex
 constexpr int worth_searching = 10;          // vertices; fewer are looked at as quickly one by one
 
 // More parts than so many rows make in general position.
@@ -70,11 +70,12 @@ bool PartList<Words>::look_at(const Cell<Words>& cell) {
     rows_ = frame.count() - cell.row;
     if (rows_ > most_rows || !cell.lines.empty() || cell.facets.size() > most_facets) return false;
     Bits some = 0, all = ~Bits{0};
-    vertices_.clear();
+    made_ = 0;
+    if (vertices_.size() < cell.generators.size()) vertices_.resize(2 * cell.generators.size());
     for (const int g : cell.generators) {
         Bits code = 0;
         if (!read_code(frame.signs(g) + cell.row, rows_, code)) return false;
-        vertices_.push_back({code, 0, frame.generators.at_infinity[g] != 0});
+        vertices_[made_++] = {code, 0, frame.generators.at_infinity[g] != 0};
         some |= code;
         all &= code;
     }
@@ -120,6 +121,7 @@ void PartList<Words>::start(const Cell<Words>& cell) {
 
 template <int Words>
 void PartList<Words>::make_room(std::size_t vertices) {
+    if (vertices_.size() < vertices) vertices_.resize(2 * vertices);
     if (points_.size() < vertices * point_registers_) points_.resize(2 * vertices * point_registers_);
     if (values_.size() < vertices * row_registers_) values_.resize(2 * vertices * row_registers_);
 }
@@ -129,7 +131,7 @@ template <int Words>
 void PartList<Words>::hand_out(int v, Bits chain, PartTable& parts) {
     const Vertex& vertex = vertices_[v];
     const Lanes* at = point(v);
-    const double scale = vertex.infinite ? 1.0 : 1 / at[problem_.dim / lanes][problem_.dim % lanes];
+    const double scale = vertex.infinite ? 1.0 : 1 / at[last_register_][last_lane_];
     for (int i = 0; i < point_registers_; ++i) scaled_[i] = at[i] * scale;
     parts.add_vertex(vertex.code, chain, vertex.facets, vertex.infinite, scaled_.data());
 }
@@ -201,11 +203,11 @@ bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
         Bits some = 0, all = ~Bits{0};
         levels_[level].list_edges_cut_by(bit, cut_);
         // Many vertices lie between the same parts: put them together before all these parts get them.
-        const bool gather = cut_.size() >= worth_gathering;
+        const bool gather = cut_.size() << (level + 1) >= worth_gathering;
         if (gather) gathered_.clear(rows_, point_registers_);
         for (const Edge& edge : cut_) {
             if (!add_crossing(cell, edge, row, chain | bit)) return false;
-            const int v = static_cast<int>(vertices_.size()) - 1;
+            const int v = made_ - 1;
             if (gather)
                 hand_out(v, 0, gathered_);
             else
@@ -215,10 +217,10 @@ bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
         }
         if (gather) parts_.add_vertices(gathered_, chain | bit);
         next.first = made;
-        next.last = static_cast<int>(vertices_.size());
+        next.last = made_;
         if (const Bits cutting = some & ~all & rows)
             if (!cut(cell, level + 1, chain | bit, cutting)) return false;
-        vertices_.erase(vertices_.begin() + made, vertices_.end());
+        made_ = made;
     }
     return true;
 }
@@ -226,42 +228,40 @@ bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
 // The vertex where the row vanishes on an edge, which is one of the section that the rows of `chain` make.
 template <int Words>
 bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain) {
-    const Vertex from = vertices_[edge.from], to = vertices_[edge.to];
-    const int made = static_cast<int>(vertices_.size());
+    const Vertex &from = vertices_[edge.from], &to = vertices_[edge.to];
     const RowValues *from_values = values(edge.from), *to_values = values(edge.to);
     const double from_size = std::abs(value_of_row(from_values, row_registers_, row));
     const double to_size = std::abs(value_of_row(to_values, row_registers_, row));
     const double from_doubt = doubt_of_row(from_values, row_registers_, row);
     const double to_doubt = doubt_of_row(to_values, row_registers_, row);
     const Share share = Share::between(from_size, to_size, from_doubt, to_doubt);
-    const RowSigns signs = inherit_values(share, row_registers_, from_values, to_values, values(made));
+    const RowSigns signs = inherit_values(share, row_registers_, from_values, to_values, values(made_));
 
     const Lanes *start = point(edge.from), *end = point(edge.to);
-    Lanes* at = point(made);
+    Lanes* at = point(made_);
     for (int i = 0; i < point_registers_; ++i) at[i] = start[i] + share.share * (end[i] - start[i]);
 
     // Where both ends have the same sign, so has the vertex.
     const Bits open = (from.code ^ to.code) & ~bit_of_row(row);
     Vertex vertex{from.code & to.code, from.facets & to.facets, from.infinite && to.infinite};
-    const int t = problem_.dim;
-    if (vertex.infinite) at[t / lanes][t % lanes] = 0;
+    if (vertex.infinite) at[last_register_][last_lane_] = 0;
     // The signs at the ends are right even where the values alone do not prove them; the place between is then only a
     // guess. Nobody may ever ask for a sign here, but a place that is quite wrong would spoil the witnesses.
-    const double last = at[t / lanes][t % lanes];
+    const double last = at[last_register_][last_lane_];
     const bool in_place =
         from_size > from_doubt && to_size > to_doubt && share.error < rounding::near &&
-        (vertex.infinite ||
-         share.error * std::max(start[t / lanes][t % lanes], end[t / lanes][t % lanes]) < rounding::there * last);
+        (vertex.infinite || share.error * std::max(start[last_register_][last_lane_], end[last_register_][last_lane_]) <
+                                rounding::there * last);
     if (!in_place || (open & ~signs.sure) != 0) return add_by_equations(cell, vertex, open, chain);
     vertex.code |= signs.positive & open;
-    vertices_.push_back(vertex);
+    vertices_[made_++] = vertex;
     return true;
 }
 
 // The same where values along the edge do not tell enough. False if another row vanishes there as well.
 template <int Words>
 bool PartList<Words>::add_by_equations(Cell<Words>& cell, Vertex vertex, Bits open, Bits chain) {
-    const int v = static_cast<int>(vertices_.size()), first = cell.row;
+    const int v = made_++, first = cell.row;
     Frame& frame = *cell.frame;
     const Mask<Words> mask = mask_of(cell, vertex.facets, chain);
     for (int k = 0; k < dimensions_; ++k) place_[k] = point(v)[k / lanes][k % lanes];
@@ -285,7 +285,7 @@ bool PartList<Words>::add_by_equations(Cell<Words>& cell, Vertex vertex, Bits op
     }
     frame.truncate(g);
     copy_into(point(v), place_.data(), dimensions_);
-    vertices_.push_back(vertex);
+    vertices_[v] = vertex;
     return apart;
 }
 

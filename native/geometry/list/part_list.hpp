@@ -28,6 +28,8 @@ class PartList {
           stop_(stop),
           dimensions_(problem.dim + 1),
           point_registers_(registers_for(dimensions_)),
+          last_register_(static_cast<unsigned>(problem.dim) / lanes),
+          last_lane_(static_cast<unsigned>(problem.dim) % lanes),
           crossing_(problem),
           levels_(problem.dim + 1),
           place_(dimensions_),
@@ -81,8 +83,9 @@ class PartList {
 
     const Problem& problem_;
     const StopSignal& stop_;
-    const int dimensions_;       // dim + 1
-    const int point_registers_;  // that a point fills
+    const int dimensions_;                      // dim + 1
+    const int point_registers_;                 // that a point fills
+    const unsigned last_register_, last_lane_;  // where its last coordinate is
     Crossing<Words> crossing_;
     PartTable parts_;
     int rows_ = 0;
@@ -92,6 +95,7 @@ class PartList {
     // Vertices of all sections on the way down: where they are, which is asked of only for the witnesses, and the
     // values of all rows, by which everything is decided.
     int row_registers_ = 0;
+    int made_ = 0;  // so many vertices; there is room for more
     std::vector<Vertex> vertices_;
     std::vector<Lanes> points_;
     std::vector<RowValues> values_;

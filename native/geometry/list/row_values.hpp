@@ -15,20 +15,20 @@ struct RowValues {
 };
 
 // Rows are in registers from the last one on, so that their signs fall into the places of their bits.
-constexpr int place_of_row(int row, int registers) {
-    return registers * lanes - 1 - row;
+constexpr unsigned place_of_row(int row, int registers) {
+    return static_cast<unsigned>(registers * lanes - 1 - row);
 }
 
 inline double value_of_row(const RowValues* values, int registers, int row) {
-    const int place = place_of_row(row, registers);
+    const unsigned place = place_of_row(row, registers);
     return values[place / lanes].value[place % lanes];
 }
 inline double doubt_of_row(const RowValues* values, int registers, int row) {
-    const int place = place_of_row(row, registers);
+    const unsigned place = place_of_row(row, registers);
     return values[place / lanes].doubt[place % lanes];
 }
 inline void set_row(RowValues* values, int registers, int row, double value, double doubt) {
-    const int place = place_of_row(row, registers);
+    const unsigned place = place_of_row(row, registers);
     values[place / lanes].value[place % lanes] = value;
     values[place / lanes].doubt[place % lanes] = doubt;
 }

@@ -21,16 +21,6 @@ constexpr double margin = 1 + 0x1p-19;
 // they are small, so were all sums.
 constexpr double most_doubt = rounding::largest * rounding::unit;
 
-// By four bits of a pattern, the signs that its gates want.
-constexpr auto signs_of_gates = [] {
-    std::array<Lanes, 1 << lanes> signs{};
-    for (std::size_t bits = 0; bits < signs.size(); ++bits) {
-        const auto sign = [&](std::size_t lane) { return bits >> lane & 1 ? 1.0 : -1.0; };
-        signs[bits] = Lanes{sign(0), sign(1), sign(2), sign(3)};
-    }
-    return signs;
-}();
-
 template <class Visit>
 void for_each_bit(std::uint64_t bits, Visit visit) {
     for (; bits; bits &= bits - 1) visit(std::countr_zero(bits));
@@ -294,7 +284,7 @@ void SharedForms::look_at(std::size_t stage, int first, int last) {
             Lanes value = entry[Dim * registers];
             for (std::size_t k = 0; k < Dim; ++k) value += entry[static_cast<int>(k) * registers] * at[k];
             ++entry;
-            return value * signs_of_gates[wanted % signs_of_gates.size()];
+            return value * sides_by(wanted);
         };
         const std::uint64_t* word = pattern(cell, layer);
         int left = registers;
