@@ -1,6 +1,8 @@
 // A few numbers side by side, as one vector register holds them.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -29,6 +31,11 @@ inline Lanes smaller(Lanes a, Lanes b) {
 // Other signs where the first bit of a lane is set.
 inline Lanes flipped(Lanes x, BitLanes where) {
     return reinterpret_cast<Lanes>(reinterpret_cast<BitLanes>(x) ^ (where & (std::uint64_t{1} << 63)));
+}
+
+// The last number first.
+inline Lanes reversed(Lanes x) {
+    return Lanes{x[3], x[2], x[1], x[0]};
 }
 
 inline Lanes load(const double* from) {
@@ -77,6 +84,19 @@ inline unsigned bits_of(Choice choice) {
     for (int i = 0; i < lanes; ++i) bits |= static_cast<unsigned>(choice[i] & 1) << i;
     return bits;
 #endif
+}
+
+// By the first bits, one a lane: one where it is set, else minus one.
+inline constexpr auto sides_by_bits = [] {
+    std::array<Lanes, 1 << lanes> sides{};
+    for (std::size_t bits = 0; bits < sides.size(); ++bits) {
+        const auto side = [&](std::size_t lane) { return bits >> lane & 1 ? 1.0 : -1.0; };
+        sides[bits] = Lanes{side(0), side(1), side(2), side(3)};
+    }
+    return sides;
+}();
+inline const Lanes& sides_by(std::uint64_t bits) {
+    return sides_by_bits[bits % sides_by_bits.size()];
 }
 
 // How many registers so many numbers fill.

@@ -11,7 +11,7 @@ namespace polyfold {
 namespace {
 
 constexpr int most_facets = 64;
-constexpr std::size_t worth_gathering = 16;  // vertices
+constexpr std::size_t worth_gathering = 32;  // times that parts would get a vertex
 constexpr int worth_searching = 10;          // vertices; fewer are looked at as quickly one by one
 
 // More parts than so many rows make in general position.
@@ -33,13 +33,33 @@ void copy_into(Lanes* registers, const double* numbers, int count) {
     *registers = Lanes{numbers[0], second, third, 0.0};
 }
 
+// Which rows are positive, by their signs; false if one vanishes.
+bool read_code(const std::int8_t* sign, int rows, std::uint64_t& code) {
+    // Eight signs at a time: the low bits of all bytes, multiplied up into the highest byte, the first one highest.
+    constexpr std::uint64_t low = 0x0101010101010101, to_top = 0x8040201008040201;
+    std::uint64_t vanishing = 0;
+    for (int r = 0; r < rows; r += 8) {
+        std::uint64_t signs = 0;
+        const int left = std::min(rows - r, 8);
+        std::memcpy(&signs, sign + r, static_cast<std::size_t>(left));
+        // Signs are -2, -1, 1, 2: of these, one of the two lowest bits is set.
+        const std::uint64_t some = (signs | signs >> 1) & low, negative_ones = signs >> 7 & low;
+        const std::uint64_t all = low >> (8 * (8 - left));
+        vanishing |= some ^ all;
+        code |= ((some & ~negative_ones) * to_top >> 56) << (most_rows - 8 - r);
+    }
+    return vanishing == 0;
+}
+
 template <class Visit>
 void for_each_bit(std::uint64_t bits, Visit visit) {
     for (; bits; bits &= bits - 1) visit(std::countr_zero(bits));
 }
 
-double largest_of(Lanes x) {
-    return std::max(std::max(x[0], x[1]), std::max(x[2], x[3]));
+// Numbers of rows into registers, from the last row on.
+void read_rows(const double* numbers, int rows, Lanes* registers) {
+    for (int i = registers_for(rows) - 1, row = 0; i >= 0; --i, row += lanes)
+        registers[i] = reversed(load(numbers + row, std::min(lanes, rows - row)));
 }
 
 }  // namespace
@@ -50,17 +70,12 @@ bool PartList<Words>::look_at(const Cell<Words>& cell) {
     rows_ = frame.count() - cell.row;
     if (rows_ > most_rows || !cell.lines.empty() || cell.facets.size() > most_facets) return false;
     Bits some = 0, all = ~Bits{0};
-    vertices_.clear();
+    made_ = 0;
+    if (vertices_.size() < cell.generators.size()) vertices_.resize(2 * cell.generators.size());
     for (const int g : cell.generators) {
-        const std::int8_t* sign = frame.sign.data() + static_cast<std::ptrdiff_t>(g) * frame.count() + cell.row;
         Bits code = 0;
-        bool apart = true;
-        for (int r = 0; r < rows_; ++r) {
-            code |= Bits{sign[r] > 0} << (most_rows - 1 - r);
-            apart &= sign[r] != zero;
-        }
-        if (!apart) return false;
-        vertices_.push_back({frame.generators.error[g], code, 0, frame.generators.at_infinity[g] != 0});
+        if (!read_code(frame.signs(g) + cell.row, rows_, code)) return false;
+        vertices_[made_++] = {code, 0, frame.generators.at_infinity[g] != 0};
         some |= code;
         all &= code;
     }
@@ -78,13 +93,12 @@ bool PartList<Words>::find(Cell<Words>& cell) {
 template <int Words>
 void PartList<Words>::start(const Cell<Words>& cell) {
     const Frame& frame = *cell.frame;
-    const int n = frame.count(), first = cell.row;
+    const int first = cell.row;
     row_registers_ = registers_for(rows_);
-    forms_.resize(static_cast<std::size_t>(row_registers_) * dimensions_);
-    for (int k = 0; k < dimensions_; ++k)
-        copy_into(forms_.data() + k * row_registers_, frame.forms.data() + k * n + first, rows_);
-    norm_.assign(frame.norm.begin() + first, frame.norm.begin() + n);
-    doubt_.assign(frame.doubt.begin() + first, frame.doubt.begin() + n);
+    norm_.resize(row_registers_);
+    doubt_.resize(row_registers_);
+    read_rows(frame.norm.data() + first, rows_, norm_.data());
+    read_rows(frame.doubt.data() + first, rows_, doubt_.data());
 
     slots_.clear();
     cell.facets.for_each([&](int s) { slots_.push_back(s); });
@@ -97,7 +111,7 @@ void PartList<Words>::start(const Cell<Words>& cell) {
     for (int v = 0; v < cell.size(); ++v) {
         const int g = cell.generators[v];
         cell.facets_of[v].for_each([&](int s) { vertices_[v].facets |= Bits{1} << bit_of_slot_[s]; });
-        copy_into(values(v), frame.value.data() + static_cast<std::ptrdiff_t>(g) * n + first, rows_);
+        read_values(frame, first, g, values(v));
         copy_into(point(v), cell.point(v), dimensions_);
         hand_out(v, 0, parts_);
     }
@@ -107,6 +121,7 @@ void PartList<Words>::start(const Cell<Words>& cell) {
 
 template <int Words>
 void PartList<Words>::make_room(std::size_t vertices) {
+    if (vertices_.size() < vertices) vertices_.resize(2 * vertices);
     if (points_.size() < vertices * point_registers_) points_.resize(2 * vertices * point_registers_);
     if (values_.size() < vertices * row_registers_) values_.resize(2 * vertices * row_registers_);
 }
@@ -116,7 +131,7 @@ template <int Words>
 void PartList<Words>::hand_out(int v, Bits chain, PartTable& parts) {
     const Vertex& vertex = vertices_[v];
     const Lanes* at = point(v);
-    const double scale = vertex.infinite ? 1.0 : 1 / at[problem_.dim / lanes][problem_.dim % lanes];
+    const double scale = vertex.infinite ? 1.0 : 1 / at[last_register_][last_lane_];
     for (int i = 0; i < point_registers_; ++i) scaled_[i] = at[i] * scale;
     parts.add_vertex(vertex.code, chain, vertex.facets, vertex.infinite, scaled_.data());
 }
@@ -188,11 +203,11 @@ bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
         Bits some = 0, all = ~Bits{0};
         levels_[level].list_edges_cut_by(bit, cut_);
         // Many vertices lie between the same parts: put them together before all these parts get them.
-        const bool gather = cut_.size() >= worth_gathering;
+        const bool gather = cut_.size() << (level + 1) >= worth_gathering;
         if (gather) gathered_.clear(rows_, point_registers_);
         for (const Edge& edge : cut_) {
             if (!add_crossing(cell, edge, row, chain | bit)) return false;
-            const int v = static_cast<int>(vertices_.size()) - 1;
+            const int v = made_ - 1;
             if (gather)
                 hand_out(v, 0, gathered_);
             else
@@ -202,12 +217,10 @@ bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
         }
         if (gather) parts_.add_vertices(gathered_, chain | bit);
         next.first = made;
-        next.last = static_cast<int>(vertices_.size());
-        if (const Bits cutting = some & ~all & rows) {
-            evaluate(cell, made, chain | bit);
+        next.last = made_;
+        if (const Bits cutting = some & ~all & rows)
             if (!cut(cell, level + 1, chain | bit, cutting)) return false;
-        }
-        vertices_.erase(vertices_.begin() + made, vertices_.end());
+        made_ = made;
     }
     return true;
 }
@@ -215,112 +228,65 @@ bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
 // The vertex where the row vanishes on an edge, which is one of the section that the rows of `chain` make.
 template <int Words>
 bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain) {
-    const Vertex from = vertices_[edge.from], to = vertices_[edge.to];
-    const double from_size = std::abs(value(edge.from, row)), to_size = std::abs(value(edge.to, row));
-    const double from_doubt = doubt_at(edge.from, row), to_doubt = doubt_at(edge.to, row);
-    // The signs are right even where the values alone do not prove them; the place between is then only a guess.
-    const bool rough = !(from_size > from_doubt && to_size > to_doubt);
+    const Vertex &from = vertices_[edge.from], &to = vertices_[edge.to];
+    const RowValues *from_values = values(edge.from), *to_values = values(edge.to);
+    const double from_size = std::abs(value_of_row(from_values, row_registers_, row));
+    const double to_size = std::abs(value_of_row(to_values, row_registers_, row));
+    const double from_doubt = doubt_of_row(from_values, row_registers_, row);
+    const double to_doubt = doubt_of_row(to_values, row_registers_, row);
     const Share share = Share::between(from_size, to_size, from_doubt, to_doubt);
+    const RowSigns signs = inherit_values(share, row_registers_, from_values, to_values, values(made_));
 
     const Lanes *start = point(edge.from), *end = point(edge.to);
-    Lanes* at = point(static_cast<int>(vertices_.size()));
-    Lanes distances{}, sizes{};
-    for (int i = 0; i < point_registers_; ++i) {
-        const Lanes step = end[i] - start[i];
-        at[i] = start[i] + share.share * step;
-        distances = larger(distances, size_of(step));
-        sizes = larger(sizes, size_of(at[i]));
-    }
-    Vertex vertex{share.error_of_point(from.error, to.error, largest_of(distances)), from.code & to.code,
-                  from.facets & to.facets, from.infinite && to.infinite};
-    if (vertex.infinite) at[problem_.dim / lanes][problem_.dim % lanes] = 0;
+    Lanes* at = point(made_);
+    for (int i = 0; i < point_registers_; ++i) at[i] = start[i] + share.share * (end[i] - start[i]);
 
-    // Where both ends have the same sign, so has the vertex. The others' values are on a line.
+    // Where both ends have the same sign, so has the vertex.
     const Bits open = (from.code ^ to.code) & ~bit_of_row(row);
-    bool sure = !rough;
-    for (Bits rest = open; rest && sure;) {
-        const int r = std::countl_zero(rest);
-        rest ^= bit_of_row(r);
-        const double start_value = value(edge.from, r), end_value = value(edge.to, r);
-        const double between = start_value + share.share * (end_value - start_value);
-        const double height = std::abs(start_value) + std::abs(end_value);
-        const double doubt =
-            ((doubt_at(edge.from, r) + doubt_at(edge.to, r)) * 2 + (share.error + rounding::bound(4)) * height) *
-            (1 + 0x1p-20);
-        sure = std::abs(between) > doubt;
-        if (between > 0) vertex.code |= bit_of_row(r);
-    }
-    // Nobody may ever ask for a sign here, but a place that is quite wrong would spoil the witnesses.
-    const double size = largest_of(sizes), last = at[problem_.dim / lanes][problem_.dim % lanes];
-    if (!sure || !(vertex.error < rounding::near * size) ||
-        !(vertex.infinite || vertex.error < rounding::there * last)) {
-        vertex.code = from.code & to.code;
-        return add_by_equations(cell, vertex, open, chain);
-    }
-    vertices_.push_back(vertex);
+    Vertex vertex{from.code & to.code, from.facets & to.facets, from.infinite && to.infinite};
+    if (vertex.infinite) at[last_register_][last_lane_] = 0;
+    // The signs at the ends are right even where the values alone do not prove them; the place between is then only a
+    // guess. Nobody may ever ask for a sign here, but a place that is quite wrong would spoil the witnesses.
+    const double last = at[last_register_][last_lane_];
+    const bool in_place =
+        from_size > from_doubt && to_size > to_doubt && share.error < rounding::near &&
+        (vertex.infinite || share.error * std::max(start[last_register_][last_lane_], end[last_register_][last_lane_]) <
+                                rounding::there * last);
+    if (!in_place || (open & ~signs.sure) != 0) return add_by_equations(cell, vertex, open, chain);
+    vertex.code |= signs.positive & open;
+    vertices_[made_++] = vertex;
     return true;
 }
 
 // The same where values along the edge do not tell enough. False if another row vanishes there as well.
 template <int Words>
 bool PartList<Words>::add_by_equations(Cell<Words>& cell, Vertex vertex, Bits open, Bits chain) {
-    const int v = static_cast<int>(vertices_.size());
+    const int v = made_++, first = cell.row;
     Frame& frame = *cell.frame;
     const Mask<Words> mask = mask_of(cell, vertex.facets, chain);
-    read_point(v);
+    for (int k = 0; k < dimensions_; ++k) place_[k] = point(v)[k / lanes][k % lanes];
     auto settled = crossing_.equations().settle(cell, mask, Equations<Words>::no_line, vertex.infinite,
-                                                {vertex.error, false, rounding::poor}, scratch_.data());
-    const int g = frame.generators.add(scratch_.data(), settled.error, vertex.infinite, std::move(settled.exact), {});
+                                                {rounding::unknown, false, rounding::poor}, place_.data());
+    const int g = frame.generators.add(place_.data(), settled.error, vertex.infinite, std::move(settled.exact), {});
+    RowValues* const found = values(v);
+    for (int i = 0; i < row_registers_; ++i) found[i] = RowValues{};
     bool apart = true;
-    for_each_row(open, [&](int r) {
+    for (int r = 0; r < rows_; ++r) {
         double value = 0;
-        for (int k = 0; k < dimensions_; ++k) value += forms_[k * row_registers_ + r / lanes][r % lanes] * scratch_[k];
-        const bool sure = std::abs(value) > doubt_[r] + norm_[r] * frame.generators.error[g];
-        const int sign = sure ? (value > 0 ? positive : negative)
-                              : crossing_.doubtful_sign(frame, cell, g, mask, frame.rows[cell.row + r], value);
+        for (int k = 0; k < dimensions_; ++k) value += frame.forms[k * frame.count() + first + r] * place_[k];
+        const double doubt = frame.doubt[first + r] + frame.norm[first + r] * frame.generators.error[g];
+        set_row(found, row_registers_, r, value, doubt * (1 + 0x1p-20));
+        if (!(open & bit_of_row(r))) continue;
+        const int sign = std::abs(value) > doubt
+                             ? (value > 0 ? positive : negative)
+                             : crossing_.doubtful_sign(frame, cell, g, mask, frame.rows[first + r], value);
         if (sign > 0) vertex.code |= bit_of_row(r);
         apart = apart && sign != zero;
-    });
-    vertex.error = frame.generators.error[g];
-    frame.truncate(g);
-    copy_into(point(v), scratch_.data(), dimensions_);
-    vertices_.push_back(vertex);
-    return apart;
-}
-
-// Values of all rows at the vertices of a section that will be cut.
-template <int Words>
-void PartList<Words>::evaluate(Cell<Words>& cell, int first, Bits chain) {
-    const int last = static_cast<int>(vertices_.size());
-    for (int v = first; v < last; ++v) {
-        Vertex& vertex = vertices_[v];
-        read_point(v);
-        const typename Equations<Words>::Guess guess{vertex.error, false, rounding::near};
-        double error =
-            crossing_.equations().inherit(Equations<Words>::no_line, vertex.infinite, guess, scratch_.data());
-        if (!(error < rounding::unknown))
-            error = crossing_.equations()
-                        .settle(cell, mask_of(cell, vertex.facets, chain), Equations<Words>::no_line, vertex.infinite,
-                                {rounding::unknown, false, rounding::near}, scratch_.data())
-                        .error;
-        vertex.error = error;
-        copy_into(point(v), scratch_.data(), dimensions_);
-        int i = 0;
-        for (; i + 4 <= row_registers_; i += 4) evaluate_registers<4>(i, values(v));
-        if (row_registers_ - i == 3) evaluate_registers<3>(i, values(v));
-        if (row_registers_ - i == 2) evaluate_registers<2>(i, values(v));
-        if (row_registers_ - i == 1) evaluate_registers<1>(i, values(v));
     }
-}
-
-// Several sums side by side, because each term of a sum waits for the one before.
-template <int Words>
-template <int Count>
-void PartList<Words>::evaluate_registers(int first, Lanes* value) const {
-    Lanes sum[Count]{};
-    for (int k = 0; k < dimensions_; ++k)
-        for (int i = 0; i < Count; ++i) sum[i] += forms_[k * row_registers_ + first + i] * scratch_[k];
-    for (int i = 0; i < Count; ++i) value[first + i] = sum[i];
+    frame.truncate(g);
+    copy_into(point(v), place_.data(), dimensions_);
+    vertices_[v] = vertex;
+    return apart;
 }
 
 // The slots of a vertex on these facets and rows. The rows get slots that are free, so that their equations are found.
@@ -340,10 +306,14 @@ Mask<Words> PartList<Words>::mask_of(Cell<Words>& cell, Bits facets, Bits chain)
     return mask;
 }
 
+// What is known of the rows at a generator of the frame.
 template <int Words>
-void PartList<Words>::read_point(int v) {
-    const Lanes* at = point(v);
-    for (int k = 0; k < dimensions_; ++k) scratch_[k] = at[k / lanes][k % lanes];
+void PartList<Words>::read_values(const Frame& frame, int first, int generator, RowValues* values) const {
+    const double error = frame.generators.error[generator];
+    const double* const value = frame.values(generator) + first;
+    for (int i = row_registers_ - 1, row = 0; i >= 0; --i, row += lanes)
+        values[i] = {reversed(load(value + row, std::min(lanes, rows_ - row))),
+                     (doubt_[i] + norm_[i] * error) * (1 + 0x1p-20)};
 }
 
 template class PartList<1>;

@@ -9,6 +9,7 @@
 #include "geometry/cells/crossing.hpp"
 #include "geometry/cells/edge_search.hpp"
 #include "geometry/list/part_table.hpp"
+#include "geometry/list/row_values.hpp"
 
 namespace polyfold {
 
@@ -27,9 +28,11 @@ class PartList {
           stop_(stop),
           dimensions_(problem.dim + 1),
           point_registers_(registers_for(dimensions_)),
+          last_register_(static_cast<unsigned>(problem.dim) / lanes),
+          last_lane_(static_cast<unsigned>(problem.dim) % lanes),
           crossing_(problem),
           levels_(problem.dim + 1),
-          scratch_(dimensions_),
+          place_(dimensions_),
           scaled_(point_registers_) {}
 
     // Whether the rows that have not been inserted are few enough, and in general position as far as the cell's own
@@ -73,7 +76,6 @@ class PartList {
         }
     };
     struct Vertex {
-        double error;
         Bits code;    // rows that are positive there
         Bits facets;  // of the cell, that it lies on
         bool infinite;
@@ -81,27 +83,27 @@ class PartList {
 
     const Problem& problem_;
     const StopSignal& stop_;
-    const int dimensions_;       // dim + 1
-    const int point_registers_;  // that a point fills
+    const int dimensions_;                      // dim + 1
+    const int point_registers_;                 // that a point fills
+    const unsigned last_register_, last_lane_;  // where its last coordinate is
     Crossing<Words> crossing_;
     PartTable parts_;
     int rows_ = 0;
     Bits cutting_ = 0;  // rows that cut the cell
     std::vector<int> slots_;
 
-    // By row.
+    // Vertices of all sections on the way down: where they are, which is asked of only for the witnesses, and the
+    // values of all rows, by which everything is decided.
     int row_registers_ = 0;
-    std::vector<Lanes> forms_;  // [k * row_registers_ + register]
-    std::vector<double> norm_, doubt_;
-
-    // Vertices of all sections on the way down.
+    int made_ = 0;  // so many vertices; there is room for more
     std::vector<Vertex> vertices_;
     std::vector<Lanes> points_;
-    std::vector<Lanes> values_;  // of all rows, row_registers_ each; only of sections that are cut
+    std::vector<RowValues> values_;
     std::vector<Section> levels_;
 
     // Scratch.
-    std::vector<double> scratch_;
+    std::vector<Lanes> norm_, doubt_;  // of the rows, as values of rows are
+    std::vector<double> place_;        // of a vertex that equations know
     std::vector<Lanes> scaled_;
     EdgeSearch search_;
     std::vector<Edge> cut_;
@@ -109,9 +111,7 @@ class PartList {
     std::vector<int> bit_of_slot_;
 
     Lanes* point(int v) { return points_.data() + static_cast<std::ptrdiff_t>(v) * point_registers_; }
-    Lanes* values(int v) { return values_.data() + static_cast<std::ptrdiff_t>(v) * row_registers_; }
-    double value(int v, int row) { return values(v)[row / lanes][row % lanes]; }
-    double doubt_at(int v, int row) const { return doubt_[row] + norm_[row] * vertices_[v].error; }
+    RowValues* values(int v) { return values_.data() + static_cast<std::ptrdiff_t>(v) * row_registers_; }
 
     void start(const Cell<Words>& cell);
     void find_edges(int level, Bits rows);
@@ -119,12 +119,9 @@ class PartList {
     bool cut(Cell<Words>& cell, int level, Bits chain, Bits rows);
     bool add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain);
     bool add_by_equations(Cell<Words>& cell, Vertex vertex, Bits open, Bits chain);
-    void evaluate(Cell<Words>& cell, int first, Bits chain);
-    template <int Count>
-    void evaluate_registers(int first, Lanes* value) const;
     Mask<Words> mask_of(Cell<Words>& cell, Bits facets, Bits chain) const;
+    void read_values(const Frame& frame, int first, int generator, RowValues* values) const;
     void hand_out(int v, Bits chain, PartTable& parts);
-    void read_point(int v);
     void make_room(std::size_t vertices);
 };
 

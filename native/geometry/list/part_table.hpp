@@ -8,22 +8,9 @@
 #include <vector>
 
 #include "geometry/base/lanes.hpp"
+#include "geometry/list/row_bits.hpp"
 
 namespace polyfold {
-
-// Rows as bits, the first one highest: in the order of their codes, parts are in the order of the walk.
-constexpr int most_rows = 64;
-constexpr std::uint64_t bit_of_row(int row) {
-    return std::uint64_t{1} << (most_rows - 1 - row);
-}
-template <class Visit>
-void for_each_row(std::uint64_t rows, Visit visit) {
-    while (rows) {
-        const int row = std::countl_zero(rows);
-        rows ^= bit_of_row(row);
-        visit(row);
-    }
-}
 
 struct Part {
     std::uint64_t code = 0;    // the rows that are on
@@ -41,8 +28,6 @@ class PartTable {
         for (const int place : places_) table_[place] = none;
         places_.clear();
         parts_.clear();
-        sums_.clear();
-        drifts_.clear();
         registers_ = registers;
         // Few rows need no hashing.
         factor_ = rows <= table_bits ? 1 : 0x9e3779b97f4a7c15;
@@ -62,11 +47,12 @@ class PartTable {
 
     // A vertex lies on some rows and facets, which bound all parts around it: those with these signs of the other rows.
     void add_vertex(std::uint64_t code, std::uint64_t rows, std::uint64_t facets, bool infinite, const Lanes* point) {
-        for_each_around(code, rows, [&](int index) {
-            parts_[index].facets |= facets;
-            parts_[index].open |= infinite;
-            add_up(point, (infinite ? drifts_ : sums_).data() + index * registers_);
-        });
+        if (registers_ == 1)
+            add<1>(code, rows, facets, infinite, point);
+        else if (registers_ == 2)
+            add<2>(code, rows, facets, infinite, point);
+        else
+            add<any_number>(code, rows, facets, infinite, point);
     }
 
     // The same for many vertices that lie on these rows, gathered by the signs of the others.
@@ -76,8 +62,8 @@ class PartTable {
             for_each_around(vertices.code, rows, [&](int index) {
                 parts_[index].facets |= vertices.facets;
                 parts_[index].open |= vertices.open;
-                add_up(gathered.sum(i), sums_.data() + index * registers_);
-                if (vertices.open) add_up(gathered.drift(i), drifts_.data() + index * registers_);
+                add_up<any_number>(gathered.sum(i), sums_.data() + index * registers_);
+                if (vertices.open) add_up<any_number>(gathered.drift(i), drifts_.data() + index * registers_);
             });
         }
     }
@@ -92,7 +78,7 @@ class PartTable {
     std::vector<std::int32_t> table_ = std::vector<std::int32_t>(table_size, none);
     std::vector<int> places_;  // in the table, by part
     std::vector<Part> parts_;
-    std::vector<Lanes> sums_, drifts_;
+    std::vector<Lanes> sums_, drifts_;  // what is behind those of the last part is of earlier ones
 
     int first_place(std::uint64_t code) const { return static_cast<int>((code * factor_) >> (64 - table_bits)); }
 
@@ -108,8 +94,22 @@ class PartTable {
         } while (chosen);
     }
 
+    // A number of registers that is known beforehand is worth a loop of its own.
+    static constexpr int any_number = 0;
+    template <int Registers>
+    void add(std::uint64_t code, std::uint64_t rows, std::uint64_t facets, bool infinite, const Lanes* point) {
+        for_each_around(code, rows, [&](int index) {
+            parts_[index].facets |= facets;
+            parts_[index].open |= infinite;
+            const int registers = Registers == any_number ? registers_ : Registers;
+            add_up<Registers>(point, (infinite ? drifts_ : sums_).data() + index * registers);
+        });
+    }
+
+    template <int Registers>
     void add_up(const Lanes* point, Lanes* sum) const {
-        for (int i = 0; i < registers_; ++i) sum[i] += point[i];
+        const int registers = Registers == any_number ? registers_ : Registers;
+        for (int i = 0; i < registers; ++i) sum[i] += point[i];
     }
 
     [[gnu::always_inline]] int find_or_add(std::uint64_t code) {
@@ -121,8 +121,12 @@ class PartTable {
         table_[place] = size();
         places_.push_back(place);
         parts_.push_back({.code = code});
-        sums_.resize(sums_.size() + registers_, Lanes{});
-        drifts_.resize(drifts_.size() + registers_, Lanes{});
+        const std::size_t first = (parts_.size() - 1) * static_cast<std::size_t>(registers_);
+        if (sums_.size() < first + static_cast<std::size_t>(registers_)) {
+            sums_.resize(2 * first + static_cast<std::size_t>(registers_));
+            drifts_.resize(sums_.size());
+        }
+        for (int i = 0; i < registers_; ++i) sums_[first + i] = drifts_[first + i] = Lanes{};
         return size() - 1;
     }
 };

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "geometry/base/in_parallel.hpp"
+#include "geometry/base/lanes.hpp"
 
 namespace polyfold {
 
@@ -55,8 +56,9 @@ bool leads_to(const FacetArrays& atlas, std::int64_t cell, std::int32_t target, 
     }
     bool back = false;
     for (; last > first; --last) back |= atlas.neighbour[last - 1] == target && atlas.facet_wall[last - 1] == wall;
-    for (int i = 0; i < some_facets; ++i) back |= found[i] != 0;
-    return back;
+    // Two facets to a lane, of which only the second one has the bit that is looked at.
+    const auto pairs = reinterpret_cast<BitLanes>(found);
+    return back || bits_of(reinterpret_cast<Choice>(pairs | pairs << 32)) != 0;
 }
 
 // What there is to count where nothing is unusual.

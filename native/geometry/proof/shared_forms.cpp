@@ -13,7 +13,6 @@ namespace {
 
 constexpr int most_dimensions = 8;
 constexpr int gates_in_word = 64, registers_in_word = gates_in_word / lanes;
-constexpr std::size_t patterns_together = 8;
 
 // More than what rounding adds to a bound while it is computed.
 constexpr double margin = 1 + 0x1p-19;
@@ -21,14 +20,6 @@ constexpr double margin = 1 + 0x1p-19;
 // Beyond this, sums of numbers might have overflowed on the way. Doubts are more than a 2^-53rd of the terms: where
 // they are small, so were all sums.
 constexpr double most_doubt = rounding::largest * rounding::unit;
-
-// By how much a pattern has to be shifted for the bits of a register's rows to become the first ones of its lanes.
-constexpr auto bits_to_front = [] {
-    std::array<BitLanes, registers_in_word> shifts{};
-    for (std::uint64_t r = 0; r < registers_in_word; ++r)
-        shifts[r] = BitLanes{63 - lanes * r, 62 - lanes * r, 61 - lanes * r, 60 - lanes * r};
-    return shifts;
-}();
 
 template <class Visit>
 void for_each_bit(std::uint64_t bits, Visit visit) {
@@ -69,9 +60,7 @@ SharedForms::SharedForms(const Problem& problem)
       dimensions_(problem.dim + 1),
       layers_(problem.stages.size()),
       forms_(problem.stages.size()),
-      earlier_(problem.stages.size()),
-      common_(problem.stages.size()),
-      point_(static_cast<std::size_t>(dimensions_)) {
+      patterns_of_(problem.stages.size()) {
     for (std::size_t s = 1; s < layers_.size(); ++s) {
         const Stage& stage = problem.stages[s];
         Layer& layer = layers_[s];
@@ -168,51 +157,78 @@ void SharedForms::look(std::size_t stage, int first, int last) {
         std::fill(proved_ + first, proved_ + last, std::uint8_t{0});
         return;
     }
-    for (int cell = first; cell < last; ++cell) look_at(stage, cell);
+    switch (problem_.dim) {
+        case 1:
+            look_at<1>(stage, first, last);
+            break;
+        case 2:
+            look_at<2>(stage, first, last);
+            break;
+        case 3:
+            look_at<3>(stage, first, last);
+            break;
+        case 4:
+            look_at<4>(stage, first, last);
+            break;
+        case 5:
+            look_at<5>(stage, first, last);
+            break;
+        case 6:
+            look_at<6>(stage, first, last);
+            break;
+        case 7:
+            look_at<7>(stage, first, last);
+            break;
+        default:
+            look_at<most_dimensions>(stage, first, last);
+    }
     if (stage + 1 < layers_.size()) look_above(stage, first, last);
 }
 
 // The same at the next stage, of which the forms are found.
 void SharedForms::look_above(std::size_t stage, int first, int last) {
     const Layer &here = layers_[stage], &above = layers_[stage + 1];
-    const std::vector<Lanes>* start = &above.start;
-    std::vector<std::uint64_t> chosen(static_cast<std::size_t>(here.words));
-    if (above.reads_earlier) {
-        earlier_[stage] = above.start;
+    Patterns& all = patterns_of_[stage];
+    if (all.common.empty()) all.common.resize(1);
+    Common& common = all.common[0];
+    common.gates.assign(static_cast<std::size_t>(here.words), 0);
+    common.entries = above.start;
+    if (above.reads_earlier)
         for (std::size_t source = 1; source < stage; ++source) {
-            const std::vector<std::uint64_t> every(static_cast<std::size_t>(layers_[source].words), ~std::uint64_t{0});
-            add_columns_of(stage + 1, source, every, pattern(first, layers_[source]), earlier_[stage]);
+            among_.assign(static_cast<std::size_t>(layers_[source].words), ~std::uint64_t{0});
+            add_columns_of(stage + 1, source, pattern(first, layers_[source]), common.entries);
         }
-        start = &earlier_[stage];
+    all.starts.assign(1, first);
+    for (int cell = first + 1; cell < last; ++cell)
+        if (!same(cell - 1, cell, here)) all.starts.push_back(cell);
+    all.starts.push_back(last);
+    look_at_patterns(stage, 0, 0, all.starts.size() - 1);
+}
+
+// The same at some of the patterns of a stage. Of gates in which these and others agree the forms are known.
+void SharedForms::look_at_patterns(std::size_t stage, std::size_t depth, std::size_t first, std::size_t last) {
+    const Layer& here = layers_[stage];
+    Patterns& all = patterns_of_[stage];
+    if (all.common.size() < depth + 2) all.common.resize(depth + 2);
+    const Common& outer = all.common[depth];
+    Common& common = all.common[depth + 1];
+    const bool one = last - first == 1;
+    const std::uint64_t* wanted = pattern(all.starts[first], here);
+    among_.resize(static_cast<std::size_t>(here.words));
+    common.gates = outer.gates;
+    for (std::size_t w = 0; w < among_.size(); ++w) {
+        std::uint64_t differ = 0;
+        for (std::size_t p = first + 1; p < last; ++p) differ |= pattern(all.starts[p], here)[w] ^ wanted[w];
+        among_[w] = ~differ & ~outer.gates[w];
+        common.gates[w] |= among_[w];
     }
-    while (first < last) {
-        // Some patterns together: the gates in which they agree first.
-        std::array<int, patterns_together> ends;
-        std::size_t patterns = 0;
-        all_.assign(pattern(first, here), pattern(first, here) + here.words);
-        any_ = all_;
-        int next = first;
-        while (next < last && patterns < patterns_together) {
-            for (int w = 0; w < here.words; ++w) {
-                all_[static_cast<std::size_t>(w)] &= pattern(next, here)[w];
-                any_[static_cast<std::size_t>(w)] |= pattern(next, here)[w];
-            }
-            const int begin = next;
-            while (next < last && same(begin, next, here)) ++next;
-            ends[patterns++] = next;
-        }
-        for (std::size_t w = 0; w < chosen.size(); ++w) chosen[w] = ~(all_[w] ^ any_[w]);
-        common_[stage] = *start;
-        add_columns_of(stage + 1, stage, chosen, all_.data(), common_[stage]);
-        for (auto& word : chosen) word = ~word;
-        for (std::size_t p = 0; p < patterns; ++p) {
-            Forms& forms = forms_[stage + 1];
-            forms.entries = common_[stage];
-            add_columns_of(stage + 1, stage, chosen, pattern(first, here), forms.entries);
-            look(stage + 1, first, ends[p]);
-            first = ends[p];
-        }
-    }
+    std::vector<Lanes>& entries = one ? forms_[stage + 1].entries : common.entries;
+    entries = outer.entries;
+    add_columns_of(stage + 1, stage, wanted, entries);
+    if (one) return look(stage + 1, all.starts[first], all.starts[last]);
+    const std::size_t middle = first + (last - first) / 2;
+    look_at_patterns(stage, depth + 1, first, middle);
+    look_at_patterns(stage, depth + 1, middle, last);
 }
 
 // What the stage's forms may be off, and what it puts out; false if sums may have overflowed.
@@ -240,55 +256,53 @@ bool SharedForms::find_bounds(std::size_t stage) {
     return in_range;
 }
 
-// Whether a cell's witness has the signs of its pattern in this stage.
-void SharedForms::look_at(std::size_t stage, int cell) {
+// Whether cells' witnesses have the signs of their patterns in this stage.
+template <int Dim>
+void SharedForms::look_at(std::size_t stage, int first, int last) {
     const Layer& layer = layers_[stage];
     const Forms& forms = forms_[stage];
-    const double* point = points_ + static_cast<std::ptrdiff_t>(cell) * problem_.dim;
-    const auto constant = static_cast<std::size_t>(problem_.dim);
-    double doubt = forms.doubt[constant], size = forms.size[constant], linear = 1;
-    for (std::size_t k = 0; k < constant; ++k) {
-        const double coordinate = std::abs(point[k]);
-        point_[k] = Lanes{} + point[k];
-        doubt += forms.doubt[k] * coordinate;
-        size += forms.size[k] * coordinate;
-        linear += coordinate;
+    const int registers = layer.registers;
+    const double* point = points_ + static_cast<std::ptrdiff_t>(first) * Dim;
+    for (int cell = first; cell < last; ++cell, point += Dim) {
+        double doubt = forms.doubt[Dim], size = forms.size[Dim], linear = 1;
+        std::array<Lanes, Dim> at;
+        for (std::size_t k = 0; k < Dim; ++k) {
+            const double coordinate = std::abs(point[k]);
+            at[k] = Lanes{} + point[k];
+            doubt += forms.doubt[k] * coordinate;
+            size += forms.size[k] * coordinate;
+            linear += coordinate;
+        }
+        doubt *= margin;
+        const double slack = (rounding::bound(dimensions_ + 3) * size + rounding::tiny * linear) * margin;
+        const double error = (layer.largest_row_sum * doubt + layer.largest_bias_error + slack) * margin;
+
+        // The least value, by lane, counted as positive where it has the sign that is wanted.
+        Lanes least = Lanes{} + rounding::unknown;
+        const Lanes* entry = forms.entries.data();
+        const auto own = [&](std::uint64_t wanted) {
+            Lanes value = entry[Dim * registers];
+            for (std::size_t k = 0; k < Dim; ++k) value += entry[static_cast<int>(k) * registers] * at[k];
+            ++entry;
+            return value * sides_by(wanted);
+        };
+        const std::uint64_t* word = pattern(cell, layer);
+        int left = registers;
+        for (; left > registers_in_word; left -= registers_in_word) {
+            std::uint64_t wanted = *word++;
+            for (int r = 0; r < registers_in_word; ++r, wanted >>= lanes) least = smaller(own(wanted), least);
+        }
+        std::uint64_t wanted = *word;
+        for (; left > 1; --left, wanted >>= lanes) least = smaller(own(wanted), least);
+        least = smaller(larger(own(wanted), layer.no_rows), least);
+        const bool fine = error < most_doubt && bits_of(least > Lanes{} + error) == (1 << lanes) - 1;
+        proved_[cell] &= static_cast<std::uint8_t>(fine);
     }
-    doubt *= margin;
-    const double slack = (rounding::bound(dimensions_ + 3) * size + rounding::tiny * linear) * margin;
-    const double error = (layer.largest_row_sum * doubt + layer.largest_bias_error + slack) * margin;
-    const std::uint64_t* wanted = pattern(cell, layer);
-    const Lanes* entries = forms.entries.data();
-    const int last = layer.registers - 1;
-    Lanes least = larger(least_of<1>(layer, entries, last, wanted[last / registers_in_word]), layer.no_rows);
-    int r = 0;
-    for (; r + 4 <= last; r += 4) least = smaller(least, least_of<4>(layer, entries, r, wanted[r / registers_in_word]));
-    for (; r < last; ++r) least = smaller(least, least_of<1>(layer, entries, r, wanted[r / registers_in_word]));
-    const bool fine = error < most_doubt && bits_of(least > Lanes{} + error) == (1 << lanes) - 1;
-    proved_[cell] &= static_cast<std::uint8_t>(fine);
 }
 
-// The least values of some rows, by lane, counted as positive where they have the sign that is wanted.
-template <int Registers>
-Lanes SharedForms::least_of(const Layer& layer, const Lanes* entries, int first, std::uint64_t wanted) const {
-    Lanes value[Registers];
-    const Lanes* entry = entries + problem_.dim * layer.registers + first;
-    for (int r = 0; r < Registers; ++r) value[r] = entry[r];
-    entry = entries + first;
-    for (int k = 0; k < problem_.dim; ++k, entry += layer.registers)
-        for (int r = 0; r < Registers; ++r) value[r] += entry[r] * point_[static_cast<std::size_t>(k)];
-    const BitLanes off = BitLanes{} + ~wanted;
-    Lanes least{};
-    for (int r = 0; r < Registers; ++r) {
-        const Lanes own = flipped(value[r], off << bits_to_front[(first + r) % registers_in_word]);
-        least = r == 0 ? own : smaller(least, own);
-    }
-    return least;
-}
-
-// Add what some gates of a source put out, with this pattern, to the forms of a stage.
-void SharedForms::add_columns_of(std::size_t stage, std::size_t source, const std::vector<std::uint64_t>& among,
-                                 const std::uint64_t* pattern, std::vector<Lanes>& entries) {
+// Add what the gates among_ of a source put out, with this pattern, to the forms of a stage.
+void SharedForms::add_columns_of(std::size_t stage, std::size_t source, const std::uint64_t* pattern,
+                                 std::vector<Lanes>& entries) {
     const Layer &layer = layers_[stage], &from = layers_[source];
     const Stage& gates = problem_.stages[source];
     const std::vector<Lanes>& forms = forms_[source].entries;
@@ -297,7 +311,7 @@ void SharedForms::add_columns_of(std::size_t stage, std::size_t source, const st
         columns_.clear();
         factors_.clear();
         for (int word = 0; word < from.words; ++word)
-            for_each_bit(among[static_cast<std::size_t>(word)], [&](int bit) {
+            for_each_bit(among_[static_cast<std::size_t>(word)], [&](int bit) {
                 const int gate = word * gates_in_word + bit;
                 if (gate >= from.width) return;
                 const bool on = (pattern[word] >> bit) & 1;

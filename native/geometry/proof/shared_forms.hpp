@@ -12,7 +12,8 @@ namespace polyfold {
 // Cells that come one behind the other mostly agree in the gates of all stages but the last ones, and then a stage has
 // the same forms on all of them: found once, with bounds on what rounding may have done, they are looked at with each
 // witness in as many products as the domain has dimensions. From cells to the next ones forms change by few gates:
-// those that some cells in a row have in common are added up once for all of these. See decision 48.
+// those that cells in a row have in common are added up once for all of these, then those that the halves of this row
+// have in common beside, and so on. See decision 48.
 class SharedForms {
   public:
     explicit SharedForms(const Problem& problem);
@@ -52,8 +53,17 @@ class SharedForms {
     const int dimensions_;  // dim + 1
     int words_ = 0;         // of a pattern, each stage from a word of its own on
     std::vector<Layer> layers_;
-    std::vector<Forms> forms_;                          // of the cells at hand, by stage
-    std::vector<std::vector<Lanes>> earlier_, common_;  // parts of a stage's forms that cells in a row have in common
+    std::vector<Forms> forms_;  // of the cells at hand, by stage
+    // What the patterns of a stage have in common, from all at hand to ever smaller parts of them.
+    struct Common {
+        std::vector<std::uint64_t> gates;  // in which they agree
+        std::vector<Lanes> entries;        // what these add to the next stage's forms
+    };
+    struct Patterns {
+        std::vector<int> starts;  // of cells with one pattern each, and the end of the last ones
+        std::vector<Common> common;
+    };
+    std::vector<Patterns> patterns_of_;  // by stage
 
     // Of the cells at hand.
     const double* points_ = nullptr;
@@ -61,10 +71,9 @@ class SharedForms {
     std::uint8_t* proved_ = nullptr;
 
     // Scratch.
-    std::vector<std::uint64_t> all_, any_;
+    std::vector<std::uint64_t> among_;
     std::vector<const Lanes*> columns_;
     std::vector<double> factors_;  // dimensions_ for each of the columns
-    std::vector<Lanes> point_;
 
     const std::uint64_t* pattern(int cell, const Layer& layer) const {
         return patterns_.data() + static_cast<std::ptrdiff_t>(cell) * words_ + layer.first_word;
@@ -73,12 +82,12 @@ class SharedForms {
     bool same(int cell, int other, const Layer& layer) const;
     void look(std::size_t stage, int first, int last);
     void look_above(std::size_t stage, int first, int last);
+    void look_at_patterns(std::size_t stage, std::size_t depth, std::size_t first, std::size_t last);
     bool find_bounds(std::size_t stage);
-    void look_at(std::size_t stage, int cell);
-    template <int Registers>
-    Lanes least_of(const Layer& layer, const Lanes* entries, int first, std::uint64_t wanted) const;
-    void add_columns_of(std::size_t stage, std::size_t source, const std::vector<std::uint64_t>& among,
-                        const std::uint64_t* pattern, std::vector<Lanes>& entries);
+    template <int Dim>
+    void look_at(std::size_t stage, int first, int last);
+    void add_columns_of(std::size_t stage, std::size_t source, const std::uint64_t* pattern,
+                        std::vector<Lanes>& entries);
     void add_up(const Layer& layer, std::vector<Lanes>& entries) const;
 };
 
