@@ -69,7 +69,7 @@ help:
 	@echo 'make paper-003        run the experiments of paper 003, draw docs/images (minutes)'
 	@echo 'make movies    train on the problems of paper 001, write movies and players to out/movies (minutes)'
 	@echo 'make check     ruff, mypy --strict, clang-format, import layers, docstrings'
-	@echo 'make bench     measure polyfold and its peers, write docs/benchmarks.md (about 35 minutes)'
+	@echo 'make bench     measure polyfold and its peers, write docs/benchmarks.md (about 45 minutes)'
 	@echo 'make bench-quick      the same with small limits, into out/benchmarks.md'
 	@echo 'make bench-history    a few timings, kept in benchmarks/history and compared with the last ones'
 	@echo 'make limits    how long every question goes on beyond its limit and beyond Ctrl-C'
@@ -289,11 +289,11 @@ $(BENCH_VENV)/.with-torch: constraints.txt $(call unless_healthy,$(BENCH_VENV)) 
 	@$(BENCH_VENV)/bin/python -c 'import relucent, gurobipy, torch'
 	@touch $@
 
-# Verifiers, one of which is under a copyleft licence: only ever run as programs.
+# Verifiers and CGAL, some of them under copyleft licences: only ever run as programs.
 $(VERIFIERS_VENV)/.made: constraints.txt $(call unless_healthy,$(VERIFIERS_VENV)) | $(VENV)/.made
 	@echo 'making $(VERIFIERS_VENV)'
 	@rm -rf $(VERIFIERS_VENV)
 	@$(PYTHON) -m venv $(VERIFIERS_VENV)
-	@$(VERIFIERS_VENV)/bin/python $(PIP_INSTALL) vibecheck-nn==1.1.0 maraboupy==2.0.0
-	@$(VERIFIERS_VENV)/bin/python -W ignore -c 'import vibecheck; from maraboupy import Marabou'
+	@$(VERIFIERS_VENV)/bin/python $(PIP_INSTALL) vibecheck-nn==1.1.0 maraboupy==2.0.0 cgal==6.0.1.post202410241521
+	@$(VERIFIERS_VENV)/bin/python -W ignore -c 'import vibecheck, CGAL; from maraboupy import Marabou'
 	@touch $@

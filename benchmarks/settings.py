@@ -51,7 +51,7 @@ class Bench:
             relucent=options.relucent,
             before=options.before,
             verifiers=options.verifiers,
-            relucent_seconds=options.relucent_seconds or (6.0 if quick else 150.0),
+            relucent_seconds=options.relucent_seconds or (6.0 if quick else 60.0),
             baseline_seconds=options.baseline_seconds or (4.0 if quick else 120.0),
             repeat_seconds=0.3 if quick else 3.0,
             quick=quick,
@@ -104,7 +104,7 @@ class Bench:
         """
         path, label = self.file(case)
         self.say(f"{label}: {', '.join(f'pf.{task} on {threads}' for task, threads in tasks)}, in turns")
-        rounds = 2 if self.quick else 5
+        rounds = 2 if self.quick else 3
         arguments = (path,) if limit is None else (path, limit)
         with ExitStack() as stack:
             workers = [

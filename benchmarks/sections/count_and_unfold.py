@@ -42,7 +42,7 @@ def section(bench: Bench) -> Section:
     table, notes = Table(headings), []
     for label, on, case in _networks(bench):
         tasks = [(task, many) for task in TASKS for many in counts]
-        ours, *before = bench.in_turns(case, tasks, versions, 4 * bench.repeat_seconds / len(tasks))
+        ours, *before = bench.in_turns(case, tasks, versions, 2 * bench.repeat_seconds / len(tasks))
         found = {measured["cells"] for version in (ours, *before) for measured in version}
         if len(found) > 1:
             notes.append(f"**{label}: not all agree on the number of cells: {sorted(found)}.**")

@@ -108,7 +108,7 @@ def _limit(bench: Bench) -> int:
 def _measured(bench: Bench, case: Case) -> dict[str, Measured]:
     """Seconds, cells and peak of either call."""
     ((unfolded, counted),) = bench.in_turns(
-        case, [(task, 1) for task in TASKS], [None], bench.repeat_seconds / 2, _limit(bench)
+        case, [(task, 1) for task in TASKS], [None], bench.repeat_seconds / 3, _limit(bench)
     )
     if unfolded["cells"] != counted["cells"]:
         raise AssertionError(

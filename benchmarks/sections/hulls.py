@@ -20,14 +20,15 @@ SECONDS, QUICK_SECONDS = 20.0, 2.0
 HEADINGS = [
     "network",
     "cells",
-    "of them by Qhull",
+    "of them taken",
     "Qhull, us per cell",
+    "CGAL, us per cell",
     "the same cells by polyfold, us per cell",
-    "ratio",
+    "Qhull / polyfold",
+    "CGAL / polyfold",
     "volumes of all cells, us per cell",
-    "ratio",
-    "volumes off by",
-    "cells with other vertices",
+    "volumes off by: Qhull, CGAL",
+    "cells with other vertices: Qhull, CGAL",
 ]
 
 
@@ -35,9 +36,14 @@ def section(bench: Bench) -> Section:
     table, notes = Table(HEADINGS), []
     for case in QUICK if bench.quick else CASES:
         bench.say(f"{case.label}: hulls of cells")
-        found = run("run_hulls", case.write(bench.folder), CELLS, QUICK_SECONDS if bench.quick else SECONDS)
+        seconds, cells = QUICK_SECONDS if bench.quick else SECONDS, bench.folder / "cells.npz"
+        found = run("run_hulls", case.write(bench.folder), CELLS, seconds, cells)
         assert found is not None
+        # CGAL's are bodies in space.
+        in_space = bench.verifiers is not None and case.widths[0] == 3
+        cgal = run("run_cgal", cells, seconds, python=bench.verifiers) if in_space else None
         theirs, ours = (found[who] / found["done"] for who in ("qhull", "polyfold"))
+        by_cgal = cgal["seconds"] / cgal["done"] if cgal else None
         whole = found["all"] / found["cells"]
         if found["volume_off"] > 1e-9:
             notes.append(f"**{case.label}: polyfold's volumes do not add up to the box's: {found['volume_off']:.2g}.**")
@@ -47,22 +53,24 @@ def section(bench: Bench) -> Section:
                 f"{found['cells']:,}",
                 f"{found['done']:,}",
                 figure(1e6 * theirs),
+                figure(1e6 * by_cgal) if by_cgal else "-",
                 figure(1e6 * ours),
                 f"{theirs / ours:.1f} x",
+                f"{by_cgal / ours:.1f} x" if by_cgal else "-",
                 figure(1e6 * whole),
-                f"{theirs / whole:,.0f} x",
-                f"{found['qhull_volumes_off']:.1g}",
-                str(found["other_vertices"]),
+                f"{found['qhull_volumes_off']:.1g}, " + (f"{cgal['volumes_off']:.1g}" if cgal else "-"),
+                f"{found['other_vertices']}, " + (f"{cgal['other_vertices']}" if cgal else "-"),
             ]
         )
     how = (
-        "Vertices and volumes of cells in the box [-1, 1]^d. Qhull, through SciPy, is given what is hard to get: each "
-        "cell's facets, without the half-spaces that are none, and a point inside; it intersects the half-spaces and "
-        "takes the hull of the vertices. polyfold finds both by walking to the same cells, which are spread over the "
-        "atlas, from their patterns alone. `volumes of all cells` is `atlas.volumes()`, where cells in a row share "
-        "the way; all these volumes add up to that of the box. The last columns are the largest relative difference "
-        "of a cell's volumes, which is Qhull's error on thin cells, and cells where Qhull merges vertices or splits "
-        "one. pycddlib, and pypoman on top of it, is no wheel and needs the headers of cddlib; GUDHI and CGAL's "
-        "Python packages compute no volumes of half-space intersections: they are left out. CPU-seconds, one thread."
+        "Vertices and volumes of cells in the box [-1, 1]^d. Qhull, through SciPy, and CGAL, through its Python "
+        "package cgal, are given what is hard to get: each cell's facets, without the half-spaces that are none, and "
+        "a point inside. They intersect the half-spaces and measure the hull, CGAL in three dimensions only. polyfold "
+        "finds both by walking to the same cells, which are spread over the atlas, from their patterns alone. "
+        "`volumes of all cells` is `atlas.volumes()`, where cells in a row share the way; all these volumes add up to "
+        "that of the box. Off are a cell's volumes, relatively and at worst, and other are numbers of vertices, "
+        "mostly where a vertex of a thin cell is merged with another one or found twice. GUDHI has no half-space "
+        "intersections; pycddlib, and pypoman on top of it, is no wheel and needs the headers of cddlib. CPU-seconds, "
+        "one thread."
     )
     return Section("Hulls of cells", how, table, notes)

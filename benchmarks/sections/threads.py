@@ -35,7 +35,7 @@ def section(bench: Bench) -> Section:
     )
     for label, case in _networks(bench):
         tasks = [(task, threads) for task in AIMS for threads in (1, *counts)]
-        (measured,) = bench.in_turns(case, tasks, [None], bench.repeat_seconds * len(tasks) / 2)
+        (measured,) = bench.in_turns(case, tasks, [None], bench.repeat_seconds)
         by_task = dict(zip(tasks, measured, strict=True))
         for task, threads in tasks:
             if threads == 1:

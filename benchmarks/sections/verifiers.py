@@ -21,7 +21,7 @@ from workers.verifiers import Query, write_queries
 
 PEERS = {"vibecheck": "vibecheck", "marabou": "Marabou"}
 # CPU-seconds for all queries of a question.
-LIMIT, QUICK_LIMIT = 60.0, 15.0
+LIMIT, QUICK_LIMIT = 30.0, 15.0
 # Verifiers are given the extreme value and have to prove it from both sides, to this share of the range.
 SHARE = 1e-3
 # Of outputs of functions that are the same.

@@ -1,11 +1,11 @@
 """Vertices and volumes of cells, by polyfold and by Qhull from the cells' facets. Prints one JSON object.
 
-    python run_hulls.py NETWORK.npz CELLS SECONDS
+    python run_hulls.py NETWORK.npz CELLS SECONDS CELLS.npz
 
 Qhull (through SciPy) is given each cell's facets, without half-spaces that are none, and a point inside, both found
 before: it intersects the half-spaces for the vertices and takes their hull for the volume. So many cells are taken,
 evenly spread; it stops after so many seconds. polyfold walks to the same cells; `all` is what it takes for all cells
-of the atlas.
+of the atlas. The cells go to the last file, for others who are asked the same.
 """
 
 from __future__ import annotations
@@ -53,6 +53,15 @@ def main() -> None:
     start = time.process_time()
     ours_volumes, ours_vertices = atlas.volumes(done), atlas.vertices(done)
     ours = time.process_time() - start
+    np.savez(
+        Path(sys.argv[4]),
+        start=facets.start,
+        A=facets.A,
+        b=facets.b,
+        inside=atlas.witnesses[done],
+        vertices=[len(each) for each in ours_vertices],
+        volumes=ours_volumes,
+    )
     start = time.process_time()
     whole = float(atlas.volumes().sum())
     everything = time.process_time() - start

@@ -139,7 +139,7 @@ def test_polyfold_answers_what_verifiers_are_asked(tmp_path: Path) -> None:
 
 
 def test_hulls_of_cells_agree(tmp_path: Path) -> None:
-    found = run("run_hulls", Case((2, 8, 6, 1), 1.0).write(tmp_path), 20, 5.0)
+    found = run("run_hulls", Case((2, 8, 6, 1), 1.0).write(tmp_path), 20, 5.0, tmp_path / "cells.npz")
     assert found is not None
     assert found["volume_off"] < 1e-12 and found["qhull_volumes_off"] < 1e-6 and found["other_vertices"] == 0
 
