@@ -24,7 +24,7 @@ def random_layers(*widths: int, integers: bool = False) -> Layers:
     return [(draw(to, of), draw(to)) for of, to in itertools.pairwise(widths)]
 
 
-# Enough cells for several threads to pair facets: some are left over from every row of cells. Integer weights make
+# Enough cells for several threads to pair facets: some are left over from every stretch of cells. Integer weights make
 # walls that meet the others in many ways, so that facets have several walls.
 MANY = {"ordinary": random_layers(3, 64, 24, 1), "degenerate": random_layers(3, 80, 24, 1, integers=True)}
 

@@ -208,31 +208,33 @@ void unite_walls(CellBlock& cells, int gates, bool complete, LookUp look_up) {
     }
 }
 
-// Cells in a row, for one thread: neighbours are mostly near each other in the tree's order. What has its other side
-// elsewhere is left over, by shares of the keys.
-struct Row {
+// A stretch of cells, for one thread: neighbours are mostly near each other in the tree's order. What has its other
+// side elsewhere is left over, by shares of the keys.
+struct Stretch {
     std::int64_t first = 0, last = 0;
     std::size_t open = 0;  // facets
     bool crowded = false;
-    std::vector<std::vector<FacetOfCell>> left_over;
+    std::vector<std::vector<FacetOfCell>> left_over = {};
 };
 
 class Pairing {
   public:
     Pairing(CellBlock& cells, int gates, bool complete, const RunOptions& options)
         : cells_(cells), gates_(gates), complete_(complete), options_(options), keys_(cells, gates) {
-        const std::int64_t rows =
+        const std::int64_t stretches =
             std::clamp<std::int64_t>(cells.cells / worth_a_thread, 1, std::max(1, options.threads));
-        for (std::int64_t row = 0; row < rows; ++row)
-            rows_.push_back({.first = cells.cells * row / rows, .last = cells.cells * (row + 1) / rows});
+        for (std::int64_t stretch = 0; stretch < stretches; ++stretch)
+            stretches_.push_back(
+                {.first = cells.cells * stretch / stretches, .last = cells.cells * (stretch + 1) / stretches});
         differ_ = !cells.shared.empty();
     }
 
     // Fills in neighbours; whether two sides of a facet may have different walls.
     bool operator()() {
-        const auto rows = static_cast<std::int64_t>(rows_.size());
-        for_each_of(rows, [&](std::int64_t row) { pair_row(rows_[row]); });
-        if (rows > 1 || rows_[0].crowded) for_each_of(rows, [&](std::int64_t share) { pair_share(share); });
+        const auto stretches = static_cast<std::int64_t>(stretches_.size());
+        for_each_of(stretches, [&](std::int64_t stretch) { pair_stretch(stretches_[stretch]); });
+        if (stretches > 1 || stretches_[0].crowded)
+            for_each_of(stretches, [&](std::int64_t share) { pair_share(share); });
         return differ_;
     }
 
@@ -249,7 +251,7 @@ class Pairing {
     const bool complete_;
     const RunOptions& options_;
     const FacetKeys keys_;
-    std::vector<Row> rows_;
+    std::vector<Stretch> stretches_;
     std::atomic<bool> differ_ = false, given_up_ = false;
     const std::thread::id caller_ = std::this_thread::get_id();
 
@@ -265,8 +267,8 @@ class Pairing {
     bool is_open(std::int64_t facet) { return neighbour(facet).load(std::memory_order_relaxed) == not_explored; }
 
     template <class Visit>
-    void for_each_open(const Row& row, Visit visit) {
-        for (std::int64_t cell = row.first; cell < row.last; ++cell) {
+    void for_each_open(const Stretch& stretch, Visit visit) {
+        for (std::int64_t cell = stretch.first; cell < stretch.last; ++cell) {
             if (cell % look_up_every == 0) look_up();
             for (std::int64_t facet = cells_.facet_start[cell]; facet < cells_.facet_start[cell + 1]; ++facet)
                 if (is_open(facet)) visit(FacetOfCell{facet, static_cast<std::int32_t>(cell)});
@@ -290,29 +292,30 @@ class Pairing {
         return room;
     }
 
-    void pair_row(Row& row) {
+    void pair_stretch(Stretch& stretch) {
         // Domain rows are inserted before all gates, so a boundary facet's first wall is a domain row.
-        for (std::int64_t facet = cells_.facet_start[row.first]; facet < cells_.facet_start[row.last]; ++facet) {
+        for (std::int64_t facet = cells_.facet_start[stretch.first]; facet < cells_.facet_start[stretch.last];
+             ++facet) {
             if (cells_.facet_wall[facet] >= gates_) cells_.neighbour[facet] = domain_boundary;
-            row.open += cells_.neighbour[facet] == not_explored;
+            stretch.open += cells_.neighbour[facet] == not_explored;
         }
-        row.crowded = !meet(row.open, [&](auto show) { for_each_open(row, show); });
-        if (rows_.size() == 1 && !row.crowded) return;
-        row.left_over.resize(rows_.size());
-        for_each_open(row, [&](const FacetOfCell& item) {
-            row.left_over[share_of(keys_.of(item.cell, item.facet))].push_back(item);
+        stretch.crowded = !meet(stretch.open, [&](auto show) { for_each_open(stretch, show); });
+        if (stretches_.size() == 1 && !stretch.crowded) return;
+        stretch.left_over.resize(stretches_.size());
+        for_each_open(stretch, [&](const FacetOfCell& item) {
+            stretch.left_over[share_of(keys_.of(item.cell, item.facet))].push_back(item);
         });
     }
 
-    std::size_t share_of(const FaceKey& key) const { return ((key.high >> 32) * rows_.size()) >> 32; }
+    std::size_t share_of(const FaceKey& key) const { return ((key.high >> 32) * stretches_.size()) >> 32; }
 
     void pair_share(std::int64_t share) {
         std::size_t facets = 0;
-        for (const Row& row : rows_) facets += row.left_over[share].size();
+        for (const Stretch& stretch : stretches_) facets += stretch.left_over[share].size();
         const bool room = meet(facets, [&](auto show) {
-            for (const Row& row : rows_) {
+            for (const Stretch& stretch : stretches_) {
                 look_up();
-                for (const FacetOfCell& item : row.left_over[share]) show(item);
+                for (const FacetOfCell& item : stretch.left_over[share]) show(item);
             }
         });
         if (!room) say_crowded();
