@@ -116,7 +116,7 @@ def _maximum(bench: Bench, text: str, path: Path) -> Question:
     ask = _asker(bench, path.stem, layers, box)
 
     def queries(ours: Measured) -> tuple[list[Query], list[str]]:
-        near = SHARE * (ours["maximum"] - ours["minimum"])
+        near = SHARE * (ours["maximum"] - ours["lowest_seen"])
         first = [1.0, *[0.0] * (len(layers[-1][1]) - 1)]
         return [ask(first, ours["maximum"] + near), ask(first, ours["maximum"] - near)], ["unsat", "sat"]
 

@@ -133,7 +133,7 @@ def test_polyfold_answers_what_verifiers_are_asked(tmp_path: Path) -> None:
     path = Case((2, 6, 5, 3), 0.5).write(tmp_path)
     extreme, constant = run("run_question", "maximum", path), run("run_question", "constant", path)
     assert extreme is not None and constant is not None
-    assert extreme["minimum"] < extreme["maximum"] and len(constant["behind"]) == 2
+    assert extreme["lowest_seen"] < extreme["maximum"] and len(constant["behind"]) == 2
     same = run("run_question", "equivalent", path, path)
     assert same is not None and same["verdict"] == "equal"
 
