@@ -10,6 +10,7 @@ SHELL := /bin/bash
 VENV := .venv
 PY := $(VENV)/bin/python
 BENCH_VENV := .venv-bench-relucent
+VERIFIERS_VENV := .venv-bench-verifiers
 PIP_INSTALL := -m pip --disable-pip-version-check -qq install -c constraints.txt
 
 # The first interpreter that is new enough; `make PYTHON=... setup` overrules.
@@ -30,7 +31,9 @@ NATIVE_CODE := $(filter %.hpp %.cpp,$(NATIVE))
 
 # More options for benchmarks/bench.py, say BENCH_OPTIONS='--relucent-seconds 60' or '--only count interrupts'.
 BENCH_OPTIONS ?=
-BENCH = $(PY) benchmarks/bench.py --relucent $(BENCH_VENV)/bin/python $(BENCH_OPTIONS)
+BENCH = $(PY) benchmarks/bench.py --relucent $(BENCH_VENV)/bin/python --before $(BEFORE_PY) \
+	--verifiers $(VERIFIERS_VENV)/bin/python $(BENCH_OPTIONS)
+BENCH_NEEDS = setup $(BENCH_VENV)/.with-torch $(VERIFIERS_VENV)/.made $(BEFORE)/.made
 # Version 0.1, taken out of the history of this repository, to measure against.
 BEFORE := build/0.1
 BEFORE_COMMIT := 1c6419f2730dfd57194ac57a6bf90c4dcfbe5026
@@ -66,7 +69,7 @@ help:
 	@echo 'make paper-003        run the experiments of paper 003, draw docs/images (minutes)'
 	@echo 'make movies    train on the problems of paper 001, write movies and players to out/movies (minutes)'
 	@echo 'make check     ruff, mypy --strict, clang-format, import layers, docstrings'
-	@echo 'make bench     measure polyfold and its peers, write docs/benchmarks.md (about 35 minutes)'
+	@echo 'make bench     measure polyfold and its peers, write docs/benchmarks.md (about 45 minutes)'
 	@echo 'make bench-quick      the same with small limits, into out/benchmarks.md'
 	@echo 'make bench-history    a few timings, kept in benchmarks/history and compared with the last ones'
 	@echo 'make limits    how long every question goes on beyond its limit and beyond Ctrl-C'
@@ -184,10 +187,10 @@ check: setup
 	@$(PY) tools/check_layers.py
 	@$(PY) tools/check_docstrings.py
 
-bench: setup $(BENCH_VENV)/.with-torch
+bench: $(BENCH_NEEDS)
 	@$(BENCH) --write docs/benchmarks.md
 
-bench-quick: setup $(BENCH_VENV)/.with-torch
+bench-quick: $(BENCH_NEEDS)
 	@$(BENCH) --quick --write out/benchmarks.md
 
 # Say HISTORY_FAIL=min:10% to fail where a call takes this much longer than in the last run that was kept.
@@ -223,7 +226,7 @@ docs: setup
 	@$(PY) tools/gallery.py --interactive out/site/gallery
 
 clean:
-	rm -rf $(VENV) $(BENCH_VENV) build dist out src/polyfold/_core/_native.pyi
+	rm -rf $(VENV) $(BENCH_VENV) $(VERIFIERS_VENV) build dist out src/polyfold/_core/_native.pyi
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 	find src tests tools benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -284,4 +287,13 @@ $(BENCH_VENV)/.with-torch: constraints.txt $(call unless_healthy,$(BENCH_VENV)) 
 	@$(PYTHON) -m venv $(BENCH_VENV)
 	@$(BENCH_VENV)/bin/python $(PIP_INSTALL) 'relucent[torch]==1.0.0'
 	@$(BENCH_VENV)/bin/python -c 'import relucent, gurobipy, torch'
+	@touch $@
+
+# Verifiers and CGAL, some of them under copyleft licences: only ever run as programs.
+$(VERIFIERS_VENV)/.made: constraints.txt $(call unless_healthy,$(VERIFIERS_VENV)) | $(VENV)/.made
+	@echo 'making $(VERIFIERS_VENV)'
+	@rm -rf $(VERIFIERS_VENV)
+	@$(PYTHON) -m venv $(VERIFIERS_VENV)
+	@$(VERIFIERS_VENV)/bin/python $(PIP_INSTALL) vibecheck-nn==1.1.0 maraboupy==2.0.0 cgal==6.0.1.post202410241521
+	@$(VERIFIERS_VENV)/bin/python -W ignore -c 'import vibecheck, CGAL; from maraboupy import Marabou'
 	@touch $@

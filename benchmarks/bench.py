@@ -1,6 +1,10 @@
 """Measure everything on this machine, one thing after another, and write docs/benchmarks.md; `make bench` calls this.
 
-    python benchmarks/bench.py [--relucent PYTHON_OF_ITS_ENVIRONMENT] [--quick] [--only SECTION ...] [--write FILE]
+    python benchmarks/bench.py [--relucent PYTHON] [--before PYTHON] [--verifiers PYTHON]
+                               [--quick] [--only SECTION ...] [--write FILE]
+
+relucent, version 0.1 and the verifiers are run by Pythons of environments of their own, and left out where none is
+given.
 
 `--quick` takes small limits and small networks, to try it in two or three minutes: its figures are rough, and the page
 says so. `--only` runs some sections; with `--write` it puts them in the places of those of the same name, and a line
@@ -29,6 +33,7 @@ from sections import (
     diameter,
     figure3,
     growth,
+    hulls,
     interrupts,
     local_maps,
     memory,
@@ -36,12 +41,15 @@ from sections import (
     shapley,
     slices,
     threads,
+    verifiers,
 )
 from settings import Bench, quietness
 
 SECTIONS = {
     "relucent": relucent,
     "baselines": baselines,
+    "verifiers": verifiers,
+    "hulls": hulls,
     "count": count_and_unfold,
     "acasxu": acasxu,
     "threads": threads,
@@ -90,6 +98,8 @@ def main() -> None:
     """Measure, print, write."""
     parser = argparse.ArgumentParser(description="Measure polyfold and its peers.")
     parser.add_argument("--relucent", help="Python of the environment with relucent; left out: not compared")
+    parser.add_argument("--before", help="Python that runs version 0.1; left out: not compared")
+    parser.add_argument("--verifiers", help="Python of the environment with the verifiers; left out: not compared")
     parser.add_argument("--relucent-seconds", type=float, help="CPU-seconds for relucent, each network")
     parser.add_argument("--baseline-seconds", type=float, help="CPU-seconds for a baseline, each network")
     parser.add_argument("--quick", action="store_true", help="small limits: two or three minutes in all")

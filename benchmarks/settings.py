@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -17,7 +18,7 @@ from rich.status import Status
 
 import polyfold as pf
 from cases import Case
-from processes import WorkerError, run
+from processes import Waiting, WorkerError, run
 
 Measured = dict[str, Any]
 QUIET = 0.95
@@ -30,6 +31,8 @@ class Bench:
 
     folder: Path
     relucent: str | None
+    before: str | None
+    verifiers: str | None
     relucent_seconds: float
     baseline_seconds: float
     repeat_seconds: float
@@ -46,7 +49,9 @@ class Bench:
         return cls(
             folder=folder,
             relucent=options.relucent,
-            relucent_seconds=options.relucent_seconds or (6.0 if quick else 150.0),
+            before=options.before,
+            verifiers=options.verifiers,
+            relucent_seconds=options.relucent_seconds or (6.0 if quick else 60.0),
             baseline_seconds=options.baseline_seconds or (4.0 if quick else 120.0),
             repeat_seconds=0.3 if quick else 3.0,
             quick=quick,
@@ -84,11 +89,55 @@ class Bench:
             self.shares.append(measured["cpu_seconds"] / measured["seconds"])
         return measured
 
+    def in_turns(
+        self,
+        case: Case | Path,
+        tasks: Sequence[tuple[str, int]],
+        versions: Sequence[str | None],
+        seconds: float,
+        limit: int | None = None,
+    ) -> list[list[Measured]]:
+        """For every version of polyfold, by its Python or None for ours, what these tasks take on so many threads.
+
+        All are done in turns, and medians are taken, so that a machine that slows down slows down everything. More
+        CPU-seconds than the limit for one of the versions raise OutOfTimeError.
+        """
+        path, label = self.file(case)
+        self.say(f"{label}: {', '.join(f'pf.{task} on {threads}' for task, threads in tasks)}, in turns")
+        rounds = 2 if self.quick else 3
+        arguments = (path,) if limit is None else (path, limit)
+        with ExitStack() as stack:
+            workers = [
+                stack.enter_context(Waiting("run_in_turns", *arguments, python=python or sys.executable))
+                for python in versions
+            ]
+            # The first calls import modules and make memory resident; their answers are dropped.
+            answers = [
+                [[worker.ask(task, threads, part) for task, threads in tasks] for worker in workers]
+                for part in (0.0, *[seconds / rounds] * rounds)
+            ][1:]
+        measured = [
+            [_median_of([turn[version][task] for turn in answers]) for task in range(len(tasks))]
+            for version in range(len(versions))
+        ]
+        for (task, threads), *found in zip(tasks, *measured, strict=True):
+            if not all(each["complete"] for each in found):
+                raise WorkerError(f"{label}: pf.{task} did not come to its end")
+            if threads == 1:
+                self.shares += [each["cpu_seconds"] / each["seconds"] for each in found]
+        return measured
+
     def baseline(self, case: Case | Path, method: str) -> Measured | None:
         """One of our baselines, timed; None where it took too long."""
         path, label = self.file(case)
         self.say(f"{label}: {method}, at most {self.baseline_seconds:g} CPU-seconds")
         return run("run_baseline", method, path, self.baseline_seconds)
+
+
+def _median_of(answers: list[Measured]) -> Measured:
+    return answers[0] | {
+        name: median(each[name] for each in answers) for name in ("cpu_seconds", "calling_seconds", "seconds")
+    }
 
 
 def quietness(shares: list[float]) -> str:

@@ -45,8 +45,7 @@ Found find_cells(const Problem& problem, Method method, const RunOptions& option
 
 void put_together(Found& found, const Problem& problem, const RunOptions& options) {
     if (!found.in_one_block) {
-        for (CellBlock& block : found.blocks) found.cells.append(std::move(block));
-        found.blocks.clear();
+        found.cells = joined(std::move(found.blocks), options.threads);
         if (options.known) {
             auto [cells, left_out] = options.known->with(found.cells, options.max_cells);
             found.complete = found.complete && !left_out;

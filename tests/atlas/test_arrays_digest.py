@@ -19,10 +19,11 @@ ENDS = sorted(
 )
 
 
-def digest(**arrays: npt.NDArray[Any]) -> str:
+def digest(threads: int = 1, **arrays: npt.NDArray[Any]) -> str:
     """That of an atlas whose other arrays are empty."""
     every = dict.fromkeys(ARRAYS, np.zeros(0)) | arrays
-    return arrays_digest(SimpleNamespace(**every, exact_witnesses={}, of_function=False))  # type: ignore[arg-type]
+    atlas: Any = SimpleNamespace(**every, exact_witnesses={}, of_function=False)
+    return arrays_digest(atlas, threads)
 
 
 @given(st.lists(st.sampled_from([0, *(end for end in ENDS if -(2**63) <= end < 2**63)]) | st.integers(-300, 300)))
@@ -58,3 +59,27 @@ def test_the_order_of_bytes_and_the_layout_do_not_matter(numbers):
     array = np.array(numbers, dtype="<i8")
     twice = np.repeat(array, 2)[::2]
     assert digest(facet_start=array) == digest(facet_start=array.astype(">i8")) == digest(facet_start=twice)
+
+
+def test_pieces_make_the_digest_whatever_the_number_of_threads():
+    many = {"witnesses": np.linspace(-1, 1, 2**18 + 3).reshape(-1, 1), "neighbour": np.arange(2**19, dtype=np.int32)}
+    assert len({digest(threads, **many) for threads in (1, 2, 5)}) == 1
+    changed = {digest(1, **many)}
+    for name, array in many.items():
+        for at in (0, 2**17, len(array) - 1):
+            other = array.copy()
+            other[at] = 1 - other[at]
+            changed.add(digest(2, **many | {name: other}))
+        changed.add(digest(2, **many | {name: array[:-1]}))
+    assert len(changed) == 9
+
+
+def test_pieces_are_made_without_threads_where_there_are_none(monkeypatch):
+    array = np.arange(2**19, dtype=np.int32)
+    expected = digest(2, neighbour=array)
+
+    def refused(self: Any) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("threading.Thread.start", refused)
+    assert digest(2, neighbour=array) == expected

@@ -75,7 +75,9 @@ def test_weights_are_xavier_uniform() -> None:
 
 @pytest.mark.slow
 def test_the_section_runs(tmp_path: Path) -> None:
-    options = Namespace(quick=True, relucent=None, relucent_seconds=None, baseline_seconds=None)
+    options = Namespace(
+        quick=True, relucent=None, before=None, verifiers=None, relucent_seconds=None, baseline_seconds=None
+    )
     section = figure3.section(Bench.make(tmp_path, options))
     (note,) = section.notes
     assert "first call" in note and section.picture is None

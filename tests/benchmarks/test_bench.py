@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from argparse import Namespace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +14,22 @@ import pytest
 from bench import SECTIONS, page, page_with
 from cases import Case
 from instructions import AIMS, KEPT, worse
-from processes import WorkerError, run
+from networks import linear_layers, torch_default
+from onnx_file import write_onnx
+from processes import OutOfTimeError, WorkerError, run
 from report import Section, Table
+from sections.verifiers import difference, disguised
 from settings import Bench, quietness, slope
+from tools.simulate_threads import Play, Tree
+from workers.archive import Layers
+
+
+def quick_bench(folder: Path) -> Bench:
+    """Without the environments of others."""
+    options = Namespace(
+        quick=True, relucent=None, before=None, verifiers=None, relucent_seconds=None, baseline_seconds=2.0
+    )
+    return Bench.make(folder, options)
 
 
 def test_the_page_holds_every_section() -> None:
@@ -42,8 +57,7 @@ def test_every_section_can_be_measured() -> None:
 
 
 def test_workers_answer(tmp_path: Path) -> None:
-    options = Namespace(quick=True, relucent=None, relucent_seconds=None, baseline_seconds=2.0)
-    bench, case = Bench.make(tmp_path, options), Case((2, 4, 3, 1), 1.0)
+    bench, case = quick_bench(tmp_path), Case((2, 4, 3, 1), 1.0)
     cells = bench.polyfold(case)["cells"]
     assert [bench.baseline(case, method)["cells"] for method in ("edge_subdivision", "facet_vertex")] == [cells, cells]
     memory = run("run_memory", case.write(tmp_path), "unfold", 1)
@@ -84,8 +98,61 @@ def test_local_maps_are_of_the_same_network(network: str, dtype: str) -> None:
 
 
 def test_without_relucent_the_section_says_so(tmp_path: Path) -> None:
-    options = Namespace(quick=True, relucent=None, relucent_seconds=None, baseline_seconds=None)
-    assert "Not compared" in SECTIONS["relucent"].section(Bench.make(tmp_path, options)).how
+    assert "Not compared" in SECTIONS["relucent"].section(quick_bench(tmp_path)).how
+    assert "Not compared" in SECTIONS["verifiers"].section(quick_bench(tmp_path)).how
+
+
+def test_versions_are_measured_in_turns(tmp_path: Path) -> None:
+    bench, tasks = quick_bench(tmp_path), [("count", 1), ("unfold", 2), ("certify", 1)]
+    ours, again = bench.in_turns(Case((2, 4, 3, 1), 1.0), tasks, [None, sys.executable], 0.02)
+    assert len({measured["cells"] for measured in (*ours, *again)}) == 1
+    assert all(measured["complete"] and measured["cpu_seconds"] > 0 for measured in (*ours, *again))
+    with pytest.raises(WorkerError, match="unfald"):
+        bench.in_turns(Case((2, 4, 3, 1), 1.0), [("unfald", 1)], [None], 0.02)
+    with pytest.raises(OutOfTimeError, match="certify"):
+        bench.in_turns(Case((3, 32, 32, 1), 1.0), [("certify", 1)], [None], 1e3, limit=3)
+
+
+def test_what_verifiers_read_is_the_same_network(tmp_path: Path) -> None:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    layers = linear_layers(torch_default((3, 6, 5, 1)))
+    same, other = (disguised(layers, differs) for differs in (False, True))
+    points = np.random.default_rng(1).uniform(-1, 1, (40, 3)).astype(np.float32)
+
+    def outputs(network: Layers) -> Any:
+        write_onnx(tmp_path / "network.onnx", network)
+        session = onnxruntime.InferenceSession(str(tmp_path / "network.onnx"))
+        return np.array([session.run(None, {"x": point[None]})[0][0, 0] for point in points])
+
+    assert outputs(same) == pytest.approx(outputs(layers), abs=1e-6)
+    assert outputs(difference(layers, same)) == pytest.approx(np.zeros(40), abs=1e-6)
+    assert outputs(difference(layers, other)) == pytest.approx(np.full(40, -1 / 64), abs=1e-6)
+
+
+def test_polyfold_answers_what_verifiers_are_asked(tmp_path: Path) -> None:
+    path = Case((2, 6, 5, 3), 0.5).write(tmp_path)
+    extreme, constant = run("run_question", "maximum", path), run("run_question", "constant", path)
+    assert extreme is not None and constant is not None
+    assert extreme["lowest_seen"] < extreme["maximum"] and len(constant["behind"]) == 2
+    same = run("run_question", "equivalent", path, path)
+    assert same is not None and same["verdict"] == "equal"
+
+
+def test_hulls_of_cells_agree(tmp_path: Path) -> None:
+    found = run("run_hulls", Case((2, 8, 6, 1), 1.0).write(tmp_path), 20, 5.0, tmp_path / "cells.npz")
+    assert found is not None
+    assert found["volume_off"] < 1e-12 and found["qhull_volumes_off"] < 1e-6 and found["other_vertices"] == 0
+
+
+def test_threads_in_the_simulation_share_all_of_the_work() -> None:
+    signs = np.unique(np.random.default_rng(0).random((400, 12)) < 0.5, axis=0)
+    tree = Tree.of(np.repeat(signs, 3, axis=0))
+    assert tree.cells.tolist() == [3] * len(signs)
+    one, *more = (Play(tree, threads, 1.0, 0.5, 0.0)() for threads in (1, 2, 8))
+    assert one.now == one.busy == 3 * len(signs) + 0.5 * (len(signs) - 1) and one.tasks == 1
+    for play in more:
+        assert play.busy == one.busy and not play.given
+        assert play.threads / 2 < one.now / play.now <= play.threads
 
 
 def test_slope_is_the_exponent() -> None:

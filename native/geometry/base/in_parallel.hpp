@@ -2,11 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <exception>
 #include <mutex>
-#include <thread>
-#include <vector>
+
+#include "geometry/base/threads.hpp"
 
 namespace polyfold {
 
@@ -18,18 +19,20 @@ void in_parallel(int threads, std::int64_t count, std::int64_t worth_a_thread, W
     if (parts == 1) return work(0, count);
     std::exception_ptr error;
     std::mutex mutex;
-    std::vector<std::thread> others;
-    const auto run = [&](std::int64_t part) {
+    std::atomic<std::int64_t> next{0};
+    const auto run = [&](int = 0) {
         try {
-            work(count * part / parts, count * (part + 1) / parts);
+            for (std::int64_t part; (part = next.fetch_add(1)) < parts;)
+                work(count * part / parts, count * (part + 1) / parts);
         } catch (...) {
             const std::lock_guard lock(mutex);
             error = std::current_exception();
         }
     };
-    for (std::int64_t part = 1; part < parts; ++part) others.emplace_back(run, part);
-    run(0);
-    for (auto& other : others) other.join();
+    Threads others;
+    others.start(static_cast<int>(parts) - 1, 0, run);
+    run();
+    others.join();
     if (error) std::rethrow_exception(error);
 }
 

@@ -10,10 +10,9 @@
 #include <exception>
 #include <functional>
 #include <mutex>
-#include <thread>
-#include <vector>
 
 #include "geometry/base/stop_signal.hpp"
+#include "geometry/base/threads.hpp"
 
 namespace polyfold {
 
@@ -28,14 +27,14 @@ void in_parts(int threads, std::int64_t parts, const std::function<bool()>& stil
     std::condition_variable finished;
     std::exception_ptr error;
     const int wanted = static_cast<int>(std::clamp<std::int64_t>(parts, 1, std::max(1, threads)));
-    int working = 0;
+    int ended = 0;
 
     const auto fail = [&](std::exception_ptr thrown) {
         const std::lock_guard lock(mutex);
         if (!error) error = std::move(thrown);
         stop.raise();
     };
-    const auto run = [&] {
+    const auto run = [&](int) {
         try {
             for (std::int64_t part; !stop.raised() && (part = next.fetch_add(1)) < parts;) work(part, stop);
         } catch (const Stopped&) {
@@ -43,29 +42,17 @@ void in_parts(int threads, std::int64_t parts, const std::function<bool()>& stil
             fail(std::current_exception());
         }
         const std::lock_guard lock(mutex);
-        --working;
+        ++ended;
         finished.notify_all();
     };
 
-    std::vector<std::thread> others;
+    Threads others;
     try {
-        for (int t = 0; t < wanted; ++t) {
-            {
-                const std::lock_guard lock(mutex);
-                ++working;
-            }
-            try {
-                others.emplace_back(run);
-            } catch (...) {
-                const std::lock_guard lock(mutex);
-                --working;
-                throw;
-            }
-        }
+        const int working = others.start(wanted, 1, run);
         std::unique_lock lock(mutex);
-        while (working > 0) {
+        while (ended < working) {
             finished.wait_for(lock, look_up_every);
-            if (working == 0 || !still_wanted || stop.raised()) continue;
+            if (ended == working || !still_wanted || stop.raised()) continue;
             lock.unlock();
             if (!still_wanted()) stop.raise();
             lock.lock();
@@ -73,7 +60,7 @@ void in_parts(int threads, std::int64_t parts, const std::function<bool()>& stil
     } catch (...) {  // the question threw, or there was no thread to be had: end the others before anybody hears of it
         fail(std::current_exception());
     }
-    for (auto& other : others) other.join();
+    others.join();
     if (error) std::rethrow_exception(error);
     if (stop.raised()) throw Stopped();
 }

@@ -1,44 +1,111 @@
 #include "geometry/cells/cell_block.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
+
+#include "geometry/base/in_parts.hpp"
 
 namespace polyfold {
 
 namespace {
 
-template <class T>
-void move_to_end(GrowingArray<T>& to, GrowingArray<T>& from) {
-    to.append(from.data(), from.size());
-    from = {};
-}
+// Fewer are sooner copied than threads are started.
+constexpr std::int64_t worth_threads = 1 << 14;
+
+// What stands in the whole before a block.
+struct Place {
+    std::size_t cells = 0, facets = 0, shared = 0;
+};
+
+// A field of all blocks goes into that of the first one, which grows to hold them: the system moves what is there by
+// its page tables, and only the others are copied.
+class Joining {
+  public:
+    Joining(std::vector<CellBlock>& blocks, int threads) : blocks_(blocks), threads_(threads) {
+        Place place;
+        for (const CellBlock& block : blocks_) {
+            places_.push_back(place);
+            place.cells += static_cast<std::size_t>(block.cells);
+            place.facets += block.facet_wall.size();
+            place.shared += block.shared.size();
+        }
+        cells_ = place.cells;
+    }
+
+    CellBlock operator()() {
+        const auto as_it_is = [](auto value, const Place&) { return value; };
+        for (auto field : {&CellBlock::patterns, &CellBlock::bounded}) add(field, as_it_is);
+        add(&CellBlock::keys, as_it_is);
+        add(&CellBlock::witnesses, as_it_is);
+        add(&CellBlock::facet_wall, as_it_is);
+        // Every block's last start is the first one of the next.
+        for (std::size_t b = 0; b + 1 < blocks_.size(); ++b)
+            blocks_[b].facet_start.resize(blocks_[b].facet_start.size() - 1);
+        add(&CellBlock::facet_start,
+            [](std::int64_t start, const Place& at) { return start + static_cast<std::int64_t>(at.facets); });
+        add(&CellBlock::neighbour, [](std::int32_t cell, const Place& at) {
+            return cell >= 0 ? cell + static_cast<std::int32_t>(at.cells) : cell;
+        });
+        add(&CellBlock::shared, [](SharedWall item, const Place& at) {
+            item.facet += static_cast<std::int64_t>(at.facets);
+            return item;
+        });
+        run();
+        return finish();
+    }
+
+  private:
+    std::vector<CellBlock>& blocks_;
+    const int threads_;
+    std::vector<Place> places_;
+    std::size_t cells_ = 0;
+    std::vector<std::function<void()>> copies_;
+
+    // Copies of a field, to be done in any order.
+    template <class T, class Change>
+    void add(GrowingArray<T> CellBlock::* field, Change change) {
+        GrowingArray<T>& to = blocks_[0].*field;
+        std::size_t at = to.size(), size = 0;
+        for (const CellBlock& block : blocks_) size += (block.*field).size();
+        to.reserve(size);
+        to.resize(size);
+        for (std::size_t b = 1; b < blocks_.size(); at += (blocks_[b++].*field).size())
+            copies_.push_back([&from = blocks_[b].*field, &to, at, change, place = places_[b]] {
+                std::transform(from.begin(), from.end(), to.begin() + at,
+                               [&](T value) { return change(value, place); });
+                from = {};
+            });
+    }
+
+    void run() {
+        if (threads_ == 1 || static_cast<std::int64_t>(cells_) < worth_threads) {
+            for (const auto& copy : copies_) copy();
+            return;
+        }
+        in_parts(threads_, static_cast<std::int64_t>(copies_.size()), nullptr,
+                 [&](std::int64_t part, const StopSignal&) { copies_[part](); });
+    }
+
+    CellBlock finish() {
+        CellBlock& all = blocks_[0];
+        all.cells = static_cast<std::int64_t>(cells_);
+        for (std::size_t b = 1; b < blocks_.size(); ++b)
+            for (ExactWitness& item : blocks_[b].exact_witnesses) {
+                item.cell += static_cast<std::int64_t>(places_[b].cells);
+                all.exact_witnesses.push_back(std::move(item));
+            }
+        return std::move(all);
+    }
+};
 
 }  // namespace
 
-void CellBlock::append(CellBlock&& other) {
-    if (cells == 0) {
-        *this = std::move(other);
-        return;
-    }
-    const auto facets = static_cast<std::int64_t>(facet_wall.size());
-    for (auto& start : other.facet_start) start += facets;
-    for (auto& item : other.shared) item.facet += facets;
-    for (auto& cell : other.neighbour)
-        if (cell >= 0) cell += static_cast<std::int32_t>(cells);
-    for (auto& item : other.exact_witnesses) {
-        item.cell += cells;
-        exact_witnesses.push_back(std::move(item));
-    }
-    cells += other.cells;
-    facet_start.resize(facet_start.size() - 1);
-    move_to_end(patterns, other.patterns);
-    move_to_end(keys, other.keys);
-    move_to_end(witnesses, other.witnesses);
-    move_to_end(bounded, other.bounded);
-    move_to_end(facet_start, other.facet_start);
-    move_to_end(facet_wall, other.facet_wall);
-    move_to_end(neighbour, other.neighbour);
-    move_to_end(shared, other.shared);
+CellBlock joined(std::vector<CellBlock>&& blocks, int threads) {
+    if (blocks.empty()) return {};
+    CellBlock all = blocks.size() == 1 ? std::move(blocks[0]) : Joining(blocks, threads)();
+    blocks.clear();
+    return all;
 }
 
 void CellBlock::truncate(std::int64_t count, int dim) {

@@ -41,9 +41,11 @@ struct CellBlock {
 
     CellBlock() { facet_start.push_back(0); }
 
-    void append(CellBlock&& other);
     void truncate(std::int64_t count, int dim);
 };
+
+// The cells of all blocks in one, in order; nothing is left of the blocks.
+CellBlock joined(std::vector<CellBlock>&& blocks, int threads);
 
 // The generators of cells, for those that are asked for: ragged lists.
 struct GeneratorBlock {

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <stdexcept>
+#include <thread>
+#include <vector>
 
 #include "geometry/base/errors.hpp"
 #include "geometry/base/in_parallel.hpp"
@@ -13,9 +14,7 @@ namespace polyfold {
 
 namespace {
 
-// Every share goes through all facets, and only keeps fewer of them waiting: many shares gain nothing.
-constexpr int most_shares = 4;
-constexpr std::int64_t worth_sharing = 1 << 14;
+constexpr std::int64_t worth_a_thread = 1 << 14;
 // Cells between two looks at whether the result is still wanted: some ten milliseconds.
 constexpr std::int64_t look_up_every = 1 << 13;
 
@@ -55,26 +54,31 @@ class FacetKeys {
     }
 };
 
-// Facets that wait for their other side, as cells and numbers within them; open addressing, at most two thirds full.
+// Facets that wait for their other side, as cells and numbers within them; open addressing, at most two thirds full if
+// there are as many as expected.
 class WaitingFacets {
   public:
     explicit WaitingFacets(std::size_t expected) : size_(expected + expected / 2 + 16) { slots_.assign(size_, Slot{}); }
+
+    enum class Outcome { met, waits, no_room };
 
     // Calls `met(cell, number)` for facets that may wait under this key until it returns true; else leaves this one to
     // wait. Numbers are known modulo `numbers`.
     static constexpr std::int64_t numbers = 256;
     template <class Met>
-    void find_or_add(const FaceKey& key, std::int64_t cell, std::int64_t number, Met met) {
+    Outcome find_or_add(const FaceKey& key, std::int64_t cell, std::int64_t number, Met met) {
         const std::uint32_t tag = static_cast<std::uint32_t>(key.high) / numbers_;
         for (std::size_t at = place(key);; at = at + 1 == size_ ? 0 : at + 1) {
             Slot& slot = slots_[at];
             if (slot.cell < 0) {
-                // Without a free place nobody would ever find out that a key is not there.
-                if (++taken_ == size_) throw Contradiction("more facets wait for their other side than there can be");
+                // Where it is nearly full, looking for what is not there would take long, and at last for ever.
+                if (taken_ + size_ / 8 + 1 >= size_) return Outcome::no_room;
+                ++taken_;
                 slot = {static_cast<std::int32_t>(cell), tag * numbers_ + static_cast<std::uint32_t>(number % numbers)};
-                return;
+                return Outcome::waits;
             }
-            if (slot.tag_and_number / numbers_ == tag && met(slot.cell, slot.tag_and_number % numbers_)) return;
+            if (slot.tag_and_number / numbers_ == tag && met(slot.cell, slot.tag_and_number % numbers_))
+                return Outcome::met;
         }
     }
 
@@ -94,55 +98,73 @@ class WaitingFacets {
     std::size_t size_, taken_ = 0;
 };
 
-// Calls `pair(cell, facet, other cell, other facet)` for every two facets with the same key, of those keys that belong
-// to one of so many shares, and `look_up()` now and then. Only facets that are `open` are looked at; at most about so
-// many wait at once.
-template <class Open, class Pair, class LookUp>
-void for_each_pair(const CellBlock& cells, const FacetKeys& keys, Open open, std::size_t most_waiting, unsigned share,
-                   unsigned shares, Pair pair, LookUp look_up) {
-    // Shares are random, hence nearly equal; where one is larger the table is only fuller.
-    const std::size_t expected = most_waiting / shares;
-    WaitingFacets waiting(expected + expected / 32);
-    const auto meet = [&](const FaceKey& key, std::int64_t cell, std::int64_t facet) {
-        waiting.find_or_add(key, cell, facet - cells.facet_start[cell], [&](std::int64_t other, std::int64_t number) {
-            for (std::int64_t f = cells.facet_start[other] + number; f < cells.facet_start[other + 1];
+struct FacetOfCell {
+    std::int64_t facet;
+    std::int32_t cell;
+};
+
+// Meets facets that are shown to it: calls `pair(facet, cell, other facet, its cell)` for every two with the same key.
+// Only facets that are `open` are met. Several may meet facets at the same time, each those of keys or cells of its
+// own.
+template <class Open, class Pair>
+class Meeting {
+  public:
+    // At most about so many wait at once.
+    Meeting(const CellBlock& cells, const FacetKeys& keys, Open open, Pair pair, std::size_t most_waiting)
+        : cells_(cells), keys_(keys), open_(open), pair_(pair), waiting_(most_waiting + most_waiting / 32) {}
+
+    // Places in the table are all over memory: ask for each a while before it is looked up.
+    void show(const FaceKey& key, const FacetOfCell& item) {
+        if (count_ >= ahead) meet(asked_[count_ % ahead]);  // the one that was asked for longest ago
+        asked_[count_++ % ahead] = {key, item};
+        waiting_.prefetch(key);
+    }
+    // Whether there was room for all that had to wait.
+    bool finish() {
+        for (std::size_t number = count_ - std::min(count_, ahead); number < count_; ++number)
+            meet(asked_[number % ahead]);
+        return !crowded_;
+    }
+
+  private:
+    struct Asked {
+        FaceKey key;
+        FacetOfCell item;
+    };
+    static constexpr std::size_t ahead = 16;
+
+    const CellBlock& cells_;
+    const FacetKeys& keys_;
+    Open open_;
+    Pair pair_;
+    WaitingFacets waiting_;
+    std::array<Asked, ahead> asked_;
+    std::size_t count_ = 0;
+    bool crowded_ = false;
+
+    void meet(const Asked& asked) {
+        const auto [facet, cell] = asked.item;
+        const auto met = [&](std::int32_t other, std::int64_t number) {
+            for (std::int64_t f = cells_.facet_start[other] + number; f < cells_.facet_start[other + 1];
                  f += WaitingFacets::numbers)
-                if (open(f) && keys.of(other, f) == key) {
-                    pair(cell, facet, other, f);
+                if (open_(f) && keys_.of(other, f) == asked.key) {
+                    pair_(facet, cell, f, other);
                     return true;
                 }
             return false;
-        });
-    };
-    // Places in the table are all over memory: ask for each a while before it is looked up.
-    struct Asked {
-        FaceKey key;
-        std::int64_t cell, facet;
-    };
-    constexpr std::size_t ahead = 16;
-    std::array<Asked, ahead> asked;
-    std::size_t count = 0;
-    const auto meet_asked = [&](std::size_t number) {
-        const Asked& item = asked[number % ahead];
-        meet(item.key, item.cell, item.facet);
-    };
-    for (std::int64_t cell = 0; cell < cells.cells; ++cell) {
-        if (cell % look_up_every == 0) look_up();
-        for (std::int64_t facet = cells.facet_start[cell]; facet < cells.facet_start[cell + 1]; ++facet) {
-            if (!open(facet)) continue;
-            const FaceKey key = keys.of(cell, facet);
-            if (((key.high >> 32) * shares) >> 32 != share) continue;
-            if (count >= ahead) meet_asked(count);  // the one that was asked for longest ago, where this one goes
-            asked[count++ % ahead] = {key, cell, facet};
-            waiting.prefetch(key);
-        }
+        };
+        const auto number = facet - cells_.facet_start[cell];
+        crowded_ |= waiting_.find_or_add(asked.key, cell, number, met) == WaitingFacets::Outcome::no_room;
     }
-    for (std::size_t number = count - std::min(count, ahead); number < count; ++number) meet_asked(number);
-}
+};
 
 // Of so many facets that may have another side. If cells are missing, that of any of them may be.
 std::size_t most_waiting(std::size_t facets, bool complete) {
     return complete ? facets / 2 : facets;
+}
+
+[[noreturn]] void say_crowded() {
+    throw Contradiction("more facets wait for their other side than there can be");
 }
 
 // A gate may vanish on one side of a facet altogether: only the other side lists it as a wall. Both get the union.
@@ -150,14 +172,19 @@ template <class LookUp>
 void unite_walls(CellBlock& cells, int gates, bool complete, LookUp look_up) {
     const auto facets = static_cast<std::int64_t>(cells.facet_wall.size());
     std::vector<std::int64_t> partner(facets, -1), shared_start(facets + 1, 0);
-    for_each_pair(
-        cells, FacetKeys(cells, gates), [&](std::int64_t facet) { return cells.facet_wall[facet] < gates; },
-        most_waiting(cells.facet_wall.size(), complete), 0, 1,
-        [&](auto, std::int64_t facet, auto, std::int64_t other) {
-            partner[facet] = other;
-            partner[other] = facet;
-        },
-        look_up);
+    const FacetKeys keys(cells, gates);
+    const auto inner = [&](std::int64_t facet) { return cells.facet_wall[facet] < gates; };
+    const auto pair = [&](std::int64_t facet, auto, std::int64_t other, auto) {
+        partner[facet] = other;
+        partner[other] = facet;
+    };
+    Meeting meeting(cells, keys, inner, pair, most_waiting(cells.facet_wall.size(), complete));
+    for (std::int64_t cell = 0; cell < cells.cells; ++cell) {
+        if (cell % look_up_every == 0) look_up();
+        for (std::int64_t facet = cells.facet_start[cell]; facet < cells.facet_start[cell + 1]; ++facet)
+            if (inner(facet)) meeting.show(keys.of(cell, facet), {facet, static_cast<std::int32_t>(cell)});
+    }
+    if (!meeting.finish()) say_crowded();
     for (const SharedWall& item : cells.shared) ++shared_start[item.facet + 1];
     for (std::int64_t facet = 0; facet < facets; ++facet) shared_start[facet + 1] += shared_start[facet];
     const GrowingArray<SharedWall> before = std::move(cells.shared);
@@ -181,41 +208,125 @@ void unite_walls(CellBlock& cells, int gates, bool complete, LookUp look_up) {
     }
 }
 
+// A stretch of cells, for one thread: neighbours are mostly near each other in the tree's order. What has its other
+// side elsewhere is left over, by shares of the keys.
+struct Stretch {
+    std::int64_t first = 0, last = 0;
+    std::size_t open = 0;  // facets
+    bool crowded = false;
+    std::vector<std::vector<FacetOfCell>> left_over = {};
+};
+
+class Pairing {
+  public:
+    Pairing(CellBlock& cells, int gates, bool complete, const RunOptions& options)
+        : cells_(cells), gates_(gates), complete_(complete), options_(options), keys_(cells, gates) {
+        const std::int64_t stretches =
+            std::clamp<std::int64_t>(cells.cells / worth_a_thread, 1, std::max(1, options.threads));
+        for (std::int64_t stretch = 0; stretch < stretches; ++stretch)
+            stretches_.push_back(
+                {.first = cells.cells * stretch / stretches, .last = cells.cells * (stretch + 1) / stretches});
+        differ_ = !cells.shared.empty();
+    }
+
+    // Fills in neighbours; whether two sides of a facet may have different walls.
+    bool operator()() {
+        const auto stretches = static_cast<std::int64_t>(stretches_.size());
+        for_each_of(stretches, [&](std::int64_t stretch) { pair_stretch(stretches_[stretch]); });
+        if (stretches > 1 || stretches_[0].crowded)
+            for_each_of(stretches, [&](std::int64_t share) { pair_share(share); });
+        return differ_;
+    }
+
+    // Only the calling thread asks; the others hear of it.
+    void look_up() {
+        if (std::this_thread::get_id() == caller_ && options_.still_wanted && !options_.still_wanted())
+            given_up_ = true;
+        if (given_up_) throw Stopped();
+    }
+
+  private:
+    CellBlock& cells_;
+    const int gates_;
+    const bool complete_;
+    const RunOptions& options_;
+    const FacetKeys keys_;
+    std::vector<Stretch> stretches_;
+    std::atomic<bool> differ_ = false, given_up_ = false;
+    const std::thread::id caller_ = std::this_thread::get_id();
+
+    template <class Work>
+    void for_each_of(std::int64_t count, Work work) {
+        in_parallel(options_.threads, count, 1, [&](std::int64_t first, std::int64_t last) {
+            for (; first < last; ++first) work(first);
+        });
+    }
+
+    // Of another thread's facets some are looked at, and passed over, while their neighbours are written.
+    std::atomic_ref<std::int32_t> neighbour(std::int64_t facet) { return std::atomic_ref(cells_.neighbour[facet]); }
+    bool is_open(std::int64_t facet) { return neighbour(facet).load(std::memory_order_relaxed) == not_explored; }
+
+    template <class Visit>
+    void for_each_open(const Stretch& stretch, Visit visit) {
+        for (std::int64_t cell = stretch.first; cell < stretch.last; ++cell) {
+            if (cell % look_up_every == 0) look_up();
+            for (std::int64_t facet = cells_.facet_start[cell]; facet < cells_.facet_start[cell + 1]; ++facet)
+                if (is_open(facet)) visit(FacetOfCell{facet, static_cast<std::int32_t>(cell)});
+        }
+    }
+
+    // Shows the facets that `for_each` visits to one another; false if some had no room to wait.
+    template <class ForEach>
+    bool meet(std::size_t facets, ForEach for_each) {
+        bool differ = false;
+        const auto pair = [&](std::int64_t facet, std::int32_t cell, std::int64_t other, std::int32_t behind) {
+            neighbour(facet).store(behind, std::memory_order_relaxed);
+            neighbour(other).store(cell, std::memory_order_relaxed);
+            differ |= cells_.facet_wall[facet] != cells_.facet_wall[other];
+        };
+        Meeting meeting(
+            cells_, keys_, [&](std::int64_t facet) { return is_open(facet); }, pair, most_waiting(facets, complete_));
+        for_each([&](const FacetOfCell& item) { meeting.show(keys_.of(item.cell, item.facet), item); });
+        const bool room = meeting.finish();
+        if (differ) differ_ = true;
+        return room;
+    }
+
+    void pair_stretch(Stretch& stretch) {
+        // Domain rows are inserted before all gates, so a boundary facet's first wall is a domain row.
+        for (std::int64_t facet = cells_.facet_start[stretch.first]; facet < cells_.facet_start[stretch.last];
+             ++facet) {
+            if (cells_.facet_wall[facet] >= gates_) cells_.neighbour[facet] = domain_boundary;
+            stretch.open += cells_.neighbour[facet] == not_explored;
+        }
+        stretch.crowded = !meet(stretch.open, [&](auto show) { for_each_open(stretch, show); });
+        if (stretches_.size() == 1 && !stretch.crowded) return;
+        stretch.left_over.resize(stretches_.size());
+        for_each_open(stretch, [&](const FacetOfCell& item) {
+            stretch.left_over[share_of(keys_.of(item.cell, item.facet))].push_back(item);
+        });
+    }
+
+    std::size_t share_of(const FaceKey& key) const { return ((key.high >> 32) * stretches_.size()) >> 32; }
+
+    void pair_share(std::int64_t share) {
+        std::size_t facets = 0;
+        for (const Stretch& stretch : stretches_) facets += stretch.left_over[share].size();
+        const bool room = meet(facets, [&](auto show) {
+            for (const Stretch& stretch : stretches_) {
+                look_up();
+                for (const FacetOfCell& item : stretch.left_over[share]) show(item);
+            }
+        });
+        if (!room) say_crowded();
+    }
+};
+
 }  // namespace
 
 void pair_facets(CellBlock& cells, int gates, bool complete, const RunOptions& options) {
-    // Domain rows are inserted before all gates, so a boundary facet's first wall is a domain row.
-    std::size_t open_facets = 0;
-    for (std::size_t facet = 0; facet < cells.facet_wall.size(); ++facet) {
-        if (cells.facet_wall[facet] >= gates) cells.neighbour[facet] = domain_boundary;
-        open_facets += cells.neighbour[facet] == not_explored;
-    }
-    const FacetKeys keys(cells, gates);
-    std::atomic<bool> differ = !cells.shared.empty();
-    const auto shares =
-        static_cast<unsigned>(cells.cells < worth_sharing ? 1 : std::clamp(options.threads, 1, most_shares));
-    // Only the calling thread asks; the others hear of it.
-    std::atomic<bool> given_up = false;
-    const auto look_up = [&](bool asks) {
-        if (asks && options.still_wanted && !options.still_wanted()) given_up = true;
-        if (given_up) throw Stopped();
-    };
-    in_parallel(shares, shares, 1, [&](std::int64_t share, std::int64_t) {
-        // Facets of other shares are looked at, and passed over, while their neighbours are written.
-        const auto neighbour = [&](std::int64_t facet) { return std::atomic_ref(cells.neighbour[facet]); };
-        const auto open = [&](std::int64_t facet) {
-            return neighbour(facet).load(std::memory_order_relaxed) == not_explored;
-        };
-        for_each_pair(
-            cells, keys, open, most_waiting(open_facets, complete), static_cast<unsigned>(share), shares,
-            [&](std::int64_t cell, std::int64_t facet, std::int64_t other, std::int64_t f) {
-                neighbour(facet).store(static_cast<std::int32_t>(other), std::memory_order_relaxed);
-                neighbour(f).store(static_cast<std::int32_t>(cell), std::memory_order_relaxed);
-                if (cells.facet_wall[facet] != cells.facet_wall[f]) differ = true;
-            },
-            [&] { look_up(share == 0); });
-    });
-    if (differ) unite_walls(cells, gates, complete, [&] { look_up(true); });
+    Pairing pairing(cells, gates, complete, options);
+    if (pairing()) unite_walls(cells, gates, complete, [&] { pairing.look_up(); });
 }
 
 }  // namespace polyfold

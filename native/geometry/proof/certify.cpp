@@ -5,9 +5,9 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <thread>
 
 #include "geometry/base/stop_signal.hpp"
+#include "geometry/base/threads.hpp"
 #include "geometry/proof/cell_proof.hpp"
 
 namespace polyfold {
@@ -26,18 +26,16 @@ class Run {
           witnesses_(witnesses),
           order_(order),
           options_(options),
-          proved_(atlas.cells, 0),
-          working_(std::max(1, options.threads)) {}
+          proved_(atlas.cells, 0) {}
 
     std::vector<std::uint8_t> operator()() {
-        std::vector<std::thread> threads;
-        for (int t = 0, count = working_; t < count; ++t) threads.emplace_back([this] { work(); });
+        Threads threads;
         try {
-            watch();
+            watch(threads.start(std::max(1, options_.threads), 1, [this](int) { work(); }));
         } catch (...) {  // the callback threw: end the threads before anybody hears of it
             fail(std::current_exception());
         }
-        for (auto& thread : threads) thread.join();
+        threads.join();
         if (error_) std::rethrow_exception(error_);
         if (stop_.raised()) return {};
         return std::move(proved_);
@@ -54,7 +52,7 @@ class Run {
     StopSignal stop_;
     std::mutex mutex_;
     std::condition_variable finished_;
-    int working_;
+    int ended_ = 0;
     std::exception_ptr error_;
 
     void fail(std::exception_ptr error) {
@@ -77,15 +75,15 @@ class Run {
             fail(std::current_exception());
         }
         const std::lock_guard lock(mutex_);
-        --working_;
+        ++ended_;
         finished_.notify_all();
     }
 
-    void watch() {
+    void watch(int threads) {
         std::unique_lock lock(mutex_);
-        while (working_ > 0) {
+        while (ended_ < threads) {
             finished_.wait_for(lock, look_up_every);
-            if (working_ == 0 || !options_.keep_going || stop_.raised()) continue;
+            if (ended_ == threads || !options_.keep_going || stop_.raised()) continue;
             lock.unlock();
             if (!options_.keep_going(done_)) stop_.raise();
             lock.lock();

@@ -12,11 +12,10 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <utility>
-#include <vector>
 
 #include "geometry/base/stop_signal.hpp"
+#include "geometry/base/threads.hpp"
 #include "geometry/problem/problem.hpp"
 #include "geometry/walk/known_cells.hpp"
 
@@ -46,14 +45,14 @@ class Run {
 
     // Walk to the end, or until the run is stopped. Throws what a walk or the callback threw.
     void operator()() {
-        std::vector<std::thread> threads;
+        Threads threads;
         try {
-            for (int t = 0; t < threads_; ++t) threads.emplace_back([this, t] { work(t == 0); });
+            do_with(threads.start(threads_, 1, [this](int t) { work(t == 0); }));
             watch();
         } catch (...) {  // end the threads before anybody hears of it
             fail(std::current_exception());
         }
-        for (auto& thread : threads) thread.join();
+        threads.join();
         if (error_) std::rethrow_exception(error_);
     }
 
@@ -71,8 +70,9 @@ class Run {
   private:
     using CellPointer = typename Walk::CellPointer;
 
-    // What one task found; the list of them is in the tree's order.
-    struct Part {
+    // What one task found; the list of them is in the tree's order. Its thread counts in it, cell by cell, so that it
+    // shares no cache line with another thread's.
+    struct alignas(64) Part {
         Block block;
         std::int64_t known = 0;  // cells of the block that were known: they came with others that were not
         bool ended = false, complete = false;
@@ -90,7 +90,6 @@ class Run {
 
     const Problem& problem_;
     const RunOptions& options_;
-    const int threads_;
     StopSignal stop_;
     std::atomic<std::int64_t> found_{0};
     std::atomic<bool> wanted_{false};  // there are more threads without work than tasks for them
@@ -99,6 +98,7 @@ class Run {
     std::condition_variable task_given_, all_done_;
     std::list<Part> parts_;
     std::deque<Task> given_;
+    int threads_;  // that there are; until all are started, that are wanted
     int idle_ = 0, left_ = 0;
     bool over_ = false;
     std::exception_ptr error_;
@@ -145,15 +145,26 @@ class Run {
     }
     void note_demand() { wanted_.store(idle_ > static_cast<int>(given_.size()), std::memory_order_relaxed); }
 
-    // Wait for work. There is no more once all threads wait.
+    // With the mutex held: there is no more work once all threads wait for some.
+    void end_if_done() {
+        if (idle_ < threads_ || !given_.empty()) return;
+        over_ = true;
+        task_given_.notify_all();
+    }
+
+    // The system may have given fewer threads than were wanted.
+    void do_with(int threads) {
+        const std::lock_guard lock(mutex_);
+        threads_ = threads;
+        end_if_done();
+    }
+
+    // Wait for work.
     bool next_task(Task& task) {
         std::unique_lock lock(mutex_);
         ++idle_;
         note_demand();
-        if (idle_ == threads_ && given_.empty()) {
-            over_ = true;
-            task_given_.notify_all();
-        }
+        end_if_done();
         task_given_.wait(lock, [&] { return over_ || !given_.empty(); });
         if (over_) return false;
         --idle_;

@@ -466,7 +466,7 @@ class Atlas(Result):
     @cached_property
     def arrays_digest(self) -> str:
         """SHA-256 over all arrays of the atlas, as they were when it was made."""
-        return arrays_digest(self)
+        return arrays_digest(self, self.certificate.threads)
 
     def with_certificate(self, certificate: Certificate) -> Atlas:
         """The same atlas with more known about it: what `pf.check` or `pf.certify` found of these very arrays.

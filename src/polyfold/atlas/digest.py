@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -21,6 +22,9 @@ ARRAYS = (
     "shared_wall",
 )
 
+# Bytes of an array that are digested in one piece: a hash is no work for several threads, but several hashes are.
+_PIECE = 1 << 20
+
 
 class HasArrays(Protocol):
     """An atlas, as far as its cells go."""
@@ -32,24 +36,61 @@ class HasArrays(Protocol):
     def of_function(self) -> bool: ...
 
 
-def arrays_digest(atlas: HasArrays) -> str:
+def arrays_digest(atlas: HasArrays, threads: int = 1) -> str:
     """SHA-256 over all arrays, their types and shapes, and the exact witnesses; the same on every machine.
 
-    Patterns of the function's cells mean something else than the same ones of gates.
+    Of an array with more than a million bytes the digests of its pieces are digested, which threads make. Patterns
+    of the function's cells mean something else than the same ones of gates.
     """
+    arrays = {name: _flat(getattr(atlas, name)) for name in ARRAYS}
+    pieces = {name: _pieces(array) for name, array in arrays.items() if array.nbytes > _PIECE}
+    digests = iter(_digests([piece for name in pieces for piece in pieces[name]], threads))
     hasher = hashlib.sha256()
-    for name in ARRAYS:
-        array: npt.NDArray[Any] = np.ascontiguousarray(getattr(atlas, name))
-        array = array.astype(array.dtype.newbyteorder("<"), copy=False)
-        written = _in_few_bytes(array)
+    for name, array in arrays.items():
         # All of this tells the bytes apart that follow, so that other arrays never make the same text.
-        hasher.update(f"{name} {array.dtype.str} {array.shape} {written.dtype.str} ".encode())
-        hasher.update(written.data if written.size else b"")
+        head = f"{name} {array.dtype.str} {getattr(atlas, name).shape}"
+        if name in pieces:
+            hasher.update(f"{head} in pieces of {_PIECE} bytes ".encode())
+            for _ in pieces[name]:
+                hasher.update(next(digests))
+        else:
+            written = _in_few_bytes(array)
+            hasher.update(f"{head} {written.dtype.str} ".encode())
+            hasher.update(written.data if written.size else b"")
     for cell, numbers in sorted(atlas.exact_witnesses.items()):
         hasher.update(f"{cell}: {', '.join(map(str, numbers))}; ".encode())
     if atlas.of_function:
         hasher.update(b"cells of the function")
     return hasher.hexdigest()
+
+
+def _flat(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Its numbers one behind the other, with their lowest bytes first."""
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return flat.astype(flat.dtype.newbyteorder("<"), copy=False)
+
+
+def _pieces(array: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+    together = _PIECE // array.itemsize
+    return [array[first : first + together] for first in range(0, len(array), together)]
+
+
+def _digests(pieces: list[npt.NDArray[Any]], threads: int) -> list[bytes]:
+    if pieces and threads > 1:
+        try:
+            with ThreadPoolExecutor(min(threads, len(pieces))) as pool:
+                return list(pool.map(_digest, pieces))
+        except RuntimeError:  # the system gives no more threads
+            pass
+    return [_digest(piece) for piece in pieces]
+
+
+def _digest(piece: npt.NDArray[Any]) -> bytes:
+    """SHA-256 of a piece of an array. Neither this nor what comes before it holds the interpreter's lock for long."""
+    written = _in_few_bytes(piece)
+    hasher = hashlib.sha256(f"{written.dtype.str} ".encode())
+    hasher.update(written.data)
+    return hasher.digest()
 
 
 def _in_few_bytes(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

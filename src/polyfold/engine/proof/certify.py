@@ -98,14 +98,14 @@ def certify(
             checks += _prove_cells(atlas, workers)
     except OutOfTimeError:  # before the first cell
         checks.append(_stopped(len(atlas)))
-    return _outcome(atlas, tuple(checks))
+    return _outcome(atlas, tuple(checks), workers)
 
 
-def _outcome(atlas: Atlas, checks: tuple[Check, ...]) -> Certificate:
+def _outcome(atlas: Atlas, checks: tuple[Check, ...], workers: int) -> Certificate:
     """The certificate of a proof, or of what is missing from it. What was proved is complete, whoever made it."""
     if all(check.passed for check in checks):
         proved = replace(atlas.certificate, level="certified", complete=True, stopped_by=None, checks=checks)
-        return sealed(proved, atlas.program, arrays_digest(atlas))
+        return sealed(proved, atlas.program, arrays_digest(atlas, workers))
     failed = replace(atlas.certificate, level="counted", checks=checks)
     if any(not check.passed and check.name != SEEN for check in checks):
         # A cell that is not one, or a way that leads nowhere: then the list is not all of the cells either.
