@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "geometry/base/lanes.hpp"
 #include "geometry/exact/rounding.hpp"
 
 namespace polyfold {
@@ -14,33 +16,98 @@ bool reads_input_as_it_is(const Problem& problem, const Stage& stage) {
     return stage.blocks.size() == 1 && stage.blocks[0].source == 0 && problem.frame_is_identity;
 }
 
-// Add factor * row to all forms that have it as their j-th source, and what that may be off.
-void add_source(Forms& forms, const Stage& stage, const Block& block, int j, double factor, const double* row,
-                int stride, double row_error, int size) {
-    const auto width = static_cast<std::size_t>(stage.width);
-    const double* column = block.by_column.data() + static_cast<std::size_t>(j) * width;
-    double largest = 0;
-    for (int k = 0; k < size; ++k) {
-        const double value = factor * row[k * stride];
-        largest = std::max(largest, std::abs(value));
-        if (value == 0.0) continue;
-        double* out = forms.entries.data() + static_cast<std::size_t>(k) * width;
-        for (std::size_t i = 0; i < width; ++i) out[i] += column[i] * value;
+// A few outputs of other stages, or inputs, that are added to the forms of a stage together: in registers, so that the
+// forms are read and written once for all of them. Every entry is summed up in the order in which they were given.
+class Sources {
+  public:
+    Sources(const Stage& stage, int size)
+        : stage_(stage), size_(size), values_(static_cast<std::size_t>(size) * together) {}
+
+    // Add factor * row to all forms that have it as their j-th source, and what that may be off.
+    void add(Forms& forms, const Block& block, int j, double factor, const double* row, int stride, double row_error) {
+        if (factor == 0.0) return;
+        double largest = 0;
+        for (int k = 0; k < size_; ++k) {
+            const double value = factor * row[k * stride];
+            largest = std::max(largest, std::abs(value));
+            values_[k * together + count_] = value;
+        }
+        const double relative = rounding::bound(stage_.terms);
+        // What underflows here is multiplied by the weights, which may be large.
+        doubt_[count_] = std::abs(factor) * row_error * (1 + relative) + relative * largest + rounding::least;
+        column_[count_] = block.by_column.data() + static_cast<std::ptrdiff_t>(j) * stage_.width;
+        if (++count_ == together) finish(forms);
     }
-    const double relative = rounding::bound(stage.terms);
-    // What underflows here is multiplied by the weights, which may be large.
-    const double doubt = std::abs(factor) * row_error * (1 + relative) + relative * largest + rounding::least;
-    // Products may underflow, and so may their bounds: an entry with any term at all is never taken for exact.
-    if (doubt < rounding::unknown) {
-        for (std::size_t i = 0; i < width; ++i)
-            forms.error[i] += std::abs(column[i]) * doubt + (column[i] != 0.0 ? rounding::underflow : 0.0);
-        return;
+
+    // To be called when all are given.
+    void finish(Forms& forms) {
+        switch (std::exchange(count_, 0)) {
+            case 0: return;
+            case 1: return add_all<1>(forms);
+            case 2: return add_all<2>(forms);
+            case 3: return add_all<3>(forms);
+            default: return add_all<together>(forms);
+        }
     }
-    // By itself, because zero times infinity is no number, and because a loop that asks before it multiplies is not
-    // made into vectors.
-    for (std::size_t i = 0; i < width; ++i)
-        if (column[i] != 0.0) forms.error[i] = rounding::unknown;
-}
+
+  private:
+    static constexpr int together = 4, registers = 2;
+
+    const Stage& stage_;
+    const int size_;
+    int count_ = 0;
+    const double* column_[together];
+    double doubt_[together];
+    std::vector<double> values_;  // [k * together + source]
+
+    template <int Count>
+    void add_all(Forms& forms) {
+        // Apart from the others, because zero times infinity is no number.
+        bool unknown[Count];
+        for (int s = 0; s < Count; ++s) {
+            unknown[s] = !(doubt_[s] < rounding::unknown);
+            if (unknown[s]) doubt_[s] = 0;
+        }
+        const int width = stage_.width;
+        int row = 0;
+        for (; row + registers * lanes <= width; row += registers * lanes)
+            add_at<Count, registers>(forms, row, registers * lanes);
+        for (; row < width; row += lanes) add_at<Count, 1>(forms, row, std::min(lanes, width - row));
+        for (int s = 0; s < Count; ++s)
+            if (unknown[s])
+                for (int i = 0; i < width; ++i)
+                    if (column_[s][i] != 0.0) forms.error[i] = rounding::unknown;
+    }
+
+    // To `rows` forms, which fill so many registers.
+    template <int Count, int Registers>
+    void add_at(Forms& forms, int row, int rows) {
+        Lanes weight[Count][Registers];
+        for (int s = 0; s < Count; ++s)
+            for (int r = 0; r < Registers; ++r)
+                weight[s][r] = load(column_[s] + row + r * lanes, rows - r * lanes);
+        double* out = forms.entries.data() + row;
+        const double* value = values_.data();
+        for (int k = 0; k < size_; ++k, out += stage_.width, value += together)
+            for (int r = 0; r < Registers; ++r) {
+                Lanes sum = load(out + r * lanes, rows - r * lanes);
+                for (int s = 0; s < Count; ++s) sum += weight[s][r] * value[s];
+                store(out + r * lanes, sum, rows - r * lanes);
+            }
+        double* error = forms.error.data() + row;
+        for (int r = 0; r < Registers; ++r) {
+            Lanes sum = load(error + r * lanes, rows - r * lanes), largest{};
+            for (int s = 0; s < Count; ++s) {
+                const Lanes size = size_of(weight[s][r]);
+                sum += size * doubt_[s];
+                largest = larger(largest, size);
+            }
+            // Products may underflow, and so may their bounds: an entry with any term at all is never taken for exact.
+            sum += largest > 0 ? Lanes{} + rounding::underflow : Lanes{};
+            store(error + r * lanes, sum, rows - r * lanes);
+        }
+    }
+};
 
 // The forms of a stage as far as they do not depend on any gate.
 Forms forms_of_inputs(const Problem& problem, const Stage& stage) {
@@ -54,8 +121,10 @@ Forms forms_of_inputs(const Problem& problem, const Stage& stage) {
             std::copy(block.by_column.begin(), block.by_column.end(), forms.entries.begin());
             continue;
         }
+        Sources inputs(stage, size);
         for (int j = 0; j < block.columns; ++j)
-            add_source(forms, stage, block, j, 1.0, problem.frame.data() + j * size, 1, 0.0, size);
+            inputs.add(forms, block, j, 1.0, problem.frame.data() + static_cast<std::ptrdiff_t>(j) * size, 1, 0.0);
+        inputs.finish(forms);
     }
     for (int i = 0; i < width; ++i) {
         const double bias = stage.bias[i];
@@ -116,6 +185,7 @@ Forms StageMap::forms_above_without(const std::vector<int>& gates, const std::ve
         if (block.source == 0) continue;
         const StageMap& source = at(block.source);
         const Stage& from = problem_.stages[block.source];
+        Sources outputs(above, problem_.dim + 1);
         auto left_out = gates.begin();
         for (int j = 0; j < block.columns; ++j) {
             if (block.source == stage_ && left_out != gates.end() && *left_out == j) {
@@ -124,22 +194,26 @@ Forms StageMap::forms_above_without(const std::vector<int>& gates, const std::ve
             }
             const int gate = from.first_wall + j;
             const double factor = (pattern[gate / 8] >> (gate % 8)) & 1 ? from.slope_on[j] : from.slope_off[j];
-            if (factor != 0.0)
-                add_source(forms, above, block, j, factor, source.entries() + j, source.width_, source.error(j),
-                           problem_.dim + 1);
+            outputs.add(forms, block, j, factor, source.entries() + j, source.width_, source.error(j));
         }
+        outputs.finish(forms);
     }
     return forms;
 }
 
-void StageMap::add_gate_to(Forms& forms, int gate, bool on) const {
+void StageMap::add_gates_to(Forms& forms, const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern) const {
     const Stage& above = problem_.stages[stage_ + 1];
     const Stage& here = problem_.stages[stage_];
-    const double factor = on ? here.slope_on[gate] : here.slope_off[gate];
-    if (factor == 0.0) return;
-    for (const Block& block : above.blocks)
-        if (block.source == stage_)
-            add_source(forms, above, block, gate, factor, entries() + gate, width_, error(gate), problem_.dim + 1);
+    for (const Block& block : above.blocks) {
+        if (block.source != stage_) continue;
+        Sources outputs(above, problem_.dim + 1);
+        for (const int j : gates) {
+            const int gate = here.first_wall + j;
+            const double factor = (pattern[gate / 8] >> (gate % 8)) & 1 ? here.slope_on[j] : here.slope_off[j];
+            outputs.add(forms, block, j, factor, entries() + j, width_, error(j));
+        }
+        outputs.finish(forms);
+    }
 }
 
 const StageMap& StageMap::at(int stage) const {

@@ -32,8 +32,8 @@ class StageMap {
     // The next stage's forms, in two parts. First everything but the gates of this stage that are listed (ascending);
     // the pattern must be right for all others.
     Forms forms_above_without(const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern) const;
-    // Then one of those, on or off.
-    void add_gate_to(Forms& above, int gate, bool on) const;
+    // Then those, as the pattern has them.
+    void add_gates_to(Forms& above, const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern) const;
 
     int stage() const { return stage_; }
     int width() const { return width_; }

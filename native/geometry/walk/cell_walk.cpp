@@ -108,10 +108,7 @@ void CellWalk<Words>::enter_next_stage(Cell<Words>& cell) {
         before->above_known = true;
     }
     forms_ = order ? order->above() : before->above;
-    const int first = problem_.stages[cell.stage - 1].first_wall;
-    if (cell.stage > 1)
-        for (const int row : order ? order->rows().rows : before->rows)
-            cell.map->add_gate_to(forms_, row, cell.on(first + row));
+    if (cell.stage > 1) cell.map->add_gates_to(forms_, order ? order->rows().rows : before->rows, cell.pattern);
     const std::shared_ptr<StageMap> map = fresh_map(cell.stage);
     map->refill(std::move(cell.map), cell.pattern, forms_);
     cell.map = map;
