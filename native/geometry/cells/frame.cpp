@@ -49,7 +49,8 @@ void Frame::clear() {
     rows.clear();
     value.clear();
     sign.clear();
-    above_known = false;
+    entry = 0;
+    ahead.known = false;
 }
 
 void RowTable::list_rows(const StageMap& map, int dimensions) {

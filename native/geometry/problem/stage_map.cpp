@@ -20,11 +20,15 @@ bool reads_input_as_it_is(const Problem& problem, const Stage& stage) {
 // forms are read and written once for all of them. Every entry is summed up in the order in which they were given.
 class Sources {
   public:
-    Sources(const Stage& stage, int size)
-        : stage_(stage), size_(size), values_(static_cast<std::size_t>(size) * together) {}
+    // So many forms, of so many entries with so many roundings behind them.
+    Sources(int width, int size, int terms)
+        : width_(width),
+          size_(size),
+          relative_(rounding::bound(terms)),
+          values_(static_cast<std::size_t>(size) * together) {}
 
-    // Add factor * row to all forms that have it as their j-th source, and what that may be off.
-    void add(Forms& forms, const Block& block, int j, double factor, const double* row, int stride, double row_error) {
+    // Add factor * row to the forms, each times its weight, and what that may be off.
+    void add(Forms& forms, const double* weights, double factor, const double* row, int stride, double row_error) {
         if (factor == 0.0) return;
         double largest = 0;
         for (int k = 0; k < size_; ++k) {
@@ -32,10 +36,9 @@ class Sources {
             largest = std::max(largest, std::abs(value));
             values_[k * together + count_] = value;
         }
-        const double relative = rounding::bound(stage_.terms);
         // What underflows here is multiplied by the weights, which may be large.
-        doubt_[count_] = std::abs(factor) * row_error * (1 + relative) + relative * largest + rounding::least;
-        column_[count_] = block.by_column.data() + static_cast<std::ptrdiff_t>(j) * stage_.width;
+        doubt_[count_] = std::abs(factor) * row_error * (1 + relative_) + relative_ * largest + rounding::least;
+        weights_[count_] = weights;
         if (++count_ == together) finish(forms);
     }
 
@@ -53,10 +56,10 @@ class Sources {
   private:
     static constexpr int together = 4, registers = 2;
 
-    const Stage& stage_;
-    const int size_;
+    const int width_, size_;
+    const double relative_;
     int count_ = 0;
-    const double* column_[together];
+    const double* weights_[together];
     double doubt_[together];
     std::vector<double> values_;  // [k * together + source]
 
@@ -68,15 +71,14 @@ class Sources {
             unknown[s] = !(doubt_[s] < rounding::unknown);
             if (unknown[s]) doubt_[s] = 0;
         }
-        const int width = stage_.width;
         int row = 0;
-        for (; row + registers * lanes <= width; row += registers * lanes)
+        for (; row + registers * lanes <= width_; row += registers * lanes)
             add_at<Count, registers>(forms, row, registers * lanes);
-        for (; row < width; row += lanes) add_at<Count, 1>(forms, row, std::min(lanes, width - row));
+        for (; row < width_; row += lanes) add_at<Count, 1>(forms, row, std::min(lanes, width_ - row));
         for (int s = 0; s < Count; ++s)
             if (unknown[s])
-                for (int i = 0; i < width; ++i)
-                    if (column_[s][i] != 0.0) forms.error[i] = rounding::unknown;
+                for (int i = 0; i < width_; ++i)
+                    if (weights_[s][i] != 0.0) forms.error[i] = rounding::unknown;
     }
 
     // To `rows` forms, which fill so many registers.
@@ -85,10 +87,10 @@ class Sources {
         Lanes weight[Count][Registers];
         for (int s = 0; s < Count; ++s)
             for (int r = 0; r < Registers; ++r)
-                weight[s][r] = load(column_[s] + row + r * lanes, rows - r * lanes);
+                weight[s][r] = load(weights_[s] + row + r * lanes, rows - r * lanes);
         double* out = forms.entries.data() + row;
         const double* value = values_.data();
-        for (int k = 0; k < size_; ++k, out += stage_.width, value += together)
+        for (int k = 0; k < size_; ++k, out += width_, value += together)
             for (int r = 0; r < Registers; ++r) {
                 Lanes sum = load(out + r * lanes, rows - r * lanes);
                 for (int s = 0; s < Count; ++s) sum += weight[s][r] * value[s];
@@ -109,6 +111,10 @@ class Sources {
     }
 };
 
+const double* column_of(const Block& block, int j, int width) {
+    return block.by_column.data() + static_cast<std::ptrdiff_t>(j) * width;
+}
+
 // The forms of a stage as far as they do not depend on any gate.
 Forms forms_of_inputs(const Problem& problem, const Stage& stage) {
     const int size = problem.dim + 1, width = stage.width;
@@ -121,9 +127,9 @@ Forms forms_of_inputs(const Problem& problem, const Stage& stage) {
             std::copy(block.by_column.begin(), block.by_column.end(), forms.entries.begin());
             continue;
         }
-        Sources inputs(stage, size);
+        Sources inputs(width, size, stage.terms);
         for (int j = 0; j < block.columns; ++j)
-            inputs.add(forms, block, j, 1.0, problem.frame.data() + static_cast<std::ptrdiff_t>(j) * size, 1, 0.0);
+            inputs.add(forms, column_of(block, j, width), 1.0, problem.frame.data() + static_cast<std::ptrdiff_t>(j) * size, 1, 0.0);
         inputs.finish(forms);
     }
     for (int i = 0; i < width; ++i) {
@@ -149,33 +155,74 @@ StageMap::StageMap(const Problem& problem, int stage, std::shared_ptr<const Stag
     refill(std::move(below), pattern, forms);
 }
 
-void StageMap::refill(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern, Forms& forms) {
+void StageMap::start(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern) {
     below_ = std::move(below);
     pattern_ = pattern;
-    std::swap(forms_, forms);
     exact_rows_.clear();
+}
+
+// The bounds were themselves summed up in floats.
+static constexpr double bound_of_entries(double error) {
+    return error * (1.0 + 0x1p-20);
+}
+static constexpr double bound_of_norm(double sizes, double error, int size) {
+    return (sizes + size * error) * (1.0 + rounding::bound(size + 3));
+}
+
+void StageMap::refill(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern, Forms& forms) {
+    start(std::move(below), pattern);
+    std::swap(forms_, forms);
+    knows_all_ = true;
     norm_.assign(static_cast<std::size_t>(width_), 0.0);
     const int size = problem_.dim + 1;
     for (int k = 0; k < size; ++k)
         for (int i = 0; i < width_; ++i) norm_[i] += std::abs(forms_.entries[k * width_ + i]);
-    // The bounds were themselves summed up in floats.
-    for (double& error : forms_.error) error *= 1.0 + 0x1p-20;
-    for (int i = 0; i < width_; ++i) norm_[i] = (norm_[i] + size * forms_.error[i]) * (1.0 + rounding::bound(size + 3));
+    for (double& error : forms_.error) error = bound_of_entries(error);
+    for (int i = 0; i < width_; ++i) norm_[i] = bound_of_norm(norm_[i], forms_.error[i], size);
     std::int64_t within_reach = 0;  // as wide as a double, so that compilers make vectors of the sum
     for (int i = 0; i < width_; ++i)
         within_reach += (norm_[i] < rounding::largest) & (forms_.error[i] < rounding::largest);
-    if (within_reach < width_) forget_rows_out_of_reach();
+    if (within_reach < width_)
+        for (int i = 0; i < width_; ++i) forget_if_out_of_reach(i);
 }
 
-// Where an entry overflowed, or sums of values might, floats know nothing: zeros whose error is unknown say so to all
-// who ask, and no infinity and no NaN gets any farther.
-void StageMap::forget_rows_out_of_reach() {
-    for (int i = 0; i < width_; ++i) {
-        if (norm_[i] < rounding::largest && forms_.error[i] < rounding::largest) continue;
-        for (int k = 0; k <= problem_.dim; ++k) forms_.entries[k * width_ + i] = 0.0;
-        norm_[i] = 0.0;
-        forms_.error[i] = rounding::unknown;
+void StageMap::refill(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern,
+                      const std::vector<int>& rows, const Forms& forms) {
+    start(std::move(below), pattern);
+    const int size = problem_.dim + 1, count = static_cast<int>(rows.size());
+    if (knows_all_ || norm_.empty()) {
+        forms_.entries.assign(static_cast<std::size_t>(width_) * size, 0.0);
+        forms_.error.assign(static_cast<std::size_t>(width_), rounding::unknown);
+        norm_.assign(static_cast<std::size_t>(width_), 0.0);
+        knows_all_ = false;
+    } else {
+        for (const int row : known_rows_) forget(row);
     }
+    known_rows_ = rows;
+    for (int c = 0; c < count; ++c) {
+        const int row = rows[c];
+        double sizes = 0;
+        for (int k = 0; k < size; ++k) {
+            const double entry = forms.entries[k * count + c];
+            forms_.entries[k * width_ + row] = entry;
+            sizes += std::abs(entry);
+        }
+        forms_.error[row] = bound_of_entries(forms.error[c]);
+        norm_[row] = bound_of_norm(sizes, forms_.error[row], size);
+        forget_if_out_of_reach(row);
+    }
+}
+
+// Floats know nothing of the row: zeros whose error is unknown say so to all who ask.
+void StageMap::forget(int row) {
+    for (int k = 0; k <= problem_.dim; ++k) forms_.entries[k * width_ + row] = 0.0;
+    norm_[row] = 0.0;
+    forms_.error[row] = rounding::unknown;
+}
+
+// Where an entry overflowed, or sums of values might: no infinity and no NaN gets any farther.
+void StageMap::forget_if_out_of_reach(int row) {
+    if (!(norm_[row] < rounding::largest && forms_.error[row] < rounding::largest)) forget(row);
 }
 
 Forms StageMap::forms_above_without(const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern) const {
@@ -185,7 +232,7 @@ Forms StageMap::forms_above_without(const std::vector<int>& gates, const std::ve
         if (block.source == 0) continue;
         const StageMap& source = at(block.source);
         const Stage& from = problem_.stages[block.source];
-        Sources outputs(above, problem_.dim + 1);
+        Sources outputs(above.width, problem_.dim + 1, above.terms);
         auto left_out = gates.begin();
         for (int j = 0; j < block.columns; ++j) {
             if (block.source == stage_ && left_out != gates.end() && *left_out == j) {
@@ -194,26 +241,42 @@ Forms StageMap::forms_above_without(const std::vector<int>& gates, const std::ve
             }
             const int gate = from.first_wall + j;
             const double factor = (pattern[gate / 8] >> (gate % 8)) & 1 ? from.slope_on[j] : from.slope_off[j];
-            outputs.add(forms, block, j, factor, source.entries() + j, source.width_, source.error(j));
+            outputs.add(forms, column_of(block, j, above.width), factor, source.entries() + j, source.width_,
+                        source.error(j));
         }
         outputs.finish(forms);
     }
     return forms;
 }
 
-void StageMap::add_gates_to(Forms& forms, const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern) const {
+void StageMap::add_gates_to(Forms& forms, const std::vector<int>& gates,
+                            const std::vector<std::uint8_t>& pattern) const {
     const Stage& above = problem_.stages[stage_ + 1];
-    const Stage& here = problem_.stages[stage_];
     for (const Block& block : above.blocks) {
         if (block.source != stage_) continue;
-        Sources outputs(above, problem_.dim + 1);
-        for (const int j : gates) {
-            const int gate = here.first_wall + j;
-            const double factor = (pattern[gate / 8] >> (gate % 8)) & 1 ? here.slope_on[j] : here.slope_off[j];
-            outputs.add(forms, block, j, factor, entries() + j, width_, error(j));
-        }
+        Sources outputs(above.width, problem_.dim + 1, above.terms);
+        for (const int j : gates)
+            outputs.add(forms, column_of(block, j, above.width), slope_in(pattern, j), entries() + j, width_, error(j));
         outputs.finish(forms);
     }
+}
+
+void StageMap::add_gates_to(Forms& forms, const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern,
+                            const std::vector<double>& weights) const {
+    const int rows = static_cast<int>(forms.error.size());
+    Sources outputs(rows, problem_.dim + 1, problem_.stages[stage_ + 1].terms);
+    const double* weight = weights.data();
+    for (const int j : gates) {
+        outputs.add(forms, weight, slope_in(pattern, j), entries() + j, width_, error(j));
+        weight += rows;
+    }
+    outputs.finish(forms);
+}
+
+double StageMap::slope_in(const std::vector<std::uint8_t>& pattern, int gate) const {
+    const Stage& here = problem_.stages[stage_];
+    const int wall = here.first_wall + gate;
+    return (pattern[wall / 8] >> (wall % 8)) & 1 ? here.slope_on[gate] : here.slope_off[gate];
 }
 
 const StageMap& StageMap::at(int stage) const {

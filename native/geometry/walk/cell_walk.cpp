@@ -39,6 +39,7 @@ CellWalk<Words>::CellWalk(const Problem& problem, const StopSignal& stop, const 
       dimensions_(problem.dim + 1),
       crossing_(problem, options.hand_out),
       writer_(problem),
+      lookout_(problem),
       frames_(problem.stages.size()),
       maps_(problem.stages.size()) {}
 
@@ -65,7 +66,7 @@ auto CellWalk<Words>::root() -> CellPointer {
     origin[d] = 1.0;
     start.generators.add(origin.data(), 0.0, false, nullptr, nullptr);
     cell->add(0, {});
-    open_frame(*cell, &start);
+    open_frame(*cell, &start, nullptr);
     while (cell->row < cell->frame->count()) insert(*cell);
     enter_next_stage(*cell);
     return cell;
@@ -103,16 +104,20 @@ void CellWalk<Words>::enter_next_stage(Cell<Words>& cell) {
     if (++cell.stage == static_cast<int>(problem_.stages.size())) return;
     const std::shared_ptr<const LineOrder> order = std::exchange(cell.order, nullptr);
     cell.rows = Cell<Words>::Rows::all;
-    if (!order && !before->above_known) {
-        before->above = cell.map->forms_above_without(before->rows, cell.pattern);
-        before->above_known = true;
-    }
-    forms_ = order ? order->above() : before->above;
-    if (cell.stage > 1) cell.map->add_gates_to(forms_, order ? order->rows().rows : before->rows, cell.pattern);
+    if (!order && !before->ahead.known) lookout_.look(*before, *cell.map, cell.pattern);
+    const Outlook* ahead = order ? nullptr : &before->ahead;
+    const std::vector<int>& listed = order ? order->rows().rows : before->rows;
+    forms_ = order ? order->above() : ahead->forms;
     const std::shared_ptr<StageMap> map = fresh_map(cell.stage);
-    map->refill(std::move(cell.map), cell.pattern, forms_);
+    if (ahead && ahead->only_open) {
+        cell.map->add_gates_to(forms_, listed, cell.pattern, ahead->weights);
+        map->refill(std::move(cell.map), cell.pattern, ahead->open, forms_);
+    } else {
+        if (cell.stage > 1) cell.map->add_gates_to(forms_, listed, cell.pattern);
+        map->refill(std::move(cell.map), cell.pattern, forms_);
+    }
     cell.map = map;
-    open_frame(cell, before.get());
+    open_frame(cell, before.get(), ahead && ahead->judged ? ahead : nullptr);
 }
 
 template <int Words>
@@ -140,25 +145,31 @@ std::shared_ptr<StageMap> CellWalk<Words>::fresh_map(int stage) {
 // Look at all rows of the stage at once. Those that do not cut the cell cut none of its parts either, and are decided
 // here.
 template <int Words>
-void CellWalk<Words>::open_frame(Cell<Words>& cell, Frame* before) {
+void CellWalk<Words>::open_frame(Cell<Words>& cell, Frame* before, const Outlook* ahead) {
     auto frame = fresh_frame(cell.stage);
     origins_ = cell.generators;
     for (int& g : cell.generators) g = frame->generators.copy(before->generators, g);
     cell.frame = frame;
     cell.row = 0;
     if (cell.stage > 0 && cell.lines.empty()) {
-        open_gates(cell, *before);
+        open_gates(cell, *before, ahead);
     } else {
         open_all_rows(cell, *before);
     }
     cell.made = frame->generators.size();
+    if (cell.lines.empty()) frame->entry = cell.made;
 }
 
-// Gates on a cell without lines: first all of them on a box around its generators, then those that are left at every
-// generator.
+// Gates on a cell without lines: first all of them on a box around its generators, if nothing better is known, and then
+// those that are left at every generator.
 template <int Words>
-void CellWalk<Words>::open_gates(Cell<Words>& cell, Frame& before) {
-    settle_on_box(cell);
+void CellWalk<Words>::open_gates(Cell<Words>& cell, Frame& before, const Outlook* ahead) {
+    if (ahead) {
+        settle_as_foreseen(cell, *ahead);
+    } else {
+        settle_on_box(cell);
+    }
+    open_rows_.list_rows(*cell.map, dimensions_);
     const bool any_zero = look_at_open_rows(cell, before);
     settle_rows(cell, any_zero);
     Frame& frame = *cell.frame;
@@ -187,7 +198,16 @@ void CellWalk<Words>::settle_on_box(Cell<Words>& cell) {
         if (width - first < 64) rest &= (std::uint64_t{1} << (width - first)) - 1;
         for (; rest; rest &= rest - 1) open_rows_.rows.push_back(first + std::countr_zero(rest));
     }
-    open_rows_.list_rows(map, dimensions_);
+}
+
+// The same with what holds on a larger cell.
+template <int Words>
+void CellWalk<Words>::settle_as_foreseen(Cell<Words>& cell, const Outlook& ahead) {
+    stop_.check();
+    const int first_gate = problem_.stages[cell.stage].first_wall;
+    for (std::size_t word = 0; word < ahead.on.words().size(); ++word)
+        cell.set_gates_on(first_gate + static_cast<int>(64 * word), ahead.on.words()[word]);
+    open_rows_.rows = ahead.open;
 }
 
 // Values, signs and sides of the open rows at the cell's generators. Returns whether any of them is zero at one.
@@ -339,7 +359,7 @@ void CellWalk<Words>::narrow(Cell<Words>& cell) {
         g = cell.frame->generators.copy(before->generators, g);
     }
     cell.row = 0;
-    cell.made = cell.size();
+    cell.made = cell.frame->entry = cell.size();
 }
 
 // ---- the order along a line
@@ -367,7 +387,7 @@ bool CellWalk<Words>::take_rows(Cell<Words>& cell) {
     for (int v = 0; v < cell.size(); ++v) crossing_.evaluate(*frame, cell, v, cell.facets_of[v], 0);
     cell.frame = frame;
     cell.row = 0;
-    cell.made = cell.size();
+    cell.made = cell.frame->entry = cell.size();
     return cell.rows == Rows::last_few;
 }
 

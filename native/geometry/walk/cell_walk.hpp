@@ -54,6 +54,7 @@ class CellWalk {
     const int dimensions_;  // dim + 1
     Crossing<Words> crossing_;
     CellWriter<Words> writer_;
+    Lookout lookout_;
     std::vector<CellPointer> spare_;
     // The last ones made for each stage, which are mostly free again when the next one is wanted.
     std::vector<std::shared_ptr<Frame>> frames_;
@@ -82,10 +83,11 @@ class CellWalk {
     }
     std::shared_ptr<Frame> fresh_frame(int stage);
     std::shared_ptr<StageMap> fresh_map(int stage);
-    void open_frame(Cell<Words>& cell, Frame* before);
+    void open_frame(Cell<Words>& cell, Frame* before, const Outlook* ahead);
     void open_all_rows(Cell<Words>& cell, Frame& before);
-    void open_gates(Cell<Words>& cell, Frame& before);
+    void open_gates(Cell<Words>& cell, Frame& before, const Outlook* ahead);
     void settle_on_box(Cell<Words>& cell);
+    void settle_as_foreseen(Cell<Words>& cell, const Outlook& ahead);
     bool look_at_open_rows(Cell<Words>& cell, Frame& before);
     void settle_rows(Cell<Words>& cell, bool any_zero);
     void narrow(Cell<Words>& cell);
