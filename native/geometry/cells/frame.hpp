@@ -33,8 +33,9 @@ struct GeneratorStore {
     const double* point(int g) const { return coordinates.data() + g * dimensions; }
     int add(const double* at, double point_error, bool infinite, std::shared_ptr<const ExactVector> exact_point,
             Walls walls);
-    int copy(const GeneratorStore& from, int g);
-    void truncate(int count);
+    // Behind the others, in this order.
+    void copy(const GeneratorStore& from, const std::vector<std::int32_t>& some);
+    void resize(int count);
 };
 
 // Some rows of a stage side by side, and what their values can be off.

@@ -11,7 +11,7 @@ namespace polyfold {
 
 namespace {
 
-constexpr int most_rows = 16;        // of a frame; more of them bend too much to tell anything
+constexpr int most_rows = 16;         // of a frame; more of them bend too much to tell anything
 constexpr double more = 1 + 0x1p-20;  // for the rounding of a bound itself
 
 // The smallest power of two that is at least so large; zero where scaling by it might round.
@@ -155,8 +155,8 @@ void Lookout::judge_at_points(Outlook& ahead, const Frame& frame, int width) {
     doubtful_.assign(n, false);
     for (int g = 0; g < frame.entry; ++g)
         if (signs_at({open_table_.data(), n, coordinates_}, 0,
-                     points_.data() + static_cast<std::ptrdiff_t>(g) * coordinates_, point_error_[g],
-                     open_norm_.data(), doubt_.data(), value_.data(), sign_.data(), &sides_))
+                     points_.data() + static_cast<std::ptrdiff_t>(g) * coordinates_, point_error_[g], open_norm_.data(),
+                     doubt_.data(), value_.data(), sign_.data(), &sides_))
             for (int c = 0; c < n; ++c)
                 if (sign_[c] == 0) doubtful_[c] = true;
     int left = 0;

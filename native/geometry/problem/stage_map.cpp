@@ -45,11 +45,16 @@ class Sources {
     // To be called when all are given.
     void finish(Forms& forms) {
         switch (std::exchange(count_, 0)) {
-            case 0: return;
-            case 1: return add_all<1>(forms);
-            case 2: return add_all<2>(forms);
-            case 3: return add_all<3>(forms);
-            default: return add_all<together>(forms);
+            case 0:
+                return;
+            case 1:
+                return add_all<1>(forms);
+            case 2:
+                return add_all<2>(forms);
+            case 3:
+                return add_all<3>(forms);
+            default:
+                return add_all<together>(forms);
         }
     }
 
@@ -86,8 +91,7 @@ class Sources {
     void add_at(Forms& forms, int row, int rows) {
         Lanes weight[Count][Registers];
         for (int s = 0; s < Count; ++s)
-            for (int r = 0; r < Registers; ++r)
-                weight[s][r] = load(weights_[s] + row + r * lanes, rows - r * lanes);
+            for (int r = 0; r < Registers; ++r) weight[s][r] = load(weights_[s] + row + r * lanes, rows - r * lanes);
         double* out = forms.entries.data() + row;
         const double* value = values_.data();
         for (int k = 0; k < size_; ++k, out += width_, value += together)
@@ -129,7 +133,8 @@ Forms forms_of_inputs(const Problem& problem, const Stage& stage) {
         }
         Sources inputs(width, size, stage.terms);
         for (int j = 0; j < block.columns; ++j)
-            inputs.add(forms, column_of(block, j, width), 1.0, problem.frame.data() + static_cast<std::ptrdiff_t>(j) * size, 1, 0.0);
+            inputs.add(forms, column_of(block, j, width), 1.0,
+                       problem.frame.data() + static_cast<std::ptrdiff_t>(j) * size, 1, 0.0);
         inputs.finish(forms);
     }
     for (int i = 0; i < width; ++i) {

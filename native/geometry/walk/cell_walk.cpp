@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "geometry/base/errors.hpp"
@@ -18,6 +19,13 @@ constexpr std::size_t worth_searching = 16;  // generators; fewer are looked at 
 constexpr int worth_narrowing = 24;          // rows; fewer are as quickly looked at with those that no longer cut
 
 enum Side : std::uint8_t { above = 1, below = 2, on_it = 4 };
+
+// Have the cell's generators, by new numbers, in another frame without any.
+template <int Words>
+void take_generators(Cell<Words>& cell, const Frame& from, Frame& to) {
+    to.generators.copy(from.generators, cell.generators);
+    std::iota(cell.generators.begin(), cell.generators.end(), 0);
+}
 
 // Whether nobody but the caller holds it, who may then fill it anew.
 template <class T>
@@ -148,7 +156,7 @@ template <int Words>
 void CellWalk<Words>::open_frame(Cell<Words>& cell, Frame* before, const Outlook* ahead) {
     auto frame = fresh_frame(cell.stage);
     origins_ = cell.generators;
-    for (int& g : cell.generators) g = frame->generators.copy(before->generators, g);
+    take_generators(cell, *before, *frame);
     cell.frame = frame;
     cell.row = 0;
     if (cell.stage > 0 && cell.lines.empty()) {
@@ -354,10 +362,8 @@ void CellWalk<Words>::narrow(Cell<Words>& cell) {
     }
     cell.frame = fresh_frame(cell.stage);
     cell.frame->keep(*before, columns_, dimensions_);
-    for (int& g : cell.generators) {
-        cell.frame->add_columns(before->values(g), before->signs(g), columns_);
-        g = cell.frame->generators.copy(before->generators, g);
-    }
+    for (const int g : cell.generators) cell.frame->add_columns(before->values(g), before->signs(g), columns_);
+    take_generators(cell, *before, *cell.frame);
     cell.row = 0;
     cell.made = cell.frame->entry = cell.size();
 }
@@ -383,7 +389,7 @@ bool CellWalk<Words>::take_rows(Cell<Words>& cell) {
     }
     const std::shared_ptr<Frame> before = cell.frame, frame = fresh_frame(cell.stage);
     frame->keep(cell.order->rows(), columns_, dimensions_);
-    for (int& g : cell.generators) g = frame->generators.copy(before->generators, g);
+    take_generators(cell, *before, *frame);
     for (int v = 0; v < cell.size(); ++v) crossing_.evaluate(*frame, cell, v, cell.facets_of[v], 0);
     cell.frame = frame;
     cell.row = 0;
