@@ -64,7 +64,9 @@ bool Lookout::place_points(const Frame& frame, int stage) {
             most = std::max(most, frame.value_at(g, c) + doubt(g));
             least = std::min(least, frame.value_at(g, c) - doubt(g));
         }
-        const double height = most - least, reach = height > 0 ? most / height * -least * more : 0;
+        const double height = most - least;
+        if (!(height < rounding::largest)) return false;
+        const double reach = height > 0 ? most / height * -least * more : 0;
         const double half = 0.5 * (on - off) * reach;
         // Half way between them.
         double largest = 0;

@@ -76,42 +76,62 @@ class Sources {
             unknown[s] = !(doubt_[s] < rounding::unknown);
             if (unknown[s]) doubt_[s] = 0;
         }
-        int row = 0;
-        for (; row + registers * lanes <= width_; row += registers * lanes)
-            add_at<Count, registers>(forms, row, registers * lanes);
-        for (; row < width_; row += lanes) add_at<Count, 1>(forms, row, std::min(lanes, width_ - row));
+        int row = add_while<Count, registers>(forms, 0, Whole());
+        row = add_while<Count, 1>(forms, row, Whole());
+        if (row < width_) add_while<Count, 1>(forms, row, First{width_ - row});
         for (int s = 0; s < Count; ++s)
             if (unknown[s])
                 for (int i = 0; i < width_; ++i)
                     if (weights_[s][i] != 0.0) forms.error[i] = rounding::unknown;
     }
 
-    // To `rows` forms, which fill so many registers.
-    template <int Count, int Registers>
-    void add_at(Forms& forms, int row, int rows) {
-        Lanes weight[Count][Registers];
-        for (int s = 0; s < Count; ++s)
-            for (int r = 0; r < Registers; ++r) weight[s][r] = load(weights_[s] + row + r * lanes, rows - r * lanes);
-        double* out = forms.entries.data() + row;
-        const double* value = values_.data();
-        for (int k = 0; k < size_; ++k, out += width_, value += together)
+    // Registers that are full, or of which only the first lanes are looked at.
+    struct Whole {
+        static constexpr int lanes_of(int step) { return step; }
+        Lanes get(const double* from) const { return load(from); }
+        void put(double* to, Lanes x) const { store(to, x); }
+    };
+    struct First {
+        int count;
+        int lanes_of(int) const { return count; }
+        Lanes get(const double* from) const { return load(from, count); }
+        void put(double* to, Lanes x) const { store(to, x, count); }
+    };
+
+    // To the forms from `row` on, as long as they fill so many registers. Returns the next row.
+    template <int Count, int Registers, class Part>
+    int add_while(Forms& forms, int row, Part part) {
+        constexpr int step = Registers * lanes;
+        Lanes doubt[Count];
+        for (int s = 0; s < Count; ++s) doubt[s] = Lanes{} + doubt_[s];
+        for (; row + part.lanes_of(step) <= width_; row += step) {
+            Lanes weight[Count][Registers];
+            for (int s = 0; s < Count; ++s)
+                for (int r = 0; r < Registers; ++r) weight[s][r] = part.get(weights_[s] + row + r * lanes);
+            double* error = forms.error.data() + row;
             for (int r = 0; r < Registers; ++r) {
-                Lanes sum = load(out + r * lanes, rows - r * lanes);
-                for (int s = 0; s < Count; ++s) sum += weight[s][r] * value[s];
-                store(out + r * lanes, sum, rows - r * lanes);
+                Lanes sum = part.get(error + r * lanes), largest{};
+                for (int s = 0; s < Count; ++s) {
+                    const Lanes size = size_of(weight[s][r]);
+                    sum += size * doubt[s];
+                    largest = s == 0 ? size : larger(largest, size);
+                }
+                // Products may underflow, and so may their bounds: an entry with any term at all is never taken for
+                // exact.
+                sum += largest > 0 ? Lanes{} + rounding::underflow : Lanes{};
+                part.put(error + r * lanes, sum);
             }
-        double* error = forms.error.data() + row;
-        for (int r = 0; r < Registers; ++r) {
-            Lanes sum = load(error + r * lanes, rows - r * lanes), largest{};
-            for (int s = 0; s < Count; ++s) {
-                const Lanes size = size_of(weight[s][r]);
-                sum += size * doubt_[s];
-                largest = larger(largest, size);
+            double* out = forms.entries.data() + row;
+            const double* value = values_.data();
+            for (int k = 0; k < size_; ++k, out += width_, value += together) {
+                Lanes sum[Registers];
+                for (int r = 0; r < Registers; ++r) sum[r] = part.get(out + r * lanes);
+                for (int s = 0; s < Count; ++s)
+                    for (int r = 0; r < Registers; ++r) sum[r] += weight[s][r] * value[s];
+                for (int r = 0; r < Registers; ++r) part.put(out + r * lanes, sum[r]);
             }
-            // Products may underflow, and so may their bounds: an entry with any term at all is never taken for exact.
-            sum += largest > 0 ? Lanes{} + rounding::underflow : Lanes{};
-            store(error + r * lanes, sum, rows - r * lanes);
         }
+        return row;
     }
 };
 
