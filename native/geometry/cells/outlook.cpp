@@ -29,7 +29,10 @@ void Lookout::look(Frame& frame, const StageMap& map, const std::vector<std::uin
     Outlook& ahead = frame.ahead;
     ahead.known = true;
     ahead.judged = ahead.only_open = false;
-    ahead.forms = map.forms_above_without(frame.rows, pattern);
+    Forms& of_inputs = of_inputs_[map.stage() + 1];
+    if (of_inputs.error.empty()) of_inputs = StageMap::forms_of_inputs(problem_, map.stage() + 1);
+    ahead.forms = of_inputs;
+    map.add_all_but(ahead.forms, frame.rows, pattern);
     if (map.stage() == 0 || frame.entry == 0 || frame.count() > most_rows) return;
     const Stage& above = problem_.stages[map.stage() + 1];
     const auto reads_frame = [&](const Block& block) { return block.source == map.stage(); };

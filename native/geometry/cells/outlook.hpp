@@ -31,13 +31,14 @@ struct Outlook {
 // no more than their values at the cell's generators allow. See decision 53.
 class Lookout {
   public:
-    explicit Lookout(const Problem& problem) : problem_(problem) {}
+    explicit Lookout(const Problem& problem) : problem_(problem), of_inputs_(problem.stages.size()) {}
 
     // `map` has the frame's stage, and `pattern` is right for all gates but the frame's.
     void look(Frame& frame, const StageMap& map, const std::vector<std::uint8_t>& pattern);
 
   private:
     const Problem& problem_;
+    std::vector<Forms> of_inputs_;  // of every stage that was looked at
 
     // Scratch. A point is a generator of the cell, and behind its coordinates the values of the frame's gates there.
     int coordinates_ = 0;

@@ -139,35 +139,6 @@ const double* column_of(const Block& block, int j, int width) {
     return block.by_column.data() + static_cast<std::ptrdiff_t>(j) * width;
 }
 
-// The forms of a stage as far as they do not depend on any gate.
-Forms forms_of_inputs(const Problem& problem, const Stage& stage) {
-    const int size = problem.dim + 1, width = stage.width;
-    Forms forms{std::vector<double>(static_cast<std::size_t>(width * size), 0.0),
-                std::vector<double>(static_cast<std::size_t>(width), 0.0)};
-    const bool copied = stage.blocks.empty() || reads_input_as_it_is(problem, stage);
-    for (const Block& block : stage.blocks) {
-        if (block.source != 0) continue;
-        if (copied) {
-            std::copy(block.by_column.begin(), block.by_column.end(), forms.entries.begin());
-            continue;
-        }
-        Sources inputs(width, size, stage.terms);
-        for (int j = 0; j < block.columns; ++j)
-            inputs.add(forms, column_of(block, j, width), 1.0,
-                       problem.frame.data() + static_cast<std::ptrdiff_t>(j) * size, 1, 0.0);
-        inputs.finish(forms);
-    }
-    for (int i = 0; i < width; ++i) {
-        const double bias = stage.bias[i];
-        forms.entries[(size - 1) * width + i] += bias;
-        if (!copied) forms.error[i] += rounding::bound(stage.terms) * std::abs(bias);
-    }
-    if (!stage.parameter_rows.empty())  // added to zeros: no rounding
-        for (int i = 0; i < width; ++i)
-            for (int k = 0; k < size; ++k) forms.entries[k * width + i] += stage.parameter_rows[i * size + k];
-    return forms;
-}
-
 }  // namespace
 
 StageMap::StageMap(const Problem& problem, int stage)
@@ -176,7 +147,7 @@ StageMap::StageMap(const Problem& problem, int stage)
 StageMap::StageMap(const Problem& problem, int stage, std::shared_ptr<const StageMap> below,
                    std::vector<std::uint8_t> pattern)
     : StageMap(problem, stage) {
-    Forms forms = below ? below->forms_above_without({}, pattern) : forms_of_inputs(problem, problem.stages[stage]);
+    Forms forms = below ? below->forms_above_without({}, pattern) : forms_of_inputs(problem, stage);
     refill(std::move(below), pattern, forms);
 }
 
@@ -250,9 +221,44 @@ void StageMap::forget_if_out_of_reach(int row) {
     if (!(norm_[row] < rounding::largest && forms_.error[row] < rounding::largest)) forget(row);
 }
 
+Forms StageMap::forms_of_inputs(const Problem& problem, int number) {
+    const Stage& stage = problem.stages[number];
+    const int size = problem.dim + 1, width = stage.width;
+    Forms forms{std::vector<double>(static_cast<std::size_t>(width * size), 0.0),
+                std::vector<double>(static_cast<std::size_t>(width), 0.0)};
+    const bool copied = stage.blocks.empty() || reads_input_as_it_is(problem, stage);
+    for (const Block& block : stage.blocks) {
+        if (block.source != 0) continue;
+        if (copied) {
+            std::copy(block.by_column.begin(), block.by_column.end(), forms.entries.begin());
+            continue;
+        }
+        Sources inputs(width, size, stage.terms);
+        for (int j = 0; j < block.columns; ++j)
+            inputs.add(forms, column_of(block, j, width), 1.0,
+                       problem.frame.data() + static_cast<std::ptrdiff_t>(j) * size, 1, 0.0);
+        inputs.finish(forms);
+    }
+    for (int i = 0; i < width; ++i) {
+        const double bias = stage.bias[i];
+        forms.entries[(size - 1) * width + i] += bias;
+        if (!copied) forms.error[i] += rounding::bound(stage.terms) * std::abs(bias);
+    }
+    if (!stage.parameter_rows.empty())  // added to zeros: no rounding
+        for (int i = 0; i < width; ++i)
+            for (int k = 0; k < size; ++k) forms.entries[k * width + i] += stage.parameter_rows[i * size + k];
+    return forms;
+}
+
 Forms StageMap::forms_above_without(const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern) const {
+    Forms forms = forms_of_inputs(problem_, stage_ + 1);
+    add_all_but(forms, gates, pattern);
+    return forms;
+}
+
+void StageMap::add_all_but(Forms& forms, const std::vector<int>& gates,
+                           const std::vector<std::uint8_t>& pattern) const {
     const Stage& above = problem_.stages[stage_ + 1];
-    Forms forms = forms_of_inputs(problem_, above);
     for (const Block& block : above.blocks) {
         if (block.source == 0) continue;
         const StageMap& source = at(block.source);
@@ -271,7 +277,6 @@ Forms StageMap::forms_above_without(const std::vector<int>& gates, const std::ve
         }
         outputs.finish(forms);
     }
-    return forms;
 }
 
 void StageMap::add_gates_to(Forms& forms, const std::vector<int>& gates,

@@ -32,8 +32,12 @@ class StageMap {
                 const std::vector<int>& rows, const Forms& forms);
     void forget_below() { below_.reset(); }
 
-    // The next stage's forms, in two parts. First everything but the gates of this stage that are listed (ascending);
-    // the pattern must be right for all others.
+    // A stage's forms as far as they do not depend on any gate.
+    static Forms forms_of_inputs(const Problem& problem, int stage);
+
+    // The next stage's forms on top of these, in two parts. First everything but the gates of this stage that are
+    // listed (ascending); the pattern must be right for all others.
+    void add_all_but(Forms& above, const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern) const;
     Forms forms_above_without(const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern) const;
     // Then those, as the pattern has them.
     void add_gates_to(Forms& above, const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern) const;
