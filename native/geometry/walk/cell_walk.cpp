@@ -1,10 +1,7 @@
 #include "geometry/walk/cell_walk.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <bit>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "geometry/base/errors.hpp"
@@ -34,8 +31,7 @@ CellWalk<Words>::CellWalk(const Problem& problem, const StopSignal& stop, const 
       opening_(problem, stop, options.keep_touched, crossing_),
       maps_(problem.stages.size()) {}
 
-// Before any wall: the point (0, 1), a line along every axis, and infinity (t
-// >= 0) as the only facet.
+// Before any wall: the point (0, 1), a line along every axis, and infinity (t >= 0) as the only facet.
 template <int Words>
 auto CellWalk<Words>::root() -> CellPointer {
     auto cell = std::make_unique<Cell<Words>>();
@@ -124,8 +120,7 @@ std::shared_ptr<StageMap> CellWalk<Words>::fresh_map(int stage) {
 
 // ---- the order along a line
 
-// See to it that the frame has the row that comes next. Returns whether it now
-// has the last few rows, all of them.
+// See to it that the frame has the row that comes next. Returns whether it now has the last few rows, all of them.
 template <int Words>
 bool CellWalk<Words>::take_rows(Cell<Words>& cell) {
     using Rows = typename Cell<Words>::Rows;
@@ -165,9 +160,8 @@ void CellWalk<Words>::put_in_order(Cell<Words>& cell) {
     cell.pattern.clear();
 }
 
-// Decide the rows that are left and do not cut the cell, but for those of the
-// last few that touch it, which the walk looks at in their turn. The others are
-// what is listed.
+// Decide the rows that are left and do not cut the cell, but for those of the last few that touch it, which the walk
+// looks at in their turn. The others are what is listed.
 template <int Words>
 ColumnsByPoint CellWalk<Words>::settle_by_point(Cell<Words>& cell) {
     const Frame& frame = *cell.frame;
@@ -210,8 +204,7 @@ ColumnsByPoint CellWalk<Words>::settle_by_point(Cell<Words>& cell) {
     return found;
 }
 
-// Both sides of a cut know their parts, and the rows that vanish at the new
-// generator, their last one.
+// Both sides of a cut know their parts, and the rows that vanish at the new generator, their last one.
 template <int Words>
 void CellWalk<Words>::part_in_order(Cell<Words>& off, Cell<Words>& on) {
     const std::shared_ptr<const LineOrder> order = off.order;
@@ -228,8 +221,7 @@ void CellWalk<Words>::part_in_order(Cell<Words>& off, Cell<Words>& on) {
 
 // ---- inserting a wall
 
-// Insert the next row. Returns the on side if the cell was cut and both sides
-// are wanted; `cell` is then the off side.
+// Insert the next row. Returns the on side if the cell was cut and both sides are wanted; `cell` is then the off side.
 template <int Words>
 auto CellWalk<Words>::insert(Cell<Words>& cell) -> CellPointer {
     const Frame& frame = *cell.frame;
@@ -278,8 +270,7 @@ int CellWalk<Words>::new_slot(Cell<Words>& cell) {
 
 // ---- cutting
 
-// Afterwards `cell` is the off side, which takes the cell's own memory; the on
-// side is returned.
+// Afterwards `cell` is the off side, which takes the cell's own memory; the on side is returned.
 template <int Words>
 auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
     cell.slots[slot] = {cell.map.get(), cell.next, cell.wall(problem_)};
@@ -287,8 +278,7 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
     high->inherit(cell);
     if (cell.stage > 0 && !cell.is_in_order()) high->set_gate(cell.wall(problem_), true);
 
-    // A facet goes on in the side where it has a generator that is not on the
-    // cut.
+    // A facet goes on in the side where it has a generator that is not on the cut.
     Mask<Words> low_facets, high_facets, cutting;
     cutting.set(slot);
     for (const int v : negatives_) low_facets = low_facets | cell.facets_of[v];
@@ -314,9 +304,8 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
             high->add(g, (cell.facets_of[v] & high_facets) | cutting);
         }
 
-    // The double-description rule: a generator on either side and an edge between
-    // them give one on the cut, which lies on the facets of the edge and on the
-    // cut.
+    // The double-description rule: a generator on either side and an edge between them give one on the cut, which lies
+    // on the facets of the edge and on the cut.
     const int edge = problem_.dim - 1 - static_cast<int>(cell.lines.size());
     const auto cross = [&](int p, int n) {
         const Mask<Words> walls = (cell.facets_of[p] & cell.facets_of[n]) | cutting;
@@ -355,9 +344,7 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
         }
     }
     if (std::max(low_generators_.size(), high->generators.size()) > most_generators)
-        throw TooLarge(
-            "a cell has more than 65,536 vertices and rays: choose a "
-            "smaller domain or a box");
+        throw TooLarge("a cell has more than 65,536 vertices and rays: choose a smaller domain or a box");
     cell.facets = low_facets | cutting;
     std::swap(cell.generators, low_generators_);
     std::swap(cell.facets_of, low_masks_);
@@ -369,8 +356,7 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
     return choose_sides(cell, std::move(high));
 }
 
-// What a generator touches once only `facets` are left: the facets that it
-// loses are still walls through it.
+// What a generator touches once only `facets` are left: the facets that it loses are still walls through it.
 template <int Words>
 Walls CellWalk<Words>::walls_lost(const Cell<Words>& cell, int v, const Mask<Words>& facets) const {
     Walls walls = cell.frame->generators.touched[cell.generators[v]];
@@ -383,8 +369,8 @@ Walls CellWalk<Words>::walls_lost(const Cell<Words>& cell, int v, const Mask<Wor
     return walls;
 }
 
-// The wall crosses a line: slide every generator along the line onto the wall;
-// the line itself becomes a ray of either side.
+// The wall crosses a line: slide every generator along the line onto the wall; the line itself becomes a ray of either
+// side.
 template <int Words>
 auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int sign) -> CellPointer {
     CellPointer low = fresh(), high = fresh();
@@ -398,8 +384,7 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
     };
     const double along = value_on(line.coordinates.data());
     const bool wrong_side = !(std::abs(along) > 0) || (along > 0) != (sign > 0);
-    // Slide a point along the line onto the wall; false if floats cannot say
-    // where that is.
+    // Slide a point along the line onto the wall; false if floats cannot say where that is.
     const auto slide = [&](double* point) {
         const double factor = value_on(point) / along;
         bool finite = true;
@@ -468,8 +453,7 @@ auto CellWalk<Words>::cut_line(Cell<Words>& cell, int slot, std::size_t l, int s
     return choose_sides(cell, std::move(high));
 }
 
-// Go on with the off side, `cell`, and return the on side; where only one is
-// wanted, with that one.
+// Go on with the off side, `cell`, and return the on side; where only one is wanted, with that one.
 template <int Words>
 auto CellWalk<Words>::choose_sides(Cell<Words>& cell, CellPointer on) -> CellPointer {
     const bool is_gate = cell.stage > 0;

@@ -1,5 +1,4 @@
-// The depth-first walk: insert walls one by one, cut cells in two, hand out the
-// finished ones.
+// The depth-first walk: insert walls one by one, cut cells in two, hand out the finished ones.
 #pragma once
 
 #include <memory>
@@ -25,17 +24,16 @@ class CellWalk {
     using Block = CellBlock;
 
     CellWalk(const Problem& problem, const StopSignal& stop, const WalkOptions& options = {});
+    CellWalk(const CellWalk&) = delete;  // its parts know each other
 
     // The whole domain as a cell with no gate inserted; throws FlatDomain.
     CellPointer root();
 
-    // Insert walls until the cell is cut: `cell` becomes the off side, and the on
-    // side is returned. If it is never cut the cell is finished, and nothing is
-    // returned. Cells of one frame must be advanced in the order of a stack.
+    // Insert walls until the cell is cut: `cell` becomes the off side, and the on side is returned. If it is never cut
+    // the cell is finished, and nothing is returned. Cells of one frame must be advanced in the order of a stack.
     CellPointer advance(Cell<Words>& cell);
 
-    // The same for a single row, or none, whichever stage cells are handed out
-    // at.
+    // The same for a single row, or none, whichever stage cells are handed out at.
     CellPointer advance_by_one_row(Cell<Words>& cell);
 
     // Write a finished cell behind the others.
@@ -60,8 +58,7 @@ class CellWalk {
     Lookout lookout_;
     Opening<Words> opening_;
     std::vector<CellPointer> spare_;
-    // The last ones made for each stage, which are mostly free again when the
-    // next one is wanted.
+    // The last ones made for each stage, which are mostly free again when the next one is wanted.
     std::vector<std::shared_ptr<StageMap>> maps_;
 
     // Scratch.

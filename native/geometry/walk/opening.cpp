@@ -36,8 +36,8 @@ void take_generators(Cell<Words>& cell, const Frame& from, Frame& to) {
     std::iota(cell.generators.begin(), cell.generators.end(), 0);
 }
 
-// Look at all rows of the stage at once. Those that do not cut the cell cut
-// none of its parts either, and are decided here.
+// Look at all rows of the stage at once. Those that do not cut the cell cut none of its parts either, and are decided
+// here.
 template <int Words>
 void Opening<Words>::open(Cell<Words>& cell, Frame* before, const Outlook* ahead) {
     auto frame = fresh_frame(cell.stage);
@@ -54,9 +54,8 @@ void Opening<Words>::open(Cell<Words>& cell, Frame* before, const Outlook* ahead
     if (cell.lines.empty()) frame->entry = cell.made;
 }
 
-// Gates on a cell without lines: first all of them on a box around its
-// generators, if nothing better is known, and then those that are left at every
-// generator.
+// Gates on a cell without lines: first all of them on a box around its generators, if nothing better is known, and then
+// those that are left at every generator.
 template <int Words>
 void Opening<Words>::open_gates(Cell<Words>& cell, Frame& before, const Outlook* ahead) {
     if (ahead) {
@@ -73,8 +72,7 @@ void Opening<Words>::open_gates(Cell<Words>& cell, Frame& before, const Outlook*
     for (int v = 0; v < cell.size(); ++v) frame.add_columns(values_.data() + v * n, signs_.data() + v * n, columns_);
 }
 
-// Decides the gates that have one sign on the box; the others are the open
-// rows.
+// Decides the gates that have one sign on the box; the others are the open rows.
 template <int Words>
 void Opening<Words>::settle_on_box(Cell<Words>& cell) {
     stop_.check();
@@ -106,8 +104,7 @@ void Opening<Words>::settle_as_foreseen(Cell<Words>& cell, const Outlook& ahead)
     open_rows_.rows = ahead.open;
 }
 
-// Values, signs and sides of the open rows at the cell's generators. Returns
-// whether any of them is zero at one.
+// Values, signs and sides of the open rows at the cell's generators. Returns whether any of them is zero at one.
 template <int Words>
 bool Opening<Words>::look_at_open_rows(Cell<Words>& cell, Frame& before) {
     GeneratorStore& generators = cell.frame->generators;
@@ -138,8 +135,7 @@ bool Opening<Words>::look_at_open_rows(Cell<Words>& cell, Frame& before) {
     return any_zero;
 }
 
-// Decides the open rows that do not cut the cell; the others become its
-// columns.
+// Decides the open rows that do not cut the cell; the others become its columns.
 template <int Words>
 void Opening<Words>::settle_rows(Cell<Words>& cell, bool any_zero) {
     const int n = open_rows_.count();
@@ -158,8 +154,8 @@ void Opening<Words>::settle_rows(Cell<Words>& cell, bool any_zero) {
     }
 }
 
-// The rows of the domain, and gates on a cell with lines, which may cut it even
-// where they have one sign at its generators.
+// The rows of the domain, and gates on a cell with lines, which may cut it even where they have one sign at its
+// generators.
 template <int Words>
 void Opening<Words>::open_all_rows(Cell<Words>& cell, Frame& before) {
     Frame* frame = cell.frame.get();
@@ -225,9 +221,8 @@ void Opening<Words>::open_all_rows(Cell<Words>& cell, Frame& before) {
         }
 }
 
-// Where most rows that are left no longer cut the cell, decide those, and give
-// it a frame of the others. Without this every new generator has values of all
-// the rows that once cut a cell above it. On a line rows are in order instead.
+// Where most rows that are left no longer cut the cell, decide those, and give it a frame of the others. Without this
+// every new generator has values of all the rows that once cut a cell above it. On a line rows are in order instead.
 template <int Words>
 void Opening<Words>::narrow(Cell<Words>& cell) {
     const std::shared_ptr<Frame> before = cell.frame;
@@ -273,8 +268,7 @@ void Opening<Words>::settle_gate(Cell<Words>& cell, int row, bool positive, bool
     cell.set_gate(wall, positive);
 }
 
-// The wall does not cut the cell but meets it in a face: if that is a facet,
-// the facet lies on this wall too.
+// The wall does not cut the cell but meets it in a face: if that is a facet, the facet lies on this wall too.
 template <int Words>
 void Opening<Words>::record_touching(Cell<Words>& cell, int wall, const std::vector<int>& zeros) {
     if (keep_touched_)

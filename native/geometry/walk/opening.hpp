@@ -1,5 +1,5 @@
-// A cell enters a stage, or most rows of one no longer cut it: which rows cut
-// it is found, the others are decided, and it gets a frame of those that do.
+// A cell enters a stage, or most rows of one no longer cut it: which rows cut it is found, the others are decided, and
+// it gets a frame of those that do.
 #pragma once
 
 #include <memory>
@@ -31,17 +31,14 @@ class Opening {
     // A frame of the stage without anything.
     std::shared_ptr<Frame> fresh_frame(int stage);
 
-    // A frame of the stage whose map the cell has got, with the cell's generators
-    // in the frame before and with what is known of the stage on that frame's
-    // cell (or nothing).
+    // A frame of the stage whose map the cell has got, with the cell's generators in the frame before and with what is
+    // known of the stage on that frame's cell (or nothing).
     void open(Cell<Words>& cell, Frame* before, const Outlook* ahead);
 
-    // A frame of the rows that still cut the cell, where these are few of those
-    // that are left.
+    // A frame of the rows that still cut the cell, where these are few of those that are left.
     void narrow(Cell<Words>& cell);
 
-    // Decide a row that has one sign on the cell, or none, and vanishes at these
-    // of its generators.
+    // Decide a row that has one sign on the cell, or none, and vanishes at these of its generators.
     void settle_gate(Cell<Words>& cell, int row, bool positive, bool negative, const std::vector<int>& zeros);
     void record_touching(Cell<Words>& cell, int wall, const std::vector<int>& zeros);
 
@@ -53,8 +50,7 @@ class Opening {
     const bool keep_touched_;
     const int dimensions_;  // dim + 1
     Crossing<Words>& crossing_;
-    // The last one made for each stage, which is mostly free again when the next
-    // one is wanted.
+    // The last one made for each stage, which is mostly free again when the next one is wanted.
     std::vector<std::shared_ptr<Frame>> frames_;
 
     // Scratch.
