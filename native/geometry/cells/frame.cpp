@@ -32,11 +32,20 @@ int GeneratorStore::add(const double* at, double point_error, bool infinite,
     return size() - 1;
 }
 
-int GeneratorStore::copy(const GeneratorStore& from, int g) {
-    return add(from.point(g), from.error[g], from.at_infinity[g], from.exact[g], from.touched[g]);
+void GeneratorStore::copy(const GeneratorStore& from, const std::vector<std::int32_t>& some) {
+    const auto first = static_cast<std::size_t>(size());
+    resize(static_cast<int>(first + some.size()));
+    for (std::size_t i = 0; i < some.size(); ++i) {
+        const std::int32_t g = some[i];
+        std::copy_n(from.point(g), dimensions, coordinates.data() + (first + i) * static_cast<std::size_t>(dimensions));
+        error[first + i] = from.error[g];
+        at_infinity[first + i] = from.at_infinity[g];
+        if (from.exact[g]) exact[first + i] = from.exact[g];
+        if (from.touched[g]) touched[first + i] = from.touched[g];
+    }
 }
 
-void GeneratorStore::truncate(int count) {
+void GeneratorStore::resize(int count) {
     coordinates.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(dimensions));
     error.resize(count);
     at_infinity.resize(count);
@@ -45,11 +54,12 @@ void GeneratorStore::truncate(int count) {
 }
 
 void Frame::clear() {
-    generators.truncate(0);
+    generators.resize(0);
     rows.clear();
     value.clear();
     sign.clear();
-    above_known = false;
+    entry = 0;
+    ahead.known = false;
 }
 
 void RowTable::list_rows(const StageMap& map, int dimensions) {
@@ -92,7 +102,7 @@ void Frame::add_columns(const double* values, const std::int8_t* signs, const st
 
 void Frame::truncate(int generator_count) {
     if (generators.size() == generator_count) return;
-    generators.truncate(generator_count);
+    generators.resize(generator_count);
     value.resize(generator_count * rows.size());
     sign.resize(generator_count * rows.size());
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "geometry/cells/outlook.hpp"
 #include "geometry/exact/exact_vector.hpp"
 #include "geometry/problem/stage_map.hpp"
 
@@ -32,8 +33,9 @@ struct GeneratorStore {
     const double* point(int g) const { return coordinates.data() + g * dimensions; }
     int add(const double* at, double point_error, bool infinite, std::shared_ptr<const ExactVector> exact_point,
             Walls walls);
-    int copy(const GeneratorStore& from, int g);
-    void truncate(int count);
+    // Behind the others, in this order.
+    void copy(const GeneratorStore& from, const std::vector<std::int32_t>& some);
+    void resize(int count);
 };
 
 // Some rows of a stage side by side, and what their values can be off.
@@ -61,8 +63,8 @@ struct Frame : RowTable {
     std::vector<double> value;
     std::vector<std::int8_t> sign;
 
-    Forms above;  // the next stage's forms without the rows listed; made when first needed
-    bool above_known = false;
+    int entry = 0;  // the generators of the cell that it was made for: the first ones; none while it contains a line
+    Outlook ahead;  // on that cell; found when first needed
 
     const double* values(int g) const { return value.data() + g * rows.size(); }
     const std::int8_t* signs(int g) const { return sign.data() + g * rows.size(); }

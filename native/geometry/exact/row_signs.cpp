@@ -30,44 +30,85 @@ void put_signs(std::int8_t* sign, Proved proved, int count) {
     }
 }
 
+// A number of coordinates that is known only when the program runs.
+constexpr int any_number = 0;
+
+struct At {
+    const double* point;
+    double error;
+    const double *norm, *doubt;
+    double* value;
+    std::int8_t* sign;
+    RowSides* sides;
+};
+
 // What signs_at does for `count` rows from `row` on, which fill so many registers.
-template <int Registers>
-bool signs_of_some(const Rows& rows, int row, int count, const double* point, double error, const double* norm,
-                   const double* doubt, double* value, std::int8_t* sign, RowSides* sides) {
+template <int Registers, int Coordinates>
+bool signs_of_some(const Rows& rows, int row, int count, const At& at) {
+    const int coordinates = Coordinates == any_number ? rows.coordinates : Coordinates;
     Lanes sum[Registers] = {};
     const double* form = rows.forms + row;
-    for (int k = 0; k < rows.coordinates; ++k, form += rows.count)
-        for (int r = 0; r < Registers; ++r) sum[r] += load(form + r * lanes, count - r * lanes) * point[k];
+    for (int k = 0; k < coordinates; ++k, form += rows.count)
+        for (int r = 0; r < Registers; ++r) sum[r] += load(form + r * lanes, count - r * lanes) * at.point[k];
     Proved all{};
     for (int r = 0; r < Registers; ++r) {
-        const int at = row + r * lanes, left = count - r * lanes;
-        store(value + at, sum[r], left);
-        const Proved proved = prove(sum[r], load(norm + at, left) * error + load(doubt + at, left));
-        put_signs(sign + at, proved, left);
+        const int first = row + r * lanes, left = count - r * lanes;
+        store(at.value + first, sum[r], left);
+        const Proved proved = prove(sum[r], load(at.norm + first, left) * at.error + load(at.doubt + first, left));
+        put_signs(at.sign + first, proved, left);
         all.positive |= proved.positive << (r * lanes);
         all.negative |= proved.negative << (r * lanes);
     }
     const unsigned wanted = (1u << count) - 1;
-    if (sides) {
-        sides->positive.set(row, all.positive & wanted);
-        sides->negative.set(row, all.negative & wanted);
+    if (at.sides) {
+        at.sides->positive.set_some(row, all.positive & wanted);
+        at.sides->negative.set_some(row, all.negative & wanted);
     }
     return ((all.positive | all.negative) & wanted) != wanted;
+}
+
+// As many rows at a time as fill so many registers. The last ones are looked at together with some before them, again:
+// that costs less than half empty registers.
+template <int Registers, int Coordinates>
+bool signs_of_many(const Rows& rows, int first, const At& at) {
+    constexpr int step = Registers * lanes;
+    bool doubtful = false;
+    int row = first;
+    for (; row + step <= rows.count; row += step)
+        doubtful |= signs_of_some<Registers, Coordinates>(rows, row, step, at);
+    if (row < rows.count) doubtful |= signs_of_some<Registers, Coordinates>(rows, rows.count - step, step, at);
+    return doubtful;
+}
+
+template <int Coordinates>
+bool signs_of_all(const Rows& rows, int first, const At& at) {
+    const int count = rows.count - first;
+    if (count >= 2 * lanes) return signs_of_many<2, Coordinates>(rows, first, at);
+    if (count >= lanes) return signs_of_many<1, Coordinates>(rows, first, at);
+    return count > 0 && signs_of_some<1, Coordinates>(rows, first, count, at);
 }
 
 }  // namespace
 
 bool signs_at(const Rows& rows, int first, const double* point, double error, const double* norm, const double* doubt,
               double* value, std::int8_t* sign, RowSides* sides) {
-    constexpr int pair = 2 * lanes;
-    bool doubtful = false;
-    int row = first;
-    for (; row + pair <= rows.count; row += pair)
-        doubtful |= signs_of_some<2>(rows, row, pair, point, error, norm, doubt, value, sign, sides);
-    for (; row < rows.count; row += lanes)
-        doubtful |= signs_of_some<1>(rows, row, std::min(lanes, rows.count - row), point, error, norm, doubt, value,
-                                     sign, sides);
-    return doubtful;
+    const At at{point, error, norm, doubt, value, sign, sides};
+    switch (rows.coordinates) {  // loops of known length for the dimensions that are usual
+        case 3:
+            return signs_of_all<3>(rows, first, at);
+        case 4:
+            return signs_of_all<4>(rows, first, at);
+        case 5:
+            return signs_of_all<5>(rows, first, at);
+        case 6:
+            return signs_of_all<6>(rows, first, at);
+        case 7:
+            return signs_of_all<7>(rows, first, at);
+        case 8:
+            return signs_of_all<8>(rows, first, at);
+        default:
+            return signs_of_all<any_number>(rows, first, at);
+    }
 }
 
 void RowBox::start(const double* point, int coordinates, double point_error) {

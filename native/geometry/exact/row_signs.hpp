@@ -16,6 +16,12 @@ class RowBits {
     void set(int row) { words_[row / 64] |= std::uint64_t{1} << (row % 64); }
     // Some neighbouring rows, none of them in another word than the first one.
     void set(int first, std::uint64_t bits) { words_[first / 64] |= bits << (first % 64); }
+    // Some neighbouring rows, at most 32 of them.
+    void set_some(int first, unsigned bits) {
+        const std::uint64_t wide = bits;
+        words_[first / 64] |= wide << (first % 64);
+        if (first % 64 > 32 && wide >> (64 - first % 64)) words_[first / 64 + 1] |= wide >> (64 - first % 64);
+    }
     const std::vector<std::uint64_t>& words() const { return words_; }
 
   private:

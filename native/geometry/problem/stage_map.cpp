@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
+#include "geometry/base/lanes.hpp"
 #include "geometry/exact/rounding.hpp"
 
 namespace polyfold {
@@ -14,36 +16,213 @@ bool reads_input_as_it_is(const Problem& problem, const Stage& stage) {
     return stage.blocks.size() == 1 && stage.blocks[0].source == 0 && problem.frame_is_identity;
 }
 
-// Add factor * row to all forms that have it as their j-th source, and what that may be off.
-void add_source(Forms& forms, const Stage& stage, const Block& block, int j, double factor, const double* row,
-                int stride, double row_error, int size) {
-    const auto width = static_cast<std::size_t>(stage.width);
-    const double* column = block.by_column.data() + static_cast<std::size_t>(j) * width;
-    double largest = 0;
-    for (int k = 0; k < size; ++k) {
-        const double value = factor * row[k * stride];
-        largest = std::max(largest, std::abs(value));
-        if (value == 0.0) continue;
-        double* out = forms.entries.data() + static_cast<std::size_t>(k) * width;
-        for (std::size_t i = 0; i < width; ++i) out[i] += column[i] * value;
+// A few outputs of other stages, or inputs, that are added to the forms of a stage together: in registers, so that the
+// forms are read and written once for all of them. Every entry is summed up in the order in which they were given.
+class Sources {
+  public:
+    // So many forms, of so many entries with so many roundings behind them.
+    Sources(int width, int size, int terms)
+        : width_(width),
+          size_(size),
+          relative_(rounding::bound(terms)),
+          values_(static_cast<std::size_t>(size) * together) {}
+
+    // Add factor * row to the forms, each times its weight, and what that may be off.
+    void add(Forms& forms, const double* weights, double factor, const double* row, int stride, double row_error) {
+        if (factor == 0.0) return;
+        double largest = 0;
+        for (int k = 0; k < size_; ++k) {
+            const double value = factor * row[k * stride];
+            largest = std::max(largest, std::abs(value));
+            values_[k * together + count_] = value;
+        }
+        // What underflows here is multiplied by the weights, which may be large.
+        doubt_[count_] = std::abs(factor) * row_error * (1 + relative_) + relative_ * largest + rounding::least;
+        weights_[count_] = weights;
+        if (++count_ == together) finish(forms);
     }
-    const double relative = rounding::bound(stage.terms);
-    // What underflows here is multiplied by the weights, which may be large.
-    const double doubt = std::abs(factor) * row_error * (1 + relative) + relative * largest + rounding::least;
-    // Products may underflow, and so may their bounds: an entry with any term at all is never taken for exact.
-    if (doubt < rounding::unknown) {
-        for (std::size_t i = 0; i < width; ++i)
-            forms.error[i] += std::abs(column[i]) * doubt + (column[i] != 0.0 ? rounding::underflow : 0.0);
-        return;
+
+    // To be called when all are given.
+    void finish(Forms& forms) {
+        switch (std::exchange(count_, 0)) {
+            case 0:
+                return;
+            case 1:
+                return add_all<1>(forms);
+            case 2:
+                return add_all<2>(forms);
+            case 3:
+                return add_all<3>(forms);
+            default:
+                return add_all<together>(forms);
+        }
     }
-    // By itself, because zero times infinity is no number, and because a loop that asks before it multiplies is not
-    // made into vectors.
-    for (std::size_t i = 0; i < width; ++i)
-        if (column[i] != 0.0) forms.error[i] = rounding::unknown;
+
+  private:
+    static constexpr int together = 4, registers = 2;
+
+    const int width_, size_;
+    const double relative_;
+    int count_ = 0;
+    const double* weights_[together];
+    double doubt_[together];
+    std::vector<double> values_;  // [k * together + source]
+
+    template <int Count>
+    void add_all(Forms& forms) {
+        // Apart from the others, because zero times infinity is no number.
+        bool unknown[Count];
+        for (int s = 0; s < Count; ++s) {
+            unknown[s] = !(doubt_[s] < rounding::unknown);
+            if (unknown[s]) doubt_[s] = 0;
+        }
+        int row = add_while<Count, registers>(forms, 0, Whole());
+        row = add_while<Count, 1>(forms, row, Whole());
+        if (row < width_) add_while<Count, 1>(forms, row, First{width_ - row});
+        for (int s = 0; s < Count; ++s)
+            if (unknown[s])
+                for (int i = 0; i < width_; ++i)
+                    if (weights_[s][i] != 0.0) forms.error[i] = rounding::unknown;
+    }
+
+    // Registers that are full, or of which only the first lanes are looked at.
+    struct Whole {
+        static constexpr int lanes_of(int step) { return step; }
+        Lanes get(const double* from) const { return load(from); }
+        void put(double* to, Lanes x) const { store(to, x); }
+    };
+    struct First {
+        int count;
+        int lanes_of(int) const { return count; }
+        Lanes get(const double* from) const { return load(from, count); }
+        void put(double* to, Lanes x) const { store(to, x, count); }
+    };
+
+    // To the forms from `row` on, as long as they fill so many registers. Returns the next row.
+    template <int Count, int Registers, class Part>
+    int add_while(Forms& forms, int row, Part part) {
+        constexpr int step = Registers * lanes;
+        Lanes doubt[Count];
+        for (int s = 0; s < Count; ++s) doubt[s] = Lanes{} + doubt_[s];
+        for (; row + part.lanes_of(step) <= width_; row += step) {
+            Lanes weight[Count][Registers];
+            for (int s = 0; s < Count; ++s)
+                for (int r = 0; r < Registers; ++r) weight[s][r] = part.get(weights_[s] + row + r * lanes);
+            double* error = forms.error.data() + row;
+            for (int r = 0; r < Registers; ++r) {
+                Lanes sum = part.get(error + r * lanes), largest{};
+                for (int s = 0; s < Count; ++s) {
+                    const Lanes size = size_of(weight[s][r]);
+                    sum += size * doubt[s];
+                    largest = s == 0 ? size : larger(largest, size);
+                }
+                // Products may underflow, and so may their bounds: an entry with any term at all is never taken for
+                // exact.
+                sum += largest > 0 ? Lanes{} + rounding::underflow : Lanes{};
+                part.put(error + r * lanes, sum);
+            }
+            double* out = forms.entries.data() + row;
+            const double* value = values_.data();
+            for (int k = 0; k < size_; ++k, out += width_, value += together) {
+                Lanes sum[Registers];
+                for (int r = 0; r < Registers; ++r) sum[r] = part.get(out + r * lanes);
+                for (int s = 0; s < Count; ++s)
+                    for (int r = 0; r < Registers; ++r) sum[r] += weight[s][r] * value[s];
+                for (int r = 0; r < Registers; ++r) part.put(out + r * lanes, sum[r]);
+            }
+        }
+        return row;
+    }
+};
+
+const double* column_of(const Block& block, int j, int width) {
+    return block.by_column.data() + static_cast<std::ptrdiff_t>(j) * width;
 }
 
-// The forms of a stage as far as they do not depend on any gate.
-Forms forms_of_inputs(const Problem& problem, const Stage& stage) {
+}  // namespace
+
+StageMap::StageMap(const Problem& problem, int stage)
+    : problem_(problem), stage_(stage), width_(problem.stages[stage].width) {}
+
+StageMap::StageMap(const Problem& problem, int stage, std::shared_ptr<const StageMap> below,
+                   std::vector<std::uint8_t> pattern)
+    : StageMap(problem, stage) {
+    Forms forms = below ? below->forms_above_without({}, pattern) : forms_of_inputs(problem, stage);
+    refill(std::move(below), pattern, forms);
+}
+
+void StageMap::start(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern) {
+    below_ = std::move(below);
+    pattern_ = pattern;
+    exact_rows_.clear();
+}
+
+// The bounds were themselves summed up in floats.
+static constexpr double bound_of_entries(double error) {
+    return error * (1.0 + 0x1p-20);
+}
+static constexpr double bound_of_norm(double sizes, double error, int size) {
+    return (sizes + size * error) * (1.0 + rounding::bound(size + 3));
+}
+
+void StageMap::refill(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern, Forms& forms) {
+    start(std::move(below), pattern);
+    std::swap(forms_, forms);
+    knows_all_ = true;
+    norm_.assign(static_cast<std::size_t>(width_), 0.0);
+    const int size = problem_.dim + 1;
+    for (int k = 0; k < size; ++k)
+        for (int i = 0; i < width_; ++i) norm_[i] += std::abs(forms_.entries[k * width_ + i]);
+    for (double& error : forms_.error) error = bound_of_entries(error);
+    for (int i = 0; i < width_; ++i) norm_[i] = bound_of_norm(norm_[i], forms_.error[i], size);
+    std::int64_t within_reach = 0;  // as wide as a double, so that compilers make vectors of the sum
+    for (int i = 0; i < width_; ++i)
+        within_reach += (norm_[i] < rounding::largest) & (forms_.error[i] < rounding::largest);
+    if (within_reach < width_)
+        for (int i = 0; i < width_; ++i) forget_if_out_of_reach(i);
+}
+
+void StageMap::refill(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern,
+                      const std::vector<int>& rows, const Forms& forms) {
+    start(std::move(below), pattern);
+    const int size = problem_.dim + 1, count = static_cast<int>(rows.size());
+    if (knows_all_ || norm_.empty()) {
+        forms_.entries.assign(static_cast<std::size_t>(width_) * size, 0.0);
+        forms_.error.assign(static_cast<std::size_t>(width_), rounding::unknown);
+        norm_.assign(static_cast<std::size_t>(width_), 0.0);
+        knows_all_ = false;
+    } else {
+        for (const int row : known_rows_) forget(row);
+    }
+    known_rows_ = rows;
+    for (int c = 0; c < count; ++c) {
+        const int row = rows[c];
+        double sizes = 0;
+        for (int k = 0; k < size; ++k) {
+            const double entry = forms.entries[k * count + c];
+            forms_.entries[k * width_ + row] = entry;
+            sizes += std::abs(entry);
+        }
+        forms_.error[row] = bound_of_entries(forms.error[c]);
+        norm_[row] = bound_of_norm(sizes, forms_.error[row], size);
+        forget_if_out_of_reach(row);
+    }
+}
+
+// Floats know nothing of the row: zeros whose error is unknown say so to all who ask.
+void StageMap::forget(int row) {
+    for (int k = 0; k <= problem_.dim; ++k) forms_.entries[k * width_ + row] = 0.0;
+    norm_[row] = 0.0;
+    forms_.error[row] = rounding::unknown;
+}
+
+// Where an entry overflowed, or sums of values might: no infinity and no NaN gets any farther.
+void StageMap::forget_if_out_of_reach(int row) {
+    if (!(norm_[row] < rounding::largest && forms_.error[row] < rounding::largest)) forget(row);
+}
+
+Forms StageMap::forms_of_inputs(const Problem& problem, int number) {
+    const Stage& stage = problem.stages[number];
     const int size = problem.dim + 1, width = stage.width;
     Forms forms{std::vector<double>(static_cast<std::size_t>(width * size), 0.0),
                 std::vector<double>(static_cast<std::size_t>(width), 0.0)};
@@ -54,8 +233,11 @@ Forms forms_of_inputs(const Problem& problem, const Stage& stage) {
             std::copy(block.by_column.begin(), block.by_column.end(), forms.entries.begin());
             continue;
         }
+        Sources inputs(width, size, stage.terms);
         for (int j = 0; j < block.columns; ++j)
-            add_source(forms, stage, block, j, 1.0, problem.frame.data() + j * size, 1, 0.0, size);
+            inputs.add(forms, column_of(block, j, width), 1.0,
+                       problem.frame.data() + static_cast<std::ptrdiff_t>(j) * size, 1, 0.0);
+        inputs.finish(forms);
     }
     for (int i = 0; i < width; ++i) {
         const double bias = stage.bias[i];
@@ -68,54 +250,20 @@ Forms forms_of_inputs(const Problem& problem, const Stage& stage) {
     return forms;
 }
 
-}  // namespace
-
-StageMap::StageMap(const Problem& problem, int stage)
-    : problem_(problem), stage_(stage), width_(problem.stages[stage].width) {}
-
-StageMap::StageMap(const Problem& problem, int stage, std::shared_ptr<const StageMap> below,
-                   std::vector<std::uint8_t> pattern)
-    : StageMap(problem, stage) {
-    Forms forms = below ? below->forms_above_without({}, pattern) : forms_of_inputs(problem, problem.stages[stage]);
-    refill(std::move(below), pattern, forms);
-}
-
-void StageMap::refill(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern, Forms& forms) {
-    below_ = std::move(below);
-    pattern_ = pattern;
-    std::swap(forms_, forms);
-    exact_rows_.clear();
-    norm_.assign(static_cast<std::size_t>(width_), 0.0);
-    const int size = problem_.dim + 1;
-    for (int k = 0; k < size; ++k)
-        for (int i = 0; i < width_; ++i) norm_[i] += std::abs(forms_.entries[k * width_ + i]);
-    // The bounds were themselves summed up in floats.
-    for (double& error : forms_.error) error *= 1.0 + 0x1p-20;
-    for (int i = 0; i < width_; ++i) norm_[i] = (norm_[i] + size * forms_.error[i]) * (1.0 + rounding::bound(size + 3));
-    std::int64_t within_reach = 0;  // as wide as a double, so that compilers make vectors of the sum
-    for (int i = 0; i < width_; ++i)
-        within_reach += (norm_[i] < rounding::largest) & (forms_.error[i] < rounding::largest);
-    if (within_reach < width_) forget_rows_out_of_reach();
-}
-
-// Where an entry overflowed, or sums of values might, floats know nothing: zeros whose error is unknown say so to all
-// who ask, and no infinity and no NaN gets any farther.
-void StageMap::forget_rows_out_of_reach() {
-    for (int i = 0; i < width_; ++i) {
-        if (norm_[i] < rounding::largest && forms_.error[i] < rounding::largest) continue;
-        for (int k = 0; k <= problem_.dim; ++k) forms_.entries[k * width_ + i] = 0.0;
-        norm_[i] = 0.0;
-        forms_.error[i] = rounding::unknown;
-    }
-}
-
 Forms StageMap::forms_above_without(const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern) const {
+    Forms forms = forms_of_inputs(problem_, stage_ + 1);
+    add_all_but(forms, gates, pattern);
+    return forms;
+}
+
+void StageMap::add_all_but(Forms& forms, const std::vector<int>& gates,
+                           const std::vector<std::uint8_t>& pattern) const {
     const Stage& above = problem_.stages[stage_ + 1];
-    Forms forms = forms_of_inputs(problem_, above);
     for (const Block& block : above.blocks) {
         if (block.source == 0) continue;
         const StageMap& source = at(block.source);
         const Stage& from = problem_.stages[block.source];
+        Sources outputs(above.width, problem_.dim + 1, above.terms);
         auto left_out = gates.begin();
         for (int j = 0; j < block.columns; ++j) {
             if (block.source == stage_ && left_out != gates.end() && *left_out == j) {
@@ -124,22 +272,41 @@ Forms StageMap::forms_above_without(const std::vector<int>& gates, const std::ve
             }
             const int gate = from.first_wall + j;
             const double factor = (pattern[gate / 8] >> (gate % 8)) & 1 ? from.slope_on[j] : from.slope_off[j];
-            if (factor != 0.0)
-                add_source(forms, above, block, j, factor, source.entries() + j, source.width_, source.error(j),
-                           problem_.dim + 1);
+            outputs.add(forms, column_of(block, j, above.width), factor, source.entries() + j, source.width_,
+                        source.error(j));
         }
+        outputs.finish(forms);
     }
-    return forms;
 }
 
-void StageMap::add_gate_to(Forms& forms, int gate, bool on) const {
+void StageMap::add_gates_to(Forms& forms, const std::vector<int>& gates,
+                            const std::vector<std::uint8_t>& pattern) const {
     const Stage& above = problem_.stages[stage_ + 1];
+    for (const Block& block : above.blocks) {
+        if (block.source != stage_) continue;
+        Sources outputs(above.width, problem_.dim + 1, above.terms);
+        for (const int j : gates)
+            outputs.add(forms, column_of(block, j, above.width), slope_in(pattern, j), entries() + j, width_, error(j));
+        outputs.finish(forms);
+    }
+}
+
+void StageMap::add_gates_to(Forms& forms, const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern,
+                            const std::vector<double>& weights) const {
+    const int rows = static_cast<int>(forms.error.size());
+    Sources outputs(rows, problem_.dim + 1, problem_.stages[stage_ + 1].terms);
+    const double* weight = weights.data();
+    for (const int j : gates) {
+        outputs.add(forms, weight, slope_in(pattern, j), entries() + j, width_, error(j));
+        weight += rows;
+    }
+    outputs.finish(forms);
+}
+
+double StageMap::slope_in(const std::vector<std::uint8_t>& pattern, int gate) const {
     const Stage& here = problem_.stages[stage_];
-    const double factor = on ? here.slope_on[gate] : here.slope_off[gate];
-    if (factor == 0.0) return;
-    for (const Block& block : above.blocks)
-        if (block.source == stage_)
-            add_source(forms, above, block, gate, factor, entries() + gate, width_, error(gate), problem_.dim + 1);
+    const int wall = here.first_wall + gate;
+    return (pattern[wall / 8] >> (wall % 8)) & 1 ? here.slope_on[gate] : here.slope_off[gate];
 }
 
 const StageMap& StageMap::at(int stage) const {

@@ -27,13 +27,23 @@ class StageMap {
     // Another pattern's map in the memory of this one, with forms that are known already and are swapped in.
     StageMap(const Problem& problem, int stage);
     void refill(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern, Forms& forms);
+    // The same with forms of some rows only (ascending): of the others floats know nothing.
+    void refill(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern,
+                const std::vector<int>& rows, const Forms& forms);
     void forget_below() { below_.reset(); }
 
-    // The next stage's forms, in two parts. First everything but the gates of this stage that are listed (ascending);
-    // the pattern must be right for all others.
+    // A stage's forms as far as they do not depend on any gate.
+    static Forms forms_of_inputs(const Problem& problem, int stage);
+
+    // The next stage's forms on top of these, in two parts. First everything but the gates of this stage that are
+    // listed (ascending); the pattern must be right for all others.
+    void add_all_but(Forms& above, const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern) const;
     Forms forms_above_without(const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern) const;
-    // Then one of those, on or off.
-    void add_gate_to(Forms& above, int gate, bool on) const;
+    // Then those, as the pattern has them.
+    void add_gates_to(Forms& above, const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern) const;
+    // To forms of some of the rows, for which they have these weights: [gate of the list * rows + row].
+    void add_gates_to(Forms& above, const std::vector<int>& gates, const std::vector<std::uint8_t>& pattern,
+                      const std::vector<double>& weights) const;
 
     int stage() const { return stage_; }
     int width() const { return width_; }
@@ -56,11 +66,16 @@ class StageMap {
     std::vector<std::uint8_t> pattern_;
     Forms forms_;
     std::vector<double> norm_;
+    bool knows_all_ = false;
+    std::vector<int> known_rows_;  // otherwise
 
     mutable std::mutex exact_mutex_;
     mutable std::vector<std::unique_ptr<ExactVector>> exact_rows_;  // as far as they were needed
 
-    void forget_rows_out_of_reach();
+    void start(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern);
+    void forget(int row);
+    void forget_if_out_of_reach(int row);
+    double slope_in(const std::vector<std::uint8_t>& pattern, int gate) const;
     const StageMap& at(int stage) const;
     bool on(int gate) const { return (pattern_[gate / 8] >> (gate % 8)) & 1; }
     double slope(int source, int gate) const;

@@ -1,12 +1,11 @@
 #include "geometry/walk/cell_walk.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <bit>
 #include <cmath>
 #include <utility>
 
 #include "geometry/base/errors.hpp"
+#include "geometry/base/is_free.hpp"
 #include "geometry/exact/rounding.hpp"
 
 namespace polyfold {
@@ -15,17 +14,6 @@ namespace {
 
 constexpr int most_generators = 1 << 16;
 constexpr std::size_t worth_searching = 16;  // generators; fewer are looked at as quickly one by one
-constexpr int worth_narrowing = 24;          // rows; fewer are as quickly looked at with those that no longer cut
-
-enum Side : std::uint8_t { above = 1, below = 2, on_it = 4 };
-
-// Whether nobody but the caller holds it, who may then fill it anew.
-template <class T>
-bool is_free(const std::shared_ptr<T>& held) {
-    if (held.use_count() != 1) return false;
-    std::atomic_thread_fence(std::memory_order_acquire);  // see all that its last holder did
-    return true;
-}
 
 }  // namespace
 
@@ -39,7 +27,8 @@ CellWalk<Words>::CellWalk(const Problem& problem, const StopSignal& stop, const 
       dimensions_(problem.dim + 1),
       crossing_(problem, options.hand_out),
       writer_(problem),
-      frames_(problem.stages.size()),
+      lookout_(problem),
+      opening_(problem, stop, options.keep_touched, crossing_),
       maps_(problem.stages.size()) {}
 
 // Before any wall: the point (0, 1), a line along every axis, and infinity (t >= 0) as the only facet.
@@ -65,7 +54,7 @@ auto CellWalk<Words>::root() -> CellPointer {
     origin[d] = 1.0;
     start.generators.add(origin.data(), 0.0, false, nullptr, nullptr);
     cell->add(0, {});
-    open_frame(*cell, &start);
+    opening_.open(*cell, &start, nullptr);
     while (cell->row < cell->frame->count()) insert(*cell);
     enter_next_stage(*cell);
     return cell;
@@ -103,31 +92,20 @@ void CellWalk<Words>::enter_next_stage(Cell<Words>& cell) {
     if (++cell.stage == static_cast<int>(problem_.stages.size())) return;
     const std::shared_ptr<const LineOrder> order = std::exchange(cell.order, nullptr);
     cell.rows = Cell<Words>::Rows::all;
-    if (!order && !before->above_known) {
-        before->above = cell.map->forms_above_without(before->rows, cell.pattern);
-        before->above_known = true;
-    }
-    forms_ = order ? order->above() : before->above;
-    const int first = problem_.stages[cell.stage - 1].first_wall;
-    if (cell.stage > 1)
-        for (const int row : order ? order->rows().rows : before->rows)
-            cell.map->add_gate_to(forms_, row, cell.on(first + row));
+    if (!order && !before->ahead.known) lookout_.look(*before, *cell.map, cell.pattern);
+    const Outlook* ahead = order ? nullptr : &before->ahead;
+    const std::vector<int>& listed = order ? order->rows().rows : before->rows;
+    forms_ = order ? order->above() : ahead->forms;
     const std::shared_ptr<StageMap> map = fresh_map(cell.stage);
-    map->refill(std::move(cell.map), cell.pattern, forms_);
-    cell.map = map;
-    open_frame(cell, before.get());
-}
-
-template <int Words>
-std::shared_ptr<Frame> CellWalk<Words>::fresh_frame(int stage) {
-    std::shared_ptr<Frame>& last = frames_[stage];
-    if (last && is_free(last)) {
-        last->clear();
+    if (ahead && ahead->only_open) {
+        cell.map->add_gates_to(forms_, listed, cell.pattern, ahead->weights);
+        map->refill(std::move(cell.map), cell.pattern, ahead->open, forms_);
     } else {
-        last = std::make_shared<Frame>();
-        last->generators.dimensions = dimensions_;
+        if (cell.stage > 1) cell.map->add_gates_to(forms_, listed, cell.pattern);
+        map->refill(std::move(cell.map), cell.pattern, forms_);
     }
-    return last;
+    cell.map = map;
+    opening_.open(cell, before.get(), ahead && ahead->judged ? ahead : nullptr);
 }
 
 template <int Words>
@@ -138,211 +116,6 @@ std::shared_ptr<StageMap> CellWalk<Words>::fresh_map(int stage) {
     std::shared_ptr<StageMap>& last = maps_[stage];
     if (!last || !is_free(last)) last = std::make_shared<StageMap>(problem_, stage);
     return last;
-}
-
-// Look at all rows of the stage at once. Those that do not cut the cell cut none of its parts either, and are decided
-// here.
-template <int Words>
-void CellWalk<Words>::open_frame(Cell<Words>& cell, Frame* before) {
-    auto frame = fresh_frame(cell.stage);
-    origins_ = cell.generators;
-    for (int& g : cell.generators) g = frame->generators.copy(before->generators, g);
-    cell.frame = frame;
-    cell.row = 0;
-    if (cell.stage > 0 && cell.lines.empty()) {
-        open_gates(cell, *before);
-    } else {
-        open_all_rows(cell, *before);
-    }
-    cell.made = frame->generators.size();
-}
-
-// Gates on a cell without lines: first all of them on a box around its generators, then those that are left at every
-// generator.
-template <int Words>
-void CellWalk<Words>::open_gates(Cell<Words>& cell, Frame& before) {
-    settle_on_box(cell);
-    const bool any_zero = look_at_open_rows(cell, before);
-    settle_rows(cell, any_zero);
-    Frame& frame = *cell.frame;
-    frame.keep(open_rows_, columns_, dimensions_);
-    const std::ptrdiff_t n = open_rows_.count();
-    for (int v = 0; v < cell.size(); ++v) frame.add_columns(values_.data() + v * n, signs_.data() + v * n, columns_);
-}
-
-// Decides the gates that have one sign on the box; the others are the open rows.
-template <int Words>
-void CellWalk<Words>::settle_on_box(Cell<Words>& cell) {
-    stop_.check();
-    const GeneratorStore& generators = cell.frame->generators;
-    box_.start(generators.point(0), dimensions_, generators.error[0]);
-    for (int v = 1; v < cell.size(); ++v) box_.add(generators.point(v), generators.error[v]);
-    box_.finish();
-    const StageMap& map = *cell.map;
-    const int width = map.width(), first_gate = problem_.stages[cell.stage].first_wall;
-    row_sides_.clear(width);
-    signs_on_box({map.entries(), width, dimensions_}, box_, map.norms(), map.errors(), row_sides_);
-    open_rows_.rows.clear();
-    for (int first = 0; first < width; first += 64) {
-        const std::uint64_t on = row_sides_.positive.words()[first / 64], off = row_sides_.negative.words()[first / 64];
-        cell.set_gates_on(first_gate + first, on);
-        std::uint64_t rest = ~(on | off);
-        if (width - first < 64) rest &= (std::uint64_t{1} << (width - first)) - 1;
-        for (; rest; rest &= rest - 1) open_rows_.rows.push_back(first + std::countr_zero(rest));
-    }
-    open_rows_.list_rows(map, dimensions_);
-}
-
-// Values, signs and sides of the open rows at the cell's generators. Returns whether any of them is zero at one.
-template <int Words>
-bool CellWalk<Words>::look_at_open_rows(Cell<Words>& cell, Frame& before) {
-    GeneratorStore& generators = cell.frame->generators;
-    const int n = open_rows_.count();
-    values_.resize(static_cast<std::size_t>(cell.size()) * n);
-    signs_.resize(static_cast<std::size_t>(cell.size()) * n);
-    row_sides_.clear(n);
-    bool any_zero = false;
-    for (int v = 0; v < cell.size(); ++v) {
-        stop_.check();
-        double* value = values_.data() + static_cast<std::ptrdiff_t>(v) * n;
-        std::int8_t* sign = signs_.data() + static_cast<std::ptrdiff_t>(v) * n;
-        if (!signs_at({open_rows_.forms.data(), n, dimensions_}, 0, generators.point(v), generators.error[v],
-                      open_rows_.norm.data(), open_rows_.doubt.data(), value, sign, &row_sides_))
-            continue;
-        for (int c = 0; c < n; ++c) {
-            if (sign[c] != 0) continue;
-            sign[c] = static_cast<std::int8_t>(
-                crossing_.doubtful_sign(*cell.frame, cell, v, cell.facets_of[v], open_rows_.rows[c], value[c]));
-            if (sign[c] > 0) row_sides_.positive.set(c);
-            if (sign[c] < 0) row_sides_.negative.set(c);
-            any_zero |= sign[c] == 0;
-        }
-        // Other cells of the frame before have the same generator.
-        before.generators.error[origins_[v]] = generators.error[v];
-        before.generators.exact[origins_[v]] = generators.exact[v];
-    }
-    return any_zero;
-}
-
-// Decides the open rows that do not cut the cell; the others become its columns.
-template <int Words>
-void CellWalk<Words>::settle_rows(Cell<Words>& cell, bool any_zero) {
-    const int n = open_rows_.count();
-    columns_.clear();
-    for (int c = 0; c < n; ++c) {
-        const bool positive = row_sides_.positive.has(c), negative = row_sides_.negative.has(c);
-        if (positive && negative) {
-            columns_.push_back(c);
-            continue;
-        }
-        zeros_.clear();
-        if (any_zero)
-            for (int v = 0; v < cell.size(); ++v)
-                if (signs_[v * n + c] == zero) zeros_.push_back(v);
-        settle_gate(cell, open_rows_.rows[c], positive, negative, zeros_);
-    }
-}
-
-// The rows of the domain, and gates on a cell with lines, which may cut it even where they have one sign at its
-// generators.
-template <int Words>
-void CellWalk<Words>::open_all_rows(Cell<Words>& cell, Frame& before) {
-    Frame* frame = cell.frame.get();
-    const StageMap& map = *cell.map;
-    const bool is_domain = cell.stage == 0;
-    const int count = cell.size(), width = is_domain ? problem_.rows() : map.width(), stride = map.width();
-    values_.assign(static_cast<std::size_t>(count) * width, 0.0);
-    signs_.resize(static_cast<std::size_t>(count) * width);
-    sides_.assign(width, 0);
-    for (int v = 0; v < count; ++v) {
-        stop_.check();
-        double* value = values_.data() + v * width;
-        std::int8_t* sign = signs_.data() + v * width;
-        const double* point = cell.point(v);
-        for (int k = 0; k < dimensions_; ++k) {
-            const double* entries = map.entries() + k * stride;
-            const double x = point[k];
-            if (x != 0.0)
-                for (int i = 0; i < width; ++i) value[i] += entries[i] * x;
-        }
-        const double relative = rounding::of_norm(dimensions_, frame->generators.error[v]);
-        const double absolute = rounding::of_form(dimensions_);
-        const double *norms = map.norms(), *errors = map.errors();
-        bool doubtful = false;
-        for (int i = 0; i < width; ++i) {
-            const double doubt = norms[i] * relative + errors[i] * absolute + rounding::tiny;
-            sign[i] = static_cast<std::int8_t>((value[i] > doubt) - (value[i] < -doubt));
-            doubtful |= sign[i] == 0;
-        }
-        if (doubtful) {
-            for (int i = 0; i < width; ++i)
-                if (sign[i] == 0)
-                    sign[i] = static_cast<std::int8_t>(
-                        crossing_.doubtful_sign(*frame, cell, cell.generators[v], cell.facets_of[v], i, value[i]));
-            // Other cells of the frame before have the same generator.
-            before.generators.error[origins_[v]] = frame->generators.error[v];
-            before.generators.exact[origins_[v]] = frame->generators.exact[v];
-        }
-        for (int i = 0; i < width; ++i)
-            sides_[i] |= static_cast<std::uint8_t>(sign[i] > 0 ? above : sign[i] < 0 ? below : on_it);
-    }
-    for (int i = 0; i < width; ++i) {
-        bool cuts = is_domain || (sides_[i] & above && sides_[i] & below);
-        for (auto& line : cell.lines) cuts = cuts || line_sign(cell, line, i) != 0;
-        if (cuts) {  // domain rows are few, and all looked at one by one
-            frame->rows.push_back(i);
-            continue;
-        }
-        zeros_.clear();
-        if (sides_[i] & on_it)
-            for (int v = 0; v < count; ++v)
-                if (signs_[v * width + i] == 0) zeros_.push_back(v);
-        settle_gate(cell, i, (sides_[i] & above) != 0, (sides_[i] & below) != 0, zeros_);
-    }
-    frame->list_rows(map, dimensions_);
-    const int n = frame->count();
-    frame->value.resize(count * n);
-    frame->sign.resize(count * n);
-    for (int v = 0; v < count; ++v)
-        for (int c = 0; c < n; ++c) {
-            frame->value[v * n + c] = values_[v * width + frame->rows[c]];
-            frame->sign[v * n + c] = signs_[v * width + frame->rows[c]];
-        }
-}
-
-// Where most rows that are left no longer cut the cell, decide those, and give it a frame of the others. Without this
-// every new generator has values of all the rows that once cut a cell above it. On a line rows are in order instead.
-template <int Words>
-void CellWalk<Words>::narrow(Cell<Words>& cell) {
-    const std::shared_ptr<Frame> before = cell.frame;
-    const int left = before->count() - cell.row;
-    if (left < worth_narrowing || cell.stage == 0 || !cell.lines.empty() || problem_.dim == 1) return;
-    sides_.assign(left, 0);
-    for (const int g : cell.generators) {
-        const std::int8_t* sign = before->signs(g) + cell.row;
-        for (int c = 0; c < left; ++c)
-            sides_[c] |= static_cast<std::uint8_t>(sign[c] > 0 ? above : sign[c] < 0 ? below : on_it);
-    }
-    columns_.clear();
-    for (int c = 0; c < left; ++c)
-        if (sides_[c] & above && sides_[c] & below) columns_.push_back(cell.row + c);
-    if (2 * static_cast<int>(columns_.size()) > left) return;
-    for (int c = 0; c < left; ++c) {
-        if (sides_[c] & above && sides_[c] & below) continue;
-        zeros_.clear();
-        if (sides_[c] & on_it)
-            for (int v = 0; v < cell.size(); ++v)
-                if (before->sign_at(cell.generators[v], cell.row + c) == zero) zeros_.push_back(v);
-        settle_gate(cell, before->rows[cell.row + c], (sides_[c] & above) != 0, (sides_[c] & below) != 0, zeros_);
-    }
-    cell.frame = fresh_frame(cell.stage);
-    cell.frame->keep(*before, columns_, dimensions_);
-    for (int& g : cell.generators) {
-        cell.frame->add_columns(before->values(g), before->signs(g), columns_);
-        g = cell.frame->generators.copy(before->generators, g);
-    }
-    cell.row = 0;
-    cell.made = cell.size();
 }
 
 // ---- the order along a line
@@ -364,13 +137,13 @@ bool CellWalk<Words>::take_rows(Cell<Words>& cell) {
         cell.rows = Rows::next;
         columns_.assign(1, cell.order->cutting(cell.part));
     }
-    const std::shared_ptr<Frame> before = cell.frame, frame = fresh_frame(cell.stage);
+    const std::shared_ptr<Frame> before = cell.frame, frame = opening_.fresh_frame(cell.stage);
     frame->keep(cell.order->rows(), columns_, dimensions_);
-    for (int& g : cell.generators) g = frame->generators.copy(before->generators, g);
+    take_generators(cell, *before, *frame);
     for (int v = 0; v < cell.size(); ++v) crossing_.evaluate(*frame, cell, v, cell.facets_of[v], 0);
     cell.frame = frame;
     cell.row = 0;
-    cell.made = cell.size();
+    cell.made = cell.frame->entry = cell.size();
     return cell.rows == Rows::last_few;
 }
 
@@ -425,7 +198,8 @@ ColumnsByPoint CellWalk<Words>::settle_by_point(Cell<Words>& cell) {
         for (int v = 0; v < cell.size(); ++v)
             if (sign(c, v) == zero) zeros_.push_back(v);
         if (cuts(c) || (!vanishes && !zeros_.empty() && c >= frame.count() - few_rows)) continue;
-        settle_gate(cell, frame.rows[c], sign(c, 0) > 0 || sign(c, 1) > 0, sign(c, 0) < 0 || sign(c, 1) < 0, zeros_);
+        opening_.settle_gate(cell, frame.rows[c], sign(c, 0) > 0 || sign(c, 1) > 0, sign(c, 0) < 0 || sign(c, 1) < 0,
+                             zeros_);
     }
     return found;
 }
@@ -440,40 +214,9 @@ void CellWalk<Words>::part_in_order(Cell<Words>& off, Cell<Words>& on) {
         side->part = order->side(part, side == &on);
         side->rows = Cell<Words>::Rows::none_yet;
         zeros_.assign(1, side->size() - 1);
-        for (const int c : order->meeting(part)) record_touching(*side, first_wall + order->rows().rows[c], zeros_);
+        for (const int c : order->meeting(part))
+            opening_.record_touching(*side, first_wall + order->rows().rows[c], zeros_);
     }
-}
-
-// A row that has one sign on the cell, or none.
-template <int Words>
-void CellWalk<Words>::settle_gate(Cell<Words>& cell, int row, bool positive, bool negative,
-                                  const std::vector<int>& zeros) {
-    const int wall = problem_.stages[cell.stage].first_wall + row;
-    if ((positive || negative) && !zeros.empty()) record_touching(cell, wall, zeros);
-    if (cell.stage == 0) return;
-    if (!positive && !negative) {
-        cell.vanishing_key ^= key_of_gate_vanishing(wall);
-        if (keep_touched_) cell.vanishing = with_wall(cell.vanishing, wall);
-    }
-    cell.set_gate(wall, positive);
-}
-
-// The wall does not cut the cell but meets it in a face: if that is a facet, the facet lies on this wall too.
-template <int Words>
-void CellWalk<Words>::record_touching(Cell<Words>& cell, int wall, const std::vector<int>& zeros) {
-    if (keep_touched_)
-        for (const int v : zeros) {
-            Walls& touched = cell.frame->generators.touched[cell.generators[v]];
-            touched = with_wall(touched, wall);
-        }
-    if (static_cast<int>(zeros.size() + cell.lines.size()) < problem_.dim) return;
-    Mask<Words> common = cell.facets;
-    for (const int v : zeros) common = common & cell.facets_of[v];
-    common.for_each([&](int slot) {
-        std::size_t members = 0;
-        for (const auto& mask : cell.facets_of) members += mask.has(slot);
-        if (members == zeros.size()) cell.shared.emplace_back(slot, wall);
-    });
 }
 
 // ---- inserting a wall
@@ -484,7 +227,8 @@ auto CellWalk<Words>::insert(Cell<Words>& cell) -> CellPointer {
     const Frame& frame = *cell.frame;
     cell.next = frame.rows[cell.row];
     for (std::size_t l = 0; l < cell.lines.size(); ++l)
-        if (const int sign = line_sign(cell, cell.lines[l], cell.next)) return cut_line(cell, new_slot(cell), l, sign);
+        if (const int sign = opening_.line_sign(cell, cell.lines[l], cell.next))
+            return cut_line(cell, new_slot(cell), l, sign);
 
     const int size = cell.size();
     positives_.resize(size);
@@ -500,8 +244,8 @@ auto CellWalk<Words>::insert(Cell<Words>& cell) -> CellPointer {
     negatives_.resize(negatives);
     if (!positives_.empty() && !negatives_.empty()) {
         CellPointer on = cut(cell, new_slot(cell));
-        narrow(cell);
-        if (on) narrow(*on);
+        opening_.narrow(cell);
+        if (on) opening_.narrow(*on);
         return on;
     }
 
@@ -511,7 +255,7 @@ auto CellWalk<Words>::insert(Cell<Words>& cell) -> CellPointer {
             if (frame.sign_at(cell.generators[v], cell.row) == zero) zeros.push_back(v);
     if (cell.stage == 0 && !negatives_.empty())
         throw FlatDomain(std::all_of(zeros.begin(), zeros.end(), [&](int v) { return cell.at_infinity(v); }));
-    settle_gate(cell, cell.next, !positives_.empty(), !negatives_.empty(), zeros);
+    opening_.settle_gate(cell, cell.next, !positives_.empty(), !negatives_.empty(), zeros);
     ++cell.row;
     return nullptr;
 }
@@ -522,17 +266,6 @@ int CellWalk<Words>::new_slot(Cell<Words>& cell) {
     if (slot < 0) throw TooManyFacets();
     if (slot >= static_cast<int>(cell.slots.size())) cell.slots.resize(slot + 1);
     return slot;
-}
-
-template <int Words>
-int CellWalk<Words>::line_sign(Cell<Words>& cell, typename Cell<Words>::Line& line, int row) {
-    const StageMap& map = *cell.map;
-    double value = 0;
-    for (int k = 0; k < dimensions_; ++k) value += map.entry(row, k) * line.coordinates[k];
-    const int sign = crossing_.sign_of(map, row, line.coordinates.data(), line.error, value);
-    if (sign <= 1) return sign;
-    if (!line.exact) line.exact = crossing_.equations().solve(cell, cell.facets, line.pivot, true);
-    return sign_of_product(map.exact_row(row), *line.exact);
 }
 
 // ---- cutting

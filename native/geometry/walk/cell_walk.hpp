@@ -10,8 +10,8 @@
 #include "geometry/cells/cell_writer.hpp"
 #include "geometry/cells/crossing.hpp"
 #include "geometry/cells/edge_search.hpp"
-#include "geometry/exact/row_signs.hpp"
 #include "geometry/problem/problem.hpp"
+#include "geometry/walk/opening.hpp"
 #include "geometry/walk/unfit_domain.hpp"
 #include "geometry/walk/walk_options.hpp"
 
@@ -24,6 +24,7 @@ class CellWalk {
     using Block = CellBlock;
 
     CellWalk(const Problem& problem, const StopSignal& stop, const WalkOptions& options = {});
+    CellWalk(const CellWalk&) = delete;  // its parts know each other
 
     // The whole domain as a cell with no gate inserted; throws FlatDomain.
     CellPointer root();
@@ -54,24 +55,19 @@ class CellWalk {
     const int dimensions_;  // dim + 1
     Crossing<Words> crossing_;
     CellWriter<Words> writer_;
+    Lookout lookout_;
+    Opening<Words> opening_;
     std::vector<CellPointer> spare_;
     // The last ones made for each stage, which are mostly free again when the next one is wanted.
-    std::vector<std::shared_ptr<Frame>> frames_;
     std::vector<std::shared_ptr<StageMap>> maps_;
 
     // Scratch.
     Forms forms_;
-    std::vector<double> point_, values_;
+    std::vector<double> point_;
     std::vector<int> positives_, negatives_;
     EdgeSearch negative_edges_;
     std::vector<Mask<Words>> negative_masks_, low_masks_;
     std::vector<std::int32_t> low_generators_;
-    std::vector<std::int8_t> signs_;
-    std::vector<std::uint8_t> sides_;
-    std::vector<std::int32_t> origins_;
-    RowTable open_rows_;
-    RowBox box_;
-    RowSides row_sides_;
     std::vector<int> columns_, zeros_;
 
     CellPointer fresh() {
@@ -80,15 +76,7 @@ class CellWalk {
         spare_.pop_back();
         return cell;
     }
-    std::shared_ptr<Frame> fresh_frame(int stage);
     std::shared_ptr<StageMap> fresh_map(int stage);
-    void open_frame(Cell<Words>& cell, Frame* before);
-    void open_all_rows(Cell<Words>& cell, Frame& before);
-    void open_gates(Cell<Words>& cell, Frame& before);
-    void settle_on_box(Cell<Words>& cell);
-    bool look_at_open_rows(Cell<Words>& cell, Frame& before);
-    void settle_rows(Cell<Words>& cell, bool any_zero);
-    void narrow(Cell<Words>& cell);
     void enter_next_stage(Cell<Words>& cell);
     bool take_rows(Cell<Words>& cell);
     void put_in_order(Cell<Words>& cell);
@@ -98,12 +86,8 @@ class CellWalk {
     CellPointer cut(Cell<Words>& cell, int slot);
     CellPointer cut_line(Cell<Words>& cell, int slot, std::size_t line, int line_sign);
     CellPointer choose_sides(Cell<Words>& cell, CellPointer on);
-    void settle_gate(Cell<Words>& cell, int row, bool positive, bool negative, const std::vector<int>& zeros);
-    void record_touching(Cell<Words>& cell, int wall, const std::vector<int>& zeros);
     Walls walls_lost(const Cell<Words>& cell, int i, const Mask<Words>& facets) const;
     int new_slot(Cell<Words>& cell);
-
-    int line_sign(Cell<Words>& cell, typename Cell<Words>::Line& line, int row);
 };
 
 extern template class CellWalk<1>;
