@@ -134,4 +134,53 @@ TEST_CASE("a table that has lost rows goes on as before") {
     }
 }
 
+TEST_CASE("from outside, programs end where those from corner to corner do, or stop where the cell has no more") {
+    Numbers numbers(57);
+    const StopSignal stop;
+    Simplex simplex(stop), from_outside(stop);
+    int compared = 0, stopped = 0;
+    for (int trial = 0; trial < 400; ++trial) {
+        const int dim = 1 + numbers.below(9);
+        Cell cell(dim, numbers.below(8), numbers);
+        Tableau table;
+        if (!cell.enter(simplex, table, stop)) continue;
+        for (int objective = 0; objective < 6; ++objective) {
+            const Integers form = numbers.integers(dim + 1, 9);
+            std::vector<double> entries(padded(dim + 1), 0.0);
+            for (int k = 0; k <= dim; ++k) entries[k] = static_cast<double>(form[k]) / 16;
+            Tableau corner = table, outside = table;
+            simplex.stand(cell.box, cell.forms, corner);
+            REQUIRE(simplex.maximise(entries.data(), 1, 1e9) == Simplex::Result::optimal);
+            const double most = simplex.value();
+            from_outside.stand(cell.box, cell.forms, outside);
+            REQUIRE(from_outside.descend(entries.data(), 1, -1e9) == Simplex::Result::optimal);
+            CHECK_EQ(from_outside.value(), doctest::Approx(most).epsilon(1e-6));
+            // Where it ends is a corner of the cell, from which one can go on.
+            CHECK(from_outside.maximise(entries.data(), 1, 1e9) == Simplex::Result::optimal);
+            CHECK_EQ(from_outside.value(), doctest::Approx(most).epsilon(1e-6));
+            ++compared;
+
+            Tableau again = table;
+            from_outside.stand(cell.box, cell.forms, again);
+            if (from_outside.descend(entries.data(), 1, most + 1e-3) == Simplex::Result::stopped) {
+                ++stopped;
+                CHECK_GE(from_outside.value(), most - 1e-6);
+                CHECK_LT(from_outside.value(), most + 1e-3);
+            }
+            // To a row: its least distance is that of the largest value of minus its form.
+            for (int row = 0; row < cell.forms.size(); ++row) {
+                Tableau near = table, far = table;
+                simplex.stand(cell.box, cell.forms, near);
+                REQUIRE(simplex.maximise(cell.forms[row], -1, 1e9) == Simplex::Result::optimal);
+                from_outside.stand(cell.box, cell.forms, far);
+                REQUIRE(from_outside.descend_to(cell.box.sides() + row) == Simplex::Result::optimal);
+                CHECK_EQ(from_outside.distance(cell.box.sides() + row),
+                         doctest::Approx(-simplex.value()).epsilon(1e-6));
+            }
+        }
+    }
+    CHECK_GT(compared, 1000);
+    CHECK_GT(stopped, 1000);
+}
+
 }  // namespace polyfold::tests

@@ -71,6 +71,42 @@ def test_hyperplanes_in_a_wide_box(d: int, n: int) -> None:
     assert atlas.inner_facets == n * sum(comb(n - 1, i) for i in range(d))
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_coordinates_that_no_gate_reads_change_nothing(seed: int) -> None:
+    """In many dimensions corners are walked to from outside, and sides are seen along rows; the cells are the same."""
+    rng = np.random.default_rng(seed)
+    d, more = 9, 61
+    first, bias = rng.normal(size=(6, d)), rng.normal(size=6)
+    rest = [(rng.normal(size=(3, 6)), rng.normal(size=3)), (np.ones((1, 3)), np.zeros(1))]
+    few = pf.unfold([(first, bias), *rest], pf.box(-1, 1))
+    wide = np.concatenate([np.zeros((6, more)), first], axis=1)
+    many = pf.unfold([(wide, bias), *rest], pf.box(-1, 1))
+    assert few.certificate.method == many.certificate.method == method.PROGRAMS
+    np.testing.assert_array_equal(few.patterns, many.patterns)
+    gates = few.program.gates
+    of_gates = [
+        [sorted(w for f in atlas.facets(cell) for w in atlas.walls(f) if w < gates) for cell in range(len(atlas))]
+        for atlas in (few, many)
+    ]
+    assert of_gates[0] == of_gates[1]
+    sides = [[len(atlas.facets(cell)) for cell in range(len(atlas))] for atlas in (few, many)]
+    assert sides[1] == [n + 2 * more for n in sides[0]]
+    assert pf.count(many.program, pf.box(-1, 1)).cells == len(few)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_small_box_in_many_dimensions(seed: int) -> None:
+    """Thin cells, whose sides no ray along an axis meets; certify looks at every facet."""
+    rng = np.random.default_rng(seed)
+    d = 80
+    layers = [(rng.normal(size=(m, n)), rng.normal(size=m) * 0.05) for n, m in ((d, 5), (5, 4))]
+    layers.append((np.ones((1, 4)), np.zeros(1)))
+    atlas = pf.unfold(layers, pf.box(-0.02, 0.02))
+    assert atlas.certificate.method == method.PROGRAMS and atlas.certificate.level == "checked"
+    assert pf.count(layers, pf.box(-0.02, 0.02)).cells == len(atlas) > 10
+    assert pf.certify(atlas).level == "certified"
+
+
 def test_a_grid_in_thirty_dimensions() -> None:
     """Axis-parallel walls, one twice, one along a face, one through a corner: 2^6 boxes with 60 facets each."""
     W = np.zeros((9, 30))

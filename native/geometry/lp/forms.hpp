@@ -53,6 +53,12 @@ inline double dot(const double* a, const double* b, int size) {
     return total;
 }
 
+// to -= factor * from
+inline void take_away(double* to, const double* from, double factor, int size) {
+    const Lanes factors = Lanes{} + factor;
+    for (int i = 0; i < size; i += lanes) store(to + i, load(to + i) - factors * load(from + i));
+}
+
 // Bounds what the value of a form (its constant, its error) may be off at a point of this size, 1 + sum |u_k|, as `dot`
 // computes it. See decision 50, as for everything below.
 inline double doubt_at(int dim, double constant, double error, double size) {

@@ -12,7 +12,6 @@ namespace {
 
 constexpr int most_pivots = 2000;
 constexpr int patient_pivots = 60;  // after so many, smallest indices first: that cannot go round in circles
-constexpr int renew_every = 24;
 constexpr double endless = std::numeric_limits<double>::infinity();
 
 // Of numbers that fill registers.
@@ -22,12 +21,6 @@ double smallest(const std::vector<double>& numbers, int size) {
     double all = endless;
     for (int j = 0; j < lanes; ++j) all = std::min(all, least[j]);
     return all;
-}
-
-// to -= factor * from
-void take_away(double* to, const double* from, double factor, int size) {
-    const Lanes factors = Lanes{} + factor;
-    for (int i = 0; i < size; i += lanes) store(to + i, load(to + i) - factors * load(from + i));
 }
 
 }  // namespace
@@ -224,12 +217,12 @@ auto Simplex::maximise(const double* form, double sign, double enough) -> Result
     return climb(enough);
 }
 
-auto Simplex::approach(int bound) -> Result {
+auto Simplex::approach(int bound, const std::function<void(int edge)>& met) -> Result {
     form_ = nullptr;
     goal_ = bound;
     if (is_tight(bound)) return Result::stopped;
     set_objective();
-    return climb(endless);
+    return climb(endless, Edges::all, met);
 }
 
 auto Simplex::pass(int bound, double enough) -> Result {
@@ -254,8 +247,8 @@ auto Simplex::pass(int bound, double enough) -> Result {
     return climb(enough);
 }
 
-// Make the objective as large as possible.
-auto Simplex::climb(double enough) -> Result {
+// Make the objective as large as possible, along all edges or only along those that leave rows.
+auto Simplex::climb(double enough, Edges edges, const std::function<void(int edge)>& met) -> Result {
     Tableau& table = *table_;
     const int dim = table.dim;
     const long most_moves = 64L * (dim + most_pivots);
@@ -273,6 +266,7 @@ auto Simplex::climb(double enough) -> Result {
         int edge = -1;
         double steepest = rounding::lp_tolerance;
         for (int k = 0; k < dim; ++k) {
+            if (edges == Edges::rows && table.tight[k] < dim) continue;
             const double rate = table.high[k] ? -objective_[k] : objective_[k];
             const bool better = patient
                                     ? rate > steepest
@@ -312,6 +306,7 @@ auto Simplex::climb(double enough) -> Result {
             exchange(line, edge, direction * steps_[line], direction * rates[line] > 0);
             ++pivots;
         }
+        if (met) met(edge);
         if (goal_ >= 0 && goal_ != ignored_ && is_tight(goal_)) return Result::stopped;
     }
     table.leave();

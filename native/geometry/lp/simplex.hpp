@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "geometry/base/stop_signal.hpp"
@@ -30,8 +32,13 @@ class Simplex {
     // Walk uphill along a form (dim coefficients and a constant, times +-1). Stops early at the first corner where it
     // is more than enough. After a failure the table stands nowhere.
     Result maximise(const double* form, double sign, double enough);
-    // Walk towards a bound; stops where it is met.
-    Result approach(int bound);
+    // The same from outside, which takes few pivots where there are far more sides than rows: from the box's best
+    // corner back to the cell, stopped once the form is known to be less than enough. Only if that is not so does the
+    // table stand at a corner of the cell.
+    Result descend(const double* form, double sign, double enough);
+    Result descend_to(int bound);  // to the corner that is nearest to it
+    // Walk towards a bound; stops where it is met. Tells of every edge whose bound is met on the way.
+    Result approach(int bound, const std::function<void(int edge)>& met = {});
     // Walk as far beyond a bound as the others allow; stops behind it. The table then stands outside of the cell.
     Result pass(int bound, double enough);
 
@@ -64,11 +71,14 @@ class Simplex {
     Way look_along(int edge, bool backwards);
 
   private:
+    static constexpr int renew_every = 24;  // pivots, and one more for each dimension
+
     const StopSignal& stop_;
     const Box* box_ = nullptr;
     const FormList* rows_ = nullptr;
     Tableau* table_ = nullptr;
     std::vector<double> objective_, steps_, weights_;
+    std::vector<std::pair<double, int>> turns_;  // edges by what moving along them costs, in `descend`
     double value_ = 0;
     const double* form_ = nullptr;  // the objective, or none if it is the way to a bound
     double sign_ = 1;
@@ -85,7 +95,13 @@ class Simplex {
     bool is_tight(int bound) const;
 
     void set_objective();
-    Result climb(double enough);
+    enum class Edges { all, rows };
+    Result climb(double enough, Edges edges = Edges::all, const std::function<void(int edge)>& met = {});
+    Result fall(double enough);
+    void cross_box();
+    void cross(int edge);
+    int line_outside() const;
+    int last_turn(int line);
     double measure_steps(int edge, double direction);
     bool renew();
     void move(int edge, double step);

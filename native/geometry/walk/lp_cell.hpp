@@ -86,6 +86,8 @@ struct LpCell : Path {
     std::vector<Row> rows;
     FormList forms;                                             // the rows', times side and a power of two
     std::vector<std::pair<std::int32_t, std::int32_t>> shared;  // (bound, further wall on the same hyperplane)
+    std::vector<char> decided;                                  // by gate of the stage, those that do not cut the cell
+    std::vector<char> out_of_reach;                             // by side, those known to hold no facet
     InnerPoints points;                                         // all rows are positive there
     Tableau table;  // stands at a corner from where linear programs go on, or nowhere if floats could not find one
     int cuts = 0;   // since rows without a facet were last forgotten
@@ -94,6 +96,11 @@ struct LpCell : Path {
     int bounds() const { return box().sides() + static_cast<int>(rows.size()); }
     // The row behind a bound, or a negative number if it is a side.
     int row_of(int bound) const { return bound - box().sides(); }
+
+    void enter_next_stage(const Problem& problem) {
+        Path::enter_next_stage(problem);
+        decided.assign(finished(problem) ? 0 : static_cast<std::size_t>(problem.stages[stage].width), 0);
+    }
 
     // Keep only these rows (ascending), among them those that are tight in the table.
     void keep_rows(const std::vector<int>& kept);

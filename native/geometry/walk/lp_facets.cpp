@@ -58,9 +58,10 @@ void LpWalk::emit(LpCell& cell, CellBlock& block) {
     ++block.cells;
 }
 
-// Forget the rows that hold no facet: no part of the cell will have one there either.
+// Forget the bounds that hold no facet: no part of the cell will have one there either.
 void LpWalk::prune(LpCell& cell) {
-    settle_bounds(cell, Sides::none);
+    settle_bounds(cell, Sides::rows);
+    for (int side = 0; side < cell.box().sides(); ++side) cell.out_of_reach[side] = known_[side] == Bound::redundant;
     std::vector<int> kept;
     for (int row = 0; row < static_cast<int>(cell.rows.size()); ++row) {
         const bool is_tight = cell.table.stands() && cell.table.place[dim_ + row] < 0;
@@ -81,19 +82,20 @@ void LpWalk::settle_bounds(LpCell& cell, Sides sides) {
     point_ = middle_;
     known_.assign(cell.bounds(), Bound::open);
     for (int side = 0; side < cell.box().sides(); ++side)
-        if (sides == Sides::none || (sides == Sides::rows && cell.around->row[side] < 0))
+        if (cell.out_of_reach[side] || (sides == Sides::rows && cell.around->row[side] < 0))
             known_[side] = Bound::redundant;
     open_ = static_cast<int>(std::count(known_.begin(), known_.end(), Bound::open));
-    if (sides != Sides::none) {
-        if (middle_proved_) settle_sides_from(cell, middle_.data());
-        for (int i = 0; i < cell.points.size() && open_ > static_cast<int>(cell.rows.size()); ++i)
-            if (!cell.points.exact(i)) settle_sides_from(cell, cell.points[i]);
-    }
+    if (middle_proved_) shoot_from(cell, middle_.data());
+    for (int i = 0; i < cell.points.size() && open_ > 0; ++i)
+        if (!cell.points.exact(i)) shoot_from(cell, cell.points[i]);
     if (stand_in(cell)) {
         look_around(cell, true);
+        const auto met = [&](int edge) {
+            if (known_[simplex_.bound_of(edge)] == Bound::open) prove_facet(cell, edge, true);
+        };
         for (int bound = 0; bound < cell.bounds() && open_ > 0; ++bound) {
             if (known_[bound] != Bound::open) continue;
-            if (simplex_.approach(bound) == Simplex::Result::failed) break;
+            if (approach(cell, bound, met) == Simplex::Result::failed) break;
             look_around(cell, false);
         }
     }
@@ -101,35 +103,20 @@ void LpWalk::settle_bounds(LpCell& cell, Sides sides) {
         if (known_[bound] == Bound::open) set_known(bound, is_facet(cell, bound) ? Bound::facet : Bound::redundant);
 }
 
+// Walk to where the cell is nearest to a bound.
+auto LpWalk::approach(LpCell& cell, int bound, const std::function<void(int edge)>& met) -> Simplex::Result {
+    if (dim_ < many_dimensions) return simplex_.approach(bound, met);
+    beyond_ = cell.table;
+    simplex_.stand(cell.box(), cell.forms, beyond_);
+    const auto result = simplex_.descend_to(bound);
+    if (result == Simplex::Result::optimal) std::swap(cell.table, beyond_);
+    stand_in(cell);
+    return result;
+}
+
 void LpWalk::set_known(int bound, Bound what) {
     known_[bound] = what;
     --open_;
-}
-
-// A point that is behind one bound only proves that it holds a facet. From an inner point one gets straight behind a
-// side if no row is in the way.
-void LpWalk::settle_sides_from(const LpCell& cell, const double* point) {
-    constexpr double endless = std::numeric_limits<double>::infinity();
-    const Box& box = cell.box();
-    const int size = padded(dim_ + 1);
-    std::vector<double> step(2 * size, 0.0), least(2 * size, endless);
-    for (int side = 0; side < box.sides(); ++side)
-        step[side / 2 + side % 2 * size] =
-            std::nextafter(box.outer(side), side % 2 ? endless : -endless) - point[side / 2];
-    const double size_of_point = InnerPoints::size_of_point(point, dim_);
-    for (int row = 0; row < cell.forms.size(); ++row) {
-        const double *form = cell.forms[row], error = cell.forms.error(row), value = dot(form, point, size);
-        const auto [doubt, of_step] = doubt_beside(value, doubt_at(dim_, form[dim_], error, size_of_point), error);
-        const Lanes values = Lanes{} + value, doubts = Lanes{} + doubt, of_steps = Lanes{} + of_step;
-        for (int from = 0; from < 2 * size; from += size)
-            for (int k = 0; k < size; k += lanes) {
-                const Lanes steps = load(&step[from + k]);
-                const Lanes clear = values + load(form + k) * steps - (doubts + of_steps * size_of(steps));
-                store(&least[from + k], -larger(-clear, -load(&least[from + k])));
-            }
-    }
-    for (int side = 0; side < box.sides(); ++side)
-        if (known_[side] == Bound::open && least[side / 2 + side % 2 * size] > 0) set_known(side, Bound::facet);
 }
 
 // What the corner where the simplex stands tells of open bounds; also what the far ends of its edges tell, if wanted.

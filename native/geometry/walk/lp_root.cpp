@@ -96,6 +96,7 @@ auto LpWalk::root_within(double half_width) -> CellPointer {
     for (const auto& [side, row] : sides.equal) cell->shared.emplace_back(side, problem_.gates + row);
     cell->around = around;
     enter(*cell);
+    cell->out_of_reach.assign(static_cast<std::size_t>(box.sides()), 0);
     cell->forms = FormList(dim_);
     cell->points = InnerPoints(dim_);
     cell->points.add(middle);

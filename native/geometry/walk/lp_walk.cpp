@@ -44,6 +44,11 @@ auto LpWalk::advance(LpCell& cell) -> CellPointer {
     while (!cell.finished(problem_)) {
         if (cell.next == problem_.stages[cell.stage].width) {
             cell.enter_next_stage(problem_);
+            if (!cell.finished(problem_)) look_ahead(cell);
+            continue;
+        }
+        if (cell.decided[cell.next]) {
+            ++cell.next;
             continue;
         }
         if (with_facets_ && cell.cuts >= cuts_until_pruned) prune(cell);
@@ -52,8 +57,33 @@ auto LpWalk::advance(LpCell& cell) -> CellPointer {
     return nullptr;
 }
 
+// Decide all gates of the stage that do not cut the cell, so that its parts need not ask. Points on both sides of the
+// others are kept: parts share them.
+void LpWalk::look_ahead(LpCell& cell) {
+    const int next = cell.next, width = problem_.stages[cell.stage].width;
+    cell.decided.resize(width);
+    for (cell.next = next; cell.next < width; ++cell.next) {
+        if (cell.decided[cell.next]) continue;
+        if (look(cell)) {
+            for (Found* found : {&above_, &below_})
+                if (found->side == Side::found && cell.points.size() < most_points) cell.points.add(found->point);
+        } else {
+            decide(cell);
+        }
+    }
+    cell.next = next;
+}
+
 // Insert the next wall; see CellWalk::insert.
 auto LpWalk::insert(LpCell& cell) -> CellPointer {
+    if (look(cell)) return cut(cell);
+    decide(cell);
+    if (cell.stage > 0) ++cell.next;
+    return nullptr;
+}
+
+// Whether the next wall cuts the cell.
+bool LpWalk::look(LpCell& cell) {
     stop_.check();
     load_form(*cell.map, cell.next);
     signs_.clear();
@@ -69,20 +99,21 @@ auto LpWalk::insert(LpCell& cell) -> CellPointer {
     }
     if (!positive) look_for(cell, 1, above_);
     if (!negative) look_for(cell, -1, below_);
-    const bool has_positive = positive || above_.side == Side::found,
-               has_negative = negative || below_.side == Side::found;
-    if (has_positive && has_negative) return cut(cell);
+    has_positive_ = positive || above_.side == Side::found;
+    has_negative_ = negative || below_.side == Side::found;
+    return has_positive_ && has_negative_;
+}
 
+// The wall does not cut the cell: which side of it the cell is on, or that the gate vanishes there.
+void LpWalk::decide(LpCell& cell) const {
     const bool is_gate = cell.stage > 0;
-    if (!is_gate && has_negative) throw FlatDomain(above_.side == Side::none);
-    const bool vanishes = !has_positive && !has_negative;
+    if (!is_gate && has_negative_) throw FlatDomain(above_.side == Side::none);
+    const bool vanishes = !has_positive_ && !has_negative_;
     if (vanishes && is_gate) cell.vanishing_key ^= key_of_gate_vanishing(cell.wall(problem_));
     if (!vanishes && (above_.side == Side::touching || below_.side == Side::touching)) record_touching(cell);
-    if (is_gate) {
-        cell.set_gate(cell.wall(problem_), has_positive);
-        ++cell.next;
-    }
-    return nullptr;
+    if (!is_gate) return;
+    cell.set_gate(cell.wall(problem_), has_positive_);
+    cell.decided[cell.next] = 1;
 }
 
 void LpWalk::load_form(const StageMap& map, int row) {
@@ -125,7 +156,10 @@ void LpWalk::look_for(LpCell& cell, int side, Found& found) {
     largest_->start(form, side, form_.error);
     if (largest_->bound() < 0) return;
     // Not just to the first corner on that side: inner points that keep away from all walls save exact arithmetic.
-    if (stand_in(cell) && simplex_.maximise(form, side, everything) == Simplex::Result::optimal) {
+    const Simplex::Result result = largest_over(cell, side);
+    if (result == Simplex::Result::stopped) {
+        if (is_below(cell, side)) return;
+    } else if (result == Simplex::Result::optimal) {
         const std::vector<double> middle = centre(cell);
         std::vector<double>& point = found.point.coordinates;
         point.assign(padded(dim_ + 1), 0.0);
@@ -142,8 +176,7 @@ void LpWalk::look_for(LpCell& cell, int side, Found& found) {
             keep_corner(cell, found);
             return;
         }
-        for (int edge = 0; edge < dim_; ++edge) multipliers_[edge] = -simplex_.objective()[edge];
-        if (upper_bound(cell, form, side, form_.error) < 0) {
+        if (is_below(cell, side)) {
             if (inside && cell.points.size() < most_points) {
                 found.point.exact = nullptr;
                 cell.points.add(found.point);
@@ -152,6 +185,29 @@ void LpWalk::look_for(LpCell& cell, int side, Found& found) {
         }
     }
     look_exactly(cell, side, found);
+}
+
+// Walk to the corner of the cell where the wall is largest on that side; stopped where it is known not to get there.
+auto LpWalk::largest_over(LpCell& cell, int side) -> Simplex::Result {
+    if (!cell.table.stands()) return Simplex::Result::failed;
+    const double* form = form_.entries.data();
+    if (dim_ >= many_dimensions) {
+        beyond_ = cell.table;
+        simplex_.stand(cell.box(), cell.forms, beyond_);
+        const auto result = simplex_.descend(form, side, -16 * rounding::lp_tolerance);
+        if (result == Simplex::Result::stopped) return result;
+        if (result == Simplex::Result::optimal) std::swap(cell.table, beyond_);
+        stand_in(cell);
+        if (result == Simplex::Result::optimal) return result;
+    }
+    stand_in(cell);
+    return simplex_.maximise(form, side, everything);
+}
+
+// Whether the rows where the simplex stands prove that the cell has nothing on that side of the wall.
+bool LpWalk::is_below(const LpCell& cell, int side) {
+    for (int edge = 0; edge < dim_; ++edge) multipliers_[edge] = -simplex_.objective()[edge];
+    return upper_bound(cell, form_.entries.data(), side, form_.error) < 0;
 }
 
 void LpWalk::look_exactly(LpCell& cell, int side, Found& found) {
@@ -297,6 +353,10 @@ void LpWalk::take_side(LpCell& cell, int side, Found& found) const {
 
 // Walk to a corner of the cell on that side of the wall, where floats find one.
 void LpWalk::stand_beyond(LpCell& cell, int side, Found& found) {
+    if (dim_ >= many_dimensions) {
+        if (largest_over(cell, side) == Simplex::Result::optimal) keep_corner(cell, found);
+        return;
+    }
     if (!stand_in(cell)) return;
     const auto result = simplex_.maximise(form_.entries.data(), side, 16 * rounding::lp_tolerance);
     if (result == Simplex::Result::stopped) keep_corner(cell, found);

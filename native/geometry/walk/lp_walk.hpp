@@ -2,6 +2,7 @@
 // points.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -29,6 +30,8 @@ class LpWalk {
     void recycle(CellPointer cell) { spare_.push_back(std::move(cell)); }
 
   private:
+    static constexpr int many_dimensions = 64;  // where corners are too far from each other to walk edge by edge
+
     const Problem& problem_;
     const StopSignal& stop_;
     const int dim_;
@@ -60,10 +63,17 @@ class LpWalk {
     CellPointer root_within(double half_width);
     bool holds_all(LpCell& cell);
 
+    void look_ahead(LpCell& cell);
     CellPointer insert(LpCell& cell);
+    bool look(LpCell& cell);
+    bool has_positive_ = false, has_negative_ = false;  // the cell, where the wall is that was looked at last
+    void decide(LpCell& cell) const;
     void load_form(const StageMap& map, int row);
     int sign_at(const LpCell& cell, const double* point, double size, const ExactVector* exact) const;
     void look_for(LpCell& cell, int side, Found& found);
+    Simplex::Result largest_over(LpCell& cell, int side);
+    bool is_below(const LpCell& cell, int side);
+    Tableau beyond_;  // room to work: a cell's table on its way to another corner
     void look_exactly(LpCell& cell, int side, Found& found);
     CellPointer cut(LpCell& cell);
     void stand_beyond(LpCell& cell, int side, Found& found);
@@ -90,16 +100,27 @@ class LpWalk {
     int open_ = 0;              // so many of them are open
     bool middle_proved_ = false;
     std::vector<double> lowest_, highest_;  // room to work
+    std::vector<double> values_, to_side_, ray_, rooms_, scales_, directions_;
+    std::vector<BesideDoubt> doubts_;
 
-    enum class Sides { none, rows, all };  // which ones are asked for: of the domain, or those that stand in as well
+    enum class Sides { rows, all };  // which ones are asked for: of the domain, or those that stand in as well
     void settle_bounds(LpCell& cell, Sides sides);
-    void settle_sides_from(const LpCell& cell, const double* point);
     void prune(LpCell& cell);
     void look_around(const LpCell& cell, bool far);
     void prove_facet(const LpCell& cell, int edge, bool backwards);
     bool is_behind_only(const LpCell& cell, int bound, const double* point) const;
     bool is_redundant(const LpCell& cell, int bound);
+    Simplex::Result approach(LpCell& cell, int bound, const std::function<void(int edge)>& met);
     void set_known(int bound, Bound what);
+
+    // In lp_rays.cpp.
+    void shoot_from(const LpCell& cell, const double* point);
+    void shoot_along_axes(const LpCell& cell, const double* point, int direction);
+    bool is_met_alone(const LpCell& cell, const double* point, int row, int axis, double step) const;
+    void shoot_along_rows(const LpCell& cell, const double* point);
+    void span_rows(const LpCell& cell);
+    void shoot_along_ray(const LpCell& cell, const double* point, int direction);
+    void shoot_towards(const LpCell& cell, const double* point, int row);
     bool is_facet(LpCell& cell, int bound);
     double distance_from_middle(const LpCell& cell, int bound) const;
 };
