@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "geometry/base/errors.hpp"
+#include "geometry/exact/float_products.hpp"
 #include "geometry/exact/rounding.hpp"
 
 namespace polyfold {
@@ -138,6 +139,24 @@ std::shared_ptr<const ExactVector> Equations<Words>::solve(const Cell<Words>& ce
     if (sign < 0)
         for (auto& n : point->numerators) n.negate();
     return point;
+}
+
+template <int Words>
+bool Equations<Words>::is_wall_of_any(const Cell<Words>& cell, const Mask<Words>& facets, int row) const {
+    const StageMap& map = *cell.map;
+    const std::vector<int>& twin = problem_.stages[map.stage()].twin;
+    bool found = false;
+    facets.for_each([&](int s) {
+        if (found) return;
+        const FacetSlot& slot = cell.slots[s];
+        if (slot.map == &map && !twin.empty() && twin[slot.row] == twin[row]) {
+            found = true;
+        } else if (map.error(row) == 0.0 && slot.map->error(slot.row) == 0.0) {
+            found = are_parallel([&](int k) { return map.entry(row, k); },
+                                 [&](int k) { return slot.map->entry(slot.row, k); }, problem_.dim + 1);
+        }
+    });
+    return found;
 }
 
 template class Equations<1>;

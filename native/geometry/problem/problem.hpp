@@ -21,6 +21,10 @@ struct Stage {
     std::vector<double> bias;
     std::vector<double> slope_on, slope_off;
     std::vector<double> parameter_rows;  // added to the affine forms; width x (dim + 1), empty if there are none
+    // What is known of its rows beforehand (see row_facts.hpp), or nothing: powers of two that divide all entries of a
+    // row's form on every cell, and of what it puts out, 0 where there is none; and the first gate with the same wall.
+    std::vector<double> grid, grid_out;
+    std::vector<int> twin;
 };
 
 struct Problem {

@@ -91,11 +91,19 @@ void StageMap::refill(std::shared_ptr<const StageMap> below, const std::vector<s
         for (int i = 0; i < width_; ++i) norm_[i] += std::abs(forms_.entries[k * width_ + i]);
     // The bounds were themselves summed up in floats.
     for (double& error : forms_.error) error *= 1.0 + 0x1p-20;
+    know_exact_rows();
     for (int i = 0; i < width_; ++i) norm_[i] = (norm_[i] + size * forms_.error[i]) * (1.0 + rounding::bound(size + 3));
     std::int64_t within_reach = 0;  // as wide as a double, so that compilers make vectors of the sum
     for (int i = 0; i < width_; ++i)
         within_reach += (norm_[i] < rounding::largest) & (forms_.error[i] < rounding::largest);
     if (within_reach < width_) forget_rows_out_of_reach();
+}
+
+// A bound below the grid on which all terms lie says that none of them was rounded, nor any sum. See decision 54.
+void StageMap::know_exact_rows() {
+    const std::vector<double>& grid = problem_.stages[stage_].grid;
+    if (grid.empty()) return;
+    for (int i = 0; i < width_; ++i) forms_.error[i] = forms_.error[i] < grid[i] ? 0.0 : forms_.error[i];
 }
 
 // Where an entry overflowed, or sums of values might, floats know nothing: zeros whose error is unknown say so to all
@@ -161,10 +169,22 @@ const ExactVector& StageMap::exact_row(int row) const {
     return *slot;
 }
 
+bool StageMap::vanishes(int row) const {
+    // What the largest entry is off by tells mostly, and everything where no entry is off.
+    double largest = 0;
+    for (int k = 0; k <= problem_.dim; ++k) largest = std::max(largest, std::abs(entry(row, k)));
+    if (largest > error(row) || error(row) == 0.0) return largest == 0.0;
+    return exact_row(row).is_zero();
+}
+
 ExactVector StageMap::compute_exact_row(int row) const {
     const Stage& here = problem_.stages[stage_];
     const int size = problem_.dim + 1;
     ExactSum sum(size);
+    if (error(row) == 0.0) {
+        for (int k = 0; k < size; ++k) sum.add_entry(k, entry(row, k));
+        return sum.total();
+    }
     for (const Block& block : here.blocks) {
         for (int j = 0; j < block.columns; ++j) {
             const double weight = block.by_column[j * width_ + row];

@@ -43,10 +43,12 @@ class StageMap {
     const double* errors() const { return forms_.error.data(); }
     // Bounds sum_k |entry(row, k)|, for the entries as they are here and for the true ones.
     double norm(int row) const { return norm_[row]; }
-    double error(int row) const { return forms_.error[row]; }  // bounds the error of every entry
+    double error(int row) const { return forms_.error[row]; }  // bounds the error of every entry; 0 is none
     // Bounds the error of the last entry: with no bias anywhere it is an exact zero.
     double constant_error(int row) const { return problem_.without_constants ? 0.0 : error(row); }
     const ExactVector& exact_row(int row) const;
+    // Whether the form is zero everywhere.
+    bool vanishes(int row) const;
 
   private:
     const Problem& problem_;
@@ -60,6 +62,7 @@ class StageMap {
     mutable std::mutex exact_mutex_;
     mutable std::vector<std::unique_ptr<ExactVector>> exact_rows_;  // as far as they were needed
 
+    void know_exact_rows();
     void forget_rows_out_of_reach();
     const StageMap& at(int stage) const;
     bool on(int gate) const { return (pattern_[gate / 8] >> (gate % 8)) & 1; }

@@ -43,6 +43,7 @@ from polyfold.program.passes.single_gates import ExactGates, TooMuchError, exact
 _CHUNK = 1 << 12
 _FLOATS = 1 << 22
 _IN_CORE = 1 << 16
+_EXACTLY_IN_CORE = 1 << 8
 
 # Up to here the vertices of all cells, and their faces, can be listed in a time comparable to the engine's.
 _FEW_VERTICES = 6
@@ -246,7 +247,7 @@ def check_witnesses(atlas: Atlas, exact: ExactSlice | None = None) -> Check:
         return _check_witnesses_in_floats(atlas)
     atlas = in_few_coordinates(atlas)
     left = np.flatnonzero(~_proved_by_core(atlas))
-    # What is left may have gates that vanish on the whole cell, or need tighter bounds, or rationals.
+    # What is left may have witnesses that are no floats, or be beyond the core's matrices.
     by_floats, unsure = len(atlas) - len(left), []
     for part in _chunks(len(left)):
         cells = left[part]
@@ -273,13 +274,19 @@ def _proved_by_core(atlas: Atlas) -> Flags:
     """Cells whose witnesses the core proves; none where it would read rounded matrices."""
     if atlas.program.exact_matrices is None:
         return np.zeros(len(atlas), dtype=bool)
-    problem = core_problem(atlas.program, atlas.domain)
+    problem, threads = core_problem(atlas.program, atlas.domain), atlas.certificate.threads
     patterns, witnesses = np.ascontiguousarray(atlas.patterns), np.ascontiguousarray(atlas.witnesses)
     proved = np.empty(len(atlas), dtype=bool)
     for first in range(0, len(atlas), _IN_CORE):
         tick()
-        part, threads = slice(first, first + _IN_CORE), atlas.certificate.threads
+        part = slice(first, first + _IN_CORE)
         proved[part] = core.prove_witnesses(problem, patterns[part], witnesses[part], threads) != 0
+    # What floats leave may have gates that vanish on the whole cell, or need tighter bounds, or integers.
+    left = np.flatnonzero(~proved)
+    for first in range(0, len(left), _EXACTLY_IN_CORE):
+        tick()
+        some = left[first : first + _EXACTLY_IN_CORE]
+        proved[some] = core.prove_witnesses_exactly(problem, patterns[some], witnesses[some], threads) != 0
     return proved
 
 
