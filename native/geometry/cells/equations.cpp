@@ -53,6 +53,11 @@ void round_to(const ExactVector& exact, double* point) {
 template <int Words>
 auto Equations<Words>::settle(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, bool infinite, Guess guess,
                               double* point) -> Settled {
+    if (pivot == no_line && !infinite && is_origin(cell, facets)) {
+        std::fill_n(point, problem_.dim, 0.0);
+        point[problem_.dim] = 0.5;
+        return {0, nullptr};
+    }
     if (!guess.rough) {
         const double inherited = guess.error * normalise(point, problem_.dim + 1) * (1 + 0x1p-20);
         if (is_known(pivot, infinite, inherited, inherited, guess, point)) return {inherited, nullptr};
@@ -139,6 +144,15 @@ std::shared_ptr<const ExactVector> Equations<Words>::solve(const Cell<Words>& ce
     if (sign < 0)
         for (auto& n : point->numerators) n.negate();
     return point;
+}
+
+// Whether it is known that a vertex is the origin: without constants it is the one point that gates' walls leave.
+template <int Words>
+bool Equations<Words>::is_origin(const Cell<Words>& cell, const Mask<Words>& facets) const {
+    if (!problem_.without_constants) return false;
+    bool gates_only = true;
+    facets.for_each([&](int s) { gates_only = gates_only && cell.slots[s].wall < problem_.gates; });
+    return gates_only;
 }
 
 template <int Words>

@@ -71,6 +71,7 @@ class Equations {
         if (infinite || pivot != no_line) return all < wanted.wanted;
         return all < wanted.wanted && point[problem_.dim] * wanted.wanted > (wanted.last_too ? last : 0.0);
     }
+    bool is_origin(const Cell<Words>& cell, const Mask<Words>& facets) const;
     bool points_inward(const Cell<Words>& cell, const Mask<Words>& facets, const double* point, double error) const;
     LinearBound::Bound error_of(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, const double* point);
 };
