@@ -6,6 +6,8 @@ small integers for weights: on all of these gates vanish where others do, which 
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from workers.archive import Floats, Layers
@@ -73,7 +75,7 @@ def _carry(gates: list[tuple[tuple[int, float], ...]], winner: list[tuple[int, f
 def ordinary(widths: tuple[int, ...], seed: int = 0) -> Layers:
     """Gaussian weights and biases."""
     random = np.random.default_rng(seed)
-    return [_gaussian(random, inputs, outputs) for inputs, outputs in zip(widths, widths[1:], strict=False)]
+    return [_gaussian(random, inputs, outputs) for inputs, outputs in pairwise(widths)]
 
 
 def _gaussian(random: np.random.Generator, inputs: int, outputs: int) -> tuple[Floats, Floats]:
@@ -88,7 +90,7 @@ def integers(widths: tuple[int, ...], seed: int = 0) -> Layers:
             random.integers(-2, 3, (outputs, inputs)).astype(float),
             random.integers(-2, 3, outputs).astype(float),
         )
-        for inputs, outputs in zip(widths, widths[1:], strict=False)
+        for inputs, outputs in pairwise(widths)
     ]
 
 

@@ -60,11 +60,11 @@ def section(bench: Bench) -> Section:
         if before:
             table.rows[-1] += _times_before(path, seconds)
     how = (
-        "One thread, CPU-seconds, the least of several runs. Tents fold an interval again and again, so that gates vanish at every vertex. Lattices "
-        "are minima of maxima of affine forms, two-level lattice networks: gates vanish on whole cells. The others are "
-        "ordinary networks of Gaussian weights and degenerate ones of the same widths, on [-2, 2]^d; `ordinary = 1` "
-        "compares what a cell takes. Where there are few cells, what a call takes anyway weighs more than they do, and "
-        "`pf.count` looks its number over by listing."
+        "One thread, CPU-seconds, the least of several runs. Tents fold an interval again and again: gates vanish at "
+        "every vertex. Lattices are minima of maxima of affine forms, two-level lattice networks: gates vanish on "
+        "whole cells. The others are ordinary networks of Gaussian weights and degenerate ones of the same widths, on "
+        "[-2, 2]^d; `ordinary = 1` compares what a cell takes. Where there are few cells, what a call takes anyway "
+        "weighs more than they do, and `pf.count` looks its number over by listing."
     )
     return Section("Cliffs", how, table)
 

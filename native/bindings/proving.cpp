@@ -36,8 +36,8 @@ nb::ndarray<nb::numpy, std::uint8_t> prove_witnesses_to_python(const Problem& pr
     std::vector<std::uint8_t> proved;
     {
         const nb::gil_scoped_release release;
-        proved = Prove(problem, static_cast<std::int64_t>(patterns.shape(0)), patterns.data(), witnesses.data(),
-                       threads);
+        proved =
+            Prove(problem, static_cast<std::int64_t>(patterns.shape(0)), patterns.data(), witnesses.data(), threads);
     }
     return give(std::move(proved));
 }
@@ -119,7 +119,8 @@ void bind_proving(nb::module_& m) {
         },
         "patterns"_a, nb::sig("def count_disorder(patterns: numpy.typing.NDArray[numpy.uint8]) -> int"),
         "How many patterns do not come behind the one before them, gate by gate.");
-    m.def("prove_witnesses", &prove_witnesses_to_python<prove_witnesses>, "problem"_a, "patterns"_a, "witnesses"_a, "threads"_a,
+    m.def("prove_witnesses", &prove_witnesses_to_python<prove_witnesses>, "problem"_a, "patterns"_a, "witnesses"_a,
+          "threads"_a,
           nb::sig("def prove_witnesses(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8], "
                   "witnesses: numpy.typing.NDArray[numpy.float64], threads: int) -> numpy.typing.NDArray[numpy.uint8]"),
           "Which witnesses floats prove to lie strictly inside their cells and the domain.");

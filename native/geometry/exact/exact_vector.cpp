@@ -122,8 +122,8 @@ ExactVector null_vector(std::vector<ExactVector> rows, int size) {
     // and a row that depends on those before it goes.
     const auto columns = static_cast<std::size_t>(size);
     std::vector<std::vector<BigInteger>*> reduced;
-    std::vector<std::size_t> pivots;             // the column of each
-    std::vector<std::size_t> free(columns);      // all others
+    std::vector<std::size_t> pivots;         // the column of each
+    std::vector<std::size_t> free(columns);  // all others
     std::iota(free.begin(), free.end(), std::size_t{0});
     BigInteger pivot(1);
     for (ExactVector& each : rows) {

@@ -68,7 +68,9 @@ class Limbs {
         size_ -= count;
     }
 
-    friend bool operator==(const Limbs& a, const Limbs& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+    friend bool operator==(const Limbs& a, const Limbs& b) {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    }
 
   private:
     static constexpr std::size_t few = 4;

@@ -10,6 +10,9 @@ struct Block {
     int source = 0;
     int columns = 0;
     std::vector<double> by_column;  // entry (i, j) at [j * width + i]: the engine walks columns
+    // The rows of the entries that are not zero, column by column, and where each column's begin, with their count
+    // behind the last; nothing where these are not few (see row_facts.hpp).
+    std::vector<int> rows, start;
 };
 
 // Gates that are decided together. Stage 0 is the domain: its "gates" are the rows that must be >= 0.

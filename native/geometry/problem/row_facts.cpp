@@ -114,10 +114,27 @@ void find_twins(Stage& stage) {
     }
 }
 
+// Below this share of entries that are not zero it is quicker to go from one to the next.
+constexpr std::size_t sparse = 16;
+
+void list_entries(Block& block, std::size_t width) {
+    const auto is_entry = [](double value) { return value != 0.0; };
+    const auto entries =
+        static_cast<std::size_t>(std::count_if(block.by_column.begin(), block.by_column.end(), is_entry));
+    if (sparse * entries > block.by_column.size()) return;
+    block.start.assign(1, 0);
+    for (std::size_t j = 0; j < static_cast<std::size_t>(block.columns); ++j) {
+        for (std::size_t i = 0; i < width; ++i)
+            if (is_entry(block.by_column[j * width + i])) block.rows.push_back(static_cast<int>(i));
+        block.start.push_back(static_cast<int>(block.rows.size()));
+    }
+}
+
 }  // namespace
 
 void find_row_facts(Problem& problem) {
     Stage& stage = problem.stages.back();
+    for (Block& block : stage.blocks) list_entries(block, static_cast<std::size_t>(stage.width));
     find_grids(problem, stage);
     if (!stage.slope_on.empty()) find_twins(stage);
 }

@@ -5,7 +5,8 @@
 
 namespace polyfold {
 
-// Finds the grids and the twins of the last stage, what is known of those before it being there. See decision 54.
+// Finds the grids and the twins of the last stage, what is known of those before it being there, and lists the entries
+// of its sparse matrices. See decision 54.
 void find_row_facts(Problem& problem);
 
 }  // namespace polyfold

@@ -19,27 +19,39 @@ void add_source(Forms& forms, const Stage& stage, const Block& block, int j, dou
                 int stride, double row_error, int size) {
     const auto width = static_cast<std::size_t>(stage.width);
     const double* column = block.by_column.data() + static_cast<std::size_t>(j) * width;
+    // Calls visit(i) for the rows that have it, or for all.
+    const auto for_each_row = [&](auto visit) {
+        if (block.start.empty()) {
+            for (std::size_t i = 0; i < width; ++i) visit(i);
+        } else {
+            for (int at = block.start[j]; at < block.start[j + 1]; ++at)
+                visit(static_cast<std::size_t>(block.rows[at]));
+        }
+    };
     double largest = 0;
     for (int k = 0; k < size; ++k) {
         const double value = factor * row[k * stride];
         largest = std::max(largest, std::abs(value));
         if (value == 0.0) continue;
         double* out = forms.entries.data() + static_cast<std::size_t>(k) * width;
-        for (std::size_t i = 0; i < width; ++i) out[i] += column[i] * value;
+        for_each_row([&](std::size_t i) { out[i] += column[i] * value; });
     }
     const double relative = rounding::bound(stage.terms);
     // What underflows here is multiplied by the weights, which may be large.
     const double doubt = std::abs(factor) * row_error * (1 + relative) + relative * largest + rounding::least;
+    double* error = forms.error.data();
     // Products may underflow, and so may their bounds: an entry with any term at all is never taken for exact.
     if (doubt < rounding::unknown) {
-        for (std::size_t i = 0; i < width; ++i)
-            forms.error[i] += std::abs(column[i]) * doubt + (column[i] != 0.0 ? rounding::underflow : 0.0);
+        for_each_row([&](std::size_t i) {
+            error[i] += std::abs(column[i]) * doubt + (column[i] != 0.0 ? rounding::underflow : 0.0);
+        });
         return;
     }
     // By itself, because zero times infinity is no number, and because a loop that asks before it multiplies is not
     // made into vectors.
-    for (std::size_t i = 0; i < width; ++i)
-        if (column[i] != 0.0) forms.error[i] = rounding::unknown;
+    for_each_row([&](std::size_t i) {
+        if (column[i] != 0.0) error[i] = rounding::unknown;
+    });
 }
 
 // The forms of a stage as far as they do not depend on any gate.

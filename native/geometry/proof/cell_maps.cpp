@@ -20,8 +20,7 @@ void CellMaps::enter(const std::uint8_t* pattern) {
 int CellMaps::first_other_gate(const std::uint8_t* pattern) const {
     for (std::size_t byte = 0; byte < pattern_.size(); ++byte)
         if (pattern_[byte] != pattern[byte])
-            return static_cast<int>(8 * byte) +
-                   std::countr_zero(static_cast<unsigned>(pattern_[byte] ^ pattern[byte]));
+            return static_cast<int>(8 * byte) + std::countr_zero(static_cast<unsigned>(pattern_[byte] ^ pattern[byte]));
     return problem_.gates;
 }
 

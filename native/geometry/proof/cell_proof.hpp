@@ -33,7 +33,7 @@ class CellProof {
     const FacetArrays& atlas_;
     const double* witnesses_;
     const int dim_;
-    std::vector<Place> places_;                          // by wall
+    std::vector<Place> places_;  // by wall
     CellMaps maps_;
     std::vector<std::int64_t> listed_by_;  // by wall: the last cell that listed it, plus one
     ConeBound cone_;

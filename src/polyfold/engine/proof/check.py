@@ -246,9 +246,10 @@ def check_witnesses(atlas: Atlas, exact: ExactSlice | None = None) -> Check:
     if stays_structured(atlas.program):
         return _check_witnesses_in_floats(atlas)
     atlas = in_few_coordinates(atlas)
-    left = np.flatnonzero(~_proved_by_core(atlas))
+    in_floats, with_integers = _proved_by_core(atlas)
+    left = np.flatnonzero(~in_floats & ~with_integers)
     # What is left may have witnesses that are no floats, or be beyond the core's matrices.
-    by_floats, unsure = len(atlas) - len(left), []
+    by_floats, by_integers, unsure = int(in_floats.sum()), int(with_integers.sum()), []
     for part in _chunks(len(left)):
         cells = left[part]
         passed = bounded_forward(atlas.program, bounded_lift(atlas.domain, atlas.witnesses[cells]))
@@ -266,28 +267,30 @@ def check_witnesses(atlas: Atlas, exact: ExactSlice | None = None) -> Check:
     return Check(
         "witnesses have their patterns",
         wrong == 0,
-        f"{by_floats:,} proved in floats, {len(unsure) - wrong:,} in rationals, {wrong:,} wrong",
+        f"{by_floats:,} proved in floats, {by_integers:,} with integers, {len(unsure) - wrong:,} in rationals, "
+        f"{wrong:,} wrong",
     )
 
 
-def _proved_by_core(atlas: Atlas) -> Flags:
-    """Cells whose witnesses the core proves; none where it would read rounded matrices."""
+def _proved_by_core(atlas: Atlas) -> tuple[Flags, Flags]:
+    """Cells whose witnesses the core proves in floats, and those for which it needs integers here and there; none
+    where it would read rounded matrices."""
+    proved, exactly = np.zeros((2, len(atlas)), dtype=bool)
     if atlas.program.exact_matrices is None:
-        return np.zeros(len(atlas), dtype=bool)
+        return proved, exactly
     problem, threads = core_problem(atlas.program, atlas.domain), atlas.certificate.threads
     patterns, witnesses = np.ascontiguousarray(atlas.patterns), np.ascontiguousarray(atlas.witnesses)
-    proved = np.empty(len(atlas), dtype=bool)
     for first in range(0, len(atlas), _IN_CORE):
         tick()
         part = slice(first, first + _IN_CORE)
         proved[part] = core.prove_witnesses(problem, patterns[part], witnesses[part], threads) != 0
-    # What floats leave may have gates that vanish on the whole cell, or need tighter bounds, or integers.
+    # What floats leave may have gates that vanish on the whole cell, or need tighter bounds.
     left = np.flatnonzero(~proved)
     for first in range(0, len(left), _EXACTLY_IN_CORE):
         tick()
         some = left[first : first + _EXACTLY_IN_CORE]
-        proved[some] = core.prove_witnesses_exactly(problem, patterns[some], witnesses[some], threads) != 0
-    return proved
+        exactly[some] = core.prove_witnesses_exactly(problem, patterns[some], witnesses[some], threads) != 0
+    return proved, exactly
 
 
 def _check_witnesses_in_floats(atlas: Atlas) -> Check:
