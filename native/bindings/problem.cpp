@@ -6,6 +6,7 @@
 #include "bindings/arguments.hpp"
 #include "geometry/base/errors.hpp"
 #include "geometry/base/stop_signal.hpp"
+#include "geometry/problem/row_facts.hpp"
 #include "geometry/walk/unfit_domain.hpp"
 
 namespace polyfold {
@@ -56,6 +57,7 @@ Problem make_problem(const Matrix& frame, const Matrix& input_rows, const Vector
     domain.blocks.push_back(make_block(0, Matrix(negated.data(), 2, shape)));
     count_terms(domain, problem.dim);
     problem.stages.push_back(std::move(domain));
+    find_row_facts(problem);
     return problem;
 }
 
@@ -73,6 +75,7 @@ void add_stage(Problem& problem, const std::vector<int>& sources, const std::vec
     problem.stages.push_back(std::move(stage));
     problem.gates += problem.stages.back().width;
     problem.stages[0].first_wall = problem.gates;
+    find_row_facts(problem);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "bindings/arguments.hpp"
 #include "geometry/proof/certify.hpp"
+#include "geometry/proof/exact_witnesses.hpp"
 #include "geometry/proof/facet_pairs.hpp"
 #include "geometry/proof/influence.hpp"
 #include "geometry/proof/point_places.hpp"
@@ -28,13 +29,15 @@ nb::tuple count_pairing_to_python(const Bytes& patterns, int gates, int rows, co
     return nb::make_tuple(count.inner, count.open, count.one_way, count.wrong);
 }
 
+// Either way of proving them.
+template <auto Prove>
 nb::ndarray<nb::numpy, std::uint8_t> prove_witnesses_to_python(const Problem& problem, const Bytes& patterns,
                                                                const Matrix& witnesses, int threads) {
     std::vector<std::uint8_t> proved;
     {
         const nb::gil_scoped_release release;
-        proved = prove_witnesses(problem, static_cast<std::int64_t>(patterns.shape(0)), patterns.data(),
-                                 witnesses.data(), threads);
+        proved =
+            Prove(problem, static_cast<std::int64_t>(patterns.shape(0)), patterns.data(), witnesses.data(), threads);
     }
     return give(std::move(proved));
 }
@@ -116,10 +119,16 @@ void bind_proving(nb::module_& m) {
         },
         "patterns"_a, nb::sig("def count_disorder(patterns: numpy.typing.NDArray[numpy.uint8]) -> int"),
         "How many patterns do not come behind the one before them, gate by gate.");
-    m.def("prove_witnesses", &prove_witnesses_to_python, "problem"_a, "patterns"_a, "witnesses"_a, "threads"_a,
+    m.def("prove_witnesses", &prove_witnesses_to_python<prove_witnesses>, "problem"_a, "patterns"_a, "witnesses"_a,
+          "threads"_a,
           nb::sig("def prove_witnesses(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8], "
                   "witnesses: numpy.typing.NDArray[numpy.float64], threads: int) -> numpy.typing.NDArray[numpy.uint8]"),
           "Which witnesses floats prove to lie strictly inside their cells and the domain.");
+    m.def("prove_witnesses_exactly", &prove_witnesses_to_python<prove_witnesses_exactly>, "problem"_a, "patterns"_a,
+          "witnesses"_a, "threads"_a,
+          nb::sig("def prove_witnesses_exactly(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8], "
+                  "witnesses: numpy.typing.NDArray[numpy.float64], threads: int) -> numpy.typing.NDArray[numpy.uint8]"),
+          "The same by integers where floats cannot tell; gates that vanish on the whole cell are zero there.");
     m.def("place_points", &place_points_to_python, "problem"_a, "patterns"_a, "points"_a, "threads"_a,
           nb::sig("def place_points(problem: Problem, patterns: numpy.typing.NDArray[numpy.uint8], "
                   "points: numpy.typing.NDArray[numpy.float64], threads: int) -> numpy.typing.NDArray[numpy.int64]"),

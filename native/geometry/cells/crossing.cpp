@@ -61,6 +61,7 @@ int Crossing<Words>::doubtful_sign(Frame& frame, const Cell<Words>& cell, int ge
     const double* point = frame.generators.point(generator);
     int sign = sign_of(*cell.map, row, point, error, value);
     if (sign <= 1) return sign;
+    if (equations_.is_wall_of_any(cell, mask, row)) return zero;
     if (error > 0 && !frame.generators.exact[generator]) {
         // The error may have been inherited only; the equations know it better.
         const double known = equations_.error_at(cell, frame, generator, mask);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "geometry/base/errors.hpp"
+#include "geometry/exact/float_products.hpp"
 #include "geometry/exact/rounding.hpp"
 
 namespace polyfold {
@@ -52,6 +53,11 @@ void round_to(const ExactVector& exact, double* point) {
 template <int Words>
 auto Equations<Words>::settle(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, bool infinite, Guess guess,
                               double* point) -> Settled {
+    if (pivot == no_line && !infinite && is_origin(cell, facets)) {
+        std::fill_n(point, problem_.dim, 0.0);
+        point[problem_.dim] = 0.5;
+        return {0, nullptr};
+    }
     if (!guess.rough) {
         const double inherited = guess.error * normalise(point, problem_.dim + 1) * (1 + 0x1p-20);
         if (is_known(pivot, infinite, inherited, inherited, guess, point)) return {inherited, nullptr};
@@ -138,6 +144,33 @@ std::shared_ptr<const ExactVector> Equations<Words>::solve(const Cell<Words>& ce
     if (sign < 0)
         for (auto& n : point->numerators) n.negate();
     return point;
+}
+
+// Whether it is known that a vertex is the origin: without constants it is the one point that gates' walls leave.
+template <int Words>
+bool Equations<Words>::is_origin(const Cell<Words>& cell, const Mask<Words>& facets) const {
+    if (!problem_.without_constants) return false;
+    bool gates_only = true;
+    facets.for_each([&](int s) { gates_only = gates_only && cell.slots[s].wall < problem_.gates; });
+    return gates_only;
+}
+
+template <int Words>
+bool Equations<Words>::is_wall_of_any(const Cell<Words>& cell, const Mask<Words>& facets, int row) const {
+    const StageMap& map = *cell.map;
+    const std::vector<int>& twin = problem_.stages[map.stage()].twin;
+    bool found = false;
+    facets.for_each([&](int s) {
+        if (found) return;
+        const FacetSlot& slot = cell.slots[s];
+        if (slot.map == &map && !twin.empty() && twin[slot.row] == twin[row]) {
+            found = true;
+        } else if (map.error(row) == 0.0 && slot.map->error(slot.row) == 0.0) {
+            found = are_parallel([&](int k) { return map.entry(row, k); },
+                                 [&](int k) { return slot.map->entry(slot.row, k); }, problem_.dim + 1);
+        }
+    });
+    return found;
 }
 
 template class Equations<1>;

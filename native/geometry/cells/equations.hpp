@@ -54,6 +54,10 @@ class Equations {
         return *known;
     }
 
+    // Whether it is known that one of these facets lies on the wall of a row of the cell's map: the row is another gate
+    // with the same wall, or floats hold both forms as they are. Where it is not known it may be so all the same.
+    bool is_wall_of_any(const Cell<Words>& cell, const Mask<Words>& facets, int row) const;
+
     // On which side of a facet's wall the cell lies.
     int side(const Cell<Words>& cell, const FacetSlot& slot) const {
         return slot.wall >= problem_.gates || cell.on(slot.wall) ? 1 : -1;
@@ -67,6 +71,7 @@ class Equations {
         if (infinite || pivot != no_line) return all < wanted.wanted;
         return all < wanted.wanted && point[problem_.dim] * wanted.wanted > (wanted.last_too ? last : 0.0);
     }
+    bool is_origin(const Cell<Words>& cell, const Mask<Words>& facets) const;
     bool points_inward(const Cell<Words>& cell, const Mask<Words>& facets, const double* point, double error) const;
     LinearBound::Bound error_of(const Cell<Words>& cell, const Mask<Words>& facets, int pivot, const double* point);
 };

@@ -31,7 +31,7 @@ int BigInteger::compare_magnitudes(const BigInteger& a, const BigInteger& b) {
 }
 
 void BigInteger::add_magnitude(const BigInteger& other) {
-    if (limbs_.size() < other.limbs_.size()) limbs_.resize(other.limbs_.size(), 0);
+    if (limbs_.size() < other.limbs_.size()) limbs_.resize(other.limbs_.size());
     std::uint64_t carry = 0;
     for (std::size_t i = 0; i < limbs_.size(); ++i) {
         if (i >= other.limbs_.size() && carry == 0) return;
@@ -85,15 +85,18 @@ BigInteger& BigInteger::operator-=(const BigInteger& other) {
 BigInteger operator*(const BigInteger& a, const BigInteger& b) {
     BigInteger product;
     if (a.is_zero() || b.is_zero()) return product;
-    product.limbs_.assign(a.limbs_.size() + b.limbs_.size(), 0);
-    for (std::size_t i = 0; i < a.limbs_.size(); ++i) {
+    const std::size_t rows = a.limbs_.size(), columns = b.limbs_.size();
+    product.limbs_.resize(rows + columns);
+    const std::uint64_t *one = a.limbs_.data(), *two = b.limbs_.data();
+    std::uint64_t* out = product.limbs_.data();
+    for (std::size_t i = 0; i < rows; ++i, ++out) {
         std::uint64_t carry = 0;
-        for (std::size_t j = 0; j < b.limbs_.size(); ++j) {
-            const Wide term = Wide(a.limbs_[i]) * b.limbs_[j] + product.limbs_[i + j] + carry;
-            product.limbs_[i + j] = static_cast<std::uint64_t>(term);
+        for (std::size_t j = 0; j < columns; ++j) {
+            const Wide term = Wide(one[i]) * two[j] + out[j] + carry;
+            out[j] = static_cast<std::uint64_t>(term);
             carry = static_cast<std::uint64_t>(term >> limb_bits);
         }
-        product.limbs_[i + b.limbs_.size()] = carry;
+        out[columns] = carry;
     }
     product.negative_ = a.negative_ != b.negative_;
     product.trim();
@@ -113,12 +116,12 @@ void BigInteger::shift_left(std::uint64_t bits) {
         }
         if (carry) limbs_.push_back(carry);
     }
-    limbs_.insert(limbs_.begin(), whole, 0);
+    if (whole) limbs_.push_zeros_to_front(whole);
 }
 
 void BigInteger::shift_right(std::uint64_t bits) {
     if (is_zero() || bits == 0) return;
-    limbs_.erase(limbs_.begin(), limbs_.begin() + static_cast<std::ptrdiff_t>(bits / limb_bits));
+    if (bits >= limb_bits) limbs_.drop_front(bits / limb_bits);
     const int part = static_cast<int>(bits % limb_bits);
     if (part) {
         for (std::size_t i = 0; i < limbs_.size(); ++i) {
@@ -142,6 +145,7 @@ std::uint64_t BigInteger::bit_length() const {
 
 BigInteger BigInteger::divided_exactly_by(const BigInteger& divisor) const {
     if (is_zero()) return {};
+    if (divisor.limbs_.size() == 1 && divisor.limbs_[0] == 1) return divisor.negative_ ? -*this : *this;
     // With an odd divisor the quotient's limbs follow from the lowest one up, by the inverse modulo 2^64.
     const std::uint64_t zeros = divisor.trailing_zeros();
     BigInteger rest = *this, odd = divisor;
@@ -152,7 +156,7 @@ BigInteger BigInteger::divided_exactly_by(const BigInteger& divisor) const {
 
     BigInteger quotient;
     const std::size_t size = rest.limbs_.size() - odd.limbs_.size() + 1;
-    quotient.limbs_.assign(size, 0);
+    quotient.limbs_.resize(size);
     for (std::size_t i = 0; i < size; ++i) {
         const std::uint64_t q = rest.limbs_[i] * inverse;
         quotient.limbs_[i] = q;

@@ -7,7 +7,8 @@
 #include <cstdint>
 #include <string>
 #include <utility>
-#include <vector>
+
+#include "geometry/exact/limbs.hpp"
 
 namespace polyfold {
 
@@ -42,7 +43,7 @@ class BigInteger {
     std::string to_hex() const;
 
   private:
-    std::vector<std::uint64_t> limbs_;  // least significant first, no leading zeros
+    Limbs limbs_;  // least significant first, no leading zeros
     bool negative_ = false;
 
     void trim();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "geometry/base/errors.hpp"
 
@@ -117,47 +118,46 @@ int sign_of_product(const ExactVector& a, const ExactVector& b) {
 }
 
 ExactVector null_vector(std::vector<ExactVector> rows, int size) {
-    // Fraction-free Gauss-Jordan elimination: every division is exact, and all pivots end up equal.
+    // Fraction-free Gauss-Jordan elimination, one row after the other: all pivots are equal, every division is exact,
+    // and a row that depends on those before it goes.
     const auto columns = static_cast<std::size_t>(size);
-    std::vector<std::size_t> pivot_row, pivot_column;
-    std::vector<bool> row_used(rows.size(), false), column_used(columns, false);
-    BigInteger previous(1);
-    while (pivot_row.size() + 1 < columns) {
-        // The shortest non-zero entry as pivot keeps the numbers short.
-        std::size_t best_row = rows.size(), best_column = 0;
-        std::uint64_t best_length = UINT64_MAX;
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            if (row_used[i]) continue;
-            for (std::size_t j = 0; j < columns; ++j) {
-                const BigInteger& entry = rows[i].numerators[j];
-                if (column_used[j] || entry.is_zero() || entry.bit_length() >= best_length) continue;
-                best_length = entry.bit_length();
-                best_row = i;
-                best_column = j;
+    std::vector<std::vector<BigInteger>*> reduced;
+    std::vector<std::size_t> pivots;         // the column of each
+    std::vector<std::size_t> free(columns);  // all others
+    std::iota(free.begin(), free.end(), std::size_t{0});
+    BigInteger pivot(1);
+    for (ExactVector& each : rows) {
+        if (free.size() == 1) break;
+        std::vector<BigInteger>& row = each.numerators;
+        if (!reduced.empty()) {
+            for (const std::size_t k : free) {
+                row[k] = pivot * row[k];
+                for (std::size_t i = 0; i < reduced.size(); ++i)
+                    if (!row[pivots[i]].is_zero()) row[k] -= row[pivots[i]] * (*reduced[i])[k];
             }
         }
-        if (best_row == rows.size()) throw Contradiction("a generator's walls do not determine it");
-        const std::vector<BigInteger> pivots = rows[best_row].numerators;
-        const BigInteger pivot = pivots[best_column];
-        for (std::size_t i = 0; i < rows.size(); ++i) {
-            if (i == best_row) continue;
-            auto& row = rows[i].numerators;
-            const BigInteger factor = row[best_column];
-            for (std::size_t j = 0; j < columns; ++j)
-                row[j] = (pivot * row[j] - factor * pivots[j]).divided_exactly_by(previous);
-        }
-        previous = pivot;
-        row_used[best_row] = column_used[best_column] = true;
-        pivot_row.push_back(best_row);
-        pivot_column.push_back(best_column);
+        // The shortest entry as pivot keeps the numbers short.
+        std::size_t best = free.size();
+        for (std::size_t f = 0; f < free.size(); ++f)
+            if (!row[free[f]].is_zero() &&
+                (best == free.size() || row[free[f]].bit_length() < row[free[best]].bit_length()))
+                best = f;
+        if (best == free.size()) continue;
+        const std::size_t column = free[best];
+        free.erase(free.begin() + static_cast<std::ptrdiff_t>(best));
+        const BigInteger& next = row[column];
+        for (std::vector<BigInteger>* other : reduced)
+            for (const std::size_t k : free)
+                (*other)[k] = (next * (*other)[k] - (*other)[column] * row[k]).divided_exactly_by(pivot);
+        pivot = next;
+        reduced.push_back(&row);
+        pivots.push_back(column);
     }
-    const auto free =
-        static_cast<std::size_t>(std::find(column_used.begin(), column_used.end(), false) - column_used.begin());
+    if (free.size() > 1) throw Contradiction("a generator's walls do not determine it");
     ExactVector result;
     result.numerators.resize(columns);
-    result.numerators[free] = previous;
-    for (std::size_t p = 0; p < pivot_row.size(); ++p)
-        result.numerators[pivot_column[p]] = -rows[pivot_row[p]].numerators[free];
+    for (std::size_t i = 0; i < reduced.size(); ++i) result.numerators[pivots[i]] = -(*reduced[i])[free[0]];
+    result.numerators[free[0]] = std::move(pivot);
     drop_common_zeros(result);
     return result;
 }

@@ -10,6 +10,9 @@ struct Block {
     int source = 0;
     int columns = 0;
     std::vector<double> by_column;  // entry (i, j) at [j * width + i]: the engine walks columns
+    // The rows of the entries that are not zero, column by column, and where each column's begin, with their count
+    // behind the last; nothing where these are not few (see row_facts.hpp).
+    std::vector<int> rows, start;
 };
 
 // Gates that are decided together. Stage 0 is the domain: its "gates" are the rows that must be >= 0.
@@ -21,6 +24,10 @@ struct Stage {
     std::vector<double> bias;
     std::vector<double> slope_on, slope_off;
     std::vector<double> parameter_rows;  // added to the affine forms; width x (dim + 1), empty if there are none
+    // What is known of its rows beforehand (see row_facts.hpp), or nothing: powers of two that divide all entries of a
+    // row's form on every cell, and of what it puts out, 0 where there is none; and the first gate with the same wall.
+    std::vector<double> grid, grid_out;
+    std::vector<int> twin;
 };
 
 struct Problem {

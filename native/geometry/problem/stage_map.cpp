@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
-#include "geometry/base/lanes.hpp"
 #include "geometry/exact/rounding.hpp"
 
 namespace polyfold {
@@ -14,129 +12,6 @@ namespace {
 // A single block on unsliced inputs: its weights are the forms, without any rounding.
 bool reads_input_as_it_is(const Problem& problem, const Stage& stage) {
     return stage.blocks.size() == 1 && stage.blocks[0].source == 0 && problem.frame_is_identity;
-}
-
-// A few outputs of other stages, or inputs, that are added to the forms of a stage together: in registers, so that the
-// forms are read and written once for all of them. Every entry is summed up in the order in which they were given.
-class Sources {
-  public:
-    // So many forms, of so many entries with so many roundings behind them.
-    Sources(int width, int size, int terms)
-        : width_(width),
-          size_(size),
-          relative_(rounding::bound(terms)),
-          values_(static_cast<std::size_t>(size) * together) {}
-
-    // Add factor * row to the forms, each times its weight, and what that may be off.
-    void add(Forms& forms, const double* weights, double factor, const double* row, int stride, double row_error) {
-        if (factor == 0.0) return;
-        double largest = 0;
-        for (int k = 0; k < size_; ++k) {
-            const double value = factor * row[k * stride];
-            largest = std::max(largest, std::abs(value));
-            values_[k * together + count_] = value;
-        }
-        // What underflows here is multiplied by the weights, which may be large.
-        doubt_[count_] = std::abs(factor) * row_error * (1 + relative_) + relative_ * largest + rounding::least;
-        weights_[count_] = weights;
-        if (++count_ == together) finish(forms);
-    }
-
-    // To be called when all are given.
-    void finish(Forms& forms) {
-        switch (std::exchange(count_, 0)) {
-            case 0:
-                return;
-            case 1:
-                return add_all<1>(forms);
-            case 2:
-                return add_all<2>(forms);
-            case 3:
-                return add_all<3>(forms);
-            default:
-                return add_all<together>(forms);
-        }
-    }
-
-  private:
-    static constexpr int together = 4, registers = 2;
-
-    const int width_, size_;
-    const double relative_;
-    int count_ = 0;
-    const double* weights_[together];
-    double doubt_[together];
-    std::vector<double> values_;  // [k * together + source]
-
-    template <int Count>
-    void add_all(Forms& forms) {
-        // Apart from the others, because zero times infinity is no number.
-        bool unknown[Count];
-        for (int s = 0; s < Count; ++s) {
-            unknown[s] = !(doubt_[s] < rounding::unknown);
-            if (unknown[s]) doubt_[s] = 0;
-        }
-        int row = add_while<Count, registers>(forms, 0, Whole());
-        row = add_while<Count, 1>(forms, row, Whole());
-        if (row < width_) add_while<Count, 1>(forms, row, First{width_ - row});
-        for (int s = 0; s < Count; ++s)
-            if (unknown[s])
-                for (int i = 0; i < width_; ++i)
-                    if (weights_[s][i] != 0.0) forms.error[i] = rounding::unknown;
-    }
-
-    // Registers that are full, or of which only the first lanes are looked at.
-    struct Whole {
-        static constexpr int lanes_of(int step) { return step; }
-        Lanes get(const double* from) const { return load(from); }
-        void put(double* to, Lanes x) const { store(to, x); }
-    };
-    struct First {
-        int count;
-        int lanes_of(int) const { return count; }
-        Lanes get(const double* from) const { return load(from, count); }
-        void put(double* to, Lanes x) const { store(to, x, count); }
-    };
-
-    // To the forms from `row` on, as long as they fill so many registers. Returns the next row.
-    template <int Count, int Registers, class Part>
-    int add_while(Forms& forms, int row, Part part) {
-        constexpr int step = Registers * lanes;
-        Lanes doubt[Count];
-        for (int s = 0; s < Count; ++s) doubt[s] = Lanes{} + doubt_[s];
-        for (; row + part.lanes_of(step) <= width_; row += step) {
-            Lanes weight[Count][Registers];
-            for (int s = 0; s < Count; ++s)
-                for (int r = 0; r < Registers; ++r) weight[s][r] = part.get(weights_[s] + row + r * lanes);
-            double* error = forms.error.data() + row;
-            for (int r = 0; r < Registers; ++r) {
-                Lanes sum = part.get(error + r * lanes), largest{};
-                for (int s = 0; s < Count; ++s) {
-                    const Lanes size = size_of(weight[s][r]);
-                    sum += size * doubt[s];
-                    largest = s == 0 ? size : larger(largest, size);
-                }
-                // Products may underflow, and so may their bounds: an entry with any term at all is never taken for
-                // exact.
-                sum += largest > 0 ? Lanes{} + rounding::underflow : Lanes{};
-                part.put(error + r * lanes, sum);
-            }
-            double* out = forms.entries.data() + row;
-            const double* value = values_.data();
-            for (int k = 0; k < size_; ++k, out += width_, value += together) {
-                Lanes sum[Registers];
-                for (int r = 0; r < Registers; ++r) sum[r] = part.get(out + r * lanes);
-                for (int s = 0; s < Count; ++s)
-                    for (int r = 0; r < Registers; ++r) sum[r] += weight[s][r] * value[s];
-                for (int r = 0; r < Registers; ++r) part.put(out + r * lanes, sum[r]);
-            }
-        }
-        return row;
-    }
-};
-
-const double* column_of(const Block& block, int j, int width) {
-    return block.by_column.data() + static_cast<std::ptrdiff_t>(j) * width;
 }
 
 }  // namespace
@@ -157,9 +32,12 @@ void StageMap::start(std::shared_ptr<const StageMap> below, const std::vector<st
     exact_rows_.clear();
 }
 
-// The bounds were themselves summed up in floats.
-static constexpr double bound_of_entries(double error) {
-    return error * (1.0 + 0x1p-20);
+// The bounds were themselves summed up in floats. One below the grid on which all terms lie says that none of them was
+// rounded, nor any sum: see decision 54.
+double StageMap::bound_of_entries(int row, double summed) const {
+    const std::vector<double>& grid = problem_.stages[stage_].grid;
+    const double error = summed * (1.0 + 0x1p-20);
+    return !grid.empty() && error < grid[row] ? 0.0 : error;
 }
 static constexpr double bound_of_norm(double sizes, double error, int size) {
     return (sizes + size * error) * (1.0 + rounding::bound(size + 3));
@@ -173,7 +51,7 @@ void StageMap::refill(std::shared_ptr<const StageMap> below, const std::vector<s
     const int size = problem_.dim + 1;
     for (int k = 0; k < size; ++k)
         for (int i = 0; i < width_; ++i) norm_[i] += std::abs(forms_.entries[k * width_ + i]);
-    for (double& error : forms_.error) error = bound_of_entries(error);
+    for (int i = 0; i < width_; ++i) forms_.error[i] = bound_of_entries(i, forms_.error[i]);
     for (int i = 0; i < width_; ++i) norm_[i] = bound_of_norm(norm_[i], forms_.error[i], size);
     std::int64_t within_reach = 0;  // as wide as a double, so that compilers make vectors of the sum
     for (int i = 0; i < width_; ++i)
@@ -203,7 +81,7 @@ void StageMap::refill(std::shared_ptr<const StageMap> below, const std::vector<s
             forms_.entries[k * width_ + row] = entry;
             sizes += std::abs(entry);
         }
-        forms_.error[row] = bound_of_entries(forms.error[c]);
+        forms_.error[row] = bound_of_entries(row, forms.error[c]);
         norm_[row] = bound_of_norm(sizes, forms_.error[row], size);
         forget_if_out_of_reach(row);
     }
@@ -235,8 +113,7 @@ Forms StageMap::forms_of_inputs(const Problem& problem, int number) {
         }
         Sources inputs(width, size, stage.terms);
         for (int j = 0; j < block.columns; ++j)
-            inputs.add(forms, column_of(block, j, width), 1.0,
-                       problem.frame.data() + static_cast<std::ptrdiff_t>(j) * size, 1, 0.0);
+            inputs.add(forms, block, j, 1.0, problem.frame.data() + static_cast<std::ptrdiff_t>(j) * size, 1, 0.0);
         inputs.finish(forms);
     }
     for (int i = 0; i < width; ++i) {
@@ -272,8 +149,7 @@ void StageMap::add_all_but(Forms& forms, const std::vector<int>& gates,
             }
             const int gate = from.first_wall + j;
             const double factor = (pattern[gate / 8] >> (gate % 8)) & 1 ? from.slope_on[j] : from.slope_off[j];
-            outputs.add(forms, column_of(block, j, above.width), factor, source.entries() + j, source.width_,
-                        source.error(j));
+            outputs.add(forms, block, j, factor, source.entries() + j, source.width_, source.error(j));
         }
         outputs.finish(forms);
     }
@@ -285,8 +161,7 @@ void StageMap::add_gates_to(Forms& forms, const std::vector<int>& gates,
     for (const Block& block : above.blocks) {
         if (block.source != stage_) continue;
         Sources outputs(above.width, problem_.dim + 1, above.terms);
-        for (const int j : gates)
-            outputs.add(forms, column_of(block, j, above.width), slope_in(pattern, j), entries() + j, width_, error(j));
+        for (const int j : gates) outputs.add(forms, block, j, slope_in(pattern, j), entries() + j, width_, error(j));
         outputs.finish(forms);
     }
 }
@@ -328,10 +203,22 @@ const ExactVector& StageMap::exact_row(int row) const {
     return *slot;
 }
 
+bool StageMap::vanishes(int row) const {
+    // What the largest entry is off by tells mostly, and everything where no entry is off.
+    double largest = 0;
+    for (int k = 0; k <= problem_.dim; ++k) largest = std::max(largest, std::abs(entry(row, k)));
+    if (largest > error(row) || error(row) == 0.0) return largest == 0.0;
+    return exact_row(row).is_zero();
+}
+
 ExactVector StageMap::compute_exact_row(int row) const {
     const Stage& here = problem_.stages[stage_];
     const int size = problem_.dim + 1;
     ExactSum sum(size);
+    if (error(row) == 0.0) {
+        for (int k = 0; k < size; ++k) sum.add_entry(k, entry(row, k));
+        return sum.total();
+    }
     for (const Block& block : here.blocks) {
         for (int j = 0; j < block.columns; ++j) {
             const double weight = block.by_column[j * width_ + row];

@@ -7,14 +7,9 @@
 
 #include "geometry/exact/exact_vector.hpp"
 #include "geometry/problem/problem.hpp"
+#include "geometry/problem/sources.hpp"
 
 namespace polyfold {
-
-// Forms are rows (a, b) over homogeneous parameters (u, t): value a . u + b t, for all rows of a stage at once.
-struct Forms {
-    std::vector<double> entries;  // [k * width + row]
-    std::vector<double> error;    // bounds the error of every entry of a row
-};
 
 // Forms hold where all earlier stages have the pattern that this map was made for; a chain of maps down to stage 0
 // is that pattern.
@@ -53,10 +48,12 @@ class StageMap {
     const double* errors() const { return forms_.error.data(); }
     // Bounds sum_k |entry(row, k)|, for the entries as they are here and for the true ones.
     double norm(int row) const { return norm_[row]; }
-    double error(int row) const { return forms_.error[row]; }  // bounds the error of every entry
+    double error(int row) const { return forms_.error[row]; }  // bounds the error of every entry; 0 is none
     // Bounds the error of the last entry: with no bias anywhere it is an exact zero.
     double constant_error(int row) const { return problem_.without_constants ? 0.0 : error(row); }
     const ExactVector& exact_row(int row) const;
+    // Whether the form is zero everywhere.
+    bool vanishes(int row) const;
 
   private:
     const Problem& problem_;
@@ -75,6 +72,7 @@ class StageMap {
     void start(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern);
     void forget(int row);
     void forget_if_out_of_reach(int row);
+    double bound_of_entries(int row, double summed) const;
     double slope_in(const std::vector<std::uint8_t>& pattern, int gate) const;
     const StageMap& at(int stage) const;
     bool on(int gate) const { return (pattern_[gate / 8] >> (gate % 8)) & 1; }

@@ -13,7 +13,7 @@ CellProof::CellProof(const Problem& problem, const FacetArrays& atlas, const dou
       witnesses_(witnesses),
       dim_(problem.dim),
       places_(problem.gates + problem.rows()),
-      maps_(problem.stages.size()),
+      maps_(problem),
       listed_by_(places_.size(), 0),
       cone_(stop),
       apex_(stop),
@@ -31,7 +31,7 @@ CellProof::CellProof(const Problem& problem, const FacetArrays& atlas, const dou
 }
 
 Proved CellProof::operator()(std::int64_t cell) {
-    enter(cell);
+    maps_.enter(atlas_.patterns + cell * atlas_.stride);
     if (has_shared_walls(cell)) return Proved::nothing;
     for (std::int64_t facet = atlas_.facet_start[cell]; facet < atlas_.facet_start[cell + 1]; ++facet)
         if (!leads_on(cell, facet)) return Proved::nothing;
@@ -41,30 +41,6 @@ Proved CellProof::operator()(std::int64_t cell) {
         if (!is_facet(row, centre_) && !is_facet(row, inside_)) return Proved::nothing;
     if (has_end_) return Proved::bounded;
     return goes_on_for_ever() ? Proved::unbounded : Proved::with_or_without_end;
-}
-
-// Make the maps those of the cell, from the first stage on whose pattern before it is another one.
-void CellProof::enter(std::int64_t cell) {
-    const std::uint8_t* wanted = atlas_.patterns + cell * atlas_.stride;
-    const bool begins = pattern_.empty() && !maps_[0];
-    int common = static_cast<int>(maps_.size());  // maps below this one stay
-    if (begins) {
-        common = 0;
-        pattern_.assign(wanted, wanted + atlas_.stride);
-    }
-    for (int gate = 0; gate < problem_.gates && !begins; ++gate) {
-        if (gate % 8 == 0 && pattern_[gate / 8] == wanted[gate / 8]) {
-            gate += 7;
-            continue;
-        }
-        if (((pattern_[gate / 8] ^ wanted[gate / 8]) >> (gate % 8)) & 1) {
-            common = places_[gate].stage + 1;
-            break;
-        }
-    }
-    std::copy(wanted, wanted + atlas_.stride, pattern_.begin());
-    for (int s = common; s < static_cast<int>(maps_.size()); ++s)
-        maps_[s] = std::make_shared<const StageMap>(problem_, s, s > 0 ? maps_[s - 1] : nullptr, pattern_);
 }
 
 bool CellProof::has_shared_walls(std::int64_t cell) const {
@@ -89,12 +65,12 @@ bool CellProof::leads_on(std::int64_t cell, std::int64_t facet) const {
 
 // The side of a wall on which the cell lies, as a factor of its form.
 double CellProof::side(int stage, int row) const {
-    return stage == 0 || is_on(problem_.stages[stage].first_wall + row) ? 1.0 : -1.0;
+    return stage == 0 || maps_.is_on(problem_.stages[stage].first_wall + row) ? 1.0 : -1.0;
 }
 
 // The form that is >= 0 on the cell. False if it does not vary.
 bool CellProof::load_form(int stage, int row) {
-    return scaled_form(*maps_[stage], row, side(stage, row), dim_, form_, form_error_);
+    return scaled_form(maps_[stage], row, side(stage, row), dim_, form_, form_error_);
 }
 
 bool CellProof::load_facets(std::int64_t cell) {
@@ -184,7 +160,7 @@ bool CellProof::others_stay_away(std::int64_t cell) {
     const bool through_origin = problem_.without_constants && dim_ > 1 && problem_.gates > 0;
     if (through_origin && !enclose_directions(cell)) return false;
     left_.clear();
-    for (int s = 0; s < static_cast<int>(maps_.size()); ++s)
+    for (int s = 0; s < static_cast<int>(maps_.all().size()); ++s)
         rows_stay_away(cell, s, s > 0 && through_origin ? apex_ : cone_);
     return left_.empty() || others_stay_away_behind();
 }
@@ -193,7 +169,7 @@ bool CellProof::others_stay_away(std::int64_t cell) {
 void CellProof::rows_stay_away(std::int64_t cell, int stage, ConeBound& cone) {
     // Most are told by the box around the cell.
     const int n = cone.coordinates();
-    const StageMap& map = *maps_[stage];
+    const StageMap& map = maps_[stage];
     const int width = map.width();
     value_.assign(width, 0.0);
     spread_.assign(width, 0.0);
@@ -224,7 +200,7 @@ void CellProof::rows_stay_away(std::int64_t cell, int stage, ConeBound& cone) {
 bool CellProof::stays_away(int stage, int row, ConeBound& cone) {
     const Place& place = places_[problem_.stages[stage].first_wall + row];
     if (place.is_constantly_zero) return side(stage, row) < 0;
-    const StageMap& map = *maps_[stage];
+    const StageMap& map = maps_[stage];
     bool constant = map.error(row) == 0.0;
     for (int k = 0; k < dim_ && constant; ++k) constant = map.entry(row, k) == 0.0;
     if (constant) {  // a domain row may hold with equality everywhere, a gate that is zero here may not be so elsewhere
@@ -243,8 +219,8 @@ bool CellProof::others_stay_away_behind() {
     return std::all_of(left_.begin(), left_.end(), [&](int wall) {
         const auto& [stage, row, is_zero] = places_[wall];
         for (int s = 1; s <= stage; ++s) {
-            if (!NarrowView::is_narrow(problem_, s, stage, row, pattern_)) continue;
-            if (s != from) is_ready = narrow_.enter(problem_, s, maps_, pattern_, known_, inside_.data());
+            if (!NarrowView::is_narrow(problem_, s, stage, row, maps_.pattern())) continue;
+            if (s != from) is_ready = narrow_.enter(problem_, s, maps_.all(), maps_.pattern(), known_, inside_.data());
             from = s;
             if (is_ready && narrow_.proves_positive(stage, row, side(stage, row))) return true;
         }

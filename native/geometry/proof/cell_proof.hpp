@@ -2,12 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "geometry/base/stop_signal.hpp"
 #include "geometry/problem/facet_arrays.hpp"
-#include "geometry/problem/stage_map.hpp"
+#include "geometry/proof/cell_maps.hpp"
 #include "geometry/proof/cone_bound.hpp"
 #include "geometry/proof/narrow_view.hpp"
 
@@ -34,9 +33,8 @@ class CellProof {
     const FacetArrays& atlas_;
     const double* witnesses_;
     const int dim_;
-    std::vector<Place> places_;                          // by wall
-    std::vector<std::shared_ptr<const StageMap>> maps_;  // of the cell's stages
-    std::vector<std::uint8_t> pattern_;
+    std::vector<Place> places_;  // by wall
+    CellMaps maps_;
     std::vector<std::int64_t> listed_by_;  // by wall: the last cell that listed it, plus one
     ConeBound cone_;
     ConeBound apex_;  // without biases all gates meet at the origin: their forms on directions u alone
@@ -48,12 +46,10 @@ class CellProof {
     double form_error_ = 0;
     bool has_end_ = false;  // the cell was enclosed where t = 1, so it is bounded
 
-    void enter(std::int64_t cell);
     bool has_shared_walls(std::int64_t cell) const;
     bool leads_on(std::int64_t cell, std::int64_t facet) const;
     bool load_facets(std::int64_t cell);
     bool load_form(int stage, int row);
-    bool is_on(int gate) const { return (pattern_[gate / 8] >> (gate % 8)) & 1; }
     double side(int stage, int row) const;
     int proved_sign(int row, const double* point) const;
     bool enclose();

@@ -43,6 +43,7 @@ from polyfold.program.passes.single_gates import ExactGates, TooMuchError, exact
 _CHUNK = 1 << 12
 _FLOATS = 1 << 22
 _IN_CORE = 1 << 16
+_EXACTLY_IN_CORE = 1 << 8
 
 # Up to here the vertices of all cells, and their faces, can be listed in a time comparable to the engine's.
 _FEW_VERTICES = 6
@@ -245,9 +246,10 @@ def check_witnesses(atlas: Atlas, exact: ExactSlice | None = None) -> Check:
     if stays_structured(atlas.program):
         return _check_witnesses_in_floats(atlas)
     atlas = in_few_coordinates(atlas)
-    left = np.flatnonzero(~_proved_by_core(atlas))
-    # What is left may have gates that vanish on the whole cell, or need tighter bounds, or rationals.
-    by_floats, unsure = len(atlas) - len(left), []
+    in_floats, with_integers = _proved_by_core(atlas)
+    left = np.flatnonzero(~in_floats & ~with_integers)
+    # What is left may have witnesses that are no floats, or be beyond the core's matrices.
+    by_floats, by_integers, unsure = int(in_floats.sum()), int(with_integers.sum()), []
     for part in _chunks(len(left)):
         cells = left[part]
         passed = bounded_forward(atlas.program, bounded_lift(atlas.domain, atlas.witnesses[cells]))
@@ -265,22 +267,30 @@ def check_witnesses(atlas: Atlas, exact: ExactSlice | None = None) -> Check:
     return Check(
         "witnesses have their patterns",
         wrong == 0,
-        f"{by_floats:,} proved in floats, {len(unsure) - wrong:,} in rationals, {wrong:,} wrong",
+        f"{by_floats:,} proved in floats, {by_integers:,} with integers, {len(unsure) - wrong:,} in rationals, "
+        f"{wrong:,} wrong",
     )
 
 
-def _proved_by_core(atlas: Atlas) -> Flags:
-    """Cells whose witnesses the core proves; none where it would read rounded matrices."""
+def _proved_by_core(atlas: Atlas) -> tuple[Flags, Flags]:
+    """Cells whose witnesses the core proves in floats, and those for which it needs integers here and there; none
+    where it would read rounded matrices."""
+    proved, exactly = np.zeros((2, len(atlas)), dtype=bool)
     if atlas.program.exact_matrices is None:
-        return np.zeros(len(atlas), dtype=bool)
-    problem = core_problem(atlas.program, atlas.domain)
+        return proved, exactly
+    problem, threads = core_problem(atlas.program, atlas.domain), atlas.certificate.threads
     patterns, witnesses = np.ascontiguousarray(atlas.patterns), np.ascontiguousarray(atlas.witnesses)
-    proved = np.empty(len(atlas), dtype=bool)
     for first in range(0, len(atlas), _IN_CORE):
         tick()
-        part, threads = slice(first, first + _IN_CORE), atlas.certificate.threads
+        part = slice(first, first + _IN_CORE)
         proved[part] = core.prove_witnesses(problem, patterns[part], witnesses[part], threads) != 0
-    return proved
+    # What floats leave may have gates that vanish on the whole cell, or need tighter bounds.
+    left = np.flatnonzero(~proved)
+    for first in range(0, len(left), _EXACTLY_IN_CORE):
+        tick()
+        some = left[first : first + _EXACTLY_IN_CORE]
+        exactly[some] = core.prove_witnesses_exactly(problem, patterns[some], witnesses[some], threads) != 0
+    return proved, exactly
 
 
 def _check_witnesses_in_floats(atlas: Atlas) -> Check:
