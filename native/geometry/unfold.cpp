@@ -116,8 +116,8 @@ Block look_at_parts(const Selection& selection, const LookOptions& options, Look
 }
 
 template <int Words>
-void add_measure(Cell<Words>& cell, const Problem& problem, Equations<Words>& equations,
-                 VertexPlacer<Words>& placer, bool covariance, MeasureBlock& block) {
+void add_measure(Cell<Words>& cell, const Problem& problem, Equations<Words>& equations, VertexPlacer<Words>& placer,
+                 bool covariance, MeasureBlock& block) {
     const auto dim = static_cast<std::size_t>(problem.dim);
     int facets = 0;
     cell.facets.for_each([&](int slot) { facets += cell.slots[slot].wall != problem.infinity_wall(); });
@@ -132,8 +132,7 @@ void add_measure(Cell<Words>& cell, const Problem& problem, Equations<Words>& eq
     const auto exactly = [&](int v) -> const ExactVector& {
         return equations.exact(cell, *cell.frame, cell.generators[v], cell.facets_of[v]);
     };
-    const Measure found =
-        measure<Words>(placer(cell, equations), cell.facets_of, problem.dim, covariance, exactly);
+    const Measure found = measure<Words>(placer(cell, equations), cell.facets_of, problem.dim, covariance, exactly);
     block.volumes.push_back(found.volume);
     block.centroids.insert(block.centroids.end(), found.centroid.begin(), found.centroid.end());
     block.covariances.insert(block.covariances.end(), found.covariance.begin(), found.covariance.end());

@@ -17,7 +17,11 @@ template <int Words>
 class CellWriter {
   public:
     explicit CellWriter(const Problem& problem)
-        : problem_(problem), dimensions_(problem.dim + 1), equations_(problem), placer_(problem.dim), keys_(problem.gates) {}
+        : problem_(problem),
+          dimensions_(problem.dim + 1),
+          equations_(problem),
+          placer_(problem.dim),
+          keys_(problem.gates) {}
 
     // Write a finished cell behind the others.
     void emit(Cell<Words>& cell, CellBlock& block);

@@ -370,8 +370,7 @@ Measure measure(const VertexPlaces& vertices, const std::vector<Mask<Words>>& on
     Measure found = (*simplices)(volumes);
     found.volume = std::ldexp(found.volume, unit_of_volume);
     for (int k = 0; k < dim; ++k)
-        found.centroid[k] =
-            sum_of_scaled(apart.mantissas[k], apart.exponents[k], found.centroid[k], cell->units[k]);
+        found.centroid[k] = sum_of_scaled(apart.mantissas[k], apart.exponents[k], found.centroid[k], cell->units[k]);
     for (std::size_t i = 0; i < found.covariance.size(); ++i)
         found.covariance[i] = std::ldexp(found.covariance[i], cell->units[i / dim] + cell->units[i % dim]);
     return found;

@@ -16,8 +16,8 @@ namespace polyfold {
 
 // Of a simple cell all faces are meets of facets: of a face, each facet that meets it and does not contain it makes one
 // facet. So nothing has to be searched. A face falls into pyramids over those of its facets that miss its first vertex,
-// its apex, and so on down to edges; the determinants of the simplices are found by elimination on the way, one step for
-// each apex, at all other vertices of its face at once. N is the dimension, and sets of vertices are so many words.
+// its apex, and so on down to edges; the determinants of the simplices are found by elimination on the way, one step
+// for each apex, at all other vertices of its face at once. N is the dimension, and sets of vertices are so many words.
 template <int N, int Words>
 class SimpleMeasure {
   public:
@@ -137,8 +137,8 @@ class SimpleMeasure {
         return volume;
     }
 
-    // Take the apex's step off all others of a face, in multiples that leave nothing of its largest coordinate; the last
-    // coordinate takes the place of that one. The very first apex is where steps begin.
+    // Take the apex's step off all others of a face, in multiples that leave nothing of its largest coordinate; the
+    // last coordinate takes the place of that one. The very first apex is where steps begin.
     template <int Level>
     double eliminate(const Set& face, int apex) {
         constexpr int last = N - Level;  // as many coordinates are left

@@ -5,6 +5,7 @@
 
 #include "geometry/cells/cell.hpp"
 #include "geometry/cells/equations.hpp"
+#include "geometry/cells/sharp_vertex.hpp"
 
 namespace polyfold {
 
@@ -32,7 +33,7 @@ VertexPlaces place_of(const ExactVector& point);
 template <int Words>
 class VertexPlacer {
   public:
-    explicit VertexPlacer(int dim) : dim_(dim) {}
+    explicit VertexPlacer(int dim) : dim_(dim), sharp_(dim) {}
 
     // Where a cell's generators are; until the next cell.
     const VertexPlaces& operator()(Cell<Words>& cell, Equations<Words>& equations) {
@@ -48,12 +49,14 @@ class VertexPlacer {
     double shortest_ = 0;  // how far the cell reaches in the coordinate in which it reaches least
 
     // Scratch.
+    SharpVertex sharp_;
     std::vector<double> mantissas_;
     std::vector<int> exponents_;
 
     void find(Cell<Words>& cell, Equations<Words>& equations);
     void start(const Cell<Words>& cell);
     bool is_known(Cell<Words>& cell, Equations<Words>& equations, int v);
+    bool place_sharply(const Cell<Words>& cell, int v);
     void place_exactly(Cell<Words>& cell, Equations<Words>& equations, int v);
     void take_all_apart(Cell<Words>& cell, Equations<Words>& equations);
 };

@@ -85,6 +85,7 @@ void StageMap::refill(std::shared_ptr<const StageMap> below, const std::vector<s
     pattern_ = pattern;
     std::swap(forms_, forms);
     exact_rows_.clear();
+    twofold_rows_.clear();
     norm_.assign(static_cast<std::size_t>(width_), 0.0);
     const int size = problem_.dim + 1;
     for (int k = 0; k < size; ++k)
@@ -159,6 +160,38 @@ const ExactVector& StageMap::exact_row(int row) const {
     auto& slot = exact_rows_[row];
     if (!slot) slot = std::make_unique<ExactVector>(compute_exact_row(row));
     return *slot;
+}
+
+const TwofoldForm& StageMap::twofold_row(int row) const {
+    const std::lock_guard lock(exact_mutex_);
+    twofold_rows_.resize(static_cast<std::size_t>(width_));
+    auto& slot = twofold_rows_[row];
+    if (!slot) slot = std::make_unique<TwofoldForm>(compute_twofold_row(row));
+    return *slot;
+}
+
+TwofoldForm StageMap::compute_twofold_row(int row) const {
+    const Stage& here = problem_.stages[stage_];
+    const int size = problem_.dim + 1;
+    TwofoldSum sum(size);
+    for (const Block& block : here.blocks) {
+        for (int j = 0; j < block.columns; ++j) {
+            const double weight = block.by_column[static_cast<std::size_t>(j) * width_ + row];
+            if (weight == 0.0) continue;
+            if (block.source == 0) {
+                sum.add(weight, problem_.frame.data() + static_cast<std::size_t>(j) * size, nullptr, 0.0);
+                continue;
+            }
+            const double factor = slope(block.source, j);
+            if (factor == 0.0) continue;
+            const TwofoldForm& form = at(block.source).twofold_row(j);
+            sum.add(weight, form.high.data(), form.low.data(), factor == 1.0 ? form.error : rounding::unknown);
+        }
+    }
+    sum.add_entry(size - 1, here.bias[row]);
+    if (!here.parameter_rows.empty())
+        for (int k = 0; k < size; ++k) sum.add_entry(k, here.parameter_rows[static_cast<std::size_t>(row) * size + k]);
+    return sum.total();
 }
 
 ExactVector StageMap::compute_exact_row(int row) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "geometry/exact/exact_vector.hpp"
+#include "geometry/exact/twofold.hpp"
 #include "geometry/problem/problem.hpp"
 
 namespace polyfold {
@@ -47,6 +48,8 @@ class StageMap {
     // Bounds the error of the last entry: with no bias anywhere it is an exact zero.
     double constant_error(int row) const { return problem_.without_constants ? 0.0 : error(row); }
     const ExactVector& exact_row(int row) const;
+    // To twice the digits of floats; its error is unknown where gates have other slopes than one and zero.
+    const TwofoldForm& twofold_row(int row) const;
 
   private:
     const Problem& problem_;
@@ -59,12 +62,14 @@ class StageMap {
 
     mutable std::mutex exact_mutex_;
     mutable std::vector<std::unique_ptr<ExactVector>> exact_rows_;  // as far as they were needed
+    mutable std::vector<std::unique_ptr<TwofoldForm>> twofold_rows_;
 
     void forget_rows_out_of_reach();
     const StageMap& at(int stage) const;
     bool on(int gate) const { return (pattern_[gate / 8] >> (gate % 8)) & 1; }
     double slope(int source, int gate) const;
     ExactVector compute_exact_row(int row) const;
+    TwofoldForm compute_twofold_row(int row) const;
 };
 
 }  // namespace polyfold
