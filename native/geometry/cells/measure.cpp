@@ -352,8 +352,9 @@ std::optional<Measure> measure_simple(const std::vector<double>& vertices, const
 template <int Words>
 Measure measure(const VertexPlaces& vertices, const std::vector<Mask<Words>>& on, int dim, bool covariance,
                 const ExactVertices& exactly) {
-    if (!covariance && vertices.ordinary)
-        if (std::optional<Measure> found = measure_simple(vertices.floats, on, dim)) return *std::move(found);
+    std::optional<Measure> simple;
+    if (vertices.ordinary) simple = measure_simple(vertices.floats, on, dim);
+    if (simple && !covariance) return *std::move(simple);
     VertexPlaces apart = vertices;
     apart.take_apart();
     const Steps steps(apart, dim);
@@ -373,6 +374,10 @@ Measure measure(const VertexPlaces& vertices, const std::vector<Mask<Words>>& on
         found.centroid[k] = sum_of_scaled(apart.mantissas[k], apart.exponents[k], found.centroid[k], cell->units[k]);
     for (std::size_t i = 0; i < found.covariance.size(); ++i)
         found.covariance[i] = std::ldexp(found.covariance[i], cell->units[i / dim] + cell->units[i % dim]);
+    if (simple) {  // the same numbers, whatever else is asked for
+        found.volume = simple->volume;
+        found.centroid = std::move(simple->centroid);
+    }
     return found;
 }
 

@@ -110,7 +110,8 @@ bool VertexPlacer<Words>::is_known(Cell<Words>& cell, Equations<Words>& equation
     const auto known_to = [&](double point_error, double part) {
         return shortest_ > 0 && point_error <= part * shortest_ * cell.point(v)[dim_];
     };
-    if (generators.exact[g]) return false;
+    const auto at = static_cast<std::size_t>(g) * dim_;
+    if (generators.exact[g] || (at < generators.sharp.size() && !std::isnan(generators.sharp[at]))) return false;
     if (known_to(generators.error[g], rounding::poor)) return true;
     // The error may have been inherited only; the equations know it better, and are quicker than exact numbers.
     const double error = equations.error_at(cell, *cell.frame, g, cell.facets_of[v]);
@@ -118,14 +119,26 @@ bool VertexPlacer<Words>::is_known(Cell<Words>& cell, Equations<Words>& equation
     return known_to(error, rounding::fair);
 }
 
-// By its walls to twice the digits of floats, which is as good as exact numbers and far quicker.
+// By its walls to twice the digits of floats, which is as good as exact numbers and far quicker. Cells of one frame
+// share generators, and so what was found of them.
 template <int Words>
 bool VertexPlacer<Words>::place_sharply(const Cell<Words>& cell, int v) {
+    GeneratorStore& generators = cell.frame->generators;
     const Mask<Words>& facets = cell.facets_of[v];
-    if (cell.frame->generators.exact[cell.generators[v]] || !cell.lines.empty() || facets.size() != dim_) return false;
-    int wall = 0;
-    facets.for_each([&](int s) { sharp_.set_wall(wall++, cell.slots[s].map->twofold_row(cell.slots[s].row)); });
-    return sharp_.find(places_.floats.data() + static_cast<std::ptrdiff_t>(v) * dim_);
+    const int g = cell.generators[v];
+    if (generators.exact[g] || !cell.lines.empty() || facets.size() != dim_) return false;
+    generators.sharp.resize(static_cast<std::size_t>(generators.size()) * dim_,
+                            std::numeric_limits<double>::quiet_NaN());
+    double* known = generators.sharp.data() + static_cast<std::ptrdiff_t>(g) * dim_;
+    double* place = places_.floats.data() + static_cast<std::ptrdiff_t>(v) * dim_;
+    if (std::isnan(*known)) {
+        int wall = 0;
+        facets.for_each([&](int s) { sharp_.set_wall(wall++, cell.slots[s].map->twofold_row(cell.slots[s].row)); });
+        if (!sharp_.find(place)) return false;
+        std::copy(place, place + dim_, known);
+    }
+    std::copy(known, known + dim_, place);
+    return true;
 }
 
 template <int Words>
