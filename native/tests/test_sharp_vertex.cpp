@@ -7,7 +7,7 @@
 #include "geometry/cells/sharp_vertex.hpp"
 #include "geometry/cells/vertex_places.hpp"
 #include "geometry/exact/twofold.hpp"
-#include "numbers.hpp"
+#include "tests/numbers.hpp"
 
 namespace polyfold::tests {
 

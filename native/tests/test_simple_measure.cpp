@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "geometry/cells/simple_measure.hpp"
-#include "numbers.hpp"
+#include "tests/numbers.hpp"
 
 namespace polyfold::tests {
 
