@@ -20,7 +20,8 @@ inline std::pair<double, double> sum(double a, double b) {
     return {total, (a - (total - part)) + (b - part)};
 }
 inline std::pair<double, double> product(double a, double b) {
-    const double total = a * b;
+    // Rounded by itself: a plain product might be fused with whatever it is added to.
+    const double total = std::fma(a, b, 0.0);
     return {total, std::fma(a, b, -total)};
 }
 
