@@ -54,7 +54,7 @@ def questions(domain: pf.Domain, threads: int, folder: Path) -> dict[str, Callab
         "check": lambda atlas: pf.check(atlas, threads=threads),
         "certify": lambda atlas: pf.certify(atlas, threads=threads),
         "maximum": lambda atlas: pf.stats.maximum(atlas, output=0, threads=threads),
-        "integral": lambda atlas: pf.stats.integral(atlas, output=0, threads=threads),
+        "integral": lambda atlas: pf.stats.integral(atlas),
         "classes": lambda atlas: pf.stats.classes(atlas, threads=threads),
         "class_areas": lambda atlas: pf.stats.class_areas(atlas, threads=threads),
         "chebyshev": lambda atlas: atlas.chebyshev(),

@@ -115,8 +115,8 @@ Block look_at_parts(const Selection& selection, const LookOptions& options, Look
 }
 
 template <int Words>
-void add_measure(Cell<Words>& cell, const Problem& problem, Equations<Words>& equations, bool covariance,
-                 MeasureBlock& block) {
+void add_measure(Cell<Words>& cell, const Problem& problem, Equations<Words>& equations, VertexPlacer<Words>& placer,
+                 bool covariance, MeasureBlock& block) {
     const auto dim = static_cast<std::size_t>(problem.dim);
     int facets = 0;
     cell.facets.for_each([&](int slot) { facets += cell.slots[slot].wall != problem.infinity_wall(); });
@@ -131,8 +131,7 @@ void add_measure(Cell<Words>& cell, const Problem& problem, Equations<Words>& eq
     const auto exactly = [&](int v) -> const ExactVector& {
         return equations.exact(cell, *cell.frame, cell.generators[v], cell.facets_of[v]);
     };
-    const Measure found =
-        measure<Words>(vertex_places(cell, equations, problem.dim), cell.facets_of, problem.dim, covariance, exactly);
+    const Measure found = measure<Words>(placer(cell, equations), cell.facets_of, problem.dim, covariance, exactly);
     block.volumes.push_back(found.volume);
     block.centroids.insert(block.centroids.end(), found.centroid.begin(), found.centroid.end());
     block.covariances.insert(block.covariances.end(), found.covariance.begin(), found.covariance.end());
@@ -168,8 +167,10 @@ MeasureBlock measure_selected(const Problem& problem, const Selection& selection
         return with_enough_facets([&]<int Words>() {
             MeasureBlock block;
             Equations<Words> equations(problem);
-            visit_selected<Words>(problem, some, stop,
-                                  [&](Cell<Words>& cell) { add_measure(cell, problem, equations, covariance, block); });
+            VertexPlacer<Words> placer(problem.dim);
+            visit_selected<Words>(problem, some, stop, [&](Cell<Words>& cell) {
+                add_measure(cell, problem, equations, placer, covariance, block);
+            });
             return block;
         });
     });

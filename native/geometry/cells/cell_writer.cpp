@@ -120,7 +120,7 @@ void CellWriter<Words>::emit_generators(Cell<Words>& cell, GeneratorBlock& block
         });
         block.facet_start.push_back(static_cast<std::int64_t>(block.facet.size()));
     };
-    const std::vector<double> places = vertex_places(cell, equations_, problem_.dim).rounded();
+    const std::vector<double> places = placer_(cell, equations_).rounded();
     for (int v = 0; v < cell.size(); ++v)
         write(places.data() + static_cast<std::ptrdiff_t>(v) * problem_.dim, cell.at_infinity(v) ? 1 : 0,
               cell.facets_of[v]);

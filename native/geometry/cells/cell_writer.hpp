@@ -6,6 +6,7 @@
 #include "geometry/cells/cell.hpp"
 #include "geometry/cells/cell_block.hpp"
 #include "geometry/cells/equations.hpp"
+#include "geometry/cells/vertex_places.hpp"
 
 namespace polyfold {
 
@@ -16,7 +17,11 @@ template <int Words>
 class CellWriter {
   public:
     explicit CellWriter(const Problem& problem)
-        : problem_(problem), dimensions_(problem.dim + 1), equations_(problem), keys_(problem.gates) {}
+        : problem_(problem),
+          dimensions_(problem.dim + 1),
+          equations_(problem),
+          placer_(problem.dim),
+          keys_(problem.gates) {}
 
     // Write a finished cell behind the others.
     void emit(Cell<Words>& cell, CellBlock& block);
@@ -26,6 +31,7 @@ class CellWriter {
     const Problem& problem_;
     const int dimensions_;  // dim + 1
     Equations<Words> equations_;
+    VertexPlacer<Words> placer_;
     const PatternKeys keys_;
 
     // Scratch.

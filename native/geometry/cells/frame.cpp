@@ -50,6 +50,7 @@ void GeneratorStore::resize(int count) {
     error.resize(count);
     at_infinity.resize(count);
     exact.resize(count);
+    sharp.resize(std::min(sharp.size(), static_cast<std::size_t>(count) * static_cast<std::size_t>(dimensions - 1)));
     touched.resize(count);
 }
 

@@ -27,6 +27,7 @@ struct GeneratorStore {
     std::vector<double> error;        // bounds the error of every coordinate
     std::vector<std::uint8_t> at_infinity;
     std::vector<std::shared_ptr<const ExactVector>> exact;  // where they were needed
+    std::vector<double> sharp;   // places as of SharpVertex, as many as were asked for; NaN where there is none
     std::vector<Walls> touched;  // walls through it that hold none of its facets; only kept where faces are counted
 
     int size() const { return static_cast<int>(error.size()); }

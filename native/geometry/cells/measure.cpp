@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 
+#include "geometry/cells/simple_measure.hpp"
 #include "geometry/exact/rounding.hpp"
 
 namespace polyfold {
@@ -312,12 +313,51 @@ class Simplices {
     }
 };
 
+template <int N, int Words, int Facets>
+std::optional<Measure> measure_simple_in(const std::vector<double>& vertices, const std::vector<Mask<Facets>>& on) {
+    if (on.size() > SimpleMeasure<N, Words>::most_vertices) {
+        if constexpr (Words < 4) return measure_simple_in<N, 2 * Words>(vertices, on);
+        return std::nullopt;
+    }
+    thread_local SimpleMeasure<N, Words> simple;
+    if (!simple.find(vertices, on)) return std::nullopt;
+    Measure found;
+    found.volume = simple.volume();
+    for (int k = 0; k < N; ++k) found.centroid.push_back(simple.centroid(k));
+    return found;
+}
+
+// In a few dimensions; cells of more have too many vertices.
+template <int Words>
+std::optional<Measure> measure_simple(const std::vector<double>& vertices, const std::vector<Mask<Words>>& on,
+                                      int dim) {
+    switch (dim) {
+        case 2:
+            return measure_simple_in<2, 1>(vertices, on);
+        case 3:
+            return measure_simple_in<3, 1>(vertices, on);
+        case 4:
+            return measure_simple_in<4, 1>(vertices, on);
+        case 5:
+            return measure_simple_in<5, 1>(vertices, on);
+        case 6:
+            return measure_simple_in<6, 1>(vertices, on);
+        default:
+            return std::nullopt;
+    }
+}
+
 }  // namespace
 
 template <int Words>
 Measure measure(const VertexPlaces& vertices, const std::vector<Mask<Words>>& on, int dim, bool covariance,
                 const ExactVertices& exactly) {
-    const Steps steps(vertices, dim);
+    std::optional<Measure> simple;
+    if (vertices.ordinary) simple = measure_simple(vertices.floats, on, dim);
+    if (simple && !covariance) return *std::move(simple);
+    VertexPlaces apart = vertices;
+    apart.take_apart();
+    const Steps steps(apart, dim);
     std::optional<InOwnUnits> cell(std::in_place, steps.places, dim);
     const Splitting splitting(on, dim);
     std::optional<Simplices> simplices(std::in_place, cell->vertices, splitting, dim, covariance);
@@ -331,10 +371,13 @@ Measure measure(const VertexPlaces& vertices, const std::vector<Mask<Words>>& on
     Measure found = (*simplices)(volumes);
     found.volume = std::ldexp(found.volume, unit_of_volume);
     for (int k = 0; k < dim; ++k)
-        found.centroid[k] =
-            sum_of_scaled(vertices.mantissas[k], vertices.exponents[k], found.centroid[k], cell->units[k]);
+        found.centroid[k] = sum_of_scaled(apart.mantissas[k], apart.exponents[k], found.centroid[k], cell->units[k]);
     for (std::size_t i = 0; i < found.covariance.size(); ++i)
         found.covariance[i] = std::ldexp(found.covariance[i], cell->units[i / dim] + cell->units[i % dim]);
+    if (simple) {  // the same numbers, whatever else is asked for
+        found.volume = simple->volume;
+        found.centroid = std::move(simple->centroid);
+    }
     return found;
 }
 

@@ -43,7 +43,15 @@ void round_into(const ExactVector& point, double* mantissas, int* exponents) {
 
 }  // namespace
 
+void VertexPlaces::take_apart() {
+    if (!ordinary) return;
+    mantissas.resize(floats.size());
+    exponents.resize(floats.size());
+    for (std::size_t i = 0; i < floats.size(); ++i) mantissas[i] = std::frexp(floats[i], &exponents[i]);
+}
+
 std::vector<double> VertexPlaces::rounded() const {
+    if (ordinary) return floats;
     std::vector<double> places(mantissas.size());
     for (std::size_t i = 0; i < places.size(); ++i) places[i] = std::ldexp(mantissas[i], exponents[i]);
     return places;
@@ -51,57 +59,118 @@ std::vector<double> VertexPlaces::rounded() const {
 
 VertexPlaces place_of(const ExactVector& point) {
     const std::size_t dim = point.numerators.size() - 1;
-    VertexPlaces place{std::vector<double>(dim), std::vector<int>(dim)};
+    VertexPlaces place;
+    place.mantissas.resize(dim);
+    place.exponents.resize(dim);
     round_into(point, place.mantissas.data(), place.exponents.data());
     return place;
 }
 
 template <int Words>
-VertexPlaces vertex_places(Cell<Words>& cell, Equations<Words>& equations, int dim) {
-    const auto size = static_cast<std::size_t>(cell.size()) * dim;
-    VertexPlaces places{std::vector<double>(size), std::vector<int>(size)};
-    auto& generators = cell.frame->generators;
-    constexpr double endless = std::numeric_limits<double>::infinity();
-    std::vector<double> lowest(dim, endless), highest(dim, -endless);
-    for (int v = 0; v < cell.size(); ++v) {
-        const double* point = cell.point(v);
-        for (int k = 0; k < dim; ++k) {
-            const double place = cell.at_infinity(v) ? point[k] : point[k] / point[dim];
-            places.mantissas[v * dim + k] = std::frexp(place, &places.exponents[v * dim + k]);
-            if (cell.at_infinity(v)) continue;
-            lowest[k] = std::min(lowest[k], place);
-            highest[k] = std::max(highest[k], place);
-        }
-    }
-    for (int v = 0; v < cell.size(); ++v) {
-        if (cell.at_infinity(v)) continue;
-        const int g = cell.generators[v];
-        const auto known_to = [&](double point_error, double part) {
-            const double error = point_error / cell.point(v)[dim];
-            bool known = true;
-            for (int k = 0; k < dim && known; ++k) {
-                const double extent = highest[k] - lowest[k];
-                known = extent < endless && error <= part * extent;
-            }
-            return known;
-        };
-        bool known = !generators.exact[g] && known_to(generators.error[g], rounding::poor);
-        if (!known && !generators.exact[g]) {
-            // The error may have been inherited only; the equations know it better, and are quicker than exact numbers.
-            const double error = equations.error_at(cell, *cell.frame, g, cell.facets_of[v]);
-            if (error < generators.error[g]) generators.error[g] = error;
-            known = known_to(error, rounding::fair);
-        }
-        if (!known)
-            round_into(equations.exact(cell, *cell.frame, g, cell.facets_of[v]), &places.mantissas[v * dim],
-                       &places.exponents[v * dim]);
-    }
-    return places;
+void VertexPlacer<Words>::find(Cell<Words>& cell, Equations<Words>& equations) {
+    start(cell);
+    for (int v = 0; v < cell.size(); ++v)
+        if (!cell.at_infinity(v) && !is_known(cell, equations, v) && !place_sharply(cell, v))
+            place_exactly(cell, equations, v);
+    const std::vector<double>& floats = places_.floats;
+    places_.ordinary = std::all_of(floats.begin(), floats.end(),
+                                   [](double x) { return x == 0.0 || rounding::is_ordinary(std::abs(x)); });
+    if (!places_.ordinary) take_all_apart(cell, equations);
 }
 
-template VertexPlaces vertex_places(Cell<1>&, Equations<1>&, int);
-template VertexPlaces vertex_places(Cell<4>&, Equations<4>&, int);
-template VertexPlaces vertex_places(Cell<16>&, Equations<16>&, int);
-template VertexPlaces vertex_places(Cell<64>&, Equations<64>&, int);
+// Places as the generators have them, and how far they reach.
+template <int Words>
+void VertexPlacer<Words>::start(const Cell<Words>& cell) {
+    constexpr double endless = std::numeric_limits<double>::infinity();
+    places_.floats.resize(static_cast<std::size_t>(cell.size()) * dim_);
+    exact_.assign(cell.size(), false);
+    lowest_.assign(dim_, endless);
+    highest_.assign(dim_, -endless);
+    for (int v = 0; v < cell.size(); ++v) {
+        const double* point = cell.point(v);
+        double* place = places_.floats.data() + static_cast<std::ptrdiff_t>(v) * dim_;
+        for (int k = 0; k < dim_; ++k) {
+            place[k] = cell.at_infinity(v) ? point[k] : point[k] / point[dim_];
+            if (cell.at_infinity(v)) continue;
+            lowest_[k] = std::min(lowest_[k], place[k]);
+            highest_[k] = std::max(highest_[k], place[k]);
+        }
+    }
+    shortest_ = endless;
+    for (int k = 0; k < dim_; ++k) shortest_ = std::min(shortest_, highest_[k] - lowest_[k]);
+    // Where one reaches beyond floats, nothing is known relatively to that.
+    for (int k = 0; k < dim_; ++k)
+        if (!(highest_[k] - lowest_[k] < endless)) shortest_ = 0;
+}
+
+template <int Words>
+bool VertexPlacer<Words>::is_known(Cell<Words>& cell, Equations<Words>& equations, int v) {
+    auto& generators = cell.frame->generators;
+    const int g = cell.generators[v];
+    const auto known_to = [&](double point_error, double part) {
+        return shortest_ > 0 && point_error <= part * shortest_ * cell.point(v)[dim_];
+    };
+    const auto at = static_cast<std::size_t>(g) * dim_;
+    if (generators.exact[g] || (at < generators.sharp.size() && !std::isnan(generators.sharp[at]))) return false;
+    if (known_to(generators.error[g], rounding::poor)) return true;
+    // The error may have been inherited only; the equations know it better, and are quicker than exact numbers.
+    const double error = equations.error_at(cell, *cell.frame, g, cell.facets_of[v]);
+    if (error < generators.error[g]) generators.error[g] = error;
+    return known_to(error, rounding::fair);
+}
+
+// By its walls to twice the digits of floats, which is as good as exact numbers and far quicker. Cells of one frame
+// share generators, and so what was found of them.
+template <int Words>
+bool VertexPlacer<Words>::place_sharply(const Cell<Words>& cell, int v) {
+    GeneratorStore& generators = cell.frame->generators;
+    const Mask<Words>& facets = cell.facets_of[v];
+    const int g = cell.generators[v];
+    if (generators.exact[g] || !cell.lines.empty() || facets.size() != dim_) return false;
+    generators.sharp.resize(static_cast<std::size_t>(generators.size()) * dim_,
+                            std::numeric_limits<double>::quiet_NaN());
+    double* known = generators.sharp.data() + static_cast<std::ptrdiff_t>(g) * dim_;
+    double* place = places_.floats.data() + static_cast<std::ptrdiff_t>(v) * dim_;
+    if (std::isnan(*known)) {
+        int wall = 0;
+        facets.for_each([&](int s) { sharp_.set_wall(wall++, cell.slots[s].map->twofold_row(cell.slots[s].row)); });
+        if (!sharp_.find(place)) return false;
+        std::copy(place, place + dim_, known);
+    }
+    std::copy(known, known + dim_, place);
+    return true;
+}
+
+template <int Words>
+void VertexPlacer<Words>::place_exactly(Cell<Words>& cell, Equations<Words>& equations, int v) {
+    mantissas_.resize(dim_);
+    exponents_.resize(dim_);
+    round_into(equations.exact(cell, *cell.frame, cell.generators[v], cell.facets_of[v]), mantissas_.data(),
+               exponents_.data());
+    for (int k = 0; k < dim_; ++k)
+        places_.floats[static_cast<std::size_t>(v) * dim_ + k] = std::ldexp(mantissas_[k], exponents_[k]);
+    exact_[v] = true;
+}
+
+template <int Words>
+void VertexPlacer<Words>::take_all_apart(Cell<Words>& cell, Equations<Words>& equations) {
+    const auto size = static_cast<std::size_t>(cell.size()) * dim_;
+    places_.mantissas.resize(size);
+    places_.exponents.resize(size);
+    for (int v = 0; v < cell.size(); ++v) {
+        const std::size_t at = static_cast<std::size_t>(v) * dim_;
+        if (exact_[v])
+            round_into(equations.exact(cell, *cell.frame, cell.generators[v], cell.facets_of[v]),
+                       &places_.mantissas[at], &places_.exponents[at]);
+        else
+            for (int k = 0; k < dim_; ++k)
+                places_.mantissas[at + k] = std::frexp(places_.floats[at + k], &places_.exponents[at + k]);
+    }
+}
+
+template class VertexPlacer<1>;
+template class VertexPlacer<4>;
+template class VertexPlacer<16>;
+template class VertexPlacer<64>;
 
 }  // namespace polyfold

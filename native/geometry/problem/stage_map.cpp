@@ -30,6 +30,7 @@ void StageMap::start(std::shared_ptr<const StageMap> below, const std::vector<st
     below_ = std::move(below);
     pattern_ = pattern;
     exact_rows_.clear();
+    twofold_rows_.clear();
 }
 
 // The bounds were themselves summed up in floats. One below the grid on which all terms lie says that none of them was
@@ -209,6 +210,38 @@ bool StageMap::vanishes(int row) const {
     for (int k = 0; k <= problem_.dim; ++k) largest = std::max(largest, std::abs(entry(row, k)));
     if (largest > error(row) || error(row) == 0.0) return largest == 0.0;
     return exact_row(row).is_zero();
+}
+
+const TwofoldForm& StageMap::twofold_row(int row) const {
+    const std::lock_guard lock(exact_mutex_);
+    twofold_rows_.resize(static_cast<std::size_t>(width_));
+    auto& slot = twofold_rows_[row];
+    if (!slot) slot = std::make_unique<TwofoldForm>(compute_twofold_row(row));
+    return *slot;
+}
+
+TwofoldForm StageMap::compute_twofold_row(int row) const {
+    const Stage& here = problem_.stages[stage_];
+    const int size = problem_.dim + 1;
+    TwofoldSum sum(size);
+    for (const Block& block : here.blocks) {
+        for (int j = 0; j < block.columns; ++j) {
+            const double weight = block.by_column[static_cast<std::size_t>(j) * width_ + row];
+            if (weight == 0.0) continue;
+            if (block.source == 0) {
+                sum.add(weight, problem_.frame.data() + static_cast<std::size_t>(j) * size, nullptr, 0.0);
+                continue;
+            }
+            const double factor = slope(block.source, j);
+            if (factor == 0.0) continue;
+            const TwofoldForm& form = at(block.source).twofold_row(j);
+            sum.add(weight, form.high.data(), form.low.data(), factor == 1.0 ? form.error : rounding::unknown);
+        }
+    }
+    sum.add_entry(size - 1, here.bias[row]);
+    if (!here.parameter_rows.empty())
+        for (int k = 0; k < size; ++k) sum.add_entry(k, here.parameter_rows[static_cast<std::size_t>(row) * size + k]);
+    return sum.total();
 }
 
 ExactVector StageMap::compute_exact_row(int row) const {

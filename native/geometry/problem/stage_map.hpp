@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "geometry/exact/exact_vector.hpp"
+#include "geometry/exact/twofold.hpp"
 #include "geometry/problem/problem.hpp"
 #include "geometry/problem/sources.hpp"
 
@@ -54,6 +55,8 @@ class StageMap {
     const ExactVector& exact_row(int row) const;
     // Whether the form is zero everywhere.
     bool vanishes(int row) const;
+    // To twice the digits of floats; its error is unknown where gates have other slopes than one and zero.
+    const TwofoldForm& twofold_row(int row) const;
 
   private:
     const Problem& problem_;
@@ -68,6 +71,7 @@ class StageMap {
 
     mutable std::mutex exact_mutex_;
     mutable std::vector<std::unique_ptr<ExactVector>> exact_rows_;  // as far as they were needed
+    mutable std::vector<std::unique_ptr<TwofoldForm>> twofold_rows_;
 
     void start(std::shared_ptr<const StageMap> below, const std::vector<std::uint8_t>& pattern);
     void forget(int row);
@@ -78,6 +82,7 @@ class StageMap {
     bool on(int gate) const { return (pattern_[gate / 8] >> (gate % 8)) & 1; }
     double slope(int source, int gate) const;
     ExactVector compute_exact_row(int row) const;
+    TwofoldForm compute_twofold_row(int row) const;
 };
 
 }  // namespace polyfold

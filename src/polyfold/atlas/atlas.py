@@ -69,7 +69,7 @@ from polyfold.domain.points import parameter_rows
 from polyfold.errors import DomainError, PolyfoldError, ShapeError, how_many
 from polyfold.exact.rational import rational
 from polyfold.network.head import behind, head_json
-from polyfold.program.passes.jets import has_short_jets, parameter_maps
+from polyfold.program.passes.jets import has_short_map_jets, parameter_maps
 from polyfold.program.passes.pulled_back import output_forms
 from polyfold.program.passes.single_gates import ExactGates
 from polyfold.program.program import Program
@@ -305,7 +305,8 @@ class Atlas(Result):
         if over not in ("inputs", "parameters"):
             raise PolyfoldError(f"over must be 'inputs' or 'parameters', got {over!r}")
         ids = self.ids(cells)
-        if over == "parameters" and (has_short_jets(self.domain) or not self._plain_products):
+        short = has_short_map_jets(self.program, self.domain) or not self._plain_products
+        if short and (over == "parameters" or not self.domain.is_slice):
             distinct, items = np.unique(ids, return_inverse=True)
             A, c = parameter_maps(self.program, self.domain, self.signs(distinct))
             return A[items], c[items]

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from math import inf
+from math import inf, nextafter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -301,7 +301,9 @@ class _Search:
         """The best of all cells, the most promising first. Once there is one, the end of the time keeps it."""
         best: _Best | None = None
         clock = running()
-        for done, item in enumerate(order.tolist()):
+        left = order
+        while len(left):
+            item, left = int(left[0]), left[1:]
             if best is not None:
                 if not _exceeds(bounds[item], best.value):
                     bounds[item] = -inf
@@ -309,7 +311,7 @@ class _Search:
                 self.stopped_by = clock.stopped_by
                 if self.stopped_by is not None:
                     break
-                clock.tell(done, len(order), "cells")
+                clock.tell(len(order) - len(left) - 1, len(order), "cells")
                 if not flat[item]:
                     bounds[item] = min(bounds[item], self._closer(item))
                     if not _exceeds(bounds[item], best.value):
@@ -328,6 +330,9 @@ class _Search:
             bounds[item] = -inf
             if best is None or here.value > best.value:
                 best = here
+                # Nearly all cells are out at once; those that are left are compared exactly.
+                bounds[bounds <= _below(best.value)] = -inf
+                left = left[bounds[left] > -inf]
         assert best is not None
         with unwatched():
             return self._told(best, float(bounds.max(initial=-inf)))
@@ -437,6 +442,11 @@ def _by_vertices(atlas: Atlas, ids: Ids, weights: Array) -> Extremum:
 
 def _exceeds(bound: float, value: fmpq) -> bool:
     return bound == inf or (bound > -inf and rational(float(bound)) > value)
+
+
+def _below(value: fmpq) -> float:
+    """A float that is not larger."""
+    return nextafter(_float(fraction(value)), -inf)
 
 
 def _found(best: _Best, left: float) -> Extremum:

@@ -14,6 +14,7 @@ from polyfold.atlas.core_problem import beyond_core, stays_structured
 from polyfold.atlas.geometry.halfspaces import wall_rows
 from polyfold.exact.rounding import relative
 from polyfold.program.passes.integer_forms import ExactForms
+from polyfold.program.passes.jets import has_short_jets, sizes_of_wall_terms
 from polyfold.program.passes.pulled_back import gate_forms, majorant, roundings
 from polyfold.program.passes.underflow import underflow
 
@@ -66,7 +67,12 @@ def _with_errors(atlas: Atlas, owner: Ids, walls: Ids) -> tuple[Array, Array, Ar
     A, b = wall_rows(atlas, owner, walls)
     size_A, size_b = np.zeros((len(owner), domain.input_dim)), np.zeros(len(owner))
     gate = np.flatnonzero(walls < program.gates)
-    size_A[gate], size_b[gate] = gate_forms(majorant(program), atlas.signs(owner[gate]), walls[gate])
+    if not domain.is_slice and has_short_jets(domain):
+        gate = gate[np.argsort(owner[gate], kind="stable")]
+        cells, at = np.unique(owner[gate], return_inverse=True)
+        size_A[gate], size_b[gate] = sizes_of_wall_terms(program, domain, atlas.signs(cells), at, walls[gate])
+    else:
+        size_A[gate], size_b[gate] = gate_forms(majorant(program), atlas.signs(owner[gate]), walls[gate])
     row = np.flatnonzero(walls >= program.gates)
     over_inputs = row[walls[row] - program.gates < len(domain.input_rows)]
     numbers = walls[over_inputs] - program.gates

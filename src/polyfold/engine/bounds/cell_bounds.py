@@ -16,7 +16,7 @@ from flint import fmpq, fmpq_mat
 
 from polyfold._base.types import Array, Ids
 from polyfold.atlas.atlas import Atlas
-from polyfold.atlas.geometry.facet_rows import Rows, facet_rows
+from polyfold.atlas.geometry.facet_rows import Rows, facet_rows, rows_of
 from polyfold.atlas.geometry.generators import VERTEX, Generators
 from polyfold.domain.points import exact_lift
 from polyfold.engine.bounds.bounded_domain import Box
@@ -38,11 +38,14 @@ def upper_bounds(atlas: Atlas, cells: Ids, slopes: Array, slope_errors: Array, b
     if atlas.dim > _FEW_DIMENSIONS:
         return over_the_box
     bounds, reach = np.full(slopes.shape[:2], np.inf), box.reach
-    generators, rows = atlas.generators(cells), facet_rows(atlas, cells)
+    generators = atlas.generators(cells)
     for j in range(slopes.shape[1]):
         best = _best_vertices(generators, slopes[:, j])
         there = np.flatnonzero(best >= 0)
-        at, used = _facets_at(generators, best[there], rows.start[there], atlas.dim)
+        facets, used = _facets_at(generators, best[there], atlas.facet_start[cells[there]], atlas.dim)
+        # Only these rows are needed.
+        rows = rows_of(atlas, atlas.dim * np.arange(len(there) + 1), facets.ravel())
+        at = np.arange(facets.size).reshape(facets.shape)
         multipliers = _solved(rows.A[at] * used[..., None], slopes[there, j, :-1])
         bounds[there, j] = _bound(rows, at, multipliers * used, slopes[there, j], slope_errors[there, j], reach)
     return np.minimum(np.where(np.isnan(bounds), np.inf, bounds), over_the_box)
@@ -86,13 +89,13 @@ def _best_vertices(generators: Generators, functions: Array) -> Ids:
     return best
 
 
-def _facets_at(generators: Generators, vertices: Ids, first_row: Ids, dim: int) -> tuple[Ids, Array]:
-    """Rows (n, d) of facets that meet in each vertex, and 1 where there is one, 0 where there are fewer than d."""
+def _facets_at(generators: Generators, vertices: Ids, first_facet: Ids, dim: int) -> tuple[Ids, Array]:
+    """Facets (n, d) that meet in each vertex, and 1 where there is one, 0 where there are fewer than d."""
     start, stop = generators.facet_start[vertices], generators.facet_start[vertices + 1]
     places = start[:, None] + np.arange(dim)
     used = places < stop[:, None]
     safe = np.minimum(places, max(len(generators.facet) - 1, 0))
-    return np.where(used, first_row[:, None] + generators.facet[safe], 0), used.astype(np.float64)
+    return np.where(used, first_facet[:, None] + generators.facet[safe], first_facet[:, None]), used.astype(np.float64)
 
 
 def _solved(A: Array, D: Array) -> Array:
