@@ -11,7 +11,7 @@ namespace polyfold {
 namespace {
 
 constexpr int most_pivots = 2000;
-constexpr int patient_pivots = 60;  // after so many, smallest indices first: that cannot go round in circles
+constexpr int patient_pivots = 60;  // after so many, and one for each variable, smallest indices first: that cannot go round in circles
 constexpr int renew_every = 24;
 constexpr double endless = std::numeric_limits<double>::infinity();
 
@@ -269,7 +269,7 @@ auto Simplex::climb(double enough) -> Result {
         if (value_ > enough) return Result::stopped;
 
         // The edge that rises most steeply.
-        const bool patient = pivots < patient_pivots + table.lines;
+        const bool patient = pivots < patient_pivots + table.lines + dim;
         int edge = -1;
         double steepest = rounding::lp_tolerance;
         for (int k = 0; k < dim; ++k) {
