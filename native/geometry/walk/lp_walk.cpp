@@ -124,34 +124,59 @@ void LpWalk::look_for(LpCell& cell, int side, Found& found) {
     const double* form = form_.entries.data();
     largest_->start(form, side, form_.error);
     if (largest_->bound() < 0) return;
-    // Not just to the first corner on that side: inner points that keep away from all walls save exact arithmetic.
-    if (stand_in(cell) && simplex_.maximise(form, side, everything) == Simplex::Result::optimal) {
-        const std::vector<double> middle = centre(cell);
-        std::vector<double>& point = found.point.coordinates;
-        point.assign(padded(dim_ + 1), 0.0);
-        simplex_.point(point.data());
-        const double value = simplex_.value(), inner = side * dot(form, middle.data(), padded(dim_ + 1));
-        // From the corner a little towards the middle: inside, and still on the side that was asked for.
-        const double share = value > 0 ? std::min(0.25, 0.5 * value / (value - std::min(inner, 0.0))) : 0x1p-6;
-        for (int k = 0; k < dim_; ++k) point[k] += share * (middle[k] - point[k]);
-        const double size = InnerPoints::size_of_point(point.data(), dim_);
-        const bool inside = is_inside(cell, point.data());
-        if (inside && sign_at(cell, point.data(), size, nullptr) == side) {
-            found.side = Side::found;
-            found.point.exact = nullptr;
-            keep_corner(cell, found);
-            return;
-        }
-        for (int edge = 0; edge < dim_; ++edge) multipliers_[edge] = -simplex_.objective()[edge];
-        if (upper_bound(cell, form, side, form_.error) < 0) {
-            if (inside && cell.points.size() < most_points) {
-                found.point.exact = nullptr;
-                cell.points.add(found.point);
-            }
-            return;
-        }
-    }
+    if (settle_by_program(cell, side, found)) return;
+    if (find_middle(cell) && settle_by_program(cell, side, found)) return;
     look_exactly(cell, side, found);
+}
+
+// Whether a linear program in floats tells, and its answer is proved.
+bool LpWalk::settle_by_program(LpCell& cell, int side, Found& found) {
+    const double* form = form_.entries.data();
+    // Not just to the first corner on that side: inner points that keep away from all walls save exact arithmetic.
+    if (!stand_in(cell) || simplex_.maximise(form, side, everything) != Simplex::Result::optimal) return false;
+    const std::vector<double> middle = centre(cell);
+    std::vector<double>& point = found.point.coordinates;
+    point.assign(padded(dim_ + 1), 0.0);
+    simplex_.point(point.data());
+    const double value = simplex_.value(), inner = side * dot(form, middle.data(), padded(dim_ + 1));
+    // From the corner a little towards the middle: inside, and still on the side that was asked for.
+    const double share = value > 0 ? std::min(0.25, 0.5 * value / (value - std::min(inner, 0.0))) : 0x1p-6;
+    for (int k = 0; k < dim_; ++k) point[k] += share * (middle[k] - point[k]);
+    const double size = InnerPoints::size_of_point(point.data(), dim_);
+    const bool inside = is_inside(cell, point.data());
+    if (inside && sign_at(cell, point.data(), size, nullptr) == side) {
+        found.side = Side::found;
+        found.point.exact = nullptr;
+        keep_corner(cell, found);
+        return true;
+    }
+    for (int edge = 0; edge < dim_; ++edge) multipliers_[edge] = -simplex_.objective()[edge];
+    if (upper_bound(cell, form, side, form_.error) < 0) {
+        if (inside && cell.points.size() < most_points) {
+            found.point.exact = nullptr;
+            cell.points.add(found.point);
+        }
+        return true;
+    }
+    return false;
+}
+
+// Points that were found cut after cut lie ever nearer to early rows, and at last floats cannot tell them from these.
+// One that keeps away from all rows: the mean of the corners where each is largest.
+bool LpWalk::find_middle(LpCell& cell) {
+    if (!stand_in(cell) || cell.points.size() >= most_points) return false;
+    InnerPoint middle{centre(cell), nullptr};
+    point_.assign(padded(dim_ + 1), 0.0);
+    for (int row = 0; row < cell.forms.size(); ++row) {
+        if (simplex_.maximise(cell.forms[row], 1, everything) != Simplex::Result::optimal) return false;
+        simplex_.point(point_.data());
+        for (int k = 0; k < dim_; ++k) middle.coordinates[k] += (point_[k] - middle.coordinates[k]) / (row + 2);
+    }
+    if (!is_inside(cell, middle.coordinates.data())) return false;
+    const double size = InnerPoints::size_of_point(middle.coordinates.data(), dim_);
+    signs_.push_back(sign_at(cell, middle.coordinates.data(), size, nullptr));
+    cell.points.add(middle);
+    return true;
 }
 
 void LpWalk::look_exactly(LpCell& cell, int side, Found& found) {

@@ -64,6 +64,8 @@ class LpWalk {
     void load_form(const StageMap& map, int row);
     int sign_at(const LpCell& cell, const double* point, double size, const ExactVector* exact) const;
     void look_for(LpCell& cell, int side, Found& found);
+    bool settle_by_program(LpCell& cell, int side, Found& found);
+    bool find_middle(LpCell& cell);
     void look_exactly(LpCell& cell, int side, Found& found);
     CellPointer cut(LpCell& cell);
     void stand_beyond(LpCell& cell, int side, Found& found);
