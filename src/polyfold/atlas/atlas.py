@@ -144,7 +144,8 @@ class Atlas(Result):
 
     def __repr__(self) -> str:
         return (
-            f"Atlas: {how_many(len(self), 'cell')}{' of the function' * self.of_function} of a network with "
+            f"Atlas: {'none yet of at least 1 cell' if self.certificate.none_found else how_many(len(self), 'cell')}"
+            f"{' of the function' * self.of_function} of a network with "
             f"{how_many(self.gates, 'gate')} on {self.domain.describe()}; {self.certificate}"
         )
 
