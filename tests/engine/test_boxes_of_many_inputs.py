@@ -88,6 +88,17 @@ def test_floats_do_not_prove_what_is_forged() -> None:
         assert not proved(replace(atlas, **change), 0), change.keys()
 
 
+def test_a_gate_that_vanishes_on_one_side_only_is_left_to_exact_arithmetic() -> None:
+    """relu(relu(x0)) is zero where x0 is negative, and on behind the wall."""
+    first = np.zeros((1, 16))
+    first[0, 0] = 1.0
+    zero = np.zeros(1)
+    twice = pf.unfold([(first, zero), (np.ones((1, 1)), zero), (np.ones((1, 1)), zero)], pf.box(-1, 1))
+    assert len(twice) == 2 and not proved(twice, 0) and not proved(twice, 1)
+    dead = pf.unfold([(np.vstack([first, 0 * first]), np.zeros(2)), (np.ones((1, 2)), zero)], pf.box(-1, 1))
+    assert len(dead) == 2 and proved(dead, 0) and proved(dead, 1)
+
+
 def test_thin_cells_and_sides_without_a_facet() -> None:
     """A wall that cuts off a corner: the small part has few sides of the box, the other one all of them."""
     corner = [(np.vstack([np.ones(20), np.eye(20)[0]]), np.array([-19.5, 0.0])), (np.ones((1, 2)), np.zeros(1))]

@@ -7,6 +7,7 @@ from wherever they come; what they prove is computed with all rounding accounted
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -52,6 +53,16 @@ class BoxProof:
         rows = np.concatenate([atlas.domain.input_rows, atlas.domain.parameter_rows])[:, : atlas.dim]
         self._side = 2 * np.abs(rows).argmax(axis=1) + (rows.sum(axis=1) > 0)
 
+    @cached_property
+    def _always_zero(self) -> Flags:
+        """Gates without any coefficient."""
+        zero = [np.zeros(0, dtype=bool)]
+        for stage in self._atlas.program.stages:
+            zero.append(stage.affine.bias == 0)
+            for block in stage.affine.blocks:
+                zero[-1] &= ~block.weight.any(axis=1)
+        return np.concatenate(zero)
+
     @np.errstate(all="ignore")
     def proves(self, cell: int) -> bool:
         """Whether floats prove the cell, its facets, and what lies behind them."""
@@ -90,12 +101,15 @@ class BoxProof:
         return bool((differ.sum(axis=1) == 1).all() and differ[np.arange(len(gates)), gates].all())
 
     def _varying(self, cell: int) -> _Forms | None:
-        """The forms of all gates; without those that vanish on the cell, which have to be off. None if one is on."""
+        """The forms of all gates, without those that are zero everywhere, which have to be off.
+
+        None if one is on, or one vanishes on this cell that might not do so behind a facet.
+        """
         signs = self._atlas.signs([cell])[0]
         (a, b), (a_error, b_error) = self._walls.forms(signs)
         side = np.where(signs, 1.0, -1.0)
         vanishing = ~a.any(axis=1) & ~a_error.any(axis=1) & (b == 0) & (b_error == 0)
-        if (vanishing & signs).any():
+        if (vanishing & (signs | ~self._always_zero)).any():
             return None
         every = _Forms(side[:, None] * a, side * b, a_error, b_error, np.arange(len(signs)))
         return every.take(np.flatnonzero(~vanishing))
