@@ -14,7 +14,17 @@ CASES = (("marabou_mnist2x10.onnx", 20, 5), ("784,100,100,10", 20, 2))
 
 
 def section(bench: Bench) -> Section:
-    columns = ["network", "pictures", "all cells found", "cells", "CPU-s", "ms per cell", "certified", "CPU-s", "ms per cell"]
+    columns = [
+        "network",
+        "pictures",
+        "all cells found",
+        "cells",
+        "CPU-s",
+        "ms per cell",
+        "certified",
+        "CPU-s",
+        "ms per cell",
+    ]
     table = Table(columns)
     notes = []
     if SHARED.exists():
@@ -38,8 +48,8 @@ def section(bench: Bench) -> Section:
     else:
         notes.append("MNIST is not at hand: nothing was measured.")
     how = (
-        "Boxes of radius 0.005 around the first MNIST test pictures, 784 inputs, one thread. Certified: every cell and facet proved by "
-        "pf.certify. The network 784,100,100,10 is trained by the benchmark, seed 0, two epochs. What takes longer than two minutes a "
-        "picture is left out."
+        "Boxes of radius 0.005 around the first MNIST test pictures, 784 inputs, one thread. Certified: every cell and "
+        "facet proved by pf.certify. The network 784,100,100,10 is trained by the benchmark, seed 0, two epochs. A "
+        "picture that takes longer than two minutes (in a quick run 20 s) is left out."
     )
     return Section("Around pictures", how, table, notes)

@@ -1,6 +1,6 @@
 """Find and prove all cells in small boxes around MNIST test pictures. Prints one JSON object.
 
-    python run_pictures.py MODEL.onnx|784,100,100,10 SHARED_DATA PICTURES MAX_SECONDS
+python run_pictures.py MODEL.onnx|784,100,100,10 SHARED_DATA PICTURES MAX_SECONDS
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ def test_a_run_without_a_cell_says_why(caplog: pytest.LogCaptureFixture, monkeyp
 
 
 def pictures(count: int) -> np.ndarray:
-    raw = gzip.open(SHARED / "mnist" / "t10k-images-idx3-ubyte.gz").read()
+    raw = gzip.decompress((SHARED / "mnist" / "t10k-images-idx3-ubyte.gz").read_bytes())
     return np.frombuffer(raw[16 : 16 + 784 * count], dtype=np.uint8).reshape(count, 784) / 255.0
 
 

@@ -1,8 +1,8 @@
-"""All cells of a ReLU network on a box by brute force over patterns: linear programs in floats, each answer proved in integers.
+"""All cells of a ReLU network on a box by brute force over patterns: programs in floats, answers proved in integers.
 
-It shares no code with the engine. A pattern, or what one begins with, is possible if there is a float point at which every
-gate so far has its sign, exactly; it is impossible if multipliers y >= 0 make sum y_i f_i nowhere positive on the box,
-exactly, where f_i are the forms that would all have to be positive.
+It shares no code with the engine. A pattern, or what one begins with, is possible if there is a float point at which
+every gate so far has its sign, exactly; it is impossible if multipliers y >= 0 make sum y_i f_i nowhere positive on the
+box, exactly, where f_i are the forms that would all have to be positive.
 """
 
 from __future__ import annotations

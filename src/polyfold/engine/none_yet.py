@@ -68,8 +68,8 @@ at single inputs, pf.plane at a plane through some, pf.explore at the cells arou
     bound = switching(counts, widths, domain.dim) if few else 1 << sum(counts)
     return (
         f"no cell was found in {_PATIENCE:g} s: {sum(counts):,} of {how_many(program.gates, 'gate')} may switch on "
-        f"{domain.describe()}, which makes up to {how_many_short(bound)}; pf.local looks at single inputs, pf.plane at a "
-        "plane through some, pf.explore at the cells around one, and a smaller box has fewer"
+        f"{domain.describe()}, which makes up to {how_many_short(bound)}; pf.local looks at single inputs, pf.plane "
+        "at a plane through some, pf.explore at the cells around one, and a smaller box has fewer"
     )
 
 
@@ -79,7 +79,7 @@ def how_many_short(cells: int) -> str:
 
 
 def one_at_least(program: Program, domain: Domain) -> tuple[Check, ...]:
-    """The check that a domain has a cell: a point inside at which all gates have proved signs. None if none is found."""
+    """The check that a domain has a cell: all gates have proved signs at a point inside. Nothing if none is found."""
     low, high = _reach(domain)
     if low is None or high is None:
         return ()

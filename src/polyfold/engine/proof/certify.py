@@ -167,7 +167,7 @@ def _prove_cells(atlas: Atlas, threads: int) -> list[Check]:
     left = np.flatnonzero(proved == 0)
     # Of some cells floats prove all but whether they have an end, or that it is not as marked.
     ends_unclear = np.flatnonzero((proved != 0) & (proved != np.where(atlas.bounded, _BOUNDED, _UNBOUNDED)))
-    exactly = _by_integers(ExactProof(seen, has_lines=seen is not atlas), seen, left, ends_unclear)
+    exactly = _by_integers(seen, seen is not atlas, left, ends_unclear)
     done = f"{how_many(len(atlas) - len(left), 'cell')} in floats, {exactly.proved:,} in exact arithmetic"
     answers = [
         _answer(question, [fault for fault in exactly.faults if fault.kind == kind], done)
@@ -242,9 +242,11 @@ class _Exactly:
     unseen: int
 
 
-def _by_integers(exact: ExactProof, atlas: Atlas, cells: Ids, ends_unclear: Ids) -> _Exactly:
+def _by_integers(atlas: Atlas, has_lines: bool, cells: Ids, ends_unclear: Ids) -> _Exactly:
     """All of `cells`, and of `ends_unclear` whether they are bounded."""
-    clock = running()
+    if not len(cells) and not len(ends_unclear):
+        return _Exactly([], 0, 0)
+    clock, exact = running(), ExactProof(atlas, has_lines=has_lines)
     faults: list[Fault] = []
     wrong = proved = 0
     questions = chain(
