@@ -67,7 +67,7 @@ class BoxProof:
     def proves(self, cell: int) -> bool:
         """Whether floats prove the cell, its facets, and what lies behind them."""
         atlas, facets = self._atlas, np.arange(*self._atlas.facet_start[[cell, cell + 1]])
-        walls, behind = atlas.facet_wall[facets].astype(np.int64), atlas.neighbour[facets]
+        walls, behind = (array[facets].astype(np.int64) for array in (atlas.facet_wall, atlas.neighbour))
         outside = walls >= atlas.gates
         if not atlas.bounded[cell] or np.isin(facets, atlas.shared_facet).any() or cell in atlas.exact_witnesses:
             return False
@@ -176,7 +176,8 @@ class BoxProof:
         # What a row falls on the way, if it falls.
         towards = np.where(sides % 2 == 1, -1.0, 1.0) * rows.a[:, axis]
         fall = np.maximum(towards, 0.0) * step + rows.a_error[:, axis] * step
-        met: Flags = (self._least(rows, point)[:, None] > fall * (1 + relative(8)) + TINY).all(axis=0)
+        room = self._least(rows, point)[:, None]
+        met: Flags = np.asarray((room > fall * (1 + relative(8)) + TINY).all(axis=0))
         return met
 
     def _is_side_met(self, rows: _Forms, side: int, programs: BoxPrograms) -> bool:
