@@ -11,7 +11,8 @@ namespace polyfold {
 namespace {
 
 constexpr int most_pivots = 2000;
-constexpr int patient_pivots = 60;  // after so many, and one for each variable, smallest indices first: that cannot go round in circles
+// After so many, and one for each variable, smallest indices first: that cannot go round in circles.
+constexpr int patient_pivots = 60;
 constexpr int renew_every = 24;
 constexpr double endless = std::numeric_limits<double>::infinity();
 
