@@ -16,6 +16,7 @@ from polyfold.engine.bounds.formulas import in_short, switching
 from polyfold.engine.cells.validity import Walls
 from polyfold.engine.run import Leave
 from polyfold.errors import how_many
+from polyfold.program.passes.bounded_layers import halves
 from polyfold.program.program import Program
 
 _log = logging.getLogger("polyfold")
@@ -57,7 +58,7 @@ at single inputs, pf.plane at a plane through some, pf.explore at the cells arou
     low, high = _reach(domain)
     undecided = np.ones(program.gates, dtype=bool)
     if low is not None and high is not None:
-        centre, half = low / 2 + high / 2, np.nextafter((high - low) * (0.5 + 2.0**-50), np.inf)
+        centre, half = halves(low, high)
         _, certain = Walls(program, domain).signs(centre[None], half[None])
         undecided = ~certain[0, : program.gates]
     counts = [int(undecided[program.gates_of(stage)].sum()) for stage in range(len(program.stages))]

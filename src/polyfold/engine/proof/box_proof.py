@@ -17,14 +17,11 @@ from polyfold.engine.bounds.bounded_domain import limits_of
 from polyfold.engine.cells.validity import Walls
 from polyfold.engine.proof.box_programs import BoxPrograms
 from polyfold.exact.rounding import TINY, relative
+from polyfold.exact.tolerances import MARGINS_IN_BOX, SHARES_BACK
 from polyfold.program.passes.bounded_layers import halves
 
 # In fewer dimensions cells have few enough corners for the core's proof.
 _MANY = 16
-# How far points keep away from sides, as parts of the box.
-_MARGINS = (2.0**-6, 2.0**-12, 2.0**-24)
-# How far from a corner towards the middle, as parts of the way to where a wall is met again.
-_SHARES = (0.5, 0.125, 2.0**-7)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +153,7 @@ class BoxProof:
 
     def _all_facets(self, rows: _Forms, sides: Ids, witness: Array, programs: BoxPrograms) -> bool:
         """Whether every listed wall has a point of the cell's closure on it where no other listed wall is."""
-        middles = (programs.middle(margin) for margin in _MARGINS)
+        middles = (programs.middle(margin) for margin in MARGINS_IN_BOX)
         middle = next((point for point in middles if point is not None and self._is_inside(rows, point)), witness)
         open_ = sides[~self._sides_met(rows, sides, middle)]
         open_ = open_[~self._sides_met(rows, open_, witness)]
@@ -183,7 +180,7 @@ class BoxProof:
     def _is_side_met(self, rows: _Forms, side: int, programs: BoxPrograms) -> bool:
         """Whether there is a point on a side that is inside of all rows and all other sides."""
         axis = side // 2
-        for margin in _MARGINS:
+        for margin in MARGINS_IN_BOX:
             point = programs.middle(margin, side)
             if point is None:
                 continue
@@ -205,7 +202,7 @@ class BoxProof:
         beyond = _Forms(-beyond.a, -beyond.b, beyond.a_error, beyond.b_error, beyond.gate)
         if not there < 0 < here:
             return False
-        for share in _SHARES:
+        for share in SHARES_BACK:
             point = found.point + share * (there / (there - here)) * (middle - found.point)
             if self._is_inside(others, point) and self._least(beyond, point)[0] > 0:
                 return True
