@@ -114,7 +114,9 @@ def finish(
 
     show(facts, as_json, for_people)
     end_if_a_check_failed(atlas.certificate)
-    end_if_incomplete(atlas.certificate.stopped_by, len(atlas), out, none_found=atlas.certificate.none_found)
+    end_if_incomplete(
+        atlas.certificate.stopped_by, len(atlas), out, none_found=not len(atlas) and atlas.certificate.none_found
+    )
 
 
 def _facts(atlas: Atlas, merged: Regions | None) -> dict[str, Any]:

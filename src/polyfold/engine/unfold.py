@@ -119,7 +119,9 @@ def unfold_program(
         cells, method = find_cells(
             program, where, workers, limit, asked.leave, by_vertices=by_vertices, cells_of=cells_of
         )
-        return put_together(cells, limit, leave), method, asked.found
+        arrays = put_together(cells, limit, leave)
+        # Progress is told now and then only: a few cells may have come without.
+        return arrays, method, asked.found or (isinstance(arrays, dict) and len(arrays["patterns"]) > 0)
 
     with Clock(max_seconds) if max_seconds is not None else nullcontext():
         run = watched(search, where)
