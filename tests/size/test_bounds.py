@@ -10,8 +10,8 @@ import pytest
 
 import polyfold as pf
 from helpers.atlas_oracles import unfolded
-from polyfold.size import formulas
-from polyfold.size.bounds import in_short
+from polyfold.engine.bounds import formulas
+from polyfold.engine.bounds.formulas import in_short
 
 
 def layers(widths, seed=0):

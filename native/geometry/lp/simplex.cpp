@@ -11,7 +11,8 @@ namespace polyfold {
 namespace {
 
 constexpr int most_pivots = 2000;
-constexpr int patient_pivots = 60;  // after so many, smallest indices first: that cannot go round in circles
+// After so many, and one for each variable, smallest indices first: that cannot go round in circles.
+constexpr int patient_pivots = 60;
 constexpr double endless = std::numeric_limits<double>::infinity();
 
 // Of numbers that fill registers.
@@ -262,7 +263,7 @@ auto Simplex::climb(double enough, Edges edges, const std::function<void(int edg
         if (value_ > enough) return Result::stopped;
 
         // The edge that rises most steeply.
-        const bool patient = pivots < patient_pivots + table.lines;
+        const bool patient = pivots < patient_pivots + table.lines + dim;
         int edge = -1;
         double steepest = rounding::lp_tolerance;
         for (int k = 0; k < dim; ++k) {

@@ -155,59 +155,80 @@ void LpWalk::look_for(LpCell& cell, int side, Found& found) {
     const double* form = form_.entries.data();
     largest_->start(form, side, form_.error);
     if (largest_->bound() < 0) return;
+    if (settle_by_program(cell, side, found)) return;
+    if (find_middle(cell) && settle_by_program(cell, side, found)) return;
+    look_exactly(cell, side, found);
+}
+
+// Whether a linear program in floats tells, and its answer is proved.
+bool LpWalk::settle_by_program(LpCell& cell, int side, Found& found) {
+    const double* form = form_.entries.data();
     // Not just to the first corner on that side: inner points that keep away from all walls save exact arithmetic.
     const Simplex::Result result = largest_over(cell, side);
-    if (result == Simplex::Result::stopped) {
-        if (is_below(cell, side)) return;
-    } else if (result == Simplex::Result::optimal) {
-        const std::vector<double> middle = centre(cell);
-        std::vector<double>& point = found.point.coordinates;
-        point.assign(padded(dim_ + 1), 0.0);
-        simplex_.point(point.data());
-        const double value = simplex_.value(), inner = side * dot(form, middle.data(), padded(dim_ + 1));
-        // From the corner a little towards the middle: inside, and still on the side that was asked for.
-        const double share = value > 0 ? std::min(0.25, 0.5 * value / (value - std::min(inner, 0.0))) : 0x1p-6;
-        for (int k = 0; k < dim_; ++k) point[k] += share * (middle[k] - point[k]);
-        const double size = InnerPoints::size_of_point(point.data(), dim_);
-        const bool inside = is_inside(cell, point.data());
-        if (inside && sign_at(cell, point.data(), size, nullptr) == side) {
-            found.side = Side::found;
-            found.point.exact = nullptr;
-            keep_corner(cell, found);
-            return;
-        }
-        if (is_below(cell, side)) {
-            if (inside && cell.points.size() < most_points) {
-                found.point.exact = nullptr;
-                cell.points.add(found.point);
-            }
-            return;
-        }
+    if (result == Simplex::Result::stopped) return is_below(cell, side);
+    if (result != Simplex::Result::optimal) return false;
+    const std::vector<double> middle = centre(cell);
+    std::vector<double>& point = found.point.coordinates;
+    point.assign(padded(dim_ + 1), 0.0);
+    simplex_.point(point.data());
+    const double value = simplex_.value(), inner = side * dot(form, middle.data(), padded(dim_ + 1));
+    // From the corner a little towards the middle: inside, and still on the side that was asked for.
+    const double share = value > 0 ? std::min(0.25, 0.5 * value / (value - std::min(inner, 0.0))) : 0x1p-6;
+    for (int k = 0; k < dim_; ++k) point[k] += share * (middle[k] - point[k]);
+    const double size = InnerPoints::size_of_point(point.data(), dim_);
+    const bool inside = is_inside(cell, point.data());
+    if (inside && sign_at(cell, point.data(), size, nullptr) == side) {
+        found.side = Side::found;
+        found.point.exact = nullptr;
+        keep_corner(cell, found);
+        return true;
     }
-    look_exactly(cell, side, found);
+    if (!is_below(cell, side)) return false;
+    if (inside && cell.points.size() < most_points) {
+        found.point.exact = nullptr;
+        cell.points.add(found.point);
+    }
+    return true;
 }
 
 // Walk to the corner of the cell where the wall is largest on that side; stopped where it is known not to get there.
 auto LpWalk::largest_over(LpCell& cell, int side) -> Simplex::Result {
     if (!cell.table.stands()) return Simplex::Result::failed;
     const double* form = form_.entries.data();
+    auto result = Simplex::Result::failed;
     if (dim_ >= many_dimensions) {
         beyond_ = cell.table;
         simplex_.stand(cell.box(), cell.forms, beyond_);
-        const auto result = simplex_.descend(form, side, -16 * rounding::lp_tolerance);
+        result = simplex_.descend(form, side, -16 * rounding::lp_tolerance);
         if (result == Simplex::Result::stopped) return result;
         if (result == Simplex::Result::optimal) std::swap(cell.table, beyond_);
-        stand_in(cell);
-        if (result == Simplex::Result::optimal) return result;
     }
     stand_in(cell);
-    return simplex_.maximise(form, side, everything);
+    return result == Simplex::Result::optimal ? result : simplex_.maximise(form, side, everything);
 }
 
 // Whether the rows where the simplex stands prove that the cell has nothing on that side of the wall.
 bool LpWalk::is_below(const LpCell& cell, int side) {
     for (int edge = 0; edge < dim_; ++edge) multipliers_[edge] = -simplex_.objective()[edge];
     return upper_bound(cell, form_.entries.data(), side, form_.error) < 0;
+}
+
+// Points that were found cut after cut lie ever nearer to early rows, and at last floats cannot tell them from these.
+// One that keeps away from all rows: the mean of the corners where each is largest.
+bool LpWalk::find_middle(LpCell& cell) {
+    if (!stand_in(cell) || cell.points.size() >= most_points) return false;
+    InnerPoint middle{centre(cell), nullptr};
+    point_.assign(padded(dim_ + 1), 0.0);
+    for (int row = 0; row < cell.forms.size(); ++row) {
+        if (simplex_.maximise(cell.forms[row], 1, everything) != Simplex::Result::optimal) return false;
+        simplex_.point(point_.data());
+        for (int k = 0; k < dim_; ++k) middle.coordinates[k] += (point_[k] - middle.coordinates[k]) / (row + 2);
+    }
+    if (!is_inside(cell, middle.coordinates.data())) return false;
+    const double size = InnerPoints::size_of_point(middle.coordinates.data(), dim_);
+    signs_.push_back(sign_at(cell, middle.coordinates.data(), size, nullptr));
+    cell.points.add(middle);
+    return true;
 }
 
 void LpWalk::look_exactly(LpCell& cell, int side, Found& found) {

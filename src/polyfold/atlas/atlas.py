@@ -143,8 +143,11 @@ class Atlas(Result):
         return (Cell(self, i) for i in range(len(self)))
 
     def __repr__(self) -> str:
+        none_yet = self.certificate.none_found and not len(self)
+        cells = "none yet of at least 1 cell" if none_yet else how_many(len(self), "cell")
         return (
-            f"Atlas: {how_many(len(self), 'cell')}{' of the function' * self.of_function} of a network with "
+            f"Atlas: {cells}"
+            f"{' of the function' * self.of_function} of a network with "
             f"{how_many(self.gates, 'gate')} on {self.domain.describe()}; {self.certificate}"
         )
 

@@ -24,6 +24,9 @@ from polyfold.program.program import Program
 SEEN = "every cell was looked at"
 OF_THESE_ARRAYS = "the certificate speaks of these arrays"
 
+# The name of the check of a run that was stopped before it found a cell.
+ONE_AT_LEAST = "there is a cell at least"
+
 # What `stopped_by` says of an atlas whose certificate was made for something else.
 CHANGED = "a change of its arrays"
 
@@ -146,6 +149,11 @@ class Certificate(Verdict):
     def failed_checks(self) -> tuple[Check, ...]:
         """The checks that did not pass. There should be none: one means a fault of polyfold's, or changed arrays."""
         return tuple(check for check in self.checks if not check.passed)
+
+    @property
+    def none_found(self) -> bool:
+        """Whether nothing is known but that there is a cell: a run was stopped before it found any."""
+        return any(check.name == ONE_AT_LEAST and check.passed for check in self.checks)
 
     @property
     def claims(self) -> bool:

@@ -59,4 +59,4 @@ def count(
         standard_output().print(grid)
 
     show(facts, as_json, for_people)
-    end_if_incomplete(found.stopped_by, found.cells)
+    end_if_incomplete(found.stopped_by, found.cells, none_found=found.certificate.none_found)

@@ -122,11 +122,13 @@ def _in_words(value: Any) -> str:
 # -- how it ends
 
 
-def end_if_incomplete(stopped_by: str | None, cells: int, out: Path | None = None) -> None:
+def end_if_incomplete(stopped_by: str | None, cells: int, out: Path | None = None, *, none_found: bool = False) -> None:
     """Say on standard error which limit was reached, if any, and end with its exit code."""
     if stopped_by is None:
         return
     message = f"stopped by {stopped_by} after {how_many(cells, 'cell')}; there are more"
+    if none_found:
+        message = f"stopped by {stopped_by} before a cell was found; there is at least 1"
     if out is not None:
         message += f": polyfold resume {out} goes on"
     complain("incomplete", message)

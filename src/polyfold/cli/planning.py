@@ -8,7 +8,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from polyfold.size.bounds import Bounds, in_short
+from polyfold.engine.bounds.formulas import in_short
+from polyfold.size.bounds import Bounds
 from polyfold.size.estimate import Estimate
 
 _UNITS = ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes"), (1.0, "seconds"))

@@ -114,14 +114,17 @@ def finish(
 
     show(facts, as_json, for_people)
     end_if_a_check_failed(atlas.certificate)
-    end_if_incomplete(atlas.certificate.stopped_by, len(atlas), out)
+    end_if_incomplete(
+        atlas.certificate.stopped_by, len(atlas), out, none_found=not len(atlas) and atlas.certificate.none_found
+    )
 
 
 def _facts(atlas: Atlas, merged: Regions | None) -> dict[str, Any]:
     counts = atlas.f_vector() if atlas.complete and len(atlas) * 3**atlas.dim <= _FACES_AT_ONCE else None
     certificate = atlas.certificate
     return {
-        "cells": len(atlas),
+        # Where none was found yet, there is one all the same.
+        "cells": max(len(atlas), int(atlas.certificate.none_found)),
         "cells_of": atlas.cells_of,
         "regions": None if merged is None else len(merged),
         "gates": atlas.gates,

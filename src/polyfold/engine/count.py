@@ -16,8 +16,9 @@ from polyfold.atlas.certificate import Certificate, believed, sealed
 from polyfold.atlas.core_problem import beyond_core
 from polyfold.atlas.geometry.generators import count_faces
 from polyfold.domain.domain import Domain, DomainLike
-from polyfold.engine.method import CellsOf, as_method_takes_it, count_cells, of_function
-from polyfold.engine.run import watched
+from polyfold.engine.method import CellsOf, Counted, as_method_takes_it, count_cells, of_function
+from polyfold.engine.none_yet import NoneYet, one_at_least
+from polyfold.engine.run import Leave, watched
 from polyfold.engine.source import SourceLike, program_anywhere
 from polyfold.engine.unfold import unfold_program
 from polyfold.errors import PolyfoldError, how_many
@@ -27,7 +28,8 @@ from polyfold.program.program import Program
 
 @dataclass(frozen=True, repr=False)
 class Count(Value):
-    """Numbers of cells and faces. `complete` is False where a limit or an interrupt stopped the count.
+    """Numbers of cells and faces. `complete` is False where a limit or an interrupt stopped the count: then there are
+    at least so many cells.
 
     `certificate` says what is known of the number, in the words of an atlas's: "counted" (the engine came to its end,
     or was stopped), or "checked" (and checks that would fail on a wrong number have passed). Which checks there are
@@ -46,7 +48,7 @@ class Count(Value):
         object.__setattr__(self, "certificate", believed(self.certificate, *where, lambda: _counted(self.cells)))
 
     def __repr__(self) -> str:
-        return f"Count({how_many(self.cells, 'cell')}: {self.certificate})"
+        return f"Count({'' if self.complete else 'at least '}{how_many(self.cells, 'cell')}: {self.certificate})"
 
     @property
     def value(self) -> int:
@@ -158,8 +160,15 @@ def count(
     lowered, where = program_anywhere(source, domain)
     program = as_method_takes_it(lowered, where, cells)
     workers = thread_count(threads)
-    run = watched(lambda leave: count_cells(program, where, workers, leave, cells_of=cells), where)
+
+    def search(leave: Leave) -> Counted:
+        return count_cells(program, where, workers, NoneYet(leave, program, where).leave, cells_of=cells)
+
+    run = watched(search, where)
     counted = run.result
+    if not counted.complete and not counted.cells:
+        checks = one_at_least(program, where)
+        counted = replace(counted, cells=len(checks), checks=checks)
     passed = bool(counted.checks) and all(check.passed for check in counted.checks)
     certificate = Certificate(
         level="checked" if passed and counted.complete else "counted",

@@ -11,11 +11,12 @@ from polyfold._base.options import cell_limit, thread_count
 from polyfold._base.question import question
 from polyfold._core import FoundCells, GivenUp
 from polyfold.atlas.atlas import Atlas, atlas_found
-from polyfold.atlas.certificate import Certificate
+from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.deferred_arrays import DeferredAtlas
 from polyfold.domain.domain import Domain, DomainLike
 from polyfold.engine.lifted_cells import LiftedCells
 from polyfold.engine.method import VERTICES, Cells, CellsOf, as_method_takes_it, find_cells, of_function
+from polyfold.engine.none_yet import NoneYet, one_at_least
 from polyfold.engine.proof.check import quick_checks
 from polyfold.engine.run import Leave, Watched, watched
 from polyfold.engine.slices.checks import check_decided, check_sum
@@ -113,16 +114,22 @@ def unfold_program(
     limit = cell_limit(max_cells) or -1
     workers = thread_count(threads)
 
-    def search(leave: Leave) -> tuple[Cells, str]:
-        cells, method = find_cells(program, where, workers, limit, leave, by_vertices=by_vertices, cells_of=cells_of)
-        return put_together(cells, limit, leave), method
+    def search(leave: Leave) -> tuple[Cells, str, bool]:
+        asked = NoneYet(leave, program, where)
+        cells, method = find_cells(
+            program, where, workers, limit, asked.leave, by_vertices=by_vertices, cells_of=cells_of
+        )
+        arrays = put_together(cells, limit, leave)
+        # Progress is told now and then only: a few cells may have come without.
+        return arrays, method, asked.found or (isinstance(arrays, dict) and len(arrays["patterns"]) > 0)
 
     with Clock(max_seconds) if max_seconds is not None else nullcontext():
         run = watched(search, where)
-        cells, method = run.result
+        cells, method, found = run.result
         # Where no gate is ever idle the two kinds of cells are the same.
         kind: CellsOf = "function" if of_function(program, where, cells_of) else "gates"
-        return atlas_of(cells, program, where, method, run, workers, cells_of=kind)
+        is_there = () if found else one_at_least(program, where)
+        return atlas_of(cells, program, where, method, run, workers, cells_of=kind, if_incomplete=is_there)
 
 
 def put_together(cells: Cells, max_cells: int, leave: Leave) -> Cells:
@@ -151,6 +158,7 @@ def atlas_of(
     seconds_before: float = 0.0,
     *,
     cells_of: CellsOf = "gates",
+    if_incomplete: tuple[Check, ...] = (),
 ) -> Atlas:
     """What the engine found, looked over if it is everything, as long as the clock allows."""
     complete = bool(cells["complete"]) if isinstance(cells, dict) else cells.complete
@@ -163,6 +171,7 @@ def atlas_of(
         network_digest=program.digest,
         head=str(program.head or ""),
         domain_digest=where.digest,
+        checks=() if complete else if_incomplete,
         stopped_by=None if complete else run.stopped_by or "max_cells",
     )
     if not isinstance(cells, dict):

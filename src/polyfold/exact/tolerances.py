@@ -98,3 +98,8 @@ CONE_DRAWN_IN = 2.0**-40
 # what rounding to float32 leaves: the rows do not reach there. It says how many numbers a row is described by, and
 # nothing about the network.
 MAPS_REACH = 1e-12
+
+# Points that are proposed in a box keep away from its sides by such a part of it, and points that are proposed beyond a
+# wall go back by such a part of the way to it: whichever proves something first.
+MARGINS_IN_BOX = (2.0**-6, 2.0**-12, 2.0**-24)
+SHARES_BACK = (0.5, 0.125, 2.0**-7)

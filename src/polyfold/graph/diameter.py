@@ -19,11 +19,11 @@ from polyfold._base.types import Flags, Ids
 from polyfold._core import hop_distances
 from polyfold.atlas.regions import Regions
 from polyfold.domain.domain import DomainLike
+from polyfold.engine.bounds.formulas import segment_bound
 from polyfold.engine.source import SourceLike
 from polyfold.errors import PolyfoldError, how_many
 from polyfold.graph.dual import DualGraph, as_graph
 from polyfold.graph.path import Route, shortest_route
-from polyfold.size.formulas import segment_bound
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -12,6 +12,8 @@ from polyfold._base.result import Rows, answered
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.evidence import evidence_from, evidence_of, nothing_known_of
 from polyfold.domain.domain import DomainLike, resolve_domain
+from polyfold.engine.bounds import formulas
+from polyfold.engine.bounds.formulas import in_short
 from polyfold.engine.count import Count
 from polyfold.engine.source import SourceLike
 from polyfold.errors import PolyfoldError, how_many
@@ -24,11 +26,9 @@ from polyfold.network.ops.unrounded import in_floats
 from polyfold.program.affine import WrittenOut
 from polyfold.program.lower.lower import lower
 from polyfold.program.program import Program
-from polyfold.size import formulas
 
 _PLAIN = (Linear, Normalise, Rectify, Reshape, Scale, Shift)
 
-_DIGITS_SHOWN = 12
 # Sums of binomials take minutes beyond so many gates times dimensions, and have millions of digits.
 _MOST_TERMS = 1 << 24
 # Longer ones are not written out as JSON: few readers take them.
@@ -265,16 +265,3 @@ def _why_too_narrow(widths: tuple[int, ...], dim: int) -> str | None:
 
 def _written(value: int) -> int | None:
     return value if value.bit_length() <= _MOST_BITS else None
-
-
-def in_short(value: int) -> str:
-    """A whole number as people read it; long ones by their powers of ten.
-
-    >>> in_short(1234567), in_short(10**100)
-    ('1,234,567', '1.00e+100')
-    """
-    if value < 10**_DIGITS_SHOWN:
-        return f"{value:,}"
-    digits = value.bit_length() * 30103 // 100000  # at least one digit too few, never too many
-    power = digits + (value >= 10 ** (digits + 1)) if value >= 10**digits else digits - 1
-    return f"{value // 10 ** (power - 2) / 100:.2f}e+{power}"

@@ -115,7 +115,7 @@ def place_of(domain: Domain) -> BoundedDomain:
         return BoundedDomain(domain, Witness(np.zeros(domain.dim)), None)
     found = Walls(no_gates(domain), domain).bounding_box
     box = None if found is None else Box(*found)
-    limits = _limits(domain)
+    limits = limits_of(domain)
     if box is not None and limits is not None and ((limits[0] < box.centre) & (box.centre < limits[1])).all():
         return BoundedDomain(domain, Witness(box.centre), box, limits)
     inside = _inside(domain)
@@ -124,7 +124,7 @@ def place_of(domain: Domain) -> BoundedDomain:
     return BoundedDomain(domain, inside, box)
 
 
-def _limits(domain: Domain) -> tuple[Array, Array] | None:
+def limits_of(domain: Domain) -> tuple[Array, Array] | None:
     """The sides of a domain whose rows are all u_k <= hi or -u_k <= -lo; nothing is rounded."""
     rows, offsets = domain.parameter_rows, domain.parameter_offsets
     if not domain.is_slice:

@@ -110,7 +110,7 @@ class Walls:
     def under(self, signs: Signs) -> Validity:
         """The inequalities of a pattern."""
         program, domain = self.program, self.domain
-        (a, b), (doubt_a, doubt_b) = self._forms(signs)
+        (a, b), (doubt_a, doubt_b) = self.forms(signs)
         side = np.where(signs, -1.0, 1.0)
         gates = np.flatnonzero(doubt_a.any(axis=1) | (doubt_b > 0))
         rows = np.flatnonzero(self.varying)
@@ -126,7 +126,7 @@ class Walls:
             np.concatenate([doubt_b[gates], b_error[rows]]),
         )
 
-    def _forms(self, signs: Signs) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    def forms(self, signs: Signs) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
         """All gates as a . u + b, and how far these numbers can be wrong."""
         program, domain = self.program, self.domain
         exact = exact_walls(program, domain, signs) if leaves_range(program, domain) else None

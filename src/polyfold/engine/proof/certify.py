@@ -21,6 +21,7 @@ from polyfold.atlas.digest import arrays_digest
 from polyfold.atlas.in_few_coordinates import in_few_coordinates
 from polyfold.atlas.patterns import order_by_gate, pack
 from polyfold.domain.domain import DomainLike
+from polyfold.engine.proof.box_proof import box_proof
 from polyfold.engine.proof.exact_proof import ExactProof, Fault, Kind
 from polyfold.engine.run import watched
 from polyfold.engine.source import SourceLike
@@ -155,15 +156,18 @@ def check_patterns(atlas: Atlas) -> Check:
 
 def _prove_cells(atlas: Atlas, threads: int) -> list[Check]:
     seen = in_few_coordinates(atlas)
-    proved = _by_floats(seen, threads)
-    if proved is None:
-        return [_stopped(len(atlas))]
+    proved = _in_box(seen)
+    if not proved.all():
+        by_core = _by_floats(seen, threads)
+        if by_core is None:
+            return [_stopped(int((proved == 0).sum()))]
+        proved = np.where(proved == 0, by_core, proved)
     if seen is not atlas:  # a linear space leads on for ever, whatever there is across it
         proved = np.where(proved != 0, _UNBOUNDED, 0)
     left = np.flatnonzero(proved == 0)
     # Of some cells floats prove all but whether they have an end, or that it is not as marked.
     ends_unclear = np.flatnonzero((proved != 0) & (proved != np.where(atlas.bounded, _BOUNDED, _UNBOUNDED)))
-    exactly = _by_integers(ExactProof(seen, has_lines=seen is not atlas), seen, left, ends_unclear)
+    exactly = _by_integers(seen, seen is not atlas, left, ends_unclear)
     done = f"{how_many(len(atlas) - len(left), 'cell')} in floats, {exactly.proved:,} in exact arithmetic"
     answers = [
         _answer(question, [fault for fault in exactly.faults if fault.kind == kind], done)
@@ -185,6 +189,21 @@ def _answer(question: str, faults: list[Fault], done: str) -> Check:
     named = "; ".join(fault.text for fault in faults[:_MOST_NAMED])
     more = f"; and {len(faults) - _MOST_NAMED} more" if len(faults) > _MOST_NAMED else ""
     return Check(question, False, named + more)
+
+
+def _in_box(atlas: Atlas) -> npt.NDArray[np.uint8]:
+    """Which cells floats prove on a box of many dimensions; none on other domains."""
+    proved, proof, clock = np.zeros(len(atlas), dtype=np.uint8), box_proof(atlas), running()
+    if proof is not None:
+        for cell in range(len(atlas)):
+            if clock.over:
+                break
+            clock.tell(cell, len(atlas))
+            try:
+                proved[cell] = _BOUNDED if proof.proves(cell) else 0
+            except OutOfTimeError:
+                break
+    return proved
 
 
 def _by_floats(atlas: Atlas, threads: int) -> npt.NDArray[np.uint8] | None:
@@ -223,9 +242,11 @@ class _Exactly:
     unseen: int
 
 
-def _by_integers(exact: ExactProof, atlas: Atlas, cells: Ids, ends_unclear: Ids) -> _Exactly:
+def _by_integers(atlas: Atlas, has_lines: bool, cells: Ids, ends_unclear: Ids) -> _Exactly:
     """All of `cells`, and of `ends_unclear` whether they are bounded."""
-    clock = running()
+    if not len(cells) and not len(ends_unclear):
+        return _Exactly([], 0, 0)
+    clock, exact = running(), ExactProof(atlas, has_lines=has_lines)
     faults: list[Fault] = []
     wrong = proved = 0
     questions = chain(

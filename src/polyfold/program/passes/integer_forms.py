@@ -127,6 +127,9 @@ def _domain_lines(domain: Domain, inputs: fmpq_mat) -> list[list[fmpq]]:
     """The rows a . x <= b and a . u <= b as forms b - a . u over the parameters: the value at 0, then the slopes."""
     lines = []
     for row, offset in zip(domain.input_rows, domain.input_offsets.tolist(), strict=True):
+        if not domain.is_slice:  # products with an identity of many pixels would take long
+            lines.append([rational(offset), *(-rational(x) for x in row.tolist())])
+            continue
         value, *slopes = (rational_matrix(row[None, :]) * inputs).tolist()[0]
         lines.append([rational(offset) - value, *(-slope for slope in slopes)])
     for row, offset in zip(domain.parameter_rows, domain.parameter_offsets.tolist(), strict=True):

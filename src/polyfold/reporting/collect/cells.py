@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from polyfold.atlas.atlas import Atlas
+from polyfold.engine.bounds.formulas import in_short
 from polyfold.engine.count import Count, count
 from polyfold.engine.proof.certify import certify
 from polyfold.engine.unfold import unfold
 from polyfold.errors import how_many
 from polyfold.reporting.collect.steps import Steps
 from polyfold.reporting.subject import Subject
-from polyfold.size.bounds import Bounds, in_short
+from polyfold.size.bounds import Bounds
 
 # In more dimensions than this the engine is tried only if the bounds promise few cells.
 _FEW_DIMENSIONS, _FEW_CELLS = 8, 1_000_000

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 
 from polyfold.atlas.certificate import Certificate
+from polyfold.engine.bounds.formulas import in_short
 from polyfold.errors import how_many
 from polyfold.plotting.scene.histograms import facet_histogram
 from polyfold.reporting.blocks import Block, Figure, Folded, Items, Note, Paragraph, Section, Table
 from polyfold.reporting.found import Found, Whole
 from polyfold.reporting.phrases import formula, listing, number, percent
-from polyfold.size.bounds import in_short
 from polyfold.stats.facets.statistics import FacetStatistics
 
 _LARGEST = 5

@@ -8,6 +8,8 @@ from math import factorial, prod
 
 from polyfold._base.clock import tick
 
+_DIGITS_SHOWN = 12
+
 
 def segment_bound(widths: Sequence[int]) -> int:
     """The most facets that a straight way can cross: prod(n_l + 1) - 1.
@@ -39,6 +41,12 @@ def montufar_2017(widths: Sequence[int], dim: int) -> int:
     """As `raghu`, but a layer sees an image of the cell, of no more dimensions than any layer before it has gates."""
     dims = accumulate([dim, *widths[:-1]], min) if widths else ()
     return prod(zaslavsky(n, d) for n, d in zip(widths, dims, strict=True))
+
+
+def switching(undecided: Sequence[int], widths: Sequence[int], dim: int) -> int:
+    """As `montufar_2017`, where only so many gates of each layer switch at all."""
+    dims = accumulate([dim, *widths[:-1]], min) if widths else ()
+    return prod(zaslavsky(n, d) for n, d in zip(undecided, dims, strict=True))
 
 
 def serra_2018(widths: Sequence[int], dim: int) -> int:
@@ -90,3 +98,16 @@ def _choices(n: int, most: int) -> list[int]:
         tick()
         found.append(found[-1] * (n - j + 1) // j)
     return found
+
+
+def in_short(value: int) -> str:
+    """A whole number as people read it; long ones by their powers of ten.
+
+    >>> in_short(1234567), in_short(10**100)
+    ('1,234,567', '1.00e+100')
+    """
+    if value < 10**_DIGITS_SHOWN:
+        return f"{value:,}"
+    digits = value.bit_length() * 30103 // 100000  # at least one digit too few, never too many
+    power = digits + (value >= 10 ** (digits + 1)) if value >= 10**digits else digits - 1
+    return f"{value // 10 ** (power - 2) / 100:.2f}e+{power}"
