@@ -235,7 +235,7 @@ bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row,
     const double from_doubt = doubt_of_row(from_values, row_registers_, row);
     const double to_doubt = doubt_of_row(to_values, row_registers_, row);
     const Share share = Share::between(from_size, to_size, from_doubt, to_doubt);
-    const RowSigns signs = inherit_values(share, row_registers_, from_values, to_values, values(made_));
+    const KnownSigns signs = inherit_values(share, row_registers_, from_values, to_values, values(made_));
 
     const Lanes *start = point(edge.from), *end = point(edge.to);
     Lanes* at = point(made_);

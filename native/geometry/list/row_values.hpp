@@ -34,13 +34,13 @@ inline void set_row(RowValues* values, int registers, int row, double value, dou
 }
 
 // Which rows are positive where the values tell, and of which rows they do.
-struct RowSigns {
+struct KnownSigns {
     std::uint64_t positive, sure;
 };
 
 // The values at a vertex between two others. On the edge the rows are affine, so nobody needs to know where that is:
 // the errors of the ends' values, the share's and rounding make up what a value may be off there. See decision 56.
-inline RowSigns inherit_values(const Share& share, int registers, const RowValues* from, const RowValues* to,
+inline KnownSigns inherit_values(const Share& share, int registers, const RowValues* from, const RowValues* to,
                                RowValues* at) {
     constexpr double margin = 1 + 0x1p-20;
     const double of_start = (1 - share.share + share.error) * margin, of_end = (share.share + share.error) * margin;
