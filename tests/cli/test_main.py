@@ -139,7 +139,7 @@ def test_info_plans(run):
 
 def test_info_estimates_what_it_cannot_find_in_time(run, tmp_path):
     rng = np.random.default_rng(0)
-    changed = {"W": rng.normal(size=(2, 900)), "b": rng.normal(size=900), "V": np.ones((900, 1))}
+    changed = {"W": rng.normal(size=(2, 9000)), "b": rng.normal(size=9000), "V": np.ones((9000, 1))}
     model = write_model(tmp_path / "wide.onnx", **changed)
     code, out, err = run("info", model, "--box", -3, 3, "--max-seconds", 0.5)
     assert (code, err) == (0, "") and "did not come to its end" in out

@@ -66,7 +66,7 @@ def test_limits_hold_for_the_whole_run() -> None:
 
 
 def test_a_time_limit_ends_the_run() -> None:
-    blocks = pf.unfold_in_blocks(random_network(2, 150, 150, 150, 2), first=50, max_seconds=0.3)
+    blocks = pf.unfold_in_blocks(random_network(4, 150, 150, 150, 2), first=50, max_seconds=0.3)
     (*_, last) = blocks
     assert not last.atlas.complete
 

@@ -6,16 +6,14 @@ import gzip
 import logging
 from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import polyfold as pf
 from helpers.box_oracle import BoxOracle
+from helpers.shared_files import MNIST, MODELS
 from polyfold.engine.proof.box_proof import box_proof
-
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 Layers = list[tuple[np.ndarray, np.ndarray]]
 
@@ -125,15 +123,15 @@ def test_a_run_without_a_cell_says_why(caplog: pytest.LogCaptureFixture, monkeyp
 
 
 def pictures(count: int) -> np.ndarray:
-    raw = gzip.decompress((SHARED / "mnist" / "t10k-images-idx3-ubyte.gz").read_bytes())
+    raw = gzip.decompress((MNIST / "t10k-images-idx3-ubyte.gz").read_bytes())
     return np.frombuffer(raw[16 : 16 + 784 * count], dtype=np.uint8).reshape(count, 784) / 255.0
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not SHARED.exists(), reason="needs ../shared")
+@pytest.mark.shared("models", "mnist")
 def test_around_pictures() -> None:
     """Ten neurons twice on 784 pixels: complete, certified, and the same as by brute force."""
-    network = pf.load(str(SHARED / "models" / "marabou_mnist2x10.onnx"))
+    network = pf.load(str(MODELS / "marabou_mnist2x10.onnx"))
     assert pf.count(network).cells == 245_239
     program = pf.unfold(network, max_cells=1).program
     layers = [(affine.blocks[0].weight, affine.bias) for affine in program.affines]

@@ -118,9 +118,9 @@ def test_a_line(client: Client) -> None:
 
 
 def test_cells_appear_while_the_engine_runs(client: Client, tmp_path: Path) -> None:
-    layers = random_layers(5, 2, 40, 40, 3)
+    layers = random_layers(5, 2, 100, 100, 3)
     known = client.upload("wide.onnx", as_onnx(layers, tmp_path))
-    assert (known["inputs"], known["outputs"], known["gates"], known["source"]) == (2, 3, 80, "uploaded")
+    assert (known["inputs"], known["outputs"], known["gates"], known["source"]) == (2, 3, 200, "uploaded")
     for _ in range(5):  # on a busy machine the engine may be done before anybody looks
         job = client.start(known["id"])
         events = client.events(job)
