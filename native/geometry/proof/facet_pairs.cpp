@@ -91,7 +91,8 @@ void count_plain(const FacetArrays& atlas, std::int64_t first, std::int64_t last
         }
         count.up += leading_up;
         for (std::int64_t i = 0; i < leading_up && plain; ++i) {
-            const std::int32_t other = atlas.neighbour[up[i]], wall = atlas.facet_wall[up[i]];
+            const std::int64_t other = atlas.neighbour[up[i]];
+            const std::int32_t wall = atlas.facet_wall[up[i]];
             plain = leads_to(atlas, other, static_cast<std::int32_t>(cell), wall) &&
                     differ_only_in(atlas.patterns + cell * atlas.stride, atlas.patterns + other * atlas.stride,
                                    atlas.stride, wall);

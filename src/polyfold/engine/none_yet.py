@@ -41,7 +41,8 @@ class NoneYet:
         self.found = self.found or cells > 0
         if not self.found and not self._said and running().seconds > _PATIENCE:
             self._said = True
-            _log.warning(why_none(self._program, self._domain))
+            if _log.isEnabledFor(logging.WARNING):
+                _log.warning(why_none(self._program, self._domain))
         return self._leave.keep_going(cells)
 
 
