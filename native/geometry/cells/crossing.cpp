@@ -42,8 +42,9 @@ void Crossing<Words>::evaluate(Frame& frame, const Cell<Words>& cell, int genera
     const int n = frame.count();
     frame.value.resize(frame.value.size() + n, 0.0);
     frame.sign.resize(frame.sign.size() + n, 0);
-    double* value = frame.value.data() + generator * n;
-    std::int8_t* sign = frame.sign.data() + generator * n;
+    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(generator) * n;
+    double* value = frame.value.data() + at;
+    std::int8_t* sign = frame.sign.data() + at;
     const bool doubtful =
         signs_at({frame.forms.data(), n, dimensions_}, first_row, frame.generators.point(generator),
                  frame.generators.error[generator], frame.norm.data(), frame.doubt.data(), value, sign, nullptr);

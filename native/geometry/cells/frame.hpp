@@ -31,7 +31,7 @@ struct GeneratorStore {
     std::vector<Walls> touched;  // walls through it that hold none of its facets; only kept where faces are counted
 
     int size() const { return static_cast<int>(error.size()); }
-    const double* point(int g) const { return coordinates.data() + g * dimensions; }
+    const double* point(int g) const { return coordinates.data() + static_cast<std::ptrdiff_t>(g) * dimensions; }
     int add(const double* at, double point_error, bool infinite, std::shared_ptr<const ExactVector> exact_point,
             Walls walls);
     // Behind the others, in this order.
