@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
@@ -145,20 +146,43 @@ def test_what_the_engine_check_and_certify_say_is_believed(atlas):
         assert replace(twin).certificate.level == "certified"
 
 
-def test_arrays_that_were_forced_to_change():
+def test_arrays_cannot_be_forced_to_change(atlas):
+    """What is digested only when somebody reads it must be what was found."""
+    edited_twin = replace(atlas, bounded=atlas.bounded.copy())
+    for one in (atlas, pf.unfold(random_network(4, 2, 6, 4, 1)), copy.deepcopy(atlas), edited_twin):
+        for name in ARRAYS:
+            array = getattr(one, name)
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0
+            for each in (array, array[:1], array.view(), array.T):
+                with pytest.raises(ValueError, match="cannot set WRITEABLE"):
+                    each.setflags(write=True)
+        with pytest.raises(TypeError):
+            one.exact_witnesses[0] = (Fraction(1, 3),)
+
+
+def forced(atlas: pf.Atlas, name: str, change: Callable[[np.ndarray], None]) -> None:
+    """A change by way of the memory behind an array, which is none of polyfold's names."""
+    behind = getattr(atlas, name).base.obj
+    behind.setflags(write=True)
+    change(behind)
+
+
+def flipped(flags: np.ndarray) -> None:
+    flags[0] ^= True
+
+
+def test_changes_of_the_memory_are_found_if_the_digest_was_read():
     atlas = pf.unfold(random_network(4, 2, 6, 4, 1), pf.box(-2, 2))
-    with pytest.raises(ValueError, match="read-only"):
-        atlas.bounded[0] = False
-    atlas.bounded.setflags(write=True)
-    atlas.bounded[0] = False
+    assert atlas.certificate.arrays_digest
+    forced(atlas, "bounded", flipped)
     assert not pf.check(atlas) and not pf.certify(atlas)
 
 
 def test_forced_changes_are_not_saved_with_a_level(atlas, tmp_path):
-    forced = copy.deepcopy(atlas)
-    forced.witnesses.setflags(write=True)
-    forced.witnesses[0, 0] = np.nextafter(forced.witnesses[0, 0], 9)
-    forced.save(tmp_path / "forced.parquet")
+    twin = copy.deepcopy(atlas)
+    forced(twin, "witnesses", lambda witnesses: np.nextafter(witnesses, 9, out=witnesses))
+    twin.save(tmp_path / "forced.parquet")
     assert is_not_believed(pf.open(tmp_path / "forced.parquet"))
 
 

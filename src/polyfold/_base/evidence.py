@@ -6,11 +6,12 @@ and to this process: an answer that was edited has none, and one that comes out 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from polyfold._base.as_found import AsFound, first_hand
 from polyfold._base.notebook import InNotebooks
+from polyfold._base.when_read import WhenRead, replaced
 
 Level = Literal["counted", "checked", "certified"]
 
@@ -20,7 +21,7 @@ _LEVELS: tuple[Level, ...] = ("counted", "checked", "certified")
 
 
 @dataclass(frozen=True, repr=False)
-class Evidence(AsFound, InNotebooks):
+class Evidence(WhenRead, AsFound, InNotebooks):
     """What an answer rests on.
 
     `level`, `complete`, `stopped_by` and `recorded` are those of the atlas's certificate, and the digests those of what
@@ -96,7 +97,7 @@ def weaker(first: Evidence, second: Evidence) -> Evidence:
         return NOTHING_KNOWN
     levels = [one.level or "certified" for one in (first, second)]
     return first_hand(
-        replace(
+        replaced(
             first,
             level=min(levels, key=_LEVELS.index),
             complete=first.complete and second.complete,

@@ -1,7 +1,7 @@
 """Atlas: everything known about the cells of one network on one domain.
 
 The index contract. An atlas has `len(atlas)` cells, numbered from 0 in an order that depends on the network and the
-domain only. Parallel arrays, all read-only:
+domain only. Parallel arrays, all read-only for good (`_base/read_only.py`):
 
     patterns     (cells, bytes) uint8  gate g is bit g % 8 (lowest first) of byte g // 8: 1 where it is on
     witnesses    (cells, d) float64    a point inside each cell, in the domain's parameters
@@ -31,11 +31,12 @@ certificate. As a truth value it says whether it has any cell, as a list does.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -46,12 +47,14 @@ from polyfold._base.chunks import in_chunks
 from polyfold._base.evidence import Evidence
 from polyfold._base.inputs import one_of
 from polyfold._base.notebook import html_table
+from polyfold._base.read_only import for_good
 from polyfold._base.result import Result
 from polyfold._base.types import Array, Flags, Ids, Signs
+from polyfold._base.when_read import replaced, waiting
 from polyfold.atlas.cell import Cell
 from polyfold.atlas.certificate import Certificate, believed, sealed, unclaimed, what_is_spoken_of
 from polyfold.atlas.core_problem import beyond_core
-from polyfold.atlas.digest import ARRAYS, arrays_digest
+from polyfold.atlas.digest import ARRAYS, SharedArrays
 from polyfold.atlas.geometry import chebyshev
 from polyfold.atlas.geometry import locate as location
 from polyfold.atlas.geometry.flat_cells import (
@@ -99,6 +102,9 @@ class Atlas(Result):
     exact_witnesses: Mapping[int, tuple[Fraction, ...]] = field(default_factory=dict)
     cells_of: Literal["gates", "function"] = "gates"
 
+    # With all atlases that differ in their certificates only.
+    _shared: ClassVar[SharedArrays]
+
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
             raise DomainError(
@@ -123,13 +129,16 @@ class Atlas(Result):
         if len(shared) and (shared[0] < 0 or shared[-1] >= facets or (np.diff(shared) < 0).any()):
             raise ShapeError(f"an atlas's shared_facet must be ascending numbers of the {facets} facets")
         for name in ARRAYS:
-            getattr(self, name).setflags(write=False)
+            object.__setattr__(self, name, for_good(getattr(self, name)))
+        object.__setattr__(self, "exact_witnesses", MappingProxyType(dict(self.exact_witnesses)))
+        object.__setattr__(self, "_shared", SharedArrays(self, self.certificate.threads))
         object.__setattr__(self, "certificate", self._believed(self.certificate))
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Not as it lies in memory: digests that were remembered must not outlive the arrays, which a pickle or a deep
         # copy would leave open to be written to.
-        return type(self), tuple(getattr(self, each.name) for each in fields(self))
+        values = (getattr(self, each.name) for each in fields(self))
+        return type(self), tuple(dict(value) if isinstance(value, MappingProxyType) else value for value in values)
 
     # -- what it is
 
@@ -203,7 +212,7 @@ class Atlas(Result):
     def evidence(self) -> Evidence:
         """What its certificate says, with the domain."""
         said = self.certificate.evidence
-        return first_hand(replace(said, of=what_is_spoken_of(self.program), domain=self.domain))
+        return first_hand(replaced(said, of=what_is_spoken_of(self.program), domain=self.domain))
 
     @property
     def hearsay(self) -> str:
@@ -470,7 +479,7 @@ class Atlas(Result):
     @cached_property
     def arrays_digest(self) -> str:
         """SHA-256 over all arrays of the atlas, as they were when it was made."""
-        return arrays_digest(self, self.certificate.threads)
+        return self._shared.digest()
 
     def with_certificate(self, certificate: Certificate) -> Atlas:
         """The same atlas with more known about it: what `pf.check` or `pf.certify` found of these very arrays.
@@ -484,7 +493,9 @@ class Atlas(Result):
     def _believed(self, certificate: Certificate) -> Certificate:
         if not certificate.claims:
             return certificate
-        return believed(certificate, self.program.digest, self._domain_digest, lambda: self.arrays_digest)
+        of_these = waiting(certificate, "arrays_digest") is self._shared.digest
+        digests = (self.program.digest, self._domain_digest, lambda: self.arrays_digest)
+        return believed(certificate, *digests, of_these=of_these)
 
     @cached_property
     def _domain_digest(self) -> str:
@@ -511,4 +522,4 @@ def atlas_found(program: Program, domain: Domain, certificate: Certificate, fiel
 
 def vouched(atlas: Atlas, certificate: Certificate) -> Atlas:
     """The atlas with a certificate of what was just found out about its arrays."""
-    return atlas.with_certificate(sealed(certificate, atlas.program, atlas.arrays_digest))
+    return atlas.with_certificate(sealed(certificate, atlas.program, atlas._shared.digest))

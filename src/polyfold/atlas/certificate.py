@@ -11,12 +11,13 @@ called by the engine, by `check`, by `certify`, and by `open` for what a file sa
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from polyfold._base.as_found import BY_HAND, first_hand
 from polyfold._base.evidence import THE_NETWORK, Evidence, Level
 from polyfold._base.result import Verdict
+from polyfold._base.when_read import WhenRead, replaced, waiting, when_read
 from polyfold.program.exact_program import ExactProgram
 from polyfold.program.program import Program
 
@@ -52,7 +53,7 @@ class Check:
 
 
 @dataclass(frozen=True, repr=False)
-class Certificate(Verdict):
+class Certificate(WhenRead, Verdict):
     """What is known about an atlas.
 
     `level` is "counted" (the engine finished or was stopped, and nothing more is known), "checked" (and every check
@@ -63,8 +64,9 @@ class Certificate(Verdict):
     nothing else speaks for it: `pf.certify` has not proved it since. `head` is what the model does behind the network,
     in words; it is part of the network's digest.
 
-    `arrays_digest` is that of all arrays of the atlas that it was made for; "" if it claims nothing of any. An atlas
-    with other arrays keeps nothing of it but "counted", and so does any atlas of one that was typed in or edited.
+    `arrays_digest` is that of all arrays of the atlas that it was made for, worked out when it is read; "" if it claims
+    nothing of any. An atlas with other arrays keeps nothing of it but "counted", and so does any atlas of one that was
+    typed in or edited.
 
     The verdict is yes if the atlas was checked or certified here, of the network itself, and no if a check failed.
     Anything else is unknown: a run or a proof that was cut short, a level that only a record knows of, or one of a
@@ -88,7 +90,7 @@ class Certificate(Verdict):
     head: str = ""
     of: str = THE_NETWORK
     recorded: str = field(default="", compare=False)
-    arrays_digest: str = field(default="", compare=False)
+    arrays_digest: str = field(default_factory=str, compare=False)
 
     def __repr__(self) -> str:
         return f"Certificate: {self}"
@@ -113,19 +115,19 @@ class Certificate(Verdict):
     @property
     def evidence(self) -> Evidence:
         """What it says, as the evidence of an answer."""
-        return first_hand(
-            Evidence(
-                self.network_digest,
-                self.domain_digest,
-                self.arrays_digest,
-                self.level,
-                self.complete,
-                self.stopped_by,
-                self.of,
-                self.source,
-                head=self.head,
-            )
+        work_out = waiting(self, "arrays_digest")
+        said = Evidence(
+            self.network_digest,
+            self.domain_digest,
+            "" if work_out else self.arrays_digest,
+            self.level,
+            self.complete,
+            self.stopped_by,
+            self.of,
+            self.source,
+            head=self.head,
         )
+        return first_hand(when_read(said, arrays_digest=work_out) if work_out else said)
 
     def facts(self) -> dict[str, Any]:
         return super().facts() | {"standing": self.standing, "recorded": self.source}
@@ -184,41 +186,60 @@ class Certificate(Verdict):
 
 def unclaimed(certificate: Certificate) -> Certificate:
     """The same run, with nothing claimed of it yet."""
-    return first_hand(replace(certificate, level="counted", complete=False, recorded="", arrays_digest=""))
+    return first_hand(replaced(certificate, level="counted", complete=False, recorded="", arrays_digest=""))
 
 
-def sealed(certificate: Certificate, program: Program, arrays_digest: str, *, recorded: str = "") -> Certificate:
-    """A certificate that the atlas with these arrays believes. For those who have found out what it claims."""
+def sealed(
+    certificate: Certificate, program: Program, arrays_digest: str | Callable[[], str], *, recorded: str = ""
+) -> Certificate:
+    """A certificate that the atlas with these arrays believes. For those who have found out what it claims.
+
+    Their digest may be given as what works it out when it is read.
+    """
     digest = arrays_digest if certificate.claims else ""
-    return first_hand(replace(certificate, of=what_is_spoken_of(program), recorded=recorded, arrays_digest=digest))
+    at_once = digest if isinstance(digest, str) else ""
+    said = replaced(certificate, of=what_is_spoken_of(program), recorded=recorded, arrays_digest=at_once)
+    return first_hand(said if isinstance(digest, str) else when_read(said, arrays_digest=digest))
 
 
 def believed(
-    certificate: Certificate, network_digest: str, domain_digest: str, arrays_digest: Callable[[], str]
+    certificate: Certificate,
+    network_digest: str,
+    domain_digest: str,
+    arrays_digest: Callable[[], str],
+    *,
+    of_these: bool = False,
 ) -> Certificate:
-    """What an atlas with these digests keeps of a certificate: all of it if they fit, else "counted" and why."""
+    """What an atlas with these digests keeps of a certificate: all of it if they fit, else "counted" and why.
+
+    With `of_these` it was sealed for these very arrays, to which nobody can have written since: that needs no digest.
+    """
     if not certificate.claims:
         return certificate
-    reason = _doubt(certificate, network_digest, domain_digest, arrays_digest)
+    reason = _doubt(certificate, network_digest, domain_digest, arrays_digest, of_these)
     if reason is not None:
         said = f"{certificate.standing}{', complete' if certificate.complete else ''}"
         doubt = Check(OF_THESE_ARRAYS, False, f"it said {said!r}, but {reason}")
-        return first_hand(replace(unclaimed(certificate), checks=(doubt,), stopped_by=CHANGED))
+        return first_hand(replaced(unclaimed(certificate), checks=(doubt,), stopped_by=CHANGED))
     if certificate.hearsay:
-        return first_hand(replace(certificate, recorded=certificate.source))
+        return first_hand(replaced(certificate, recorded=certificate.source))
     return certificate
 
 
 def _doubt(
-    certificate: Certificate, network_digest: str, domain_digest: str, arrays_digest: Callable[[], str]
+    certificate: Certificate,
+    network_digest: str,
+    domain_digest: str,
+    arrays_digest: Callable[[], str],
+    of_these: bool,
 ) -> str | None:
     """Why a certificate is not believed."""
-    if certificate.hearsay == BY_HAND or not certificate.arrays_digest:
+    if certificate.hearsay == BY_HAND or not (of_these or certificate.arrays_digest):
         return "nobody found that out: levels come from pf.unfold, pf.check and pf.certify"
     if certificate.network_digest != network_digest:
         return f"of network {certificate.network_digest[:12]}, and this is {network_digest[:12]}"
     if certificate.domain_digest != domain_digest:
         return f"of domain {certificate.domain_digest[:12]}, and this is {domain_digest[:12]}"
-    if certificate.arrays_digest != (these := arrays_digest()):
+    if not of_these and certificate.arrays_digest != (these := arrays_digest()):
         return f"of arrays {certificate.arrays_digest[:12]}, and these are {these[:12]}"
     return None

@@ -1,15 +1,24 @@
-"""The digest of an atlas's arrays: every field that says something about cells."""
+"""The digest of an atlas's arrays: every field that says something about cells.
+
+Few ever look at it, and it takes as long as a good part of the engine's work. So it is worked out when somebody reads
+it (`ArraysDigest`), which is as good as at once: nobody can write to these arrays.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import sys
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from types import SimpleNamespace
 from typing import Any, Protocol
+from weakref import ref
 
 import numpy as np
 import numpy.typing as npt
+
+from polyfold._base.clock import running
 
 ARRAYS = (
     "patterns",
@@ -21,6 +30,9 @@ ARRAYS = (
     "shared_facet",
     "shared_wall",
 )
+
+# What else says something about cells.
+_BESIDE = ("exact_witnesses", "of_function")
 
 # Bytes of an array that are digested in one piece: a hash is no work for several threads, but several hashes are.
 _PIECE = 1 << 20
@@ -34,6 +46,54 @@ class HasArrays(Protocol):
 
     @property
     def of_function(self) -> bool: ...
+
+
+class ArraysDigest:
+    """The digest of arrays, worked out when it is first called for. It keeps them until then.
+
+    Certificates and the evidence of answers have it of their atlas, who knows by it that they speak of its arrays.
+    """
+
+    def __init__(self, arrays: HasArrays, threads: int) -> None:
+        self._arrays: HasArrays | None = arrays
+        self._threads = threads
+        self._digest = ""
+
+    def __call__(self, threads: int | None = None) -> str:
+        arrays = self._arrays
+        if arrays is not None:
+            self._digest = arrays_digest(arrays, threads or self._threads)
+            self._arrays = None
+        return self._digest
+
+
+class SharedArrays:
+    """The arrays of an atlas and of all that differ from it in their certificates only. It goes with the last of these.
+
+    An answer that outlives them is not to keep gigabytes: if it has the digest, that is worked out then.
+    """
+
+    def __init__(self, atlas: HasArrays, threads: int) -> None:
+        self._arrays: Any = SimpleNamespace(**{name: getattr(atlas, name) for name in (*ARRAYS, *_BESIDE)})
+        self._threads = threads
+        self._digest: Callable[[], ArraysDigest | None] = lambda: None
+
+    @property
+    def digest(self) -> ArraysDigest:
+        """The same one for all who ask, as long as anybody has it."""
+        digest = self._digest()
+        if digest is None:
+            digest = ArraysDigest(self._arrays, self._threads)
+            self._digest = ref(digest)
+        return digest
+
+    def __del__(self) -> None:
+        digest = self._digest()
+        if digest is not None and not sys.is_finalizing():
+            # Nothing can be raised from here: the clock notes an interrupt. And this may be the garbage collector's
+            # moment, in which to wait for other threads may be to wait for ever.
+            with running().noting_interrupts(raising=False):
+                digest(threads=1)
 
 
 def arrays_digest(atlas: HasArrays, threads: int = 1) -> str:

@@ -12,6 +12,7 @@ from polyfold._base.evidence import Evidence
 from polyfold._base.options import thread_count
 from polyfold._base.question import question
 from polyfold._base.result import Value
+from polyfold._base.when_read import replaced
 from polyfold.atlas.certificate import Certificate, believed, sealed
 from polyfold.atlas.core_problem import beyond_core
 from polyfold.atlas.geometry.generators import count_faces
@@ -61,7 +62,7 @@ class Count(Value):
     @property
     def evidence(self) -> Evidence:
         """What is known of the number."""
-        return first_hand(replace(self.certificate.evidence, domain=self.domain))
+        return first_hand(replaced(self.certificate.evidence, domain=self.domain))
 
     @property
     def complete(self) -> bool:

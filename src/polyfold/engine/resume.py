@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from math import lcm
 
@@ -12,6 +11,7 @@ from polyfold import _core as core
 from polyfold._base.clock import OutOfTimeError, Report, tick
 from polyfold._base.options import cell_limit, thread_count
 from polyfold._base.question import question
+from polyfold._base.when_read import replaced
 from polyfold.atlas.atlas import Atlas, vouched
 from polyfold.atlas.certificate import CHANGED
 from polyfold.atlas.core_problem import core_problem
@@ -101,7 +101,7 @@ def resumed(atlas: Atlas, *, max_cells: int | None = None, threads: int | None =
     try:
         run = watched(go_on, where)
     except OutOfTimeError as error:  # before the first new cell
-        return vouched(atlas, replace(atlas.certificate, stopped_by=error.stopped_by))
+        return vouched(atlas, replaced(atlas.certificate, stopped_by=error.stopped_by))
     return atlas_of(run.result, program, where, method, run, workers, atlas.certificate.seconds)
 
 

@@ -9,7 +9,7 @@ mean over the points of the data.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from polyfold._base.as_found import first_hand
 from polyfold._base.inputs import classes_of, rows_of
 from polyfold._base.result import Rows, answered
 from polyfold._base.types import Array, ArrayLike, Flags, Ids
+from polyfold._base.when_read import replaced
 from polyfold.errors import ShapeError
 from polyfold.exact.rational_arrays import nearest
 from polyfold.layers.gates import Signs, exact_gate_signs, gate_signs
@@ -188,7 +189,7 @@ def interpret(found: Truncation, X: ArrayLike, y: ArrayLike | None, exact: bool)
         numbers,
     )
     # Numbers of the data are floats, however well the maps are known.
-    return answered(seen, first_hand(replace(found.evidence, proof=None)))
+    return answered(seen, first_hand(replaced(found.evidence, proof=None)))
 
 
 def cone_score(signs: Signs) -> Array:

@@ -23,6 +23,7 @@ from polyfold._base.evidence import NOTHING_KNOWN, THE_NETWORK, Evidence
 from polyfold._base.options import thread_count, whole_number
 from polyfold._base.question import question
 from polyfold._base.result import answered
+from polyfold._base.when_read import replaced
 from polyfold._base.words import in_digits
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import Certificate, Check
@@ -150,7 +151,7 @@ def _evidence(found: Equivalence, program: Program, place: BoundedDomain) -> Evi
         return found.evidence
     rounding = found.evidence.rounding
     if found.certificate is not None and (evidence := evidence_from(found.certificate)).proved:
-        return first_hand(replace(evidence, rounding=rounding))
+        return first_hand(replaced(evidence, rounding=rounding))
     digests = (program.digest, place.domain.digest, "")
     proved = Evidence(*digests, None, True, None, THE_NETWORK, proof=found.method, rounding=rounding)
     return first_hand(replace(proved, domain=place.domain))
@@ -265,7 +266,7 @@ class _Decision:
         rounding = "" if self._sides.are_exact or self._alike else self._stands_for
         if rounding and certificate is not None:
             compared = Check("what was compared stands for the networks", True, rounding)
-            certificate = first_hand(replace(certificate, checks=(*certificate.checks, compared)))
+            certificate = first_hand(replaced(certificate, checks=(*certificate.checks, compared)))
         found = Equivalence(
             self._verdict,
             self._tolerance,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 from numbers import Integral, Real
@@ -15,6 +15,7 @@ from polyfold._base.clock import OutOfTimeError, Report, running
 from polyfold._base.options import byte_count, cell_limit
 from polyfold._base.question import question
 from polyfold._base.types import Array, ArrayLike, Signs
+from polyfold._base.when_read import replaced
 from polyfold.atlas.atlas import DOMAIN_BOUNDARY, UNEXPLORED, Atlas, atlas_found, vouched
 from polyfold.atlas.certificate import Certificate, Check
 from polyfold.atlas.patterns import pack
@@ -313,7 +314,7 @@ class _Search:
         )
         atlas = quick_checks(atlas_found(program, domain, certificate, fields))
         decided = Check("every facet was decided", not undecided, f"{undecided:,} cells have walls left undecided")
-        return vouched(atlas, replace(atlas.certificate, checks=(*atlas.certificate.checks, decided)))
+        return vouched(atlas, replaced(atlas.certificate, checks=(*atlas.certificate.checks, decided)))
 
     def _neighbours(self, cells: list[_LookedAt]) -> npt.NDArray[np.int32]:
         """Cell numbers behind all facets. A cell with undecided walls may lack the facet that leads back."""

@@ -14,6 +14,7 @@ from polyfold._base.clock import OutOfTimeError, Report, running, tick
 from polyfold._base.options import thread_count
 from polyfold._base.question import question
 from polyfold._base.types import Ids
+from polyfold._base.when_read import replaced
 from polyfold.atlas.atlas import Atlas
 from polyfold.atlas.certificate import CHANGED, SEEN, Certificate, Check, sealed
 from polyfold.atlas.core_problem import core_problem
@@ -105,12 +106,12 @@ def certify(
 def _outcome(atlas: Atlas, checks: tuple[Check, ...], workers: int) -> Certificate:
     """The certificate of a proof, or of what is missing from it. What was proved is complete, whoever made it."""
     if all(check.passed for check in checks):
-        proved = replace(atlas.certificate, level="certified", complete=True, stopped_by=None, checks=checks)
+        proved = replaced(atlas.certificate, level="certified", complete=True, stopped_by=None, checks=checks)
         return sealed(proved, atlas.program, arrays_digest(atlas, workers))
-    failed = replace(atlas.certificate, level="counted", checks=checks)
+    failed = replaced(atlas.certificate, level="counted", checks=checks)
     if any(not check.passed and check.name != SEEN for check in checks):
         # A cell that is not one, or a way that leads nowhere: then the list is not all of the cells either.
-        failed = replace(failed, complete=False, stopped_by=failed.stopped_by or CHANGED)
+        failed = replaced(failed, complete=False, stopped_by=failed.stopped_by or CHANGED)
     return sealed(failed, atlas.program, atlas.arrays_digest, recorded=atlas.certificate.source)
 
 

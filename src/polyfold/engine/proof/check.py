@@ -13,6 +13,7 @@ from polyfold import _core as core
 from polyfold._base.clock import OutOfTimeError, Report, running, tick
 from polyfold._base.question import question
 from polyfold._base.types import Array, Flags, Ids
+from polyfold._base.when_read import replaced
 from polyfold.atlas.atlas import Atlas, vouched
 from polyfold.atlas.certificate import CHANGED, OF_THESE_ARRAYS, SEEN, Certificate, Check, sealed
 from polyfold.atlas.core_problem import core_problem, stays_structured
@@ -165,7 +166,7 @@ def _vertex_checks(atlas: Atlas) -> Iterator[Check]:
 
 def _graded(certificate: Certificate, checks: tuple[Check, ...]) -> Certificate:
     passed = all(item.passed for item in checks)
-    return replace(certificate, level="checked" if passed and certificate.complete else "counted", checks=checks)
+    return replaced(certificate, level="checked" if passed and certificate.complete else "counted", checks=checks)
 
 
 # -- the checks
