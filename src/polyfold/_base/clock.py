@@ -132,8 +132,9 @@ class Clock:
     def __enter__(self) -> Clock:
         token = _RUNNING.set(self)
         self._inside.callback(_RUNNING.reset, token)
-        self._report = self._inside.enter_context(_reporter(self._progress))
-        if self._report is None and self._around is not None:
+        if self._progress:
+            self._report = self._inside.enter_context(_reporter(self._progress))
+        elif self._around is not None:
             self._report = self._around._report
         return self
 
@@ -160,8 +161,11 @@ class Clock:
         note = self.interrupt if not self._noting else bool
         self._noting += 1
         try:
-            with interrupts_noted(note, raising=raising):
+            before = _listen(note, raising)
+            try:
                 yield
+            finally:
+                _listen_no_more(before)
         finally:
             self._noting -= 1
 
@@ -233,12 +237,9 @@ def check_seconds(max_seconds: Any) -> None:
 
 
 @contextmanager
-def _reporter(progress: bool | Report | None) -> Iterator[Report | None]:
+def _reporter(progress: bool | Report) -> Iterator[Report]:
     if callable(progress):
         yield progress
-        return
-    if not progress:
-        yield None
         return
     from rich.console import Console
     from rich.progress import BarColumn, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
@@ -289,12 +290,22 @@ def interrupts_noted(note: Callable[[], object], *, raising: bool = False) -> It
     Python could raise it at the first instruction of a function that compiled code calls, before any `try` there.
     Only the main thread gets signals; in other threads, and where SIGINT has no handler of Python's, nothing changes.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    signal.signal(signal.SIGINT, _Noting(note, before, raising))
+    before = _listen(note, raising)
     try:
         yield
     finally:
+        _listen_no_more(before)
+
+
+def _listen(note: Callable[[], object], raising: bool) -> Any:
+    """Who was told of SIGINT before; None where nothing changes."""
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        return None
+    signal.signal(signal.SIGINT, _Noting(note, before, raising))
+    return before
+
+
+def _listen_no_more(before: Any) -> None:
+    if before is not None:
         signal.signal(signal.SIGINT, before)

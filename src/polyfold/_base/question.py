@@ -79,15 +79,17 @@ def _asked(name: str, parameters: Mapping[str, Parameter], args: Any, kwargs: An
 
 def _numbers(value: Any) -> int:
     """About how many numbers a value holds, without looking at each of them; of a result, too many."""
+    if isinstance(value, int | float | str):
+        return 1
     if isinstance(value, Result):
         return _MOST_NUMBERS + 1
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple):
         return prod(shape)
-    if isinstance(value, Mapping):
-        return sum(map(_numbers, value.values()))
     if isinstance(value, list | tuple):
         return len(value) * _numbers(value[0]) if value else 0
+    if isinstance(value, Mapping):
+        return sum(map(_numbers, value.values()))
     if is_dataclass(value):
         return sum(_numbers(getattr(value, each.name)) for each in fields(value))
     return 1

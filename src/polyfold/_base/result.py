@@ -239,10 +239,10 @@ def plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
-    if isinstance(value, Mapping):
-        return {str(name): plain(each) for name, each in value.items()}
     if isinstance(value, list | tuple | set | frozenset | range):
         return [plain(each) for each in value]
+    if isinstance(value, Mapping):
+        return {str(name): plain(each) for name, each in value.items()}
     to_json = getattr(value, "to_json", None)
     if callable(to_json):
         return to_json()

@@ -7,8 +7,8 @@ A digest of arrays takes its time, and few ask for it. What waits is kept beside
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 _WAITING = "_when_read"
@@ -47,13 +47,18 @@ def waiting(result: WhenRead, name: str) -> Callable[[], Any] | None:
 def when_read(result: Result, **work: Callable[[], Any]) -> Result:
     """The result, in which these fields wait to be read. For those who have just made it."""
     for name in work:
-        object.__delattr__(result, name)
+        result.__dict__.pop(name, None)
     object.__setattr__(result, _WAITING, result.__dict__.get(_WAITING, {}) | work)
     return result
 
 
+def read_from(giver: WhenRead, result: Result, *names: str) -> Result:
+    """The result, with these fields as another one has them, read or not."""
+    return when_read(result, **{name: waiting(giver, name) or partial(getattr, giver, name) for name in names})
+
+
 def replaced(result: Result, **changes: Any) -> Result:
-    """As `dataclasses.replace` does; fields that wait go on waiting in what comes out.
+    """As `dataclasses.replace` does, for classes that look nothing over; fields that wait go on waiting.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True)
@@ -66,5 +71,8 @@ def replaced(result: Result, **changes: Any) -> Result:
     >>> asked, other, asked
     ([], Answer(digest='77', cells=2), ['digest'])
     """
-    work = {name: each for name, each in result.__dict__.get(_WAITING, {}).items() if name not in changes}
-    return when_read(replace(result, **changes, **dict.fromkeys(work, "")), **work)  # type: ignore[type-var]
+    said, other = result.__dict__, object.__new__(type(result))
+    fields: Iterable[str] = result.__dataclass_fields__  # type: ignore[attr-defined]
+    other.__dict__.update({name: said[name] for name in fields if name in said} | changes)
+    work = {name: each for name, each in said.get(_WAITING, {}).items() if name not in changes}
+    return when_read(other, **work) if work else other

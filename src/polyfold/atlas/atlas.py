@@ -242,7 +242,7 @@ class Atlas(Result):
             "head": head_json(self.program.head),
             "domain": self.domain.describe(),
             "network_digest": self.program.digest,
-            "domain_digest": self._domain_digest,
+            "domain_digest": self.domain.digest,
             "arrays_digest": self.arrays_digest,
             "certificate": self.certificate,
         }
@@ -494,12 +494,7 @@ class Atlas(Result):
         if not certificate.claims:
             return certificate
         of_these = waiting(certificate, "arrays_digest") is self._shared.digest
-        digests = (self.program.digest, self._domain_digest, lambda: self.arrays_digest)
-        return believed(certificate, *digests, of_these=of_these)
-
-    @cached_property
-    def _domain_digest(self) -> str:
-        return self.domain.digest
+        return believed(certificate, self.program.digest, self.domain, lambda: self.arrays_digest, of_these=of_these)
 
     def to_pandas(self, cells: Any = None) -> pandas.DataFrame:
         """A data frame, one row per cell: pattern, witness, facets, boundedness and, with few coefficients, the map."""

@@ -17,7 +17,8 @@ from typing import Any, Literal
 from polyfold._base.as_found import BY_HAND, first_hand
 from polyfold._base.evidence import THE_NETWORK, Evidence, Level
 from polyfold._base.result import Verdict
-from polyfold._base.when_read import WhenRead, replaced, waiting, when_read
+from polyfold._base.when_read import WhenRead, read_from, replaced, waiting, when_read
+from polyfold.domain.domain import Domain
 from polyfold.program.exact_program import ExactProgram
 from polyfold.program.program import Program
 
@@ -115,11 +116,10 @@ class Certificate(WhenRead, Verdict):
     @property
     def evidence(self) -> Evidence:
         """What it says, as the evidence of an answer."""
-        work_out = waiting(self, "arrays_digest")
         said = Evidence(
             self.network_digest,
-            self.domain_digest,
-            "" if work_out else self.arrays_digest,
+            "",
+            "",
             self.level,
             self.complete,
             self.stopped_by,
@@ -127,7 +127,7 @@ class Certificate(WhenRead, Verdict):
             self.source,
             head=self.head,
         )
-        return first_hand(when_read(said, arrays_digest=work_out) if work_out else said)
+        return first_hand(read_from(self, said, "domain_digest", "arrays_digest"))
 
     def facts(self) -> dict[str, Any]:
         return super().facts() | {"standing": self.standing, "recorded": self.source}
@@ -184,6 +184,12 @@ class Certificate(WhenRead, Verdict):
         return f"the atlas is incomplete (stopped by {self.stopped_by}): pf.resume completes it"
 
 
+def certificate_of(program: Program, domain: Domain, **said: Any) -> Certificate:
+    """What is said of a program's cells on a domain, whose digest is worked out when it is read."""
+    about = Certificate(network_digest=program.digest, domain_digest="", head=str(program.head or ""), **said)
+    return when_read(about, domain_digest=domain.tell_digest)
+
+
 def unclaimed(certificate: Certificate) -> Certificate:
     """The same run, with nothing claimed of it yet."""
     return first_hand(replaced(certificate, level="counted", complete=False, recorded="", arrays_digest=""))
@@ -205,18 +211,18 @@ def sealed(
 def believed(
     certificate: Certificate,
     network_digest: str,
-    domain_digest: str,
+    domain: Domain,
     arrays_digest: Callable[[], str],
     *,
     of_these: bool = False,
 ) -> Certificate:
-    """What an atlas with these digests keeps of a certificate: all of it if they fit, else "counted" and why.
+    """What an atlas of these keeps of a certificate: all of it if they fit, else "counted" and why.
 
     With `of_these` it was sealed for these very arrays, to which nobody can have written since: that needs no digest.
     """
     if not certificate.claims:
         return certificate
-    reason = _doubt(certificate, network_digest, domain_digest, arrays_digest, of_these)
+    reason = _doubt(certificate, network_digest, domain, arrays_digest, of_these)
     if reason is not None:
         said = f"{certificate.standing}{', complete' if certificate.complete else ''}"
         doubt = Check(OF_THESE_ARRAYS, False, f"it said {said!r}, but {reason}")
@@ -229,7 +235,7 @@ def believed(
 def _doubt(
     certificate: Certificate,
     network_digest: str,
-    domain_digest: str,
+    domain: Domain,
     arrays_digest: Callable[[], str],
     of_these: bool,
 ) -> str | None:
@@ -238,8 +244,9 @@ def _doubt(
         return "nobody found that out: levels come from pf.unfold, pf.check and pf.certify"
     if certificate.network_digest != network_digest:
         return f"of network {certificate.network_digest[:12]}, and this is {network_digest[:12]}"
-    if certificate.domain_digest != domain_digest:
-        return f"of domain {certificate.domain_digest[:12]}, and this is {domain_digest[:12]}"
+    of_it = waiting(certificate, "domain_digest") == domain.tell_digest
+    if not of_it and certificate.domain_digest != domain.digest:
+        return f"of domain {certificate.domain_digest[:12]}, and this is {domain.digest[:12]}"
     if not of_these and certificate.arrays_digest != (these := arrays_digest()):
         return f"of arrays {certificate.arrays_digest[:12]}, and these are {these[:12]}"
     return None

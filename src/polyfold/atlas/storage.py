@@ -135,7 +135,7 @@ def _header(atlas: Atlas) -> dict[str, Any]:
     program, domain = atlas.program, atlas.domain
     # Digested anew: somebody may have forced an array to be written to.
     digest = arrays_digest(atlas, atlas.certificate.threads)
-    certificate = believed(atlas.certificate, program.digest, domain.digest, lambda: digest)
+    certificate = believed(atlas.certificate, program.digest, domain, lambda: digest)
     stored = {
         item.name: getattr(certificate, item.name) for item in fields(certificate) if item.name not in _NOT_STORED
     }

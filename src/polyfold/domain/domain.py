@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from polyfold._base.notebook import InNotebooks
-from polyfold._base.read_only import ReadOnly
+from polyfold._base.read_only import ReadOnly, for_good
 from polyfold._base.types import Array
 from polyfold.errors import DomainError, how_many
 from polyfold.exact.given import as_given, is_exact, over_divisors
@@ -51,8 +51,7 @@ class Domain(ReadOnly, InNotebooks):
             # An identity that is only a view would become a matrix: of an image's pixels, one of gigabytes.
             if not _has_constant_diagonals(array):
                 array = np.array(array, dtype=np.float64)
-                array.setflags(write=False)
-            object.__setattr__(self, name, array)
+            object.__setattr__(self, name, for_good(array))
 
     @property
     def input_dim(self) -> int:
@@ -91,6 +90,10 @@ class Domain(ReadOnly, InNotebooks):
             for first in range(0, len(array), rows):
                 hasher.update(np.ascontiguousarray(array[first : first + rows]).tobytes())
         return hasher.hexdigest()
+
+    def tell_digest(self) -> str:
+        """The same for who may never read it: of a box of an image's pixels it takes its time."""
+        return self.digest
 
     def to_json(self) -> dict[str, Any]:
         """All numbers; without a slice there is no origin and no basis to tell."""

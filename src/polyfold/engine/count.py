@@ -13,7 +13,7 @@ from polyfold._base.options import thread_count
 from polyfold._base.question import question
 from polyfold._base.result import Value
 from polyfold._base.when_read import replaced
-from polyfold.atlas.certificate import Certificate, believed, sealed
+from polyfold.atlas.certificate import Certificate, believed, certificate_of, sealed
 from polyfold.atlas.core_problem import beyond_core
 from polyfold.atlas.geometry.generators import count_faces
 from polyfold.domain.domain import Domain, DomainLike
@@ -45,8 +45,8 @@ class Count(Value):
     cells_of: CellsOf = "gates"
 
     def __post_init__(self) -> None:
-        where = (self.program.digest, self.domain.digest)
-        object.__setattr__(self, "certificate", believed(self.certificate, *where, lambda: _counted(self.cells)))
+        said = believed(self.certificate, self.program.digest, self.domain, lambda: _counted(self.cells))
+        object.__setattr__(self, "certificate", said)
 
     def __repr__(self) -> str:
         return f"Count({'' if self.complete else 'at least '}{how_many(self.cells, 'cell')}: {self.certificate})"
@@ -171,15 +171,14 @@ def count(
         checks = one_at_least(program, where)
         counted = replace(counted, cells=len(checks), checks=checks)
     passed = bool(counted.checks) and all(check.passed for check in counted.checks)
-    certificate = Certificate(
+    certificate = certificate_of(
+        program,
+        where,
         level="checked" if passed and counted.complete else "counted",
         complete=counted.complete,
         method=counted.method,
         seconds=run.seconds,
         threads=workers,
-        network_digest=program.digest,
-        head=str(program.head or ""),
-        domain_digest=where.digest,
         checks=counted.checks,
         stopped_by=None if counted.complete else run.stopped_by,
     )

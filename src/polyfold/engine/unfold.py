@@ -11,7 +11,7 @@ from polyfold._base.options import cell_limit, thread_count
 from polyfold._base.question import question
 from polyfold._core import FoundCells, GivenUp
 from polyfold.atlas.atlas import Atlas, atlas_found
-from polyfold.atlas.certificate import Certificate, Check
+from polyfold.atlas.certificate import Check, certificate_of
 from polyfold.atlas.deferred_arrays import DeferredAtlas
 from polyfold.domain.domain import Domain, DomainLike
 from polyfold.engine.lifted_cells import LiftedCells
@@ -162,15 +162,14 @@ def atlas_of(
 ) -> Atlas:
     """What the engine found, looked over if it is everything, as long as the clock allows."""
     complete = bool(cells["complete"]) if isinstance(cells, dict) else cells.complete
-    certificate = Certificate(
+    certificate = certificate_of(
+        program,
+        where,
         level="counted",
         complete=complete,
         method=method,
         seconds=run.seconds + seconds_before,
         threads=workers,
-        network_digest=program.digest,
-        head=str(program.head or ""),
-        domain_digest=where.digest,
         checks=() if complete else if_incomplete,
         stopped_by=None if complete else run.stopped_by or "max_cells",
     )

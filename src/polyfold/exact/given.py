@@ -13,6 +13,9 @@ import numpy.typing as npt
 
 from polyfold._base.types import Array
 
+# Up to here every whole number is a float.
+_ALL_FLOATS = 2**53
+
 Fractions = npt.NDArray[np.object_]
 
 
@@ -33,6 +36,8 @@ def as_given(values: Any) -> Array | Fractions:
         )
         raise TypeError(f"these are {kind}, not real numbers")
     if found.dtype.kind in "fb" and found.dtype.itemsize <= 8:
+        return found.astype(np.float64)
+    if found.dtype.kind in "iu" and (not found.size or (found.min() >= -_ALL_FLOATS and found.max() <= _ALL_FLOATS)):
         return found.astype(np.float64)
     if found.dtype.kind in "fiu":
         with np.errstate(over="ignore"):

@@ -17,7 +17,7 @@ from polyfold._base.question import question
 from polyfold._base.types import Array, ArrayLike, Signs
 from polyfold._base.when_read import replaced
 from polyfold.atlas.atlas import DOMAIN_BOUNDARY, UNEXPLORED, Atlas, atlas_found, vouched
-from polyfold.atlas.certificate import Certificate, Check
+from polyfold.atlas.certificate import Check, certificate_of
 from polyfold.atlas.patterns import pack
 from polyfold.domain.domain import Domain, DomainLike, slice_of
 from polyfold.domain.domain import box as box_of
@@ -301,15 +301,14 @@ class _Search:
                 if cell.witness.exact is not None
             },
         }
-        certificate = Certificate(
+        certificate = certificate_of(
+            program,
+            domain,
             level="counted",
             complete=complete,
             method=METHOD.format(how=_HOW[order]),
             seconds=seconds,
             threads=1,
-            network_digest=program.digest,
-            head=str(program.head or ""),
-            domain_digest=domain.digest,
             stopped_by=None if complete else reason,
         )
         atlas = quick_checks(atlas_found(program, domain, certificate, fields))

@@ -9,6 +9,7 @@ output's shape.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class Op:
 
 def size(shape: Shape) -> int:
     """How many numbers a value of this shape holds."""
-    return int(np.prod(shape, dtype=np.int64))
+    return int(prod(shape))
 
 
 def broadcast(*shapes: Shape) -> Shape:

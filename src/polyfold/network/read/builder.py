@@ -145,15 +145,16 @@ class Builder:
             if node.name in needed:
                 kept.append(node)
                 needed.update(node.inputs)
-        network = Network(
+        shapes = {port.name: port.shape for port in self._ports} | self._shapes
+        heads = [OutputHead(size(shapes[value.name]), value.head, value.shape) for value in outputs]
+        return Network(
             inputs=tuple(self._ports),
             nodes=tuple(reversed(kept)),
             outputs=tuple(value.name for value in outputs),
             source=self.source,
+            head=Head.of(heads),
             notes=(*dict.fromkeys(self.notes), *self._about_rounding()),
         )
-        heads = [OutputHead(size(network.shapes[value.name]), value.head, value.shape) for value in outputs]
-        return replace(network, head=Head.of(heads))
 
     def _about_rounding(self) -> list[str]:
         """One sentence on the constants that were rounded, if any were."""

@@ -276,8 +276,7 @@ def _applies(weight: Array, matrix: Matrix, groups: int) -> bool:
         return matrix_products_are_exact(weight, matrix.reshape(groups, weight.shape[1], -1))
     used, factor = np.flatnonzero(matrix.factor), matrix.factor
     group = np.repeat(np.arange(groups), weight.shape[1])
-    pairs = np.stack([group[used], matrix.index[used]], axis=1)
-    if len(np.unique(pairs, axis=0)) < len(pairs):
+    if not _all_differ(group[used] * _width(matrix) + matrix.index[used]):
         return False
     return bool((np.abs(factor[used]) == 1).all()) or products_are_exact(weight, factor.reshape(groups, 1, -1))
 
@@ -289,11 +288,16 @@ def _weights_in_place(weight: Array, selection: Selection, groups: int) -> Array
     for group, index, factor in zip(
         result, selection.index.reshape(groups, -1), selection.factor.reshape(groups, -1), strict=True
     ):
-        if len(np.unique(index)) == len(index):
+        if _all_differ(index):
             group[:, index] = weight * factor
         else:
             np.add.at(group.T, index, (weight * factor).T)
     return result.reshape(groups * len(weight), width)
+
+
+def _all_differ(numbers: Index) -> bool:
+    ascending = np.sort(numbers)
+    return bool((ascending[1:] != ascending[:-1]).all())
 
 
 def _width(matrix: Matrix) -> int:
