@@ -19,7 +19,11 @@ def beyond_core(program: Program, domain: Domain) -> bool:
 
     The core needs every matrix written out, zeros included, which a convolution's or a long chain of skips' is not.
     """
-    return domain.dim <= 2 and coefficients(program) > _MOST_NUMBERS
+    if domain.dim > 2:
+        return False
+    # No more than if every stage read all that comes before the last: this much is known at once.
+    at_most = (program.gates + program.output_dim) * (program.input_dim + program.gates)
+    return at_most > _MOST_NUMBERS and coefficients(program) > _MOST_NUMBERS
 
 
 def stays_structured(program: Program) -> bool:

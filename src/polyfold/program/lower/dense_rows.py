@@ -78,6 +78,8 @@ class Expression(Rows):
 
     @classmethod
     def stacked(cls, parts: Sequence[Self]) -> Self:
+        if len(parts) == 1:
+            return parts[0]
         sources = dict.fromkeys(source for part in parts for source in part.terms)
         terms = {source: _stacked([(part.terms.get(source), part.size) for part in parts]) for source in sources}
         change = stacked_changes([(part.change, part.size) for part in parts])

@@ -58,7 +58,7 @@ def nearest_program(network: Network, *, structured: bool | None = None) -> Prog
         structured = any(_stays_structured(network, node) for node in network.nodes)
     writer = Writer(StructuredExpression if structured else Expression)
     with np.errstate(over="ignore", invalid="ignore"):
-        program = replace(writer.finish(network.input_dim, write(network, writer)), head=network.head)
+        program = writer.finish(network.input_dim, write(network, writer), network.head)
     if program.rounding is not None and not structured and not np.isfinite(program.rounding.largest):
         # A product left the range of floats on the way, though the coefficients themselves may lie in it.
         from polyfold.program.exact_program import lower_exactly
@@ -173,10 +173,10 @@ def _linear(op: Linear, place: NodeGates, arguments: list[_Argument]) -> Rows:
 @translate.register
 def _scale(op: Scale, place: NodeGates, arguments: list[_Argument]) -> Rows:
     x = arguments[0].spread(place.shape)
-    factor = np.broadcast_to(op.factor, place.shape).ravel()
+    factor = _spread(op.factor, place.shape)
     # A row of a sum stays as it is: a factor of one is none.
     scaled = x if op.divisor is not None and (factor == 1).all() else x.scaled(factor)
-    return scaled if op.divisor is None else scaled.divided(np.broadcast_to(op.divisor, place.shape).ravel())
+    return scaled if op.divisor is None else scaled.divided(_spread(op.divisor, place.shape))
 
 
 @translate.register
@@ -187,7 +187,7 @@ def _normalise(op: Normalise, place: NodeGates, arguments: list[_Argument]) -> R
 
 @translate.register
 def _shift(op: Shift, place: NodeGates, arguments: list[_Argument]) -> Rows:
-    return arguments[0].spread(place.shape).shifted(np.broadcast_to(op.offset, place.shape).ravel())
+    return arguments[0].spread(place.shape).shifted(_spread(op.offset, place.shape))
 
 
 @translate.register
@@ -269,6 +269,13 @@ def _bias(op: Unrounded, place: NodeGates) -> Numbers:
     return bias.take(np.arange(count) % len(plain.bias) if isinstance(plain, Linear) else _channels(place.shape))
 
 
+def _spread(values: Array, shape: Shape) -> Array:
+    """Numbers for all entries of a value, one behind the other."""
+    spread = np.empty(shape)
+    spread[...] = values
+    return spread.ravel()
+
+
 def _channels(shape: Shape) -> Index:
     """The channel of every number of a value."""
     return np.repeat(np.arange(shape[0]), size(shape[1:]))
@@ -280,7 +287,7 @@ def _channels(shape: Shape) -> Index:
 @translate.register
 def _rectify(op: Rectify, place: NodeGates, arguments: list[_Argument]) -> Rows:
     x = arguments[0].rows
-    on, off = (np.broadcast_to(slope, place.shape).ravel() for slope in (op.slope_on, op.slope_off))
+    on, off = (_spread(slope, place.shape) for slope in (op.slope_on, op.slope_off))
     bent: Index = np.flatnonzero(on != off)
     straight = np.flatnonzero(on == off)
     outputs = place.switches(x.take(bent), on[bent], off[bent], "relu", bent)

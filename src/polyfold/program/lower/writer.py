@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from polyfold._base.types import Array
+from polyfold.network.head import Head
 from polyfold.network.ops.op import Shape
 from polyfold.program.lower.rows import Index, Rows, frozen
 from polyfold.program.origins import GateOrigins, OriginGroup
@@ -77,7 +78,7 @@ class Writer:
         self._matches.append(_Matches(stage, self.stages[stage - 1].width - len(left), left, right, depth))
         return before + np.arange(len(left))
 
-    def finish(self, input_dim: int, output: Rows) -> Program:
+    def finish(self, input_dim: int, output: Rows, head: Head | None = None) -> Program:
         """The program with everything read-only."""
         widths = [input_dim, *(stage.width for stage in self.stages)]
         pre_activations = [self.kind.stacked(stage.pre_activations) for stage in self.stages]
@@ -91,7 +92,7 @@ class Writer:
         )
         origins = GateOrigins([group for stage in self.stages for group in stage.origins])
         rounding = self.rounding([*pre_activations, output])
-        return Program(input_dim, stages, output.affine(widths), origins, rounding, pools=self._pools(widths))
+        return Program(input_dim, stages, output.affine(widths), origins, rounding, head, self._pools(widths))
 
     def _pools(self, widths: list[int]) -> Pools:
         """All tournaments, by the numbers of their gates."""
