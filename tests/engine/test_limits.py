@@ -222,6 +222,7 @@ def test_cells_that_are_put_together_later_are_the_same(tmp_path):
         copy.copy,
         copy.deepcopy,
         lambda part: part.with_certificate(part.certificate),
+        lambda part: part if part.arrays_digest else None,
         saved_at(tmp_path),
     ):
         part = pf.unfold(layers, pf.box(-1, 1), progress=stop_at_once, threads=1)

@@ -57,8 +57,8 @@ class DeferredAtlas(Atlas):
     if not TYPE_CHECKING:  # or any name would seem to be there to a type checker
 
         def __getattr__(self, name: str) -> Any:
-            # Called for what is not there. Of fields that means: not yet.
-            if name not in Atlas.__dataclass_fields__:
+            # Called for what is not there. Of fields, and of what is made of all arrays, that means: not yet.
+            if name not in Atlas.__dataclass_fields__ and name != "_shared":
                 raise AttributeError(f"{Atlas.__name__!r} object has no attribute {name!r}")
             self._put_together()
             return getattr(self, name)
