@@ -118,7 +118,7 @@ def page(found: Counts, kept: Counts, before: Counts, built_by: str) -> str:
     )
     digests = (
         "The digest that ties an atlas to its certificate is worked out when somebody reads it, and is not in these "
-        "counts. That of version 0.1 is, and weighs more here than in time: valgrind knows no SHA instructions, so that "
+        "counts. That of version 0.1 is, and weighs more here than in time: valgrind knows no SHA instructions, and "
         "SHA-256 takes 28 instructions a byte. On a processor that has them it took about 3 % of the time of "
         "`pf.unfold`, and about 7 % on one that has not."
     )
