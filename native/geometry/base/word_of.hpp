@@ -17,8 +17,7 @@ inline std::uint64_t word_of(const std::uint8_t* from, int bytes) {
     };
     if (bytes == 8) return read(from, std::uint64_t{});
     // What is read twice comes to the same place twice.
-    if (bytes >= 4)
-        return read(from, std::uint32_t{}) | read(from + bytes - 4, std::uint32_t{}) << (8 * (bytes - 4));
+    if (bytes >= 4) return read(from, std::uint32_t{}) | read(from + bytes - 4, std::uint32_t{}) << (8 * (bytes - 4));
     return from[0] | std::uint64_t{from[bytes / 2]} << (8 * (bytes / 2)) |
            std::uint64_t{from[bytes - 1]} << (8 * (bytes - 1));
 }

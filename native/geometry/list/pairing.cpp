@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "geometry/base/errors.hpp"
@@ -209,8 +210,8 @@ void unite_walls(CellBlock& cells, int gates, bool complete, LookUp look_up) {
     }
 }
 
-// A stretch of cells, for one thread. Facets whose other side is elsewhere, or has other walls, are left over, by shares
-// of the keys.
+// A stretch of cells, for one thread. Facets whose other side is elsewhere, or has other walls, are left over, by
+// shares of the keys.
 struct Stretch {
     std::int64_t first = 0, last = 0;
     std::vector<std::vector<FacetOfCell>> left_over = {};
@@ -219,8 +220,8 @@ struct Stretch {
 // Pairs facets of a stretch that lie on one wall only. Cells come in the order of their gates, off before on. So the
 // facets of cells with a gate off that lie on its wall come in the same order as those behind them, of cells with the
 // gate on: both have the order of the other gates. Those of cells with the gate off wait in a line, and the next one
-// with the gate on belongs to the first that waits. Keys tell whether it does, so that where cells are missing, or sides
-// have different walls, facets are left over and never paired wrongly.
+// with the gate on belongs to the first that waits. Keys tell whether it does, so that where cells are missing, or
+// sides have different walls, facets are left over and never paired wrongly.
 template <class LeaveOver>
 class PairingInOrder {
   public:
@@ -232,23 +233,29 @@ class PairingInOrder {
     template <class LookUp>
     void operator()(const Stretch& stretch, LookUp look_up) {
         const auto before = [](const SharedWall& item, std::int64_t wanted) { return item.facet < wanted; };
+        // Copies, since what is written might be any other number for all that the compiler knows.
+        const std::int64_t* const start = cells_.facet_start.data();
+        const std::int32_t* const walls = cells_.facet_wall.data();
+        std::int32_t* const neighbours = cells_.neighbour.data();
+        const std::int32_t gates = gates_;
+        const SharedWall* const last_shared = cells_.shared.end();
         const SharedWall* shared =
-            std::lower_bound(cells_.shared.begin(), cells_.shared.end(), cells_.facet_start[stretch.first], before);
+            std::lower_bound(std::as_const(cells_.shared).begin(), last_shared, start[stretch.first], before);
         for (std::int64_t cell = stretch.first; cell < stretch.last; ++cell) {
             if (cell % look_up_every == 0) look_up();
-            const std::int64_t end = cells_.facet_start[cell + 1];
-            for (std::int64_t facet = cells_.facet_start[cell]; facet < end; ++facet) {
-                const std::int32_t wall = cells_.facet_wall[facet];
+            const std::uint8_t* const pattern = cells_.patterns.data() + cell * stride_;
+            for (std::int64_t facet = start[cell], end = start[cell + 1]; facet < end; ++facet) {
+                const std::int32_t wall = walls[facet];
                 // Domain rows are inserted before all gates, so a boundary facet's first wall is a domain row.
-                if (wall >= gates_) {
-                    cells_.neighbour[facet] = domain_boundary;
+                if (wall >= gates) {
+                    neighbours[facet] = domain_boundary;
                     continue;
                 }
-                if (cells_.neighbour[facet] != not_explored) continue;
-                while (shared != cells_.shared.end() && shared->facet < facet) ++shared;
-                if (shared != cells_.shared.end() && shared->facet == facet)
+                if (neighbours[facet] != not_explored) continue;
+                while (shared != last_shared && shared->facet < facet) ++shared;
+                if (shared != last_shared && shared->facet == facet)
                     leave_over_(facet, cell);
-                else if (is_on(cell, wall))
+                else if ((pattern[wall / 8] >> (wall % 8)) & 1)
                     meet(facet, cell, wall);
                 else
                     waiting_.join(wall, item_of(facet, cell));
@@ -275,10 +282,6 @@ class PairingInOrder {
         return {static_cast<std::int32_t>(cell), static_cast<std::int32_t>(facet - cells_.facet_start[cell])};
     }
     std::int64_t facet_of(const Item& item) const { return cells_.facet_start[item.cell] + item.number; }
-
-    bool is_on(std::int64_t cell, std::int32_t gate) const {
-        return (cells_.patterns[cell * stride_ + gate / 8] >> (gate % 8)) & 1;
-    }
 
     // Both keys name the facet where those of its cells differ by the gate alone.
     bool face_each_other(std::int64_t off, std::int64_t on, std::int32_t gate) const {

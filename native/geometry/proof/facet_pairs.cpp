@@ -33,18 +33,24 @@ class PatternWords {
         });
     }
 
-    // Whether the patterns of two cells differ in this gate and in no other.
-    bool differ_only_in(std::int64_t gate, std::int64_t cell, std::int64_t other) const {
-        const std::uint64_t *one = all_.data() + cell * words_, *two = all_.data() + other * words_;
-        if (words_ == 1) return (*one ^ *two) == std::uint64_t{1} << gate;
-        std::uint64_t wrong = 0;
-        for (std::int64_t w = 0; w < words_; ++w, gate -= 64)
-            wrong |= one[w] ^ two[w] ^ (gate >= 0 && gate < 64 ? std::uint64_t{1} << gate : 0);
-        return wrong == 0;
-    }
+    struct View {
+        std::int64_t words;
+        const std::uint64_t* all;
+
+        // Whether the patterns of two cells differ in this gate and in no other.
+        bool differ_only_in(std::int64_t gate, std::int64_t cell, std::int64_t other) const {
+            if (words == 1) return (all[cell] ^ all[other]) == std::uint64_t{1} << gate;
+            const std::uint64_t *one = all + cell * words, *two = all + other * words;
+            std::uint64_t wrong = 0;
+            for (std::int64_t w = 0; w < words; ++w, gate -= 64)
+                wrong |= one[w] ^ two[w] ^ (gate >= 0 && gate < 64 ? std::uint64_t{1} << gate : 0);
+            return wrong == 0;
+        }
+    };
+    View view() const { return {words_, all_.data()}; }
 
   private:
-    const std::int64_t words_;
+    std::int64_t words_;
     std::vector<std::uint64_t> all_;
 };
 
@@ -64,35 +70,41 @@ class PlainCount {
   public:
     explicit PlainCount(const FacetArrays& atlas) : atlas_(atlas), up_(atlas.gates), down_(atlas.gates) {}
 
-    // Facets of so many cells, with this one in front; false if something is unusual.
+    // The facets of these cells; false if something is unusual.
     bool look_at(const PatternWords& patterns, std::int64_t first, std::int64_t last) {
-        const auto gates = static_cast<std::uint32_t>(atlas_.gates);
-        const auto walls = gates + static_cast<std::uint32_t>(atlas_.rows);
+        // Copies, since what is written might be any other number for all that the compiler knows.
+        const FacetArrays atlas = atlas_;
+        const PatternWords::View pattern = patterns.view();
+        const std::int64_t gates = atlas.gates, walls = gates + atlas.rows;
+        std::int64_t pairs = 0;
         for (std::int64_t cell = first; cell < last; ++cell) {
             std::int64_t next_wall = 0;
-            const std::int64_t end = atlas_.facet_start[cell + 1];
-            for (std::int64_t facet = atlas_.facet_start[cell]; facet < end; ++facet) {
-                const std::int64_t other = atlas_.neighbour[facet], wall = atlas_.facet_wall[facet];
+            const std::int64_t end = atlas.facet_start[cell + 1];
+            for (std::int64_t facet = atlas.facet_start[cell]; facet < end; ++facet) {
+                const std::int64_t other = atlas.neighbour[facet], wall = atlas.facet_wall[facet];
                 if (wall < next_wall) return false;
                 next_wall = wall + 1;
-                if (other > cell && wall < gates) {
-                    if (other >= atlas_.cells || !patterns.differ_only_in(wall, cell, other)) return false;
+                if (wall >= gates) {
+                    if (other != -1 && other != -2) return false;
+                    open_ += other == -2;
+                } else if (other > cell) {
+                    if (other >= atlas.cells || !pattern.differ_only_in(wall, cell, other)) return false;
                     up_.join(wall, link(cell, other));
-                    ++pairs_;
-                } else if (other >= first && wall < gates) {
+                    ++pairs;
+                } else if (other >= first) {
                     if (up_.empty(wall) || up_.first(wall) != link(other, cell)) return false;
                     up_.leave(wall);
                 } else if (other >= 0) {
-                    if (wall >= gates) return false;
                     down_.join(wall, link(other, cell));
                 } else if (other == -2) {
                     ++open_;
-                } else if (other != -1 || wall < gates) {
+                } else {
                     return false;
                 }
             }
             if (next_wall > walls) return false;
         }
+        pairs_ += pairs;
         return true;
     }
 
@@ -107,7 +119,8 @@ class PlainCount {
 
   private:
     const FacetArrays& atlas_;
-    WaitingLines<std::uint64_t> up_, down_;  // by wall: links to later cells, and to cells before all that were looked at
+    WaitingLines<std::uint64_t> up_,
+        down_;  // by wall: links to later cells, and to cells before all that were looked at
     std::int64_t pairs_ = 0, open_ = 0;
 };
 
