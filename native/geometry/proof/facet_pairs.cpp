@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "geometry/base/growing_array.hpp"
 #include "geometry/base/in_parallel.hpp"
 #include "geometry/base/waiting_lines.hpp"
 #include "geometry/base/word_of.hpp"
@@ -21,7 +22,8 @@ constexpr std::int64_t worth_a_thread = 4096;  // cells
 class PatternWords {
   public:
     PatternWords(const FacetArrays& atlas, int threads)
-        : words_((atlas.stride + 7) / 8), all_(static_cast<std::size_t>(atlas.cells * words_)) {
+        : words_((atlas.stride + 7) / 8) {
+        all_.resize(static_cast<std::size_t>(atlas.cells * words_));
         in_parallel(threads, atlas.cells, worth_a_thread, [&](std::int64_t first, std::int64_t last) {
             std::uint64_t* to = all_.data() + first * words_;
             for (const std::uint8_t* from = atlas.patterns + first * atlas.stride; first < last; ++first)
@@ -51,7 +53,7 @@ class PatternWords {
 
   private:
     std::int64_t words_;
-    std::vector<std::uint64_t> all_;
+    GrowingArray<std::uint64_t> all_;
 };
 
 // Two cells with a facet between them, in one number: the one that comes first, and the one behind it.

@@ -38,17 +38,17 @@ double largest_of(Lanes sizes) {
 // Adds factor * column to some registers of the forms, for some of the coordinates.
 template <int Registers, int Coordinates>
 void add_products(int columns, const Lanes* const* column, int first, const double* factors, int dimensions,
-                  Lanes* entries) {
+                  const Lanes* before, Lanes* after) {
     Lanes sum[Registers][Coordinates];
     for (int r = 0; r < Registers; ++r)
-        for (int k = 0; k < Coordinates; ++k) sum[r][k] = entries[r * dimensions + k];
+        for (int k = 0; k < Coordinates; ++k) sum[r][k] = before[r * dimensions + k];
     for (int j = 0; j < columns; ++j, factors += dimensions) {
         const Lanes* weights = column[j] + first;
         for (int r = 0; r < Registers; ++r)
             for (int k = 0; k < Coordinates; ++k) sum[r][k] += weights[r] * factors[k];
     }
     for (int r = 0; r < Registers; ++r)
-        for (int k = 0; k < Coordinates; ++k) entries[r * dimensions + k] = sum[r][k];
+        for (int k = 0; k < Coordinates; ++k) after[r * dimensions + k] = sum[r][k];
 }
 
 // Of the gates in so many registers, by lane: in the first bit whether the gate of the last one is off, and behind it
@@ -70,17 +70,23 @@ Lanes least_at(const double* point, const Lanes* entries, int registers, Lanes n
         for (std::size_t k = 0; k < Dim; ++k) value += form[k] * at[k];
         return flipped(value, off);
     };
-    int word = (registers - 1) / registers_in_word, in_word = registers - word * registers_in_word;
-    off = off_from_last(on[word], in_word);
+    int word = (registers - 1) / registers_in_word, left = registers - word * registers_in_word - 1;
+    off = off_from_last(on[word], left + 1);
     Lanes least = larger(next(), no_rows);
+    const auto look_at_next = [&] {
+        off <<= lanes;
+        least = smaller(next(), least);
+    };
     while (true) {
-        while (--in_word > 0) {
-            off <<= lanes;
-            least = smaller(next(), least);
+        for (; left >= 3; left -= 3) {
+            look_at_next();
+            look_at_next();
+            look_at_next();
         }
+        for (; left > 0; --left) look_at_next();
         if (word-- == 0) return least;
-        in_word = registers_in_word;
-        off = off_from_last(on[word], in_word);
+        left = registers_in_word - 1;
+        off = off_from_last(on[word], left + 1);
         least = smaller(next(), least);
     }
 }
@@ -264,7 +270,7 @@ void SharedForms::look_above(std::size_t stage, int first, int last) {
     if (above.reads_earlier)
         for (std::size_t source = 1; source < stage; ++source) {
             among_.assign(static_cast<std::size_t>(layers_[source].words), ~std::uint64_t{0});
-            add_columns_of(stage + 1, source, pattern(first, layers_[source]), common.entries);
+            add_columns_of(stage + 1, source, pattern(first, layers_[source]), common.entries, common.entries);
         }
     all.starts.assign(1, first);
     for (int cell = first + 1; cell < last; ++cell)
@@ -291,8 +297,7 @@ void SharedForms::look_at_patterns(std::size_t stage, std::size_t depth, std::si
         common.gates[w] |= among_[w];
     }
     std::vector<Lanes>& entries = one ? forms_[stage + 1].entries : common.entries;
-    entries = outer.entries;
-    add_columns_of(stage + 1, stage, wanted, entries);
+    add_columns_of(stage + 1, stage, wanted, outer.entries, entries);
     if (one) return look(stage + 1, all.starts[first], all.starts[last]);
     const std::size_t middle = first + (last - first) / 2;
     look_at_patterns(stage, depth + 1, first, middle);
@@ -350,22 +355,28 @@ double SharedForms::error_at(std::size_t stage, const double* point) const {
 template <int Dim>
 void SharedForms::look_at(std::size_t stage, int first, int last) {
     const Layer& layer = layers_[stage];
+    // Copies, since what is written might be any other number for all that the compiler knows.
     const Lanes* const entries = forms_[stage].entries.data();
-    const Lanes error = Lanes{} + error_at(stage, largest_.data());
+    const int registers = layer.registers, words = words_;
+    const Lanes no_rows = layer.no_rows, error = Lanes{} + error_at(stage, largest_.data());
     const double* point = points_ + static_cast<std::ptrdiff_t>(first) * Dim;
-    for (int cell = first; cell < last; ++cell, point += Dim) {
-        const Lanes least = least_at<Dim>(point, entries, layer.registers, layer.no_rows, pattern(cell, layer));
+    const std::uint64_t* on = pattern(first, layer);
+    std::uint8_t* const proved = proved_;
+    for (int cell = first; cell < last; ++cell, point += Dim, on += words) {
+        const Lanes least = least_at<Dim>(point, entries, registers, no_rows, on);
         const bool fine = all_of(least > error) || all_of(least > Lanes{} + error_at(stage, point));
-        proved_[cell] &= static_cast<std::uint8_t>(fine);
+        proved[cell] &= static_cast<std::uint8_t>(fine);
     }
 }
 
 // Add what the gates among_ of a source put out, with this pattern, to the forms of a stage.
 void SharedForms::add_columns_of(std::size_t stage, std::size_t source, const std::uint64_t* pattern,
-                                 std::vector<Lanes>& entries) {
+                                 const std::vector<Lanes>& before, std::vector<Lanes>& after) {
     const Layer &layer = layers_[stage], &from = layers_[source];
     const Stage& gates = problem_.stages[source];
     const std::vector<Lanes>& forms = forms_[source].entries;
+    after.resize(before.size());
+    const Lanes* entries = before.data();
     for (const Weights& weights : layer.weights) {
         if (weights.source != static_cast<int>(source)) continue;
         columns_.clear();
@@ -382,19 +393,21 @@ void SharedForms::add_columns_of(std::size_t stage, std::size_t source, const st
                     factors_.push_back(slope *
                                        forms[static_cast<std::size_t>(gate / lanes * dimensions_ + k)][gate % lanes]);
             });
-        add_up(layer, entries);
+        if (columns_.empty()) continue;
+        add_up(layer, entries, after.data());
+        entries = after.data();
     }
+    if (entries != after.data()) std::copy_n(entries, before.size(), after.data());
 }
 
 // Two registers at a time, for up to four coordinates: what a processor has registers for.
-void SharedForms::add_up(const Layer& layer, std::vector<Lanes>& entries) const {
+void SharedForms::add_up(const Layer& layer, const Lanes* before, Lanes* after) const {
     const int columns = static_cast<int>(columns_.size());
-    if (columns == 0) return;
     const auto add = [&]<int Registers>(int first) {
         int k = 0;
         const auto some = [&]<int Coordinates>() {
             add_products<Registers, Coordinates>(columns, columns_.data(), first, factors_.data() + k, dimensions_,
-                                                 entries.data() + first * dimensions_ + k);
+                                                 before + first * dimensions_ + k, after + first * dimensions_ + k);
             k += Coordinates;
         };
         while (dimensions_ - k >= 5 || dimensions_ - k == 3) some.template operator()<3>();

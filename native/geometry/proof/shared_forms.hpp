@@ -95,8 +95,8 @@ class SharedForms {
     template <int Dim>
     void look_at(std::size_t stage, int first, int last);
     void add_columns_of(std::size_t stage, std::size_t source, const std::uint64_t* pattern,
-                        std::vector<Lanes>& entries);
-    void add_up(const Layer& layer, std::vector<Lanes>& entries) const;
+                        const std::vector<Lanes>& before, std::vector<Lanes>& after);
+    void add_up(const Layer& layer, const Lanes* before, Lanes* after) const;
 };
 
 }  // namespace polyfold
