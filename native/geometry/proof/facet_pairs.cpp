@@ -21,8 +21,7 @@ constexpr std::int64_t worth_a_thread = 4096;  // cells
 // Patterns in whole words, so that a few operations compare two of them.
 class PatternWords {
   public:
-    PatternWords(const FacetArrays& atlas, int threads)
-        : words_((atlas.stride + 7) / 8) {
+    PatternWords(const FacetArrays& atlas, int threads) : words_((atlas.stride + 7) / 8) {
         all_.resize(static_cast<std::size_t>(atlas.cells * words_));
         in_parallel(threads, atlas.cells, worth_a_thread, [&](std::int64_t first, std::int64_t last) {
             std::uint64_t* to = all_.data() + first * words_;
