@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -21,38 +22,47 @@ constexpr std::int64_t worth_a_thread = 4096;  // cells
 // Patterns in whole words, so that a few operations compare two of them.
 class PatternWords {
   public:
-    PatternWords(const FacetArrays& atlas, int threads) : words_((atlas.stride + 7) / 8) {
-        all_.resize(static_cast<std::size_t>(atlas.cells * words_));
+    PatternWords(const FacetArrays& atlas, int threads)
+        : words_((atlas.stride + word_bytes - 1) / word_bytes), all_(atlas.patterns) {
+        if (atlas.stride % word_bytes == 0) return;
+        filled_up_.resize(static_cast<std::size_t>(atlas.cells * words_));
         in_parallel(threads, atlas.cells, worth_a_thread, [&](std::int64_t first, std::int64_t last) {
-            std::uint64_t* to = all_.data() + first * words_;
+            std::uint64_t* to = filled_up_.data() + first * words_;
             for (const std::uint8_t* from = atlas.patterns + first * atlas.stride; first < last; ++first)
-                for (int left = atlas.stride; left > 0; left -= 8) {
-                    const int bytes = std::min(left, 8);
+                for (int left = atlas.stride; left > 0; left -= word_bytes) {
+                    const int bytes = std::min(left, word_bytes);
                     *to++ = word_of(from, bytes);
                     from += bytes;
                 }
         });
+        all_ = reinterpret_cast<const std::uint8_t*>(filled_up_.data());
     }
 
-    struct View {
-        std::int64_t words;
-        const std::uint64_t* all;
+    std::int64_t words() const { return words_; }
 
-        // Whether the patterns of two cells differ in this gate and in no other.
-        bool differ_only_in(std::int64_t gate, std::int64_t cell, std::int64_t other) const {
-            if (words == 1) return (all[cell] ^ all[other]) == std::uint64_t{1} << gate;
-            const std::uint64_t *one = all + cell * words, *two = all + other * words;
-            std::uint64_t wrong = 0;
-            for (std::int64_t w = 0; w < words; ++w, gate -= 64)
-                wrong |= one[w] ^ two[w] ^ (gate >= 0 && gate < 64 ? std::uint64_t{1} << gate : 0);
-            return wrong == 0;
-        }
-    };
-    View view() const { return {words_, all_.data()}; }
+    // Whether the patterns of two cells differ in this gate and in no other. Where a number of words is given there are
+    // so many.
+    template <int Words>
+    bool differ_only_in(std::int64_t gate, std::int64_t cell, std::int64_t other) const {
+        const std::int64_t words = Words ? Words : words_;
+        const std::uint8_t *one = all_ + cell * words * word_bytes, *two = all_ + other * words * word_bytes;
+        if (Words == 1) return difference(one, two) == std::uint64_t{1} << gate;
+        int different = 0;
+        for (std::int64_t w = 0; w < words; ++w)
+            different += std::popcount(difference(one + w * word_bytes, two + w * word_bytes));
+        const std::int64_t at = gate / 64 * word_bytes;
+        return different == 1 && difference(one + at, two + at) >> (gate % 64) & 1;
+    }
 
   private:
+    static constexpr int word_bytes = 8;
     std::int64_t words_;
-    GrowingArray<std::uint64_t> all_;
+    const std::uint8_t* all_;
+    GrowingArray<std::uint64_t> filled_up_;  // where patterns are no whole words
+
+    static std::uint64_t difference(const std::uint8_t* one, const std::uint8_t* other) {
+        return word_of(one, word_bytes) ^ word_of(other, word_bytes);
+    }
 };
 
 // Two cells with a facet between them, in one number: the one that comes first, and the one behind it.
@@ -73,9 +83,35 @@ class PlainCount {
 
     // The facets of these cells; false if something is unusual.
     bool look_at(const PatternWords& patterns, std::int64_t first, std::int64_t last) {
+        switch (patterns.words()) {
+            case 1:
+                return look_at_words<1>(patterns, first, last);
+            case 2:
+                return look_at_words<2>(patterns, first, last);
+            default:
+                return look_at_words<0>(patterns, first, last);
+        }
+    }
+
+    std::int64_t pairs() const { return pairs_; }
+    std::int64_t open() const { return open_; }
+
+    // Those that wait for cells behind all that were looked at, and those that lead to cells before these.
+    void take_over(std::int64_t gate, std::vector<std::uint64_t>& up, std::vector<std::uint64_t>& down) const {
+        up.insert(up.end(), up_.begin(gate), up_.end(gate));
+        down.insert(down.end(), down_.begin(gate), down_.end(gate));
+    }
+
+  private:
+    const FacetArrays& atlas_;
+    // By wall: links to later cells, and to cells before all that were looked at.
+    WaitingLines<std::uint64_t> up_, down_;
+    std::int64_t pairs_ = 0, open_ = 0;
+
+    template <int Words>
+    bool look_at_words(const PatternWords& patterns, std::int64_t first, std::int64_t last) {
         // Copies, since what is written might be any other number for all that the compiler knows.
         const FacetArrays atlas = atlas_;
-        const PatternWords::View pattern = patterns.view();
         const std::int64_t gates = atlas.gates, walls = gates + atlas.rows;
         std::int64_t pairs = 0;
         for (std::int64_t cell = first; cell < last; ++cell) {
@@ -89,7 +125,7 @@ class PlainCount {
                     if (other != -1 && other != -2) return false;
                     open_ += other == -2;
                 } else if (other > cell) {
-                    if (other >= atlas.cells || !pattern.differ_only_in(wall, cell, other)) return false;
+                    if (other >= atlas.cells || !patterns.differ_only_in<Words>(wall, cell, other)) return false;
                     up_.join(wall, link(cell, other));
                     ++pairs;
                 } else if (other >= first) {
@@ -108,21 +144,6 @@ class PlainCount {
         pairs_ += pairs;
         return true;
     }
-
-    std::int64_t pairs() const { return pairs_; }
-    std::int64_t open() const { return open_; }
-
-    // Those that wait for cells behind all that were looked at, and those that lead to cells before these.
-    void take_over(std::int64_t gate, std::vector<std::uint64_t>& up, std::vector<std::uint64_t>& down) const {
-        up.insert(up.end(), up_.begin(gate), up_.end(gate));
-        down.insert(down.end(), down_.begin(gate), down_.end(gate));
-    }
-
-  private:
-    const FacetArrays& atlas_;
-    WaitingLines<std::uint64_t> up_,
-        down_;  // by wall: links to later cells, and to cells before all that were looked at
-    std::int64_t pairs_ = 0, open_ = 0;
 };
 
 // The count of an atlas in which nothing is unusual and every cell comes in its place.
