@@ -113,6 +113,51 @@ Atlas orthants(int dim) {
     return atlas;
 }
 
+// The same cells with so many gates in place of each, the first of which is the one that was there; all others are off.
+Atlas with_more_gates(const Atlas& atlas, int factor) {
+    Atlas out = atlas;
+    out.gates = atlas.gates * factor;
+    out.stride = (out.gates + 7) / 8;
+    const std::size_t cells = atlas.facet_start.size() - 1;
+    out.patterns.assign(cells * static_cast<std::size_t>(out.stride), 0);
+    for (std::size_t c = 0; c < cells; ++c)
+        for (int gate = 0; gate < atlas.gates; ++gate) {
+            const auto from = c * static_cast<std::size_t>(atlas.stride) + static_cast<std::size_t>(gate / 8);
+            const auto to = c * static_cast<std::size_t>(out.stride) + static_cast<std::size_t>(gate * factor / 8);
+            const bool on = (atlas.patterns[from] >> (gate % 8)) & 1;
+            out.patterns[to] |= static_cast<std::uint8_t>(on << (gate * factor % 8));
+        }
+    for (auto& wall : out.facet_wall) wall = wall < atlas.gates ? wall * factor : wall - atlas.gates + out.gates;
+    return out;
+}
+
+// The same cells in another order.
+Atlas shuffled(const Atlas& atlas, Numbers& numbers) {
+    const auto cells = static_cast<int>(atlas.facet_start.size()) - 1;
+    std::vector<std::int32_t> order(static_cast<std::size_t>(cells)), place(order.size());
+    std::iota(order.begin(), order.end(), 0);
+    for (int i = cells; i > 1; --i)
+        std::swap(order[static_cast<std::size_t>(i - 1)], order[static_cast<std::size_t>(numbers.below(i))]);
+    for (std::size_t i = 0; i < order.size(); ++i) place[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+    Atlas out;
+    out.gates = atlas.gates;
+    out.rows = atlas.rows;
+    out.stride = atlas.stride;
+    for (const std::int32_t cell : order) {
+        const auto pattern = atlas.patterns.begin() + static_cast<std::ptrdiff_t>(cell) * atlas.stride;
+        out.patterns.insert(out.patterns.end(), pattern, pattern + atlas.stride);
+        const auto at = static_cast<std::size_t>(cell);
+        for (auto f = static_cast<std::size_t>(atlas.facet_start[at]);
+             f < static_cast<std::size_t>(atlas.facet_start[at + 1]); ++f) {
+            const std::int32_t other = atlas.neighbour[f];
+            out.facet_wall.push_back(atlas.facet_wall[f]);
+            out.neighbour.push_back(other < 0 ? other : place[static_cast<std::size_t>(other)]);
+        }
+        out.facet_start.push_back(static_cast<std::int64_t>(out.facet_wall.size()));
+    }
+    return out;
+}
+
 // The definition of the four numbers, facet by facet and gate by gate.
 PairingCount plain_pairing(const FacetArrays& atlas) {
     PairingCount count;
@@ -156,6 +201,11 @@ PairingCount plain_pairing(const FacetArrays& atlas) {
             count.wrong += !differ || elsewhere;
         }
     return count;
+}
+
+void flip(Atlas& atlas, int cell, int gate) {
+    atlas.patterns[static_cast<std::size_t>(cell * atlas.stride + gate / 8)] ^=
+        static_cast<std::uint8_t>(1 << (gate % 8));
 }
 
 void check_same(const PairingCount& found, const PairingCount& expected) {
@@ -208,6 +258,8 @@ TEST_CASE("every broken facet is counted as its definition says") {
     Numbers numbers(1);
     for (int trial = 0; trial < 3000; ++trial) {
         Atlas atlas = orthants(1 + numbers.below(5));
+        if (numbers.below(2)) atlas = with_more_gates(atlas, 1 + numbers.below(40));
+        if (numbers.below(4) == 0) atlas = shuffled(atlas, numbers);
         const int cells = static_cast<int>(atlas.facet_start.size()) - 1;
         for (int breaks = 1 + numbers.below(4); breaks > 0; --breaks) {
             const auto facet = static_cast<std::size_t>(numbers.below(static_cast<int>(atlas.facet_wall.size())));
@@ -219,8 +271,7 @@ TEST_CASE("every broken facet is counted as its definition says") {
                     atlas.facet_wall[facet] = numbers.below(atlas.gates + atlas.rows + 3) - 1;
                     break;
                 case 2:
-                    atlas.patterns[static_cast<std::size_t>(numbers.below(cells))] ^=
-                        static_cast<std::uint8_t>(1 << numbers.below(atlas.gates));
+                    flip(atlas, numbers.below(cells), numbers.below(atlas.gates));
                     break;
                 default:
                     atlas.shared_facet.push_back(static_cast<std::int64_t>(facet));
@@ -232,12 +283,37 @@ TEST_CASE("every broken facet is counted as its definition says") {
     }
 }
 
+TEST_CASE("a broken facet among many is counted, whichever thread looks at it") {
+    Numbers numbers(11);
+    const Atlas good = orthants(14);
+    const auto facets = static_cast<int>(good.facet_wall.size()), cells = 1 << 14;
+    check_same(count_pairing(good.arrays(), 3), {.inner = 14 * cells});
+    for (int trial = 0; trial < 60; ++trial) {
+        Atlas atlas = good;
+        int facet = numbers.below(facets);
+        while (atlas.neighbour[static_cast<std::size_t>(facet)] < 0) facet = numbers.below(facets);
+        switch (trial % 3) {
+            case 0:
+                atlas.neighbour[static_cast<std::size_t>(facet)] = numbers.below(cells + 2) - 2;
+                break;
+            case 1:
+                atlas.neighbour[static_cast<std::size_t>(facet)] = -2;
+                break;
+            default:
+                flip(atlas, numbers.below(cells), numbers.below(14));
+        }
+        const PairingCount expected = plain_pairing(atlas.arrays());
+        for (const int threads : {1, 3}) check_same(count_pairing(atlas.arrays(), threads), expected);
+    }
+}
+
 TEST_CASE("patterns in disorder are counted") {
     Numbers numbers(2);
     for (int trial = 0; trial < 2000; ++trial) {
-        const int stride = 1 + numbers.below(3), cells = 1 + numbers.below(6);
+        const int stride = 1 + numbers.below(trial % 2 ? 3 : 20), cells = 1 + numbers.below(6);
         std::vector<std::uint8_t> patterns;
-        for (int i = 0; i < stride * cells; ++i) patterns.push_back(static_cast<std::uint8_t>(numbers.below(3)));
+        for (int i = 0; i < stride * cells; ++i)
+            patterns.push_back(static_cast<std::uint8_t>(numbers.below(stride > 3 ? 8 : 24) / 7));
         std::int64_t expected = 0;
         for (int c = 1; c < cells; ++c) {
             bool behind = false;

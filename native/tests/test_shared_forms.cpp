@@ -1,6 +1,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
 #include <vector>
 
 #include "geometry/proof/shared_forms.hpp"
@@ -144,7 +147,9 @@ int wrong_on_top_of(const IntegerStage& stage, const Integers& row, const Intege
     Place right = place_of(stages, point), other = right;
     other.on.back() = !other.on.back();
     other.fine = false;
+    // Others, whose coordinates are small, must not make the bound closer than these need it.
     std::vector<Place> places{right, other};
+    for (std::int64_t x = -1; x <= 1; ++x) places.push_back(place_of(stages, {x, x, x}));
     const std::vector<std::uint8_t> proved = proved_of(problem_of(stages), places);
     int wrong = 0;
     for (std::size_t c = 0; c < places.size(); ++c) wrong += proved[c] && !places[c].fine;
@@ -191,6 +196,45 @@ TEST_CASE("shared forms prove no wrong sign where the forms themselves cancel") 
         wrong += wrong_on_top_of(stage, {weight, weight, -weight}, point, numbers.below(2) ? 1 : -1);
     }
     CHECK_EQ(wrong, 0);
+}
+
+TEST_CASE("shared forms prove points beside others that are far away or nowhere") {
+    Numbers numbers(24);
+    constexpr int width = 20;
+    const std::vector<IntegerStage> stages{random_stage(numbers, width, {{0, dim}}, 100),
+                                           random_stage(numbers, width, {{1, width}}, 100)};
+    const Problem problem = problem_of(stages);
+    std::vector<Place> places;
+    for (int c = 0; c < 40; ++c) places.push_back(place_of(stages, numbers.integers(dim, 100)));
+    std::vector<Place> fine;
+    std::copy_if(places.begin(), places.end(), std::back_inserter(fine), [](const Place& place) { return place.fine; });
+    const auto in_all = [](const std::vector<std::uint8_t>& proved) {
+        return std::count(proved.begin(), proved.end(), std::uint8_t{1});
+    };
+    REQUIRE_EQ(in_all(proved_of(problem, fine)), static_cast<std::ptrdiff_t>(fine.size()));
+
+    std::vector<std::uint8_t> patterns;
+    std::vector<double> points;
+    const std::size_t stride = (2 * width + 7) / 8;
+    for (const Place& place : fine) {
+        const std::size_t at = patterns.size();
+        patterns.resize(at + stride, 0);
+        for (std::size_t gate = 0; gate < place.on.size(); ++gate)
+            patterns[at + gate / 8] |= static_cast<std::uint8_t>(place.on[gate] << (gate % 8));
+        points.insert(points.end(), place.point.begin(), place.point.end());
+    }
+    const double infinity = std::numeric_limits<double>::infinity();
+    for (const double bad : {1e18, 1e280, 1e308, infinity, -infinity, std::nan("")})
+        for (std::size_t k = 0; k < dim; ++k) {
+            std::vector<double> moved = points;
+            moved[dim + k] = bad;
+            std::vector<std::uint8_t> proved(fine.size());
+            SharedForms forms(problem);
+            forms.prove(static_cast<int>(fine.size()), patterns.data(), moved.data(), proved.data());
+            if (!(std::abs(bad) < 1e200)) CHECK_EQ(proved[1], 0);
+            proved[1] = 1;
+            CHECK_EQ(in_all(proved), static_cast<std::ptrdiff_t>(fine.size()));
+        }
 }
 
 }  // namespace polyfold::tests

@@ -4,11 +4,13 @@
 #include <array>
 #include <atomic>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "geometry/base/errors.hpp"
 #include "geometry/base/in_parallel.hpp"
 #include "geometry/base/stop_signal.hpp"
+#include "geometry/base/waiting_lines.hpp"
 
 namespace polyfold {
 
@@ -208,19 +210,119 @@ void unite_walls(CellBlock& cells, int gates, bool complete, LookUp look_up) {
     }
 }
 
-// A stretch of cells, for one thread: neighbours are mostly near each other in the tree's order. What has its other
-// side elsewhere is left over, by shares of the keys.
+// A stretch of cells, for one thread. Facets whose other side is elsewhere, or has other walls, are left over, by
+// shares of the keys.
 struct Stretch {
     std::int64_t first = 0, last = 0;
-    std::size_t open = 0;  // facets
-    bool crowded = false;
     std::vector<std::vector<FacetOfCell>> left_over = {};
+};
+
+// Pairs facets of a stretch that lie on one wall only. Cells come in the order of their gates, off before on. So the
+// facets of cells with a gate off that lie on its wall come in the same order as those behind them, of cells with the
+// gate on: both have the order of the other gates. Those of cells with the gate off wait in a line, and the next one
+// with the gate on belongs to the first that waits. Keys tell whether it does, so that where cells are missing, or
+// sides have different walls, facets are left over and never paired wrongly.
+template <class LeaveOver>
+class PairingInOrder {
+  public:
+    PairingInOrder(CellBlock& cells, int gates, LeaveOver leave_over)
+        : cells_(cells), gates_(gates), stride_((gates + 7) / 8), leave_over_(leave_over), waiting_(gates) {
+        for (int gate = 0; gate < gates; ++gate) key_of_gate_.push_back(key_of_gate_on(gate));
+    }
+
+    template <class LookUp>
+    void operator()(const Stretch& stretch, LookUp look_up) {
+        const auto before = [](const SharedWall& item, std::int64_t wanted) { return item.facet < wanted; };
+        // Copies, since what is written might be any other number for all that the compiler knows.
+        const std::int64_t* const start = cells_.facet_start.data();
+        const std::int32_t* const walls = cells_.facet_wall.data();
+        std::int32_t* const neighbours = cells_.neighbour.data();
+        const std::int32_t gates = gates_;
+        const SharedWall* const last_shared = cells_.shared.end();
+        const SharedWall* shared =
+            std::lower_bound(std::as_const(cells_.shared).begin(), last_shared, start[stretch.first], before);
+        for (std::int64_t cell = stretch.first; cell < stretch.last; ++cell) {
+            if (cell % look_up_every == 0) look_up();
+            const std::uint8_t* const pattern = cells_.patterns.data() + cell * stride_;
+            for (std::int64_t facet = start[cell], end = start[cell + 1]; facet < end; ++facet) {
+                const std::int32_t wall = walls[facet];
+                // Domain rows are inserted before all gates, so a boundary facet's first wall is a domain row.
+                if (wall >= gates) {
+                    neighbours[facet] = domain_boundary;
+                    continue;
+                }
+                if (neighbours[facet] != not_explored) continue;
+                while (shared != last_shared && shared->facet < facet) ++shared;
+                if (shared != last_shared && shared->facet == facet)
+                    leave_over_(facet, cell);
+                else if ((pattern[wall / 8] >> (wall % 8)) & 1)
+                    meet(facet, cell, wall);
+                else
+                    waiting_.join(wall, item_of(facet, cell));
+            }
+        }
+        for (int gate = 0; gate < gates_; ++gate)
+            for (const Item* item = waiting_.begin(gate); item != waiting_.end(gate); ++item)
+                leave_over_(facet_of(*item), item->cell);
+    }
+
+  private:
+    struct Item {
+        std::int32_t cell, number;
+    };
+
+    CellBlock& cells_;
+    const int gates_;
+    const std::int64_t stride_;
+    LeaveOver leave_over_;
+    std::vector<FaceKey> key_of_gate_;
+    WaitingLines<Item> waiting_;  // by gate
+
+    Item item_of(std::int64_t facet, std::int64_t cell) const {
+        return {static_cast<std::int32_t>(cell), static_cast<std::int32_t>(facet - cells_.facet_start[cell])};
+    }
+    std::int64_t facet_of(const Item& item) const { return cells_.facet_start[item.cell] + item.number; }
+
+    // Both keys name the facet where those of its cells differ by the gate alone.
+    bool face_each_other(std::int64_t off, std::int64_t on, std::int32_t gate) const {
+        FaceKey key = cells_.keys[off];
+        key ^= key_of_gate_[gate];
+        return key == cells_.keys[on];
+    }
+
+    // The facet of a cell with the gate on.
+    void meet(std::int64_t facet, std::int64_t cell, std::int32_t gate) {
+        for (; !waiting_.empty(gate); waiting_.leave(gate)) {
+            const Item& first = waiting_.first(gate);
+            if (face_each_other(first.cell, cell, gate)) {
+                cells_.neighbour[facet] = first.cell;
+                cells_.neighbour[facet_of(first)] = static_cast<std::int32_t>(cell);
+                waiting_.leave(gate);
+                return;
+            }
+            // The other side of one that comes before has been passed by.
+            if (!comes_before(first.cell, cell, gate)) break;
+            leave_over_(facet_of(first), first.cell);
+        }
+        leave_over_(facet, cell);
+    }
+
+    // In the order of all other gates.
+    bool comes_before(std::int64_t one, std::int64_t other, std::int32_t gate) const {
+        for (std::int64_t b = 0; b < stride_; ++b) {
+            const std::uint8_t on = cells_.patterns[other * stride_ + b];
+            auto differ = static_cast<std::uint8_t>(cells_.patterns[one * stride_ + b] ^ on);
+            if (b == gate / 8) differ &= static_cast<std::uint8_t>(~(1 << (gate % 8)));
+            if (differ) return (on & differ & -differ) != 0;
+        }
+        return false;
+    }
 };
 
 class Pairing {
   public:
-    Pairing(CellBlock& cells, int gates, bool complete, const RunOptions& options)
-        : cells_(cells), gates_(gates), complete_(complete), options_(options), keys_(cells, gates) {
+    Pairing(CellBlock& cells, int gates, const RunOptions& options)
+        : cells_(cells), gates_(gates), options_(options), keys_(cells, gates) {
         const std::int64_t stretches =
             std::clamp<std::int64_t>(cells.cells / worth_a_thread, 1, std::max(1, options.threads));
         for (std::int64_t stretch = 0; stretch < stretches; ++stretch)
@@ -233,8 +335,7 @@ class Pairing {
     bool operator()() {
         const auto stretches = static_cast<std::int64_t>(stretches_.size());
         for_each_of(stretches, [&](std::int64_t stretch) { pair_stretch(stretches_[stretch]); });
-        if (stretches > 1 || stretches_[0].crowded)
-            for_each_of(stretches, [&](std::int64_t share) { pair_share(share); });
+        for_each_of(stretches, [&](std::int64_t share) { pair_share(share); });
         return differ_;
     }
 
@@ -248,7 +349,6 @@ class Pairing {
   private:
     CellBlock& cells_;
     const int gates_;
-    const bool complete_;
     const RunOptions& options_;
     const FacetKeys keys_;
     std::vector<Stretch> stretches_;
@@ -262,70 +362,48 @@ class Pairing {
         });
     }
 
-    // Of another thread's facets some are looked at, and passed over, while their neighbours are written.
-    std::atomic_ref<std::int32_t> neighbour(std::int64_t facet) { return std::atomic_ref(cells_.neighbour[facet]); }
-    bool is_open(std::int64_t facet) { return neighbour(facet).load(std::memory_order_relaxed) == not_explored; }
-
-    template <class Visit>
-    void for_each_open(const Stretch& stretch, Visit visit) {
-        for (std::int64_t cell = stretch.first; cell < stretch.last; ++cell) {
-            if (cell % look_up_every == 0) look_up();
-            for (std::int64_t facet = cells_.facet_start[cell]; facet < cells_.facet_start[cell + 1]; ++facet)
-                if (is_open(facet)) visit(FacetOfCell{facet, static_cast<std::int32_t>(cell)});
-        }
+    void pair_stretch(Stretch& stretch) {
+        stretch.left_over.resize(stretches_.size());
+        const auto leave_over = [&](std::int64_t facet, std::int64_t cell) {
+            stretch.left_over[share_of(keys_.of(cell, facet))].push_back({facet, static_cast<std::int32_t>(cell)});
+        };
+        PairingInOrder(cells_, gates_, leave_over)(stretch, [&] { look_up(); });
     }
 
-    // Shows the facets that `for_each` visits to one another; false if some had no room to wait.
-    template <class ForEach>
-    bool meet(std::size_t facets, ForEach for_each) {
+    std::size_t share_of(const FaceKey& key) const { return ((key.high >> 32) * stretches_.size()) >> 32; }
+
+    // Of another share's facets some are looked at, and passed over, while their neighbours are written.
+    std::atomic_ref<std::int32_t> neighbour(std::int64_t facet) { return std::atomic_ref(cells_.neighbour[facet]); }
+
+    // Shows what was left over to one another. Cells may be missing, so that all of it may wait.
+    void pair_share(std::int64_t share) {
+        std::size_t facets = 0;
+        for (const Stretch& stretch : stretches_) facets += stretch.left_over[share].size();
+        if (facets == 0) return;
         bool differ = false;
+        const auto is_open = [&](std::int64_t facet) {
+            return neighbour(facet).load(std::memory_order_relaxed) == not_explored;
+        };
         const auto pair = [&](std::int64_t facet, std::int32_t cell, std::int64_t other, std::int32_t behind) {
             neighbour(facet).store(behind, std::memory_order_relaxed);
             neighbour(other).store(cell, std::memory_order_relaxed);
             differ |= cells_.facet_wall[facet] != cells_.facet_wall[other];
         };
-        Meeting meeting(
-            cells_, keys_, [&](std::int64_t facet) { return is_open(facet); }, pair, most_waiting(facets, complete_));
-        for_each([&](const FacetOfCell& item) { meeting.show(keys_.of(item.cell, item.facet), item); });
-        const bool room = meeting.finish();
-        if (differ) differ_ = true;
-        return room;
-    }
-
-    void pair_stretch(Stretch& stretch) {
-        // Domain rows are inserted before all gates, so a boundary facet's first wall is a domain row.
-        for (std::int64_t facet = cells_.facet_start[stretch.first]; facet < cells_.facet_start[stretch.last];
-             ++facet) {
-            if (cells_.facet_wall[facet] >= gates_) cells_.neighbour[facet] = domain_boundary;
-            stretch.open += cells_.neighbour[facet] == not_explored;
+        Meeting meeting(cells_, keys_, is_open, pair, facets);
+        for (const Stretch& stretch : stretches_) {
+            look_up();
+            for (const FacetOfCell& item : stretch.left_over[share])
+                meeting.show(keys_.of(item.cell, item.facet), item);
         }
-        stretch.crowded = !meet(stretch.open, [&](auto show) { for_each_open(stretch, show); });
-        if (stretches_.size() == 1 && !stretch.crowded) return;
-        stretch.left_over.resize(stretches_.size());
-        for_each_open(stretch, [&](const FacetOfCell& item) {
-            stretch.left_over[share_of(keys_.of(item.cell, item.facet))].push_back(item);
-        });
-    }
-
-    std::size_t share_of(const FaceKey& key) const { return ((key.high >> 32) * stretches_.size()) >> 32; }
-
-    void pair_share(std::int64_t share) {
-        std::size_t facets = 0;
-        for (const Stretch& stretch : stretches_) facets += stretch.left_over[share].size();
-        const bool room = meet(facets, [&](auto show) {
-            for (const Stretch& stretch : stretches_) {
-                look_up();
-                for (const FacetOfCell& item : stretch.left_over[share]) show(item);
-            }
-        });
-        if (!room) say_crowded();
+        meeting.finish();
+        if (differ) differ_ = true;
     }
 };
 
 }  // namespace
 
 void pair_facets(CellBlock& cells, int gates, bool complete, const RunOptions& options) {
-    Pairing pairing(cells, gates, complete, options);
+    Pairing pairing(cells, gates, options);
     if (pairing()) unite_walls(cells, gates, complete, [&] { pairing.look_up(); });
 }
 

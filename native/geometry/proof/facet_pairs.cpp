@@ -1,12 +1,17 @@
 #include "geometry/proof/facet_pairs.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
-#include <cstring>
+#include <map>
 #include <mutex>
+#include <optional>
+#include <vector>
 
+#include "geometry/base/growing_array.hpp"
 #include "geometry/base/in_parallel.hpp"
-#include "geometry/base/lanes.hpp"
+#include "geometry/base/waiting_lines.hpp"
+#include "geometry/base/word_of.hpp"
 
 namespace polyfold {
 
@@ -14,91 +19,161 @@ namespace {
 
 constexpr std::int64_t worth_a_thread = 4096;  // cells
 
-// In how many gates the next bytes of two patterns differ.
-template <class Word>
-int differing_bits(const std::uint8_t* one, const std::uint8_t* other) {
-    Word a, b;
-    std::memcpy(&a, one, sizeof(Word));
-    std::memcpy(&b, other, sizeof(Word));
-    return std::popcount(static_cast<Word>(a ^ b));
-}
-
-// Whether two patterns differ in this gate and in no other.
-bool differ_only_in(const std::uint8_t* one, const std::uint8_t* other, int stride, int gate) {
-    int different = 0, b = 0;
-    for (; b + 8 <= stride; b += 8) different += differing_bits<std::uint64_t>(one + b, other + b);
-    if (b + 4 <= stride) {
-        different += differing_bits<std::uint32_t>(one + b, other + b);
-        b += 4;
+// Patterns in whole words, so that a few operations compare two of them.
+class PatternWords {
+  public:
+    PatternWords(const FacetArrays& atlas, int threads)
+        : words_((atlas.stride + word_bytes - 1) / word_bytes), all_(atlas.patterns) {
+        if (atlas.stride % word_bytes == 0) return;
+        filled_up_.resize(static_cast<std::size_t>(atlas.cells * words_));
+        in_parallel(threads, atlas.cells, worth_a_thread, [&](std::int64_t first, std::int64_t last) {
+            std::uint64_t* to = filled_up_.data() + first * words_;
+            for (const std::uint8_t* from = atlas.patterns + first * atlas.stride; first < last; ++first)
+                for (int left = atlas.stride; left > 0; left -= word_bytes) {
+                    const int bytes = std::min(left, word_bytes);
+                    *to++ = word_of(from, bytes);
+                    from += bytes;
+                }
+        });
+        all_ = reinterpret_cast<const std::uint8_t*>(filled_up_.data());
     }
-    for (; b < stride; ++b) different += differing_bits<std::uint8_t>(one + b, other + b);
-    return different == 1 && ((one[gate / 8] ^ other[gate / 8]) >> (gate % 8) & 1);
-}
 
-// Facets side by side in a register.
-constexpr int some_facets = 8;
-using Facets = std::int32_t __attribute__((vector_size(some_facets * sizeof(std::int32_t))));
+    std::int64_t words() const { return words_; }
 
-// Whether one of a cell's facets leads to `target` over this wall. They are looked at several at once from the last one
-// on: a loop that ends at the right one ends where no processor can foresee it.
-bool leads_to(const FacetArrays& atlas, std::int64_t cell, std::int32_t target, std::int32_t wall) {
-    const std::int64_t first = atlas.facet_start[cell];
-    std::int64_t last = atlas.facet_start[cell + 1];
-    Facets found{};
-    for (; last >= some_facets && last > first; last -= some_facets) {
-        const std::int64_t begin = last - some_facets;
-        Facets neighbours, walls, number;
-        std::memcpy(&neighbours, atlas.neighbour + begin, sizeof(Facets));
-        std::memcpy(&walls, atlas.facet_wall + begin, sizeof(Facets));
-        for (int i = 0; i < some_facets; ++i) number[i] = i;
-        const auto before = static_cast<std::int32_t>(std::max<std::int64_t>(first - begin, 0));  // of other cells
-        found |= (neighbours == target) & (walls == wall) & (number >= before);
+    // Whether the patterns of two cells differ in this gate and in no other. Where a number of words is given there are
+    // so many.
+    template <int Words>
+    bool differ_only_in(std::int64_t gate, std::int64_t cell, std::int64_t other) const {
+        const std::int64_t words = Words ? Words : words_;
+        const std::uint8_t *one = all_ + cell * words * word_bytes, *two = all_ + other * words * word_bytes;
+        if (Words == 1) return difference(one, two) == std::uint64_t{1} << gate;
+        int different = 0;
+        for (std::int64_t w = 0; w < words; ++w)
+            different += std::popcount(difference(one + w * word_bytes, two + w * word_bytes));
+        const std::int64_t at = gate / 64 * word_bytes;
+        return different == 1 && difference(one + at, two + at) >> (gate % 64) & 1;
     }
-    bool back = false;
-    for (; last > first; --last) back |= atlas.neighbour[last - 1] == target && atlas.facet_wall[last - 1] == wall;
-    // Two facets to a lane, of which only the second one has the bit that is looked at.
-    const auto pairs = reinterpret_cast<BitLanes>(found);
-    return back || bits_of(reinterpret_cast<Choice>(pairs | pairs << 32)) != 0;
-}
 
-// What there is to count where nothing is unusual.
-struct PlainCount {
-    std::int64_t up = 0, down = 0, open = 0;  // facets that lead to a later cell, to an earlier one, to nobody knows
-    bool plain = true;
+  private:
+    static constexpr int word_bytes = 8;
+    std::int64_t words_;
+    const std::uint8_t* all_;
+    GrowingArray<std::uint64_t> filled_up_;  // where patterns are no whole words
+
+    static std::uint64_t difference(const std::uint8_t* one, const std::uint8_t* other) {
+        return word_of(one, word_bytes) ^ word_of(other, word_bytes);
+    }
 };
 
-// No wall is listed twice, every facet that leads up is met by one that leads back over the same wall, and the cells'
-// patterns differ there and nowhere else. If there are as many facets that lead down, these are the ones that were met.
-void count_plain(const FacetArrays& atlas, std::int64_t first, std::int64_t last, PlainCount& count) {
-    std::vector<std::int64_t> up;
-    for (std::int64_t cell = first; cell < last && count.plain; ++cell) {
-        const std::int64_t begin = atlas.facet_start[cell], end = atlas.facet_start[cell + 1];
-        if (static_cast<std::int64_t>(up.size()) < end - begin) up.resize(end - begin);
-        std::int32_t before = -1;
-        std::int64_t leading_up = 0;
-        bool plain = true;
-        for (std::int64_t facet = begin; facet < end; ++facet) {
-            const std::int64_t other = atlas.neighbour[facet];
-            const std::int32_t wall = atlas.facet_wall[facet];
-            plain &= (other >= -2) & (other < atlas.cells) & (other != cell);
-            plain &= (wall > before) & (wall < atlas.gates + atlas.rows);
-            plain &= (other == -2) | ((other == -1) == (wall >= atlas.gates));
-            before = wall;
-            count.open += other == -2;
-            count.down += (other >= 0) & (other < cell);
-            up[leading_up] = facet;  // it stays there if it leads up
-            leading_up += other > cell;
+// Two cells with a facet between them, in one number: the one that comes first, and the one behind it.
+constexpr std::uint64_t link(std::int64_t before, std::int64_t behind) {
+    return static_cast<std::uint64_t>(before) << 32 | static_cast<std::uint64_t>(behind);
+}
+
+// What there is to count where nothing is unusual, at some of the cells: no wall is listed twice, and every facet that
+// leads up is met by one that leads back over the same wall, between patterns that differ there and nowhere else.
+//
+// Cells mostly come in the order of their gates, off before on. Then the facets over one wall that lead up come in the
+// same order as those that lead back, since both have the order of the other gates: so the links of those that lead up
+// wait, wall by wall, and each that leads back has to be the first one that waits. Where it is not there may be nothing
+// wrong, but others have to tell.
+class PlainCount {
+  public:
+    explicit PlainCount(const FacetArrays& atlas) : atlas_(atlas), up_(atlas.gates), down_(atlas.gates) {}
+
+    // The facets of these cells; false if something is unusual.
+    bool look_at(const PatternWords& patterns, std::int64_t first, std::int64_t last) {
+        switch (patterns.words()) {
+            case 1:
+                return look_at_words<1>(patterns, first, last);
+            case 2:
+                return look_at_words<2>(patterns, first, last);
+            default:
+                return look_at_words<0>(patterns, first, last);
         }
-        count.up += leading_up;
-        for (std::int64_t i = 0; i < leading_up && plain; ++i) {
-            const std::int64_t other = atlas.neighbour[up[i]];
-            const std::int32_t wall = atlas.facet_wall[up[i]];
-            plain = leads_to(atlas, other, static_cast<std::int32_t>(cell), wall) &&
-                    differ_only_in(atlas.patterns + cell * atlas.stride, atlas.patterns + other * atlas.stride,
-                                   atlas.stride, wall);
-        }
-        count.plain = plain;
     }
+
+    std::int64_t pairs() const { return pairs_; }
+    std::int64_t open() const { return open_; }
+
+    // Those that wait for cells behind all that were looked at, and those that lead to cells before these.
+    void take_over(std::int64_t gate, std::vector<std::uint64_t>& up, std::vector<std::uint64_t>& down) const {
+        up.insert(up.end(), up_.begin(gate), up_.end(gate));
+        down.insert(down.end(), down_.begin(gate), down_.end(gate));
+    }
+
+  private:
+    const FacetArrays& atlas_;
+    // By wall: links to later cells, and to cells before all that were looked at.
+    WaitingLines<std::uint64_t> up_, down_;
+    std::int64_t pairs_ = 0, open_ = 0;
+
+    template <int Words>
+    bool look_at_words(const PatternWords& patterns, std::int64_t first, std::int64_t last) {
+        // Copies, since what is written might be any other number for all that the compiler knows.
+        const FacetArrays atlas = atlas_;
+        const std::int64_t gates = atlas.gates, walls = gates + atlas.rows;
+        std::int64_t pairs = 0;
+        for (std::int64_t cell = first; cell < last; ++cell) {
+            std::int64_t next_wall = 0;
+            const std::int64_t end = atlas.facet_start[cell + 1];
+            for (std::int64_t facet = atlas.facet_start[cell]; facet < end; ++facet) {
+                const std::int64_t other = atlas.neighbour[facet], wall = atlas.facet_wall[facet];
+                if (wall < next_wall) return false;
+                next_wall = wall + 1;
+                if (wall >= gates) {
+                    if (other != -1 && other != -2) return false;
+                    open_ += other == -2;
+                } else if (other > cell) {
+                    if (other >= atlas.cells || !patterns.differ_only_in<Words>(wall, cell, other)) return false;
+                    up_.join(wall, link(cell, other));
+                    ++pairs;
+                } else if (other >= first) {
+                    if (up_.empty(wall) || up_.first(wall) != link(other, cell)) return false;
+                    up_.leave(wall);
+                } else if (other >= 0) {
+                    down_.join(wall, link(other, cell));
+                } else if (other == -2) {
+                    ++open_;
+                } else {
+                    return false;
+                }
+            }
+            if (next_wall > walls) return false;
+        }
+        pairs_ += pairs;
+        return true;
+    }
+};
+
+// The count of an atlas in which nothing is unusual and every cell comes in its place.
+std::optional<PairingCount> count_plain(const FacetArrays& atlas, int threads) {
+    const PatternWords patterns(atlas, threads);
+    std::map<std::int64_t, PlainCount> counts;  // by the first cell
+    std::atomic<bool> plain = true;
+    std::mutex mutex;
+    in_parallel(threads, atlas.cells, worth_a_thread, [&](std::int64_t first, std::int64_t last) {
+        const auto make = [&]() -> PlainCount& {
+            const std::lock_guard lock(mutex);
+            return counts.try_emplace(first, atlas).first->second;
+        };
+        if (!make().look_at(patterns, first, last)) plain = false;
+    });
+    if (!plain) return std::nullopt;
+
+    PairingCount total;
+    for (const auto& [first, count] : counts) {
+        total.inner += 2 * count.pairs();
+        total.open += count.open();
+    }
+    std::vector<std::uint64_t> up, down;
+    for (int gate = 0; gate < atlas.gates; ++gate) {
+        up.clear();
+        down.clear();
+        for (const auto& [first, count] : counts) count.take_over(gate, up, down);
+        if (up != down) return std::nullopt;
+    }
+    return total;
 }
 
 void count_pairing(const FacetArrays& atlas, std::int64_t first, std::int64_t last, PairingCount& count) {
@@ -148,19 +223,8 @@ void count_pairing(const FacetArrays& atlas, std::int64_t first, std::int64_t la
 }  // namespace
 
 PairingCount count_pairing(const FacetArrays& atlas, int threads) {
-    PlainCount all;
+    if (const auto plain = count_plain(atlas, threads)) return *plain;
     std::mutex mutex;
-    in_parallel(threads, atlas.cells, worth_a_thread, [&](std::int64_t first, std::int64_t last) {
-        PlainCount count;
-        count_plain(atlas, first, last, count);
-        const std::lock_guard lock(mutex);
-        all.up += count.up;
-        all.down += count.down;
-        all.open += count.open;
-        all.plain = all.plain && count.plain;
-    });
-    if (all.plain && all.up == all.down) return {.inner = all.up + all.down, .open = all.open};
-
     PairingCount total;
     in_parallel(threads, atlas.cells, worth_a_thread, [&](std::int64_t first, std::int64_t last) {
         PairingCount count;
@@ -178,10 +242,14 @@ std::int64_t count_disorder(std::int64_t cells, int stride, const std::uint8_t* 
     std::int64_t disorder = 0;
     for (std::int64_t cell = 1; cell < cells; ++cell) {
         const std::uint8_t *before = patterns + (cell - 1) * stride, *here = before + stride;
-        int b = 0;
-        while (b < stride && before[b] == here[b]) ++b;
+        std::uint64_t differ = 0, on = 0;
+        for (int b = 0; b < stride && !differ; b += 8) {
+            const int bytes = std::min(stride - b, 8);
+            on = word_of(here + b, bytes);
+            differ = word_of(before + b, bytes) ^ on;
+        }
         // The first gate in which they differ is the lowest bit.
-        disorder += b == stride || !(here[b] & (before[b] ^ here[b]) & -(before[b] ^ here[b]));
+        disorder += (on & differ & -differ) == 0;
     }
     return disorder;
 }

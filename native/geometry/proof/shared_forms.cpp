@@ -4,6 +4,8 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstddef>
+#include <cstring>
 
 #include "geometry/exact/rounding.hpp"
 
@@ -11,7 +13,6 @@ namespace polyfold {
 
 namespace {
 
-constexpr int most_dimensions = 8;
 constexpr int gates_in_word = 64, registers_in_word = gates_in_word / lanes;
 
 // More than what rounding adds to a bound while it is computed.
@@ -26,26 +27,68 @@ void for_each_bit(std::uint64_t bits, Visit visit) {
     for (; bits; bits &= bits - 1) visit(std::countr_zero(bits));
 }
 
-double largest_of(const Lanes* registers, int count) {
-    Lanes largest{};
-    for (int r = 0; r < count; ++r) largest = larger(size_of(registers[r]), largest);
-    return std::max(std::max(largest[0], largest[1]), std::max(largest[2], largest[3]));
+bool all_of(Choice choice) {
+    return bits_of(choice) == (1 << lanes) - 1;
+}
+
+double largest_of(Lanes sizes) {
+    return std::max(std::max(sizes[0], sizes[1]), std::max(sizes[2], sizes[3]));
 }
 
 // Adds factor * column to some registers of the forms, for some of the coordinates.
 template <int Registers, int Coordinates>
 void add_products(int columns, const Lanes* const* column, int first, const double* factors, int dimensions,
-                  Lanes* entries, int registers) {
-    Lanes sum[Coordinates][Registers];
-    for (int k = 0; k < Coordinates; ++k)
-        for (int r = 0; r < Registers; ++r) sum[k][r] = entries[k * registers + r];
+                  const Lanes* before, Lanes* after) {
+    Lanes sum[Registers][Coordinates];
+    for (int r = 0; r < Registers; ++r)
+        for (int k = 0; k < Coordinates; ++k) sum[r][k] = before[r * dimensions + k];
     for (int j = 0; j < columns; ++j, factors += dimensions) {
         const Lanes* weights = column[j] + first;
-        for (int k = 0; k < Coordinates; ++k)
-            for (int r = 0; r < Registers; ++r) sum[k][r] += weights[r] * factors[k];
+        for (int r = 0; r < Registers; ++r)
+            for (int k = 0; k < Coordinates; ++k) sum[r][k] += weights[r] * factors[k];
     }
-    for (int k = 0; k < Coordinates; ++k)
-        for (int r = 0; r < Registers; ++r) entries[k * registers + r] = sum[k][r];
+    for (int r = 0; r < Registers; ++r)
+        for (int k = 0; k < Coordinates; ++k) after[r * dimensions + k] = sum[r][k];
+}
+
+// Of the gates in so many registers, by lane: in the first bit whether the gate of the last one is off, and behind it
+// whether those of the others are, from the last one on.
+BitLanes off_from_last(std::uint64_t on, int registers) {
+    return (BitLanes{} + ~on) << (BitLanes{63, 62, 61, 60} - static_cast<std::uint64_t>((registers - 1) * lanes));
+}
+
+// The least value, by lane, that forms have at a point, counted as positive where it has the sign that is wanted.
+template <int Dim>
+Lanes least_at(const double* point, const Lanes* entries, int registers, Lanes no_rows, const std::uint64_t* on) {
+    std::array<Lanes, Dim> at;
+    for (std::size_t k = 0; k < Dim; ++k) at[k] = Lanes{} + point[k];
+    const Lanes* form = entries + registers * (Dim + 1);
+    BitLanes off;
+    const auto next = [&] {
+        form -= Dim + 1;
+        Lanes value = form[Dim];
+        for (std::size_t k = 0; k < Dim; ++k) value += form[k] * at[k];
+        return flipped(value, off);
+    };
+    int word = (registers - 1) / registers_in_word, left = registers - word * registers_in_word - 1;
+    off = off_from_last(on[word], left + 1);
+    Lanes least = larger(next(), no_rows);
+    const auto look_at_next = [&] {
+        off <<= lanes;
+        least = smaller(next(), least);
+    };
+    while (true) {
+        for (; left >= 3; left -= 3) {
+            look_at_next();
+            look_at_next();
+            look_at_next();
+        }
+        for (; left > 0; --left) look_at_next();
+        if (word-- == 0) return least;
+        left = registers_in_word - 1;
+        off = off_from_last(on[word], left + 1);
+        least = smaller(next(), least);
+    }
 }
 
 }  // namespace
@@ -74,7 +117,7 @@ SharedForms::SharedForms(const Problem& problem)
         layer.start_doubt.assign(static_cast<std::size_t>(dimensions_), 0.0);
         std::vector<double> row_sum(static_cast<std::size_t>(stage.width), 0.0);
         const auto add_to_start = [&](int k, int i, double term) {
-            layer.start[static_cast<std::size_t>(k * layer.registers + i / lanes)][i % lanes] += term;
+            layer.start[static_cast<std::size_t>(i / lanes * dimensions_ + k)][i % lanes] += term;
         };
         for (const Block& block : stage.blocks) {
             const auto columns = static_cast<std::size_t>(block.columns), width = static_cast<std::size_t>(stage.width);
@@ -119,6 +162,7 @@ SharedForms::SharedForms(const Problem& problem)
 void SharedForms::prove(int count, const std::uint8_t* patterns, const double* points, std::uint8_t* proved) {
     points_ = points;
     proved_ = proved;
+    find_largest(count);
     std::fill_n(proved, count, std::uint8_t{1});
     if (count == 0 || layers_.size() == 1) return;
     read_patterns(count, patterns);
@@ -126,25 +170,55 @@ void SharedForms::prove(int count, const std::uint8_t* patterns, const double* p
     look(1, 0, count);
 }
 
+// How large the coordinates of the points are. Numbers that are none count as larger than all others.
+void SharedForms::find_largest(int count) {
+    const int dim = problem_.dim;
+    std::array<Choice, registers_for(most_dimensions)> bits{};
+    for (int cell = 0; cell < count; ++cell)
+        for (int first = 0; first < dim; first += lanes) {
+            const Lanes point = load(points_ + static_cast<std::ptrdiff_t>(cell) * dim + first, dim - first);
+            const auto own = reinterpret_cast<Choice>(size_of(point));
+            Choice& most = bits[static_cast<std::size_t>(first / lanes)];
+            most = own > most ? own : most;
+        }
+    for (int k = 0; k < dim; ++k)
+        largest_[static_cast<std::size_t>(k)] =
+            std::bit_cast<double>(static_cast<std::int64_t>(bits[static_cast<std::size_t>(k / lanes)][k % lanes]));
+}
+
 // Patterns with a word of its own for the first gate of each stage, so that stages can be compared.
 void SharedForms::read_patterns(int count, const std::uint8_t* patterns) {
-    const int stride = (problem_.gates + 7) / 8;
+    // A word may begin anywhere in a pattern: of the last ones there are copies, behind which more can be read.
+    const std::ptrdiff_t stride = (problem_.gates + 7) / 8;
+    const int last = std::min(count, static_cast<int>(sizeof(std::uint64_t)));
+    last_patterns_.assign(static_cast<std::size_t>((last + 1) * stride) + sizeof(std::uint64_t), 0);
+    std::copy_n(patterns + (count - last) * stride, last * stride, last_patterns_.begin());
     patterns_.resize(static_cast<std::size_t>(count) * static_cast<std::size_t>(words_));
-    std::uint64_t* out = patterns_.data();
-    for (int cell = 0; cell < count; ++cell, patterns += stride)
-        for (std::size_t s = 1; s < layers_.size(); ++s) {
-            const Layer& layer = layers_[s];
-            for (int word = 0; word < layer.words; ++word) {
-                const int gate = problem_.stages[s].first_wall + word * gates_in_word, shift = gate % 8;
-                const int gates = std::min(layer.width - word * gates_in_word, gates_in_word);
-                std::uint64_t low = 0;
-                std::memcpy(&low, patterns + gate / 8, static_cast<std::size_t>(std::min(8, stride - gate / 8)));
-                std::uint64_t bits = low >> shift;
-                if (shift + gates > gates_in_word)
-                    bits |= static_cast<std::uint64_t>(patterns[gate / 8 + 8]) << (gates_in_word - shift);
-                *out++ = gates < gates_in_word ? bits & ((std::uint64_t{1} << gates) - 1) : bits;
-            }
+    for (std::size_t s = 1; s < layers_.size(); ++s)
+        for (int word = 0; word < layers_[s].words; ++word) {
+            const int gate = problem_.stages[s].first_wall + word * gates_in_word;
+            const int gates = std::min(layers_[s].width - word * gates_in_word, gates_in_word);
+            std::uint64_t* out = patterns_.data() + layers_[s].first_word + word;
+            out = read_word(gate, gates, patterns, count - last, out);
+            read_word(gate, gates, last_patterns_.data(), last, out);
         }
+}
+
+// Of so many patterns these gates, at most a word of them; where the next pattern's go.
+std::uint64_t* SharedForms::read_word(int gate, int gates, const std::uint8_t* patterns, int count,
+                                      std::uint64_t* out) const {
+    const int stride = (problem_.gates + 7) / 8, shift = gate % 8;
+    const std::uint64_t all = ~std::uint64_t{0} >> (gates_in_word - gates);
+    const bool goes_on = shift + gates > gates_in_word;
+    patterns += gate / 8;
+    for (int cell = 0; cell < count; ++cell, patterns += stride, out += words_) {
+        std::uint64_t bits;
+        std::memcpy(&bits, patterns, sizeof bits);
+        bits >>= shift;
+        if (goes_on) bits |= static_cast<std::uint64_t>(patterns[sizeof bits]) << (gates_in_word - shift);
+        *out = bits & all;
+    }
+    return out;
 }
 
 bool SharedForms::same(int cell, int other, const Layer& layer) const {
@@ -196,7 +270,7 @@ void SharedForms::look_above(std::size_t stage, int first, int last) {
     if (above.reads_earlier)
         for (std::size_t source = 1; source < stage; ++source) {
             among_.assign(static_cast<std::size_t>(layers_[source].words), ~std::uint64_t{0});
-            add_columns_of(stage + 1, source, pattern(first, layers_[source]), common.entries);
+            add_columns_of(stage + 1, source, pattern(first, layers_[source]), common.entries, common.entries);
         }
     all.starts.assign(1, first);
     for (int cell = first + 1; cell < last; ++cell)
@@ -223,8 +297,7 @@ void SharedForms::look_at_patterns(std::size_t stage, std::size_t depth, std::si
         common.gates[w] |= among_[w];
     }
     std::vector<Lanes>& entries = one ? forms_[stage + 1].entries : common.entries;
-    entries = outer.entries;
-    add_columns_of(stage + 1, stage, wanted, entries);
+    add_columns_of(stage + 1, stage, wanted, outer.entries, entries);
     if (one) return look(stage + 1, all.starts[first], all.starts[last]);
     const std::size_t middle = first + (last - first) / 2;
     look_at_patterns(stage, depth + 1, first, middle);
@@ -248,7 +321,10 @@ bool SharedForms::find_bounds(std::size_t stage) {
         const auto at = static_cast<std::size_t>(k);
         const double error = layer.largest_bias_error + layer.largest_row_sum * forms.doubt[at] * margin;
         in_range = in_range && error < most_doubt;
-        forms.size[at] = largest_of(forms.entries.data() + k * layer.registers, layer.registers);
+        Lanes sizes{};
+        for (int r = 0; r < layer.registers; ++r)
+            sizes = larger(size_of(forms.entries[static_cast<std::size_t>(r * dimensions_ + k)]), sizes);
+        forms.size[at] = largest_of(sizes);
         forms.out_size[at] = layer.slope * forms.size[at] * margin;
         forms.out_error[at] =
             (layer.slope * error + rounding::bound(2) * forms.out_size[at]) * margin * margin + rounding::least;
@@ -256,56 +332,51 @@ bool SharedForms::find_bounds(std::size_t stage) {
     return in_range;
 }
 
-// Whether cells' witnesses have the signs of their patterns in this stage.
+// What the values of a stage may be off at points with coordinates of at most these sizes.
+double SharedForms::error_at(std::size_t stage, const double* point) const {
+    const Layer& layer = layers_[stage];
+    const Forms& forms = forms_[stage];
+    const auto constant = static_cast<std::size_t>(problem_.dim);
+    double doubt = forms.doubt[constant], size = forms.size[constant], linear = 1;
+    for (std::size_t k = 0; k < constant; ++k) {
+        const double coordinate = std::abs(point[k]);
+        doubt += forms.doubt[k] * coordinate;
+        size += forms.size[k] * coordinate;
+        linear += coordinate;
+    }
+    doubt *= margin;
+    const double slack = (rounding::bound(dimensions_ + 3) * size + rounding::tiny * linear) * margin;
+    const double error = (layer.largest_row_sum * doubt + layer.largest_bias_error + slack) * margin;
+    return error < most_doubt ? error : rounding::unknown;
+}
+
+// Whether cells' witnesses have the signs of their patterns in this stage: by the error that none of them exceeds, or
+// else by their own.
 template <int Dim>
 void SharedForms::look_at(std::size_t stage, int first, int last) {
     const Layer& layer = layers_[stage];
-    const Forms& forms = forms_[stage];
-    const int registers = layer.registers;
+    // Copies, since what is written might be any other number for all that the compiler knows.
+    const Lanes* const entries = forms_[stage].entries.data();
+    const int registers = layer.registers, words = words_;
+    const Lanes no_rows = layer.no_rows, error = Lanes{} + error_at(stage, largest_.data());
     const double* point = points_ + static_cast<std::ptrdiff_t>(first) * Dim;
-    for (int cell = first; cell < last; ++cell, point += Dim) {
-        double doubt = forms.doubt[Dim], size = forms.size[Dim], linear = 1;
-        std::array<Lanes, Dim> at;
-        for (std::size_t k = 0; k < Dim; ++k) {
-            const double coordinate = std::abs(point[k]);
-            at[k] = Lanes{} + point[k];
-            doubt += forms.doubt[k] * coordinate;
-            size += forms.size[k] * coordinate;
-            linear += coordinate;
-        }
-        doubt *= margin;
-        const double slack = (rounding::bound(dimensions_ + 3) * size + rounding::tiny * linear) * margin;
-        const double error = (layer.largest_row_sum * doubt + layer.largest_bias_error + slack) * margin;
-
-        // The least value, by lane, counted as positive where it has the sign that is wanted.
-        Lanes least = Lanes{} + rounding::unknown;
-        const Lanes* entry = forms.entries.data();
-        const auto own = [&](std::uint64_t wanted) {
-            Lanes value = entry[Dim * registers];
-            for (std::size_t k = 0; k < Dim; ++k) value += entry[static_cast<int>(k) * registers] * at[k];
-            ++entry;
-            return value * sides_by(wanted);
-        };
-        const std::uint64_t* word = pattern(cell, layer);
-        int left = registers;
-        for (; left > registers_in_word; left -= registers_in_word) {
-            std::uint64_t wanted = *word++;
-            for (int r = 0; r < registers_in_word; ++r, wanted >>= lanes) least = smaller(own(wanted), least);
-        }
-        std::uint64_t wanted = *word;
-        for (; left > 1; --left, wanted >>= lanes) least = smaller(own(wanted), least);
-        least = smaller(larger(own(wanted), layer.no_rows), least);
-        const bool fine = error < most_doubt && bits_of(least > Lanes{} + error) == (1 << lanes) - 1;
-        proved_[cell] &= static_cast<std::uint8_t>(fine);
+    const std::uint64_t* on = pattern(first, layer);
+    std::uint8_t* const proved = proved_;
+    for (int cell = first; cell < last; ++cell, point += Dim, on += words) {
+        const Lanes least = least_at<Dim>(point, entries, registers, no_rows, on);
+        const bool fine = all_of(least > error) || all_of(least > Lanes{} + error_at(stage, point));
+        proved[cell] &= static_cast<std::uint8_t>(fine);
     }
 }
 
 // Add what the gates among_ of a source put out, with this pattern, to the forms of a stage.
 void SharedForms::add_columns_of(std::size_t stage, std::size_t source, const std::uint64_t* pattern,
-                                 std::vector<Lanes>& entries) {
+                                 const std::vector<Lanes>& before, std::vector<Lanes>& after) {
     const Layer &layer = layers_[stage], &from = layers_[source];
     const Stage& gates = problem_.stages[source];
     const std::vector<Lanes>& forms = forms_[source].entries;
+    after.resize(before.size());
+    const Lanes* entries = before.data();
     for (const Weights& weights : layer.weights) {
         if (weights.source != static_cast<int>(source)) continue;
         columns_.clear();
@@ -319,22 +390,24 @@ void SharedForms::add_columns_of(std::size_t stage, std::size_t source, const st
                 if (slope == 0.0) return;
                 columns_.push_back(weights.columns.data() + static_cast<std::ptrdiff_t>(gate) * layer.registers);
                 for (int k = 0; k < dimensions_; ++k)
-                    factors_.push_back(
-                        slope * forms[static_cast<std::size_t>(k * from.registers + gate / lanes)][gate % lanes]);
+                    factors_.push_back(slope *
+                                       forms[static_cast<std::size_t>(gate / lanes * dimensions_ + k)][gate % lanes]);
             });
-        add_up(layer, entries);
+        if (columns_.empty()) continue;
+        add_up(layer, entries, after.data());
+        entries = after.data();
     }
+    if (entries != after.data()) std::copy_n(entries, before.size(), after.data());
 }
 
 // Two registers at a time, for up to four coordinates: what a processor has registers for.
-void SharedForms::add_up(const Layer& layer, std::vector<Lanes>& entries) const {
+void SharedForms::add_up(const Layer& layer, const Lanes* before, Lanes* after) const {
     const int columns = static_cast<int>(columns_.size());
-    if (columns == 0) return;
     const auto add = [&]<int Registers>(int first) {
         int k = 0;
         const auto some = [&]<int Coordinates>() {
             add_products<Registers, Coordinates>(columns, columns_.data(), first, factors_.data() + k, dimensions_,
-                                                 entries.data() + k * layer.registers + first, layer.registers);
+                                                 before + first * dimensions_ + k, after + first * dimensions_ + k);
             k += Coordinates;
         };
         while (dimensions_ - k >= 5 || dimensions_ - k == 3) some.template operator()<3>();

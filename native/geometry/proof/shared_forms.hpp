@@ -1,6 +1,7 @@
 // Witnesses of many cells, by the affine forms that cells with the same gates on have in common.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -25,6 +26,8 @@ class SharedForms {
     void prove(int count, const std::uint8_t* patterns, const double* points, std::uint8_t* proved);
 
   private:
+    static constexpr int most_dimensions = 8;
+
     // A matrix applied to what a stage puts out, by its columns: each fills whole registers.
     struct Weights {
         int source;
@@ -34,7 +37,7 @@ class SharedForms {
     struct Layer {
         int width = 0, registers = 0, first_word = 0, words = 0;  // of the patterns, where its gates are
         std::vector<Weights> weights;                             // on stages, not on the input
-        std::vector<Lanes> start;                                 // [k * registers + register]: forms without these
+        std::vector<Lanes> start;                                 // [register * dimensions + k]: forms without these
         bool reads_earlier = false;                               // stages before the last one
         Lanes no_rows{};      // of the last register: infinity where there is no row, else minus infinity
         double relative = 0;  // what rounding does to a form, relatively to its terms
@@ -43,7 +46,7 @@ class SharedForms {
     };
     // Forms of a stage on some cells.
     struct Forms {
-        std::vector<Lanes> entries;  // [k * registers + register]
+        std::vector<Lanes> entries;  // [register * dimensions + k]
         // By coordinate: what about every number that comes in, of this coordinate, is not known; what bounds the
         // entries; the same two of what the stage puts out.
         std::vector<double> doubt, size, out_error, out_size;
@@ -69,8 +72,10 @@ class SharedForms {
     const double* points_ = nullptr;
     std::vector<std::uint64_t> patterns_;  // words_ each
     std::uint8_t* proved_ = nullptr;
+    std::array<double, most_dimensions> largest_{};  // by coordinate: what bounds the sizes of all points' ones
 
     // Scratch.
+    std::vector<std::uint8_t> last_patterns_;
     std::vector<std::uint64_t> among_;
     std::vector<const Lanes*> columns_;
     std::vector<double> factors_;  // dimensions_ for each of the columns
@@ -78,17 +83,20 @@ class SharedForms {
     const std::uint64_t* pattern(int cell, const Layer& layer) const {
         return patterns_.data() + static_cast<std::ptrdiff_t>(cell) * words_ + layer.first_word;
     }
+    void find_largest(int count);
     void read_patterns(int count, const std::uint8_t* patterns);
+    std::uint64_t* read_word(int gate, int gates, const std::uint8_t* patterns, int count, std::uint64_t* out) const;
     bool same(int cell, int other, const Layer& layer) const;
     void look(std::size_t stage, int first, int last);
     void look_above(std::size_t stage, int first, int last);
     void look_at_patterns(std::size_t stage, std::size_t depth, std::size_t first, std::size_t last);
     bool find_bounds(std::size_t stage);
+    double error_at(std::size_t stage, const double* point) const;
     template <int Dim>
     void look_at(std::size_t stage, int first, int last);
     void add_columns_of(std::size_t stage, std::size_t source, const std::uint64_t* pattern,
-                        std::vector<Lanes>& entries);
-    void add_up(const Layer& layer, std::vector<Lanes>& entries) const;
+                        const std::vector<Lanes>& before, std::vector<Lanes>& after);
+    void add_up(const Layer& layer, const Lanes* before, Lanes* after) const;
 };
 
 }  // namespace polyfold

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "geometry/base/in_parallel.hpp"
+#include "geometry/proof/box_sides.hpp"
 #include "geometry/proof/forward_pass.hpp"
 #include "geometry/proof/shared_forms.hpp"
 
@@ -19,15 +20,18 @@ constexpr std::int64_t together = 1024;        // cells whose patterns are looke
 class Prover {
   public:
     explicit Prover(const Problem& problem)
-        : dim_(problem.dim), stride_((problem.gates + 7) / 8), by_forms_(SharedForms::pays(problem)), pass_(problem) {
+        : dim_(problem.dim),
+          stride_((problem.gates + 7) / 8),
+          by_forms_(SharedForms::pays(problem)),
+          box_(problem),
+          pass_(problem) {
         if (by_forms_) forms_.emplace(problem);
     }
 
     void prove(int count, const std::uint8_t* patterns, const double* points, std::uint8_t* proved) {
         if (by_forms_) {
             forms_->prove(count, patterns, points, proved);
-            for (int first = 0; first < count; first += forward::group)
-                pass_.keep_inside(std::min(forward::group, count - first), points + first * dim_, proved + first);
+            keep_inside(count, points, proved);
         } else {
             std::fill_n(proved, count, std::uint8_t{0});
         }
@@ -43,6 +47,7 @@ class Prover {
   private:
     const int dim_, stride_;
     const bool by_forms_;
+    const BoxSides box_;
     forward::ForwardPass pass_;
     std::optional<SharedForms> forms_;
 
@@ -50,6 +55,17 @@ class Prover {
     std::vector<int> waiting_;
     std::vector<std::uint8_t> patterns_;
     std::vector<double> points_;
+
+    // Leaves only those points proved that lie strictly inside the domain.
+    void keep_inside(int count, const double* points, std::uint8_t* proved) {
+        if (box_.are_all()) {
+            for (int cell = 0; cell < count; ++cell)
+                proved[cell] &= static_cast<std::uint8_t>(box_.around(points + cell * dim_));
+            return;
+        }
+        for (int first = 0; first < count; first += forward::group)
+            pass_.keep_inside(std::min(forward::group, count - first), points + first * dim_, proved + first);
+    }
 
     void prove_waiting(const std::uint8_t* patterns, const double* points, std::uint8_t* proved) {
         patterns_.clear();
