@@ -10,19 +10,16 @@ namespace polyfold {
 
 namespace {
 
-constexpr int most_facets = 64;
-constexpr std::size_t worth_gathering = 32;  // times that parts would get a vertex
-constexpr int worth_searching = 10;          // vertices; fewer are looked at as quickly one by one
+constexpr int worth_searching = 10;  // vertices; fewer are looked at as quickly one by one
 
-// More parts than so many rows make in general position.
-bool may_make_too_many(int rows, int dim) {
-    if (rows > most_rows) return true;
+// How many parts rows make in general position; or some number that is too large.
+int parts_made_by(int rows, int dim) {
     std::int64_t parts = 1, choices = 1;
     for (int k = 1; k <= std::min(rows, dim) && parts <= PartTable::most_parts; ++k) {
         choices = choices * (rows - k + 1) / k;
         parts += choices;
     }
-    return parts > PartTable::most_parts;
+    return static_cast<int>(parts);
 }
 
 // Numbers into registers of their own; nothing is behind the last one.
@@ -69,18 +66,18 @@ bool PartList<Words>::look_at(const Cell<Words>& cell) {
     const Frame& frame = *cell.frame;
     rows_ = frame.count() - cell.row;
     if (rows_ > most_rows || !cell.lines.empty() || cell.facets.size() > most_facets) return false;
-    Bits some = 0, all = ~Bits{0};
+    Codes codes;
     made_ = 0;
     if (vertices_.size() < cell.generators.size()) vertices_.resize(2 * cell.generators.size());
     for (const int g : cell.generators) {
         Bits code = 0;
         if (!read_code(frame.signs(g) + cell.row, rows_, code)) return false;
-        vertices_[made_++] = {code, 0, frame.generators.at_infinity[g] != 0};
-        some |= code;
-        all &= code;
+        vertices_[made_++] = {code, frame.generators.at_infinity[g] ? at_infinity : 0};
+        codes.see(code);
     }
-    cutting_ = some & ~all;
-    return !may_make_too_many(std::popcount(cutting_), problem_.dim);
+    cutting_ = codes.differing();
+    most_parts_ = parts_made_by(std::popcount(cutting_), problem_.dim);
+    return most_parts_ <= PartTable::most_parts;
 }
 
 template <int Words>
@@ -106,14 +103,14 @@ void PartList<Words>::start(const Cell<Words>& cell) {
     bit_of_slot_.resize(cell.slots.size());
     for (std::size_t bit = 0; bit < slots_.size(); ++bit) bit_of_slot_[slots_[bit]] = static_cast<int>(bit);
 
-    parts_.clear(rows_, point_registers_);
+    parts_.clear(rows_, point_registers_, most_parts_);
     make_room(cell.size());
     for (int v = 0; v < cell.size(); ++v) {
         const int g = cell.generators[v];
         cell.facets_of[v].for_each([&](int s) { vertices_[v].facets |= Bits{1} << bit_of_slot_[s]; });
         read_values(frame, first, g, values(v));
         copy_into(point(v), cell.point(v), dimensions_);
-        hand_out(v, 0, parts_);
+        hand_out(v, 0);
     }
     levels_[0].first = 0;
     levels_[0].last = cell.size();
@@ -128,12 +125,12 @@ void PartList<Words>::make_room(std::size_t vertices) {
 
 // Give a vertex to all parts around it: at t = 1, or as a direction.
 template <int Words>
-void PartList<Words>::hand_out(int v, Bits chain, PartTable& parts) {
+void PartList<Words>::hand_out(int v, Bits chain) {
     const Vertex& vertex = vertices_[v];
     const Lanes* at = point(v);
-    const double scale = vertex.infinite ? 1.0 : 1 / at[last_register_][last_lane_];
+    const double scale = vertex.infinite() ? 1.0 : 1 / at[last_register_][last_lane_];
     for (int i = 0; i < point_registers_; ++i) scaled_[i] = at[i] * scale;
-    parts.add_vertex(vertex.code, chain, vertex.facets, vertex.infinite, scaled_.data());
+    parts_.add_vertex(vertex.code, chain, vertex.facets, scaled_.data());
 }
 
 // The edges of a section that one of the rows cuts.
@@ -142,11 +139,12 @@ void PartList<Words>::find_edges(int level, Bits rows) {
     Section& section = levels_[level];
     section.edges = 0;
     const int first = section.first, last = section.last, facets = problem_.dim - level - 1;
+    if (facets == 0) return section.add({first, first + 1, rows});  // the section is an edge
     const bool searched = last - first >= worth_searching;
     if (searched) {
         search_.clear(last - first, slots_.size(), rows_);
         for (int v = first; v < last; ++v)
-            for_each_bit(vertices_[v].facets, [&](int facet) { search_.put(v - first, facet); });
+            for_each_bit(vertices_[v].facets & ~at_infinity, [&](int facet) { search_.put(v - first, facet); });
         // Among few the edges that no row cuts are sooner dropped than avoided.
         if (search_.many())
             for (int v = first; v < last; ++v)
@@ -156,10 +154,10 @@ void PartList<Words>::find_edges(int level, Bits rows) {
         const Vertex& from = vertices_[a];
         const auto add_if_cut = [&](int b) { section.add({a, b, (from.code ^ vertices_[b].code) & rows}); };
         // A simple vertex has an edge to those which lie on all of its facets but one.
-        if (std::popcount(from.facets) != facets + 1) {
+        if (from.facet_count() != facets + 1) {
             for (int b = a + 1; b < last; ++b) add_edge_if_any(section, a, b, rows, facets);
         } else if (searched) {
-            const auto for_each_facet = [&](auto visit) { for_each_bit(from.facets, visit); };
+            const auto for_each_facet = [&](auto visit) { for_each_bit(from.facets & ~at_infinity, visit); };
             const auto for_each_row_in_question = [&](auto visit) {
                 for_each_row(rows, [&](int row) { visit(row, (from.code & bit_of_row(row)) != 0); });
             };
@@ -170,7 +168,7 @@ void PartList<Words>::find_edges(int level, Bits rows) {
                 search_.for_each_beside(for_each_facet, a + 1 - first, visit);
         } else {
             for (int b = a + 1; b < last; ++b)
-                if (const Bits missing = from.facets & ~vertices_[b].facets; (missing & (missing - 1)) == 0)
+                if (const Bits missing = from.facets & ~vertices_[b].facets & ~at_infinity; (missing & (missing - 1)) == 0)
                     add_if_cut(b);
         }
     }
@@ -180,9 +178,9 @@ void PartList<Words>::find_edges(int level, Bits rows) {
 template <int Words>
 void PartList<Words>::add_edge_if_any(Section& section, int a, int b, Bits rows, int facets) const {
     const Vertex &from = vertices_[a], &to = vertices_[b];
-    const Bits cutting = (from.code ^ to.code) & rows, common = from.facets & to.facets;
+    const Bits cutting = (from.code ^ to.code) & rows, common = from.facets & to.facets & ~at_infinity;
     if (cutting == 0 || std::popcount(common) < facets) return;
-    if (std::popcount(to.facets) != facets + 1)
+    if (to.facet_count() != facets + 1)
         for (int other = section.first; other < section.last; ++other)
             if (other != a && other != b && (vertices_[other].facets & common) == common) return;
     section.add({a, b, cutting});
@@ -195,66 +193,70 @@ bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
     Section& next = levels_[level + 1];
     const int made = levels_[level].last;
     make_room(made + levels_[level].edges);
+    if (cut_[level].size() <= levels_[level].edges) cut_[level].resize(2 * levels_[level].edges + 1);
     while (rows) {
         stop_.check();
         const int row = std::countl_zero(rows);
-        const Bits bit = bit_of_row(row);
-        rows ^= bit;
-        Bits some = 0, all = ~Bits{0};
-        levels_[level].list_edges_cut_by(bit, cut_);
-        // Many vertices lie between the same parts: put them together before all these parts get them.
-        const bool gather = cut_.size() << (level + 1) >= worth_gathering;
-        if (gather) gathered_.clear(rows_, point_registers_);
-        for (const Edge& edge : cut_) {
-            if (!add_crossing(cell, edge, row, chain | bit)) return false;
-            const int v = made_ - 1;
-            if (gather)
-                hand_out(v, 0, gathered_);
-            else
-                hand_out(v, chain | bit, parts_);
-            some |= vertices_[v].code;
-            all &= vertices_[v].code;
-        }
-        if (gather) parts_.add_vertices(gathered_, chain | bit);
+        const Bits on = chain | bit_of_row(row);
+        rows &= ~on;
+        Codes codes;
+        if (!(row_registers_ == 1   ? add_crossings<1>(cell, level, row, on, codes)
+              : row_registers_ == 2 ? add_crossings<2>(cell, level, row, on, codes)
+                                    : add_crossings<any_number>(cell, level, row, on, codes)))
+            return false;
         next.first = made;
         next.last = made_;
-        if (const Bits cutting = some & ~all & rows)
-            if (!cut(cell, level + 1, chain | bit, cutting)) return false;
+        if (const Bits cutting = codes.differing() & rows)
+            if (!cut(cell, level + 1, on, cutting)) return false;
         made_ = made;
     }
     return true;
 }
 
-// The vertex where the row vanishes on an edge, which is one of the section that the rows of `chain` make.
+// The vertices where the row vanishes on edges of a section; they are those of the section that the rows of `chain`
+// make, this one among them.
 template <int Words>
-bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain) {
-    const Vertex &from = vertices_[edge.from], &to = vertices_[edge.to];
-    const RowValues *from_values = values(edge.from), *to_values = values(edge.to);
-    const double from_size = std::abs(value_of_row(from_values, row_registers_, row));
-    const double to_size = std::abs(value_of_row(to_values, row_registers_, row));
-    const double from_doubt = doubt_of_row(from_values, row_registers_, row);
-    const double to_doubt = doubt_of_row(to_values, row_registers_, row);
-    const Share share = Share::between(from_size, to_size, from_doubt, to_doubt);
-    const KnownSigns signs = inherit_values(share, row_registers_, from_values, to_values, values(made_));
+template <int Registers>
+bool PartList<Words>::add_crossings(Cell<Words>& cell, int level, int row, Bits chain, Codes& codes) {
+    const int registers = Registers == any_number ? row_registers_ : Registers;
+    const Bits bit = bit_of_row(row);
+    const Edge* const edges = levels_[level].edge.data();
+    const int* const list = cut_[level].data();
+    const std::size_t count = levels_[level].list_edges_cut_by(bit, cut_[level].data());
+    for (std::size_t e = 0; e < count; ++e) {
+        const Edge& edge = edges[list[e]];
+        const Vertex &from = vertices_[edge.from], &to = vertices_[edge.to];
+        const RowValues *from_values = values(edge.from), *to_values = values(edge.to);
+        const double from_size = std::abs(value_of_row(from_values, registers, row));
+        const double to_size = std::abs(value_of_row(to_values, registers, row));
+        const double from_doubt = doubt_of_row(from_values, registers, row);
+        const double to_doubt = doubt_of_row(to_values, registers, row);
+        const Share share = Share::between(from_size, to_size, from_doubt, to_doubt);
+        const KnownSigns signs = inherit_values(share, registers, from_values, to_values, values(made_));
 
-    const Lanes *start = point(edge.from), *end = point(edge.to);
-    Lanes* at = point(made_);
-    for (int i = 0; i < point_registers_; ++i) at[i] = start[i] + share.share * (end[i] - start[i]);
+        const Lanes *start = point(edge.from), *end = point(edge.to);
+        Lanes* at = point(made_);
+        for (int i = 0; i < point_registers_; ++i) at[i] = start[i] + share.share * (end[i] - start[i]);
 
-    // Where both ends have the same sign, so has the vertex.
-    const Bits open = (from.code ^ to.code) & ~bit_of_row(row);
-    Vertex vertex{from.code & to.code, from.facets & to.facets, from.infinite && to.infinite};
-    if (vertex.infinite) at[last_register_][last_lane_] = 0;
-    // The signs at the ends are right even where the values alone do not prove them; the place between is then only a
-    // guess. Nobody may ever ask for a sign here, but a place that is quite wrong would spoil the witnesses.
-    const double last = at[last_register_][last_lane_];
-    const bool in_place =
-        from_size > from_doubt && to_size > to_doubt && share.error < rounding::near &&
-        (vertex.infinite || share.error * std::max(start[last_register_][last_lane_], end[last_register_][last_lane_]) <
-                                rounding::there * last);
-    if (!in_place || (open & ~signs.sure) != 0) return add_by_equations(cell, vertex, open, chain);
-    vertex.code |= signs.positive & open;
-    vertices_[made_++] = vertex;
+        // Where both ends have the same sign, so has the vertex.
+        const Bits open = (from.code ^ to.code) & ~bit;
+        Vertex vertex{from.code & to.code, from.facets & to.facets};
+        if (vertex.infinite()) at[last_register_][last_lane_] = 0;
+        // The signs at the ends are right even where the values alone do not prove them; the place between is then only
+        // a guess. Nobody may ever ask for a sign here, but a place that is quite wrong would spoil the witnesses.
+        const double last = at[last_register_][last_lane_];
+        const double most = std::max(start[last_register_][last_lane_], end[last_register_][last_lane_]);
+        const bool in_place = from_size > from_doubt && to_size > to_doubt && share.error < rounding::near &&
+                              (vertex.infinite() || share.error * most < rounding::there * last);
+        if (in_place && (open & ~signs.sure) == 0) {
+            vertex.code |= signs.positive & open;
+            vertices_[made_++] = vertex;
+        } else if (!add_by_equations(cell, vertex, open, chain)) {
+            return false;
+        }
+        codes.see(vertices_[made_ - 1].code);
+        hand_out(made_ - 1, chain);
+    }
     return true;
 }
 
@@ -265,9 +267,9 @@ bool PartList<Words>::add_by_equations(Cell<Words>& cell, Vertex vertex, Bits op
     Frame& frame = *cell.frame;
     const Mask<Words> mask = mask_of(cell, vertex.facets, chain);
     for (int k = 0; k < dimensions_; ++k) place_[k] = point(v)[k / lanes][k % lanes];
-    auto settled = crossing_.equations().settle(cell, mask, Equations<Words>::no_line, vertex.infinite,
+    auto settled = crossing_.equations().settle(cell, mask, Equations<Words>::no_line, vertex.infinite(),
                                                 {rounding::unknown, false, rounding::poor}, place_.data());
-    const int g = frame.generators.add(place_.data(), settled.error, vertex.infinite, std::move(settled.exact), {});
+    const int g = frame.generators.add(place_.data(), settled.error, vertex.infinite(), std::move(settled.exact), {});
     RowValues* const found = values(v);
     for (int i = 0; i < row_registers_; ++i) found[i] = RowValues{};
     bool apart = true;
@@ -293,7 +295,7 @@ bool PartList<Words>::add_by_equations(Cell<Words>& cell, Vertex vertex, Bits op
 template <int Words>
 Mask<Words> PartList<Words>::mask_of(Cell<Words>& cell, Bits facets, Bits chain) const {
     Mask<Words> mask, used = cell.facets;
-    for_each_bit(facets, [&](int bit) { mask.set(slots_[bit]); });
+    for_each_bit(facets & ~at_infinity, [&](int bit) { mask.set(slots_[bit]); });
     for_each_row(chain, [&](int r) {
         const int slot = used.first_free();
         if (slot < 0) throw TooManyFacets();

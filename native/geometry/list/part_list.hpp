@@ -1,6 +1,7 @@
 // All parts into which the last rows of its frame cut a cell, put together from the vertices of the parts.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -22,6 +23,8 @@ namespace polyfold {
 // planes, whatever the cell's own face looks like. Where they do not, `find` gives up.
 template <int Words>
 class PartList {
+    using Bits = std::uint64_t;
+
   public:
     PartList(const Problem& problem, const StopSignal& stop)
         : problem_(problem),
@@ -32,6 +35,7 @@ class PartList {
           last_lane_(static_cast<unsigned>(problem.dim) % lanes),
           crossing_(problem),
           levels_(problem.dim + 1),
+          cut_(problem.dim),
           place_(dimensions_),
           scaled_(point_registers_) {}
 
@@ -45,10 +49,10 @@ class PartList {
     // What was found.
     const PartTable& parts() const { return parts_; }
     int rows() const { return rows_; }  // rows of the frame from the cell's next one on, each a bit of the codes
+    Bits cutting() const { return cutting_; }  // those of them that cut the cell
     const std::vector<int>& slots() const { return slots_; }  // the cell's facets, by their bits and by their walls
 
   private:
-    using Bits = std::uint64_t;
     struct Edge {
         int from, to;
         Bits rows;  // that cut it
@@ -65,20 +69,32 @@ class PartList {
             edge[edges] = candidate;
             edges += candidate.rows != 0;
         }
-        void list_edges_cut_by(Bits row, std::vector<Edge>& list) const {
-            list.resize(edges + 1);
+        // How many edges a row cuts; their numbers go into a list that has room for all.
+        std::size_t list_edges_cut_by(Bits row, int* list) const {
             std::size_t count = 0;
             for (std::size_t e = 0; e < edges; ++e) {
-                list[count] = edge[e];
+                list[count] = static_cast<int>(e);
                 count += (edge[e].rows & row) != 0;
             }
-            list.resize(count);
+            return count;
         }
     };
     struct Vertex {
         Bits code;    // rows that are positive there
-        Bits facets;  // of the cell, that it lies on
-        bool infinite;
+        Bits facets;  // of the cell, that it lies on; and whether it is at infinity
+
+        bool infinite() const { return (facets & at_infinity) != 0; }
+        int facet_count() const { return std::popcount(facets & ~at_infinity); }
+    };
+    // What vertices have in common, and what only some have.
+    struct Codes {
+        Bits some = 0, all = ~Bits{0};
+
+        void see(Bits code) {
+            some |= code;
+            all &= code;
+        }
+        Bits differing() const { return some & ~all; }
     };
 
     const Problem& problem_;
@@ -89,7 +105,8 @@ class PartList {
     Crossing<Words> crossing_;
     PartTable parts_;
     int rows_ = 0;
-    Bits cutting_ = 0;  // rows that cut the cell
+    Bits cutting_ = 0;    // rows that cut the cell
+    int most_parts_ = 1;  // that these make
     std::vector<int> slots_;
 
     // Vertices of all sections on the way down: where they are, which is asked of only for the witnesses, and the
@@ -106,8 +123,7 @@ class PartList {
     std::vector<double> place_;        // of a vertex that equations know
     std::vector<Lanes> scaled_;
     EdgeSearch search_;
-    std::vector<Edge> cut_;
-    PartTable gathered_;
+    std::vector<std::vector<int>> cut_;  // numbers of edges, by level
     std::vector<int> bit_of_slot_;
 
     Lanes* point(int v) { return points_.data() + static_cast<std::ptrdiff_t>(v) * point_registers_; }
@@ -117,11 +133,13 @@ class PartList {
     void find_edges(int level, Bits rows);
     void add_edge_if_any(Section& section, int a, int b, Bits rows, int facets) const;
     bool cut(Cell<Words>& cell, int level, Bits chain, Bits rows);
-    bool add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain);
+    static constexpr int any_number = 0;  // of registers; some numbers are worth a loop of their own
+    template <int Registers>
+    bool add_crossings(Cell<Words>& cell, int level, int row, Bits chain, Codes& codes);
     bool add_by_equations(Cell<Words>& cell, Vertex vertex, Bits open, Bits chain);
     Mask<Words> mask_of(Cell<Words>& cell, Bits facets, Bits chain) const;
     void read_values(const Frame& frame, int first, int generator, RowValues* values) const;
-    void hand_out(int v, Bits chain, PartTable& parts);
+    void hand_out(int v, Bits chain);
     void make_room(std::size_t vertices);
 };
 

@@ -40,8 +40,8 @@ struct KnownSigns {
 
 // The values at a vertex between two others. On the edge the rows are affine, so nobody needs to know where that is:
 // the errors of the ends' values, the share's and rounding make up what a value may be off there. See decision 56.
-inline KnownSigns inherit_values(const Share& share, int registers, const RowValues* from, const RowValues* to,
-                                 RowValues* at) {
+[[gnu::always_inline]] inline KnownSigns inherit_values(const Share& share, int registers, const RowValues* from,
+                                                        const RowValues* to, RowValues* at) {
     constexpr double margin = 1 + 0x1p-20;
     const double of_start = (1 - share.share + share.error) * margin, of_end = (share.share + share.error) * margin;
     const double of_size = (share.error + rounding::bound(4)) * margin;
