@@ -110,8 +110,8 @@ void PartList<Words>::start(const Cell<Words>& cell) {
         cell.facets_of[v].for_each([&](int s) { vertices_[v].facets |= Bits{1} << bit_of_slot_[s]; });
         read_values(frame, first, g, values(v));
         copy_into(point(v), cell.point(v), dimensions_);
-        hand_out(v, 0);
     }
+    with_registers([&]<int Registers>() { hand_out<Registers>(0, cell.size(), 0); });
     levels_[0].first = 0;
     levels_[0].last = cell.size();
 }
@@ -123,14 +123,26 @@ void PartList<Words>::make_room(std::size_t vertices) {
     if (values_.size() < vertices * row_registers_) values_.resize(2 * vertices * row_registers_);
 }
 
-// Give a vertex to all parts around it: at t = 1, or as a direction.
+// Give vertices of the section that these rows make to all parts around them, at t = 1, or as directions. Those that
+// come one after the other and lie between the same parts are put together first.
 template <int Words>
-void PartList<Words>::hand_out(int v, Bits chain) {
-    const Vertex& vertex = vertices_[v];
-    const Lanes* at = point(v);
-    const double scale = vertex.infinite() ? 1.0 : 1 / at[last_register_][last_lane_];
-    for (int i = 0; i < point_registers_; ++i) scaled_[i] = at[i] * scale;
-    parts_.add_vertex(vertex.code, chain, vertex.facets, scaled_.data());
+template <int Registers>
+void PartList<Words>::hand_out(int first, int last, Bits chain) {
+    const int registers = Registers == PartTable::any_number ? point_registers_ : Registers;
+    const Lanes* at = point(first);
+    Lanes* const sum = sum_.data();
+    for (int v = first; v < last;) {
+        const Bits code = vertices_[v].code, infinite = vertices_[v].facets & at_infinity;
+        Bits facets = 0;
+        for (int i = 0; i < registers; ++i) sum[i] = Lanes{};
+        do {
+            facets |= vertices_[v].facets;
+            const double scale = infinite ? 1.0 : 1 / at[last_register_][last_lane_];
+            for (int i = 0; i < registers; ++i) sum[i] += at[i] * scale;
+            at += registers;
+        } while (++v < last && vertices_[v].code == code && (vertices_[v].facets & at_infinity) == infinite);
+        parts_.template add_vertices<Registers>(code, chain, facets, sum);
+    }
 }
 
 // The edges of a section that one of the rows cuts.
@@ -186,77 +198,112 @@ void PartList<Words>::add_edge_if_any(Section& section, int a, int b, Bits rows,
     section.add({a, b, cutting});
 }
 
+template <int Words>
+void PartList<Words>::Section::sort_edges_by_rows(Bits rows) {
+    for_each_row(rows, [&](int row) { count_by[row] = 0; });
+    if (cut_by.size() < most_rows * edges) cut_by.resize(2 * most_rows * edges);
+    for (std::size_t e = 0; e < edges; ++e)
+        for_each_row(edge[e].rows, [&](int row) { cut_by[row * edges + count_by[row]++] = static_cast<int>(e); });
+}
+
 // Cut a section, which the rows of `chain` have made, by each of these rows, and what they make of it by those behind.
 template <int Words>
 bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
     find_edges(level, rows);
-    Section& next = levels_[level + 1];
+    levels_[level].sort_edges_by_rows(rows);
     const int made = levels_[level].last;
     make_room(made + levels_[level].edges);
-    if (cut_[level].size() <= levels_[level].edges) cut_[level].resize(2 * levels_[level].edges + 1);
     while (rows) {
         stop_.check();
         const int row = std::countl_zero(rows);
         const Bits on = chain | bit_of_row(row);
         rows &= ~on;
-        Codes codes;
-        if (!(row_registers_ == 1   ? add_crossings<1>(cell, level, row, on, codes)
-              : row_registers_ == 2 ? add_crossings<2>(cell, level, row, on, codes)
-                                    : add_crossings<any_number>(cell, level, row, on, codes)))
+        Bits behind = rows;
+        if (!with_registers([&]<int Registers>() { return make_section<Registers>(cell, level, row, on, behind); }))
             return false;
-        next.first = made;
-        next.last = made_;
-        if (const Bits cutting = codes.differing() & rows)
-            if (!cut(cell, level + 1, on, cutting)) return false;
+        if (behind && !cut(cell, level + 1, on, behind)) return false;
         made_ = made;
     }
     return true;
 }
 
-// The vertices where the row vanishes on edges of a section; they are those of the section that the rows of `chain`
-// make, this one among them.
+// The section where a row vanishes on a section, and all others of the chain vanish already. Of `rows` those are left
+// that cut it.
 template <int Words>
 template <int Registers>
-bool PartList<Words>::add_crossings(Cell<Words>& cell, int level, int row, Bits chain, Codes& codes) {
-    const int registers = Registers == any_number ? row_registers_ : Registers;
-    const Bits bit = bit_of_row(row);
-    const Edge* const edges = levels_[level].edge.data();
-    const int* const list = cut_[level].data();
-    const std::size_t count = levels_[level].list_edges_cut_by(bit, cut_[level].data());
-    for (std::size_t e = 0; e < count; ++e) {
-        const Edge& edge = edges[list[e]];
-        const Vertex &from = vertices_[edge.from], &to = vertices_[edge.to];
-        const RowValues *from_values = values(edge.from), *to_values = values(edge.to);
-        const double from_size = std::abs(value_of_row(from_values, registers, row));
-        const double to_size = std::abs(value_of_row(to_values, registers, row));
-        const double from_doubt = doubt_of_row(from_values, registers, row);
-        const double to_doubt = doubt_of_row(to_values, registers, row);
-        const Share share = Share::between(from_size, to_size, from_doubt, to_doubt);
-        const KnownSigns signs = inherit_values(share, registers, from_values, to_values, values(made_));
-
-        const Lanes *start = point(edge.from), *end = point(edge.to);
-        Lanes* at = point(made_);
-        for (int i = 0; i < point_registers_; ++i) at[i] = start[i] + share.share * (end[i] - start[i]);
-
-        // Where both ends have the same sign, so has the vertex.
-        const Bits open = (from.code ^ to.code) & ~bit;
-        Vertex vertex{from.code & to.code, from.facets & to.facets};
-        if (vertex.infinite()) at[last_register_][last_lane_] = 0;
-        // The signs at the ends are right even where the values alone do not prove them; the place between is then only
-        // a guess. Nobody may ever ask for a sign here, but a place that is quite wrong would spoil the witnesses.
-        const double last = at[last_register_][last_lane_];
-        const double most = std::max(start[last_register_][last_lane_], end[last_register_][last_lane_]);
-        const bool in_place = from_size > from_doubt && to_size > to_doubt && share.error < rounding::near &&
-                              (vertex.infinite() || share.error * most < rounding::there * last);
-        if (in_place && (open & ~signs.sure) == 0) {
-            vertex.code |= signs.positive & open;
-            vertices_[made_++] = vertex;
-        } else if (!add_by_equations(cell, vertex, open, chain)) {
-            return false;
-        }
-        codes.see(vertices_[made_ - 1].code);
-        hand_out(made_ - 1, chain);
+bool PartList<Words>::make_section(Cell<Words>& cell, int level, int row, Bits chain, Bits& rows) {
+    const Section& section = levels_[level];
+    const std::span<const int> edges = section.edges_cut_by(row);
+    const unsigned used = registers_to_know(section, edges, bit_of_row(row), rows);
+    const int first = made_;
+    for (const int e : edges)
+        if (!add_crossing<Registers>(cell, section.edge[e], row, chain, used)) return false;
+    hand_out<Registers>(first, made_, chain);
+    if (rows) {
+        Codes codes;
+        for (int v = first; v < made_; ++v) codes.see(vertices_[v].code);
+        rows &= codes.differing();
     }
+    levels_[level + 1].first = first;
+    levels_[level + 1].last = made_;
+    return true;
+}
+
+// Rows that have the same sign all over the section where this one vanishes need no values there. The others need some
+// where their signs are different at the ends of an edge, and where the section is to be cut again.
+template <int Words>
+unsigned PartList<Words>::registers_to_know(const Section& section, std::span<const int> edges, Bits row,
+                                            Bits rows) const {
+    Bits some = 0, all = ~Bits{0}, open = 0;
+    for (const int e : edges) {
+        const Bits from = vertices_[section.edge[e].from].code, to = vertices_[section.edge[e].to].code;
+        some |= from & to;
+        all &= from | to;
+        open |= from ^ to;
+    }
+    open &= ~row;
+    const Bits differing = (some & ~all) | open;
+    return registers_of(differing & rows ? differing : open, row_registers_);
+}
+
+// The vertex where the row vanishes on an edge, which is one of the section that the rows of `chain` make.
+template <int Words>
+template <int Registers>
+[[gnu::always_inline]] inline bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row,
+                                                                 Bits chain, unsigned used) {
+    const int registers = Registers == PartTable::any_number ? point_registers_ : Registers;
+    const Vertex &from = vertices_[edge.from], &to = vertices_[edge.to];
+    const RowValues *from_values = values(edge.from), *to_values = values(edge.to);
+    const double from_size = std::abs(value_of_row(from_values, row_registers_, row));
+    const double to_size = std::abs(value_of_row(to_values, row_registers_, row));
+    const double from_doubt = doubt_of_row(from_values, row_registers_, row);
+    const double to_doubt = doubt_of_row(to_values, row_registers_, row);
+    const Share share = Share::between(from_size, to_size, from_doubt, to_doubt);
+
+    const Lanes* const start = points_.data() + static_cast<std::ptrdiff_t>(edge.from) * registers;
+    const Lanes* const end = points_.data() + static_cast<std::ptrdiff_t>(edge.to) * registers;
+    Lanes* const at = points_.data() + static_cast<std::ptrdiff_t>(made_) * registers;
+    for (int i = 0; i < registers; ++i) at[i] = start[i] + share.share * (end[i] - start[i]);
+
+    // Where both ends have the same sign, so has the vertex.
+    const Bits open = (from.code ^ to.code) & ~bit_of_row(row);
+    Vertex vertex{from.code & to.code, from.facets & to.facets};
+    if (vertex.infinite()) at[last_register_][last_lane_] = 0;
+    // The signs at the ends are right even where the values alone do not prove them; the place between is then only a
+    // guess. Nobody may ever ask for a sign here, but a place that is quite wrong would spoil the witnesses.
+    const double last = at[last_register_][last_lane_];
+    const bool in_place =
+        from_size > from_doubt && to_size > to_doubt && share.error < rounding::near &&
+        (vertex.infinite() ||
+         share.error * std::max(start[last_register_][last_lane_], end[last_register_][last_lane_]) <
+             rounding::there * last);
+    if (!in_place) return add_by_equations(cell, vertex, open, chain);
+    if (used) {
+        const KnownSigns signs = inherit_values(share, row_registers_, used, from_values, to_values, values(made_));
+        if ((open & ~signs.sure) != 0) return add_by_equations(cell, vertex, open, chain);
+        vertex.code |= signs.positive & open;
+    }
+    vertices_[made_++] = vertex;
     return true;
 }
 

@@ -1,9 +1,11 @@
 // All parts into which the last rows of its frame cut a cell, put together from the vertices of the parts.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "geometry/base/stop_signal.hpp"
@@ -35,9 +37,8 @@ class PartList {
           last_lane_(static_cast<unsigned>(problem.dim) % lanes),
           crossing_(problem),
           levels_(problem.dim + 1),
-          cut_(problem.dim),
           place_(dimensions_),
-          scaled_(point_registers_) {}
+          sum_(point_registers_) {}
 
     // Whether the rows that have not been inserted are few enough, and in general position as far as the cell's own
     // vertices show. The cell is in its last stage.
@@ -62,6 +63,8 @@ class PartList {
         int first = 0, last = 0;  // its vertices
         std::vector<Edge> edge;
         std::size_t edges = 0;
+        std::vector<int> cut_by;              // [row * edges + i]: the numbers of the edges that a row cuts
+        std::array<int, most_rows> count_by;  // how many
 
         // Only edges that are cut; nobody can foretell which, so the others are added as well and then overwritten.
         void add(const Edge& candidate) {
@@ -69,14 +72,9 @@ class PartList {
             edge[edges] = candidate;
             edges += candidate.rows != 0;
         }
-        // How many edges a row cuts; their numbers go into a list that has room for all.
-        std::size_t list_edges_cut_by(Bits row, int* list) const {
-            std::size_t count = 0;
-            for (std::size_t e = 0; e < edges; ++e) {
-                list[count] = static_cast<int>(e);
-                count += (edge[e].rows & row) != 0;
-            }
-            return count;
+        void sort_edges_by_rows(Bits rows);
+        std::span<const int> edges_cut_by(int row) const {
+            return {cut_by.data() + static_cast<std::size_t>(row) * edges, static_cast<std::size_t>(count_by[row])};
         }
     };
     struct Vertex {
@@ -121,25 +119,34 @@ class PartList {
     // Scratch.
     std::vector<Lanes> norm_, doubt_;  // of the rows, as values of rows are
     std::vector<double> place_;        // of a vertex that equations know
-    std::vector<Lanes> scaled_;
+    std::vector<Lanes> sum_;  // of points
     EdgeSearch search_;
-    std::vector<std::vector<int>> cut_;  // numbers of edges, by level
     std::vector<int> bit_of_slot_;
 
     Lanes* point(int v) { return points_.data() + static_cast<std::ptrdiff_t>(v) * point_registers_; }
     RowValues* values(int v) { return values_.data() + static_cast<std::ptrdiff_t>(v) * row_registers_; }
 
+    // Loops over the registers of a point are worth being made for those that are most common.
+    template <class Visit>
+    auto with_registers(Visit visit) {
+        if (point_registers_ == 1) return visit.template operator()<1>();
+        if (point_registers_ == 2) return visit.template operator()<2>();
+        return visit.template operator()<PartTable::any_number>();
+    }
     void start(const Cell<Words>& cell);
     void find_edges(int level, Bits rows);
     void add_edge_if_any(Section& section, int a, int b, Bits rows, int facets) const;
     bool cut(Cell<Words>& cell, int level, Bits chain, Bits rows);
-    static constexpr int any_number = 0;  // of registers; some numbers are worth a loop of their own
     template <int Registers>
-    bool add_crossings(Cell<Words>& cell, int level, int row, Bits chain, Codes& codes);
+    bool make_section(Cell<Words>& cell, int level, int row, Bits chain, Bits& rows);
+    unsigned registers_to_know(const Section& section, std::span<const int> edges, Bits row, Bits rows) const;
+    template <int Registers>
+    bool add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain, unsigned used);
     bool add_by_equations(Cell<Words>& cell, Vertex vertex, Bits open, Bits chain);
     Mask<Words> mask_of(Cell<Words>& cell, Bits facets, Bits chain) const;
     void read_values(const Frame& frame, int first, int generator, RowValues* values) const;
-    void hand_out(int v, Bits chain);
+    template <int Registers>
+    void hand_out(int first, int last, Bits chain);
     void make_room(std::size_t vertices);
 };
 

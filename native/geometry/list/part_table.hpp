@@ -1,7 +1,6 @@
 // The parts of a cell while their vertices are being found: by the signs of the rows that cut the cell.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -19,10 +18,15 @@ constexpr std::uint64_t at_infinity = std::uint64_t{1} << most_facets;
 struct Part {
     std::uint64_t code;    // the rows that are on
     std::uint64_t facets;  // that it has a vertex on; and whether it has one at infinity
-    int place;             // in the table
+    std::uint64_t rows;    // that it has a vertex on
+    const Lanes* sum;      // of the vertices
+    const Lanes* drift;    // of the rays
 
     bool open() const { return (facets & at_infinity) != 0; }
 };
+
+// Codes and numbers of parts.
+using PartOrder = std::vector<std::pair<std::uint64_t, int>>;
 
 class PartTable {
   public:
@@ -32,34 +36,43 @@ class PartTable {
     // Forget all parts. Codes have as many bits as there are rows, a point fills so many registers, and there will be
     // no more than `most` parts.
     void clear(int rows, int registers, int most) {
-        for (int i = 0; i < size_; ++i) table_[parts_[i].place] = none;
+        for (int part = 0; part < size_; ++part) table_[places_[part]] = none;
         size_ = 0;
         registers_ = registers;
         // Few rows need no hashing.
         factor_ = rows <= table_bits ? 1 : 0x9e3779b97f4a7c15;
-        if (parts_.size() < static_cast<std::size_t>(most)) parts_.resize(most);
-        const std::size_t numbers = static_cast<std::size_t>(most) * registers;
-        if (sums_.size() < numbers) {
-            sums_.resize(numbers);
-            drifts_.resize(numbers);
-        }
+        if (places_.size() < static_cast<std::size_t>(most)) places_.resize(most);
+        const std::size_t wanted = static_cast<std::size_t>(most) * stride(registers);
+        if (parts_.size() < wanted) parts_.resize(wanted);
     }
 
     int size() const { return size_; }
-    const Part& operator[](int part) const { return parts_[part]; }
-    const Lanes* sum(int part) const { return sums_.data() + part * registers_; }      // of the vertices
-    const Lanes* drift(int part) const { return drifts_.data() + part * registers_; }  // of the rays
-
+    Part operator[](int part) const {
+        const Lanes* const at = parts_.data() + part * stride(registers_);
+        const auto known = reinterpret_cast<BitLanes>(*at);
+        return {known[0], known[1], known[2], at + 1, at + 1 + registers_};
+    }
+    std::uint64_t code(int part) const {
+        return reinterpret_cast<BitLanes>(parts_[part * stride(registers_)])[0];
+    }
     int find(std::uint64_t code) const { return table_[place_of(code)]; }
 
-    // A vertex lies on some rows and facets, which bound all parts around it: those with these signs of the other rows.
-    void add_vertex(std::uint64_t code, std::uint64_t rows, std::uint64_t facets, const Lanes* point) {
-        if (registers_ == 1)
-            add<1>(code, rows, facets, point);
-        else if (registers_ == 2)
-            add<2>(code, rows, facets, point);
-        else
-            add<any_number>(code, rows, facets, point);
+    // Vertices, or rays, lie on some rows, and all of them between the same parts: those with these signs of the other
+    // rows. The rows bound all of these parts, and so do the facets that some of them lie on. A number of registers
+    // that is known beforehand is worth a loop of its own.
+    static constexpr int any_number = 0;
+    template <int Registers>
+    void add_vertices(std::uint64_t code, std::uint64_t rows, std::uint64_t facets, const Lanes* sum_of_points) {
+        const int registers = Registers == any_number ? registers_ : Registers;
+        const std::ptrdiff_t sum_at = 1 + (facets & at_infinity ? registers : 0);
+        const BitLanes known{0, facets, rows, 0};
+        std::uint64_t chosen = 0;
+        do {
+            Lanes* const part = find_or_add<Registers>(code | chosen);
+            *part = reinterpret_cast<Lanes>(reinterpret_cast<BitLanes>(*part) | known);
+            for (int i = 0; i < registers; ++i) part[sum_at + i] += sum_of_points[i];
+            chosen = (chosen - rows) & rows;
+        } while (chosen);
     }
 
   private:
@@ -71,42 +84,33 @@ class PartTable {
     std::uint64_t factor_ = 1;
     std::vector<std::int32_t> table_ = std::vector<std::int32_t>(table_size, none);
     int size_ = 0;
-    std::vector<Part> parts_;           // and room for more
-    std::vector<Lanes> sums_, drifts_;  // what is behind those of the last part is of earlier ones
+    std::vector<int> places_;   // in the table, by part
+    std::vector<Lanes> parts_;  // code, facets and rows in one register, then both sums; there is room for more parts
+
+    static constexpr int stride(int registers) { return 1 + 2 * registers; }
 
     // Where the part is, or would be.
-    int place_of(std::uint64_t code) const {
+    [[gnu::always_inline]] int place_of(std::uint64_t code) const {
         auto place = static_cast<unsigned>((code * factor_) >> (64 - table_bits));
-        while (table_[place] != none && parts_[table_[place]].code != code) place = (place + 1) % table_size;
+        while (table_[place] != none && this->code(table_[place]) != code) place = (place + 1) % table_size;
         return static_cast<int>(place);
     }
 
-    // A number of registers that is known beforehand is worth a loop of its own.
-    static constexpr int any_number = 0;
     template <int Registers>
-    void add(std::uint64_t code, std::uint64_t rows, std::uint64_t facets, const Lanes* point) {
+    [[gnu::always_inline]] Lanes* find_or_add(std::uint64_t code) {
         const int registers = Registers == any_number ? registers_ : Registers;
-        Lanes* const sums = (facets & at_infinity ? drifts_ : sums_).data();
-        std::uint64_t chosen = 0;
-        do {
-            const int index = find_or_add(code | chosen);
-            parts_[index].facets |= facets;
-            Lanes* const sum = sums + index * registers;
-            for (int i = 0; i < registers; ++i) sum[i] += point[i];
-            chosen = (chosen - rows) & rows;
-        } while (chosen);
-    }
-
-    [[gnu::always_inline]] int find_or_add(std::uint64_t code) {
-        const int place = place_of(code);
-        int& index = table_[place];
-        if (index == none) {
-            index = size_++;
-            parts_[index] = {code, 0, place};
-            Lanes *const sum = sums_.data() + index * registers_, *const drift = drifts_.data() + index * registers_;
-            for (int i = 0; i < registers_; ++i) sum[i] = drift[i] = Lanes{};
+        auto place = static_cast<unsigned>((code * factor_) >> (64 - table_bits));
+        while (table_[place] != none) {
+            Lanes* const part = parts_.data() + table_[place] * stride(registers);
+            if (reinterpret_cast<BitLanes>(*part)[0] == code) return part;
+            place = (place + 1) % table_size;
         }
-        return index;
+        Lanes* const part = parts_.data() + size_ * stride(registers);
+        *part = reinterpret_cast<Lanes>(BitLanes{code, 0, 0, 0});
+        for (int i = 1; i < stride(registers); ++i) part[i] = Lanes{};
+        places_[size_] = static_cast<int>(place);
+        table_[place] = size_++;
+        return part;
     }
 };
 

@@ -48,7 +48,7 @@ void PartWitnesses::set_facet(int facet, const StageMap& map, int row, int side)
     errors_[facet] = error;
 }
 
-bool PartWitnesses::write(const PartTable& parts, const std::vector<int>& order, double* witnesses) {
+bool PartWitnesses::write(const PartTable& parts, const PartOrder& order, double* witnesses) {
     switch (dim_) {
         case 2: return write_all<2>(parts, order, witnesses);
         case 3: return write_all<3>(parts, order, witnesses);
@@ -59,11 +59,11 @@ bool PartWitnesses::write(const PartTable& parts, const std::vector<int>& order,
 }
 
 template <int Dim>
-bool PartWitnesses::write_all(const PartTable& parts, const std::vector<int>& order, double* witnesses) {
+bool PartWitnesses::write_all(const PartTable& parts, const PartOrder& order, double* witnesses) {
     const int dim = Dim == any_dim ? dim_ : Dim, registers = Dim == any_dim ? point_registers_ : registers_for(Dim + 1);
-    for (const int number : order) {
-        const Part& part = parts[number];
-        const Lanes *sum = parts.sum(number), *drift = parts.drift(number);
+    for (const auto& [code, number] : order) {
+        const Part part = parts[number];
+        const Lanes *sum = part.sum, *drift = part.drift;
         const double weight = 1 / sum[dim / lanes][dim % lanes];  // every vertex has t = 1
         for (int i = 0; i < registers; ++i) store(witness_.data() + i * lanes, sum[i] * weight);
         if (part.open()) {
@@ -72,7 +72,7 @@ bool PartWitnesses::write_all(const PartTable& parts, const std::vector<int>& or
                 store(witness_.data() + i * lanes, sum[i] * weight + length * drift[i]);
         }
         witness_[dim] = 1;
-        if (!proved_inside<Dim>(part) && !proved_by_own_walls(parts, part)) return false;
+        if (!proved_inside<Dim>(part) && !proved_by_own_walls(part)) return false;
         for (int k = 0; k < dim; ++k) witnesses[k] = witness_[k];
         witnesses += dim;
     }
@@ -109,13 +109,13 @@ bool PartWitnesses::proved_inside(const Part& part) const {
     return bits_of(inside) == (1 << lanes) - 1;
 }
 
-bool PartWitnesses::proved_by_own_walls(const PartTable& parts, const Part& part) const {
+bool PartWitnesses::proved_by_own_walls(const Part& part) const {
     bool proved = true;
     for (std::uint64_t rest = part.facets & ~at_infinity; rest && proved; rest &= rest - 1)
         proved = proved_positive(std::countr_zero(rest), 1);
-    for (int r = 0; r < rows_ && proved; ++r)
-        if (parts.find(part.code ^ bit_of_row(r)) != PartTable::none)
-            proved = proved_positive(place_of_row(r), part.code & bit_of_row(r) ? 1 : -1);
+    for_each_row(part.rows, [&](int r) {
+        proved = proved && proved_positive(place_of_row(r), part.code & bit_of_row(r) ? 1 : -1);
+    });
     return proved;
 }
 

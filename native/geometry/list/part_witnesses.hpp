@@ -28,7 +28,7 @@ class PartWitnesses {
 
     // The mean of the vertices of each part, moved along the sum of the rays. False if floats do not prove that they
     // are all inside.
-    bool write(const PartTable& parts, const std::vector<int>& order, double* witnesses);
+    bool write(const PartTable& parts, const PartOrder& order, double* witnesses);
 
   private:
     const int dim_, dimensions_, point_registers_;
@@ -42,10 +42,10 @@ class PartWitnesses {
 
     static constexpr int any_dim = 0;
     template <int Dim>
-    bool write_all(const PartTable& parts, const std::vector<int>& order, double* witnesses);
+    bool write_all(const PartTable& parts, const PartOrder& order, double* witnesses);
     template <int Dim>
     bool proved_inside(const Part& part) const;
-    bool proved_by_own_walls(const PartTable& parts, const Part& part) const;
+    bool proved_by_own_walls(const Part& part) const;
     bool proved_positive(int place, int side) const;
     double largest_of(const Lanes* point, double weight) const;
     int place_of_row(int row) const { return (facet_registers_ + row_registers_) * lanes - 1 - row; }

@@ -49,60 +49,60 @@ template <int Words>
 void PartWriter<Words>::put_in_order(const PartTable& parts) {
     const int count = parts.size();
     order_.resize(count);
-    for (int i = 0; i < count; ++i) order_[i] = i;
-    std::sort(order_.begin(), order_.end(), [&](int a, int b) { return parts[a].code < parts[b].code; });
+    for (int part = 0; part < count; ++part) order_[part] = {parts.code(part), part};
+    std::sort(order_.begin(), order_.end());
     place_.resize(count);
-    for (int i = 0; i < count; ++i) place_[order_[i]] = i;
+    for (int i = 0; i < count; ++i) place_[order_[i].second] = i;
 }
 
 template <int Words>
 void PartWriter<Words>::write_patterns(const Cell<Words>& cell, const PartTable& parts, CellBlock& block) const {
     const std::size_t bytes = cell.pattern.size();
     const FaceKey of_cell = cell.key(keys_);
+    const std::uint8_t* const of_all = cell.pattern.data();
+    const Row* const rows = rows_.data();
     std::uint8_t* pattern = block.patterns.extend(order_.size() * bytes);
     FaceKey* key = block.keys.extend(order_.size());
     std::uint8_t* bounded = block.bounded.extend(order_.size());
-    for (const int number : order_) {
-        const Part& part = parts[number];
-        for (std::size_t i = 0; i < bytes; ++i) pattern[i] = cell.pattern[i];
+    for (const auto& [code, part] : order_) {
+        for (std::size_t i = 0; i < bytes; ++i) pattern[i] = of_all[i];
         FaceKey own = of_cell;
-        for_each_row(part.code, [&](int r) {
-            const Row& row = rows_[r];
-            pattern[row.byte] |= row.bit;
-            own ^= row.key;
+        for_each_row(code, [&](int r) {
+            pattern[rows[r].byte] |= rows[r].bit;
+            own ^= rows[r].key;
         });
         pattern += bytes;
         *key++ = own;
-        *bounded++ = !part.open();
+        *bounded++ = !parts[part].open();
     }
 }
 
-// The facets come in the order of their walls: gates of earlier rows, then these rows, then the domain's. Two parts
-// that only differ in one row are on both sides of it, since the cell is convex; and no others are.
+// The facets come in the order of their walls: gates of earlier rows, then these rows, then the domain's.
 template <int Words>
 void PartWriter<Words>::write_facets(const PartTable& parts, CellBlock& block) const {
     const std::size_t before = block.facet_wall.size();
     const auto first = static_cast<std::int32_t>(block.cells);
     const std::size_t most = order_.size() * (walls_.size() + std::popcount(cutting_));
+    const std::int32_t *const walls = walls_.data(), *const places = place_.data();
+    const Row* const rows = rows_.data();
     std::int32_t* const wall = block.facet_wall.extend(most);
     std::int32_t* const neighbour = block.neighbour.extend(most);
     std::int64_t* start = block.facet_start.extend(order_.size());
     std::size_t written = 0;
-    for (const int number : order_) {
-        const Part& part = parts[number];
+    for (const auto& [code, number] : order_) {
+        const Part part = parts[number];
         const auto add_facets = [&](std::uint64_t facets) {
             if (!shared_.empty()) write_shared(facets, static_cast<std::int64_t>(before + written), block);
             for (; facets; facets &= facets - 1) {
-                wall[written] = walls_[std::countr_zero(facets)];
+                wall[written] = walls[std::countr_zero(facets)];
                 neighbour[written++] = not_explored;
             }
         };
         add_facets(part.facets & gate_facets_);
-        for_each_row(cutting_, [&](int r) {
-            const int behind = parts.find(part.code ^ bit_of_row(r));
-            if (behind == PartTable::none) return;
-            wall[written] = rows_[r].gate;
-            neighbour[written++] = first + place_[behind];
+        // A part that has a vertex on a row has it in common with the part behind.
+        for_each_row(part.rows, [&](int r) {
+            wall[written] = rows[r].gate;
+            neighbour[written++] = first + places[parts.find(part.code ^ bit_of_row(r))];
         });
         add_facets(part.facets & domain_facets_);
         *start++ = static_cast<std::int64_t>(before + written);

@@ -41,7 +41,7 @@ class PartWriter {
     std::vector<Row> rows_;
     std::uint64_t cutting_ = 0;  // rows that cut the cell
 
-    std::vector<int> order_;           // of parts
+    PartOrder order_;
     std::vector<std::int32_t> place_;  // of a part in this order
 
     void list_walls(const Cell<Words>& cell, const PartList<Words>& list);
