@@ -52,9 +52,7 @@ class PartTable {
         const auto known = reinterpret_cast<BitLanes>(*at);
         return {known[0], known[1], known[2], at + 1, at + 1 + registers_};
     }
-    std::uint64_t code(int part) const {
-        return reinterpret_cast<BitLanes>(parts_[part * stride(registers_)])[0];
-    }
+    std::uint64_t code(int part) const { return reinterpret_cast<BitLanes>(parts_[part * stride(registers_)])[0]; }
     int find(std::uint64_t code) const { return table_[place_of(code)]; }
 
     // Vertices, or rays, lie on some rows, and all of them between the same parts: those with these signs of the other
