@@ -10,41 +10,35 @@ namespace polyfold {
 
 namespace {
 
-constexpr int most_facets = 64;
-constexpr std::size_t worth_gathering = 32;  // times that parts would get a vertex
-constexpr int worth_searching = 10;          // vertices; fewer are looked at as quickly one by one
-
-// More parts than so many rows make in general position.
-bool may_make_too_many(int rows, int dim) {
-    if (rows > most_rows) return true;
+// How many parts rows make in general position; or some number that is too large.
+int parts_made_by(int rows, int dim) {
     std::int64_t parts = 1, choices = 1;
     for (int k = 1; k <= std::min(rows, dim) && parts <= PartTable::most_parts; ++k) {
         choices = choices * (rows - k + 1) / k;
         parts += choices;
     }
-    return parts > PartTable::most_parts;
+    return static_cast<int>(parts);
 }
 
 // Numbers into registers of their own; nothing is behind the last one.
 void copy_into(Lanes* registers, const double* numbers, int count) {
-    for (; count >= lanes; count -= lanes, numbers += lanes) std::memcpy(registers++, numbers, sizeof(Lanes));
-    if (count == 0) return;
-    const double second = count > 1 ? numbers[1] : 0.0, third = count > 2 ? numbers[2] : 0.0;
-    *registers = Lanes{numbers[0], second, third, 0.0};
+    for (; count > 0; count -= lanes, numbers += lanes) *registers++ = load(numbers, count);
 }
 
-// Which rows are positive, by their signs; false if one vanishes.
-bool read_code(const std::int8_t* sign, int rows, std::uint64_t& code) {
+// Which rows are positive, by their signs, which are read where there are any; false if one vanishes.
+bool read_code(const std::int8_t* sign, const std::int8_t* end, int rows, std::uint64_t& code) {
     // Eight signs at a time: the low bits of all bytes, multiplied up into the highest byte, the first one highest.
     constexpr std::uint64_t low = 0x0101010101010101, to_top = 0x8040201008040201;
     std::uint64_t vanishing = 0;
-    for (int r = 0; r < rows; r += 8) {
+    for (int r = 0; r < rows; r += 8, sign += 8) {
         std::uint64_t signs = 0;
-        const int left = std::min(rows - r, 8);
-        std::memcpy(&signs, sign + r, static_cast<std::size_t>(left));
+        if (end - sign >= 8)
+            std::memcpy(&signs, sign, 8);
+        else
+            std::memcpy(&signs, sign, static_cast<std::size_t>(end - sign));
+        const std::uint64_t all = low >> (8 * (8 - std::min(rows - r, 8)));
         // Signs are -2, -1, 1, 2: of these, one of the two lowest bits is set.
-        const std::uint64_t some = (signs | signs >> 1) & low, negative_ones = signs >> 7 & low;
-        const std::uint64_t all = low >> (8 * (8 - left));
+        const std::uint64_t some = (signs | signs >> 1) & all, negative_ones = signs >> 7 & all;
         vanishing |= some ^ all;
         code |= ((some & ~negative_ones) * to_top >> 56) << (most_rows - 8 - r);
     }
@@ -54,6 +48,13 @@ bool read_code(const std::int8_t* sign, int rows, std::uint64_t& code) {
 template <class Visit>
 void for_each_bit(std::uint64_t bits, Visit visit) {
     for (; bits; bits &= bits - 1) visit(std::countr_zero(bits));
+}
+
+// One of the numbers that fill some registers.
+double number_in(const Lanes* registers, int i) {
+    double number;
+    std::memcpy(&number, reinterpret_cast<const char*>(registers) + i * static_cast<int>(sizeof number), sizeof number);
+    return number;
 }
 
 // Numbers of rows into registers, from the last row on.
@@ -69,18 +70,19 @@ bool PartList<Words>::look_at(const Cell<Words>& cell) {
     const Frame& frame = *cell.frame;
     rows_ = frame.count() - cell.row;
     if (rows_ > most_rows || !cell.lines.empty() || cell.facets.size() > most_facets) return false;
-    Bits some = 0, all = ~Bits{0};
+    Codes codes;
+    const std::int8_t* const end = frame.sign.data() + frame.sign.size();
     made_ = 0;
     if (vertices_.size() < cell.generators.size()) vertices_.resize(2 * cell.generators.size());
     for (const int g : cell.generators) {
         Bits code = 0;
-        if (!read_code(frame.signs(g) + cell.row, rows_, code)) return false;
-        vertices_[made_++] = {code, 0, frame.generators.at_infinity[g] != 0};
-        some |= code;
-        all &= code;
+        if (!read_code(frame.signs(g) + cell.row, end, rows_, code)) return false;
+        vertices_[made_++] = {code, frame.generators.at_infinity[g] ? at_infinity : 0};
+        codes.see(code);
     }
-    cutting_ = some & ~all;
-    return !may_make_too_many(std::popcount(cutting_), problem_.dim);
+    cutting_ = codes.differing();
+    most_parts_ = parts_made_by(std::popcount(cutting_), problem_.dim);
+    return most_parts_ <= PartTable::most_parts;
 }
 
 template <int Words>
@@ -106,15 +108,15 @@ void PartList<Words>::start(const Cell<Words>& cell) {
     bit_of_slot_.resize(cell.slots.size());
     for (std::size_t bit = 0; bit < slots_.size(); ++bit) bit_of_slot_[slots_[bit]] = static_cast<int>(bit);
 
-    parts_.clear(rows_, point_registers_);
+    parts_.clear(rows_, point_registers_, most_parts_);
     make_room(cell.size());
     for (int v = 0; v < cell.size(); ++v) {
         const int g = cell.generators[v];
         cell.facets_of[v].for_each([&](int s) { vertices_[v].facets |= Bits{1} << bit_of_slot_[s]; });
         read_values(frame, first, g, values(v));
         copy_into(point(v), cell.point(v), dimensions_);
-        hand_out(v, 0, parts_);
     }
+    with_registers([&]<int Registers>() { hand_out<Registers>(0, cell.size(), 0); });
     levels_[0].first = 0;
     levels_[0].last = cell.size();
 }
@@ -122,138 +124,124 @@ void PartList<Words>::start(const Cell<Words>& cell) {
 template <int Words>
 void PartList<Words>::make_room(std::size_t vertices) {
     if (vertices_.size() < vertices) vertices_.resize(2 * vertices);
-    if (points_.size() < vertices * point_registers_) points_.resize(2 * vertices * point_registers_);
-    if (values_.size() < vertices * row_registers_) values_.resize(2 * vertices * row_registers_);
+    if (numbers_.size() < vertices * stride()) numbers_.resize(2 * vertices * stride());
 }
 
-// Give a vertex to all parts around it: at t = 1, or as a direction.
+// Give vertices of the section that these rows make to all parts around them, at t = 1, or as directions. Those that
+// come one after the other and lie between the same parts are put together first.
 template <int Words>
-void PartList<Words>::hand_out(int v, Bits chain, PartTable& parts) {
-    const Vertex& vertex = vertices_[v];
-    const Lanes* at = point(v);
-    const double scale = vertex.infinite ? 1.0 : 1 / at[last_register_][last_lane_];
-    for (int i = 0; i < point_registers_; ++i) scaled_[i] = at[i] * scale;
-    parts.add_vertex(vertex.code, chain, vertex.facets, vertex.infinite, scaled_.data());
-}
-
-// The edges of a section that one of the rows cuts.
-template <int Words>
-void PartList<Words>::find_edges(int level, Bits rows) {
-    Section& section = levels_[level];
-    section.edges = 0;
-    const int first = section.first, last = section.last, facets = problem_.dim - level - 1;
-    const bool searched = last - first >= worth_searching;
-    if (searched) {
-        search_.clear(last - first, slots_.size(), rows_);
-        for (int v = first; v < last; ++v)
-            for_each_bit(vertices_[v].facets, [&](int facet) { search_.put(v - first, facet); });
-        // Among few the edges that no row cuts are sooner dropped than avoided.
-        if (search_.many())
-            for (int v = first; v < last; ++v)
-                for_each_row(vertices_[v].code & rows, [&](int row) { search_.put_positive(v - first, row); });
+template <int Registers>
+void PartList<Words>::hand_out(int first, int last, Bits chain) {
+    const int registers = Registers == PartTable::any_number ? point_registers_ : Registers;
+    const Lanes* at = point(first);
+    Lanes* const sum = sum_.data();
+    for (int v = first; v < last;) {
+        const Bits code = vertices_[v].code, infinite = vertices_[v].facets & at_infinity;
+        Bits facets = 0;
+        for (int i = 0; i < registers; ++i) sum[i] = Lanes{};
+        do {
+            facets |= vertices_[v].facets;
+            const double scale = infinite ? 1.0 : 1 / number_in(at, problem_.dim);
+            for (int i = 0; i < registers; ++i) sum[i] += at[i] * scale;
+            at += stride();
+        } while (++v < last && vertices_[v].code == code && (vertices_[v].facets & at_infinity) == infinite);
+        parts_.template add_vertices<Registers>(code, chain, facets, sum);
     }
-    for (int a = first; a < last; ++a) {
-        const Vertex& from = vertices_[a];
-        const auto add_if_cut = [&](int b) { section.add({a, b, (from.code ^ vertices_[b].code) & rows}); };
-        // A simple vertex has an edge to those which lie on all of its facets but one.
-        if (std::popcount(from.facets) != facets + 1) {
-            for (int b = a + 1; b < last; ++b) add_edge_if_any(section, a, b, rows, facets);
-        } else if (searched) {
-            const auto for_each_facet = [&](auto visit) { for_each_bit(from.facets, visit); };
-            const auto for_each_row_in_question = [&](auto visit) {
-                for_each_row(rows, [&](int row) { visit(row, (from.code & bit_of_row(row)) != 0); });
-            };
-            const auto visit = [&](std::size_t i) { add_if_cut(first + static_cast<int>(i)); };
-            if (search_.many())
-                search_.for_each_across(for_each_facet, for_each_row_in_question, a + 1 - first, visit);
-            else
-                search_.for_each_beside(for_each_facet, a + 1 - first, visit);
-        } else {
-            for (int b = a + 1; b < last; ++b)
-                if (const Bits missing = from.facets & ~vertices_[b].facets; (missing & (missing - 1)) == 0)
-                    add_if_cut(b);
-        }
-    }
-}
-
-// Two vertices are neighbours if no third one lies on all facets that they share.
-template <int Words>
-void PartList<Words>::add_edge_if_any(Section& section, int a, int b, Bits rows, int facets) const {
-    const Vertex &from = vertices_[a], &to = vertices_[b];
-    const Bits cutting = (from.code ^ to.code) & rows, common = from.facets & to.facets;
-    if (cutting == 0 || std::popcount(common) < facets) return;
-    if (std::popcount(to.facets) != facets + 1)
-        for (int other = section.first; other < section.last; ++other)
-            if (other != a && other != b && (vertices_[other].facets & common) == common) return;
-    section.add({a, b, cutting});
 }
 
 // Cut a section, which the rows of `chain` have made, by each of these rows, and what they make of it by those behind.
 template <int Words>
 bool PartList<Words>::cut(Cell<Words>& cell, int level, Bits chain, Bits rows) {
-    find_edges(level, rows);
-    Section& next = levels_[level + 1];
-    const int made = levels_[level].last;
-    make_room(made + levels_[level].edges);
+    Section& section = levels_[level];
+    const int made = section.last;
+    section.edges.find({vertices_.data() + section.first, static_cast<std::size_t>(section.last - section.first)},
+                       section.first, problem_.dim - level - 1, static_cast<int>(slots_.size()), rows);
+    make_room(made + section.edges.size());
     while (rows) {
         stop_.check();
         const int row = std::countl_zero(rows);
-        const Bits bit = bit_of_row(row);
-        rows ^= bit;
-        Bits some = 0, all = ~Bits{0};
-        levels_[level].list_edges_cut_by(bit, cut_);
-        // Many vertices lie between the same parts: put them together before all these parts get them.
-        const bool gather = cut_.size() << (level + 1) >= worth_gathering;
-        if (gather) gathered_.clear(rows_, point_registers_);
-        for (const Edge& edge : cut_) {
-            if (!add_crossing(cell, edge, row, chain | bit)) return false;
-            const int v = made_ - 1;
-            if (gather)
-                hand_out(v, 0, gathered_);
-            else
-                hand_out(v, chain | bit, parts_);
-            some |= vertices_[v].code;
-            all &= vertices_[v].code;
-        }
-        if (gather) parts_.add_vertices(gathered_, chain | bit);
-        next.first = made;
-        next.last = made_;
-        if (const Bits cutting = some & ~all & rows)
-            if (!cut(cell, level + 1, chain | bit, cutting)) return false;
+        const Bits on = chain | bit_of_row(row);
+        rows &= ~on;
+        Bits behind = rows;
+        if (!with_registers([&]<int Registers>() { return make_section<Registers>(cell, level, row, on, behind); }))
+            return false;
+        if (behind && !cut(cell, level + 1, on, behind)) return false;
         made_ = made;
     }
     return true;
 }
 
+// The section where a row vanishes on a section, and all others of the chain vanish already. Of `rows` those are left
+// that cut it.
+template <int Words>
+template <int Registers>
+bool PartList<Words>::make_section(Cell<Words>& cell, int level, int row, Bits chain, Bits& rows) {
+    const std::span<const Edge> edges = levels_[level].edges.by(row);
+    const unsigned used = registers_to_know(edges, bit_of_row(row), rows);
+    const Numbers numbers = numbers_with(row);
+    const int first = made_;
+    for (const Edge& edge : edges)
+        if (!add_crossing<Registers>(cell, numbers, edge, row, chain, used)) return false;
+    hand_out<Registers>(first, made_, chain);
+    if (rows) {
+        Codes codes;
+        for (int v = first; v < made_; ++v) codes.see(vertices_[v].code);
+        rows &= codes.differing();
+    }
+    levels_[level + 1].first = first;
+    levels_[level + 1].last = made_;
+    return true;
+}
+
+// Rows that have the same sign all over the section where this one vanishes need no values there. The others need some
+// where their signs are different at the ends of an edge, and where the section is to be cut again.
+template <int Words>
+unsigned PartList<Words>::registers_to_know(std::span<const Edge> edges, Bits row, Bits rows) const {
+    Bits some = 0, all = ~Bits{0}, open = 0;
+    for (const Edge& edge : edges) {
+        const Bits from = vertices_[edge.from].code, to = vertices_[edge.to].code;
+        some |= from & to;
+        all &= from | to;
+        open |= from ^ to;
+    }
+    open &= ~row;
+    const Bits differing = (some & ~all) | open;
+    return registers_of(differing & rows ? differing : open, row_registers_);
+}
+
 // The vertex where the row vanishes on an edge, which is one of the section that the rows of `chain` make.
 template <int Words>
-bool PartList<Words>::add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain) {
+template <int Registers>
+[[gnu::always_inline]] inline bool PartList<Words>::add_crossing(Cell<Words>& cell, const Numbers& numbers,
+                                                                 const Edge& edge, int row, Bits chain, unsigned used) {
+    const int registers = Registers == PartTable::any_number ? point_registers_ : Registers;
     const Vertex &from = vertices_[edge.from], &to = vertices_[edge.to];
-    const RowValues *from_values = values(edge.from), *to_values = values(edge.to);
-    const double from_size = std::abs(value_of_row(from_values, row_registers_, row));
-    const double to_size = std::abs(value_of_row(to_values, row_registers_, row));
-    const double from_doubt = doubt_of_row(from_values, row_registers_, row);
-    const double to_doubt = doubt_of_row(to_values, row_registers_, row);
+    const Lanes *const start = numbers.of(edge.from), *const end = numbers.of(edge.to);
+    Lanes* const at = numbers.of(made_);
+    const double from_size = std::abs(number_in(start, numbers.value)), from_doubt = number_in(start, numbers.doubt);
+    const double to_size = std::abs(number_in(end, numbers.value)), to_doubt = number_in(end, numbers.doubt);
     const Share share = Share::between(from_size, to_size, from_doubt, to_doubt);
-    const KnownSigns signs = inherit_values(share, row_registers_, from_values, to_values, values(made_));
-
-    const Lanes *start = point(edge.from), *end = point(edge.to);
-    Lanes* at = point(made_);
-    for (int i = 0; i < point_registers_; ++i) at[i] = start[i] + share.share * (end[i] - start[i]);
+    for (int i = 0; i < registers; ++i) at[i] = start[i] + share.share * (end[i] - start[i]);
 
     // Where both ends have the same sign, so has the vertex.
     const Bits open = (from.code ^ to.code) & ~bit_of_row(row);
-    Vertex vertex{from.code & to.code, from.facets & to.facets, from.infinite && to.infinite};
-    if (vertex.infinite) at[last_register_][last_lane_] = 0;
+    Vertex vertex{from.code & to.code, from.facets & to.facets};
+    if (vertex.infinite()) at[problem_.dim / lanes][problem_.dim % lanes] = 0;
     // The signs at the ends are right even where the values alone do not prove them; the place between is then only a
     // guess. Nobody may ever ask for a sign here, but a place that is quite wrong would spoil the witnesses.
-    const double last = at[last_register_][last_lane_];
+    const double last = number_in(at, problem_.dim);
     const bool in_place =
         from_size > from_doubt && to_size > to_doubt && share.error < rounding::near &&
-        (vertex.infinite || share.error * std::max(start[last_register_][last_lane_], end[last_register_][last_lane_]) <
-                                rounding::there * last);
-    if (!in_place || (open & ~signs.sure) != 0) return add_by_equations(cell, vertex, open, chain);
-    vertex.code |= signs.positive & open;
+        (vertex.infinite() ||
+         share.error * std::max(number_in(start, problem_.dim), number_in(end, problem_.dim)) < rounding::there * last);
+    if (!in_place) return add_by_equations(cell, vertex, open, chain);
+    if (used) {
+        const auto values_at = [&](auto* vertex) { return reinterpret_cast<const RowValues*>(vertex + registers); };
+        const KnownSigns signs = inherit_values(share, row_registers_, used, values_at(start), values_at(end),
+                                                reinterpret_cast<RowValues*>(at + registers));
+        if ((open & ~signs.sure) != 0) return add_by_equations(cell, vertex, open, chain);
+        vertex.code |= signs.positive & open;
+    }
     vertices_[made_++] = vertex;
     return true;
 }
@@ -265,9 +253,9 @@ bool PartList<Words>::add_by_equations(Cell<Words>& cell, Vertex vertex, Bits op
     Frame& frame = *cell.frame;
     const Mask<Words> mask = mask_of(cell, vertex.facets, chain);
     for (int k = 0; k < dimensions_; ++k) place_[k] = point(v)[k / lanes][k % lanes];
-    auto settled = crossing_.equations().settle(cell, mask, Equations<Words>::no_line, vertex.infinite,
+    auto settled = crossing_.equations().settle(cell, mask, Equations<Words>::no_line, vertex.infinite(),
                                                 {rounding::unknown, false, rounding::poor}, place_.data());
-    const int g = frame.generators.add(place_.data(), settled.error, vertex.infinite, std::move(settled.exact), {});
+    const int g = frame.generators.add(place_.data(), settled.error, vertex.infinite(), std::move(settled.exact), {});
     RowValues* const found = values(v);
     for (int i = 0; i < row_registers_; ++i) found[i] = RowValues{};
     bool apart = true;
@@ -293,7 +281,7 @@ bool PartList<Words>::add_by_equations(Cell<Words>& cell, Vertex vertex, Bits op
 template <int Words>
 Mask<Words> PartList<Words>::mask_of(Cell<Words>& cell, Bits facets, Bits chain) const {
     Mask<Words> mask, used = cell.facets;
-    for_each_bit(facets, [&](int bit) { mask.set(slots_[bit]); });
+    for_each_bit(facets & ~at_infinity, [&](int bit) { mask.set(slots_[bit]); });
     for_each_row(chain, [&](int r) {
         const int slot = used.first_free();
         if (slot < 0) throw TooManyFacets();

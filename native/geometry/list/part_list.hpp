@@ -1,13 +1,15 @@
 // All parts into which the last rows of its frame cut a cell, put together from the vertices of the parts.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "geometry/base/stop_signal.hpp"
 #include "geometry/cells/crossing.hpp"
-#include "geometry/cells/edge_search.hpp"
+#include "geometry/list/edges_cut.hpp"
 #include "geometry/list/part_table.hpp"
 #include "geometry/list/row_values.hpp"
 
@@ -22,18 +24,18 @@ namespace polyfold {
 // planes, whatever the cell's own face looks like. Where they do not, `find` gives up.
 template <int Words>
 class PartList {
+    using Bits = std::uint64_t;
+
   public:
     PartList(const Problem& problem, const StopSignal& stop)
         : problem_(problem),
           stop_(stop),
           dimensions_(problem.dim + 1),
           point_registers_(registers_for(dimensions_)),
-          last_register_(static_cast<unsigned>(problem.dim) / lanes),
-          last_lane_(static_cast<unsigned>(problem.dim) % lanes),
           crossing_(problem),
           levels_(problem.dim + 1),
           place_(dimensions_),
-          scaled_(point_registers_) {}
+          sum_(point_registers_) {}
 
     // Whether the rows that have not been inserted are few enough, and in general position as far as the cell's own
     // vertices show. The cell is in its last stage.
@@ -44,84 +46,91 @@ class PartList {
 
     // What was found.
     const PartTable& parts() const { return parts_; }
-    int rows() const { return rows_; }  // rows of the frame from the cell's next one on, each a bit of the codes
+    int rows() const { return rows_; }         // rows of the frame from the cell's next one on, each a bit of the codes
+    Bits cutting() const { return cutting_; }  // those of them that cut the cell
     const std::vector<int>& slots() const { return slots_; }  // the cell's facets, by their bits and by their walls
 
   private:
-    using Bits = std::uint64_t;
-    struct Edge {
-        int from, to;
-        Bits rows;  // that cut it
-    };
+    using Edge = EdgesCut::Edge;
+    using Vertex = SectionVertex;
     // A section of the cell, of one dimension less at every level.
     struct Section {
         int first = 0, last = 0;  // its vertices
-        std::vector<Edge> edge;
-        std::size_t edges = 0;
-
-        // Only edges that are cut; nobody can foretell which, so the others are added as well and then overwritten.
-        void add(const Edge& candidate) {
-            if (edges == edge.size()) edge.resize(2 * edges + 16);
-            edge[edges] = candidate;
-            edges += candidate.rows != 0;
-        }
-        void list_edges_cut_by(Bits row, std::vector<Edge>& list) const {
-            list.resize(edges + 1);
-            std::size_t count = 0;
-            for (std::size_t e = 0; e < edges; ++e) {
-                list[count] = edge[e];
-                count += (edge[e].rows & row) != 0;
-            }
-            list.resize(count);
-        }
+        EdgesCut edges;
     };
-    struct Vertex {
-        Bits code;    // rows that are positive there
-        Bits facets;  // of the cell, that it lies on
-        bool infinite;
+    // What vertices have in common, and what only some have.
+    struct Codes {
+        Bits some = 0, all = ~Bits{0};
+
+        void see(Bits code) {
+            some |= code;
+            all &= code;
+        }
+        Bits differing() const { return some & ~all; }
     };
 
     const Problem& problem_;
     const StopSignal& stop_;
-    const int dimensions_;                      // dim + 1
-    const int point_registers_;                 // that a point fills
-    const unsigned last_register_, last_lane_;  // where its last coordinate is
+    const int dimensions_;       // dim + 1
+    const int point_registers_;  // that a point fills
     Crossing<Words> crossing_;
     PartTable parts_;
     int rows_ = 0;
-    Bits cutting_ = 0;  // rows that cut the cell
+    Bits cutting_ = 0;    // rows that cut the cell
+    int most_parts_ = 1;  // that these make
     std::vector<int> slots_;
 
-    // Vertices of all sections on the way down: where they are, which is asked of only for the witnesses, and the
-    // values of all rows, by which everything is decided.
+    // Vertices of all sections on the way down. Behind each other where they are, which is asked of only for the
+    // witnesses, and the values of all rows, by which everything is decided.
     int row_registers_ = 0;
     int made_ = 0;  // so many vertices; there is room for more
     std::vector<Vertex> vertices_;
-    std::vector<Lanes> points_;
-    std::vector<RowValues> values_;
+    std::vector<Lanes> numbers_;
     std::vector<Section> levels_;
 
     // Scratch.
     std::vector<Lanes> norm_, doubt_;  // of the rows, as values of rows are
     std::vector<double> place_;        // of a vertex that equations know
-    std::vector<Lanes> scaled_;
-    EdgeSearch search_;
-    std::vector<Edge> cut_;
-    PartTable gathered_;
+    std::vector<Lanes> sum_;           // of points
     std::vector<int> bit_of_slot_;
 
-    Lanes* point(int v) { return points_.data() + static_cast<std::ptrdiff_t>(v) * point_registers_; }
-    RowValues* values(int v) { return values_.data() + static_cast<std::ptrdiff_t>(v) * row_registers_; }
+    // Where the numbers of vertices are, and those of a row among them.
+    struct Numbers {
+        Lanes* first;
+        std::ptrdiff_t stride;
+        int value, doubt;
 
+        Lanes* of(int v) const { return first + v * stride; }
+    };
+    Numbers numbers_with(int row) {
+        const auto place = static_cast<int>(place_of_row(row, row_registers_)), at = place / lanes,
+                   lane = place % lanes;
+        const int value = (point_registers_ + 2 * at) * lanes + lane;
+        return {numbers_.data(), stride(), value, value + lanes};
+    }
+    std::ptrdiff_t stride() const { return point_registers_ + 2 * row_registers_; }
+    Lanes* point(int v) { return numbers_.data() + v * stride(); }
+    RowValues* values(int v) { return reinterpret_cast<RowValues*>(point(v) + point_registers_); }
+
+    // Loops over the registers of a point are worth being made for those that are most common.
+    template <class Visit>
+    auto with_registers(Visit visit) {
+        if (point_registers_ == 1) return visit.template operator()<1>();
+        if (point_registers_ == 2) return visit.template operator()<2>();
+        return visit.template operator()<PartTable::any_number>();
+    }
     void start(const Cell<Words>& cell);
-    void find_edges(int level, Bits rows);
-    void add_edge_if_any(Section& section, int a, int b, Bits rows, int facets) const;
     bool cut(Cell<Words>& cell, int level, Bits chain, Bits rows);
-    bool add_crossing(Cell<Words>& cell, const Edge& edge, int row, Bits chain);
+    template <int Registers>
+    bool make_section(Cell<Words>& cell, int level, int row, Bits chain, Bits& rows);
+    unsigned registers_to_know(std::span<const Edge> edges, Bits row, Bits rows) const;
+    template <int Registers>
+    bool add_crossing(Cell<Words>& cell, const Numbers& numbers, const Edge& edge, int row, Bits chain, unsigned used);
     bool add_by_equations(Cell<Words>& cell, Vertex vertex, Bits open, Bits chain);
     Mask<Words> mask_of(Cell<Words>& cell, Bits facets, Bits chain) const;
     void read_values(const Frame& frame, int first, int generator, RowValues* values) const;
-    void hand_out(int v, Bits chain, PartTable& parts);
+    template <int Registers>
+    void hand_out(int first, int last, Bits chain);
     void make_room(std::size_t vertices);
 };
 
