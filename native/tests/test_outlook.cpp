@@ -153,29 +153,40 @@ TEST_CASE("forms are within their bounds, and would not be with bounds 2^20 time
                 for (int j = 0; j < map->width(); ++j)
                     if (numbers.below(2)) gates.push_back(j);
                 Forms forms = map->forms_above_without(gates, pattern), some;
-                // The same for some rows only.
+                // The same for some rows only, behind one that says nothing.
                 std::vector<int> rows;
                 std::vector<double> weights;
                 for (int i = 0; i < whole->width(); ++i)
                     if (numbers.below(3) == 0) rows.push_back(i);
-                for (int k = 0; k <= dim; ++k)
+                for (int k = 0; k <= dim; ++k) {
+                    some.entries.push_back(0);
                     for (const int i : rows)
                         some.entries.push_back(forms.entries[static_cast<std::size_t>(k * whole->width() + i)]);
+                }
+                some.error.push_back(0);
                 for (const int i : rows) some.error.push_back(forms.error[static_cast<std::size_t>(i)]);
-                for (const int j : gates)
+                for (const int j : gates) {
+                    weights.push_back(0);
                     for (const int i : rows) {
                         const Integers& row =
                             stages.weights[static_cast<std::size_t>(stage - 1)][static_cast<std::size_t>(i)];
                         weights.push_back(static_cast<double>(row[static_cast<std::size_t>(j)]));
                     }
+                }
                 map->add_gates_to(forms, gates, pattern);
-                map->add_gates_to(some, gates, pattern, weights);
+                const auto count = 1 + rows.size();
+                Sources sums(static_cast<int>(count), dim + 1,
+                             stages.problem.stages[static_cast<std::size_t>(stage)].terms);
+                for (std::size_t j = 0; j < gates.size(); ++j)
+                    sums.add(some, weights.data() + j * count, map->slope_in(pattern, gates[j]),
+                             map->entries() + gates[j], map->width(), map->error(gates[j]));
+                sums.finish(some);
                 StageMap later(stages.problem, stage);
                 later.refill(map, pattern, forms);
                 CHECK_EQ(entries_out_of_bounds(later, truth, 1), 0);
                 StageMap few(stages.problem, stage);
-                few.refill(map, pattern, {0},
-                           Forms{std::vector<double>(static_cast<std::size_t>(dim) + 1, 1.0), {1.0}});
+                Forms first{std::vector<double>(2 * static_cast<std::size_t>(dim) + 2, 1.0), {1.0, 1.0}};
+                few.refill(map, pattern, {0}, first);
                 few.refill(map, pattern, rows, some);
                 for (int i = 0; i < few.width(); ++i) {
                     const bool known = std::find(rows.begin(), rows.end(), i) != rows.end();

@@ -64,18 +64,26 @@ void Frame::clear() {
 }
 
 void RowTable::list_rows(const StageMap& map, int dimensions) {
-    const int n = count(), width = map.width();
+    const int n = count(), stride = map.stride();
     forms.resize(n * dimensions);
     norm.resize(n);
     doubt.resize(n);
-    for (int k = 0; k < dimensions; ++k) {
-        const double* entries = map.entries() + k * width;
-        for (int c = 0; c < n; ++c) forms[k * n + c] = entries[rows[c]];
-    }
     const double of_norm = rounding::of_norm(dimensions, 0), of_form = rounding::of_form(dimensions);
-    for (int c = 0; c < n; ++c) {
-        norm[c] = map.norm(rows[c]) * (1 + 0x1p-20);
-        doubt[c] = map.norm(rows[c]) * of_norm + map.error(rows[c]) * of_form + rounding::tiny;
+    const auto list = [&](auto place) {
+        const double* entries = map.entries();
+        double* to = forms.data();
+        for (int k = 0; k < dimensions; ++k, entries += stride, to += n)
+            for (int c = 0; c < n; ++c) to[c] = entries[place(c)];
+        const double *norms = map.norms(), *errors = map.errors();
+        for (int c = 0; c < n; ++c) {
+            norm[c] = norms[place(c)] * (1 + 0x1p-20);
+            doubt[c] = norms[place(c)] * of_norm + errors[place(c)] * of_form + rounding::tiny;
+        }
+    };
+    if (map.knows_all()) {
+        list([&](int c) { return rows[c]; });
+    } else {
+        list([](int c) { return 1 + c; });
     }
 }
 
@@ -95,9 +103,15 @@ void RowTable::keep(const RowTable& from, const std::vector<int>& columns, int d
 }
 
 void Frame::add_columns(const double* values, const std::int8_t* signs, const std::vector<int>& columns) {
-    for (const int c : columns) {
-        value.push_back(values[c]);
-        sign.push_back(signs[c]);
+    const std::size_t made = value.size(), count = columns.size();
+    value.resize(made + count);
+    sign.resize(made + count);
+    double* to = value.data() + made;
+    std::int8_t* to_sign = sign.data() + made;
+    for (std::size_t i = 0; i < count; ++i) {
+        const double x = values[columns[i]];
+        to[i] = x;
+        to_sign[i] = signs ? signs[columns[i]] : static_cast<std::int8_t>(x > 0 ? positive : negative);
     }
 }
 

@@ -47,7 +47,7 @@ struct RowTable {
     std::vector<double> doubt;  // what a value can be off at a generator that is known exactly
 
     int count() const { return static_cast<int>(rows.size()); }
-    // Fill in the forms of the rows.
+    // Fill in the forms of the rows; where the map knows only some, these are the rows.
     void list_rows(const StageMap& map, int dimensions);
     // Have some rows of another table.
     void keep(const RowTable& from, const std::vector<int>& columns, int dimensions);
@@ -71,7 +71,7 @@ struct Frame : RowTable {
     const std::int8_t* signs(int g) const { return sign.data() + g * rows.size(); }
     Sign sign_at(int g, int c) const { return static_cast<Sign>(signs(g)[c]); }
     double value_at(int g, int c) const { return values(g)[c]; }
-    // Some columns of what is known elsewhere of the next generator.
+    // Some columns of what is known elsewhere of the next generator. Signs that are not given are those of the values.
     void add_columns(const double* values, const std::int8_t* signs, const std::vector<int>& columns);
     void truncate(int count);
 };

@@ -69,7 +69,10 @@ void Opening<Words>::open_gates(Cell<Words>& cell, Frame& before, const Outlook*
     Frame& frame = *cell.frame;
     frame.keep(open_rows_, columns_, dimensions_);
     const std::ptrdiff_t n = open_rows_.count();
-    for (int v = 0; v < cell.size(); ++v) frame.add_columns(values_.data() + v * n, signs_.data() + v * n, columns_);
+    frame.value.reserve(columns_.size() * static_cast<std::size_t>(cell.size()));
+    frame.sign.reserve(frame.value.capacity());
+    for (int v = 0; v < cell.size(); ++v)
+        frame.add_columns(values_.data() + v * n, signs_.empty() ? nullptr : signs_.data() + v * n, columns_);
 }
 
 // Decides the gates that have one sign on the box; the others are the open rows.
@@ -104,22 +107,27 @@ void Opening<Words>::settle_as_foreseen(Cell<Words>& cell, const Outlook& ahead)
     open_rows_.rows = ahead.open;
 }
 
-// Values, signs and sides of the open rows at the cell's generators. Returns whether any of them is zero at one.
+// Values, signs and sides of the open rows at the cell's generators; no signs where they are all those of the values.
+// Returns whether any of them is zero at a generator.
 template <int Words>
 bool Opening<Words>::look_at_open_rows(Cell<Words>& cell, Frame& before) {
     GeneratorStore& generators = cell.frame->generators;
     const int n = open_rows_.count();
+    const Rows rows{open_rows_.forms.data(), n, dimensions_};
+    const double *norm = open_rows_.norm.data(), *doubt = open_rows_.doubt.data();
     values_.resize(static_cast<std::size_t>(cell.size()) * n);
-    signs_.resize(static_cast<std::size_t>(cell.size()) * n);
+    signs_.clear();
     row_sides_.clear(n);
+    const Points points{generators.point(0), generators.error.data(), cell.size()};
+    if (!sides_at(rows, points, norm, doubt, values_.data(), row_sides_)) return false;
+
+    signs_.resize(static_cast<std::size_t>(cell.size()) * n);
     bool any_zero = false;
     for (int v = 0; v < cell.size(); ++v) {
         stop_.check();
         double* value = values_.data() + static_cast<std::ptrdiff_t>(v) * n;
         std::int8_t* sign = signs_.data() + static_cast<std::ptrdiff_t>(v) * n;
-        if (!signs_at({open_rows_.forms.data(), n, dimensions_}, 0, generators.point(v), generators.error[v],
-                      open_rows_.norm.data(), open_rows_.doubt.data(), value, sign, &row_sides_))
-            continue;
+        if (!signs_at(rows, 0, generators.point(v), generators.error[v], norm, doubt, value, sign, nullptr)) continue;
         for (int c = 0; c < n; ++c) {
             if (sign[c] != 0) continue;
             sign[c] = static_cast<std::int8_t>(
@@ -138,18 +146,24 @@ bool Opening<Words>::look_at_open_rows(Cell<Words>& cell, Frame& before) {
 // Decides the open rows that do not cut the cell; the others become its columns.
 template <int Words>
 void Opening<Words>::settle_rows(Cell<Words>& cell, bool any_zero) {
-    const int n = open_rows_.count();
+    const int n = open_rows_.count(), first_wall = problem_.stages[cell.stage].first_wall;
     columns_.clear();
+    for (int first = 0; first < n; first += 64) {
+        const std::uint64_t positive = row_sides_.positive.words()[first / 64];
+        const std::uint64_t negative = row_sides_.negative.words()[first / 64];
+        for (std::uint64_t rest = positive & negative; rest; rest &= rest - 1)
+            columns_.push_back(first + std::countr_zero(rest));
+        if (any_zero) continue;  // below: some may meet the cell in a face
+        for (std::uint64_t rest = positive & ~negative; rest; rest &= rest - 1)
+            cell.set_gate(first_wall + open_rows_.rows[first + std::countr_zero(rest)], true);
+    }
+    if (!any_zero) return;
     for (int c = 0; c < n; ++c) {
         const bool positive = row_sides_.positive.has(c), negative = row_sides_.negative.has(c);
-        if (positive && negative) {
-            columns_.push_back(c);
-            continue;
-        }
+        if (positive && negative) continue;
         zeros_.clear();
-        if (any_zero)
-            for (int v = 0; v < cell.size(); ++v)
-                if (signs_[v * n + c] == zero) zeros_.push_back(v);
+        for (int v = 0; v < cell.size(); ++v)
+            if (signs_[v * n + c] == zero) zeros_.push_back(v);
         settle_gate(cell, open_rows_.rows[c], positive, negative, zeros_);
     }
 }
@@ -221,37 +235,70 @@ void Opening<Words>::open_all_rows(Cell<Words>& cell, Frame& before) {
         }
 }
 
-// Where most rows that are left no longer cut the cell, decide those, and give it a frame of the others. Without this
-// every new generator has values of all the rows that once cut a cell above it. On a line rows are in order instead.
 template <int Words>
 void Opening<Words>::narrow(Cell<Words>& cell) {
-    const std::shared_ptr<Frame> before = cell.frame;
-    const int left = before->count() - cell.row;
-    if (left < worth_narrowing || cell.stage == 0 || !cell.lines.empty() || problem_.dim == 1) return;
+    if (cell.frame->count() - cell.row < worth_narrowing || cell.stage == 0 || !cell.lines.empty() || problem_.dim == 1)
+        return;
+    look_at_rows_left(cell);
+    narrow_to_cutting(cell);
+}
+
+template <int Words>
+bool Opening<Words>::find_next_cut(Cell<Words>& cell) {
+    look_at_rows_left(cell);
+    const int left = cell.frame->count() - cell.row;
+    if (left >= worth_narrowing && narrow_to_cutting(cell)) return cell.frame->count() > 0;
+    const int next = columns_.empty() ? left : columns_[0];
+    for (int c = 0; c < next; ++c) settle_row_left(cell, c);
+    cell.row += next;
+    return next < left;
+}
+
+// On which sides of the rows that are left the cell has generators; those with two are the columns, counted from the
+// first row that is left.
+template <int Words>
+void Opening<Words>::look_at_rows_left(const Cell<Words>& cell) {
+    const Frame& frame = *cell.frame;
+    const int left = frame.count() - cell.row;
     sides_.assign(left, 0);
+    std::uint8_t* sides = sides_.data();
     for (const int g : cell.generators) {
-        const std::int8_t* sign = before->signs(g) + cell.row;
+        const std::int8_t* sign = frame.signs(g) + cell.row;
         for (int c = 0; c < left; ++c)
-            sides_[c] |= static_cast<std::uint8_t>(sign[c] > 0 ? above : sign[c] < 0 ? below : on_it);
+            sides[c] |= static_cast<std::uint8_t>(sign[c] > 0 ? above : sign[c] < 0 ? below : on_it);
     }
     columns_.clear();
     for (int c = 0; c < left; ++c)
-        if (sides_[c] & above && sides_[c] & below) columns_.push_back(cell.row + c);
-    if (2 * static_cast<int>(columns_.size()) > left) return;
-    for (int c = 0; c < left; ++c) {
-        if (sides_[c] & above && sides_[c] & below) continue;
-        zeros_.clear();
-        if (sides_[c] & on_it)
-            for (int v = 0; v < cell.size(); ++v)
-                if (before->sign_at(cell.generators[v], cell.row + c) == zero) zeros_.push_back(v);
-        settle_gate(cell, before->rows[cell.row + c], (sides_[c] & above) != 0, (sides_[c] & below) != 0, zeros_);
-    }
+        if (sides[c] & above && sides[c] & below) columns_.push_back(c);
+}
+
+template <int Words>
+void Opening<Words>::settle_row_left(Cell<Words>& cell, int c) {
+    zeros_.clear();
+    if (sides_[c] & on_it)
+        for (int v = 0; v < cell.size(); ++v)
+            if (cell.frame->sign_at(cell.generators[v], cell.row + c) == zero) zeros_.push_back(v);
+    settle_gate(cell, cell.frame->rows[cell.row + c], (sides_[c] & above) != 0, (sides_[c] & below) != 0, zeros_);
+}
+
+// Where most rows that are left no longer cut the cell, decide those, and give it a frame of the others. Without this
+// every new generator has values of all the rows that once cut a cell above it. Returns whether it did that. On a line
+// rows are in order instead.
+template <int Words>
+bool Opening<Words>::narrow_to_cutting(Cell<Words>& cell) {
+    const std::shared_ptr<Frame> before = cell.frame;
+    const int left = before->count() - cell.row;
+    if (2 * static_cast<int>(columns_.size()) > left) return false;
+    for (int c = 0; c < left; ++c)
+        if (!(sides_[c] & above && sides_[c] & below)) settle_row_left(cell, c);
+    for (int& column : columns_) column += cell.row;
     cell.frame = fresh_frame(cell.stage);
     cell.frame->keep(*before, columns_, dimensions_);
     for (const int g : cell.generators) cell.frame->add_columns(before->values(g), before->signs(g), columns_);
     take_generators(cell, *before, *cell.frame);
     cell.row = 0;
     cell.made = cell.frame->entry = cell.size();
+    return true;
 }
 
 // A row that has one sign on the cell, or none.

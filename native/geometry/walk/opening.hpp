@@ -38,6 +38,10 @@ class Opening {
     // A frame of the rows that still cut the cell, where these are few of those that are left.
     void narrow(Cell<Words>& cell);
 
+    // Decide the rows up to the next one that cuts the cell, perhaps in a frame of fewer rows; false if there is none.
+    // The cell has no lines.
+    bool find_next_cut(Cell<Words>& cell);
+
     // Decide a row that has one sign on the cell, or none, and vanishes at these of its generators.
     void settle_gate(Cell<Words>& cell, int row, bool positive, bool negative, const std::vector<int>& zeros);
     void record_touching(Cell<Words>& cell, int wall, const std::vector<int>& zeros);
@@ -69,6 +73,9 @@ class Opening {
     void settle_as_foreseen(Cell<Words>& cell, const Outlook& ahead);
     bool look_at_open_rows(Cell<Words>& cell, Frame& before);
     void settle_rows(Cell<Words>& cell, bool any_zero);
+    void look_at_rows_left(const Cell<Words>& cell);
+    void settle_row_left(Cell<Words>& cell, int c);
+    bool narrow_to_cutting(Cell<Words>& cell);
 };
 
 extern template class Opening<1>;
