@@ -32,16 +32,18 @@ int GeneratorStore::add(const double* at, double point_error, bool infinite,
     return size() - 1;
 }
 
-void GeneratorStore::copy(const GeneratorStore& from, const std::vector<std::int32_t>& some) {
-    const auto first = static_cast<std::size_t>(size());
-    resize(static_cast<int>(first + some.size()));
-    for (std::size_t i = 0; i < some.size(); ++i) {
+void GeneratorStore::take(const GeneratorStore& from, const std::vector<std::int32_t>& some) {
+    resize(static_cast<int>(some.size()));
+    sharp.clear();
+    double* to = coordinates.data();
+    for (std::size_t i = 0; i < some.size(); ++i, to += dimensions) {
         const std::int32_t g = some[i];
-        std::copy_n(from.point(g), dimensions, coordinates.data() + (first + i) * static_cast<std::size_t>(dimensions));
-        error[first + i] = from.error[g];
-        at_infinity[first + i] = from.at_infinity[g];
-        if (from.exact[g]) exact[first + i] = from.exact[g];
-        if (from.touched[g]) touched[first + i] = from.touched[g];
+        const double* at = from.point(g);
+        for (int k = 0; k < dimensions; ++k) to[k] = at[k];
+        error[i] = from.error[g];
+        at_infinity[i] = from.at_infinity[g];
+        if (exact[i] || from.exact[g]) exact[i] = from.exact[g];
+        if (touched[i] || from.touched[g]) touched[i] = from.touched[g];
     }
 }
 
@@ -55,7 +57,6 @@ void GeneratorStore::resize(int count) {
 }
 
 void Frame::clear() {
-    generators.resize(0);
     rows.clear();
     value.clear();
     sign.clear();
@@ -100,19 +101,6 @@ void RowTable::keep(const RowTable& from, const std::vector<int>& columns, int d
     }
     for (int k = 0; k < dimensions; ++k)
         for (int c = 0; c < kept; ++c) forms[k * kept + c] = from.forms[k * n + columns[c]];
-}
-
-void Frame::add_columns(const double* values, const std::int8_t* signs, const std::vector<int>& columns) {
-    const std::size_t made = value.size(), count = columns.size();
-    value.resize(made + count);
-    sign.resize(made + count);
-    double* to = value.data() + made;
-    std::int8_t* to_sign = sign.data() + made;
-    for (std::size_t i = 0; i < count; ++i) {
-        const double x = values[columns[i]];
-        to[i] = x;
-        to_sign[i] = signs ? signs[columns[i]] : static_cast<std::int8_t>(x > 0 ? positive : negative);
-    }
 }
 
 void Frame::truncate(int generator_count) {

@@ -34,12 +34,16 @@ void StageMap::start(std::shared_ptr<const StageMap> below, const std::vector<st
     twofold_rows_.clear();
 }
 
+// What divides all entries of each row, or nothing where that is not known.
+const double* StageMap::grids() const {
+    const std::vector<double>& grid = problem_.stages[stage_].grid;
+    return grid.empty() ? nullptr : grid.data();
+}
 // The bounds were themselves summed up in floats. One below the grid on which all terms lie says that none of them was
 // rounded, nor any sum: see decision 54.
-double StageMap::bound_of_entries(int row, double summed) const {
-    const std::vector<double>& grid = problem_.stages[stage_].grid;
+static constexpr double bound_of_entries(double summed, double grid) {
     const double error = summed * (1.0 + 0x1p-20);
-    return !grid.empty() && error < grid[row] ? 0.0 : error;
+    return error < grid ? 0.0 : error;
 }
 static constexpr double bound_of_norm(double sizes, double error, int size) {
     return (sizes + size * error) * (1.0 + rounding::bound(size + 3));
@@ -54,7 +58,9 @@ void StageMap::refill(std::shared_ptr<const StageMap> below, const std::vector<s
         knows_all_ = true;
         stride_ = width_;
     }
-    for (int i = 0; i < width_; ++i) forms_.error[i] = bound_of_entries(i, forms_.error[i]);
+    const double* grid = grids();
+    double* error = forms_.error.data();
+    for (int i = 0; i < width_; ++i) error[i] = bound_of_entries(error[i], grid ? grid[i] : 0.0);
     find_norms();
 }
 
@@ -71,9 +77,11 @@ void StageMap::refill(std::shared_ptr<const StageMap> below, const std::vector<s
     }
     known_rows_ = rows;
     stride_ = 1 + count;
+    const double* grid = grids();
+    double* error = forms_.error.data() + 1;
     for (int c = 0; c < count; ++c) {
         place_[rows[c]] = 1 + c;
-        forms_.error[1 + c] = bound_of_entries(rows[c], forms_.error[1 + c]);
+        error[c] = bound_of_entries(error[c], grid ? grid[rows[c]] : 0.0);
     }
     find_norms();
     forget(0);

@@ -86,7 +86,7 @@ class StageMap {
     void find_norms();
     void forget(int place);
     void forget_if_out_of_reach();
-    double bound_of_entries(int row, double summed) const;
+    const double* grids() const;
     const StageMap& at(int stage) const;
     bool on(int gate) const { return (pattern_[gate / 8] >> (gate % 8)) & 1; }
     double slope(int source, int gate) const;

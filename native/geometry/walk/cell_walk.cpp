@@ -290,15 +290,23 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
     for (const int v : negatives_) low_facets = low_facets | cell.facets_of[v];
     for (const int v : positives_) high_facets = high_facets | cell.facets_of[v];
     high->facets = high_facets | cutting;
-    low_generators_.clear();
-    low_masks_.clear();
+    const auto take = [&](const std::vector<int>& side, std::vector<std::int32_t>& generators,
+                          std::vector<Mask<Words>>& masks) {
+        const std::size_t count = side.size();
+        generators.resize(count);
+        masks.resize(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            generators[i] = cell.generators[side[i]];
+            masks[i] = cell.facets_of[side[i]];
+        }
+    };
+    take(negatives_, low_generators_, low_masks_);
+    take(positives_, high->generators, high->facets_of);
     const auto add_low = [&](int g, const Mask<Words>& mask) {
         low_generators_.push_back(g);
         low_masks_.push_back(mask);
     };
     Frame& frame = *cell.frame;
-    for (const int v : negatives_) add_low(cell.generators[v], cell.facets_of[v]);
-    for (const int v : positives_) high->add(cell.generators[v], cell.facets_of[v]);
     if (positives_.size() + negatives_.size() < static_cast<std::size_t>(cell.size()))
         for (int v = 0; v < cell.size(); ++v) {
             const int g = cell.generators[v];
@@ -325,8 +333,7 @@ auto CellWalk<Words>::cut(Cell<Words>& cell, int slot) -> CellPointer {
         for (std::size_t i = 0; i < negatives_.size(); ++i)
             cell.facets_of[negatives_[i]].for_each([&](int slot) { negative_edges_.put(i, slot); });
     }
-    negative_masks_.clear();
-    for (const int n : negatives_) negative_masks_.push_back(cell.facets_of[n]);
+    negative_masks_.assign(low_masks_.begin(), low_masks_.begin() + static_cast<std::ptrdiff_t>(negatives_.size()));
     for (const int p : positives_) {
         stop_.check();
         const Mask<Words> mask = cell.facets_of[p];

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <numeric>
 
 #include "geometry/base/is_free.hpp"
@@ -11,7 +12,15 @@ namespace polyfold {
 
 namespace {
 
-constexpr int worth_narrowing = 24;  // rows; fewer are as quickly looked at with those that no longer cut
+constexpr int worth_narrowing = 24;   // rows; fewer are as quickly looked at with those that no longer cut
+constexpr int worth_a_box = 1024;     // values of rows at generators; fewer are as quickly found as a box is looked at
+constexpr int together = 8;           // signs that are looked at as one number
+constexpr std::uint64_t lowest_bits = 0x0101010101010101;  // of these signs
+
+// Of the first of them only.
+constexpr std::uint64_t first_signs(int count) {
+    return count >= together ? lowest_bits : lowest_bits & ((std::uint64_t{1} << (8 * count)) - 1);
+}
 
 enum Side : std::uint8_t { above = 1, below = 2, on_it = 4 };
 
@@ -32,7 +41,7 @@ std::shared_ptr<Frame> Opening<Words>::fresh_frame(int stage) {
 // Have the cell's generators, by new numbers, in another frame without any.
 template <int Words>
 void take_generators(Cell<Words>& cell, const Frame& from, Frame& to) {
-    to.generators.copy(from.generators, cell.generators);
+    to.generators.take(from.generators, cell.generators);
     std::iota(cell.generators.begin(), cell.generators.end(), 0);
 }
 
@@ -60,6 +69,8 @@ template <int Words>
 void Opening<Words>::open_gates(Cell<Words>& cell, Frame& before, const Outlook* ahead) {
     if (ahead) {
         settle_as_foreseen(cell, *ahead);
+    } else if (cell.size() * cell.map->width() < worth_a_box) {
+        list_all_rows(cell.map->width());
     } else {
         settle_on_box(cell);
     }
@@ -69,10 +80,15 @@ void Opening<Words>::open_gates(Cell<Words>& cell, Frame& before, const Outlook*
     Frame& frame = *cell.frame;
     frame.keep(open_rows_, columns_, dimensions_);
     const std::ptrdiff_t n = open_rows_.count();
-    frame.value.reserve(columns_.size() * static_cast<std::size_t>(cell.size()));
-    frame.sign.reserve(frame.value.capacity());
-    for (int v = 0; v < cell.size(); ++v)
-        frame.add_columns(values_.data() + v * n, signs_.empty() ? nullptr : signs_.data() + v * n, columns_);
+    frame.take_columns(
+        cell.size(), columns_, [&](int v) { return values_.data() + v * n; },
+        [&](int v) { return signs_.empty() ? nullptr : signs_.data() + v * n; });
+}
+
+template <int Words>
+void Opening<Words>::list_all_rows(int width) {
+    open_rows_.rows.resize(width);
+    std::iota(open_rows_.rows.begin(), open_rows_.rows.end(), 0);
 }
 
 // Decides the gates that have one sign on the box; the others are the open rows.
@@ -245,40 +261,74 @@ void Opening<Words>::narrow(Cell<Words>& cell) {
 
 template <int Words>
 bool Opening<Words>::find_next_cut(Cell<Words>& cell) {
-    look_at_rows_left(cell);
     const int left = cell.frame->count() - cell.row;
-    if (left >= worth_narrowing && narrow_to_cutting(cell)) return cell.frame->count() > 0;
-    const int next = columns_.empty() ? left : columns_[0];
-    for (int c = 0; c < next; ++c) settle_row_left(cell, c);
-    cell.row += next;
-    return next < left;
+    const bool look_at_all = left >= worth_narrowing;
+    if (look_at_all) {
+        look_at_rows_left(cell);
+        if (narrow_to_cutting(cell)) return cell.frame->count() > 0;
+    }
+    for (int first = 0; first < left; first += together) {
+        const EightRows rows = look_at_all ? left_[first / together] : look_at_eight(cell, first);
+        const int next = rows.cutting() ? std::countr_zero(rows.cutting()) / 8 : together;
+        settle_some(cell, rows, first, next);
+        if (next == together) continue;
+        cell.row += first + next;
+        return true;
+    }
+    cell.row += left;
+    return false;
 }
 
-// On which sides of the rows that are left the cell has generators; those with two are the columns, counted from the
-// first row that is left.
+// Rows are counted from the first that is left.
+template <int Words>
+auto Opening<Words>::look_at_eight(const Cell<Words>& cell, int first) const -> EightRows {
+    const Frame& frame = *cell.frame;
+    const std::size_t size = frame.sign.size();
+    EightRows rows;
+    for (const int g : cell.generators) {
+        const std::size_t at = frame.rows.size() * static_cast<std::size_t>(g) + static_cast<std::size_t>(cell.row + first);
+        std::uint64_t signs = 0;
+        if (at + together <= size) {
+            std::memcpy(&signs, frame.sign.data() + at, together);
+        } else {
+            std::memcpy(&signs, frame.sign.data() + at, size - at);
+        }
+        // Between minus two and two: the first bit says which are negative, and the last two which are zero.
+        const std::uint64_t negative = signs >> 7, any = signs | signs >> 1;
+        rows.above |= any & ~negative;
+        rows.below |= negative;
+        rows.on_it |= ~any;
+    }
+    const std::uint64_t wanted = first_signs(frame.count() - cell.row - first);
+    return {rows.above & wanted, rows.below & wanted, rows.on_it & wanted};
+}
+
 template <int Words>
 void Opening<Words>::look_at_rows_left(const Cell<Words>& cell) {
-    const Frame& frame = *cell.frame;
-    const int left = frame.count() - cell.row;
-    sides_.assign(left, 0);
-    std::uint8_t* sides = sides_.data();
-    for (const int g : cell.generators) {
-        const std::int8_t* sign = frame.signs(g) + cell.row;
-        for (int c = 0; c < left; ++c)
-            sides[c] |= static_cast<std::uint8_t>(sign[c] > 0 ? above : sign[c] < 0 ? below : on_it);
-    }
+    left_.clear();
     columns_.clear();
-    for (int c = 0; c < left; ++c)
-        if (sides[c] & above && sides[c] & below) columns_.push_back(c);
+    for (int first = 0; first < cell.frame->count() - cell.row; first += together) {
+        left_.push_back(look_at_eight(cell, first));
+        for (std::uint64_t rest = left_.back().cutting(); rest; rest &= rest - 1)
+            columns_.push_back(cell.row + first + std::countr_zero(rest) / 8);
+    }
 }
 
+// Decides the first few of eight rows, but for those that cut the cell.
 template <int Words>
-void Opening<Words>::settle_row_left(Cell<Words>& cell, int c) {
-    zeros_.clear();
-    if (sides_[c] & on_it)
+void Opening<Words>::settle_some(Cell<Words>& cell, const EightRows& rows, int first, int count) {
+    const std::uint64_t settled = first_signs(count) & ~rows.cutting();
+    const int* row = cell.frame->rows.data() + cell.row + first;
+    const int first_wall = problem_.stages[cell.stage].first_wall;
+    for (std::uint64_t rest = settled & rows.above & ~rows.on_it; rest; rest &= rest - 1)
+        cell.set_gate(first_wall + row[std::countr_zero(rest) / 8], true);
+    for (std::uint64_t rest = settled & rows.on_it; rest; rest &= rest - 1) {
+        const int c = std::countr_zero(rest) / 8;
+        zeros_.clear();
         for (int v = 0; v < cell.size(); ++v)
-            if (cell.frame->sign_at(cell.generators[v], cell.row + c) == zero) zeros_.push_back(v);
-    settle_gate(cell, cell.frame->rows[cell.row + c], (sides_[c] & above) != 0, (sides_[c] & below) != 0, zeros_);
+            if (cell.frame->sign_at(cell.generators[v], cell.row + first + c) == zero) zeros_.push_back(v);
+        settle_gate(cell, row[c], (rows.above >> (8 * c) & 1) != 0, (rows.below >> (8 * c) & 1) != 0, zeros_);
+    }
 }
 
 // Where most rows that are left no longer cut the cell, decide those, and give it a frame of the others. Without this
@@ -287,14 +337,13 @@ void Opening<Words>::settle_row_left(Cell<Words>& cell, int c) {
 template <int Words>
 bool Opening<Words>::narrow_to_cutting(Cell<Words>& cell) {
     const std::shared_ptr<Frame> before = cell.frame;
-    const int left = before->count() - cell.row;
-    if (2 * static_cast<int>(columns_.size()) > left) return false;
-    for (int c = 0; c < left; ++c)
-        if (!(sides_[c] & above && sides_[c] & below)) settle_row_left(cell, c);
-    for (int& column : columns_) column += cell.row;
+    if (2 * static_cast<int>(columns_.size()) > before->count() - cell.row) return false;
+    for (std::size_t i = 0; i < left_.size(); ++i) settle_some(cell, left_[i], static_cast<int>(i) * together, together);
     cell.frame = fresh_frame(cell.stage);
     cell.frame->keep(*before, columns_, dimensions_);
-    for (const int g : cell.generators) cell.frame->add_columns(before->values(g), before->signs(g), columns_);
+    cell.frame->take_columns(
+        cell.size(), columns_, [&](int v) { return before->values(cell.generators[v]); },
+        [&](int v) { return before->signs(cell.generators[v]); });
     take_generators(cell, *before, *cell.frame);
     cell.row = 0;
     cell.made = cell.frame->entry = cell.size();

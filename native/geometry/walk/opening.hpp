@@ -67,15 +67,25 @@ class Opening {
     RowSides row_sides_;
     std::vector<int> columns_, zeros_;
 
+    // On which sides of eight rows that are left a cell has generators: the lowest bit of a byte for each row.
+    struct EightRows {
+        std::uint64_t above = 0, below = 0, on_it = 0;
+
+        std::uint64_t cutting() const { return above & below; }
+    };
+    std::vector<EightRows> left_;
+
     void open_all_rows(Cell<Words>& cell, Frame& before);
     void open_gates(Cell<Words>& cell, Frame& before, const Outlook* ahead);
     void settle_on_box(Cell<Words>& cell);
     void settle_as_foreseen(Cell<Words>& cell, const Outlook& ahead);
     bool look_at_open_rows(Cell<Words>& cell, Frame& before);
     void settle_rows(Cell<Words>& cell, bool any_zero);
+    EightRows look_at_eight(const Cell<Words>& cell, int first) const;
     void look_at_rows_left(const Cell<Words>& cell);
-    void settle_row_left(Cell<Words>& cell, int c);
+    void settle_some(Cell<Words>& cell, const EightRows& rows, int first, int count);
     bool narrow_to_cutting(Cell<Words>& cell);
+    void list_all_rows(int width);
 };
 
 extern template class Opening<1>;
